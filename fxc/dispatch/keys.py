@@ -1,0 +1,110 @@
+"""Dispatch keys, sets of them as bit masks, and the thread's included and excluded keys."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from enum import Enum, IntEnum
+
+
+class DispatchKey(IntEnum):
+    """The columns of the grid, by priority: the highest key of a call decides.
+
+    The numbers leave room for keys between (batching, gradients).
+    """
+
+    CPU = 0
+    META = 10
+    TRACE = 20
+    FUNCTIONALIZE = 30
+
+
+class KeySet(int):
+    """An immutable set of dispatch keys: the bit ``1 << key`` for each.
+
+    >>> keys = KeySet.of(DispatchKey.CPU, DispatchKey.TRACE)
+    >>> keys.highest.name, DispatchKey.META in keys
+    ('TRACE', False)
+    """
+
+    @classmethod
+    def of(cls, *keys: DispatchKey) -> KeySet:
+        """The set of these keys."""
+        mask = 0
+        for key in keys:
+            mask |= 1 << key
+        return cls(mask)
+
+    def __contains__(self, key: object) -> bool:
+        return isinstance(key, DispatchKey) and bool(self >> key & 1)
+
+    def __iter__(self) -> Iterator[DispatchKey]:
+        return (key for key in DispatchKey if key in self)
+
+    @property
+    def highest(self) -> DispatchKey:
+        """The key with the highest priority; ``ValueError`` for the empty set."""
+        return DispatchKey(self.bit_length() - 1)
+
+    def __repr__(self) -> str:
+        return f"{{{', '.join(key.name for key in self)}}}"
+
+
+ALL_KEYS = KeySet.of(*DispatchKey)
+
+
+def above(key: DispatchKey) -> KeySet:
+    """The keys of a higher priority than ``key``."""
+    return KeySet(ALL_KEYS >> key + 1 << key + 1)
+
+
+class AliasKey(Enum):
+    """A name for several columns, under which decompositions are registered.
+
+    In the order of precedence; a direct kernel comes before all, the column's fallback after all.
+    """
+
+    NON_FUNCTIONAL = "CompositeExplicitNonFunctional"
+    EXPLICIT = "CompositeExplicit"
+    IMPLICIT = "CompositeImplicit"
+
+
+# Which columns an alias key stands for. A decomposition with views and writes serves backends that
+# take them; an explicit one serves every backend, and the operator stays whole in captured graphs;
+# an implicit one hides the operator from everything.
+ALIAS_COLUMNS = {
+    AliasKey.NON_FUNCTIONAL: KeySet.of(DispatchKey.CPU),
+    AliasKey.EXPLICIT: KeySet.of(DispatchKey.CPU, DispatchKey.META),
+    AliasKey.IMPLICIT: ALL_KEYS,
+}
+
+
+class _ThreadKeys(threading.local):
+    include = 0
+    exclude = 0
+
+
+thread_keys = _ThreadKeys()
+
+
+@contextmanager
+def including(keys: int) -> Iterator[None]:
+    """Add keys to every call of this thread inside the block."""
+    before = thread_keys.include
+    thread_keys.include = before | keys
+    try:
+        yield
+    finally:
+        thread_keys.include = before
+
+
+@contextmanager
+def excluding(keys: int) -> Iterator[None]:
+    """Take keys away from every call of this thread inside the block."""
+    before = thread_keys.exclude
+    thread_keys.exclude = before | keys
+    try:
+        yield
+    finally:
+        thread_keys.exclude = before

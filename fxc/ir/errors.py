@@ -1,0 +1,32 @@
+"""The error and warning classes of fxc."""
+
+from __future__ import annotations
+
+
+class FxcError(Exception):
+    """What all errors of fxc have in common."""
+
+
+class CaptureError(FxcError):
+    """The program is fine, but fxc cannot capture it.
+
+    The message names the call and what to write instead; a note names the user's line.
+    Without ``fullgraph=True`` a user sees it as a :class:`CaptureWarning`, and the call runs as
+    plain NumPy.
+    """
+
+
+class InternalError(FxcError):
+    """A bug in fxc: a pass broke its contract. Please report it with the printed graph."""
+
+
+class VerificationError(InternalError):
+    """A graph does not hold what its schemas, its types or its stage claim."""
+
+
+class ParseError(FxcError):
+    """A schema or a graph text is not well formed."""
+
+
+class CaptureWarning(UserWarning):
+    """A call ran as plain NumPy; the text says why, where, and what to write instead."""

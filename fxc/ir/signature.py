@@ -1,0 +1,89 @@
+"""How a functional graph's inputs and results map to what the caller sees."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from .symbols import Dim
+from .types import Type
+
+# Note [Boundary of a graph]
+# A functional graph takes values and gives values. The signature says
+# the rest: which inputs take which result as their new content, and how each leaf of the caller's
+# result is made from graph results, from input objects, and from views of either.
+
+
+@dataclass(frozen=True, slots=True)
+class Mutation:
+    """Input number ``input`` is updated in place with the graph's result number ``result``."""
+
+    input: int
+    result: int
+
+
+@dataclass(frozen=True, slots=True)
+class ViewStep:
+    """One view operator and its arguments after the array: ``select(·, 0, 0)``."""
+
+    op: str
+    args: tuple[Any, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ResultLeaf:
+    """The graph's result number ``result``: a fresh array of the given layout, or a scalar.
+
+    Leaves with the same ``result`` are the same object.
+    """
+
+    result: int
+    type: Type
+
+
+@dataclass(frozen=True, slots=True)
+class InputLeaf:
+    """The very object that was passed as input number ``input``."""
+
+    input: int
+
+
+@dataclass(frozen=True, slots=True)
+class ViewLeaf:
+    """A view, by ``steps``, of an input object or of a fresh result.
+
+    Leaves with the same ``identity`` are the same object; the views are made with NumPy itself.
+    """
+
+    base: InputLeaf | ResultLeaf
+    steps: tuple[ViewStep, ...]
+    identity: int
+
+
+@dataclass(frozen=True, slots=True)
+class DimLeaf:
+    """A Python int that depends on the sizes of inputs or on Python int arguments."""
+
+    value: Dim
+
+
+@dataclass(frozen=True, slots=True)
+class ConstantLeaf:
+    """An object that is the same at each call: None, a string, a Python number."""
+
+    value: Any
+
+
+OutputLeaf = ResultLeaf | InputLeaf | ViewLeaf | DimLeaf | ConstantLeaf
+
+
+@dataclass(frozen=True, slots=True)
+class Signature:
+    """See Note [Boundary of a graph]."""
+
+    mutations: tuple[Mutation, ...] = ()
+    outputs: tuple[OutputLeaf, ...] = ()
+
+    @property
+    def mutated_inputs(self) -> frozenset[int]:
+        return frozenset(mutation.input for mutation in self.mutations)

@@ -1,0 +1,430 @@
+"""Symbolic integers: polynomials over named symbols, floordiv, mod, min and max.
+
+A ``Dim`` is an ``int`` or a ``SymExpr``; a ``SymExpr`` is never constant (arithmetic folds to
+``int``), so ``isinstance(dim, int)`` tells whether a size is known. Expressions are kept in a
+normal form, therefore ``==`` is structural and cheap, and two equal polynomials compare equal
+however they were built::
+
+    >>> n, m = symbol("n", hint=4), symbol("m", hint=5)
+    >>> (n + 1) * m - m
+    m*n
+    >>> (n * m) // m
+    n
+
+Note that ``<`` and friends do not exist on a ``SymExpr``: whoever needs to know asks
+``guard(lhs, relation, rhs)``. See Note [Guards on symbols].
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from .errors import InternalError
+
+# Note [Guards on symbols]
+# A decision that depends on a symbol is made by its hint (the value it had in the call being
+# captured) and is true for other calls only while the relation holds. ``guard`` is the one door
+# for such decisions: it answers without a record what follows from the form of the expressions
+# and the lower bounds of symbols (a symbolic dim is at least 2: 0 and 1 are specialised), and
+# otherwise records a Guard with whoever is listening (``recording``). All recorded guards of a
+# capture are checked at each later call before its code is used.
+
+
+@dataclass(frozen=True, slots=True)
+class Symbol:
+    """A named unknown integer; equal names are equal symbols."""
+
+    name: str
+    hint: int | None = field(default=None, compare=False)
+    lower: int | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class SymFunc:
+    """``floordiv``, ``mod``, ``min`` or ``max`` of two dims, as an opaque factor."""
+
+    name: str
+    left: Dim
+    right: Dim
+
+
+Atom = Symbol | SymFunc
+Monomial = tuple[Atom, ...]
+
+
+def _atom_key(atom: Atom) -> str:
+    return atom.name if isinstance(atom, Symbol) else f"~{_show_atom(atom)}"
+
+
+class SymExpr:
+    """A polynomial with integer coefficients; immutable, hashable, in normal form."""
+
+    __slots__ = ("_hash", "terms")
+    terms: tuple[tuple[Monomial, int], ...]
+
+    def __init__(self, terms: tuple[tuple[Monomial, int], ...]) -> None:
+        self.terms = terms
+        self._hash = hash(terms)
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, SymExpr) and self.terms == other.terms
+
+    def __add__(self, other: Dim) -> Dim:
+        total = dict(self.terms)
+        for monomial, coefficient in _terms(other):
+            total[monomial] = total.get(monomial, 0) + coefficient
+        return _normal(total)
+
+    __radd__ = __add__
+
+    def __neg__(self) -> Dim:
+        return SymExpr(tuple((m, -c) for m, c in self.terms))
+
+    def __sub__(self, other: Dim) -> Dim:
+        return self + (-other)
+
+    def __rsub__(self, other: Dim) -> Dim:
+        return (-self) + other
+
+    def __mul__(self, other: Dim) -> Dim:
+        total: dict[Monomial, int] = {}
+        for m1, c1 in self.terms:
+            for m2, c2 in _terms(other):
+                monomial = tuple(sorted(m1 + m2, key=_atom_key))
+                total[monomial] = total.get(monomial, 0) + c1 * c2
+        return _normal(total)
+
+    __rmul__ = __mul__
+
+    def __floordiv__(self, other: Dim) -> Dim:
+        return floordiv(self, other)
+
+    def __rfloordiv__(self, other: Dim) -> Dim:
+        return floordiv(other, self)
+
+    def __mod__(self, other: Dim) -> Dim:
+        return mod(self, other)
+
+    def __rmod__(self, other: Dim) -> Dim:
+        return mod(other, self)
+
+    def __repr__(self) -> str:
+        text = ""
+        for monomial, coefficient in self.terms:
+            factors = [_show_atom(atom) for atom in monomial]
+            if abs(coefficient) != 1 or not factors:
+                factors.insert(0, str(abs(coefficient)))
+            sign = "-" if coefficient < 0 else "+"
+            if not text:
+                text = ("-" if coefficient < 0 else "") + "*".join(factors)
+            else:
+                text += f" {sign} " + "*".join(factors)
+        return text
+
+
+Dim = int | SymExpr
+
+
+def symbol(name: str, *, hint: int | None = None, lower: int | None = None) -> SymExpr:
+    """A new symbolic integer; ``hint`` is its value now, ``lower`` a bound it always keeps."""
+    return SymExpr((((Symbol(name, hint, lower),), 1),))
+
+
+def _show_atom(atom: Atom) -> str:
+    if isinstance(atom, Symbol):
+        return atom.name
+    return f"{atom.name}({atom.left}, {atom.right})"
+
+
+def _terms(dim: Dim) -> tuple[tuple[Monomial, int], ...]:
+    if isinstance(dim, SymExpr):
+        return dim.terms
+    return (((), int(dim)),) if dim else ()
+
+
+def _term_key(term: tuple[Monomial, int]) -> tuple[int, str]:
+    monomial = term[0]
+    return (-len(monomial), "*".join(map(_atom_key, monomial)))
+
+
+def _normal(total: Mapping[Monomial, int]) -> Dim:
+    terms = [(m, c) for m, c in total.items() if c]
+    if not terms:
+        return 0
+    if len(terms) == 1 and not terms[0][0]:
+        return terms[0][1]
+    return SymExpr(tuple(sorted(terms, key=_term_key)))
+
+
+def _function(name: str, left: Dim, right: Dim) -> Dim:
+    return SymExpr((((SymFunc(name, left, right),), 1),))
+
+
+def _exact_quotient(left: Dim, right: Dim) -> Dim | None:
+    """``left / right`` if ``right`` is one term that divides every term of ``left``."""
+    divisor = _terms(right)
+    if len(divisor) != 1:
+        return None
+    (factors, scale) = divisor[0]
+    total: dict[Monomial, int] = {}
+    for monomial, coefficient in _terms(left):
+        rest = list(monomial)
+        for factor in factors:
+            if factor not in rest:
+                return None
+            rest.remove(factor)
+        if coefficient % scale:
+            return None
+        total[tuple(rest)] = coefficient // scale
+    return _normal(total)
+
+
+def floordiv(left: Dim, right: Dim) -> Dim:
+    """``left // right`` as Python's, folded where the quotient is exact."""
+    if isinstance(left, int) and isinstance(right, int):
+        return left // right
+    if right == 1:
+        return left
+    exact = _exact_quotient(left, right)
+    return exact if exact is not None else _function("floordiv", left, right)
+
+
+def mod(left: Dim, right: Dim) -> Dim:
+    """``left % right`` as Python's."""
+    if isinstance(left, int) and isinstance(right, int):
+        return left % right
+    if right == 1 or _exact_quotient(left, right) is not None:
+        return 0
+    return _function("mod", left, right)
+
+
+def _extreme(name: str, left: Dim, right: Dim, keep_left: str, keep_right: str) -> Dim:
+    if decide(left, keep_left, right):
+        return left
+    if decide(left, keep_right, right):
+        return right
+    if str(right) < str(left):
+        left, right = right, left
+    return _function(name, left, right)
+
+
+def minimum(left: Dim, right: Dim) -> Dim:
+    """The smaller of two dims."""
+    if isinstance(left, int) and isinstance(right, int):
+        return min(left, right)
+    return _extreme("min", left, right, "<=", ">=")
+
+
+def maximum(left: Dim, right: Dim) -> Dim:
+    """The larger of two dims."""
+    if isinstance(left, int) and isinstance(right, int):
+        return max(left, right)
+    return _extreme("max", left, right, ">=", "<=")
+
+
+def product(dims: tuple[Dim, ...] | list[Dim]) -> Dim:
+    """The product of dims; 1 for none."""
+    total: Dim = 1
+    for dim in dims:
+        total = total * dim
+    return total
+
+
+_FOLD = {"floordiv": floordiv, "mod": mod, "min": minimum, "max": maximum}
+
+
+def apply_function(name: str, left: Dim, right: Dim) -> Dim:
+    """The function ``floordiv``, ``mod``, ``min`` or ``max``, by its name in the text form."""
+    return _FOLD[name](left, right)
+
+
+def atoms(dim: Dim) -> Iterator[Atom]:
+    """Every atom of ``dim``, with those inside floordiv, mod, min and max."""
+    for monomial, _ in _terms(dim):
+        for atom in monomial:
+            yield atom
+            if isinstance(atom, SymFunc):
+                yield from atoms(atom.left)
+                yield from atoms(atom.right)
+
+
+def symbols_of(dim: Dim) -> dict[str, Symbol]:
+    """The symbols that ``dim`` depends on, by name."""
+    return {atom.name: atom for atom in atoms(dim) if isinstance(atom, Symbol)}
+
+
+def substitute(dim: Dim, values: Mapping[str, Dim]) -> Dim:
+    """``dim`` with symbols replaced by name; symbols that ``values`` lacks stay."""
+    if isinstance(dim, int):
+        return dim
+    total: Dim = 0
+    for monomial, coefficient in dim.terms:
+        term: Dim = coefficient
+        for atom in monomial:
+            term = term * _substitute_atom(atom, values)
+        total = total + term
+    return total
+
+
+def _substitute_atom(atom: Atom, values: Mapping[str, Dim]) -> Dim:
+    if isinstance(atom, Symbol):
+        found = values.get(atom.name)
+        return found if found is not None else SymExpr((((atom,), 1),))
+    left, right = substitute(atom.left, values), substitute(atom.right, values)
+    return apply_function(atom.name, left, right)
+
+
+def evaluate(dim: Dim, values: Mapping[str, int]) -> int:
+    """The number ``dim`` stands for; ``values`` names every symbol in it."""
+    result = substitute(dim, values)
+    if not isinstance(result, int):
+        raise InternalError(f"{dim} is not known from {dict(values)}")
+    return result
+
+
+def hint(dim: Dim) -> int:
+    """The value ``dim`` had in the call being captured."""
+    if isinstance(dim, int):
+        return dim
+    values = {}
+    for name, known in symbols_of(dim).items():
+        if known.hint is None:
+            raise InternalError(f"symbol {name} has no hint, and a decision depends on it")
+        values[name] = known.hint
+    return evaluate(dim, values)
+
+
+def _lower_bound(dim: Dim) -> int | None:
+    """A number that ``dim`` is never below, if its form tells."""
+    bound = 0
+    for monomial, coefficient in _terms(dim):
+        term = coefficient
+        for atom in monomial:
+            low = atom.lower if isinstance(atom, Symbol) else _function_bound(atom)
+            if low is None or low < 0:
+                return None
+            term *= low
+        if monomial and coefficient < 0:
+            return None
+        bound += term
+    return bound
+
+
+def _function_bound(atom: SymFunc) -> int | None:
+    left, right = _lower_bound(atom.left), _lower_bound(atom.right)
+    if left is None or right is None or left < 0 or right < 0:
+        return None
+    match atom.name:
+        case "min":
+            return min(left, right)
+        case "max":
+            return max(left, right)
+        case _:
+            return 0
+
+
+def decide(left: Dim, relation: str, right: Dim) -> bool | None:
+    """Whether ``left relation right`` holds for all values, or None if that is not known."""
+    difference = left - right
+    if isinstance(difference, int):
+        return _compare(difference, relation, 0)
+    low, high = _lower_bound(difference), _lower_bound(-difference)
+    positive, negative = low is not None and low > 0, high is not None and high > 0
+    at_least, at_most = low is not None and low >= 0, high is not None and high >= 0
+    match relation:
+        case "==" | "!=":
+            return (relation == "!=") if positive or negative else None
+        case ">=":
+            return True if at_least else False if negative else None
+        case "<":
+            return False if at_least else True if negative else None
+        case ">":
+            return True if positive else False if at_most else None
+        case "<=":
+            return False if positive else True if at_most else None
+        case _:
+            raise ValueError(relation)
+
+
+def _compare(left: int, relation: str, right: int) -> bool:
+    match relation:
+        case "==":
+            return left == right
+        case "!=":
+            return left != right
+        case "<":
+            return left < right
+        case "<=":
+            return left <= right
+        case ">":
+            return left > right
+        case ">=":
+            return left >= right
+        case _:
+            raise ValueError(relation)
+
+
+_NEGATED = {"==": "!=", "!=": "==", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
+
+
+@dataclass(frozen=True, slots=True)
+class Guard:
+    """A relation between dims that held while capturing and that later calls must keep."""
+
+    left: Dim
+    relation: str
+    right: Dim
+
+    def holds(self, values: Mapping[str, int]) -> bool:
+        """Whether the relation holds for these values of the symbols."""
+        return _compare(evaluate(self.left, values), self.relation, evaluate(self.right, values))
+
+    def __str__(self) -> str:
+        return f"{self.left} {self.relation} {self.right}"
+
+
+class _Recorders(threading.local):
+    def __init__(self) -> None:
+        self.stack: list[dict[Guard, None]] = []
+
+
+_recorders = _Recorders()
+
+
+@contextmanager
+def recording(guards: dict[Guard, None]) -> Iterator[dict[Guard, None]]:
+    """Collect the guards that are taken inside the block (a dict keeps their order)."""
+    _recorders.stack.append(guards)
+    try:
+        yield guards
+    finally:
+        _recorders.stack.pop()
+
+
+def guard(left: Dim, relation: str, right: Dim) -> bool:
+    """Whether ``left relation right`` holds; recorded if it depends on the values of symbols.
+
+    >>> taken = {}
+    >>> n, m = symbol("n", hint=4, lower=2), symbol("m", hint=4, lower=2)
+    >>> with recording(taken):
+    ...     guard(n, "==", m), guard(n, ">=", 1)
+    (True, True)
+    >>> [str(g) for g in taken]
+    ['n == m']
+    """
+    if isinstance(left, int) and isinstance(right, int):
+        return _compare(left, relation, right)
+    known = decide(left, relation, right)
+    if known is not None:
+        return known
+    holds = _compare(hint(left), relation, hint(right))
+    if _recorders.stack:
+        kept = relation if holds else _NEGATED[relation]
+        _recorders.stack[-1].setdefault(Guard(left, kept, right))
+    return holds

@@ -1,0 +1,181 @@
+"""Types of values: arrays with NumPy's layout, and scalars of NumPy's or Python's kind."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from .symbols import Dim, guard, product
+
+# Note [Layout in types]
+# An ArrayType carries the strides (in bytes) that NumPy's array would have at this point. In a
+# captured graph they decide whether reshape and ravel give a view or a copy, and what can be
+# written. In a functional graph no value depends on them, but two things NumPy users see do: the
+# layout of a result, and the order in which NumPy adds up a sum. They are therefore kept through
+# all passes, as a description of NumPy's array and not of the buffer that lowering chooses.
+# Strides of dims of size 0 or 1 have no meaning and are normalised by ``normal_strides``.
+
+DTYPE_NAMES = {
+    np.dtype(code): name
+    for code, name in [
+        ("?", "bool"),
+        *((f"i{n}", f"i{8 * n}") for n in (1, 2, 4, 8)),
+        *((f"u{n}", f"u{8 * n}") for n in (1, 2, 4, 8)),
+        *((f"f{n}", f"f{8 * n}") for n in (2, 4, 8)),
+        *((f"c{n}", f"c{8 * n}") for n in (8, 16)),
+    ]
+}
+DTYPES_BY_NAME = {name: dtype for dtype, name in DTYPE_NAMES.items()}
+PYTHON_KINDS: dict[type, np.dtype] = {
+    bool: np.dtype(bool),
+    int: np.dtype("i8"),
+    float: np.dtype("f8"),
+    complex: np.dtype("c16"),
+}
+_PYTHON_TYPES = {"b": bool, "i": int, "f": float, "c": complex}
+
+
+@dataclass(frozen=True, slots=True)
+class ArrayType:
+    """An ``np.ndarray``: dtype, shape (dims), strides in bytes, and whether it may be written."""
+
+    dtype: np.dtype
+    shape: tuple[Dim, ...]
+    strides: tuple[Dim, ...]
+    writeable: bool = True
+
+    @property
+    def rank(self) -> int:
+        return len(self.shape)
+
+    @property
+    def size(self) -> Dim:
+        """The number of elements."""
+        return product(self.shape)
+
+    def __str__(self) -> str:
+        text = f"{DTYPE_NAMES[self.dtype]}[{', '.join(map(str, self.shape))}]"
+        if self.strides != c_strides(self.shape, self.dtype.itemsize):
+            text += f"{{{', '.join(map(str, self.strides))}}}"
+        return text if self.writeable else f"{text} ro"
+
+
+@dataclass(frozen=True, slots=True)
+class ScalarType:
+    """A scalar: NumPy's (``np.float64``), or Python's own, which is ``weak`` in promotion."""
+
+    dtype: np.dtype
+    weak: bool = False
+
+    @property
+    def shape(self) -> tuple[Dim, ...]:
+        return ()
+
+    @property
+    def rank(self) -> int:
+        return 0
+
+    @property
+    def python_type(self) -> type:
+        """``bool``, ``int``, ``float`` or ``complex`` for a weak scalar."""
+        return _PYTHON_TYPES[self.dtype.kind]
+
+    def __str__(self) -> str:
+        return f"py.{self.python_type.__name__}" if self.weak else DTYPE_NAMES[self.dtype]
+
+
+Type = ArrayType | ScalarType
+
+
+def array_type(
+    dtype: np.dtype, shape: Sequence[Dim], strides: Sequence[Dim] | None = None
+) -> ArrayType:
+    """An array type with normalised strides; C order where none are given."""
+    shape = tuple(shape)
+    if strides is None:
+        return ArrayType(dtype, shape, c_strides(shape, dtype.itemsize))
+    return ArrayType(dtype, shape, normal_strides(shape, strides, dtype.itemsize))
+
+
+def scalar_type_of(value: object) -> ScalarType:
+    """The type of a Python or NumPy scalar.
+
+    Raises ``TypeError`` for anything else.
+    """
+    if isinstance(value, np.generic):
+        return ScalarType(value.dtype)
+    for kind, dtype in PYTHON_KINDS.items():
+        if type(value) is kind:
+            return ScalarType(dtype, weak=True)
+    raise TypeError(f"{type(value).__name__} is not a scalar fxc knows")
+
+
+def c_strides(shape: Sequence[Dim], itemsize: int) -> tuple[Dim, ...]:
+    """Strides of a fresh array in C order, normalised: those of 0- and 1-sized dims count too."""
+    strides: list[Dim] = []
+    step: Dim = itemsize
+    for dim in reversed(shape):
+        strides.append(step)
+        step = step * dim if dim != 0 else step
+    return tuple(reversed(strides))
+
+
+def normal_strides(shape: Sequence[Dim], strides: Sequence[Dim], itemsize: int) -> tuple[Dim, ...]:
+    """Strides in which those without meaning (dims of size 0 and 1) are as in C order.
+
+    Two arrays whose elements lie alike then have equal strides.
+    """
+    if any(dim == 0 for dim in shape):
+        return c_strides(shape, itemsize)
+    result: list[Dim] = list(strides)
+    step: Dim = itemsize
+    for axis in range(len(shape) - 1, -1, -1):
+        if shape[axis] == 1:
+            result[axis] = step
+        step = result[axis] * shape[axis]
+    return tuple(result)
+
+
+def is_c_contiguous(kind: ArrayType) -> bool:
+    """Whether the elements lie in C order without gaps (NumPy's ``flags.c_contiguous``)."""
+    return kind.strides == c_strides(kind.shape, kind.dtype.itemsize)
+
+
+def stride_order(kind: ArrayType) -> tuple[int, ...]:
+    """The axes from the outermost to the innermost in memory: NumPy's K order.
+
+    Axes whose strides agree stay in C order. Symbolic strides are compared by guards.
+    """
+    order: list[int] = []
+    for axis in range(kind.rank):
+        place = len(order)
+        while place > 0 and _is_inner(kind, order[place - 1], axis):
+            place -= 1
+        order.insert(place, axis)
+    return tuple(order)
+
+
+def _is_inner(kind: ArrayType, left: int, right: int) -> bool:
+    """Whether axis ``left`` lies strictly inside axis ``right`` in memory."""
+    if kind.shape[left] == 1 or kind.shape[right] == 1:
+        return False
+    a, b = kind.strides[left], kind.strides[right]
+    if a == b:
+        return False
+    return guard(_magnitude(a), "<", _magnitude(b))
+
+
+def _magnitude(stride: Dim) -> Dim:
+    return -stride if guard(stride, "<", 0) else stride
+
+
+def ordered_strides(shape: Sequence[Dim], order: Sequence[int], itemsize: int) -> tuple[Dim, ...]:
+    """Strides of a fresh array whose axes lie in memory as ``order`` says, outermost first."""
+    strides: list[Dim] = [itemsize] * len(shape)
+    step: Dim = itemsize
+    for axis in reversed(order):
+        strides[axis] = step
+        step = step * shape[axis] if shape[axis] != 0 else step
+    return normal_strides(shape, strides, itemsize)

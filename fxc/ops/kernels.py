@@ -1,0 +1,303 @@
+"""Eager NumPy kernels: what each operator does on real arrays.
+
+``kernel_of(name)`` gives a callable that takes the canonical arguments of the schema as real
+arrays, scalars and ints, regions as Python functions from a tuple of arrays to a tuple of arrays.
+It returns what NumPy returns, scalars included; kernels that write return None.
+
+Most kernels follow by rule from the row's NumPy callable and its schema; ``_KERNELS`` holds the
+rest, by operator name.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from fxc.ir.graph import ArrayConstant, SliceSpec
+
+from .table import TABLE, Operator
+
+Kernel = Callable[..., Any]
+
+
+def kernel_of(name: str) -> Kernel:
+    """The eager NumPy kernel of the operator ``name``.
+
+    Raises ``KeyError`` if there is no such operator, or nothing says what it means in NumPy.
+
+    >>> kernel_of("add")(np.arange(3), 1)
+    array([1, 2, 3])
+    """
+    op = TABLE[name]
+    found = _cache.get(name)
+    if found is None or found[0] is not op:
+        found = _cache[name] = (op, _make_kernel(op))
+    return found[1]
+
+
+_cache: dict[str, tuple[Operator, Kernel]] = {}
+
+
+def _make_kernel(op: Operator) -> Kernel:
+    if op.name in _KERNELS:
+        return _KERNELS[op.name]
+    match op.role:
+        case "inplace":
+            return _in_place(op)
+        case "out":
+            return _with_out(op)
+        case "copy":
+            return _copying(kernel_of(op.group))
+        case "scatter":
+            return _scattering(kernel_of(op.group))
+    if op.numpy is None:
+        raise KeyError(f"no eager kernel says what {op.name!r} means")
+    return _by_name(op, op.numpy)
+
+
+def _by_name(op: Operator, function: Kernel) -> Kernel:
+    """Call ``function`` with the keyword parameters of the schema by name."""
+    count = op.schema.positional
+    names = tuple(param.name for param in op.schema.params[count:])
+    if not names:
+        return function
+
+    def kernel(*args: Any) -> Any:
+        return function(*args[:count], **dict(zip(names, args[count:], strict=True)))
+
+    return kernel
+
+
+# ---------------------------------------------------------------- writers
+
+# Functions of C that take ``out`` and have no signature to say so in every NumPy 2.
+_TAKE_OUT = frozenset({np.dot, np.concatenate})
+
+
+def _takes_out(function: Kernel | None) -> bool:
+    if isinstance(function, np.ufunc) or function in _TAKE_OUT:
+        return True
+    try:
+        return function is not None and "out" in inspect.signature(function).parameters
+    except (TypeError, ValueError):
+        return False
+
+
+def _in_place(op: Operator) -> Kernel:
+    function = op.numpy
+    if isinstance(function, np.ufunc):
+
+        def kernel(x: np.ndarray, *rest: Any) -> None:
+            function(x, *rest, out=x)
+
+        return kernel
+    compute = kernel_of(op.group)
+
+    def write_back(x: np.ndarray, *rest: Any) -> None:
+        np.copyto(x, compute(x, *rest), casting="same_kind")
+
+    return write_back
+
+
+def _with_out(op: Operator) -> Kernel:
+    if op.group not in _KERNELS and _takes_out(op.numpy):
+        call = _by_name(op, op.numpy)  # type: ignore[arg-type]
+
+        def kernel(*args: Any) -> None:
+            call(*args)
+
+        return kernel
+    compute = kernel_of(op.group)
+
+    def write_out(*args: Any) -> None:
+        np.copyto(args[-1], compute(*args[:-1]), casting="same_kind")
+
+    return write_out
+
+
+def _copy_(x: np.ndarray, y: Any, casting: str) -> None:
+    # 'unsafe' is what an assignment does, and an assignment is not quite a copyto: it takes
+    # sequences, and casts Python scalars as Python's item assignment does.
+    if casting == "unsafe":
+        x[...] = y
+    else:
+        np.copyto(x, y, casting=casting)  # type: ignore[arg-type]
+
+
+# ---------------------------------------------------------------- views and their inverses
+
+
+def strided_copy(array: Any) -> np.ndarray:
+    """A copy whose strides are those of the original, gaps and all.
+
+    NumPy adds up a sum in an order that depends on strides; a functional graph evaluated with
+    such copies therefore has the bits of the views it stands for.
+    """
+    array = np.asarray(array)
+    if array.flags.c_contiguous:
+        return array.copy()
+    low = sum(s * (n - 1) for s, n in zip(array.strides, array.shape, strict=True) if s < 0)
+    high = sum(s * (n - 1) for s, n in zip(array.strides, array.shape, strict=True) if s > 0)
+    buffer = np.empty(high - low + array.itemsize, np.uint8)
+    copy = np.ndarray(array.shape, array.dtype, buffer, -low, array.strides)
+    np.copyto(copy, array)
+    return copy
+
+
+def _copying(view: Kernel) -> Kernel:
+    def kernel(x: Any, *rest: Any) -> np.ndarray:
+        return strided_copy(view(np.asarray(x), *rest))
+
+    return kernel
+
+
+def _scattering(view: Kernel) -> Kernel:
+    def kernel(x: Any, source: Any, *rest: Any) -> np.ndarray:
+        result = strided_copy(x)
+        region = view(result, *rest)
+        region.flags.writeable = True  # the inverse of a read-only view writes all the same
+        region[...] = source
+        return result
+
+    return kernel
+
+
+def _python_slice(spec: SliceSpec | Sequence[int]) -> slice:
+    """The Python slice of one normalised axis."""
+    if isinstance(spec, SliceSpec):
+        start, stop, step = int(spec.start), int(spec.stop), int(spec.step)  # type: ignore[arg-type]
+    else:
+        start, stop, step = spec
+    if step > 0:
+        return slice(start, stop, step)
+    if start < 0:  # a negative step that starts before the first element: nothing
+        return slice(0, 0, step)
+    return slice(start, stop if stop >= 0 else None, step)
+
+
+def _slice(x: np.ndarray, index: tuple[SliceSpec, ...]) -> Any:
+    return x[(*map(_python_slice, index), Ellipsis)]
+
+
+def _select(x: np.ndarray, axis: int, index: int) -> Any:
+    # With the Ellipsis the element of a 1-d array is a rank-0 view and not a scalar.
+    return x[(*(slice(None),) * axis, index, Ellipsis)]
+
+
+def _transpose(x: np.ndarray, axes: tuple[int, ...]) -> Any:
+    return np.transpose(x, axes)
+
+
+def _reshape(x: np.ndarray, shape: tuple[int, ...]) -> Any:
+    return np.reshape(x, shape)
+
+
+# ---------------------------------------------------------------- factories
+
+
+def _laid_out(make: Callable[[tuple[int, ...]], np.ndarray]) -> Kernel:
+    def kernel(shape: tuple[int, ...], layout: tuple[int, ...] | None) -> np.ndarray:
+        if layout is None:
+            return make(shape)
+        places = [layout.index(axis) for axis in range(len(shape))]
+        return make(tuple(shape[axis] for axis in layout)).transpose(places)
+
+    return kernel
+
+
+def _zeros(shape: tuple[int, ...], dtype: np.dtype, layout: tuple[int, ...] | None) -> Any:
+    return _laid_out(lambda sizes: np.zeros(sizes, dtype))(shape, layout)
+
+
+def _ones(shape: tuple[int, ...], dtype: np.dtype, layout: tuple[int, ...] | None) -> Any:
+    return _laid_out(lambda sizes: np.ones(sizes, dtype))(shape, layout)
+
+
+def _empty(shape: tuple[int, ...], dtype: np.dtype, layout: tuple[int, ...] | None) -> Any:
+    return _laid_out(lambda sizes: np.empty(sizes, dtype))(shape, layout)
+
+
+def _full(
+    shape: tuple[int, ...], value: Any, dtype: np.dtype, layout: tuple[int, ...] | None
+) -> Any:
+    return _laid_out(lambda sizes: np.full(sizes, value, dtype))(shape, layout)
+
+
+def _arange(start: Any, step: Any, length: int, dtype: np.dtype) -> np.ndarray:
+    """NumPy's recipe: the first two elements in Python, the rest as ``first + i * delta``.
+
+    ``np.arange`` itself computes the length from a stop that is not known here.
+    """
+    result = np.empty(length, dtype)
+    if length > 0:
+        result[0] = start
+    if length > 1:
+        result[1] = start + step
+    if length > 2:
+        work = np.result_type(dtype, np.float32) if dtype == np.float16 else dtype
+        first, second = result[:2].astype(work)
+        with np.errstate(all="ignore"):
+            result[2:] = _filled(first, second - first, np.arange(2, length), work)
+    return result
+
+
+def _filled(first: Any, delta: Any, places: np.ndarray, dtype: np.dtype) -> np.ndarray:
+    if dtype.kind != "c":
+        return first + places.astype(dtype) * delta  # type: ignore[no-any-return]
+    result = np.empty(places.shape, dtype)
+    steps = places.astype(result.real.dtype)
+    result.real = first.real + steps * delta.real
+    result.imag = first.imag + steps * delta.imag
+    return result
+
+
+def _constant(value: ArrayConstant) -> np.ndarray:
+    return value.array()
+
+
+# ---------------------------------------------------------------- casts, control flow
+
+
+def _astype(x: Any, dtype: np.dtype, casting: str, order: str) -> Any:
+    if not isinstance(x, np.ndarray | np.generic):
+        x = np.asarray(x)[()]  # a Python scalar
+    return x.astype(dtype, casting=casting, order=order)
+
+
+Region = Callable[[tuple[Any, ...]], tuple[Any, ...]]
+
+
+def _cond(
+    pred: Any, operands: tuple[Any, ...], on_true: Region, on_false: Region
+) -> tuple[Any, ...]:
+    return on_true(operands) if pred else on_false(operands)
+
+
+def _fori_loop(lo: Any, hi: Any, init: tuple[Any, ...], body: Region) -> tuple[Any, ...]:
+    state = tuple(init)
+    for i in range(int(lo), int(hi)):
+        state = body((i, *state))
+    return state
+
+
+_KERNELS: dict[str, Kernel] = {
+    "slice": _slice,
+    "select": _select,
+    "transpose": _transpose,
+    "reshape": _reshape,
+    "copy_": _copy_,
+    "astype": _astype,
+    "zeros": _zeros,
+    "ones": _ones,
+    "empty": _empty,
+    "full": _full,
+    "arange": _arange,
+    "constant": _constant,
+    "int_value": int,
+    "cond": _cond,
+    "fori_loop": _fori_loop,
+}
+

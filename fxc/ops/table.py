@@ -1,0 +1,333 @@
+"""The one table of operators.
+
+A row is a schema, a tag, and the NumPy callable it means. From a functional row its group follows
+by rule: ``add`` gives ``add_`` (in place) and ``add.out``; from a view row ``slice`` follow
+``slice_copy`` (functional) and ``slice_scatter`` (its inverse). See ``derived_schemas``.
+
+    >>> [str(op.schema) for op in TABLE.group("negative")]  # doctest: +NORMALIZE_WHITESPACE
+    ['negative(Array x) -> Array', 'negative_(Array(a!) x) -> ()',
+     'negative.out(Array x, *, Array(a!) out) -> ()']
+"""
+
+from __future__ import annotations
+
+import enum
+import operator
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from fxc.ir.schema import Alias, Param, Return, Schema, parse_schema
+
+
+class Tag(enum.Enum):
+    """The shape behaviour of an operator; generic code keys on this first."""
+
+    POINTWISE = "pointwise"
+    REDUCTION = "reduction"
+    SCAN = "scan"
+    VIEW = "view"
+    SCATTER = "scatter"
+    FACTORY = "factory"
+    JOIN = "join"
+    CONTRACTION = "contraction"
+    CONTROL = "control"
+    COMPOSITE = "composite"
+    OPAQUE = "opaque"
+    WRITE = "write"
+
+
+@dataclass(frozen=True)
+class Operator:
+    """One operator: its schema, tag, the NumPy callable it means, and the row it follows from.
+
+    ``role`` says how it follows from the row ``group``: ``""`` (the row itself), ``"inplace"``,
+    ``"out"``, ``"copy"`` or ``"scatter"``. ``raises`` marks an operator that can raise at run
+    time on arguments whose types are right (see Note [Raising ops]).
+    """
+
+    schema: Schema
+    tag: Tag
+    numpy: Callable[..., Any] | None
+    group: str
+    role: str = ""
+    raises: bool = False
+
+    @property
+    def name(self) -> str:
+        return self.schema.name
+
+
+def row(
+    text: str, tag: Tag, numpy: Callable[..., Any] | None = None, *, raises: bool = False
+) -> Operator:
+    """A row of the table."""
+    schema = parse_schema(text)
+    return Operator(schema, tag, numpy, schema.name, raises=raises)
+
+
+P, R, V, F = Tag.POINTWISE, Tag.REDUCTION, Tag.VIEW, Tag.FACTORY
+
+ROWS: tuple[Operator, ...] = (
+    # arithmetic
+    row("add(Array x, Array y) -> Array", P, np.add),
+    row("subtract(Array x, Array y) -> Array", P, np.subtract),
+    row("multiply(Array x, Array y) -> Array", P, np.multiply),
+    row("divide(Array x, Array y) -> Array", P, np.divide),
+    row("floor_divide(Array x, Array y) -> Array", P, np.floor_divide),
+    row("remainder(Array x, Array y) -> Array", P, np.remainder),
+    row("fmod(Array x, Array y) -> Array", P, np.fmod),
+    row("power(Array x, Array y) -> Array", P, np.power, raises=True),
+    row("float_power(Array x, Array y) -> Array", P, np.float_power),
+    row("negative(Array x) -> Array", P, np.negative),
+    row("positive(Array x) -> Array", P, np.positive),
+    row("absolute(Array x) -> Array", P, np.absolute),
+    row("fabs(Array x) -> Array", P, np.fabs),
+    row("sign(Array x) -> Array", P, np.sign),
+    row("square(Array x) -> Array", P, np.square),
+    row("reciprocal(Array x) -> Array", P, np.reciprocal),
+    row("maximum(Array x, Array y) -> Array", P, np.maximum),
+    row("minimum(Array x, Array y) -> Array", P, np.minimum),
+    row("fmax(Array x, Array y) -> Array", P, np.fmax),
+    row("fmin(Array x, Array y) -> Array", P, np.fmin),
+    row("copysign(Array x, Array y) -> Array", P, np.copysign),
+    row("heaviside(Array x, Array y) -> Array", P, np.heaviside),
+    row("nextafter(Array x, Array y) -> Array", P, np.nextafter),
+    row("spacing(Array x) -> Array", P, np.spacing),
+    row("gcd(Array x, Array y) -> Array", P, np.gcd),
+    row("lcm(Array x, Array y) -> Array", P, np.lcm),
+    row("conjugate(Array x) -> Array", P, np.conjugate),
+    # rounding
+    row("rint(Array x) -> Array", P, np.rint),
+    row("floor(Array x) -> Array", P, np.floor),
+    row("ceil(Array x) -> Array", P, np.ceil),
+    row("trunc(Array x) -> Array", P, np.trunc),
+    # powers, exponentials, logarithms
+    row("sqrt(Array x) -> Array", P, np.sqrt),
+    row("cbrt(Array x) -> Array", P, np.cbrt),
+    row("exp(Array x) -> Array", P, np.exp),
+    row("exp2(Array x) -> Array", P, np.exp2),
+    row("expm1(Array x) -> Array", P, np.expm1),
+    row("log(Array x) -> Array", P, np.log),
+    row("log2(Array x) -> Array", P, np.log2),
+    row("log10(Array x) -> Array", P, np.log10),
+    row("log1p(Array x) -> Array", P, np.log1p),
+    row("logaddexp(Array x, Array y) -> Array", P, np.logaddexp),
+    row("logaddexp2(Array x, Array y) -> Array", P, np.logaddexp2),
+    # trigonometry
+    row("sin(Array x) -> Array", P, np.sin),
+    row("cos(Array x) -> Array", P, np.cos),
+    row("tan(Array x) -> Array", P, np.tan),
+    row("arcsin(Array x) -> Array", P, np.arcsin),
+    row("arccos(Array x) -> Array", P, np.arccos),
+    row("arctan(Array x) -> Array", P, np.arctan),
+    row("arctan2(Array x, Array y) -> Array", P, np.arctan2),
+    row("hypot(Array x, Array y) -> Array", P, np.hypot),
+    row("sinh(Array x) -> Array", P, np.sinh),
+    row("cosh(Array x) -> Array", P, np.cosh),
+    row("tanh(Array x) -> Array", P, np.tanh),
+    row("arcsinh(Array x) -> Array", P, np.arcsinh),
+    row("arccosh(Array x) -> Array", P, np.arccosh),
+    row("arctanh(Array x) -> Array", P, np.arctanh),
+    row("deg2rad(Array x) -> Array", P, np.deg2rad),
+    row("rad2deg(Array x) -> Array", P, np.rad2deg),
+    row("degrees(Array x) -> Array", P, np.degrees),
+    row("radians(Array x) -> Array", P, np.radians),
+    # comparison
+    row("equal(Array x, Array y) -> Array", P, np.equal),
+    row("not_equal(Array x, Array y) -> Array", P, np.not_equal),
+    row("less(Array x, Array y) -> Array", P, np.less),
+    row("less_equal(Array x, Array y) -> Array", P, np.less_equal),
+    row("greater(Array x, Array y) -> Array", P, np.greater),
+    row("greater_equal(Array x, Array y) -> Array", P, np.greater_equal),
+    row("isnan(Array x) -> Array", P, np.isnan),
+    row("isinf(Array x) -> Array", P, np.isinf),
+    row("isfinite(Array x) -> Array", P, np.isfinite),
+    row("signbit(Array x) -> Array", P, np.signbit),
+    # logic and bits
+    row("logical_and(Array x, Array y) -> Array", P, np.logical_and),
+    row("logical_or(Array x, Array y) -> Array", P, np.logical_or),
+    row("logical_xor(Array x, Array y) -> Array", P, np.logical_xor),
+    row("logical_not(Array x) -> Array", P, np.logical_not),
+    row("bitwise_and(Array x, Array y) -> Array", P, np.bitwise_and),
+    row("bitwise_or(Array x, Array y) -> Array", P, np.bitwise_or),
+    row("bitwise_xor(Array x, Array y) -> Array", P, np.bitwise_xor),
+    row("invert(Array x) -> Array", P, np.invert),
+    row("left_shift(Array x, Array y) -> Array", P, np.left_shift),
+    row("right_shift(Array x, Array y) -> Array", P, np.right_shift),
+    # selection, casts, copies
+    row("where(Array condition, Array x, Array y) -> Array", P, np.where),
+    row("clip(Array x, Array? low, Array? high) -> Array", Tag.COMPOSITE, np.clip),
+    row("astype(Array x, DType dtype, *, str casting, str order) -> Array", P),
+    row("copy(Array x, *, str order) -> Array", P, np.copy),
+    # Python's own scalar arithmetic (both operands weak); Python ints are dims, not values
+    row("py_add(Array x, Array y) -> Array", P, operator.add),
+    row("py_subtract(Array x, Array y) -> Array", P, operator.sub),
+    row("py_multiply(Array x, Array y) -> Array", P, operator.mul),
+    row("py_divide(Array x, Array y) -> Array", P, operator.truediv, raises=True),
+    row("py_negative(Array x) -> Array", P, operator.neg),
+    row("py_absolute(Array x) -> Array", P, operator.abs),
+    # views
+    row("slice(Array(a) x, Slice[] index) -> Array(a)", V),
+    row("select(Array(a) x, int axis, Sym index) -> Array(a)", V),
+    row("transpose(Array(a) x, int[] axes) -> Array(a)", V, np.transpose),
+    row("reshape(Array(a) x, Sym[] shape) -> Array(a)", V),
+    row("expand_dims(Array(a) x, int[] axes) -> Array(a)", V, np.expand_dims),
+    row("squeeze(Array(a) x, int[] axes) -> Array(a)", V, np.squeeze),
+    row("broadcast_to(Array(a) x, Sym[] shape) -> Array(a)", V, np.broadcast_to),
+    row("diagonal(Array(a) x, int offset, int axis1, int axis2) -> Array(a)", V, np.diagonal),
+    # writes
+    row("copy_(Array(a!) x, Array y, *, str casting) -> ()", Tag.WRITE, np.copyto),
+    # factories; layout names the axes from the outermost to the innermost, None is C order
+    row("zeros(Sym[] shape, DType dtype, *, int[]? layout) -> Array", F, np.zeros),
+    row("ones(Sym[] shape, DType dtype, *, int[]? layout) -> Array", F, np.ones),
+    row("empty(Sym[] shape, DType dtype, *, int[]? layout) -> Array", F, np.empty),
+    row("full(Sym[] shape, Array value, DType dtype, *, int[]? layout) -> Array", F, np.full),
+    row("arange(Array start, Array step, *, Sym length, DType dtype) -> Array", F, np.arange),
+    row(
+        "linspace(Array start, Array stop, *, int num, bool endpoint, DType dtype) -> Array",
+        Tag.COMPOSITE,
+        np.linspace,
+    ),
+    row("eye(Sym rows, Sym columns, *, int k, DType dtype) -> Array", Tag.COMPOSITE, np.eye),
+    row("constant(Constant value) -> Array", F),
+    row("int_value(Sym value) -> Array", F),
+    # reductions
+    row("sum(Array x, *, int[]? axis, bool keepdims, DType? dtype) -> Array", R, np.sum),
+    row("prod(Array x, *, int[]? axis, bool keepdims, DType? dtype) -> Array", R, np.prod),
+    row("min(Array x, *, int[]? axis, bool keepdims) -> Array", R, np.min),
+    row("max(Array x, *, int[]? axis, bool keepdims) -> Array", R, np.max),
+    row("any(Array x, *, int[]? axis, bool keepdims) -> Array", R, np.any),
+    row("all(Array x, *, int[]? axis, bool keepdims) -> Array", R, np.all),
+    row("argmin(Array x, *, int? axis, bool keepdims) -> Array", R, np.argmin),
+    row("argmax(Array x, *, int? axis, bool keepdims) -> Array", R, np.argmax),
+    row(
+        "mean(Array x, *, int[]? axis, bool keepdims, DType? dtype) -> Array",
+        Tag.COMPOSITE,
+        np.mean,
+    ),
+    row(
+        "var(Array x, *, int[]? axis, bool keepdims, DType? dtype, int ddof) -> Array",
+        Tag.COMPOSITE,
+        np.var,
+    ),
+    row(
+        "std(Array x, *, int[]? axis, bool keepdims, DType? dtype, int ddof) -> Array",
+        Tag.COMPOSITE,
+        np.std,
+    ),
+    # scans
+    row("cumsum(Array x, *, int? axis, DType? dtype) -> Array", Tag.SCAN, np.cumsum),
+    row("cumprod(Array x, *, int? axis, DType? dtype) -> Array", Tag.SCAN, np.cumprod),
+    # contractions
+    row("matmul(Array x, Array y) -> Array", Tag.CONTRACTION, np.matmul),
+    row("dot(Array x, Array y) -> Array", Tag.CONTRACTION, np.dot),
+    row("outer(Array x, Array y) -> Array", Tag.COMPOSITE, np.outer),
+    # joining
+    row("concatenate(Array[] xs, *, int? axis) -> Array", Tag.JOIN, np.concatenate),
+    row("stack(Array[] xs, *, int axis) -> Array", Tag.COMPOSITE, np.stack),
+    # left to NumPy: no native kernel, called from inside the compiled graph
+    row("sort(Array x, *, int? axis) -> Array", Tag.OPAQUE, np.sort),
+    row("argsort(Array x, *, int? axis) -> Array", Tag.OPAQUE, np.argsort),
+    row("modf(Array x) -> (Array, Array)", Tag.OPAQUE, np.modf),
+    row("divmod(Array x, Array y) -> (Array, Array)", Tag.COMPOSITE, np.divmod),
+    row("linalg_inv(Array x) -> Array", Tag.OPAQUE, np.linalg.inv, raises=True),
+    row("linalg_solve(Array x, Array y) -> Array", Tag.OPAQUE, np.linalg.solve, raises=True),
+    # control flow
+    row(
+        "cond(Array pred, Array[] operands, *, Region on_true, Region on_false) -> Array[]",
+        Tag.CONTROL,
+    ),
+    row("fori_loop(Array lo, Array hi, Array[] init, *, Region body) -> Array[]", Tag.CONTROL),
+)
+
+_OUT_TAGS = frozenset({P, R, Tag.SCAN, Tag.CONTRACTION, Tag.JOIN, Tag.COMPOSITE, Tag.OPAQUE})
+_A = Alias("a")
+_WRITTEN = Alias("a", written=True)
+
+
+def derived_operators(op: Operator) -> Iterator[Operator]:
+    """The operators that follow from a row by rule, without the row itself."""
+    schema = op.schema
+    if op.tag is Tag.VIEW:
+        rest = schema.params[1:]
+        copied = Schema(f"{op.name}_copy", (Param("x", "Array"), *rest), (Return(),))
+        yield Operator(copied, Tag.VIEW, None, op.name, "copy")
+        params = (Param("x", "Array"), Param("source", "Array"), *rest)
+        scatter = Schema(f"{op.name}_scatter", params, (Return(),))
+        yield Operator(scatter, Tag.SCATTER, None, op.name, "scatter")
+        return
+    if op.tag not in _OUT_TAGS or schema.returns != (Return(),):
+        return
+    first = schema.params[0]
+    if op.tag is Tag.POINTWISE and first.kind == "Array" and not first.is_list:
+        params = (replace(first, alias=_WRITTEN), *schema.params[1:])
+        inplace = Schema(f"{op.name}_", params, ())
+        if op.name != "copy":  # ``copy_`` is a row of its own: a write, not a copy in place
+            yield Operator(inplace, Tag.WRITE, op.numpy, op.name, "inplace", op.raises)
+    out = Param("out", "Array", _WRITTEN, keyword=True)
+    written = Schema(f"{op.name}.out", (*schema.params, out), ())
+    yield Operator(written, Tag.WRITE, op.numpy, op.name, "out", op.raises)
+
+
+class Table:
+    """All operators by name, and by the NumPy callable they mean."""
+
+    def __init__(self, rows: tuple[Operator, ...]) -> None:
+        self._operators: dict[str, Operator] = {}
+        self._by_callable: dict[Any, Operator] = {}
+        self._groups: dict[str, dict[str, Operator]] = {}
+        for op in rows:
+            self.add(op)
+
+    def add(self, op: Operator) -> None:
+        """Add a row and what follows from it.
+
+        Raises ``ValueError`` if a name is taken.
+        """
+        for each in (op, *derived_operators(op)):
+            if each.name in self._operators:
+                raise ValueError(f"operator {each.name!r} exists already")
+            self._operators[each.name] = each
+            self._groups.setdefault(each.group, {})[each.role] = each
+        if op.numpy is not None:
+            self._by_callable[op.numpy] = op
+
+    def remove(self, name: str) -> None:
+        """Undo ``add`` of the row ``name``."""
+        for op in self._groups.pop(name).values():
+            del self._operators[op.name]
+            if op.numpy is not None and self._by_callable.get(op.numpy) is op:
+                del self._by_callable[op.numpy]
+
+    def __getitem__(self, name: str) -> Operator:
+        return self._operators[name]
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._operators
+
+    def __iter__(self) -> Iterator[Operator]:
+        return iter(tuple(self._operators.values()))
+
+    def group(self, name: str) -> tuple[Operator, ...]:
+        """The row ``name`` and what follows from it, in order."""
+        return tuple(self._groups[name].values())
+
+    def partner(self, name: str, role: str) -> Operator:
+        """The operator with the given role in the group of ``name``; see ``Operator.role``.
+
+        Raises ``KeyError`` if the group has none.
+        """
+        return self._groups[self[name].group][role]
+
+    def for_callable(self, function: Any) -> Operator | None:
+        """The row whose NumPy spelling is ``function``, if there is one."""
+        try:
+            return self._by_callable.get(function)
+        except TypeError:  # unhashable callables mean no operator
+            return None
+
+
+TABLE = Table(ROWS)
