@@ -22,7 +22,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         module.add_arguments(command)
     options = parser.parse_args(arguments)
     module, _ = COMMANDS[options.command]
-    return module.run(options)
+    status: int = module.run(options)
+    return status
 
 
 if __name__ == "__main__":

@@ -148,8 +148,13 @@ def seconds(program: Callable[..., Any], inputs: tuple[Any, ...], calls: int) ->
 
 def interleaved_medians(*measure: Callable[[], float], repeats: int = PAIRS) -> list[float]:
     """Take the measurements in turns, so that a slow spell of the machine hits all alike."""
-    rounds = [[take() for take in measure] for _ in range(repeats)]
-    return [statistics.median(times) for times in zip(*rounds, strict=True)]
+    times: list[list[float]] = [[] for _ in measure]
+    order = list(range(len(measure)))
+    for _ in range(repeats):
+        for i in order:
+            times[i].append(measure[i]())
+        order.reverse()
+    return [statistics.median(samples) for samples in times]
 
 
 def outcome(program: Callable[..., Any], inputs: tuple[Any, ...], calls: int) -> tuple[Any, ...]:
@@ -194,7 +199,9 @@ def array_ulps(expected: Any, actual: Any) -> float:
     if left.tobytes() == right.tobytes():
         return 0.0
     finite = np.isfinite(left)
-    if not np.array_equal(left[~finite], right[~finite], equal_nan=True):
+    if not np.array_equal(finite, np.isfinite(right)) or not np.array_equal(
+        left[~finite], right[~finite], equal_nan=True
+    ):
         return float("inf")
     distance = np.abs(left[finite].astype(np.float64) - right[finite].astype(np.float64))
     if left.dtype.kind != "f":

@@ -69,6 +69,11 @@ class AliasKey(Enum):
     EXPLICIT = "CompositeExplicit"
     IMPLICIT = "CompositeImplicit"
 
+    @property
+    def writes(self) -> bool:
+        """Whether such decompositions may use views and writes."""
+        return self is AliasKey.NON_FUNCTIONAL
+
 
 # Which columns an alias key stands for. A decomposition with views and writes serves backends that
 # take them; an explicit one serves every backend, and the operator stays whole in captured graphs;

@@ -192,7 +192,13 @@ def floordiv(left: Dim, right: Dim) -> Dim:
     if right == 1:
         return left
     exact = _exact_quotient(left, right)
-    return exact if exact is not None else _function("floordiv", left, right)
+    if exact is not None:
+        return exact
+    match _terms(left):
+        case (((SymFunc("floordiv", inner, divisor),), 1),) if decide(right, ">", 0):
+            return floordiv(inner, divisor * right)  # (a // b) // c
+        case _:
+            return _function("floordiv", left, right)
 
 
 def mod(left: Dim, right: Dim) -> Dim:

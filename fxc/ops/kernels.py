@@ -138,11 +138,11 @@ def strided_copy(array: Any) -> np.ndarray:
     """
     array = np.asarray(array)
     if array.flags.c_contiguous:
-        return array.copy()
+        return np.array(array)
     low = sum(s * (n - 1) for s, n in zip(array.strides, array.shape, strict=True) if s < 0)
     high = sum(s * (n - 1) for s, n in zip(array.strides, array.shape, strict=True) if s > 0)
     buffer = np.empty(high - low + array.itemsize, np.uint8)
-    copy = np.ndarray(array.shape, array.dtype, buffer, -low, array.strides)
+    copy: np.ndarray = np.ndarray(array.shape, array.dtype, buffer, -low, array.strides)
     np.copyto(copy, array)
     return copy
 
@@ -156,7 +156,9 @@ def _copying(view: Kernel) -> Kernel:
 
 def _scattering(view: Kernel) -> Kernel:
     def kernel(x: Any, source: Any, *rest: Any) -> np.ndarray:
-        result = strided_copy(x)
+        # Elements that share memory with others get memory of their own before one is written.
+        shared = any(s == 0 and n > 1 for s, n in zip(x.strides, x.shape, strict=True))
+        result = np.array(x, order="C") if shared else strided_copy(x)
         region = view(result, *rest)
         region.flags.writeable = True  # the inverse of a read-only view writes all the same
         region[...] = source
@@ -179,12 +181,14 @@ def _python_slice(spec: SliceSpec | Sequence[int]) -> slice:
 
 
 def _slice(x: np.ndarray, index: tuple[SliceSpec, ...]) -> Any:
-    return x[(*map(_python_slice, index), Ellipsis)]
+    place: Any = (*map(_python_slice, index), Ellipsis)
+    return x[place]
 
 
 def _select(x: np.ndarray, axis: int, index: int) -> Any:
     # With the Ellipsis the element of a 1-d array is a rank-0 view and not a scalar.
-    return x[(*(slice(None),) * axis, index, Ellipsis)]
+    place: Any = (*(slice(None),) * axis, index, Ellipsis)
+    return x[place]
 
 
 def _transpose(x: np.ndarray, axes: tuple[int, ...]) -> Any:
@@ -273,14 +277,25 @@ Region = Callable[[tuple[Any, ...]], tuple[Any, ...]]
 def _cond(
     pred: Any, operands: tuple[Any, ...], on_true: Region, on_false: Region
 ) -> tuple[Any, ...]:
-    return on_true(operands) if pred else on_false(operands)
+    return _apart(on_true(operands) if pred else on_false(operands), operands)
 
 
 def _fori_loop(lo: Any, hi: Any, init: tuple[Any, ...], body: Region) -> tuple[Any, ...]:
     state = tuple(init)
     for i in range(int(lo), int(hi)):
         state = body((i, *state))
-    return state
+    return _apart(state, init)
+
+
+def _apart(results: tuple[Any, ...], operands: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The results with copies of those that are operands: an operator's results are its own."""
+    return tuple(
+        strided_copy(result)
+        if isinstance(result, np.ndarray)
+        and any(isinstance(x, np.ndarray) and np.may_share_memory(result, x) for x in operands)
+        else result
+        for result in results
+    )
 
 
 _KERNELS: dict[str, Kernel] = {
@@ -300,4 +315,3 @@ _KERNELS: dict[str, Kernel] = {
     "cond": _cond,
     "fori_loop": _fori_loop,
 }
-

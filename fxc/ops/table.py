@@ -68,6 +68,11 @@ def row(
     return Operator(schema, tag, numpy, schema.name, raises=raises)
 
 
+def read_item(x: Any) -> Any:
+    """What indexing by one integer an axis gives: the element itself, as a NumPy scalar."""
+    return np.copy(x)[()]
+
+
 P, R, V, F = Tag.POINTWISE, Tag.REDUCTION, Tag.VIEW, Tag.FACTORY
 
 ROWS: tuple[Operator, ...] = (
@@ -162,6 +167,7 @@ ROWS: tuple[Operator, ...] = (
     row("clip(Array x, Array? low, Array? high) -> Array", Tag.COMPOSITE, np.clip),
     row("astype(Array x, DType dtype, *, str casting, str order) -> Array", P),
     row("copy(Array x, *, str order) -> Array", P, np.copy),
+    row("item(Array x) -> Array", P, read_item),  # the scalar that ``x[()]`` reads from rank 0
     # Python's own scalar arithmetic (both operands weak); Python ints are dims, not values
     row("py_add(Array x, Array y) -> Array", P, operator.add),
     row("py_subtract(Array x, Array y) -> Array", P, operator.sub),

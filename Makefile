@@ -1,0 +1,82 @@
+# `make help` lists the targets.
+
+PYTHON ?= python3
+JOBS ?= 2
+PROGRAMS ?= 20000
+
+PY := .venv/bin/python
+PYTEST := $(PY) -m pytest
+PARALLEL := -n $(JOBS)
+
+# The benchmarks run in the environment that has the competitors, if it was made.
+BENCH_PY = $(if $(wildcard .venv-bench/.stamp),.venv-bench/bin/python,$(PY))
+
+# $(call make-env,folder,extras)
+comma := ,
+define make-env
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+	  echo "fxc needs Python 3.11 or newer, and '$(PYTHON)' is missing or older;" \
+	       "name another one: make PYTHON=python3.12 ..." >&2; exit 1; }
+	@echo "Making the environment $(1) (a minute or so the first time)"
+	@$(PYTHON) -m venv $(1)
+	@$(1)/bin/python -m pip install --quiet --disable-pip-version-check -e ".[$(2)]"
+	@touch $(1)/.stamp
+endef
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.PHONY: help env demo test check lint types tests format accept fuzz bench bench-env clean clean-env
+
+help: ## List the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
+
+.venv/.stamp: pyproject.toml
+	$(call make-env,.venv,test$(comma)examples)
+
+.venv-bench/.stamp: pyproject.toml
+	$(call make-env,.venv-bench,bench)
+
+env: .venv/.stamp ## Make the environment in .venv (every target does so when needed)
+
+demo: env ## Run the five example programs with and without fxc, compare and time them
+	$(PY) -m fxc demo
+
+test: check ## Run all checks: lint, format, types, tests
+
+check: env ## The same as `make test`
+	@$(MAKE) --no-print-directory lint
+	@$(MAKE) --no-print-directory types
+	@$(MAKE) --no-print-directory tests
+
+lint: env ## Lint, and check the formatting
+	$(PY) -m ruff check .
+	$(PY) -m ruff format --check .
+
+types: env ## Check the types (mypy, strict)
+	$(PY) -m mypy
+
+tests: env ## Run the tests alone
+	$(PYTEST) $(PARALLEL) --durations=10
+
+format: env ## Format the sources, sort imports
+	$(PY) -m ruff check --fix .
+	$(PY) -m ruff format .
+
+# One process: two workers would rewrite the same test file over each other.
+accept: env ## Rewrite the expected text of the expect tests; read the diff afterwards
+	EXPECTTEST_ACCEPT=1 $(PYTEST)
+
+fuzz: env ## Run many random programs (make fuzz PROGRAMS=20000)
+	FXC_FUZZ_PROGRAMS=$(PROGRAMS) $(PYTEST) $(PARALLEL) tests/test_random_programs.py
+
+bench: env ## Time fxc against NumPy, and against what `make bench-env` installed
+	$(BENCH_PY) -m benchmarks
+
+bench-env: .venv-bench/.stamp ## Make .venv-bench with numba, numexpr and jax
+
+clean: ## Remove caches, build products and what the demo wrote
+	rm -rf build dist demo-output *.egg-info .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	find . -path './.venv*' -prune -o -name __pycache__ -type d -prune -exec rm -rf {} +
+
+clean-env: ## Remove the environments
+	rm -rf .venv .venv-bench

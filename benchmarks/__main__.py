@@ -1,0 +1,139 @@
+"""`python -m benchmarks`: one table, every row measured side by side in this one run."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import platform
+import statistics
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from .cases import CASES, Case
+from .contenders import NotTaken, Run, installed, prepare, use_one_thread
+from .measure import CONTENDERS, Row, first_call, heading, side_by_side, table_line
+
+GROUPS = ("import", "first-call", "memory", *dict.fromkeys(case.group for case in CASES))
+
+
+class WrongResult(Exception):
+    """A contender computes something else than NumPy."""
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    parser.add_argument("--only", nargs="+", choices=GROUPS, default=GROUPS, metavar="GROUP")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write the numbers, too")
+    parser.add_argument("--repeats", type=int, default=7, help="samples of each (at least 7)")
+    options = parser.parse_args()
+    use_one_thread()
+    present = [name for name in CONTENDERS if installed(name)]
+    repeats = max(7, options.repeats)
+    print(heading())
+    rows: list[Row] = []
+    for row in measure_all(options.only, present, repeats):
+        print(table_line(row), flush=True)
+        rows.append(row)
+    print(footer(repeats))
+    if options.json:
+        options.json.write_text(json.dumps([asdict(row) for row in rows], indent=1) + "\n")
+    return 0
+
+
+def measure_all(groups: list[str], present: list[str], repeats: int) -> Iterator[Row]:
+    compilers = [name for name in present if name not in ("numpy", "numexpr")]
+    if "import" in groups:
+        others = [name for name in present if name != "numpy"]
+        yield from in_processes("import", ("import, over numpy's own",), "s", others, repeats)
+    if "first-call" in groups:
+        names = ("first call, 20 operators, first in process", "first call, 20 operators, second")
+        yield from in_processes("first-call", names, "s", compilers, repeats)
+    for case in CASES:
+        if case.group in groups:
+            yield from in_this_process(case, present, repeats)
+    if "memory" in groups:
+        name = "peak memory, chain of 10 (arrays: 240 MB)"
+        yield from in_processes("memory", (name,), "MB", present, repeats)
+
+
+def in_processes(
+    measure: str, names: tuple[str, ...], unit: str, contenders: list[str], repeats: int
+) -> Iterator[Row]:
+    """A row for each number that `benchmarks.child` prints: medians over processes, in turns."""
+    samples: dict[str, list[list[float]]] = {name: [] for name in contenders}
+    for _ in range(repeats):
+        for name in contenders:
+            command = [sys.executable, "-m", "benchmarks.child", measure, name]
+            child = subprocess.run(command, check=True, stdout=subprocess.PIPE)
+            samples[name].append(json.loads(child.stdout))
+    for i, name in enumerate(names):
+        medians = {
+            contender: statistics.median(numbers[i] for numbers in lists)
+            for contender, lists in samples.items()
+        }
+        yield Row(measure, name, unit, medians)
+
+
+def in_this_process(case: Case, present: list[str], repeats: int) -> Iterator[Row]:
+    """The case's row and the one of its first calls."""
+    inputs = case.inputs()
+    runs: dict[str, Run] = {}
+    first: dict[str, float] = {}
+    for name in present:
+        own = tuple(array.copy() for array in inputs) if case.in_place else inputs
+        results: list[Any] = []
+        try:
+            run = prepare(name, case, own)
+            first[name] = first_call(lambda run=run, results=results: results.append(run()))  # type: ignore[misc]
+            check(case, name, own[0] if case.in_place and name != "jax" else results[0], inputs)
+            runs[name] = run
+        except NotTaken:
+            continue
+        except Exception as error:  # each contender has its own kinds of refusal
+            if name in ("numpy", "fxc"):
+                raise
+            first.pop(name, None)
+            reason = str(error).splitlines()[0]
+            print(f"  {name} is out for `{case.name}`: {reason}", file=sys.stderr)
+    yield Row(case.group, case.name, "s", side_by_side(runs, repeats))
+    del first["numpy"]
+    yield Row(case.group, "  first call", "s", first)
+
+
+def check(case: Case, name: str, result: Any, inputs: tuple[Any, ...]) -> None:
+    """A fast wrong answer is worth nothing."""
+    own = tuple(array.copy() for array in inputs) if case.in_place else inputs
+    expected = case.function(*own)
+    if case.in_place:
+        expected = own[0]
+    result = np.asarray(result)
+    if result.dtype != expected.dtype:
+        raise WrongResult(f"gives {result.dtype}, NumPy {expected.dtype}")
+    if not np.allclose(result, expected, rtol=1e-4, atol=1e-5):
+        raise WrongResult("gives other values than NumPy")
+
+
+def footer(repeats: int) -> str:
+    return (
+        f"{'-' * 120}\nMedians of {repeats} samples taken in turns, one thread each; "
+        "x: how many times less than NumPy; -: not taken by this contender.\n"
+        f"NumPy {np.__version__}, Python {platform.python_version()}, {processor()}"
+    )
+
+
+def processor() -> str:
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+    except OSError:
+        return platform.processor()
+    return next((line.split(": ")[1] for line in lines if line.startswith("model name")), "")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,171 @@
+"""The functions that are timed: plain NumPy, the same text for NumPy, fxc and numba.
+
+For JAX the same text runs with `np` standing for `jax.numpy`, unless the function writes into its
+arguments; then `functional` says what it would be without. NumExpr has its own `expression`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[Any]
+
+
+@dataclass(frozen=True)
+class Case:
+    group: str
+    name: str
+    function: Callable[..., Any]
+    inputs: Callable[[], tuple[Array, ...]]
+    expression: str | None = None
+    functional: Callable[..., Any] | None = None  # gives the new value of the first argument
+    in_place: bool = False  # the first argument is written
+
+
+def random_arrays(
+    *shapes: tuple[int, ...], dtype: Any = np.float64
+) -> Callable[[], tuple[Array, ...]]:
+    def make() -> tuple[Array, ...]:
+        random = np.random.default_rng(0)
+        return tuple(random.random(shape).astype(dtype) for shape in shapes)
+
+    return make
+
+
+def multiply_add(a: Array, b: Array) -> Array:
+    return a * b + 1
+
+
+def chain(x: Array, y: Array) -> Array:
+    """Ten operators, two of them transcendental."""
+    u = x * y + 0.5 * x
+    bell = np.exp(-u * u)
+    return (np.sin(bell) + y) * 2 - x
+
+
+def chain_of_twenty(x: Array, y: Array) -> Array:
+    """Twenty operators, two of them transcendental."""
+    s = x * x + y * y
+    d = np.sqrt(s + 1) - np.abs(x - y)
+    e = np.exp(-d) * x / (s + 2)
+    t = np.tanh(e + 0.5 * d)
+    return np.where(t > e, t - x, e) * y
+
+
+def another_chain_of_twenty(x: Array, y: Array) -> Array:
+    """Twenty operators in another order, so that nothing compiled before can be used again."""
+    p = (x + y) * (x - y) + 3
+    q = np.sqrt(np.abs(p)) / (y * y + 1)
+    r = np.sin(q * 2) + np.log(p * p + 1)
+    m = np.minimum(r, q) - 0.75 * x
+    return m * (1 + q)
+
+
+def saxpy(y: Array, x: Array) -> None:
+    y += 1e-3 * x
+
+
+def total(x: Array) -> Any:
+    return x.sum()
+
+
+def standardize(x: Array) -> Array:
+    return (x - x.mean(axis=-1, keepdims=True)) / np.sqrt(x.var(axis=-1, keepdims=True) + 1e-5)
+
+
+def column_means(x: Array) -> Array:
+    return x.mean(axis=0)
+
+
+def softmax(x: Array) -> Array:
+    powers = np.exp(x - x.max(axis=-1, keepdims=True))
+    return powers / powers.sum(axis=-1, keepdims=True)
+
+
+def five_points(a: Array, b: Array) -> None:
+    b[1:-1, 1:-1] = 0.25 * (a[:-2, 1:-1] + a[2:, 1:-1] + a[1:-1, :-2] + a[1:-1, 2:])
+    a[...] = b
+
+
+def five_points_functional(a: Any, b: Any) -> Any:
+    inner = 0.25 * (a[:-2, 1:-1] + a[2:, 1:-1] + a[1:-1, :-2] + a[1:-1, 2:])
+    return b.at[1:-1, 1:-1].set(inner)
+
+
+def five_points_in_one(a: Array) -> None:
+    a[1:-1, 1:-1] = 0.25 * (a[:-2, 1:-1] + a[2:, 1:-1] + a[1:-1, :-2] + a[1:-1, 2:])
+
+
+def five_points_in_one_functional(a: Any) -> Any:
+    return five_points_functional(a, a)
+
+
+MANY = (10_000_000,)
+SQUARE = (2048, 2048)
+CHAIN_EXPRESSION = "(sin(exp(-(x * y + 0.5 * x) * (x * y + 0.5 * x))) + y) * 2 - x"
+
+CASES = (
+    Case(
+        "calls",
+        "call overhead: a * b + 1, 8 elements",
+        multiply_add,
+        random_arrays((8,), (8,)),
+        expression="a * b + 1",
+    ),
+    Case(
+        "pointwise",
+        "chain of 10, 1e7 float64",
+        chain,
+        random_arrays(MANY, MANY),
+        expression=CHAIN_EXPRESSION,
+    ),
+    Case(
+        "pointwise",
+        "chain of 10, 1e7 float32",
+        chain,
+        random_arrays(MANY, MANY, dtype=np.float32),
+    ),
+    Case(
+        "pointwise",
+        "y += a * x, 1e7 float32",
+        saxpy,
+        random_arrays(MANY, MANY, dtype=np.float32),
+        functional=lambda y, x: y + 1e-3 * x,
+        in_place=True,
+    ),
+    Case("reductions", "sum, 1e7 float64", total, random_arrays(MANY), expression="sum(x)"),
+    Case("reductions", "mean of columns, 2048 x 2048 float64", column_means, random_arrays(SQUARE)),
+    Case(
+        "reductions",
+        "mean and var of rows, 2048 x 2048 float32",
+        standardize,
+        random_arrays(SQUARE, dtype=np.float32),
+    ),
+    Case(
+        "reductions",
+        "softmax of rows, 2048 x 2048 float32",
+        softmax,
+        random_arrays(SQUARE, dtype=np.float32),
+    ),
+    Case(
+        "stencils",
+        "5 points and back, 2048 x 2048 float64",
+        five_points,
+        random_arrays(SQUARE, SQUARE),
+        functional=five_points_functional,
+        in_place=True,
+    ),
+    Case(
+        "stencils",
+        "5 points in one array, 2048 x 2048",
+        five_points_in_one,
+        random_arrays(SQUARE),
+        functional=five_points_in_one_functional,
+        in_place=True,
+    ),
+)

@@ -1,0 +1,88 @@
+"""Timing contenders against each other, and a table of what came out."""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+CONTENDERS = ("numpy", "fxc", "numba", "numexpr", "jax")
+SAMPLE_SECONDS = 2e-3  # a sample repeats shorter calls until it is about this long
+UNITS = (("s", 1.0), ("ms", 1e-3), ("us", 1e-6))
+
+
+@dataclass(frozen=True)
+class Row:
+    """One measured quantity, less is better; a contender that has no such thing is left out."""
+
+    group: str
+    name: str
+    unit: str  # "s" or "MB"
+    values: Mapping[str, float]
+
+
+def first_call(run: Callable[[], object]) -> float:
+    start = time.perf_counter()
+    run()
+    return time.perf_counter() - start
+
+
+def side_by_side(runs: Mapping[str, Callable[[], object]], repeats: int) -> dict[str, float]:
+    """Median seconds a call of each; samples are taken in turns, each round led by another one.
+
+    Who follows whom matters: a predecessor that gave its memory back to the system makes the next
+    one pay for it.
+    """
+    counts = {name: calls_in_a_sample(run) for name, run in runs.items()}
+    samples: dict[str, list[float]] = {name: [] for name in runs}
+    names = list(runs)
+    for _ in range(repeats):
+        for name in names:
+            samples[name].append(seconds_a_call(runs[name], counts[name]))
+        names.append(names.pop(0))
+    return {name: statistics.median(times) for name, times in samples.items()}
+
+
+def calls_in_a_sample(run: Callable[[], object]) -> int:
+    count = 1
+    while True:
+        elapsed = seconds_a_call(run, count) * count
+        if elapsed >= SAMPLE_SECONDS:
+            return count
+        count *= 4 if elapsed < SAMPLE_SECONDS / 4 else 2
+
+
+def seconds_a_call(run: Callable[[], object], count: int) -> float:
+    start = time.perf_counter()
+    for _ in range(count):
+        run()
+    return (time.perf_counter() - start) / count
+
+
+def heading() -> str:
+    columns = "".join(f"{name:>17}" for name in CONTENDERS[1:])
+    return f"{'':<42}{CONTENDERS[0]:>10}{columns}\n{'-' * 120}"
+
+
+def table_line(row: Row) -> str:
+    """The quantity for each contender, and how many times less it is than NumPy's."""
+    reference = row.values.get("numpy")
+    cells = []
+    for name in CONTENDERS:
+        value = row.values.get(name)
+        text = "-" if value is None else quantity(value, row.unit)
+        if name == "numpy":
+            cells.append(f"{text:>10}")
+        elif value is None or reference is None:
+            cells.append(f"{text:>10}{'':>7}")
+        else:
+            cells.append(f"{text:>10}{reference / value:>6.2f}x")
+    return f"{row.name:<42}{''.join(cells)}"
+
+
+def quantity(value: float, unit: str) -> str:
+    if unit != "s":
+        return f"{value:.0f} {unit}"
+    name, scale = next((pair for pair in UNITS if value >= pair[1]), UNITS[-1])
+    return f"{value / scale:.3g} {name}"

@@ -1,0 +1,131 @@
+"""From a functional graph to a callable plan: lowering, engine and plan wired together."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from fxc.ir.errors import InternalError
+from fxc.ir.graph import Graph
+from fxc.ir.types import ArrayType, array_type, stride_order
+from fxc.lowering.entry import Module
+from fxc.lowering.loops import Boxed, BufferArg
+from fxc.lowering.lower import lower
+from fxc.ops.kernels import kernel_of
+from fxc.runtime.engine import Engine
+from fxc.runtime.plan import NativeStep, NumpyStep, Plan, Recipe, Slot, SlotArg, make_plan
+
+
+@dataclass(frozen=True)
+class Assembled:
+    """Compiled code with its plan. ``fallbacks`` names the operators that NumPy itself runs."""
+
+    module: Module
+    engine: Engine
+    plan: Plan
+    fallbacks: tuple[str, ...]
+
+
+def assemble(graph: Graph) -> Assembled:
+    """Compile a decomposed graph.
+
+    Requires: the graph has its signature.
+    """
+    module = lower(graph)
+    entries = [segment.entry for segment in module.segments]
+    table = b"".join(_inner_loop(ufunc, kind) for ufunc, kind in module.inner_loops)
+    engine = Engine(module.text, table, entries)
+    recipe = _recipe(graph, module, engine)
+    boxed = tuple(s.op for s in module.program.body if isinstance(s, Boxed))
+    return Assembled(module, engine, make_plan(recipe), boxed)
+
+
+def _recipe(graph: Graph, module: Module, engine: Engine) -> Recipe:
+    assert graph.signature is not None
+    program = module.program
+    slots = []
+    for name in module.arrays:
+        buffer = program.buffers[name]
+        place = program.inputs.index(name) if buffer.role == "input" else None
+        order = stride_order(array_type(buffer.dtype, buffer.shape, buffer.strides))
+        slots.append(Slot(name, buffer.dtype, buffer.shape, order, place))
+    views = {step.op for leaf in graph.signature.outputs for step in getattr(leaf, "steps", ())}
+    return Recipe(
+        graph.inputs,
+        tuple(slots),
+        module.arena,
+        tuple((param.input, _code(param.dtype)) for param in program.params),
+        tuple(_steps(module, engine)),
+        program.results,
+        graph.signature,
+        {op: kernel_of(op) for op in views},
+        _pairs_apart(graph),
+    )
+
+
+def _code(dtype: np.dtype) -> str:
+    return {"f": "d", "u": "Q"}.get(dtype.kind, "q")
+
+
+def _pairs_apart(graph: Graph) -> tuple[tuple[int, int], ...]:
+    """The pairs of array inputs that must not share memory, because one of them is written."""
+    assert graph.signature is not None
+    arrays = [i for i, value in enumerate(graph.inputs) if isinstance(value.type, ArrayType)]
+    written = graph.signature.mutated_inputs
+    return tuple((i, j) for i in arrays for j in arrays if i < j and (i in written or j in written))
+
+
+def _steps(module: Module, engine: Engine) -> Iterator[NativeStep | NumpyStep]:
+    starts = {s.first: f for s, f in zip(module.segments, engine.functions, strict=True)}
+    for place, stmt in enumerate(module.program.body):
+        if place in starts:
+            yield NativeStep(starts[place])
+        if isinstance(stmt, Boxed):
+            args = tuple(_argument(arg) for arg in stmt.args)
+            yield NumpyStep(stmt.op, kernel_of(stmt.op), args, stmt.outs)
+
+
+def _argument(arg: Any) -> Any:
+    if isinstance(arg, BufferArg):
+        kind = "python" if arg.weak else "scalar" if arg.scalar else "array"
+        return SlotArg(arg.buffer, kind)
+    if isinstance(arg, tuple):
+        return tuple(_argument(item) for item in arg)
+    return arg
+
+
+class _UFunc(ctypes.Structure):
+    """The start of NumPy's PyUFuncObject (its public header, NumPy 2)."""
+
+    _fields_ = (
+        ("head", ctypes.c_byte * object.__basicsize__),
+        ("nin", ctypes.c_int),
+        ("nout", ctypes.c_int),
+        ("nargs", ctypes.c_int),
+        ("identity", ctypes.c_int),
+        ("functions", ctypes.POINTER(ctypes.c_void_p)),
+        ("data", ctypes.POINTER(ctypes.c_void_p)),
+        ("ntypes", ctypes.c_int),
+        ("reserved", ctypes.c_int),
+        ("name", ctypes.c_char_p),
+        ("types", ctypes.c_void_p),
+    )
+
+
+@cache
+def _inner_loop(name: str, kind: str) -> bytes:
+    """Function and data pointer of a ufunc's inner loop for one dtype throughout."""
+    ufunc = _UFunc.from_address(id(getattr(np, name)))
+    number = np.dtype(kind[0] + str(int(kind[1:]) // 8)).num
+    raw = ctypes.string_at(ufunc.types, ufunc.ntypes * ufunc.nargs)
+    for place in range(ufunc.ntypes):
+        if raw[place * ufunc.nargs : (place + 1) * ufunc.nargs] == bytes([number] * ufunc.nargs):
+            data = ufunc.data[place] if ufunc.data else None
+            both = (ufunc.functions[place] or 0, data or 0)
+            return b"".join(pointer.to_bytes(8, "little") for pointer in both)
+    raise InternalError(f"np.{name} has no inner loop for {kind}")

@@ -1,0 +1,288 @@
+"""Explicit control flow: ``fxc.cond`` and ``fxc.fori_loop``.
+
+On plain arrays they just run; inside a captured function, with a condition or bounds that are not
+known, they become nodes with regions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from fxc.ir.graph import Literal, Operand, Region, Value
+from fxc.ir.symbols import Dim, Guard, SymExpr, guard, hint, recording, substitute, symbol, symbols_of
+from fxc.ir.tree import TreeSpec, flatten, unflatten
+from fxc.ir.types import ArrayType, ScalarType
+from fxc.ops.metas.layout import is_c_ordered
+
+from .operands import Traced, TracedValue, has_traced, operand, wrap
+from .session import Session, current_or_none, refuse
+from .traced_int import TracedInt, int_dim
+
+# Note [Results of regions]
+# What fxc.cond and fxc.fori_loop return are new arrays, in C order, that share memory with nothing
+# else; the arrays that a loop carries are copies of the initial ones. A branch or a loop body may
+# therefore write to what it made or carries, and nobody outside sees it. Run on plain arrays, they
+# copy likewise.
+
+# Note [Region writes]
+# An array is at home in the region that made it. A write is refused unless it happens there;
+# Session keeps the homes.
+
+
+def cond(pred: Any, on_true: Callable[..., Any], on_false: Callable[..., Any], *xs: Any) -> Any:
+    """``on_true(*xs) if pred else on_false(*xs)``, also where ``pred`` is not known in capture.
+
+    Both functions return results of the same structure and types.
+
+    >>> import numpy as np
+    >>> cond(True, lambda x: x + 1, lambda x: x, np.array([1, 2]))
+    array([2, 3])
+    """
+    session = current_or_none()
+    if session is None or not isinstance(pred, TracedValue):
+        chosen = on_true if pred else on_false
+        return _call(session, chosen, *xs) if session else _fresh(chosen(*xs))
+    if pred._value.type.rank:
+        raise ValueError("fxc.cond: the condition is an array with dimensions")
+    return _record_cond(session, pred._value, on_true, on_false, xs)
+
+
+def fori_loop(lo: Any, hi: Any, body: Callable[[Any, Any], Any], init: Any) -> Any:
+    """``for i in range(lo, hi): init = body(i, init)``; gives the last ``init``.
+
+    ``init`` is an array, a scalar or a container of them; ``body`` returns the same.
+
+    >>> import numpy as np
+    >>> fori_loop(0, 3, lambda i, x: 2 * x + i, np.array([1, 2]))
+    array([12, 20])
+    """
+    session = current_or_none()
+    if session is None or not (has_traced((lo, hi)) or has_traced(init)):
+        state = _fresh(init)
+        for i in range(lo, hi):
+            result = _call(session, body, i, state) if session else body(i, state)
+            state = _fresh(result)
+        return state
+    return _record_loop(session, lo, hi, body, init)
+
+
+CONTROL = frozenset({cond, fori_loop})
+
+
+def _call(session: Session, f: Callable[..., Any], *args: Any) -> Any:
+    """Call one of the user's functions through the call door."""
+    return session.door.call(f, *args) if session.door is not None else f(*args)
+
+
+def _fresh(tree: Any) -> Any:
+    """The same results, with arrays copied. See Note [Results of regions]."""
+    leaves, spec = flatten(tree)
+    copies = [leaf.copy() if isinstance(leaf, np.ndarray) else leaf for leaf in leaves]
+    return unflatten(spec, copies)
+
+
+# ------------------------------------------------------------------ cond
+
+
+def _record_cond(
+    session: Session,
+    pred: Value,
+    on_true: Callable[..., Any],
+    on_false: Callable[..., Any],
+    xs: tuple[Any, ...],
+) -> Any:
+    leaves, spec = flatten(xs)
+    given = [place for place, leaf in enumerate(leaves) if isinstance(leaf, TracedValue)]
+    operands = tuple(leaves[place]._value for place in given)
+    arms: list[tuple[Region, TreeSpec]] = []
+    for arm in (on_true, on_false):
+        with _inside_region(session, writable=False) as enter:
+            params = enter([value.type for value in operands], [None] * len(operands))
+            inner = list(leaves)
+            for place, param in zip(given, params, strict=True):
+                inner[place] = wrap(param)
+            result = _call(session, arm, *unflatten(spec, inner))
+            results, out_spec = _results(session, result, "fxc.cond")
+            arms.append((session.builder.finish(params, results), out_spec))
+    (true_region, true_spec), (false_region, false_spec) = arms
+    if true_spec != false_spec:
+        raise refuse("fxc.cond: the two functions return results of different structure")
+    pairs = zip(true_region.results, false_region.results, strict=True)
+    for number, (left, right) in enumerate(pairs):
+        if left.type != right.type:
+            raise refuse(
+                f"fxc.cond: result {number} is {left.type} in one branch and {right.type} in the "
+                "other; convert one of them"
+            )
+    outputs = session.record(
+        "cond", pred, operands, on_true=true_region, on_false=false_region
+    )
+    return unflatten(true_spec, [wrap(value) for value in outputs])
+
+
+class _inside_region:
+    """Collects nodes for a region; gives a function that makes its parameters."""
+
+    def __init__(self, session: Session, *, writable: bool) -> None:
+        self._session = session
+        self._writable = writable
+
+    def __enter__(self) -> Callable[..., list[Value]]:
+        session = self._session
+        self._outer = session.region
+        session.region_count += 1
+        session.region = session.region_count
+        self._block = session.builder.region()
+        self._block.__enter__()
+        return self._params
+
+    def _params(self, types: list[Any], names: list[str | None]) -> list[Value]:
+        session = self._session
+        values = [session.builder.value(t, n) for t, n in zip(types, names, strict=True)]
+        for value in values:
+            session.homes[value] = session.region if self._writable else -1
+        return values
+
+    def __exit__(self, *error: Any) -> None:
+        self._block.__exit__(*error)
+        self._session.region = self._outer
+
+
+def _results(session: Session, tree: Any, what: str) -> tuple[list[Operand], TreeSpec]:
+    """The results of a region: fresh arrays in C order, each once."""
+    leaves, spec = flatten(tree)
+    results: list[Operand] = []
+    for number, leaf in enumerate(leaves):
+        if not isinstance(leaf, Traced | bool | int | float | complex | np.generic):
+            raise refuse(f"{what}: result {number} is a {type(leaf).__name__}")
+        results.append(_owned(session, operand(leaf), results))
+    return results, spec
+
+
+def _owned(session: Session, value: Operand, taken: list[Operand]) -> Operand:
+    kind = value.type
+    if not isinstance(value, Value) or not isinstance(kind, ArrayType):
+        return value
+    is_home = session.homes.get(value, 0) == session.region
+    if is_home and value not in session.bases and value not in taken and is_c_ordered(kind):
+        return value
+    copied: Value = session.record("copy", value, order="C")
+    return copied
+
+
+# ------------------------------------------------------------------ fori_loop
+
+
+def _record_loop(
+    session: Session, lo: Any, hi: Any, body: Callable[[Any, Any], Any], init: Any
+) -> Any:
+    low, high = _bound(lo), _bound(hi)
+    leaves, spec = flatten(init)
+    if low is not None and high is not None and not guard(low, "<", high):
+        return unflatten(spec, [_initial_leaf(session, leaf) for leaf in leaves])
+    start = [_carried(session, leaf, number) for number, leaf in enumerate(leaves)]
+    types = [value.type for value in start]
+    taken: dict[Guard, None] = {}
+    with _inside_region(session, writable=True) as enter, recording(taken):
+        index_type = ScalarType(np.dtype("i8"), weak=True)
+        params = enter([index_type, *types], [_index_name(body), *[None] * len(types)])
+        index = symbol(params[0].name, hint=hint(low) if low is not None else 0, lower=_least(low))
+        state = unflatten(spec, [wrap(param) for param in params[1:]])
+        result = _call(session, body, TracedInt(index), state)
+        results, out_spec = _results(session, result, "fxc.fori_loop")
+        region = session.builder.finish(params, results)
+    if out_spec != spec:
+        raise refuse("fxc.fori_loop: the body returns another structure than it is given")
+    for number, (value, kind) in enumerate(zip(results, types, strict=True)):
+        if value.type != kind:
+            raise refuse(
+                f"fxc.fori_loop: carried value {number} is {kind} before the body and "
+                f"{value.type} after it; convert the initial value"
+            )
+    _check_guards(taken, params[0].name, low, high)
+    bounds = [operand(lo), operand(hi)]
+    outputs = session.record("fori_loop", *bounds, tuple(start), body=region)
+    return unflatten(spec, [wrap(value) for value in outputs])
+
+
+def _bound(x: Any) -> Dim | None:
+    """A bound as a dim; None if it depends on array data."""
+    dim = int_dim(x)
+    if dim is None and isinstance(x, np.integer) and not isinstance(x, Traced):
+        return int(x)
+    if dim is None and not isinstance(x, TracedValue):
+        raise TypeError(f"{type(x).__name__!r} object cannot be interpreted as an integer")
+    return dim
+
+
+def _least(low: Dim | None) -> int | None:
+    return low if isinstance(low, int) and low >= 0 else None
+
+
+def _index_name(body: Any) -> str:
+    code = getattr(body, "__code__", None)
+    names = code.co_varnames[: code.co_argcount] if code is not None else ()
+    names = [name for name in names if name != "self"]
+    return names[0] if names and names[0].isidentifier() and names[0] != "_" else "i"
+
+
+def _initial_leaf(session: Session, leaf: Any) -> Any:
+    if isinstance(leaf, TracedValue) and isinstance(leaf._value.type, ArrayType):
+        return wrap(session.record("copy", leaf._value, order="C"))
+    return leaf
+
+
+def _carried(session: Session, leaf: Any, number: int) -> Operand:
+    """The initial value of a leaf; arrays are copied. See Note [Results of regions]."""
+    if not isinstance(leaf, TracedValue | float | complex | np.generic | bool):
+        raise refuse(
+            f"fxc.fori_loop: carried value {number} is a {type(leaf).__name__}, which cannot be "
+            "carried; use an array, or a NumPy scalar such as np.int64(0)"
+        )
+    value = operand(leaf)
+    if isinstance(value, Literal) or isinstance(value.type, ScalarType):
+        return value
+    copied: Value = session.record("copy", value, order="C")
+    return copied
+
+
+def _check_guards(
+    taken: dict[Guard, None], name: str, low: Dim | None, high: Dim | None
+) -> None:
+    """What the body relied on must hold for each iteration, not for the first alone.
+
+    A relation that is linear in the loop's variable holds in between if it holds at both ends.
+    """
+    for each in taken:
+        difference = each.left - each.right
+        if name not in symbols_of(difference):
+            guard(each.left, each.relation, each.right)
+            continue
+        ends = [low, high - 1] if low is not None and high is not None else []
+        sure = bool(ends) and each.relation != "!=" and _is_linear(difference, name)
+        if not sure or not all(
+            guard(substitute(difference, {name: end}), each.relation, 0) for end in ends
+        ):
+            raise refuse(
+                f"fxc.fori_loop: the body relies on '{each}', which does not hold for every "
+                f"{name}; use fxc.cond or np.where for what differs between iterations"
+            )
+
+
+def _is_linear(dim: Dim, name: str) -> bool:
+    if not isinstance(dim, SymExpr):
+        return True
+    for monomial, _ in dim.terms:
+        plain = sum(getattr(atom, "name", "") == name and not hasattr(atom, "left") for atom in monomial)
+        hidden = any(
+            name in symbols_of(part)
+            for atom in monomial
+            if hasattr(atom, "left")
+            for part in (atom.left, atom.right)
+        )
+        if hidden or plain > 1:
+            return False
+    return True

@@ -1,0 +1,247 @@
+"""What a capture relies on outside of its graph, as a program that is checked at each call.
+
+Steps fetch things (arguments, globals, attributes) into variables and check facts about them. From
+the same steps two Python functions are made: ``check(args, kwargs)``, which gives the graph's
+inputs or None, and ``why(args, kwargs)``, which says what does not hold.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from fxc.ir.symbols import Dim, Guard, SymExpr, Symbol
+
+Inputs = tuple[Any, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """How to get at something from outside at a call: a variable of the program, and for people."""
+
+    var: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Fetch:
+    """``var = expression``; ``var`` may be several names."""
+
+    var: str
+    expression: str
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """A condition that must hold; ``text`` says what it is about."""
+
+    condition: str
+    text: str
+
+
+Step = Fetch | Check
+
+
+class GuardProgram:
+    """The steps, the constants they mention, and which variables are the graph's inputs."""
+
+    def __init__(
+        self, steps: Iterable[Step], constants: Mapping[str, Any], inputs: Iterable[str]
+    ) -> None:
+        self.steps = tuple(steps)
+        self.constants = dict(constants)
+        self.inputs = tuple(inputs)
+
+    @cached_property
+    def source(self) -> str:
+        """The Python source of ``check``."""
+        lines = ["def check(args, kwargs):", "    try:"]
+        for step in self.steps:
+            if isinstance(step, Fetch):
+                lines.append(f"        {step.var} = {step.expression}")
+            else:
+                lines.append(f"        if not ({step.condition}): return None  # {step.text}")
+        lines.append(f"        return ({''.join(f'{var}, ' for var in self.inputs)})")
+        lines.append("    except Exception: return None")
+        return "\n".join(lines)
+
+    @cached_property
+    def check(self) -> Callable[[tuple[Any, ...], dict[str, Any]], Inputs | None]:
+        """The graph's inputs for these arguments, or None if this capture is not for them."""
+        return self._compiled(self.source, "check")
+
+    @cached_property
+    def _why_source(self) -> str:
+        lines = ["def why(args, kwargs):"]
+        for number, step in enumerate(self.steps):
+            if isinstance(step, Fetch):
+                lines.append(f"    try: {step.var} = {step.expression}")
+                lines.append(f"    except Exception as e: return missing({number}, e)")
+            else:
+                lines.append(f"    if not ({step.condition}): return failed({number})")
+        lines.append("    return ''")
+        return "\n".join(lines)
+
+    def why(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:
+        """What does not hold for these arguments; empty if all does."""
+        try:
+            return str(self._compiled(self._why_source, "why")(args, kwargs))
+        except Exception as error:
+            return f"a guard could not be checked: {error}"
+
+    def _missing(self, number: int, error: Exception) -> str:
+        step = self.steps[number]
+        assert isinstance(step, Fetch)
+        return f"{step.expression} is not there any more ({type(error).__name__})"
+
+    def _failed(self, number: int) -> str:
+        step = self.steps[number]
+        assert isinstance(step, Check)
+        return f"not so any more: {step.text}"
+
+    def _compiled(self, source: str, name: str) -> Callable[..., Any]:
+        namespace = {
+            **_NAMESPACE,
+            **self.constants,
+            "missing": self._missing,
+            "failed": self._failed,
+        }
+        exec(compile(source, f"<fxc guards: {name}>", "exec"), namespace)
+        function: Callable[..., Any] = namespace[name]
+        return function
+
+    def __str__(self) -> str:
+        return self.source
+
+
+# ------------------------------------------------------------------ facts about values
+
+
+def same_value(x: Any, known: Any) -> bool:
+    """Whether two plain values are of one type and of the same bits."""
+    if x is known:
+        return True
+    if type(x) is not type(known):
+        return False
+    if isinstance(known, float):
+        if known != known:
+            return bool(x != x)
+        return bool(x == known) and math.copysign(1.0, x) == math.copysign(1.0, known)
+    if isinstance(known, complex):
+        return same_value(x.real, known.real) and same_value(x.imag, known.imag)
+    if isinstance(known, np.generic):
+        return bool(x.dtype == known.dtype) and x.tobytes() == known.tobytes()
+    if isinstance(known, tuple | list):
+        return same_items(x, known)
+    return bool(x == known)
+
+
+def same_items(items: Any, known: Any) -> bool:
+    """Whether two sequences hold the same plain values in order."""
+    if len(items) != len(known):
+        return False
+    return all(map(operator.is_, items, known)) or all(map(same_value, items, known))
+
+
+def same_keys(found: dict[Any, Any], known: tuple[Any, ...]) -> bool:
+    """Whether a dict has these keys in this order."""
+    return len(found) == len(known) and same_items(tuple(found), known)
+
+
+_NAMESPACE: dict[str, Any] = {
+    "ndarray": np.ndarray,
+    "same_value": same_value,
+    "same_items": same_items,
+    "same_keys": same_keys,
+}
+
+
+class GuardBuilder:
+    """Collects the steps of a program while a capture runs."""
+
+    def __init__(self) -> None:
+        self.steps: list[Step] = []
+        self.constants: dict[str, Any] = {}
+        self.symbols: dict[str, str] = {}  # the variable that holds a symbol's value
+        self._names: dict[int, str] = {}
+        self._count = 0
+
+    def name(self, stem: str) -> str:
+        """A new variable."""
+        self._count += 1
+        return f"{stem}{self._count}"
+
+    def constant(self, value: Any, stem: str = "k") -> str:
+        """The name of an object that the program refers to."""
+        name = self._names.get(id(value))
+        if name is None:
+            name = self._names[id(value)] = f"{stem}_{len(self.constants)}"
+            self.constants[name] = value
+        return name
+
+    def fetch(self, expression: str, text: str) -> Source:
+        """Put something into a new variable."""
+        source = Source(self.name("v"), text)
+        self.steps.append(Fetch(source.var, expression))
+        return source
+
+    def check(self, condition: str, text: str) -> None:
+        """Demand a fact."""
+        self.steps.append(Check(condition, " ".join(text.split())))
+
+    def check_value(self, source: Source, value: Any) -> None:
+        """Demand the very type and value of a plain immutable object."""
+        name = self.constant(value)
+        shown = repr(value)
+        shown = shown if len(shown) <= 40 else f"{shown[:37]}..."
+        self.check(
+            f"{source.var} is {name} or same_value({source.var}, {name})",
+            f"{source.text} is {shown}",
+        )
+
+    def check_identity(self, source: Source, value: Any) -> None:
+        """Demand the very same object."""
+        name = getattr(value, "__name__", type(value).__name__)
+        self.check(f"{source.var} is {self.constant(value)}", f"{source.text} is {name}")
+
+    def check_relation(self, guard: Guard) -> None:
+        """Demand a relation between symbols."""
+        left, right = self.expression(guard.left), self.expression(guard.right)
+        self.check(f"{left} {guard.relation} {right}", str(guard))
+
+    def expression(self, dim: Dim) -> str:
+        """The Python expression of a dim."""
+        if isinstance(dim, int):
+            return str(dim)
+        terms = []
+        for monomial, coefficient in dim.terms:
+            factors = [self._atom(atom) for atom in monomial]
+            if coefficient != 1 or not factors:
+                factors.insert(0, str(coefficient))
+            terms.append("*".join(factors))
+        return f"({' + '.join(terms)})"
+
+    def _atom(self, atom: Any) -> str:
+        if isinstance(atom, Symbol):
+            return self.symbols[atom.name]
+        left, right = self.expression(atom.left), self.expression(atom.right)
+        match atom.name:
+            case "floordiv":
+                return f"({left} // {right})"
+            case "mod":
+                return f"({left} % {right})"
+            case name:
+                return f"{name}({left}, {right})"
+
+    def program(self, inputs: Iterable[Source]) -> GuardProgram:
+        """The finished program."""
+        return GuardProgram(self.steps, self.constants, [source.var for source in inputs])
+
+
+__all__ = ["GuardBuilder", "GuardProgram", "Source", "SymExpr"]

@@ -1,0 +1,46 @@
+"""Where in the user's program we are, from the stack of frames."""
+
+from __future__ import annotations
+
+import linecache
+import os
+import sys
+from types import FrameType
+
+import numpy as np
+
+from fxc.ir.location import SourceLocation
+
+_OURS = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
+_HIDDEN = (_OURS, os.path.dirname(os.path.abspath(np.__file__)) + os.sep)
+_is_hidden: dict[str, bool] = {}
+
+
+def user_frame() -> FrameType | None:
+    """The innermost frame that runs the user's code: neither fxc's nor NumPy's."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None:
+        name = frame.f_code.co_filename
+        hidden = _is_hidden.get(name)
+        if hidden is None:
+            hidden = _is_hidden[name] = name.startswith(_HIDDEN)
+        if not hidden:
+            return frame
+        frame = frame.f_back
+    return None
+
+
+def user_location() -> SourceLocation | None:
+    """The line of the user's program that is being run."""
+    frame = user_frame()
+    if frame is None:
+        return None
+    code = frame.f_code
+    return SourceLocation(code.co_filename, frame.f_lineno, code.co_name)
+
+
+def line_text(location: SourceLocation) -> str:
+    """The note that points a user to a line: ``  model.py:14 in step:  y = np.sort(x)``."""
+    source = linecache.getline(location.file, location.line).strip()
+    text = f"  {location} in {location.function}"
+    return f"{text}:  {source}" if source else text

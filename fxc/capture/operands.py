@@ -1,0 +1,173 @@
+"""Between the user's values and a graph's operands: what may stand where, and how it is wrapped."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+
+from fxc.ir.graph import ArrayConstant, Literal, Operand, Value
+from fxc.ir.symbols import Dim, SymExpr, guard
+from fxc.ir.types import DTYPE_NAMES, ArrayType, ScalarType
+
+from .session import current, refuse
+
+
+class Traced:
+    """What the user's program holds in place of a value that is not known while capturing."""
+
+    __slots__ = ()
+
+    def _operand(self) -> Operand:
+        """The operand that stands for this value in a node."""
+        raise NotImplementedError
+
+
+class TracedValue(Traced):
+    """A traced array or scalar: a Value of the graph."""
+
+    __slots__ = ("_value",)
+    _wrappers: ClassVar[dict[type, type[TracedValue]]] = {}
+    _value: Value
+
+    def __init__(self, value: Value) -> None:
+        self._value = value
+
+    def _operand(self) -> Operand:
+        return self._value
+
+
+def wrap(value: Value) -> Any:
+    """The traced array or scalar for a Value of the graph."""
+    return TracedValue._wrappers[type(value.type)](value)
+
+
+def wrap_all(result: Any) -> Any:
+    """What a recorded operator gives to the user: one traced value or a tuple of them."""
+    if type(result) is Value:
+        return wrap(result)
+    return tuple(map(wrap, result))
+
+
+def record(name: str, *args: Any, **kwargs: Any) -> Any:
+    """Record an operator on operands and wrap what it gives."""
+    result = current().record(name, *args, **kwargs)
+    return None if result is None else wrap_all(result)
+
+
+def is_traced(x: Any) -> bool:
+    """Whether ``x`` is a traced value; containers are not looked into."""
+    return isinstance(x, Traced)
+
+
+def has_traced(x: Any) -> bool:
+    """Whether ``x`` is a traced value or a tuple, list, dict or slice that holds one."""
+    if isinstance(x, Traced):
+        return True
+    if isinstance(x, tuple | list):
+        return any(map(has_traced, x))
+    if isinstance(x, dict):
+        return any(map(has_traced, x.values()))
+    if isinstance(x, slice):
+        return any(map(has_traced, (x.start, x.stop, x.step)))
+    return False
+
+
+_NUMBERS = frozenset({bool, int, float, complex})
+_INT64 = range(-(2**63), 2**63)
+
+
+def operand(x: Any) -> Operand:
+    """The operand for a value in the user's program; lists become arrays, as in NumPy."""
+    if isinstance(x, Traced):
+        return x._operand()
+    if type(x) in _NUMBERS:
+        if type(x) is int and x not in _INT64:
+            raise refuse(f"the Python integer {x} does not fit in 64 bits and cannot be captured")
+        return Literal(x)
+    if isinstance(x, np.generic):
+        if x.dtype in DTYPE_NAMES:
+            return Literal(x)
+        raise refuse(f"a scalar of dtype {x.dtype} cannot be captured")
+    if isinstance(x, np.ndarray):
+        return constant(x)
+    if isinstance(x, tuple | list):
+        return array_value(x)
+    if isinstance(x, int | float | complex):  # a subclass: an enum, for instance
+        return Literal(next(kind(x) for kind in (int, float, complex) if isinstance(x, kind)))
+    raise refuse(f"a {type(x).__name__} among arrays cannot be captured; use an array or a number")
+
+
+def constant(array: np.ndarray) -> Value:
+    """The node that makes, at each call, a fresh array with these elements."""
+    if array.dtype not in DTYPE_NAMES:
+        raise refuse(f"an array of dtype {array.dtype} cannot be captured")
+    value: Value = current().record("constant", ArrayConstant.of(array))
+    return value
+
+
+def array_value(x: Any) -> Value:
+    """The Value of ``np.asarray(x)``: for scalars a rank-0 array, for lists a joined one."""
+    if isinstance(x, tuple | list) and has_traced(x):
+        return joined(x)
+    if not isinstance(x, Traced):
+        return constant(np.asarray(x))
+    value = x._operand()
+    if isinstance(value, Value) and isinstance(value.type, ArrayType):
+        return value
+    result: Value = current().record("copy", value, order="K")
+    return result
+
+
+def joined(items: Sequence[Any]) -> Value:
+    """A new array from a nested list that holds traced values: ``np.array([[a, b], [c, d]])``."""
+    if not items:
+        return constant(np.asarray(items))
+    parts = tuple(
+        joined(item) if isinstance(item, tuple | list) else operand(item) for item in items
+    )
+    result: Value = current().record("stack", parts, axis=0)
+    return result
+
+
+def type_of(x: Operand) -> ArrayType | ScalarType:
+    """The type of an operand."""
+    return x.type
+
+
+def dim_of(x: Any, what: str = "a size") -> Dim:
+    """The dim for an int in the user's program.
+
+    Raises ``CaptureError`` for one that depends on elements of arrays.
+    """
+    if type(x) is int:
+        return x
+    dim = getattr(x, "_dim", None)
+    if isinstance(dim, SymExpr):
+        return dim
+    if isinstance(x, TracedValue):
+        kind = x._value.type
+        if kind.dtype.kind in "iu" and kind.rank == 0:
+            return int(current().specialise(x._value, what))
+        name = "numpy.ndarray" if isinstance(kind, ArrayType) else kind.dtype.type.__name__
+        raise TypeError(f"{name!r} object cannot be interpreted as an integer")
+    return int(x.__index__()) if hasattr(x, "__index__") else _not_an_int(x)
+
+
+def _not_an_int(x: Any) -> int:
+    raise TypeError(f"{type(x).__name__!r} object cannot be interpreted as an integer")
+
+
+def dims_of(shape: Any) -> tuple[Dim, ...]:
+    """The dims for a shape as NumPy takes it: an int or a sequence of ints."""
+    if isinstance(shape, tuple | list):
+        return tuple(dim_of(size) for size in shape)
+    if isinstance(shape, np.ndarray) and not isinstance(shape, Traced):
+        return tuple(map(int, shape))
+    return (dim_of(shape),)
+
+
+def guard_range(dim: Dim, low: int, high: int) -> bool:
+    """Whether ``low <= dim <= high``, by guards."""
+    return guard(dim, ">=", low) and guard(dim, "<=", high)

@@ -1,0 +1,86 @@
+"""Which callables, known by name, do nothing but return a value."""
+
+from __future__ import annotations
+
+import builtins
+import cmath
+import collections
+import fractions
+import functools
+import itertools
+import math
+import operator
+from types import BuiltinFunctionType
+from typing import Any
+
+import numpy as np
+
+# Modules whose attributes are taken as they are: nobody changes them while a program runs.
+TRUSTED_MODULES = frozenset(
+    {"numpy", "math", "cmath", "operator", "functools", "itertools", "typing", "builtins", "fxc"}
+)
+
+_BUILTIN_NAMES = (
+    "abs all any ascii bin callable chr divmod format hex isinstance issubclass iter oct ord pow "
+    "repr round sorted sum"
+)
+
+
+def _functions_of(module: Any) -> set[Any]:
+    return {f for f in vars(module).values() if isinstance(f, BuiltinFunctionType)}
+
+
+_IN_PLACE_OPERATORS = {
+    getattr(operator, name) for name in ("setitem", "delitem") if hasattr(operator, name)
+}
+
+PURE_BUILTINS: frozenset[Any] = frozenset(
+    {getattr(builtins, name) for name in _BUILTIN_NAMES.split()}
+    | _functions_of(math)
+    | _functions_of(cmath)
+    | (_functions_of(operator) - _IN_PLACE_OPERATORS)
+    | {functools.reduce}
+)
+
+PURE_CLASSES: frozenset[type] = frozenset(
+    {
+        *(bool, int, float, complex, str, bytes, tuple, list, dict, set, frozenset),
+        *(slice, range, enumerate, zip, reversed, map, filter, object, super),
+        *(collections.deque, collections.OrderedDict, collections.Counter),
+        collections.defaultdict,
+        fractions.Fraction,
+        functools.partial,
+        *(kind for kind in vars(itertools).values() if isinstance(kind, type)),
+        operator.itemgetter,
+        operator.attrgetter,
+        np.dtype,
+        np.finfo,
+        np.iinfo,
+    }
+)
+PURE_CALLABLES: frozenset[type] = frozenset({operator.itemgetter, operator.attrgetter})
+
+# Builtin methods of these objects change nothing.
+PURE_OWNERS: frozenset[type] = frozenset(
+    {str, bytes, int, float, complex, bool, tuple, range, frozenset, slice, np.dtype}
+    | {kind for kind in vars(np).values() if isinstance(kind, type) and issubclass(kind, np.generic)}
+)
+# Containers: whoever holds one that is not from outside may change it.
+OWN_CONTAINERS = (list, dict, set, collections.deque)
+
+_NUMPY_WITH_EFFECTS = (
+    "save savez savez_compressed savetxt loadtxt genfromtxt fromfile load fromregex put place "
+    "putmask fill_diagonal put_along_axis copyto apply_along_axis apply_over_axes piecewise "
+    "nditer fromiter fromfunction memmap shares_memory may_share_memory"
+)
+NUMPY_WITH_EFFECTS: frozenset[Any] = frozenset(
+    getattr(np, name) for name in _NUMPY_WITH_EFFECTS.split() if hasattr(np, name)
+)
+_PURE_NUMPY = (
+    "result_type promote_types can_cast min_scalar_type issubdtype isscalar broadcast_shapes "
+    "iterable array_equal tri tril_indices triu_indices indices bartlett blackman hamming hanning "
+    "kaiser mintypecode isdtype"
+)
+PURE_NUMPY: frozenset[Any] = frozenset(
+    getattr(np, name) for name in _PURE_NUMPY.split() if hasattr(np, name)
+)

@@ -1,0 +1,181 @@
+"""One capture while it runs: the graph being built, and what must hold for it.
+
+The thread's current session is found by ``current()``; traced values belong to it.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from fxc.dispatch.default import default_dispatcher
+from fxc.dispatch.dispatcher import Dispatcher
+from fxc.dispatch.trace import recording_into
+from fxc.ir.builder import GraphBuilder
+from fxc.ir.errors import CaptureError
+from fxc.ir.graph import Literal, Operand, Value
+from fxc.ir.location import SourceLocation
+from fxc.ir.symbols import Guard, recording
+from fxc.ir.types import ScalarType
+from fxc.ops.table import TABLE
+
+from .locations import line_text, user_location
+
+
+class Respecialise(BaseException):
+    """Start the capture again with these inputs or symbols as constants.
+
+    Not an Exception, so that a handler in the user's program does not stop it.
+    """
+
+    def __init__(self, names: frozenset[str]) -> None:
+        super().__init__(names)
+        self.names = names
+
+
+class Session:
+    """The state of one capture."""
+
+    def __init__(self, dispatcher: Dispatcher | None = None) -> None:
+        self.dispatcher = dispatcher or default_dispatcher()
+        self.builder = GraphBuilder()
+        self.guards: dict[Guard, None] = {}
+        self.error: CaptureError | None = None
+        self.door: Any = None  # the Door of this capture, see door.py
+        # Which inputs a scalar follows from; scalars that depend on elements of arrays have none.
+        self.origins: dict[Value, frozenset[str]] = {}
+        # Views by the array they were made from, and the region that made an array (see Region
+        # writes in control.py). Arrays of the outermost level are not listed.
+        self.bases: dict[Value, Value] = {}
+        self.homes: dict[Value, int] = {}
+        self.region = 0
+        self.region_count = 0
+        self.written: set[Value] = set()
+
+    def record(self, name: str, *args: Any, **kwargs: Any) -> Any:
+        """Call an operator on operands; returns Values. See ``wrap``."""
+        schema = TABLE[name].schema
+        if schema.writes:
+            self._before_write(schema.index_of, schema.written_params, args, kwargs)
+        result = self.dispatcher.call(name, *args, **kwargs)
+        if type(result) is Value:
+            if type(result.type) is ScalarType:
+                self._follow_origins(result, args)
+            elif schema.is_view:
+                self.bases[result] = args[0]
+            elif self.region:
+                self.homes[result] = self.region
+        elif result is not None and self.region:
+            self.homes.update((each, self.region) for each in result)
+        return result
+
+    def root(self, value: Value) -> Value:
+        """The array whose memory ``value`` shows."""
+        while value in self.bases:
+            value = self.bases[value]
+        return value
+
+    def _before_write(
+        self,
+        index_of: dict[str, int],
+        places: tuple[int, ...],
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+    ) -> None:
+        for name, place in index_of.items():
+            if place not in places:
+                continue
+            target = args[place] if place < len(args) else kwargs[name]
+            root = self.root(target)
+            if self.homes.get(root, 0) != self.region:
+                raise refuse(
+                    "a write, inside a branch or a loop, to an array from outside of it cannot be "
+                    "captured; return the new array from the branch or carry it through the loop"
+                )
+            self.written.add(root)
+
+    def _follow_origins(self, result: Value, args: tuple[Any, ...]) -> None:
+        origins: frozenset[str] = frozenset()
+        for arg in args:
+            if isinstance(arg, Value):
+                found = self.origins.get(arg)
+                if found is None:
+                    return
+                origins |= found
+            elif isinstance(arg, tuple):
+                return
+        self.origins[result] = origins
+
+    def specialise(self, operand: Operand, what: str) -> Any:
+        """Make known what ``operand`` is, or refuse: ``what`` says what needs to know it."""
+        if isinstance(operand, Literal):
+            return operand.value
+        origins = self.origins.get(operand)
+        if origins:
+            raise Respecialise(origins)
+        raise refuse(
+            f"{what} needs the value of an array's element while the program is being captured; "
+            "use fxc.cond, np.where or array operations, or compute it outside"
+        )
+
+    @contextmanager
+    def active(self) -> Iterator[Session]:
+        """Make this the thread's session inside the block."""
+        before = _thread.session
+        _thread.session = self
+        try:
+            with recording_into(self.builder, user_location), recording(self.guards):
+                yield self
+        finally:
+            _thread.session = before
+
+    @contextmanager
+    def suspended(self) -> Iterator[None]:
+        """Run something eagerly, that NumPy may do as it likes."""
+        before = _thread.session
+        _thread.session = None
+        try:
+            yield
+        finally:
+            _thread.session = before
+
+
+class _Thread(threading.local):
+    session: Session | None = None
+
+
+_thread = _Thread()
+
+
+def current_or_none() -> Session | None:
+    """The capture that this thread is in, if any."""
+    return _thread.session
+
+
+def current() -> Session:
+    """The capture that this thread is in.
+
+    Raises ``CaptureError`` outside of one: a traced array has outlived its capture.
+    """
+    session = _thread.session
+    if session is None:
+        raise CaptureError("an array of a finished capture was used")
+    return session
+
+
+def refuse(message: str, location: SourceLocation | None = None) -> CaptureError:
+    """A CaptureError at the user's line, to be raised.
+
+    The session remembers the first, in case a handler in the user's program catches it.
+    """
+    error = CaptureError(message)
+    location = location or user_location()
+    vars(error)["location"] = location
+    if location is not None:
+        error.add_note(line_text(location))
+    session = _thread.session
+    if session is not None and session.error is None:
+        session.error = error
+    return error

@@ -1,0 +1,435 @@
+"""The array that the user's program sees while it is captured."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from fxc.ir.types import ArrayType
+from fxc.ops.metas.layout import is_c_ordered, is_f_ordered
+
+from . import shaping
+from .indexing import Place, apply_steps, assign, assign_mask, is_mask, locate
+from .operands import Traced, TracedValue, dim_of, operand, record, wrap
+from .session import current, refuse
+from .traced_int import wrap_dim
+from .ufuncs import (
+    BINARY,
+    COMPARISONS,
+    UNARY,
+    array_ufunc,
+    binary,
+    call_ufunc,
+    find,
+    reduce,
+    scan,
+    unary,
+    write_in_place,
+)
+
+_REFUSED = {
+    "flat": "use x.ravel() or x.reshape(-1)",
+    "view": "use x.astype(dtype), or compute on the bits outside of the compiled function",
+    "resize": "make a new array with np.zeros and copy",
+    "sort": "sort outside of the compiled function",
+    "partition": "partition outside of the compiled function",
+    "argsort": "sort outside of the compiled function",
+    "argpartition": "partition outside of the compiled function",
+    "setflags": "set flags outside of the compiled function",
+    "tofile": "write files outside of the compiled function",
+    "tobytes": "convert outside of the compiled function",
+    "dump": "write files outside of the compiled function",
+    "dumps": "convert outside of the compiled function",
+    "ctypes": "use the array outside of the compiled function",
+    "data": "use the array outside of the compiled function",
+    "base": "compare arrays outside of the compiled function",
+    "tolist": "convert outside of the compiled function",
+    "byteswap": "convert outside of the compiled function",
+    "choose": "use np.where",
+    "compress": "use np.where",
+    "take": "use slices, or np.where",
+    "put": "use x[i] = v with slices",
+    "repeat": "use np.broadcast_to and reshape",
+    "nonzero": "use np.where(mask, x, other)",
+    "searchsorted": "search outside of the compiled function",
+    "trace": "use x.diagonal().sum()",
+    "getfield": "use the array outside of the compiled function",
+    "setfield": "use the array outside of the compiled function",
+}
+
+
+class Flags:
+    """What ``x.flags`` tells of a traced array."""
+
+    def __init__(self, kind: ArrayType) -> None:
+        self._kind = kind
+
+    @property
+    def writeable(self) -> bool:
+        return self._kind.writeable
+
+    @property
+    def c_contiguous(self) -> bool:
+        return is_c_ordered(self._kind)
+
+    @property
+    def f_contiguous(self) -> bool:
+        return is_f_ordered(self._kind)
+
+    @property
+    def aligned(self) -> bool:
+        return True
+
+    def __getitem__(self, name: str) -> bool:
+        return bool(getattr(self, {"C": "c_contiguous", "F": "f_contiguous"}.get(name, name.lower())))
+
+    def __getattr__(self, name: str) -> Any:
+        raise refuse(f"x.flags.{name} cannot be captured")
+
+
+class TracedArray(TracedValue):
+    """Stands for an ``np.ndarray``: each operation on it is recorded in the graph."""
+
+    __slots__ = ("_place",)
+    __array_priority__ = 1000.0
+    # Which view of which array this is, for ``x[i] += v``, see __setitem__.
+    _place: tuple[Any, Place] | None
+
+    @property  # type: ignore[misc]
+    def __class__(self) -> type:
+        return np.ndarray
+
+    @property
+    def _type(self) -> ArrayType:
+        kind = self._value.type
+        assert isinstance(kind, ArrayType)
+        return kind
+
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        return array_ufunc(ufunc, method, inputs, kwargs)
+
+    def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        from .protocol import array_function  # the table's functions work on traced arrays
+
+        return array_function(function, args, kwargs)
+
+    # -------------------------------------------------------- what it is
+
+    @property
+    def shape(self) -> tuple[Any, ...]:
+        return tuple(map(wrap_dim, self._type.shape))
+
+    @property
+    def strides(self) -> tuple[Any, ...]:
+        return tuple(map(wrap_dim, self._type.strides))
+
+    @property
+    def ndim(self) -> int:
+        return self._type.rank
+
+    @property
+    def size(self) -> Any:
+        return wrap_dim(self._type.size)
+
+    @property
+    def dtype(self) -> np.dtype:
+        return self._type.dtype
+
+    @property
+    def itemsize(self) -> int:
+        return self._type.dtype.itemsize
+
+    @property
+    def nbytes(self) -> Any:
+        return wrap_dim(self._type.size * self._type.dtype.itemsize)
+
+    @property
+    def flags(self) -> Flags:
+        return Flags(self._type)
+
+    @property
+    def T(self) -> Any:
+        return shaping.transpose(self)
+
+    @property
+    def mT(self) -> Any:
+        if self.ndim < 2:
+            raise ValueError("matrix transpose with ndim < 2 is undefined")
+        return shaping.swapaxes(self, -1, -2)
+
+    @property
+    def real(self) -> Any:
+        if self._type.dtype.kind == "c":
+            raise refuse("x.real of a complex array cannot be captured yet")
+        return self
+
+    @property
+    def imag(self) -> Any:
+        raise refuse("x.imag cannot be captured yet")
+
+    def __len__(self) -> int:
+        if not self._type.rank:
+            raise TypeError("len() of unsized object")
+        return wrap_dim(self._type.shape[0]).__index__()
+
+    def __iter__(self) -> Iterator[Any]:
+        if not self._type.rank:
+            raise TypeError("iteration over a 0-d array")
+        return (self[i] for i in range(len(self)))
+
+    # -------------------------------------------------------- what needs the elements
+
+    def _need(self, what: str) -> Any:
+        raise refuse(
+            f"{what} needs the value of an array's element while the program is being captured; "
+            "use fxc.cond, np.where or array operations, or compute it outside"
+        )
+
+    def __bool__(self) -> bool:
+        size = self._type.size
+        if not (isinstance(size, int) and size == 1) and self._type.rank:
+            raise _ambiguous_truth(size)
+        return bool(self._need("a decision (if, while, and, or, not)"))
+
+    def __float__(self) -> float:
+        return float(self._need("float()"))
+
+    def __int__(self) -> int:
+        return int(self._need("int()"))
+
+    def __complex__(self) -> complex:
+        return complex(self._need("complex()"))
+
+    def __index__(self) -> int:
+        if self._type.rank or self._type.dtype.kind not in "iu":
+            raise TypeError("only integer scalar arrays can be converted to a scalar index")
+        return int(self._need("an index or a size"))
+
+    def __array__(self, *args: Any, **kwargs: Any) -> np.ndarray:
+        raise refuse("a function that NumPy does not dispatch needs the elements of an array")
+
+    def __repr__(self) -> str:
+        if current_is_over():
+            return f"<traced {self._type}>"
+        return str(self._need("printing an array"))
+
+    __str__ = __repr__
+
+    def __format__(self, spec: str) -> str:
+        return str(self._need("printing an array"))
+
+    def __hash__(self) -> int:
+        raise TypeError("unhashable type: 'numpy.ndarray'")
+
+    def __contains__(self, element: Any) -> bool:
+        return bool(self._need("'in'"))
+
+    def __copy__(self) -> Any:
+        return self.copy()
+
+    def __deepcopy__(self, memo: Any) -> Any:
+        return self.copy()
+
+    def item(self, *args: Any) -> Any:
+        return self._need(".item()")
+
+    def __getattr__(self, name: str) -> Any:
+        advice = _REFUSED.get(name)
+        if advice is not None:
+            raise refuse(f"x.{name} cannot be captured; {advice}")
+        if not name.startswith("_") and hasattr(np.ndarray, name):
+            raise refuse(f"x.{name} cannot be captured in this version of fxc")
+        raise AttributeError(f"'numpy.ndarray' object has no attribute {name!r}")
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name in ("_value", "_place"):
+            object.__setattr__(self, name, value)
+            return
+        if not hasattr(np.ndarray, name):
+            raise AttributeError(f"'numpy.ndarray' object has no attribute {name!r}")
+        raise refuse(f"an assignment to x.{name} cannot be captured; use x[...] = v, or x.reshape")
+
+    # -------------------------------------------------------- elements
+
+    def __getitem__(self, key: Any) -> Any:
+        place = locate(self._type, key)
+        view = apply_steps(self._value, place.steps)
+        if place.is_element:
+            return record("item", view)
+        found = wrap(view)
+        found._place = (self._value, place)
+        return found
+
+    def __setitem__(self, key: Any, source: Any) -> None:
+        if is_mask(key):
+            assign_mask(self._value, key, source)
+            return
+        place = locate(self._type, key)
+        # ``x[i] += v`` ends with ``x[i] = view``, where view is x[i]: nothing is left to do.
+        if type(source) is TracedArray and source._is_at(self._value, place):
+            return
+        assign(apply_steps(self._value, place.steps), source)
+
+    def __delitem__(self, key: Any) -> None:
+        raise ValueError("cannot delete array elements")
+
+    def _is_at(self, base: Any, place: Place) -> bool:
+        known = getattr(self, "_place", None)
+        return known is not None and known[0] is base and known[1] == place
+
+    def fill(self, value: Any) -> None:
+        """As ``ndarray.fill``."""
+        if operand(value).type.rank:
+            raise refuse("x.fill with an array cannot be captured; use x[...] = value")
+        assign(self._value, value)
+
+    # -------------------------------------------------------- copies, shapes
+
+    def copy(self, order: str = "C") -> Any:
+        return record("copy", self._value, order=order)
+
+    def astype(
+        self,
+        dtype: Any,
+        order: str = "K",
+        casting: str = "unsafe",
+        subok: bool = True,
+        copy: bool = True,
+    ) -> Any:
+        wanted = np.dtype(dtype)
+        if wanted == self._type.dtype and not copy:
+            return self
+        return record("astype", self._value, wanted, casting=casting, order=order)
+
+    def reshape(self, *shape: Any, order: str = "C", copy: Any = None) -> Any:
+        wanted = shape[0] if len(shape) == 1 else shape
+        return shaping.reshape(self, wanted, order, copy)
+
+    def ravel(self, order: str = "C") -> Any:
+        return shaping.ravel(self, order)
+
+    def flatten(self, order: str = "C") -> Any:
+        return shaping.flatten(self, order)
+
+    def transpose(self, *axes: Any) -> Any:
+        wanted = axes[0] if len(axes) == 1 else axes or None
+        return shaping.transpose(self, wanted)
+
+    def swapaxes(self, axis1: Any, axis2: Any) -> Any:
+        return shaping.swapaxes(self, axis1, axis2)
+
+    def squeeze(self, axis: Any = None) -> Any:
+        return shaping.squeeze(self, axis)
+
+    def diagonal(self, offset: Any = 0, axis1: Any = 0, axis2: Any = 1) -> Any:
+        return shaping.diagonal(self, offset, axis1, axis2)
+
+    # -------------------------------------------------------- computations
+
+    def clip(self, min: Any = None, max: Any = None, out: Any = None, **options: Any) -> Any:
+        from .protocol import clip
+
+        return clip(self, min, max, out, **options)
+
+    def round(self, decimals: Any = 0, out: Any = None) -> Any:
+        from .protocol import round_array
+
+        return round_array(self, decimals, out)
+
+    def conj(self) -> Any:
+        return self.conjugate()
+
+    def conjugate(self) -> Any:
+        return self if self._type.dtype.kind != "c" else call_ufunc("conjugate", self)
+
+    def dot(self, other: Any, out: Any = None) -> Any:
+        from .protocol import dot
+
+        return dot(self, other, out)
+
+    def __divmod__(self, other: Any) -> Any:
+        return call_ufunc("divmod", self, other)
+
+    def __rdivmod__(self, other: Any) -> Any:
+        return call_ufunc("divmod", other, self)
+
+    def argmin(self, axis: Any = None, out: Any = None, *, keepdims: Any = False) -> Any:
+        return find("argmin", self, axis, out, keepdims)
+
+    def argmax(self, axis: Any = None, out: Any = None, *, keepdims: Any = False) -> Any:
+        return find("argmax", self, axis, out, keepdims)
+
+    def cumsum(self, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
+        return scan("cumsum", self, axis, dtype, out)
+
+    def cumprod(self, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
+        return scan("cumprod", self, axis, dtype, out)
+
+    def min(self, axis: Any = None, out: Any = None, keepdims: Any = False, **rest: Any) -> Any:
+        return reduce("min", self, axis, None, out, keepdims, **rest)
+
+    def max(self, axis: Any = None, out: Any = None, keepdims: Any = False, **rest: Any) -> Any:
+        return reduce("max", self, axis, None, out, keepdims, **rest)
+
+    def any(self, axis: Any = None, out: Any = None, keepdims: Any = False, **rest: Any) -> Any:
+        return reduce("any", self, axis, None, out, keepdims, **rest)
+
+    def all(self, axis: Any = None, out: Any = None, keepdims: Any = False, **rest: Any) -> Any:
+        return reduce("all", self, axis, None, out, keepdims, **rest)
+
+    def sum(self, axis: Any = None, dtype: Any = None, out: Any = None, *rest: Any, **more: Any) -> Any:
+        return reduce("sum", self, axis, dtype, out, *rest, **more)
+
+    def prod(self, axis: Any = None, dtype: Any = None, out: Any = None, *rest: Any, **more: Any) -> Any:
+        return reduce("prod", self, axis, dtype, out, *rest, **more)
+
+    def mean(
+        self, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = False, **more: Any
+    ) -> Any:
+        return reduce("mean", self, axis, dtype, out, keepdims, **more)
+
+    def var(
+        self, axis: Any = None, dtype: Any = None, out: Any = None, ddof: Any = 0, **more: Any
+    ) -> Any:
+        return reduce("var", self, axis, dtype, out, ddof=ddof, **more)
+
+    def std(
+        self, axis: Any = None, dtype: Any = None, out: Any = None, ddof: Any = 0, **more: Any
+    ) -> Any:
+        return reduce("std", self, axis, dtype, out, ddof=ddof, **more)
+
+
+def current_is_over() -> bool:
+    """Whether no capture is running: a debugger may print traced arrays."""
+    from .session import current_or_none
+
+    return current_or_none() is None
+
+
+def _ambiguous_truth(size: Any) -> Exception:
+    if isinstance(size, int) and size == 0:
+        return ValueError(
+            "The truth value of an empty array is ambiguous. Use `array.size > 0` to check that "
+            "an array is not empty."
+        )
+    return ValueError(
+        "The truth value of an array with more than one element is ambiguous. "
+        "Use a.any() or a.all()"
+    )
+
+
+for _name, _operator in BINARY.items():
+    _plain, _reflected = binary(_operator)
+    setattr(TracedArray, f"__{_name}__", _plain)
+    setattr(TracedArray, f"__r{_name}__", _reflected)
+    setattr(TracedArray, f"__i{_name}__", write_in_place(_operator))
+for _name, _operator in COMPARISONS.items():
+    setattr(TracedArray, f"__{_name}__", binary(_operator)[0])
+for _name, _operator in UNARY.items():
+    setattr(TracedArray, f"__{_name}__", unary(_operator))
+
+TracedValue._wrappers[ArrayType] = TracedArray
+
+__all__ = ["TracedArray", "Traced", "current", "dim_of"]

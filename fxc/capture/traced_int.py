@@ -1,0 +1,260 @@
+"""A Python int that is not known while capturing: the size of an array, an argument, arithmetic."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from fxc.ir.graph import Operand
+from fxc.ir.symbols import Dim, SymExpr, floordiv, guard, hint, maximum, minimum, mod
+
+from .operands import Traced, TracedValue
+from .session import current
+
+
+class TracedInt(Traced):
+    """An int given by a symbolic ``Dim``.
+
+    Comparisons are decided by the value in this call and guarded. Where Python needs the number
+    itself (``range(n)``, a dict key), it is taken as it is in this call, and guarded.
+    """
+
+    __slots__ = ("_dim",)
+
+    def __init__(self, dim: SymExpr) -> None:
+        self._dim = dim
+
+    @property  # type: ignore[misc]
+    def __class__(self) -> type:
+        return int
+
+    def _operand(self) -> Operand:
+        session = current()
+        value = session.record("int_value", self._dim)
+        from_symbols = frozenset(_symbol_names(self._dim))
+        session.origins[value] = from_symbols
+        operand: Operand = value
+        return operand
+
+    def _known(self) -> int:
+        """The number; from here on the capture is good for this number only."""
+        number = hint(self._dim)
+        guard(self._dim, "==", number)
+        return number
+
+    def __index__(self) -> int:
+        return self._known()
+
+    def __int__(self) -> int:
+        return self._known()
+
+    __trunc__ = __floor__ = __ceil__ = __int__
+
+    def __float__(self) -> float:
+        return float(self._known())
+
+    def __complex__(self) -> complex:
+        return complex(self._known())
+
+    def __hash__(self) -> int:
+        return hash(self._known())
+
+    def __repr__(self) -> str:
+        return repr(self._known())
+
+    def __format__(self, spec: str) -> str:
+        return format(self._known(), spec)
+
+    def __bool__(self) -> bool:
+        return guard(self._dim, "!=", 0)
+
+    def __neg__(self) -> Any:
+        return wrap_dim(-self._dim)
+
+    def __pos__(self) -> TracedInt:
+        return self
+
+    def __abs__(self) -> Any:
+        return self if guard(self._dim, ">=", 0) else wrap_dim(-self._dim)
+
+    def __round__(self, digits: int | None = None) -> Any:
+        return self if digits is None or digits >= 0 else round(self._known(), digits)
+
+    def __divmod__(self, other: Any) -> Any:
+        return self // other, self % other
+
+    def __rdivmod__(self, other: Any) -> Any:
+        return other // self, other % self
+
+    def __pow__(self, other: Any, modulus: Any = None) -> Any:
+        if modulus is None and type(other) is int and 0 < other <= 4:
+            result: Any = self
+            for _ in range(other - 1):
+                result = result * self
+            return result
+        return NotImplemented if _is_array(other) else pow(self._known(), other, modulus)
+
+    def __rpow__(self, other: Any) -> Any:
+        return NotImplemented if _is_array(other) else other ** self._known()
+
+    def bit_length(self) -> int:
+        return self._known().bit_length()
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__array"):  # NumPy asks for its protocols
+            raise AttributeError(name)
+        return getattr(self._known(), name)
+
+
+def wrap_dim(dim: Dim) -> Any:
+    """The int for the user: a plain one where it is known."""
+    return dim if isinstance(dim, int) else TracedInt(dim)
+
+
+def _symbol_names(dim: SymExpr) -> list[str]:
+    from fxc.ir.symbols import symbols_of
+
+    return list(symbols_of(dim))
+
+
+def _is_array(x: Any) -> bool:
+    return isinstance(x, TracedValue | np.ndarray | np.generic)
+
+
+def int_dim(x: Any) -> Dim | None:
+    """The dim of a Python int, traced or not; None for anything else."""
+    if type(x) is int or type(x) is bool:
+        return int(x)
+    return x._dim if type(x) is TracedInt else None
+
+
+def _floordiv(left: Dim, right: Dim) -> Dim:
+    if not guard(right, "!=", 0):
+        raise ZeroDivisionError("integer division or modulo by zero")
+    return floordiv(left, right)
+
+
+def _mod(left: Dim, right: Dim) -> Dim:
+    if not guard(right, "!=", 0):
+        raise ZeroDivisionError("integer modulo by zero")
+    return mod(left, right)
+
+
+_EXACT: dict[str, Callable[[Dim, Dim], Dim]] = {
+    "add": lambda a, b: a + b,
+    "sub": lambda a, b: a - b,
+    "mul": lambda a, b: a * b,
+    "floordiv": _floordiv,
+    "mod": _mod,
+}
+_RELATIONS = {"eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}
+_BY_NUMBER = ("and", "or", "xor", "lshift", "rshift")
+
+
+def _define_arithmetic(name: str, exact: Callable[[Dim, Dim], Dim]) -> None:
+    def plain(self: TracedInt, other: Any) -> Any:
+        dim = int_dim(other)
+        if dim is not None:
+            return wrap_dim(exact(self._dim, dim))
+        return _as_scalar(self, f"__{name}__", other)
+
+    def reflected(self: TracedInt, other: Any) -> Any:
+        dim = int_dim(other)
+        if dim is not None:
+            return wrap_dim(exact(dim, self._dim))
+        return _as_scalar(self, f"__r{name}__", other)
+
+    setattr(TracedInt, f"__{name}__", plain)
+    setattr(TracedInt, f"__r{name}__", reflected)
+
+
+def _as_scalar(x: TracedInt, method: str, other: Any) -> Any:
+    """Arithmetic with what is no int: as a scalar of the graph."""
+    from .traced_scalar import TracedScalar  # traced scalars are built on traced ints
+
+    if isinstance(other, TracedValue) and type(other) is not TracedScalar:
+        return NotImplemented
+    if not isinstance(other, float | complex | np.generic) and type(other) is not TracedScalar:
+        return NotImplemented
+    value: Any = x._operand()
+    return getattr(TracedScalar(value), method)(other)
+
+
+def _define_relation(name: str, relation: str) -> None:
+    def compare(self: TracedInt, other: Any) -> Any:
+        dim = int_dim(other)
+        if dim is not None:
+            return guard(self._dim, relation, dim)
+        if isinstance(other, float):
+            return getattr(float(self._known()), f"__{name}__")(other)
+        return NotImplemented
+
+    setattr(TracedInt, f"__{name}__", compare)
+
+
+def _define_by_number(name: str) -> None:
+    def plain(self: TracedInt, other: Any) -> Any:
+        if int_dim(other) is None:
+            return NotImplemented
+        return getattr(self._known(), f"__{name}__")(int(other))
+
+    def reflected(self: TracedInt, other: Any) -> Any:
+        if int_dim(other) is None:
+            return NotImplemented
+        return getattr(int(other), f"__{name}__")(self._known())
+
+    setattr(TracedInt, f"__{name}__", plain)
+    setattr(TracedInt, f"__r{name}__", reflected)
+
+
+def _true_divide(self: TracedInt, other: Any) -> Any:
+    return _as_scalar_division(self, other)
+
+
+def _reflected_true_divide(self: TracedInt, other: Any) -> Any:
+    return _as_scalar_division(other, self)
+
+
+def _as_scalar_division(left: Any, right: Any) -> Any:
+    """``/`` of two ints: Python's float, by the scalar arithmetic of the graph."""
+    divisor, dividend = int_dim(right), int_dim(left)
+    if divisor is None or dividend is None:
+        x, method, other = (
+            (left, "__truediv__", right)
+            if type(left) is TracedInt
+            else (right, "__rtruediv__", left)
+        )
+        return _as_scalar(x, method, other)
+    if not guard(divisor, "!=", 0):
+        raise ZeroDivisionError("division by zero")
+    from .operands import operand, record
+
+    return record("py_divide", operand(wrap_dim(dividend)), operand(wrap_dim(divisor)))
+
+
+for _name, _exact in _EXACT.items():
+    _define_arithmetic(_name, _exact)
+for _name, _relation in _RELATIONS.items():
+    _define_relation(_name, _relation)
+for _name in _BY_NUMBER:
+    _define_by_number(_name)
+setattr(TracedInt, "__truediv__", _true_divide)  # noqa: B010 (mypy knows no such method of int)
+setattr(TracedInt, "__rtruediv__", _reflected_true_divide)  # noqa: B010
+
+
+def smallest(ints: list[Any]) -> Any:
+    """``min`` of ints of which some are traced."""
+    result = int_dim(ints[0])
+    for each in ints[1:]:
+        result = minimum(result, int_dim(each))  # type: ignore[arg-type]
+    return wrap_dim(result)  # type: ignore[arg-type]
+
+
+def largest(ints: list[Any]) -> Any:
+    """``max`` of ints of which some are traced."""
+    result = int_dim(ints[0])
+    for each in ints[1:]:
+        result = maximum(result, int_dim(each))  # type: ignore[arg-type]
+    return wrap_dim(result)  # type: ignore[arg-type]

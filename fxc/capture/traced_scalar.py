@@ -1,0 +1,264 @@
+"""Scalars that are not known while capturing: Python's (weak) and NumPy's."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from fxc.ir.graph import Literal, Value
+from fxc.ir.types import ArrayType, ScalarType
+
+from .operands import Traced, TracedValue, operand, record, wrap
+from .session import current, refuse
+from .traced_int import TracedInt
+from .ufuncs import BINARY, COMPARISONS, UNARY, array_ufunc, call_ufunc, reduce, taken
+
+# Note [Python scalars]
+# Arithmetic of two Python scalars follows Python's rules, with operators of their own
+# (``py_add``). What those operators do not cover, and what needs the number itself (``if``, an
+# index, ``math.sqrt``), is done by Python with the number of this call: the capture starts again
+# with the argument as a constant, guarded by its value. A NumPy scalar that was computed from
+# elements of arrays has no such number, and the program is refused there.
+
+
+class TracedScalar(TracedValue):
+    """A Python float or complex, or a NumPy scalar, given by a Value of the graph."""
+
+    __slots__ = ()
+    __array_priority__ = 1000.0
+
+    @property
+    def _type(self) -> ScalarType:
+        kind = self._value.type
+        assert isinstance(kind, ScalarType)
+        return kind
+
+    @property  # type: ignore[misc]
+    def __class__(self) -> type:
+        return self._type.python_type if self._type.weak else self._type.dtype.type
+
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        return array_ufunc(ufunc, method, inputs, kwargs)
+
+    def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        from .protocol import array_function  # the table's functions work on traced scalars
+
+        return array_function(function, args, kwargs)
+
+    def __array__(self, *args: Any, **kwargs: Any) -> np.ndarray:
+        return np.asarray(self._known("numpy.asarray"))
+
+    def _known(self, what: str) -> Any:
+        return current().specialise(self._value, what)
+
+    # -------------------------------------------------------- what needs the number
+
+    def __bool__(self) -> bool:
+        return bool(self._known("a decision (if, while, and, or, not)"))
+
+    def __float__(self) -> float:
+        return float(self._known("float()"))
+
+    def __int__(self) -> int:
+        return int(self._known("int()"))
+
+    def __complex__(self) -> complex:
+        return complex(self._known("complex()"))
+
+    def __index__(self) -> int:
+        return operator.index(self._known("an index or a size"))
+
+    def __hash__(self) -> int:
+        return hash(self._known("hash()"))
+
+    def __repr__(self) -> str:
+        return repr(self._known("printing a number"))
+
+    def __format__(self, spec: str) -> str:
+        return format(self._known("printing a number"), spec)
+
+    def __round__(self, digits: int | None = None) -> Any:
+        if self._type.weak:
+            return round(self._known("round()"), digits)
+        if digits is None:
+            return round(self._known("round() to an int"))
+        return self.round(digits)
+
+    def __trunc__(self) -> int:
+        return int(self)
+
+    def __divmod__(self, other: Any) -> Any:
+        if self._type.weak and not isinstance(other, TracedValue):
+            return divmod(self._known("divmod()"), other)
+        return call_ufunc("divmod", self, other)
+
+    # -------------------------------------------------------- NumPy scalars
+
+    def __getattr__(self, name: str) -> Any:
+        if self._type.weak:
+            if name in ("real", "conjugate") and self._type.dtype.kind == "f":
+                return self if name == "real" else (lambda: self)
+            if name.startswith("_") or not hasattr(self._type.python_type, name):
+                raise AttributeError(
+                    f"{self._type.python_type.__name__!r} object has no attribute {name!r}"
+                )
+            return getattr(self._known(f".{name}"), name)
+        found = _NUMPY_ATTRIBUTES.get(name)
+        if found is not None:
+            return found(self)
+        method = _NUMPY_METHODS.get(name)
+        if method is not None:
+            return lambda *args, **kwargs: method(self, *args, **kwargs)
+        if name.startswith("__") or not hasattr(self._type.dtype.type, name):
+            raise AttributeError(
+                f"{self._type.dtype.type.__name__!r} object has no attribute {name!r}"
+            )
+        return getattr(self._known(f".{name}"), name)
+
+    def __getitem__(self, key: Any) -> Any:
+        if self._type.weak:
+            raise TypeError(f"{self._type.python_type.__name__!r} object is not subscriptable")
+        if key == ():
+            return self
+        rank0 = wrap(current().record("copy", self._value, order="K"))
+        return rank0[key]
+
+    def round(self, decimals: int = 0) -> Any:
+        """As ``np.round``."""
+        from .protocol import round_array
+
+        return round_array(self, decimals)
+
+
+def as_array(x: Any) -> Any:
+    """A rank-0 array with the scalar in it."""
+    return record("copy", x._value, order="K")
+
+
+def astype(x: Any, dtype: Any, casting: str = "unsafe") -> Any:
+    """The scalar as another dtype; still a scalar."""
+    wanted = np.dtype(dtype)
+    if wanted == x._value.type.dtype and not x._value.type.weak:
+        return x
+    result = record("astype", x._value, wanted, casting=casting)
+    if isinstance(result._value.type, ArrayType):
+        return record("item", result._value)
+    return result
+
+
+def _item(x: TracedScalar, *args: Any) -> Any:
+    return current().specialise(x._value, ".item()").item(*args)
+
+
+_NUMPY_ATTRIBUTES: dict[str, Callable[[TracedScalar], Any]] = {
+    "shape": lambda x: (),
+    "strides": lambda x: (),
+    "ndim": lambda x: 0,
+    "size": lambda x: 1,
+    "dtype": lambda x: x._type.dtype,
+    "itemsize": lambda x: x._type.dtype.itemsize,
+    "nbytes": lambda x: x._type.dtype.itemsize,
+    "T": lambda x: x,
+    "real": lambda x: x if x._type.dtype.kind != "c" else _no_complex_parts(),
+    "imag": lambda x: _no_complex_parts(),
+}
+_NUMPY_METHODS: dict[str, Callable[..., Any]] = {
+    "astype": astype,
+    "item": _item,
+    "copy": lambda x: x,
+    "conj": lambda x: call_ufunc("conjugate", x),
+    "conjugate": lambda x: call_ufunc("conjugate", x),
+    **{
+        name: (lambda x, *args, _name=name, **kwargs: reduce(_name, x, *args, **kwargs))
+        for name in ("sum", "prod", "min", "max", "mean", "var", "std", "any", "all")
+    },
+}
+
+
+def _no_complex_parts() -> Any:
+    raise refuse(".real and .imag of complex numbers cannot be captured yet")
+
+
+# ------------------------------------------------------------------ operators
+
+_PYTHON_OPERATORS = {
+    "add": "py_add",
+    "sub": "py_subtract",
+    "mul": "py_multiply",
+    "truediv": "py_divide",
+}
+
+
+def _is_python_scalar(x: Any) -> bool:
+    if type(x) is TracedScalar:
+        return x._type.weak
+    return type(x) in (bool, int, float, complex) or type(x) is TracedInt
+
+
+def _define_binary(name: str, numpy_name: str) -> None:
+    python_name = _PYTHON_OPERATORS.get(name)
+    python = getattr(operator, f"{name}_" if name in ("and", "or") else name)
+
+    def compute(left: Any, right: Any) -> Any:
+        if not (taken(left) and taken(right)):
+            return NotImplemented
+        if not (_is_python_scalar(left) and _is_python_scalar(right)):
+            return call_ufunc(numpy_name, left, right)
+        if python_name is not None and _may_divide(name, right):
+            return record(python_name, operand(left), operand(right))
+        return python(known_number(left, name), known_number(right, name))
+
+    setattr(TracedScalar, f"__{name}__", lambda self, other: compute(self, other))
+    if name not in ("eq", "ne", "lt", "le", "gt", "ge"):
+        setattr(TracedScalar, f"__r{name}__", lambda self, other: compute(other, self))
+
+
+def _may_divide(name: str, divisor: Any) -> bool:
+    """False for a division by a literal zero: Python raises right here."""
+    return name != "truediv" or isinstance(divisor, Traced) or divisor != 0
+
+
+def known_number(x: Any, what: str) -> Any:
+    """The number of a traced Python scalar, from here on a constant."""
+    if type(x) is TracedScalar:
+        return x._known(f"Python's {what!r}")
+    return x._known() if type(x) is TracedInt else x
+
+
+def _define_unary(name: str, numpy_name: str) -> None:
+    python_name = {"neg": "py_negative", "abs": "py_absolute"}.get(name)
+
+    def method(self: TracedScalar) -> Any:
+        if not self._type.weak:
+            return call_ufunc(numpy_name, self)
+        if name == "pos":
+            return self
+        if python_name is None:
+            raise TypeError(f"bad operand type for unary ~: {self._type.python_type.__name__!r}")
+        return record(python_name, self._value)
+
+    setattr(TracedScalar, f"__{name}__", method)
+
+
+for _name, _numpy_name in (BINARY | COMPARISONS).items():
+    if _name != "matmul":
+        _define_binary(_name, _numpy_name)
+for _name, _numpy_name in UNARY.items():
+    _define_unary(_name, _numpy_name)
+
+TracedValue._wrappers[ScalarType] = TracedScalar
+
+
+def numpy_scalar(dtype: Any, x: Any) -> Any:
+    """``np.float32(x)`` of a traced scalar or rank-0 array."""
+    value = operand(x)
+    if isinstance(value, Literal):
+        return dtype(value.value)
+    if isinstance(value, Value) and isinstance(value.type, ArrayType):
+        if value.type.rank:
+            return record("astype", value, np.dtype(dtype), casting="unsafe")
+        return astype(record("item", value), dtype)
+    return astype(wrap(value), dtype)

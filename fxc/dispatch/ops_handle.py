@@ -1,0 +1,61 @@
+"""The handle through which composites call operators."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fxc.ir.errors import InternalError
+from fxc.ir.types import ArrayType, ScalarType, Type, array_type, scalar_type_of
+
+if TYPE_CHECKING:
+    from .dispatcher import Dispatcher
+
+
+def type_of(x: Any) -> Type:
+    """The type of an operand, whichever key it belongs to: a graph's, a real array, a type."""
+    if isinstance(x, np.ndarray):
+        kind = array_type(x.dtype, x.shape, x.strides)
+        if x.flags.writeable:
+            return kind
+        return ArrayType(kind.dtype, kind.shape, kind.strides, writeable=False)
+    if isinstance(x, ArrayType | ScalarType):
+        return x
+    found = getattr(x, "type", None)
+    if isinstance(found, ArrayType | ScalarType):
+        return found
+    try:
+        return scalar_type_of(x)
+    except TypeError:
+        raise InternalError(f"a {type(x).__name__} is no operand of an operator") from None
+
+
+class Ops:
+    """Operators as attributes: ``ops.add(x, y)``; ``ops.call("add.out", x, y, out=o)``."""
+
+    def __init__(self, dispatcher: Dispatcher) -> None:
+        self._dispatcher = dispatcher
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        if name not in self._dispatcher.table:
+            raise AttributeError(name)
+        call = self._dispatcher.call
+
+        def operator(*args: Any, **kwargs: Any) -> Any:
+            return call(name, *args, **kwargs)
+
+        return operator
+
+    def call(self, name: str, /, *args: Any, **kwargs: Any) -> Any:
+        """Call an operator whose name is no Python identifier."""
+        return self._dispatcher.call(name, *args, **kwargs)
+
+    def type_of(self, x: Any) -> Type:
+        """The type of an operand."""
+        return type_of(x)
+
+    def meta(self, name: str, /, *args: Any, **kwargs: Any) -> Any:
+        """The type that an operator would return for these operands."""
+        return self._dispatcher.meta(name, *args, **kwargs)

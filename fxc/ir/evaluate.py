@@ -1,0 +1,287 @@
+"""Running a graph with NumPy, node by node: what a graph means.
+
+``evaluate`` gives a graph's results, ``call`` what its caller sees (see Note [Boundary of a
+graph]). Kernels are passed in; each gets the canonical arguments with real arrays and scalars,
+dims as ints, and regions as functions from a tuple to a tuple.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, assert_never
+
+import numpy as np
+
+from . import symbols
+from .errors import InternalError
+from .graph import Arg, Graph, Literal, Node, Operand, Region, SliceSpec, Value
+from .signature import ConstantLeaf, DimLeaf, InputLeaf, OutputLeaf, ResultLeaf, ViewLeaf
+from .symbols import Dim, Symbol, SymExpr
+from .types import ArrayType, ScalarType, Type, normal_strides
+
+KernelOf = Callable[[str], Callable[..., Any]]
+
+
+# Symbols
+
+
+def plain_symbol(dim: Dim) -> str | None:
+    """The name, if ``dim`` is nothing but a symbol."""
+    match dim:
+        case SymExpr(terms=(((Symbol(name),), 1),)):
+            return name
+        case _:
+            return None
+
+
+def symbols_bound_by(value: Value) -> set[str]:
+    """The symbols that an input or a region parameter gives a value to.
+
+    A Python int is the symbol of its own name; an array binds each of its dims and strides that
+    is a plain symbol.
+    """
+    kind = value.type
+    if isinstance(kind, ScalarType):
+        return {value.name} if kind.weak and kind.dtype.kind == "i" else set()
+    return {name for dim in kind.shape + kind.strides if (name := plain_symbol(dim)) is not None}
+
+
+def bind_symbols(
+    inputs: Sequence[Value], args: Sequence[Any], outer: Mapping[str, int] | None = None
+) -> dict[str, int]:
+    """The values of the symbols that inputs bind, with those of ``outer``.
+
+    Raises ``InternalError`` if an array has not the rank or the sizes that its type claims.
+    """
+    if len(inputs) != len(args):
+        raise InternalError(f"{len(args)} arguments for {len(inputs)} inputs")
+    known = dict(outer or {})
+    arrays: list[tuple[Value, ArrayType, np.ndarray]] = []
+    for value, arg in zip(inputs, args, strict=True):
+        if not isinstance(value.type, ArrayType):
+            known.update((name, int(arg)) for name in symbols_bound_by(value))
+        elif isinstance(arg, np.ndarray) and arg.ndim == value.type.rank:
+            arrays.append((value, value.type, arg))
+        else:
+            raise InternalError(f"%{value.name} is {_describe(arg)}, its type says {value.type}")
+    for _, kind, arg in arrays:
+        strides = normal_strides(arg.shape, arg.strides, arg.itemsize)
+        for dim, size in zip(kind.shape + kind.strides, (*arg.shape, *strides), strict=True):
+            name = plain_symbol(dim)
+            if name is not None:
+                known.setdefault(name, symbols.evaluate(size, {}))
+    for value, kind, arg in arrays:
+        if tuple(symbols.evaluate(dim, known) for dim in kind.shape) != arg.shape:
+            text = f"%{value.name} is {_describe(arg)}, its type says {kind}"
+            raise InternalError(f"{text} where {show_values(known)}")
+    return known
+
+
+def show_values(values: Mapping[str, int]) -> str:
+    """``n = 4, m = 5``."""
+    return ", ".join(f"{name} = {value}" for name, value in values.items())
+
+
+# Evaluation
+
+
+def evaluate(
+    graph: Graph, args: Sequence[Any], kernel_of: KernelOf, *, check: bool = False
+) -> tuple[Any, ...]:
+    """The graph's results for these arguments, one an input.
+
+    With ``check`` each input and result is compared with its type, and ``InternalError`` names
+    the node whose result differs.
+    """
+    return _Evaluation(graph, args, kernel_of, check).run(graph.body, args)
+
+
+class _Evaluation:
+    """One run of a graph. Regions share ``values``: a value has one place in the whole graph."""
+
+    def __init__(self, graph: Graph, args: Sequence[Any], kernel_of: KernelOf, check: bool) -> None:
+        self.kernel_of = kernel_of
+        self.check = check
+        self.values: dict[Value, Any] = {}
+        self.symbols = bind_symbols(graph.inputs, args)
+        if check:
+            for value, arg in zip(graph.inputs, args, strict=True):
+                self.compare(value.type, arg, f"input %{value.name}")
+
+    def run(self, region: Region, args: Sequence[Any]) -> tuple[Any, ...]:
+        self.values.update(zip(region.params, args, strict=True))
+        for node in region.nodes:
+            self.step(node)
+        return tuple(self.read(operand) for operand in region.results)
+
+    def step(self, node: Node) -> None:
+        args = [self.argument(arg) for arg in node.args]
+        found = self.kernel_of(node.op)(*args)
+        results = _as_tuple(node, found)
+        if self.check:
+            for value, result in zip(node.outputs, results, strict=True):
+                where = f" ({node.loc})" if node.loc else ""
+                self.compare(value.type, result, f"{node.op}{where}: %{value.name}")
+        self.values.update(zip(node.outputs, results, strict=True))
+
+    def read(self, operand: Operand) -> Any:
+        return operand.value if isinstance(operand, Literal) else self.values[operand]
+
+    def argument(self, arg: Arg) -> Any:
+        match arg:
+            case Value() | Literal():
+                return self.read(arg)
+            case tuple():
+                return tuple(self.argument(item) for item in arg)
+            case Region():
+                return self.function(arg)
+            case _:
+                return with_symbols(arg, self.symbols)
+
+    def function(self, region: Region) -> Callable[[Sequence[Any]], tuple[Any, ...]]:
+        def run(args: Sequence[Any]) -> tuple[Any, ...]:
+            outer = self.symbols
+            self.symbols = bind_symbols(region.params, args, outer)
+            try:
+                return self.run(region, args)
+            finally:
+                self.symbols = outer
+
+        return run
+
+    def compare(self, kind: Type, found: Any, what: str) -> None:
+        """Raise ``InternalError`` unless ``found`` has the dtype, shape and kind claimed."""
+        if isinstance(kind, ArrayType):
+            shape = tuple(symbols.evaluate(dim, self.symbols) for dim in kind.shape)
+            right = isinstance(found, np.ndarray) and (found.dtype, found.shape) == (
+                kind.dtype,
+                shape,
+            )
+        elif kind.weak:
+            right = type(found) is kind.python_type
+        else:
+            right = isinstance(found, np.generic) and found.dtype == kind.dtype
+        if not right:
+            raise InternalError(f"{what} is {_describe(found)}, its type says {kind}")
+
+
+def with_symbols(arg: Any, values: Mapping[str, int]) -> Any:
+    """A static argument with every dim as a number."""
+    match arg:
+        case SymExpr():
+            return symbols.evaluate(arg, values)
+        case SliceSpec(start, stop, step):
+            return SliceSpec(*(symbols.evaluate(dim, values) for dim in (start, stop, step)))
+        case tuple():
+            return tuple(with_symbols(item, values) for item in arg)
+        case _:
+            return arg
+
+
+def _as_tuple(node: Node, found: Any) -> tuple[Any, ...]:
+    returns = node.schema.returns
+    if len(returns) == 1 and not returns[0].is_list:
+        results: tuple[Any, ...] = (found,)
+    else:
+        results = () if found is None else tuple(found)
+    if len(results) != len(node.outputs):
+        raise InternalError(
+            f"{node.op} gave {len(results)} results, the graph has {len(node.outputs)}"
+        )
+    return results
+
+
+def _describe(found: Any) -> str:
+    if isinstance(found, np.ndarray):
+        return f"an array {found.dtype}{list(found.shape)}"
+    return f"a {type(found).__name__}"
+
+
+# The boundary
+
+
+def call(
+    graph: Graph, args: Sequence[Any], kernel_of: KernelOf, *, check: bool = False
+) -> list[Any]:
+    """Run a functional graph as its caller sees it: the leaves of the caller's result.
+
+    Inputs that the signature names are updated in place, and outputs alias as it says.
+    """
+    signature = graph.signature
+    if signature is None:
+        raise InternalError(f"{graph.name} has no signature: it is not functionalized")
+    evaluation = _Evaluation(graph, args, kernel_of, check)
+    results = evaluation.run(graph.body, args)
+    boundary = _Boundary(args, results, evaluation.symbols, kernel_of)
+    # A result may be an input that the caller sees change: all are kept before one is written.
+    for leaf in signature.outputs:
+        boundary.keep(leaf)
+    news = [np.array(results[mutation.result]) for mutation in signature.mutations]
+    for mutation, new in zip(signature.mutations, news, strict=True):
+        np.copyto(args[mutation.input], new, casting="equiv")
+    return [boundary.object(leaf) for leaf in signature.outputs]
+
+
+@dataclass
+class _Boundary:
+    """Makes the caller's objects from arguments and results, each object once."""
+
+    args: Sequence[Any]
+    results: Sequence[Any]
+    symbols: Mapping[str, int]
+    kernel_of: KernelOf
+    fresh: dict[int, Any] = field(default_factory=dict)
+    views: dict[int, Any] = field(default_factory=dict)
+
+    def keep(self, leaf: OutputLeaf) -> None:
+        """Make the fresh result that ``leaf`` is or is a view of."""
+        base = leaf.base if isinstance(leaf, ViewLeaf) else leaf
+        if isinstance(base, ResultLeaf) and base.result not in self.fresh:
+            self.fresh[base.result] = self.own(self.results[base.result], base.type)
+
+    def own(self, result: Any, kind: Type) -> Any:
+        """``result``, or a copy if it shares memory or its layout is not that of ``kind``."""
+        if not isinstance(result, np.ndarray) or not isinstance(kind, ArrayType):
+            return result
+        claimed = tuple(symbols.evaluate(dim, self.symbols) for dim in kind.strides)
+        wanted = normal_strides(result.shape, claimed, result.itemsize)
+        others = (*self.args, *self.fresh.values())
+        shared = any(
+            isinstance(other, np.ndarray) and np.may_share_memory(result, other) for other in others
+        )
+        if not shared and wanted == normal_strides(result.shape, result.strides, result.itemsize):
+            return result
+        return _dense_copy(result, claimed)
+
+    def object(self, leaf: OutputLeaf) -> Any:
+        match leaf:
+            case InputLeaf(number):
+                return self.args[number]
+            case ResultLeaf(result, _):
+                return self.fresh[result]
+            case ViewLeaf(_, _, identity):
+                if identity not in self.views:
+                    self.views[identity] = self.view(leaf)
+                return self.views[identity]
+            case DimLeaf(value):
+                return symbols.evaluate(value, self.symbols)
+            case ConstantLeaf(value):
+                return value
+            case _:
+                assert_never(leaf)
+
+    def view(self, leaf: ViewLeaf) -> Any:
+        array = self.object(leaf.base)
+        for step in leaf.steps:
+            array = self.kernel_of(step.op)(array, *with_symbols(step.args, self.symbols))
+        return array
+
+
+def _dense_copy(array: np.ndarray, strides: Sequence[int]) -> np.ndarray:
+    """A copy without gaps whose axes lie in memory as those with ``strides`` do."""
+    order = sorted(range(array.ndim), key=lambda axis: -abs(strides[axis]))
+    made = np.empty([array.shape[axis] for axis in order], array.dtype)
+    made = made.transpose([order.index(axis) for axis in range(array.ndim)])
+    made[...] = array
+    return made

@@ -1,0 +1,409 @@
+"""Checking that a graph holds what its schemas, its types and its stage claim.
+
+``problems`` lists what is wrong; ``verify`` raises an error that names the pass that has just
+run, and prints the graph with each problem below the line that it concerns.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from .errors import VerificationError
+from .evaluate import symbols_bound_by
+from .graph import (
+    STAGES,
+    Arg,
+    ArrayConstant,
+    Graph,
+    Literal,
+    Node,
+    Operand,
+    Region,
+    SliceSpec,
+    Value,
+)
+from .schema import Param, Schema
+from .signature import DimLeaf, InputLeaf, OutputLeaf, ResultLeaf, Signature, ViewLeaf
+from .symbols import Dim, Guard, Symbol, SymExpr, recording, substitute, symbols_of
+from .text import dims_of, graph_lines, show_argument, show_type
+from .types import ArrayType, ScalarType, Type
+
+SchemaOf = Callable[[str], Schema]
+MetaOf = Callable[[Node], tuple[Type, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """What is wrong, and with which part of the graph: something ``graph_lines`` has a line for."""
+
+    message: str
+    subject: object
+
+    def __str__(self) -> str:
+        return self.message
+
+
+def verify(
+    graph: Graph, *, table: SchemaOf, meta: MetaOf | None = None, after: str | None = None
+) -> None:
+    """Raise ``VerificationError`` if the graph has problems; ``after`` names the last pass."""
+    found = problems(graph, table=table, meta=meta)
+    if found:
+        count = "a problem" if len(found) == 1 else f"{len(found)} problems"
+        when = f" after {after}" if after else ""
+        raise VerificationError(f"the graph has {count}{when}:\n{annotated(graph, found)}")
+
+
+def annotated(graph: Graph, found: Iterable[Problem]) -> str:
+    """The text of a graph with each problem below the line that it concerns."""
+    waiting: dict[int, list[str]] = {}
+    for problem in found:
+        waiting.setdefault(id(problem.subject), []).append(problem.message)
+    text = []
+    for line in graph_lines(graph):
+        text.append(line.text)
+        indent = " " * (len(line.text) - len(line.text.lstrip()))
+        text += [f"{indent}^ {message}" for message in waiting.pop(id(line.subject), ())]
+    text += [f"^ {message}" for messages in waiting.values() for message in messages]
+    return "\n".join(text)
+
+
+def problems(graph: Graph, *, table: SchemaOf, meta: MetaOf | None = None) -> list[Problem]:
+    """Everything that is wrong with a graph.
+
+    ``table`` gives an operator's schema by name and raises ``KeyError`` for an unknown one;
+    ``meta`` gives the types that a node's results should have, or raises.
+    """
+    checker = _Checker(graph, table, meta)
+    checker.graph_is_well_formed()
+    return checker.found
+
+
+class _Checker:
+    """Collects problems; ``values`` and ``symbols`` are those defined where the check is."""
+
+    def __init__(self, graph: Graph, table: SchemaOf, meta: MetaOf | None) -> None:
+        self.graph = graph
+        self.table = table
+        self.meta = meta
+        self.found: list[Problem] = []
+        self.names: dict[str, Value] = {}
+        self.values: set[Value] = set()
+        self.symbols: set[str] = set()
+        self.same = SameDims(graph.guards)
+
+    def report(self, subject: object, message: str) -> None:
+        self.found.append(Problem(message, subject))
+
+    # The whole
+
+    def graph_is_well_formed(self) -> None:
+        graph = self.graph
+        if graph.stage not in STAGES:
+            self.report(graph, f"there is no stage {graph.stage!r}")
+        for guard in graph.guards:
+            self.symbols.update(symbols_of(guard.left), symbols_of(guard.right))
+        self.parameters(graph.inputs, graph)
+        self.region(graph.body)
+        if graph.signature is not None:
+            self.signature(graph.signature)
+        elif graph.stage != "captured":
+            self.report(graph, f"a {graph.stage} graph has a signature, this has none")
+
+    def region(self, region: Region) -> None:
+        for node in region.nodes:
+            self.node(node)
+            self.define(node.outputs, node)
+            self.symbols_are_defined(node.outputs, node)
+        for operand in region.results:
+            self.operand_is_defined(operand, region)
+
+    def parameters(self, values: tuple[Value, ...], subject: object) -> None:
+        self.define(values, subject)
+        self.symbols.update(*map(symbols_bound_by, values))
+        self.symbols_are_defined(values, subject)
+
+    def define(self, values: tuple[Value, ...], subject: object) -> None:
+        for value in values:
+            other = self.names.get(value.name)
+            if other is value:
+                self.report(subject, f"%{value.name} is defined twice")
+            elif other is not None:
+                self.report(subject, f"two values are named %{value.name}")
+            self.names[value.name] = value
+            if not _WORD.fullmatch(value.name):
+                self.report(subject, f"{value.name!r} is no name for a value")
+            self.values.add(value)
+
+    def symbols_are_defined(self, dims: object, subject: object) -> None:
+        used = {name for dim in dims_of(dims) for name in symbols_of(dim)}
+        for name in sorted(used - self.symbols):
+            self.report(subject, f"the symbol {name} is not defined here")
+
+    def operand_is_defined(self, operand: Operand, subject: object) -> None:
+        if isinstance(operand, Literal) or operand in self.values:
+            return
+        stale = operand.name in self.names and self.names[operand.name] is not operand
+        hint = "; another value has its name" if stale else ""
+        self.report(subject, f"%{operand.name} is not defined here{hint}")
+
+    # Nodes
+
+    def node(self, node: Node) -> None:
+        before = len(self.found)
+        try:
+            listed = self.table(node.op)
+        except KeyError:
+            self.report(node, f"there is no operator {node.op!r}")
+        else:
+            if listed != node.schema:
+                self.report(node, f"the schema of {node.op} is not the table's: {listed}")
+        self.arguments(node, node.schema.params, node.args)
+        self.result_count(node)
+        for region in node.regions:
+            self.inner_region(node, region)
+        self.stage_allows(node)
+        if len(self.found) == before:
+            self.types_agree(node)
+
+    def arguments(self, subject: object, params: tuple[Param, ...], args: tuple[Arg, ...]) -> None:
+        if len(args) != len(params):
+            self.report(subject, f"{len(args)} arguments for {len(params)} parameters")
+        for param, arg in zip(params, args, strict=False):
+            if not fits(param, arg):
+                self.report(subject, f"{describe(arg)} cannot be the argument {str(param)!r}")
+                continue
+            if param.is_value:
+                for operand in arg if param.is_list else (arg,):
+                    if operand is not None:
+                        self.operand_is_defined(operand, subject)
+            elif param.kind != "Region":
+                self.symbols_are_defined(arg, subject)
+
+    def result_count(self, node: Node) -> None:
+        returns, count = node.schema.returns, len(node.outputs)
+        if not any(each.is_list for each in returns) and count != len(returns):
+            self.report(node, f"{count} results, the schema has {len(returns)}")
+
+    def stage_allows(self, node: Node) -> None:
+        if self.graph.stage != "captured":
+            if not node.schema.is_functional:
+                verb = "writes" if node.schema.writes else "gives a view"
+                self.report(node, f"{node.op} {verb}, and the graph is {self.graph.stage}")
+            return
+        for place in node.schema.written_params:
+            arg = node.args[place] if place < len(node.args) else ()
+            for target in arg if isinstance(arg, tuple) else (arg,):
+                if not isinstance(target, Value) or not isinstance(target.type, ArrayType):
+                    self.report(node, f"{describe(target)} is written, and it is no array")
+                elif not target.type.writeable:
+                    self.report(node, f"{describe(target)} is written, and it is read-only")
+
+    def types_agree(self, node: Node) -> None:
+        if self.meta is None:
+            return
+        try:
+            with recording({}):
+                types = self.meta(node)
+        except Exception as error:  # a meta raises whatever NumPy would
+            self.report(node, f"its meta raises {type(error).__name__}: {error}")
+            return
+        if len(types) != len(node.outputs):
+            self.report(node, f"{len(node.outputs)} results, its meta gives {len(types)}")
+        for value, kind in zip(node.outputs, types, strict=False):
+            strides = self.graph.stage == "captured"
+            if not self.same.types(value.type, kind, strides=strides):
+                text = f"%{value.name} is {show_type(value.type)}"
+                self.report(node, f"{text}, its meta says {show_type(kind)}")
+
+    # Regions
+
+    def inner_region(self, node: Node, region: Region) -> None:
+        outer = self.values, self.symbols
+        self.values, self.symbols = set(self.values), set(self.symbols)
+        self.parameters(region.params, node)
+        self.region(region)
+        self.values, self.symbols = outer
+        if all(map(fits, node.schema.params, node.args)):
+            self.region_params(node, region)
+        self.region_results(node, region)
+
+    def region_params(self, node: Node, region: Region) -> None:
+        """A region takes the node's list of arrays, after a Python int if it is a loop's body."""
+        given = next(
+            (arg for p, arg in zip(node.schema.params, node.args, strict=False) if p.is_list), ()
+        )
+        params = region.params
+        if len(params) == len(given) + 1 and symbols_bound_by(params[0]) == {params[0].name}:
+            params = params[1:]
+        if not isinstance(given, tuple) or len(params) != len(given):
+            self.report(node, f"a region takes {len(region.params)} values, {given} are given")
+            return
+        for value, operand in zip(params, given, strict=True):
+            if not self.same.types(value.type, operand.type):
+                text = f"%{value.name} is {show_type(value.type)}"
+                self.report(node, f"{text}, {describe(operand)} is {show_type(operand.type)}")
+
+    def region_results(self, node: Node, region: Region) -> None:
+        if len(region.results) != len(node.outputs):
+            count = len(region.results)
+            self.report(region, f"{count} results, the node has {len(node.outputs)}")
+            return
+        for operand, value in zip(region.results, node.outputs, strict=True):
+            if not self.same.types(operand.type, value.type):
+                text = f"{describe(operand)} is {show_type(operand.type)}"
+                self.report(region, f"{text}, %{value.name} is {show_type(value.type)}")
+
+    # The signature; see Note [Boundary of a graph]
+
+    def signature(self, signature: Signature) -> None:
+        inputs, results = self.graph.inputs, self.graph.outputs
+        mutated: set[int] = set()
+        for mutation in signature.mutations:
+            if mutation.input in mutated:
+                self.report(mutation, "the input is updated twice")
+            mutated.add(mutation.input)
+            if not 0 <= mutation.input < len(inputs):
+                self.report(mutation, f"there is no input number {mutation.input}")
+            elif not isinstance(kind := inputs[mutation.input].type, ArrayType):
+                self.report(mutation, "only arrays can be updated")
+            elif self.result_exists(mutation.result, mutation):
+                new = results[mutation.result].type
+                if (new.dtype, len(new.shape)) != (kind.dtype, kind.rank) or not all(
+                    map(self.same, new.shape, kind.shape)
+                ):
+                    text = f"the new content is {show_type(new)}"
+                    self.report(mutation, f"{text}, the input {show_type(kind)}")
+        identities: dict[int, ViewLeaf] = {}
+        for leaf in signature.outputs:
+            self.leaf(leaf, leaf)
+            if isinstance(leaf, ViewLeaf) and identities.setdefault(leaf.identity, leaf) != leaf:
+                self.report(leaf, f"view {leaf.identity} is two different views")
+
+    def leaf(self, leaf: OutputLeaf, subject: object) -> None:
+        match leaf:
+            case InputLeaf(number):
+                if not 0 <= number < len(self.graph.inputs):
+                    self.report(subject, f"there is no input number {number}")
+            case DimLeaf(dim):
+                self.symbols_are_defined(dim, subject)
+            case ResultLeaf(number, kind):
+                self.symbols_are_defined(kind, subject)
+                if self.result_exists(number, subject):
+                    found = self.graph.outputs[number].type
+                    if not self.same.types(found, kind):
+                        self.report(subject, f"result {number} is {show_type(found)}")
+            case ViewLeaf(base, steps):
+                self.leaf(base, subject)
+                for step in steps:
+                    self.step(step.op, step.args, subject)
+
+    def step(self, op: str, args: tuple[Arg, ...], subject: object) -> None:
+        try:
+            schema = self.table(op)
+        except KeyError:
+            self.report(subject, f"there is no operator {op!r}")
+            return
+        if not schema.is_view:
+            self.report(subject, f"{op} does not give a view")
+        self.arguments(subject, schema.params[1:], args)
+
+    def result_exists(self, number: int, subject: object) -> bool:
+        exists = 0 <= number < len(self.graph.outputs)
+        if not exists:
+            self.report(subject, f"there is no result number {number}")
+        return exists
+
+
+_WORD = re.compile(r"[\w.]+")
+
+# Arguments
+
+
+def _is_dim(arg: Arg) -> bool:
+    return (isinstance(arg, int) and not isinstance(arg, bool)) or isinstance(arg, SymExpr)
+
+
+def _is_slice(arg: Arg) -> bool:
+    return isinstance(arg, SliceSpec) and all(map(_is_dim, (arg.start, arg.stop, arg.step)))
+
+
+_FITS: Mapping[str, Callable[[Arg], bool]] = {
+    "Array": lambda arg: isinstance(arg, Value | Literal),
+    "Sym": _is_dim,
+    "int": lambda arg: type(arg) is int,
+    "bool": lambda arg: type(arg) is bool,
+    "str": lambda arg: type(arg) is str,
+    "DType": lambda arg: isinstance(arg, np.dtype),
+    "Slice": _is_slice,
+    "Constant": lambda arg: isinstance(arg, ArrayConstant),
+    "Region": lambda arg: isinstance(arg, Region),
+}
+
+
+def fits(param: Param, arg: Arg) -> bool:
+    """Whether ``arg`` is of the kind that ``param`` wants."""
+    if arg is None:
+        return param.optional
+    if param.is_list:
+        return isinstance(arg, tuple) and all(map(_FITS[param.kind], arg))
+    return _FITS[param.kind](arg)
+
+
+def describe(arg: Arg) -> str:
+    """An argument as messages name it."""
+    return "a region" if isinstance(arg, Region) else show_argument(arg)
+
+
+# Types
+
+
+class SameDims:
+    """Whether two dims are equal where guards hold: ``==`` guards are solved for a symbol each."""
+
+    def __init__(self, guards: Iterable[Guard]) -> None:
+        self.known: dict[str, Dim] = {}
+        for guard in guards:
+            if guard.relation != "==":
+                continue
+            for name, value in _solved(substitute(guard.left - guard.right, self.known)):
+                fixed = {name: value}
+                self.known = {n: substitute(dim, fixed) for n, dim in self.known.items()}
+                self.known[name] = value
+
+    def __call__(self, left: Dim, right: Dim) -> bool:
+        return left == right or substitute(left - right, self.known) == 0
+
+    def types(self, left: Type, right: Type, *, strides: bool = False) -> bool:
+        """Whether dtype, shape and kind agree; with ``strides``, the whole layout."""
+        if left.dtype != right.dtype:
+            return False
+        if isinstance(left, ScalarType) or isinstance(right, ScalarType):
+            return left == right
+        if left.rank != right.rank or not all(map(self, left.shape, right.shape)):
+            return False
+        if not strides:
+            return True
+        moved = (
+            not self(a, b)
+            for a, b, dim in zip(left.strides, right.strides, left.shape, strict=True)
+            if dim != 1
+        )
+        return left.writeable == right.writeable and not any(moved)
+
+
+def _solved(zero: Dim) -> Iterator[tuple[str, Dim]]:
+    """One symbol of ``zero == 0`` and its value, if some symbol occurs once, with factor ±1."""
+    if isinstance(zero, int):
+        return
+    for monomial, factor in zero.terms:
+        match monomial:
+            case (Symbol(name),) if abs(factor) == 1:
+                rest = zero - SymExpr(((monomial, factor),))
+                if name not in symbols_of(rest):
+                    yield name, -factor * rest
+                    return

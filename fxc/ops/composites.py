@@ -1,0 +1,414 @@
+"""Composites: operators in terms of others, bit for bit as NumPy computes them.
+
+A composite is a function of a handle and the operator's canonical arguments. The handle's
+attributes are operators (``ops.add(x, y)``), ``ops.type_of(x)`` is an operand's type, and
+``ops.meta(name, *args)`` the type an operator would return. A composite that does not serve its
+arguments returns ``NotImplemented``; the operator then stays as it is.
+
+The alias key says for whom a composite is (``fxc.dispatch.keys.AliasKey``): an implicit one hides
+the operator from everything, an explicit one is for every backend and made of pure operators, a
+non-functional one uses views and writes and is for backends that take those.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from fxc.ir.graph import SliceSpec
+from fxc.ir.symbols import Dim, decide, maximum, minimum, product
+from fxc.ir.types import ArrayType, ScalarType, Type, stride_order
+
+
+class OpsHandle(Protocol):
+    """What a composite is given to call operators with."""
+
+    def __getattr__(self, name: str) -> Callable[..., Any]: ...
+
+    def call(self, name: str, /, *args: Any, **kwargs: Any) -> Any: ...
+
+    def type_of(self, x: Any) -> Type: ...
+
+    def meta(self, name: str, /, *args: Any, **kwargs: Any) -> Any: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Composite:
+    """One decomposition: of which operator, under which alias key."""
+
+    op: str
+    alias_key: str
+    function: Callable[..., Any]
+
+
+IMPLICIT = "CompositeImplicit"
+EXPLICIT = "CompositeExplicit"
+NON_FUNCTIONAL = "CompositeExplicitNonFunctional"
+
+_FLOAT64 = np.dtype(np.float64)
+_FLOAT32 = np.dtype(np.float32)
+_FLOAT16 = np.dtype(np.float16)
+_INT64 = np.dtype(np.int64)
+
+
+def _cast(ops: OpsHandle, x: Any, dtype: np.dtype) -> Any:
+    """``x`` as ``dtype``; itself if it is that already."""
+    kind = ops.type_of(x)
+    if kind.dtype == dtype and not _is_weak(kind):
+        return x
+    return ops.astype(x, dtype, "unsafe", "K")
+
+
+def _size_operand(ops: OpsHandle, size: Dim) -> Any:
+    """A number of elements as NumPy's recipes have it: an ``np.intp`` scalar."""
+    if isinstance(size, int):
+        return np.int64(size)
+    return ops.astype(ops.int_value(size), _INT64, "unsafe", "K")
+
+
+# ---------------------------------------------------------------- averages
+
+# Note [Averages as NumPy computes them]
+# numpy/_core/_methods.py: the count is an np.intp, so a float32 sum is divided in float64 and
+# rounded once more; means of integers and booleans are summed in float64, those of float16 in
+# float32; var keeps float16. Arrays are rounded to the sum's dtype after the division, and only
+# then to float16; scalars of float16 are rounded once.
+
+
+def _reduced_count(kind: Type, axis: tuple[int, ...] | None) -> Dim:
+    axes = range(kind.rank) if axis is None else axis
+    return product([kind.shape[a] for a in axes])
+
+
+def _accumulator(kind: Type, dtype: np.dtype | None) -> np.dtype:
+    if dtype is not None:
+        return dtype
+    return _FLOAT64 if kind.dtype.kind in "biu" else kind.dtype
+
+
+def _sum(ops: OpsHandle, x: Any, axis: Any, keepdims: bool, dtype: np.dtype) -> Any:
+    same = ops.type_of(x).dtype == dtype
+    return ops.sum(x, axis, keepdims, None if same else dtype)
+
+
+def _divided(ops: OpsHandle, total: Any, count: Dim) -> Any:
+    """``total / count`` in the dtype of ``total``."""
+    quotient = ops.divide(total, _size_operand(ops, count))
+    return _cast(ops, quotient, ops.type_of(total).dtype)
+
+
+def mean(
+    ops: OpsHandle, x: Any, axis: tuple[int, ...] | None, keepdims: bool, dtype: np.dtype | None
+) -> Any:
+    """See Note [Averages as NumPy computes them]."""
+    kind = ops.type_of(x)
+    count = _reduced_count(kind, axis)
+    if decide(count, ">", 0) is False:
+        return NotImplemented  # NumPy warns
+    halves = dtype is None and kind.dtype == _FLOAT16
+    total = _sum(ops, x, axis, keepdims, _FLOAT32 if halves else _accumulator(kind, dtype))
+    if halves and isinstance(ops.type_of(total), ScalarType):
+        quotient = ops.divide(total, _size_operand(ops, count))
+    else:
+        quotient = _divided(ops, total, count)
+    return _cast(ops, quotient, _FLOAT16) if halves else quotient
+
+
+def var(
+    ops: OpsHandle,
+    x: Any,
+    axis: tuple[int, ...] | None,
+    keepdims: bool,
+    dtype: np.dtype | None,
+    ddof: int,
+) -> Any:
+    """See Note [Averages as NumPy computes them]."""
+    kind = ops.type_of(x)
+    count = _reduced_count(kind, axis)
+    working = _accumulator(kind, dtype)
+    if kind.dtype.kind == "c" or working.kind != "f" or decide(count - ddof, ">", 0) is False:
+        return NotImplemented  # sums of re² + im² through a view of the halves; or NumPy warns
+    average = _divided(ops, _sum(ops, x, axis, True, working), count)
+    deviation = ops.square(ops.subtract(x, average))
+    total = _sum(ops, deviation, axis, keepdims, working)
+    return _divided(ops, total, maximum(count - ddof, 0))
+
+
+def std(
+    ops: OpsHandle,
+    x: Any,
+    axis: tuple[int, ...] | None,
+    keepdims: bool,
+    dtype: np.dtype | None,
+    ddof: int,
+) -> Any:
+    """The square root of the variance."""
+    if dtype is not None and dtype.kind != "f":
+        return NotImplemented
+    return ops.sqrt(ops.var(x, axis, keepdims, dtype, ddof))
+
+
+# ---------------------------------------------------------------- pointwise
+
+
+def clip(ops: OpsHandle, x: Any, low: Any, high: Any) -> Any:
+    """``minimum(maximum(x, low), high)``, all in the dtype that NumPy's clip promotes to."""
+    if low is None and high is None:
+        return ops.positive(x)
+    if high is None:
+        return ops.maximum(x, low)
+    if low is None:
+        return ops.minimum(x, high)
+    kinds = [ops.type_of(operand) for operand in (x, low, high)]
+    if len({kind.dtype for kind in kinds if not _is_weak(kind)}) > 1:
+        dtype = ops.meta("clip", x, low, high).dtype
+        x, low, high = (
+            operand if _is_weak(kind) else _cast(ops, operand, dtype)
+            for operand, kind in zip((x, low, high), kinds, strict=True)
+        )
+    return ops.minimum(ops.maximum(x, low), high)
+
+
+def _is_weak(kind: Type) -> bool:
+    return isinstance(kind, ScalarType) and kind.weak
+
+
+def divmod_(ops: OpsHandle, x: Any, y: Any) -> tuple[Any, Any]:
+    """Quotient and remainder, each by its own operator."""
+    return ops.floor_divide(x, y), ops.remainder(x, y)
+
+
+def degrees(ops: OpsHandle, x: Any) -> Any:
+    """Another name of ``rad2deg``."""
+    return ops.rad2deg(x)
+
+
+def radians(ops: OpsHandle, x: Any) -> Any:
+    """Another name of ``deg2rad``."""
+    return ops.deg2rad(x)
+
+
+def deg2rad(ops: OpsHandle, x: Any) -> Any:
+    """A product with π/180, which is rounded in the result's own dtype."""
+    return _scaled(ops, "deg2rad", x, np.pi, 180)
+
+
+def rad2deg(ops: OpsHandle, x: Any) -> Any:
+    """A product with 180/π, which is rounded in the result's own dtype."""
+    return _scaled(ops, "rad2deg", x, 180, np.pi)
+
+
+def _scaled(ops: OpsHandle, name: str, x: Any, numerator: float, denominator: float) -> Any:
+    dtype = ops.meta(name, x).dtype
+    if dtype not in (_FLOAT32, _FLOAT64):
+        return NotImplemented  # float16 is computed in float32 inside NumPy's loop
+    factor = dtype.type(numerator) / dtype.type(denominator)
+    return ops.multiply(_cast(ops, x, dtype), factor)
+
+
+def outer(ops: OpsHandle, x: Any, y: Any) -> Any:
+    """A column times a row."""
+    column = ops.expand_dims_copy(_flat(ops, x), (1,))
+    row = ops.expand_dims_copy(_flat(ops, y), (0,))
+    return ops.multiply(column, row)
+
+
+def _flat(ops: OpsHandle, x: Any) -> Any:
+    kind = ops.type_of(x)
+    if kind.rank == 1:
+        return x
+    size = kind.size if isinstance(kind, ArrayType) else 1
+    return ops.reshape_copy(x, (size,))
+
+
+# ---------------------------------------------------------------- factories
+
+
+def zeros(ops: OpsHandle, shape: tuple[Dim, ...], dtype: np.dtype, layout: Any) -> Any:
+    """Full of zeros."""
+    return ops.full(shape, dtype.type(0), dtype, layout)
+
+
+def ones(ops: OpsHandle, shape: tuple[Dim, ...], dtype: np.dtype, layout: Any) -> Any:
+    """Full of ones."""
+    return ops.full(shape, dtype.type(1), dtype, layout)
+
+
+def eye(ops: OpsHandle, rows: Dim, columns: Dim, k: int, dtype: np.dtype) -> Any:
+    """One where the column is ``k`` more than the row."""
+    row = ops.expand_dims_copy(ops.arange(0, 1, rows, _INT64), (1,))
+    column = ops.expand_dims_copy(ops.arange(0, 1, columns, _INT64), (0,))
+    return _cast(ops, ops.equal(ops.subtract(column, row), np.int64(k)), dtype)
+
+
+def eye_written(ops: OpsHandle, rows: Dim, columns: Dim, k: int, dtype: np.dtype) -> Any:
+    """Zeros, and ones written through a strided view of the rows that the diagonal meets."""
+    result = ops.zeros((rows, columns), dtype, None)
+    met = maximum(0, minimum(rows, columns - k))  # past these rows the diagonal has left
+    size = met * columns
+    first = minimum(size, k if k >= 0 else -k * columns)
+    whole = SliceSpec(0, columns, 1)
+    flat = ops.reshape(ops.slice(result, (SliceSpec(0, met, 1), whole)), (size,))
+    diagonal = ops.slice(flat, (SliceSpec(first, size, columns + 1),))
+    ops.copy_(diagonal, dtype.type(1), "unsafe")
+    return result
+
+
+def linspace(
+    ops: OpsHandle, start: Any, stop: Any, num: int, endpoint: bool, dtype: np.dtype
+) -> Any:
+    """NumPy's recipe: places times step, plus start; the last element is ``stop`` itself."""
+    steps = _Steps.of(ops, start, stop, num, endpoint)
+    if steps is None:
+        return NotImplemented
+    result = ops.add(_multiplied(ops, steps), steps.start)
+    if endpoint and num > 1:
+        last = ops.equal(steps.places, np.float64(num - 1))
+        result = ops.where(last, steps.stop, result)
+    if dtype.kind in "iu":
+        result = ops.floor(result)
+    return _cast(ops, result, dtype)
+
+
+def linspace_written(
+    ops: OpsHandle, start: Any, stop: Any, num: int, endpoint: bool, dtype: np.dtype
+) -> Any:
+    """As ``linspace``, in one buffer."""
+    steps = _Steps.of(ops, start, stop, num, endpoint)
+    if steps is None:
+        return NotImplemented
+    result = ops.empty((num,), _FLOAT64, None)
+    ops.copy_(result, _multiplied(ops, steps), "same_kind")
+    ops.add_(result, steps.start)
+    if endpoint and num > 1:
+        ops.copy_(ops.select(result, 0, num - 1), steps.stop, "same_kind")
+    if dtype.kind in "iu":
+        ops.floor_(result)
+    return _cast(ops, result, dtype)
+
+
+@dataclass(frozen=True, slots=True)
+class _Steps:
+    """What both kinds of linspace start from: places 0, 1, … and the ends, in float64."""
+
+    places: Any
+    start: Any
+    stop: Any
+    parts: int
+
+    @classmethod
+    def of(cls, ops: OpsHandle, start: Any, stop: Any, num: int, endpoint: bool) -> _Steps | None:
+        kinds = (ops.type_of(start), ops.type_of(stop))
+        working = np.result_type(*(kind.dtype for kind in kinds), _FLOAT64)
+        if working != _FLOAT64 or any(kind.rank or _narrow(kind) for kind in kinds):
+            return None
+        places = ops.arange(0, 1, num, _FLOAT64)
+        first, last = _cast(ops, start, _FLOAT64), _cast(ops, stop, _FLOAT64)
+        return cls(places, first, last, num - 1 if endpoint else num)
+
+
+def _narrow(kind: Type) -> bool:
+    return kind.dtype.kind == "f" and kind.dtype.itemsize < 8
+
+
+def _multiplied(ops: OpsHandle, steps: _Steps) -> Any:
+    """The places times the step. A step that underflows to zero divides first and then scales."""
+    delta = ops.subtract(steps.stop, steps.start)
+    if steps.parts <= 0:
+        return ops.multiply(steps.places, delta)
+    parts = np.float64(steps.parts)
+    step = ops.divide(delta, parts)
+    divided = ops.multiply(ops.divide(steps.places, parts), delta)
+    return ops.where(ops.equal(step, 0.0), divided, ops.multiply(steps.places, step))
+
+
+# ---------------------------------------------------------------- joining
+
+
+def stack(ops: OpsHandle, xs: tuple[Any, ...], axis: int) -> Any:
+    """Each array gets an axis, along which they are joined."""
+    axis = axis + ops.type_of(xs[0]).rank + 1 if axis < 0 else axis
+    expanded = tuple(ops.expand_dims_copy(x, (axis,)) for x in xs)
+    return ops.concatenate(expanded, axis)
+
+
+def stack_written(ops: OpsHandle, xs: tuple[Any, ...], axis: int) -> Any:
+    """Each array is written to its place in an empty result."""
+    kind = ops.meta("stack", xs, axis)
+    result = _empty_like(ops, kind)
+    axis = axis + kind.rank if axis < 0 else axis
+    for place, x in enumerate(xs):
+        ops.copy_(ops.select(result, axis, place), x, "same_kind")
+    return result
+
+
+def concatenate(ops: OpsHandle, xs: tuple[Any, ...], axis: int | None) -> Any:
+    """A chain of scatters into an empty result."""
+    kind, result = _join_target(ops, xs, axis)
+    for x, index in _joined(ops, kind, xs, axis):
+        result = ops.slice_scatter(result, _cast(ops, x, kind.dtype), index)
+    return result
+
+
+def concatenate_written(ops: OpsHandle, xs: tuple[Any, ...], axis: int | None) -> Any:
+    """Each array is written to its part of an empty result."""
+    kind, result = _join_target(ops, xs, axis)
+    for x, index in _joined(ops, kind, xs, axis):
+        ops.copy_(ops.slice(result, index), x, "same_kind")
+    return result
+
+
+def _join_target(ops: OpsHandle, xs: tuple[Any, ...], axis: int | None) -> tuple[ArrayType, Any]:
+    kind: ArrayType = ops.meta("concatenate", xs, axis)
+    return kind, _empty_like(ops, kind)
+
+
+def _joined(
+    ops: OpsHandle, kind: ArrayType, xs: tuple[Any, ...], axis: int | None
+) -> list[tuple[Any, tuple[SliceSpec, ...]]]:
+    """Each array with the part of the result that is its."""
+    along = 0 if axis is None else axis + kind.rank if axis < 0 else axis
+    parts: list[tuple[Any, tuple[SliceSpec, ...]]] = []
+    start: Dim = 0
+    for x in xs:
+        part = _flat(ops, x) if axis is None else x
+        stop = start + ops.type_of(part).shape[along]
+        index = [SliceSpec(0, size, 1) for size in kind.shape]
+        index[along] = SliceSpec(start, stop, 1)
+        parts.append((part, tuple(index)))
+        start = stop
+    return parts
+
+
+def _empty_like(ops: OpsHandle, kind: ArrayType) -> Any:
+    """An empty array of this type, with its layout."""
+    layout = stride_order(kind)
+    in_c_order = layout == tuple(range(kind.rank))
+    return ops.empty(kind.shape, kind.dtype, None if in_c_order else layout)
+
+
+COMPOSITES: tuple[Composite, ...] = (
+    Composite("divmod", IMPLICIT, divmod_),
+    Composite("degrees", IMPLICIT, degrees),
+    Composite("radians", IMPLICIT, radians),
+    Composite("deg2rad", EXPLICIT, deg2rad),
+    Composite("rad2deg", EXPLICIT, rad2deg),
+    Composite("clip", EXPLICIT, clip),
+    Composite("mean", EXPLICIT, mean),
+    Composite("var", EXPLICIT, var),
+    Composite("std", EXPLICIT, std),
+    Composite("outer", EXPLICIT, outer),
+    Composite("zeros", EXPLICIT, zeros),
+    Composite("ones", EXPLICIT, ones),
+    Composite("eye", EXPLICIT, eye),
+    Composite("eye", NON_FUNCTIONAL, eye_written),
+    Composite("linspace", EXPLICIT, linspace),
+    Composite("linspace", NON_FUNCTIONAL, linspace_written),
+    Composite("stack", EXPLICIT, stack),
+    Composite("stack", NON_FUNCTIONAL, stack_written),
+    Composite("concatenate", EXPLICIT, concatenate),
+    Composite("concatenate", NON_FUNCTIONAL, concatenate_written),
+)

@@ -1,0 +1,50 @@
+"""Rewrites of one operator call that keep every bit of NumPy's result.
+
+``IDENTITIES[name](args)`` gives the operator and arguments of an equal and cheaper call, or None.
+The arguments are those of a node.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from fxc.ir.graph import Literal
+from fxc.ir.types import ArrayType
+
+Rewrite = Callable[[tuple[Any, ...]], "tuple[str, tuple[Any, ...]] | None"]
+
+# Note [Powers that NumPy computes otherwise]
+# np.power on an array with one exponent for all elements (a scalar, stride 0) does not call pow
+# for the exponents 2, 0.5, -1 and 1 in float32 and float64: it runs square, sqrt, reciprocal and
+# positive, so that (-inf)**0.5 is nan. A scalar base raised by ``**`` does call pow. For integers
+# the square has the same bits as a product however it is computed; -1 raises.
+_POWERS = {2.0: "square", 1.0: "positive", 0.5: "sqrt", -1.0: "reciprocal"}
+
+
+def _power(args: tuple[Any, ...]) -> tuple[str, tuple[Any, ...]] | None:
+    """See Note [Powers that NumPy computes otherwise]."""
+    x, y = args
+    if not isinstance(y, Literal) or not isinstance(x.type, ArrayType):
+        return None
+    if y.type.dtype.kind not in "iuf" or y.value not in _POWERS:
+        return None
+    exponent = float(y.value)  # type: ignore[arg-type]
+    dtype: np.dtype = x.type.dtype
+    weak = y.type.weak and (dtype.kind == "f" or (dtype.kind in "iu" and y.type.dtype.kind == "i"))
+    if not weak and (y.type.weak or np.result_type(dtype, y.type.dtype) != dtype):
+        return None  # the power is computed in another dtype than the base's
+    if dtype.kind in "iu":
+        return (_POWERS[exponent], (x,)) if exponent >= 1 else None
+    if dtype.kind == "f" and dtype.itemsize >= 4:
+        return _POWERS[exponent], (x,)
+    return None
+
+
+IDENTITIES: dict[str, Rewrite] = {"power": _power}
+
+# Two calls of these are not one: nobody knows what is in an empty array, and whoever fills it
+# fills its own.
+DISTINCT = frozenset({"empty"})

@@ -1,0 +1,136 @@
+"""Metas of contractions and of linear algebra."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NoReturn
+
+import numpy as np
+
+from fxc.ir.symbols import Dim
+from fxc.ir.types import ArrayType, Type, ordered_strides
+
+from ..table import TABLE
+from .layout import copied_strides, fresh_strides, iteration_order
+from .pointwise import pointwise_type
+from .probing import Operand, ask, ask_bound, fail_in_numpy, key_of, type_of
+from .shapes import broadcast_shapes, same_dim
+
+
+def _stacked(
+    dtype: np.dtype[Any],
+    loops: tuple[tuple[ArrayType, int], ...],
+    core: tuple[Dim, ...],
+    refuse: Callable[[], NoReturn],
+) -> ArrayType:
+    """What a generalised ufunc allocates: ``core`` in C order, inside the axes of its loop.
+
+    ``loops`` are the operands, each with how many of its axes belong to the core; ``refuse`` is
+    called if the others do not broadcast.
+    """
+    outers = [ArrayType(x.dtype, x.shape[: x.rank - n], x.strides[: x.rank - n]) for x, n in loops]
+    try:
+        outer_shape = broadcast_shapes(*(kind.shape for kind in outers))
+    except ValueError:
+        refuse()
+    order = iteration_order(len(outer_shape), outers)
+    shape = (*outer_shape, *core)
+    layout = (*order, *range(len(outer_shape), len(shape)))
+    return ArrayType(dtype, shape, ordered_strides(shape, layout, dtype.itemsize))
+
+
+def matmul(x: Operand, y: Operand) -> Type:
+    """``np.matmul``."""
+    (found,) = ask_bound(TABLE["matmul"], (key_of(x), key_of(y)))
+    left, right = type_of(x), type_of(y)
+    assert isinstance(left, ArrayType)
+    assert isinstance(right, ArrayType)
+
+    def refuse() -> NoReturn:
+        fail_in_numpy(np.matmul, left, right)
+
+    if not same_dim(left.shape[-1], right.shape[-min(right.rank, 2)]):
+        refuse()
+    core = (*left.shape[-2:-1], *(right.shape[-1:] if right.rank > 1 else ()))
+    if left.rank > 2 or right.rank > 2:
+        loops = (left, min(left.rank, 2)), (right, min(right.rank, 2))
+        return _stacked(found.dtype, loops, core, refuse)
+    return (
+        ArrayType(found.dtype, core, fresh_strides(core, found.dtype.itemsize)) if core else found
+    )
+
+
+def dot(x: Operand, y: Operand) -> Type:
+    """``np.dot``."""
+    left, right = type_of(x), type_of(y)
+    (found,) = ask(np.dot, (key_of(x), key_of(y)))
+    if left.rank == 0 and right.rank == 0:
+        return found
+    if left.rank == 0 or right.rank == 0:
+        return _scaled(found.dtype, left if left.rank else right)
+    place = max(right.rank - 2, 0)
+    if not same_dim(left.shape[-1], right.shape[place]):
+        fail_in_numpy(np.dot, left, right)
+    shape = (*left.shape[:-1], *right.shape[:place], *right.shape[place + 1 :])
+    if not shape:
+        return found
+    return ArrayType(found.dtype, shape, fresh_strides(shape, found.dtype.itemsize))
+
+
+def _scaled(dtype: np.dtype[Any], kind: Type) -> Type:
+    """An array times a scalar: by BLAS up to rank 2, where BLAS knows the dtype, else a ufunc."""
+    assert isinstance(kind, ArrayType)
+    if kind.dtype != dtype:
+        kind = ArrayType(dtype, kind.shape, copied_strides(kind, "K", dtype.itemsize))
+    if dtype.char in "fdFD" and kind.rank <= 2:
+        return ArrayType(dtype, kind.shape, fresh_strides(kind.shape, dtype.itemsize))
+    return pointwise_type(dtype, kind)
+
+
+def outer(x: Operand, y: Operand) -> Type:
+    """``np.outer`` of the flattened operands."""
+    (found,) = ask(np.outer, (key_of(x), key_of(y)))
+    sizes = [k.size if isinstance(k, ArrayType) else 1 for k in (type_of(x), type_of(y))]
+    return ArrayType(found.dtype, tuple(sizes), fresh_strides(tuple(sizes), found.dtype.itemsize))
+
+
+def _square(kind: Type, *operands: Type, name: str) -> ArrayType:
+    if not isinstance(kind, ArrayType) or kind.rank < 2 or not same_dim(*kind.shape[-2:]):
+        fail_in_numpy(getattr(np.linalg, name), kind, *operands)
+    return kind
+
+
+def linalg_inv(x: Operand) -> Type:
+    """``np.linalg.inv``: over stacks of square matrices."""
+    kind = _square(type_of(x), name="inv")
+    (found,) = ask(np.linalg.inv, ((kind.dtype, 2, None),))
+
+    def refuse() -> NoReturn:
+        fail_in_numpy(np.linalg.inv, kind)
+
+    return _stacked(found.dtype, ((kind, 2),), kind.shape[-2:], refuse)
+
+
+def linalg_solve(x: Operand, y: Operand) -> Type:
+    """``np.linalg.solve``: ``y`` is a stack of matrices, or one vector if of rank 1."""
+    right = type_of(y)
+    left = _square(type_of(x), right, name="solve")
+
+    def refuse() -> NoReturn:
+        fail_in_numpy(np.linalg.solve, left, right)
+
+    core = min(right.rank, 2)
+    if not core or not same_dim(left.shape[-1], right.shape[-core]):
+        refuse()
+    assert isinstance(right, ArrayType)
+    (found,) = ask(np.linalg.solve, ((left.dtype, 2, None), (right.dtype, core, None)))
+    return _stacked(found.dtype, ((left, 2), (right, core)), right.shape[-core:], refuse)
+
+
+METAS: dict[str, Callable[..., Any]] = {
+    "matmul": matmul,
+    "dot": dot,
+    "outer": outer,
+    "linalg_inv": linalg_inv,
+    "linalg_solve": linalg_solve,
+}

@@ -1,0 +1,337 @@
+"""How NumPy lays out the results of operators, on strides that may be symbolic.
+
+NumPy has three rules. An iterator (ufuncs, ``where``, reductions, scans) sorts axes by the strides
+of all operands, where an axis that an operand does not have, or has with size 1, says nothing.
+A copy sorts the axes of one array. ``concatenate`` sorts them by the strides of all arrays, but a
+stride of 0 counts. ``reshape`` gives a view if runs of axes can be merged and split.
+See Note [Layout in types].
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+
+import numpy as np
+
+from fxc.ir.errors import InternalError
+from fxc.ir.symbols import Dim, floordiv, guard, hint, mod, product
+from fxc.ir.types import ArrayType, Type, c_strides, normal_strides, ordered_strides
+
+from .probing import stand_in
+from .shapes import Shape, has_hints, hints, is_large, is_one, is_zero, same_dim
+
+Strides = tuple[Dim, ...]
+
+
+@lru_cache(maxsize=4096)
+def _static_c_strides(shape: Shape, itemsize: int) -> Strides:
+    return c_strides(shape, itemsize)
+
+
+def fresh_strides(shape: Shape, itemsize: int) -> Strides:
+    """Strides of a fresh array in C order."""
+    for dim in shape:
+        if not isinstance(dim, int):
+            # Not from the cache: equal symbols of another capture have other hints.
+            return c_strides(shape, itemsize)
+    return _static_c_strides(shape, itemsize)
+
+
+def is_c_ordered(kind: ArrayType) -> bool:
+    """NumPy's ``flags.c_contiguous``; unknown strides are compared by guards."""
+    expected = fresh_strides(kind.shape, kind.dtype.itemsize)
+    if kind.strides == expected:
+        return True
+    return _is_packed(kind, tuple(range(kind.rank))[::-1])
+
+
+def is_f_ordered(kind: ArrayType) -> bool:
+    """NumPy's ``flags.f_contiguous``."""
+    return _is_packed(kind, tuple(range(kind.rank)))
+
+
+def _is_packed(kind: ArrayType, inner_first: Sequence[int]) -> bool:
+    if any(map(is_zero, kind.shape)):
+        return True
+    step: Dim = kind.dtype.itemsize
+    for axis in inner_first:
+        dim = kind.shape[axis]
+        if is_one(dim):
+            continue
+        if not same_dim(kind.strides[axis], step):
+            return False
+        step = step * dim
+    return True
+
+
+def _magnitude(stride: Dim) -> Dim:
+    if isinstance(stride, int):
+        return abs(stride)
+    if is_large(stride):
+        return stride
+    return -stride if guard(stride, "<", 0) else stride
+
+
+# ---------------------------------------------------------------- iterators
+
+
+def _steps(kind: ArrayType, rank: int) -> list[Dim]:
+    """The distances by which an operand moves along each axis; 0 where it does not."""
+    steps: list[Dim] = [0] * (rank - kind.rank)
+    for dim, stride in zip(kind.shape, kind.strides, strict=True):
+        if is_one(dim) or is_zero(stride):
+            steps.append(0)
+        else:
+            steps.append(_magnitude(stride))
+    return steps
+
+
+def _swaps(steps: Sequence[Sequence[Dim]], axis: int, other: int) -> bool | None:
+    """Whether ``axis`` goes inside ``other``; None if no operand moves along both."""
+    verdict: bool | None = None
+    for step in steps:
+        mine, theirs = step[axis], step[other]
+        if mine == 0 or theirs == 0:
+            continue
+        if mine == theirs or guard(theirs, "<", mine):
+            verdict = False  # where operands disagree, C order wins
+        elif verdict is None:
+            verdict = True
+    return verdict
+
+
+def iteration_order(rank: int, operands: Sequence[ArrayType]) -> tuple[int, ...]:
+    """The axes from the outermost to the innermost, as NumPy's iterator goes in K order.
+
+    This is ``npyiter_find_best_axis_ordering``: an insertion sort, which matters because the
+    comparison is not transitive where operands say nothing.
+    """
+    steps = [_steps(kind, rank) for kind in operands]
+    inner_first: list[int] = []
+    for axis in range(rank - 1, -1, -1):
+        place = len(inner_first)
+        for at in range(len(inner_first) - 1, -1, -1):
+            swaps = _swaps(steps, axis, inner_first[at])
+            if swaps is False:
+                break
+            if swaps:
+                place = at
+        inner_first.insert(place, axis)
+    return tuple(reversed(inner_first))
+
+
+def pointwise_strides(shape: Shape, operands: Sequence[ArrayType], itemsize: int) -> Strides:
+    """Strides of what a pointwise operator allocates for operands of these types."""
+    if len(shape) < 2:
+        return (itemsize,) * len(shape)
+    for kind in operands:
+        if kind.strides != fresh_strides(kind.shape, kind.dtype.itemsize):
+            break
+    else:
+        return fresh_strides(shape, itemsize)
+    distinct = tuple({(kind.shape, kind.strides): kind for kind in operands}.values())
+    for kind in distinct:
+        for dim in (*kind.shape, *kind.strides):
+            if not isinstance(dim, int):
+                order = iteration_order(len(shape), distinct)
+                return ordered_strides(shape, order, itemsize)
+    return _static_strides(shape, distinct, itemsize)
+
+
+@lru_cache(maxsize=4096)
+def _static_strides(shape: Shape, operands: tuple[ArrayType, ...], itemsize: int) -> Strides:
+    return ordered_strides(shape, iteration_order(len(shape), operands), itemsize)
+
+
+# ---------------------------------------------------------------- copies
+
+
+def _copy_order(kind: ArrayType) -> list[int]:
+    """The axes that move, outermost first, by stride; those that agree are as in C order."""
+    sizes = [_magnitude(stride) for stride in kind.strides]
+    order: list[int] = []
+    for axis in range(kind.rank):
+        if kind.shape[axis] == 1:
+            continue
+        place = len(order)
+        while place > 0 and _is_less(sizes[order[place - 1]], sizes[axis]):
+            place -= 1
+        order.insert(place, axis)
+    return order
+
+
+def _is_less(left: Dim, right: Dim) -> bool:
+    return left != right and guard(left, "<", right)
+
+
+def layout_of(kind: Type) -> tuple[int, ...] | None:
+    """The ``layout`` of a fresh array like ``kind`` in K order; None for C order.
+
+    >>> from fxc.ir.types import array_type
+    >>> layout_of(array_type(np.dtype("f8"), (2, 3), (8, 16)))
+    (1, 0)
+    """
+    if not isinstance(kind, ArrayType) or kind.rank < 2:
+        return None
+    if kind.strides == fresh_strides(kind.shape, kind.dtype.itemsize):
+        return None
+    order = _copy_order(kind)
+    if order == sorted(order):
+        return None
+    still = [axis for axis in range(kind.rank) if kind.shape[axis] == 1]
+    return (*still, *order)
+
+
+def copied_strides(kind: ArrayType, order: str, itemsize: int) -> Strides:
+    """Strides of a copy of ``kind`` in order ``"K"``, ``"C"``, ``"F"`` or ``"A"``.
+
+    Raises ``ValueError`` for another order.
+    """
+    axes = tuple(range(kind.rank))
+    match order:
+        case "C":
+            layout: tuple[int, ...] | None = None
+        case "F":
+            layout = axes[::-1]
+        case "A":
+            layout = axes[::-1] if is_f_ordered(kind) and not is_c_ordered(kind) else None
+        case "K":
+            layout = layout_of(kind)
+        case _:
+            raise ValueError(f"order must be one of 'C', 'F', 'A', or 'K' (got '{order}')")
+    if layout is None:
+        return fresh_strides(kind.shape, itemsize)
+    return ordered_strides(kind.shape, layout, itemsize)
+
+
+# ---------------------------------------------------------------- joins
+
+
+def joined_strides(shape: Shape, parts: Sequence[ArrayType], itemsize: int) -> Strides:
+    """Strides of the concatenation ``shape`` of ``parts``, which have its rank."""
+    if all(p.strides == fresh_strides(p.shape, p.dtype.itemsize) for p in parts):
+        return fresh_strides(shape, itemsize)
+    sizes = [[_magnitude(stride) for stride in part.strides] for part in parts]
+    ones = [[is_one(dim) for dim in part.shape] for part in parts]
+    order: list[int] = []
+    for axis in range(len(shape)):
+        place = len(order)
+        for at in range(len(order) - 1, -1, -1):
+            swaps = _goes_before(sizes, ones, axis, order[at])
+            if swaps is False:
+                break
+            if swaps:
+                place = at
+        order.insert(place, axis)
+    return ordered_strides(shape, order, itemsize)
+
+
+def _goes_before(
+    sizes: Sequence[Sequence[Dim]], ones: Sequence[Sequence[bool]], axis: int, other: int
+) -> bool | None:
+    verdict: bool | None = None
+    for size, one in zip(sizes, ones, strict=True):
+        if one[axis] or one[other]:
+            continue
+        if size[axis] == size[other] or guard(size[axis], "<=", size[other]):
+            verdict = False
+        elif verdict is None:
+            verdict = True
+    return verdict
+
+
+# ---------------------------------------------------------------- reshape
+
+
+def resolve_shape(kind: Type, shape: Sequence[Dim]) -> Shape:
+    """``shape`` with the one -1 in it replaced by what the size of ``kind`` leaves.
+
+    Raises ``ValueError`` with NumPy's text if the sizes do not fit.
+    """
+    wanted = tuple(shape)
+    total = kind.size if isinstance(kind, ArrayType) else 1
+    unknown = [place for place, dim in enumerate(wanted) if _is_negative(dim)]
+    if len(unknown) > 1:
+        raise ValueError("can only specify one unknown dimension")
+    if not unknown:
+        if not same_dim(product(wanted), total):
+            raise _misfit(total, wanted)
+        return wanted
+    known = product([dim for place, dim in enumerate(wanted) if place != unknown[0]])
+    if is_zero(known) or not same_dim(mod(total, known), 0):
+        raise _misfit(total, wanted)
+    (place,) = unknown
+    return (*wanted[:place], floordiv(total, known), *wanted[place + 1 :])
+
+
+def _is_negative(dim: Dim) -> bool:
+    # Without a hint it is a symbol of a loop, which is never an unknown dimension.
+    return dim < 0 if isinstance(dim, int) else has_hints(dim) and guard(dim, "<", 0)
+
+
+def _misfit(total: Dim, shape: Shape) -> ValueError:
+    """NumPy's own error for a reshape of ``total`` elements."""
+    flat = stand_in(ArrayType(np.dtype("u1"), (total,), (1,)))
+    try:
+        flat.reshape(hints(shape))
+    except ValueError as error:
+        return ValueError(*error.args)
+    raise InternalError(f"NumPy reshapes {hint(total)} elements to {hints(shape)}")
+
+
+def reshape_strides(kind: Type, shape: Sequence[Dim]) -> Strides | None:
+    """Strides of the view of ``kind`` in ``shape``; None if NumPy must copy.
+
+    The sizes agree already (``resolve_shape``).
+    """
+    wanted = tuple(shape)
+    itemsize = kind.dtype.itemsize
+    if not isinstance(kind, ArrayType):
+        return fresh_strides(wanted, itemsize)
+    if wanted == kind.shape:
+        return kind.strides
+    if is_c_ordered(kind):
+        return fresh_strides(wanted, itemsize)
+    return _merge_and_split(kind, wanted)
+
+
+def _equal_sizes(left: Dim, right: Dim) -> bool:
+    """Whether two sizes are equal; if one divides the other their quotient tells more surely."""
+    if mod(left, right) == 0:
+        return is_one(floordiv(left, right))
+    if mod(right, left) == 0:
+        return is_one(floordiv(right, left))
+    return same_dim(left, right)
+
+
+def _smaller(left: Dim, right: Dim) -> bool:
+    """Whether one size is smaller than another, from which it differs."""
+    if mod(left, right) == 0:
+        return False
+    return mod(right, left) == 0 or guard(left, "<", right)
+
+
+def _merge_and_split(kind: ArrayType, wanted: Shape) -> Strides | None:
+    """NumPy's ``_attempt_nocopy_reshape``: runs of old axes become runs of new ones."""
+    kept = [axis for axis in range(kind.rank) if not is_one(kind.shape[axis])]
+    dims = [kind.shape[axis] for axis in kept]
+    steps = [kind.strides[axis] for axis in kept]
+    strides: list[Dim] = [0] * len(wanted)
+    old, new = 0, 0
+    while new < len(wanted) and old < len(dims):
+        old_end, new_end = old + 1, new + 1
+        have, want = dims[old], wanted[new]
+        while not _equal_sizes(have, want):
+            if _smaller(want, have):
+                want, new_end = want * wanted[new_end], new_end + 1
+            else:
+                have, old_end = have * dims[old_end], old_end + 1
+        for axis in range(old, old_end - 1):
+            if not same_dim(steps[axis], dims[axis + 1] * steps[axis + 1]):
+                return None
+        strides[new_end - 1] = steps[old_end - 1]
+        for axis in range(new_end - 1, new, -1):
+            strides[axis - 1] = strides[axis] * wanted[axis]
+        old, new = old_end, new_end
+    return normal_strides(wanted, strides, kind.dtype.itemsize)

@@ -1,0 +1,153 @@
+"""Metas of reductions, scans and sorts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from fxc.ir.symbols import Dim
+from fxc.ir.types import ArrayType, ScalarType, Type, ordered_strides
+
+from ..table import TABLE, Operator
+from .layout import copied_strides, fresh_strides, iteration_order
+from .pointwise import pointwise_type
+from .probing import Operand, ask_bound, bind, key_of, quietly, type_of
+from .shapes import is_zero, normalize_axes_tuple, normalize_axis
+
+Axis = int | tuple[int, ...] | None
+
+# How a reduction lays out its result: NumPy's ufunc reductions keep the order of the axes that
+# are left, ``argmin`` and ``argmax`` do not, and ``var`` sums up a temporary.
+_PLAIN = frozenset({"argmin", "argmax"})
+_DEVIATIONS = frozenset({"var", "std"})
+
+
+def reduction_meta(op: Operator) -> Callable[..., Type]:
+    """The meta of a reduction: of ``x``, ``axis``, ``keepdims`` and what else it takes."""
+    of_one_axis = not op.schema.params[op.schema.index_of["axis"]].is_list
+    name = op.name
+
+    def meta(x: Operand, axis: Axis, keepdims: bool, *rest: Any) -> Type:
+        kind = type_of(x)
+        if kind.rank == 0:
+            (found,) = ask_bound(op, (key_of(x), axis, keepdims, *rest))
+            return found
+        axes = reduced_axes(kind.rank, axis, one=of_one_axis)
+        # NumPy goes different ways for results that are scalars and those that are arrays.
+        full = not keepdims and len(axes) == kind.rank
+        (found,) = ask_bound(op, (key_of(x), None, not full, *rest))
+        _check_not_empty(op, kind, axes, rest)
+        if full:
+            return found
+        assert isinstance(kind, ArrayType)
+        if name in _DEVIATIONS:
+            mean = _reduced(kind, axes, kind.dtype, keepdims=True)
+            kind = pointwise_type(kind.dtype, kind, mean)
+        result = _reduced(kind, axes, found.dtype, keepdims=keepdims)
+        if name in _PLAIN:
+            return ArrayType(found.dtype, result.shape, fresh_strides(result.shape, 8))
+        return result
+
+    return meta
+
+
+def reduced_axes(rank: int, axis: Axis, *, one: bool = False) -> tuple[int, ...]:
+    """The axes that go away; None are all.
+
+    Raises ``np.exceptions.AxisError`` or ``ValueError`` as NumPy does.
+    """
+    if axis is None:
+        return tuple(range(rank))
+    if one and isinstance(axis, int):
+        return (normalize_axis(axis, rank),)
+    return normalize_axes_tuple(axis, rank)
+
+
+def _reduced(
+    kind: ArrayType, axes: tuple[int, ...], dtype: np.dtype[Any], *, keepdims: bool
+) -> ArrayType:
+    kept = [axis for axis in range(kind.rank) if axis not in axes]
+    if keepdims:
+        shape: tuple[Dim, ...] = tuple(
+            1 if axis in axes else dim for axis, dim in enumerate(kind.shape)
+        )
+        places = list(range(kind.rank))
+    else:
+        shape = tuple(kind.shape[axis] for axis in kept)
+        places = kept
+    if len(kept) < 2 or kind.strides == fresh_strides(kind.shape, kind.dtype.itemsize):
+        return ArrayType(dtype, shape, fresh_strides(shape, dtype.itemsize))
+    order = iteration_order(kind.rank, [kind])
+    layout = [places.index(axis) for axis in order if axis in places]
+    return ArrayType(dtype, shape, ordered_strides(shape, layout, dtype.itemsize))
+
+
+def _check_not_empty(
+    op: Operator, kind: Type, axes: tuple[int, ...], rest: tuple[Any, ...]
+) -> None:
+    """Raise NumPy's error if an axis without elements is reduced, and there is no identity."""
+    error = _error_of_nothing(op, kind.dtype, rest)
+    if error is not None and any(is_zero(kind.shape[axis]) for axis in axes):
+        raise type(error)(*error.args)
+
+
+@lru_cache(maxsize=4096)
+def _error_of_nothing(
+    op: Operator, dtype: np.dtype[Any], rest: tuple[Any, ...]
+) -> Exception | None:
+    assert op.numpy is not None
+    positional, keywords = bind(op, (np.ones((0,), dtype), None, False, *rest))
+    try:
+        quietly(op.numpy, *positional, **keywords)
+    except ValueError as error:
+        return error
+    return None
+
+
+# ---------------------------------------------------------------- scans
+
+
+def scan_meta(op: Operator) -> Callable[..., Type]:
+    """The meta of ``cumsum`` and its like; without an axis they are of the flattened array."""
+
+    def meta(x: Operand, axis: int | None, dtype: np.dtype[Any] | None) -> Type:
+        kind = type_of(x)
+        if kind.rank == 0:
+            (found,) = ask_bound(op, (key_of(x), axis, dtype))
+            return found
+        (found,) = ask_bound(op, (key_of(x), 0, dtype))
+        assert isinstance(kind, ArrayType)
+        if axis is None:
+            return ArrayType(found.dtype, (kind.size,), (found.dtype.itemsize,))
+        normalize_axis(axis, kind.rank)
+        return pointwise_type(found.dtype, kind)
+
+    return meta
+
+
+# ---------------------------------------------------------------- sorts
+
+
+def _sort_meta(name: str, order: str) -> Callable[..., Type]:
+    def meta(x: Operand, axis: int | None) -> Type:
+        kind = type_of(x)
+        if isinstance(kind, ScalarType) or kind.rank == 0:
+            (found,) = ask_bound(TABLE[name], (key_of(x), axis))
+            return found
+        (found,) = ask_bound(TABLE[name], (key_of(x), 0))
+        itemsize = found.dtype.itemsize
+        if axis is None:
+            return ArrayType(found.dtype, (kind.size,), (itemsize,))
+        normalize_axis(axis, kind.rank)
+        return ArrayType(found.dtype, kind.shape, copied_strides(kind, order, itemsize))
+
+    return meta
+
+
+METAS: dict[str, Callable[..., Any]] = {
+    "sort": _sort_meta("sort", "K"),
+    "argsort": _sort_meta("argsort", "C"),
+}

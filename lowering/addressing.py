@@ -1,0 +1,72 @@
+"""From an index into a buffer to a byte offset, as a polynomial over loop variables."""
+
+from __future__ import annotations
+
+from fxc.ir.symbols import Dim, SymExpr, SymFunc, atoms, floordiv, substitute, symbols_of
+
+from .index_maps import Idx
+from .loops import Buffer
+
+
+def byte_offset(buffer: Buffer, index: Idx) -> Dim:
+    """The distance in bytes of the element at ``index`` from the start of the storage."""
+    offset: Dim = buffer.offset
+    for at, stride in zip(index, buffer.strides, strict=True):
+        offset = offset + at * stride
+    return linearised(offset)
+
+
+def linearised(dim: Dim) -> Dim:
+    """``dim`` with every ``m * (f // m) + f % m`` written as ``f``."""
+    changed = True
+    while changed and isinstance(dim, SymExpr):
+        changed = False
+        for atom in {a for a in atoms(dim) if isinstance(a, SymFunc) and a.name == "mod"}:
+            f, m = atom.left, atom.right
+            rewritten = _replace(dim, atom, f - m * floordiv(f, m))
+            if not any(a == atom for a in atoms(rewritten)) and _terms(rewritten) < _terms(dim):
+                dim, changed = rewritten, True
+                break
+    return dim
+
+
+def _terms(dim: Dim) -> int:
+    return len(dim.terms) if isinstance(dim, SymExpr) else 1
+
+
+def _replace(dim: SymExpr, atom: SymFunc, value: Dim) -> Dim:
+    total: Dim = 0
+    for monomial, coefficient in dim.terms:
+        term: Dim = coefficient
+        for factor in monomial:
+            term = term * (value if factor == atom else SymExpr((((factor,), 1),)))
+        total = total + term
+    return total
+
+
+def step_of(dim: Dim, loop: str) -> Dim | None:
+    """By how much ``dim`` grows with each iteration of ``loop``; None if that varies."""
+    if isinstance(dim, int) or loop not in symbols_of(dim):
+        return 0
+    total: Dim = 0
+    for monomial, coefficient in dim.terms:
+        plain = [a for a in monomial if not isinstance(a, SymFunc) and a.name == loop]
+        hidden = [a for a in monomial if isinstance(a, SymFunc) and loop in _inside(a)]
+        if hidden or len(plain) > 1:
+            return None
+        if plain:
+            term: Dim = coefficient
+            for factor in monomial:
+                if factor is not plain[0]:
+                    term = term * SymExpr((((factor,), 1),))
+            total = total + term
+    return total
+
+
+def _inside(atom: SymFunc) -> set[str]:
+    return {*symbols_of(atom.left), *symbols_of(atom.right)}
+
+
+def without(dim: Dim, loop: str) -> Dim:
+    """``dim`` in the first iteration of ``loop``."""
+    return substitute(dim, {loop: 0})

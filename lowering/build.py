@@ -1,0 +1,202 @@
+"""Functional graph → loop nests, node by node in program order."""
+
+from __future__ import annotations
+
+from fxc.ir.graph import ArrayConstant, Graph, Literal, Node, Value
+from fxc.ir.symbols import hint, product, symbol
+from fxc.ir.types import ArrayType, ScalarType, c_strides
+from fxc.ops.table import TABLE, Tag
+
+from . import control
+from .context import INLINE_WEIGHT, NEVER, Context, is_view_copy, new_scope
+from .coverage import is_native
+from .loops import Boxed, Buffer, BufferArg, Matmul, Param, Program
+from .reductions import reduction, scan
+from .writes import aim, finish, join, scatter, store, whole
+
+# Note [Raising ops]
+# An operation that can raise at run time (Operator.raises, every call of NumPy) may send the whole
+# call back to plain NumPy, which replays it from the start: exceptions and partial writes are then
+# NumPy's own. That is only right while the caller's arrays are untouched, so no store to an input
+# comes before the last such operation in program order.
+
+
+def build_loops(graph: Graph) -> Program:
+    """The loop nests of a functional graph.
+
+    Requires: the graph is functional and has its signature.
+    Ensures: each result lies in a buffer of its own; each mutated input's new content is stored in
+    the input's own buffer, behind the last operation that can raise.
+    """
+    assert graph.signature is not None
+    context = Context()
+    scope = new_scope(graph.body)
+    context.scopes.append(scope)
+    inputs = [_declare(context, number, value) for number, value in enumerate(graph.inputs)]
+    for mutation in graph.signature.mutations:
+        name = inputs[mutation.input]
+        scope.owned.add(name)
+        aim(context, graph.body, graph.outputs[mutation.result], name)
+    raising = [place for place, node in enumerate(graph.nodes) if _may_raise(node)]
+    context.commits_from = raising[-1] + 1 if raising else 0
+    for position, node in enumerate(graph.nodes):
+        scope.position = position
+        visit(context, node)
+    scope.position = len(graph.nodes)
+    results = finish(context, graph, inputs)
+    return Program(
+        graph.name,
+        context.buffers,
+        tuple(context.params),
+        tuple(inputs),
+        tuple(results),
+        tuple(scope.statements),
+        tuple(context.copies),
+    )
+
+
+def _declare(context: Context, number: int, value: Value) -> str:
+    kind = value.type
+    name = value.name if value.name[0].isalpha() else f"in{value.name}"
+    if isinstance(kind, ArrayType):
+        context.buffers[name] = Buffer(name, kind.dtype, kind.shape, kind.strides, "input", name)
+        context.put(value, name)
+        return name
+    param = Param(name, kind.dtype, number)
+    context.params.append(param)
+    if kind.weak and kind.dtype.kind == "i":
+        context.dim_of[value] = symbol(value.name)
+    else:
+        context.param_of[value] = param
+    return name
+
+
+def _may_raise(node: Node) -> bool:
+    if TABLE[node.op].raises or not is_native(node):
+        return True
+    return any(_may_raise(inner) for region in node.regions for inner in region.nodes)
+
+
+def visit(context: Context, node: Node) -> None:
+    """Lower one node: make its results known to the context, emit what has to run."""
+    for output in node.outputs:
+        context.node_of[output] = node
+    if not is_native(node):
+        boxed(context, node)
+        return
+    match TABLE[node.op].tag:
+        case Tag.POINTWISE | Tag.VIEW | Tag.FACTORY:
+            _inline(context, node)
+        case Tag.SCATTER:
+            scatter(context, node)
+        case Tag.REDUCTION:
+            reduction(context, node)
+        case Tag.SCAN:
+            scan(context, node)
+        case Tag.CONTRACTION:
+            contraction(context, node)
+        case Tag.JOIN:
+            join(context, node)
+        case Tag.CONTROL:
+            CONTROL[node.op](context, node, visit)
+        case _:
+            raise AssertionError(f"{node.op} has no lowering")
+
+
+CONTROL = {"cond": control.cond, "fori_loop": control.fori_loop}
+
+
+def _inline(context: Context, node: Node) -> None:
+    if node.args and isinstance(node.args[0], ArrayConstant):
+        _constant(context, node, node.args[0])
+        return
+    context.note_inline(node)
+    if not is_view_copy(node) and _must_place(context, node):
+        context.place_value(node.output)
+
+
+def _constant(context: Context, node: Node, data: ArrayConstant) -> None:
+    name = f"c{len(context.buffers)}"
+    strides = c_strides(data.shape, data.dtype.itemsize)
+    context.buffers[name] = Buffer(
+        name, data.dtype, data.shape, strides, "constant", name, data=data.data
+    )
+    context.put(node.output, name)
+
+
+def _must_place(context: Context, node: Node) -> bool:
+    """Whether to compute a value once into a buffer instead of wherever it is read.
+
+    What is read several times goes into a buffer; where all readers end up in the same loop,
+    fusion takes the buffer away again.
+    """
+    value, scope = node.output, context.scope
+    cost = context.weights[value]
+    if cost > INLINE_WEIGHT or TABLE[node.op].raises:
+        return True
+    if scope.last_use.get(value) == NEVER:
+        return True
+    if scope.uses.get(value, 0) > 1:
+        return cost > 1 or len(context.reads_of(value)) > 1
+    return cost >= 4 and _is_stretched(context, value)
+
+
+def _is_stretched(context: Context, value: Value) -> bool:
+    """Whether a reader computes more elements than ``value`` has: it would recompute it."""
+    size = hint(product(value.type.shape))
+    while True:
+        place = context.scope.last_use.get(value, NEVER)
+        if place == NEVER:
+            return False
+        node = context.scope.nodes[place]
+        if not is_view_copy(node) and TABLE[node.op].tag is not Tag.POINTWISE:
+            return False
+        value = node.output
+        if hint(product(value.type.shape)) > size:
+            return True
+        if context.scope.uses.get(value, 0) != 1:
+            return False
+
+
+def contraction(context: Context, node: Node) -> None:
+    """A matrix product: NumPy's own inner loop (BLAS) on strided operands."""
+    dtype = node.output.type.dtype
+    names = []
+    for operand in node.args[:2]:
+        name = context.as_buffer(operand)
+        if context.buffers[name].dtype != dtype:
+            kind = operand.type
+            cast = context.add_buffer(
+                f"b{len(context.buffers)}", dtype, kind.shape, c_strides(kind.shape, dtype.itemsize)
+            )
+            store(context, operand, cast, whole, node.loc)
+            name = cast
+        names.append(name)
+    out = context.new_buffer(node.output.type)
+    context.emit(Matmul(out, names[0], names[1], node.loc))
+    context.put(node.output, out)
+
+
+def boxed(context: Context, node: Node) -> None:
+    """A call of NumPy itself. Its operands are arrays of their own."""
+    args = tuple(_boxed_arg(context, arg) for arg in node.args)
+    outs = tuple(context.new_buffer(value.type) for value in node.outputs)
+    for value, out in zip(node.outputs, outs, strict=True):
+        context.put(value, out)
+    context.emit(Boxed(node.op, args, outs, node.loc))
+
+
+def _boxed_arg(context: Context, arg: object) -> object:
+    match arg:
+        case Value():
+            if arg in context.dim_of:
+                return context.dim_of[arg]
+            kind = arg.type
+            is_scalar = isinstance(kind, ScalarType)
+            return BufferArg(context.place_value(arg), is_scalar, is_scalar and kind.weak)
+        case Literal():
+            return arg.value
+        case tuple():
+            return tuple(_boxed_arg(context, item) for item in arg)
+        case _:
+            return arg

@@ -1,0 +1,450 @@
+"""What is known while a graph is lowered: where values live, and how one is computed in a loop.
+
+A value is *placed* (it lives in a buffer) or *inline* (an expression, computed where it is read).
+Views are always inline, as index arithmetic. See Note [Writes in place].
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from fxc.ir.graph import Literal, Node, Operand, Region, Value, walk
+from fxc.ir.location import SourceLocation
+from fxc.ir.symbols import Dim, product, substitute, symbol
+from fxc.ir.types import ArrayType, Type, array_type, c_strides, ordered_strides, stride_order
+from fxc.ops.table import TABLE, Tag
+
+from .index_maps import INDEX_MAPS, Idx, broadcast
+from .loops import (
+    Atom,
+    Buffer,
+    Compute,
+    Const,
+    Index,
+    Load,
+    Loop,
+    Param,
+    Stmt,
+)
+from .pointwise import loop_dtypes, weight
+
+# Note [Writes in place]
+# A functional scatter gives a new value; where the old one is not read any more the new one takes
+# over its buffer and only the written region is stored. Three rules keep that exact:
+# - every inline value that would read the buffer after the store is placed before it;
+# - inside the storing nest each load of the buffer is of the element stored in the same iteration,
+#   of a region that is not stored, or (ordered loops) of elements that are stored later; otherwise
+#   what is read is placed first;
+# - an input's own buffer takes a new value only if the caller shall see one there, and only behind
+#   the last operation that can raise (Note [Raising ops]).
+
+INLINE_WEIGHT = 64  # operations that one inline expression may hold
+NEVER = 1 << 60  # the last use of what outlives its region
+
+
+@dataclass
+class Scope:
+    """What is known while the nodes of one region are visited."""
+
+    nodes: Sequence[Node]
+    last_use: dict[Value, int]
+    uses: dict[Value, int]
+    statements: list[Stmt] = field(default_factory=list)
+    owned: set[str] = field(default_factory=set)  # storages that this region may overwrite
+    position: int = -1
+
+
+def new_scope(region: Region) -> Scope:
+    """Last uses and numbers of uses of all values that the nodes of ``region`` read."""
+    last_use: dict[Value, int] = {}
+    uses: dict[Value, int] = {}
+    for value in region.results:
+        if isinstance(value, Value):
+            last_use[value] = NEVER
+            uses[value] = uses.get(value, 0) + 1
+    for position in range(len(region.nodes) - 1, -1, -1):
+        node = region.nodes[position]
+        reached = uses.get(node.output, 0) if is_view_copy(node) else 1
+        for value in (*node.inputs, *free_values(node)):
+            last_use.setdefault(value, position)
+            uses[value] = uses.get(value, 0) + reached
+    return Scope(region.nodes, last_use, uses)
+
+
+def is_view_copy(node: Node) -> bool:
+    """Whether the node only rearranges its operand: index arithmetic."""
+    return TABLE[node.op].tag is Tag.VIEW
+
+
+def free_values(node: Node) -> tuple[Value, ...]:
+    """The values from outside that the regions of ``node`` read."""
+    found: dict[Value, None] = {}
+    for region in node.regions:
+        inside = set(region.params)
+        for inner in walk(region):
+            inside.update(inner.outputs)
+            for nested in inner.regions:
+                inside.update(nested.params)
+        read = [v for inner in walk(region) for v in inner.inputs]
+        read += [
+            v for r in (region, *_regions_in(region)) for v in r.results if isinstance(v, Value)
+        ]
+        found.update((v, None) for v in read if v not in inside)
+    return tuple(found)
+
+
+def _regions_in(region: Region) -> list[Region]:
+    return [inner for node in walk(region) for inner in node.regions]
+
+
+class Context:
+    """The state of one lowering. The rules that use it are functions in the modules around."""
+
+    def __init__(self) -> None:
+        self.buffers: dict[str, Buffer] = {}
+        self.params: list[Param] = []
+        self.param_of: dict[Value, Param] = {}
+        self.dim_of: dict[Value, Dim] = {}  # Python ints
+        self.literal_of: dict[Value, Literal] = {}  # region parameters bound to literals
+        self.place: dict[Value, str] = {}
+        self.node_of: dict[Value, Node] = {}
+        self.reads: dict[Value, frozenset[str]] = {}  # storages that computing a value reads
+        self.weights: dict[Value, int] = {}
+        self.target: dict[Value, str] = {}  # the buffer that a value should best live in
+        self.occupants: dict[str, set[Value]] = {}  # values placed in a storage
+        self.copies: list[str] = []
+        self.commits_from = 0  # the first position at which inputs may be overwritten
+        self.scopes: list[Scope] = []
+        self._names = 0
+        self._loops = 0
+
+    @property
+    def scope(self) -> Scope:
+        return self.scopes[-1]
+
+    # -- names, buffers, loops
+
+    def fresh(self) -> str:
+        self._names += 1
+        return f"t{self._names}"
+
+    def loop_vars(self, shape: Sequence[Dim]) -> tuple[Dim, ...]:
+        """A loop variable for each dim; 0 for a dim of size 1."""
+        found: list[Dim] = []
+        for dim in shape:
+            found.append(0 if dim == 1 else self.loop_var())
+        return tuple(found)
+
+    def loop_var(self) -> Dim:
+        self._loops += 1
+        return symbol(f"i{self._loops - 1}", hint=0, lower=0)
+
+    def new_buffer(self, kind: Type, *, c_order: bool = False) -> str:
+        """A new temporary of this type, in NumPy's layout or in plain C order."""
+        order = tuple(range(kind.rank))
+        if isinstance(kind, ArrayType) and not c_order:
+            order = stride_order(kind)
+        strides = ordered_strides(kind.shape, order, kind.dtype.itemsize)
+        return self.add_buffer(f"b{len(self.buffers)}", kind.dtype, kind.shape, strides)
+
+    def add_buffer(
+        self, name: str, dtype: np.dtype, shape: Sequence[Dim], strides: Sequence[Dim]
+    ) -> str:
+        self.buffers[name] = Buffer(name, dtype, tuple(shape), tuple(strides), "temp", name)
+        self.scope.owned.add(name)
+        return name
+
+    def put(self, value: Value, name: str) -> None:
+        """From now on ``value`` lives in the buffer ``name``."""
+        self.place[value] = name
+        storage = self.buffers[name].storage
+        self.occupants.setdefault(storage, set()).add(value)
+        self.reads[value] = frozenset({storage})
+        self.weights[value] = 0
+
+    def storage_of(self, value: Value) -> str | None:
+        name = self.place.get(value)
+        return None if name is None else self.buffers[name].storage
+
+    def emit(self, stmt: Stmt) -> None:
+        self.scope.statements.append(stmt)
+
+    def emit_nest(
+        self,
+        indices: Sequence[Dim],
+        shape: Sequence[Dim],
+        body: Sequence[Stmt],
+        loc: SourceLocation | None,
+        *,
+        direction: str = "",
+        note: str = "",
+    ) -> None:
+        """Emit ``body`` in loops over ``indices``; a constant index stands for a dim of size 1."""
+        stmts = tuple(body)
+        for index, dim in reversed(list(zip(indices, shape, strict=True))):
+            if isinstance(index, int):
+                continue
+            down = direction == "descending"
+            loop = Loop(str(index), dim, stmts, bool(direction), down, None, loc, note)
+            stmts = (loop,)
+        for stmt in stmts:
+            self.emit(stmt)
+
+    # -- when to place a value
+
+    def is_alive(self, value: Value) -> bool:
+        """Whether a node behind the current one, or the region's result, reads ``value``."""
+        return self.scope.last_use.get(value, -1) > self.scope.position
+
+    def place_readers(self, storage: str, value: Operand | None = None) -> None:
+        """Place every inline value that would read ``storage`` later: it is about to change.
+
+        ``value`` is what changes it; how that reads it is for the storing nest to settle.
+        """
+        from .writes import fill_new  # the rules for stores use this class
+
+        for reader in [v for v, read in self.reads.items() if storage in read]:
+            if reader is not value and reader not in self.place and self.is_alive(reader):
+                fill_new(self, reader, aimed=False)
+
+    def may_overwrite(self, storage: str) -> bool:
+        """Whether nothing that lives in ``storage`` is needed behind the current node."""
+        if storage not in self.scope.owned:
+            return False
+        buffer = self.buffers[storage]
+        if buffer.role == "input" and self.scope.position < self.commits_from:
+            return False
+        return not any(self.is_alive(value) for value in self.occupants.get(storage, ()))
+
+    def place_value(self, value: Operand, *, c_order: bool = False) -> str:
+        """The buffer that ``value`` lives in; computed into a new one if it was inline."""
+        if isinstance(value, Value) and value in self.place:
+            return self.place[value]
+        from .writes import fill_new  # the rules for stores use this class
+
+        return fill_new(self, value, c_order=c_order)
+
+    # -- reading
+
+    def reads_of(self, value: Value) -> frozenset[str]:
+        return self.reads.get(value, frozenset())
+
+    def note_inline(self, node: Node) -> None:
+        """Record what computing the result of ``node`` reads and costs."""
+        read = [self.reads_of(value) for value in node.inputs]
+        self.reads[node.output] = frozenset().union(*read)
+        inputs = (self.weights.get(value, 0) for value in node.inputs)
+        self.weights[node.output] = weight(node) + sum(inputs)
+
+    def as_buffer(self, value: Operand) -> str:
+        """A buffer that holds ``value``: its own, a strided reading of one, or a new one."""
+        if isinstance(value, Value):
+            found = self.strided(value)
+            if found is not None:
+                return found
+        return self.place_value(value)
+
+    def strided(self, value: Value) -> str | None:
+        """A buffer that reads ``value`` in place with strides, if it is an affine view of one."""
+        if value in self.place:
+            return self.place[value]
+        index = self.loop_vars(value.type.shape)
+        here: Idx = index
+        base = value
+        while base not in self.place:
+            node = self.node_of.get(base)
+            if node is None or not is_view_copy(node) or isinstance(node.args[0], Literal):
+                return None
+            base, here = node.args[0], through_view(node, here)
+        buffer = self.buffers[self.place[base]]
+        offset: Dim = buffer.offset
+        for stride, at in zip(buffer.strides, here, strict=True):
+            offset = offset + at * stride
+        zero = {str(i): 0 for i in index if not isinstance(i, int)}
+        strides: list[Dim] = []
+        for i in index:
+            one = {**zero, str(i): 1}
+            step = substitute(offset, one) - substitute(offset, zero) if str(i) in one else 0
+            strides.append(step if not isinstance(i, int) else buffer.dtype.itemsize)
+        start = substitute(offset, zero)
+        rebuilt: Dim = start
+        for stride, i in zip(strides, index, strict=True):
+            rebuilt = rebuilt + (i * stride if not isinstance(i, int) else 0)
+        if rebuilt != offset:
+            return None
+        return self.alias(buffer, value.type, strides, start)
+
+    def flattened(self, operand: Operand) -> Operand:
+        """A value of rank 1 with the elements of ``operand`` in C order."""
+        kind = operand.type
+        if kind.rank == 1:
+            return operand
+        name = self.place_value(operand, c_order=True)
+        buffer = self.buffers[name]
+        itemsize = buffer.dtype.itemsize
+        if buffer.strides != c_strides(buffer.shape, itemsize):
+            from .writes import store, whole  # the rules for stores use this class
+
+            name = self.new_buffer(kind, c_order=True)
+            store(self, operand, name, whole, None)
+            buffer = self.buffers[name]
+        flat = Value(f"{name}_flat", array_type(buffer.dtype, (product(kind.shape),)))
+        self.put(flat, self.alias(buffer, flat.type, (itemsize,), buffer.offset))
+        return flat
+
+    def alias(self, buffer: Buffer, kind: Type, strides: Sequence[Dim], offset: Dim) -> str:
+        """Another reading of the memory of ``buffer``."""
+        name = f"v{len(self.buffers)}"
+        self.buffers[name] = replace(
+            buffer, name=name, shape=kind.shape, strides=tuple(strides), offset=offset
+        )
+        return name
+
+
+def through_view(node: Node, index: Idx) -> Idx:
+    """The index into the operand of a view node of its element at ``index``."""
+    group = TABLE[node.op].group
+    return INDEX_MAPS[group](node.args[0].type, node.args[1:], index)
+
+
+@dataclass(slots=True)
+class Origin:
+    """Where a load comes from: the largest pure view of a buffer that it is an element of."""
+
+    load: Load
+    value: Value
+
+
+class Body:
+    """The statements that compute elements of values inside one loop nest."""
+
+    def __init__(self, context: Context) -> None:
+        self.context = context
+        self.stmts: list[Stmt] = []
+        self.origins: list[Origin] = []
+        self._known: dict[tuple[Operand, Idx], Atom] = {}
+
+    def value(self, operand: Operand, index: Idx, dtype: np.dtype | None = None) -> Atom:
+        """The element of ``operand`` at ``index``, cast to ``dtype``."""
+        if isinstance(operand, Literal):
+            return _literal(operand, dtype)
+        atom = self._known.get((operand, index))
+        if atom is None:
+            atom = self._known[operand, index] = self._element(operand, index)
+        return self.cast(atom, operand.type.dtype, dtype)
+
+    def cast(self, atom: Atom, source: np.dtype, dtype: np.dtype | None) -> Atom:
+        if dtype is None or dtype == source:
+            return atom
+        return self.compute("astype", (atom,), (source,), dtype)
+
+    def compute(
+        self, op: str, args: Sequence[Atom], dtypes: Sequence[np.dtype], dtype: np.dtype
+    ) -> str:
+        name = self.context.fresh()
+        self.stmts.append(Compute(name, dtype, op, tuple(args), tuple(dtypes)))
+        return name
+
+    def index(self, dim: Dim, dtype: np.dtype) -> Atom:
+        if isinstance(dim, int):
+            return Const(dim, dtype)
+        name = self.context.fresh()
+        self.stmts.append(Index(name, dtype, dim))
+        return name
+
+    def load(self, buffer: str, index: Idx) -> str:
+        name = self.context.fresh()
+        self.stmts.append(Load(name, self.context.buffers[buffer].dtype, buffer, index))
+        return name
+
+    def _element(self, value: Value, index: Idx) -> Atom:
+        context = self.context
+        origin = value
+        while value not in context.place:
+            if value in context.param_of:
+                return context.param_of[value].name
+            if value in context.literal_of:
+                return self.value(context.literal_of[value], ())
+            if value in context.dim_of:
+                return self.index(context.dim_of[value], value.type.dtype)
+            node = context.node_of[value]
+            if not is_view_copy(node):
+                return self._computed(node, index)
+            index = through_view(node, index)
+            if isinstance(node.args[0], Literal):
+                return self.value(node.args[0], index)
+            value = node.args[0]
+        atom = self.load(context.place[value], index)
+        load = self.stmts[-1]
+        assert isinstance(load, Load)
+        self.origins.append(Origin(load, origin))
+        return atom
+
+    def _computed(self, node: Node, index: Idx) -> Atom:
+        op = TABLE[node.op]
+        if op.tag is Tag.FACTORY:
+            return FACTORIES[node.op](self, node, index)
+        if op.tag is not Tag.POINTWISE:
+            self.context.place_value(node.output)
+            return self._element(node.output, index)
+        args, dtypes = [], []
+        operands = node.args[: len(node.args) - _statics(node)]
+        resolved, result = loop_dtypes(node)
+        for operand, dtype in zip(operands, resolved, strict=True):
+            at = broadcast(operand.type.shape, index)
+            args.append(self.value(operand, at, dtype))
+            dtypes.append(dtype)
+        name = self.compute(node.op, args, dtypes, result)
+        return self.cast(name, result, node.output.type.dtype)
+
+
+def _statics(node: Node) -> int:
+    return sum(not param.is_value for param in node.schema.params)
+
+
+def _literal(literal: Literal, dtype: np.dtype | None) -> Const:
+    wanted = dtype if dtype is not None else literal.type.dtype
+    with np.errstate(all="ignore"):
+        value = np.asarray(literal.value).astype(wanted)
+    return Const(value.item(), wanted)
+
+
+def _full(body: Body, node: Node, index: Idx) -> Atom:
+    return body.value(node.arg("value"), (), node.arg("dtype"))
+
+
+def _zero(body: Body, node: Node, index: Idx) -> Atom:
+    dtype = node.arg("dtype")
+    return Const(np.zeros((), dtype).item(), dtype)
+
+
+def _one(body: Body, node: Node, index: Idx) -> Atom:
+    dtype = node.arg("dtype")
+    return Const(np.ones((), dtype).item(), dtype)
+
+
+def _arange(body: Body, node: Node, index: Idx) -> Atom:
+    """``start + i * step`` in the result's dtype, as NumPy's fill loops compute it."""
+    dtype = node.arg("dtype")
+    start = body.value(node.arg("start"), (), dtype)
+    step = body.value(node.arg("step"), (), dtype)
+    at = body.index(index[0], dtype)
+    scaled = body.compute("multiply", (at, step), (dtype, dtype), dtype)
+    return body.compute("add", (start, scaled), (dtype, dtype), dtype)
+
+
+def _int_value(body: Body, node: Node, index: Idx) -> Atom:
+    return body.index(node.arg("value"), node.output.type.dtype)
+
+
+FACTORIES = {
+    "full": _full,
+    "zeros": _zero,
+    "ones": _one,
+    "empty": _zero,
+    "arange": _arange,
+    "int_value": _int_value,
+}

@@ -1,0 +1,127 @@
+"""Control flow: regions become blocks of native statements around their own loop nests."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from fxc.ir.graph import Literal, Node, Operand, Region, Value
+from fxc.ir.symbols import symbol
+
+from .context import Body, Context, Scope, free_values, new_scope
+from .loops import Atom, For, If, Stmt
+from .writes import aim, place_apart, store, whole
+
+Visit = Callable[[Context, Node], None]
+
+
+def scalar(context: Context, operand: Operand) -> Atom:
+    """The value of a rank-0 operand, computed by statements of the current block."""
+    body = Body(context)
+    atom = body.value(operand, ())
+    for stmt in body.stmts:
+        context.emit(stmt)
+    return atom
+
+
+def _settle(context: Context, node: Node) -> None:
+    """Place what the regions of ``node`` read from outside: they may run many times."""
+    for operand in (*node.inputs, *free_values(node)):
+        if operand not in context.param_of and operand not in context.dim_of:
+            context.place_value(operand)
+
+
+def cond(context: Context, node: Node, visit: Visit) -> None:
+    """``If`` with both arms storing into the same result buffers."""
+    _settle(context, node)
+    condition = scalar(context, node.arg("pred"))
+    outs = [context.new_buffer(value.type) for value in node.outputs]
+    arms: list[tuple[Stmt, ...]] = []
+    for region in (node.arg("on_true"), node.arg("on_false")):
+        for param, operand in zip(region.params, node.arg("operands"), strict=True):
+            _bind(context, param, operand)
+        scope = _enter(context, region, visit, set())
+        for result, out in zip(region.results, outs, strict=True):
+            store(context, result, out, whole, node.loc)
+        context.scopes.pop()
+        arms.append(tuple(scope.statements))
+    context.emit(If(condition, arms[0], arms[1]))
+    for value, out in zip(node.outputs, outs, strict=True):
+        context.put(value, out)
+
+
+def fori_loop(context: Context, node: Node, visit: Visit) -> None:
+    """``For`` around the body; carried values live in buffers that the body updates."""
+    body: Region = node.arg("body")
+    initial: Sequence[Operand] = node.arg("init")
+    _settle(context, node)
+    lo, hi = scalar(context, node.arg("lo")), scalar(context, node.arg("hi"))
+    carried = [
+        _carried(context, value, output)
+        for value, output in zip(initial, node.outputs, strict=True)
+    ]
+    counter, *params = body.params
+    context.dim_of[counter] = symbol(counter.name, hint=0)
+    for param, name in zip(params, carried, strict=True):
+        context.put(param, name)
+    for result, name in zip(body.results, carried, strict=True):
+        aim(context, body, result, name)
+    scope = _enter(context, body, visit, set(carried))
+    _carry(context, body.results, carried, node)
+    context.scopes.pop()
+    context.emit(For(counter.name, lo, hi, tuple(scope.statements), node.loc))
+    for output, name in zip(node.outputs, carried, strict=True):
+        context.put(output, name)
+
+
+def _bind(context: Context, param: Value, operand: Operand) -> None:
+    if isinstance(operand, Literal):
+        context.literal_of[param] = operand
+    elif operand in context.place:
+        context.put(param, context.place[operand])
+    elif operand in context.param_of:
+        context.param_of[param] = context.param_of[operand]
+    else:
+        context.dim_of[param] = context.dim_of[operand]
+
+
+def _enter(context: Context, region: Region, visit: Visit, owned: set[str]) -> Scope:
+    """Visit the nodes of a region in a scope of their own; the caller pops it."""
+    scope = new_scope(region)
+    scope.owned |= owned
+    context.scopes.append(scope)
+    commits_from, context.commits_from = context.commits_from, 0
+    for position, inner in enumerate(region.nodes):
+        scope.position = position
+        visit(context, inner)
+    scope.position = len(region.nodes)
+    context.commits_from = commits_from
+    return scope
+
+
+def _carried(context: Context, value: Operand, output: Value) -> str:
+    """The buffer of a carried value, holding the initial one."""
+    storage = context.storage_of(value) if isinstance(value, Value) else None
+    if storage is not None and context.place[value] == storage:  # type: ignore[index]
+        if context.may_overwrite(storage):
+            context.place_readers(storage)
+            return storage
+    name = context.new_buffer(output.type)
+    store(context, value, name, whole, None)
+    return name
+
+
+def _carry(
+    context: Context, results: Sequence[Operand], carried: Sequence[str], node: Node
+) -> None:
+    """Bring the results of one iteration into the carried buffers, as if all at once."""
+    moved = [
+        (result, name)
+        for result, name in zip(results, carried, strict=True)
+        if not (isinstance(result, Value) and context.place.get(result) == name)
+    ]
+    targets = {name for _, name in moved}
+    for result, name in moved:
+        if isinstance(result, Value) and context.reads_of(result) & (targets - {name}):
+            place_apart(context, result)
+    for result, name in moved:
+        store(context, result, name, whole, node.loc)

@@ -1,0 +1,52 @@
+"""Which nodes have native code; NumPy itself is called for the others."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fxc.ir.graph import ArrayConstant, Node, operands_of
+from fxc.ops.table import TABLE, Tag
+
+from .pointwise import loop_dtypes
+from .reductions import has_nest
+from .scalar_rules import SCALAR_RULES
+
+NATIVE_DTYPES = frozenset(
+    np.dtype(code) for code in ("?", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f4", "f8")
+)
+
+
+def is_native(node: Node) -> bool:
+    """Whether lowering has code for the node."""
+    types = [operand.type for arg in node.args for operand in operands_of(arg)]
+    types += [value.type for value in node.outputs]
+    if any(kind.dtype not in NATIVE_DTYPES for kind in types):
+        return False
+    match TABLE[node.op].tag:
+        case Tag.POINTWISE:
+            rule = SCALAR_RULES.get(node.op)
+            if rule is None:
+                return False
+            dtypes, result = loop_dtypes(node)
+            known = all(dtype in NATIVE_DTYPES for dtype in (*dtypes, result))
+            return known and rule.supports(node.args, dtypes)
+        case Tag.FACTORY:
+            data = node.args[0]
+            return not isinstance(data, ArrayConstant) or data.dtype in NATIVE_DTYPES
+        case Tag.REDUCTION | Tag.SCAN:
+            return has_nest(node)
+        case Tag.CONTRACTION:
+            return _has_product(node)
+        case Tag.CONTROL:
+            return all(is_native(inner) for region in node.regions for inner in region.nodes)
+        case Tag.VIEW | Tag.SCATTER | Tag.JOIN:
+            return True
+        case _:
+            return False
+
+
+def _has_product(node: Node) -> bool:
+    """NumPy's inner loop multiplies matrices; ``dot`` means the same up to rank 2."""
+    ranks = [operand.type.rank for operand in node.args[:2]]
+    most = 2 if node.op == "dot" else 32
+    return node.output.type.dtype.kind == "f" and all(1 <= rank <= most for rank in ranks)

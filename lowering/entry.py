@@ -1,0 +1,291 @@
+"""The module around the loop nests: entries, arguments, temporaries, constants.
+
+See Note [Native entry].
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from fxc.ir.graph import Graph
+from fxc.ir.symbols import Dim, SymExpr, hint, symbols_of
+from fxc.ir.types import ArrayType
+
+from .emit import Emitter
+from .fuse import accesses, boxed_buffers
+from .llvm_text import FunctionText, ModuleText, scalar_type
+from .loops import Boxed, Loop, Program, Stmt, walk
+from .vector_math import definitions
+
+# Note [Native entry]
+# A program is cut at its calls of NumPy; each piece between them is one native function with the
+# calling convention of METH_FASTCALL, ``PyObject *entry(PyObject *self, PyObject **args, n)``:
+#   self     a bytes object with a table of pointers: NumPy's inner loops and their data
+#   args[0]  any object; a new reference to it is the result
+#   args[1]  a bytes object with the scalar parameters, 8 bytes each
+#   args[2:] arrays: the program's array slots in order, then the arena for temporaries
+# Data pointers, dims and strides are read from the arrays themselves; no address is part of the
+# code. The caller has checked everything that the graph's guards say.
+
+ALIGNMENT = 64
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectLayout:
+    """Where CPython and NumPy keep things: byte offsets into their objects."""
+
+    header: int  # size of PyObject
+    bytes_data: int  # from a bytes object to its first byte
+
+    @property
+    def data(self) -> int:
+        return self.header
+
+    @property
+    def dims(self) -> int:
+        return self.header + 16
+
+    @property
+    def strides(self) -> int:
+        return self.header + 24
+
+
+LAYOUT = ObjectLayout(object.__basicsize__, bytes.__basicsize__ - 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """One native function: the statements of the program from ``first`` up to ``last``."""
+
+    entry: str
+    first: int
+    last: int
+
+
+@dataclass(frozen=True)
+class Module:
+    """LLVM text and what the runtime needs to call it.
+
+    ``arrays`` are the storages passed as array arguments, in order; ``arena`` is the size in bytes
+    of the temporaries that live together in one more array. ``inner_loops`` name the contents of
+    the pointer table: (ufunc, dtype) each with its data pointer.
+    """
+
+    text: str
+    program: Program
+    segments: tuple[Segment, ...]
+    arrays: tuple[str, ...]
+    arena: Dim
+    inner_loops: tuple[tuple[str, str], ...]
+
+
+def emit_module(graph: Graph, program: Program) -> Module:
+    """LLVM text for a program."""
+    module = ModuleText()
+    apart = _storages_apart(program)
+    offsets, arena = _plan_arena(program, apart)
+    segments = list(_segments(program))
+    for segment in segments:
+        block = program.body[segment.first : segment.last]
+        _emit_segment(module, graph, program, segment.entry, block, apart, offsets)
+    math = definitions(module.math)
+    declares = sorted({*module.declares, *math.declares})
+    parts = [*declares, *_constants(program), math.text, *module.functions]
+    text = "\n".join(part for part in parts if part)
+    loops = tuple(module.inner_loops)
+    return Module(text, program, tuple(segments), tuple(apart), arena, loops)
+
+
+def _segments(program: Program) -> Iterator[Segment]:
+    first = 0
+    for place, stmt in enumerate((*program.body, None)):
+        if stmt is None or isinstance(stmt, Boxed):
+            if place > first:
+                yield Segment(f"fxc.entry{first}", first, place)
+            first = place + 1
+
+
+def _storages_apart(program: Program) -> list[str]:
+    """Storages that are arrays of their own: inputs, results, and what NumPy is called with."""
+    boxed = {
+        program.buffers[name].storage
+        for stmt in walk(program.body)
+        if isinstance(stmt, Boxed)
+        for name in (*stmt.outs, *boxed_buffers(stmt.args))
+    }
+    found = [
+        name
+        for name, buffer in program.buffers.items()
+        if buffer.storage == name and (buffer.role in ("input", "output") or name in boxed)
+    ]
+    return [name for name in found if program.buffers[name].role != "constant"]
+
+
+def _bytes(program: Program, name: str) -> Dim:
+    buffer = program.buffers[name]
+    size: Dim = buffer.dtype.itemsize
+    for dim in buffer.shape:
+        size = size * dim
+    if isinstance(size, int):
+        return -(-size // ALIGNMENT) * ALIGNMENT
+    return (size + (ALIGNMENT - 1)) // ALIGNMENT * ALIGNMENT
+
+
+def _plan_arena(program: Program, apart: Sequence[str]) -> tuple[dict[str, Dim], Dim]:
+    """Offsets of the other temporaries; those that do not live at the same time share memory."""
+    lives: dict[str, tuple[int, int]] = {}
+    for place, stmt in enumerate(program.body):
+        for access in accesses(program, stmt):
+            storage = access.storage
+            if storage not in apart and program.buffers[storage].role == "temp":
+                first, _ = lives.get(storage, (place, place))
+                lives[storage] = (first, place)
+    offsets: dict[str, Dim] = {}
+    sizes = {name: _bytes(program, name) for name in lives}
+    if not all(isinstance(size, int) for size in sizes.values()):
+        total: Dim = 0
+        for name, size in sizes.items():
+            offsets[name] = total
+            total = total + size
+        return offsets, total
+    for name in sorted(lives, key=lambda n: -hint(sizes[n])):
+        taken = sorted(
+            (hint(offsets[other]), hint(offsets[other]) + hint(sizes[other]))
+            for other in offsets
+            if lives[other][0] <= lives[name][1] and lives[name][0] <= lives[other][1]
+        )
+        at = 0
+        for start, stop in taken:
+            if at + hint(sizes[name]) <= start:
+                break
+            at = max(at, stop)
+        offsets[name] = at
+    return offsets, max((hint(offsets[n]) + hint(sizes[n]) for n in offsets), default=0)
+
+
+def _constants(program: Program) -> Iterator[str]:
+    for name, buffer in program.buffers.items():
+        if buffer.data is not None:
+            data = "".join(f"\\{byte:02X}" for byte in buffer.data)
+            yield (
+                f"@fxc.{name} = private unnamed_addr constant "
+                f'[{len(buffer.data)} x i8] c"{data}", align {ALIGNMENT}'
+            )
+
+
+def _emit_segment(
+    module: ModuleText,
+    graph: Graph,
+    program: Program,
+    entry: str,
+    block: Sequence[Stmt],
+    apart: Sequence[str],
+    offsets: dict[str, Dim],
+) -> None:
+    f = FunctionText(module)
+    emitter = Emitter(module, f, program, entry)
+    f.lines.append(f"  %table = getelementptr i8, ptr %self, i64 {LAYOUT.bytes_data}")
+    _bind_symbols(emitter, graph, program, apart, _symbols(program, block, offsets))
+    _bind_params(emitter, program)
+    _bind_data(emitter, program, block, apart, offsets)
+    emitter.block(block)
+    f.do("%result = load ptr, ptr %args, align 8")
+    f.do("call void @Py_IncRef(ptr %result)")
+    f.do("ret ptr %result")
+    module.declare("declare void @Py_IncRef(ptr)")
+    head = f'define ptr @"{entry}"(ptr %self, ptr %args, i64 %nargs) nounwind {{'
+    lines = [head, "entry:", *f.stack_lines, *f.lines, "}"]
+    module.functions.append("\n".join(lines))
+
+
+def _symbols(program: Program, block: Sequence[Stmt], offsets: dict[str, Dim]) -> set[str]:
+    """The symbols that the statements depend on."""
+    names: set[str] = set()
+
+    def add(*dims: Dim) -> None:
+        for dim in dims:
+            names.update(symbols_of(dim))
+
+    for stmt in walk(tuple(block)):
+        if isinstance(stmt, Loop):
+            add(stmt.size)
+            if stmt.chunk is not None:
+                add(stmt.chunk)
+        for attribute in ("index", "value", "position"):
+            found = getattr(stmt, attribute, None)
+            dims = found if isinstance(found, tuple) else (found,)
+            add(*(dim for dim in dims if isinstance(dim, SymExpr)))
+    for buffer in program.buffers.values():
+        add(*buffer.shape, *buffer.strides, buffer.offset)
+    add(*offsets.values())
+    return names
+
+
+def _argument(f: FunctionText, place: int) -> str:
+    slot = f.op(f"getelementptr ptr, ptr %args, i64 {place}")
+    return f.op(f"load ptr, ptr {slot}, align 8")
+
+
+def _field(f: FunctionText, pointer: str, offset: int, kind: str) -> str:
+    at = f.op(f"getelementptr i8, ptr {pointer}, i64 {offset}")
+    return f.op(f"load {kind}, ptr {at}, align 8")
+
+
+def _bind_symbols(
+    emitter: Emitter, graph: Graph, program: Program, apart: Sequence[str], needed: set[str]
+) -> None:
+    """Read the symbols that are dims or strides of inputs from the arrays."""
+    f, known = emitter.function, emitter.regs.dims
+    for value, name in zip(graph.inputs, program.inputs, strict=True):
+        kind = value.type
+        if not isinstance(kind, ArrayType):
+            continue
+        for field, dims in ((LAYOUT.dims, kind.shape), (LAYOUT.strides, kind.strides)):
+            for axis, dim in enumerate(dims):
+                is_symbol = isinstance(dim, SymExpr) and list(symbols_of(dim)) == [str(dim)]
+                if is_symbol and str(dim) in needed and str(dim) not in known:
+                    array = _argument(f, 2 + apart.index(name))
+                    vector = _field(f, array, field, "ptr")
+                    known[str(dim)] = _field(f, vector, 8 * axis, "i64")
+
+
+def _bind_params(emitter: Emitter, program: Program) -> None:
+    f = emitter.function
+    if not program.params:
+        return
+    params = _argument(f, 1)
+    for place, param in enumerate(program.params):
+        wide = "double" if param.dtype.kind == "f" else "i64"
+        register = _field(f, params, LAYOUT.bytes_data + 8 * place, wide)
+        kind = scalar_type(param.dtype)
+        if kind == "float":
+            register = f.op(f"fptrunc double {register} to float")
+        elif kind != wide:
+            register = f.op(f"trunc i64 {register} to {kind}")
+        emitter.regs.atoms[param.name] = (register, 1)
+        if wide == "i64" and param.dtype.itemsize == 8:
+            emitter.regs.dims[param.name] = register
+
+
+def _bind_data(
+    emitter: Emitter,
+    program: Program,
+    block: Sequence[Stmt],
+    apart: Sequence[str],
+    offsets: dict[str, Dim],
+) -> None:
+    f = emitter.function
+    storages = {a.storage: None for stmt in block for a in accesses(program, stmt)}
+    arena = ""
+    for storage in storages:
+        if program.buffers[storage].role == "constant":
+            emitter.regs.data[storage] = f"@fxc.{storage}"
+        elif storage in apart:
+            array = _argument(f, 2 + apart.index(storage))
+            emitter.regs.data[storage] = _field(f, array, LAYOUT.data, "ptr")
+        else:
+            if not arena:
+                arena = _field(f, _argument(f, 2 + len(apart)), LAYOUT.data, "ptr")
+            at = emitter.dim(offsets[storage])
+            emitter.regs.data[storage] = f.op(f"getelementptr i8, ptr {arena}, i64 {at}")

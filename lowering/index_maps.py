@@ -1,0 +1,143 @@
+"""Views as index arithmetic: from an index into the view to an index into what it is a view of.
+
+One function for each view operator, over dims that may hold loop variables and symbols.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from fxc.ir.graph import SliceSpec
+from fxc.ir.symbols import Dim, decide, product
+from fxc.ir.types import Type
+
+Idx = tuple[Dim, ...]
+# (type of the operand, static arguments after the array, index into the view) -> operand's index
+IndexMap = Callable[[Type, tuple[Any, ...], Idx], Idx]
+
+
+def slice_index(operand: Type, args: tuple[Any, ...], index: Idx) -> Idx:
+    specs: tuple[SliceSpec, ...] = args[0]
+    return tuple(spec.start + i * spec.step for spec, i in zip(specs, index, strict=True))
+
+
+def select_index(operand: Type, args: tuple[Any, ...], index: Idx) -> Idx:
+    axis, at = args
+    return (*index[:axis], at, *index[axis:])
+
+
+def transpose_index(operand: Type, args: tuple[Any, ...], index: Idx) -> Idx:
+    (axes,) = args
+    result: list[Dim] = [0] * len(axes)
+    for place, axis in enumerate(axes):
+        result[axis] = index[place]
+    return tuple(result)
+
+
+def expand_dims_index(operand: Type, args: tuple[Any, ...], index: Idx) -> Idx:
+    (axes,) = args
+    return tuple(i for axis, i in enumerate(index) if axis not in axes)
+
+
+def squeeze_index(operand: Type, args: tuple[Any, ...], index: Idx) -> Idx:
+    (axes,) = args
+    rest = iter(index)
+    return tuple(0 if axis in axes else next(rest) for axis in range(operand.rank))
+
+
+def broadcast_index(operand: Type, args: tuple[Any, ...], index: Idx) -> Idx:
+    return broadcast(operand.shape, index)
+
+
+def broadcast(shape: tuple[Dim, ...], index: Idx) -> Idx:
+    """The index of the element that a (broadcast) operand of ``shape`` has at ``index``."""
+    skipped = len(index) - len(shape)
+    return tuple(0 if dim == 1 else i for dim, i in zip(shape, index[skipped:], strict=True))
+
+
+def diagonal_index(operand: Type, args: tuple[Any, ...], index: Idx) -> Idx:
+    offset, axis1, axis2 = args
+    along = index[-1]
+    result: list[Dim] = list(index[:-1])
+    at = {axis1: along + max(-offset, 0), axis2: along + max(offset, 0)}
+    for axis in sorted(at):
+        result.insert(axis, at[axis])
+    return tuple(result)
+
+
+def reshape_index(operand: Type, args: tuple[Any, ...], index: Idx) -> Idx:
+    """By matching groups of dims with equal products; inside a group by the linear position."""
+    (shape,) = args
+    return regroup(tuple(shape), operand.shape, index)
+
+
+def regroup(source: tuple[Dim, ...], target: tuple[Dim, ...], index: Idx) -> Idx:
+    """The index into ``target`` of the element at ``index`` of ``source`` (both in C order)."""
+    result: list[Dim] = []
+    i = j = 0
+    while i < len(source) or j < len(target):
+        start_i, start_j = i, j
+        left: Dim = 1
+        right: Dim = 1
+        if i < len(source):
+            left, i = source[i], i + 1
+        if j < len(target):
+            right, j = target[j], j + 1
+        while left != right and (i < len(source) or j < len(target)):
+            smaller = decide(left, "<", right)
+            if (smaller or j >= len(target)) and i < len(source):
+                left, i = left * source[i], i + 1
+            elif j < len(target):
+                right, j = right * target[j], j + 1
+            else:
+                break
+        result += _within(source[start_i:i], target[start_j:j], index[start_i:i])
+    return tuple(result)
+
+
+def _within(source: Idx, target: Idx, index: Idx) -> list[Dim]:
+    if len(target) == len(source) == 1:
+        return list(index)
+    linear: Dim = 0
+    for dim, i in zip(source, index, strict=True):
+        linear = linear * dim + i
+    significant = [axis for axis, dim in enumerate(target) if dim != 1]
+    result: list[Dim] = [0] * len(target)
+    for place, axis in enumerate(significant):
+        inner = product([target[a] for a in significant[place + 1 :]])
+        part = linear // inner
+        result[axis] = part if place == 0 else part % target[axis]
+    return result
+
+
+INDEX_MAPS: dict[str, IndexMap] = {
+    "slice": slice_index,
+    "select": select_index,
+    "transpose": transpose_index,
+    "reshape": reshape_index,
+    "expand_dims": expand_dims_index,
+    "squeeze": squeeze_index,
+    "broadcast_to": broadcast_index,
+    "diagonal": diagonal_index,
+}
+
+
+def inverse_shape_index(
+    operand: Type, name: str, args: tuple[Any, ...], index: Idx, shape: tuple[Dim, ...]
+) -> Idx | None:
+    """For a view that covers its operand once (transpose, reshape …): the view's index of the
+    operand's element at ``index``; None for other views. ``shape`` is the view's.
+    """
+    match name:
+        case "transpose":
+            return tuple(index[axis] for axis in args[0])
+        case "reshape":
+            return regroup(operand.shape, shape, index)
+        case "expand_dims":
+            rest = iter(index)
+            return tuple(0 if axis in args[0] else next(rest) for axis in range(len(shape)))
+        case "squeeze":
+            return tuple(i for axis, i in enumerate(index) if axis not in args[0])
+        case _:
+            return None

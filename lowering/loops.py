@@ -1,0 +1,401 @@
+"""The loop IR: loop nests over buffers, as data, with a text form.
+
+A program is a list of statements over named buffers. Scalars are SSA names; an index is a tuple of
+dims over loop variables, one for each dim of the buffer::
+
+    for i in 0:n                                     # heat.py:6
+      for j in 0:m
+        new[i, j] = multiply(0.25, add(u[i, j + 1], u[i + 2, j + 1]))
+        err = maximum over j of absolute(…)
+
+Views are gone into indices. See Note [Order of stores and loads].
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from typing import Literal as OneOf
+
+import numpy as np
+
+from fxc.ir.location import SourceLocation
+from fxc.ir.symbols import Dim
+
+Role = OneOf["input", "output", "temp", "constant"]
+Order = OneOf["any", "sequential", "pairwise"]
+
+
+@dataclass(frozen=True, slots=True)
+class Buffer:
+    """Memory that statements load from and store to. Strides are in bytes.
+
+    ``storage`` names the allocation: several buffers may be different readings (reshapes) of one.
+    """
+
+    name: str
+    dtype: np.dtype
+    shape: tuple[Dim, ...]
+    strides: tuple[Dim, ...]
+    role: Role
+    storage: str
+    offset: Dim = 0  # in bytes, from the start of the storage
+    data: bytes | None = None  # of a constant
+
+
+@dataclass(frozen=True, slots=True)
+class Const:
+    """A scalar known now."""
+
+    value: bool | int | float
+    dtype: np.dtype
+
+
+Atom = str | Const
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    name: str
+    dtype: np.dtype
+    buffer: str
+    index: tuple[Dim, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Compute:
+    """``name = op(args)``; every argument has the dtype that the operation's loop takes."""
+
+    name: str
+    dtype: np.dtype
+    op: str
+    args: tuple[Atom, ...]
+    arg_dtypes: tuple[np.dtype, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Index:
+    """``name`` = an integer expression over loop variables and sizes."""
+
+    name: str
+    dtype: np.dtype
+    value: Dim
+
+
+@dataclass(frozen=True, slots=True)
+class Store:
+    buffer: str
+    index: tuple[Dim, ...]
+    value: Atom
+    dtype: np.dtype
+
+
+@dataclass(frozen=True, slots=True)
+class Accumulate:
+    """``name = combine(name, value)``, carried through the ``levels`` loops around it.
+
+    It starts from ``init``. After those loops ``name`` is the total; in a ``sequential`` one, later
+    statements of the body may read the running total. With ``position`` (argmin, argmax) the total
+    is the position of the first extreme.
+    """
+
+    name: str
+    dtype: np.dtype
+    combine: str
+    value: Atom
+    init: Const
+    order: Order
+    levels: int = 1
+    position: Dim | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Loop:
+    """``for var in 0:size``.
+
+    ``ordered`` loops must run in their order (upwards, or downwards if ``descending``): an
+    iteration may read what a later one overwrites. ``chunk`` cuts a pairwise sum, see
+    ``reduction_order``.
+    """
+
+    var: str
+    size: Dim
+    body: tuple[Stmt, ...]
+    ordered: bool = False
+    descending: bool = False
+    chunk: Dim | None = None
+    loc: SourceLocation | None = None
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class If:
+    """Run ``then`` if ``condition`` (a bool scalar) holds, else ``orelse``."""
+
+    condition: Atom
+    then: tuple[Stmt, ...]
+    orelse: tuple[Stmt, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class For:
+    """``for var in lo:hi``: a loop of the user's program, with integer scalars as bounds."""
+
+    var: str
+    lo: Atom
+    hi: Atom
+    body: tuple[Stmt, ...]
+    loc: SourceLocation | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Matmul:
+    """``out = x @ y`` by NumPy's own inner loop; operands are whole buffers of rank >= 2 or 1."""
+
+    out: str
+    x: str
+    y: str
+    loc: SourceLocation | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Boxed:
+    """A call of the eager NumPy kernel of ``op``; arrays among ``args`` are buffer names."""
+
+    op: str
+    args: tuple[object, ...]
+    outs: tuple[str, ...]
+    loc: SourceLocation | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class BufferArg:
+    """A buffer as an argument of a boxed call; ``scalar`` if the kernel takes a NumPy scalar."""
+
+    buffer: str
+    scalar: bool = False
+    weak: bool = False
+
+
+Stmt = Load | Compute | Index | Store | Accumulate | Loop | If | For | Matmul | Boxed
+
+
+@dataclass(frozen=True, slots=True)
+class Param:
+    """A scalar that is given at run time: a Python or NumPy scalar among the inputs."""
+
+    name: str
+    dtype: np.dtype
+    input: int
+
+
+@dataclass(frozen=True)
+class Program:
+    """What lowering makes of a graph: buffers and statements.
+
+    ``inputs`` and ``results`` name a buffer (or a Param) for each graph input and a buffer for each
+    graph result. ``notes`` say why a copy had to be made.
+    """
+
+    name: str
+    buffers: dict[str, Buffer]
+    params: tuple[Param, ...]
+    inputs: tuple[str, ...]
+    results: tuple[str, ...]
+    body: tuple[Stmt, ...]
+    copies: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        return _Printer(self).text()
+
+    @property
+    def kernels(self) -> int:
+        """How many loop nests there are."""
+        return sum(isinstance(stmt, Loop) for stmt in walk(self.body, into_loops=False))
+
+
+def walk(body: tuple[Stmt, ...], *, into_loops: bool = True) -> Iterator[Stmt]:
+    """Every statement, outer ones first."""
+    for stmt in body:
+        yield stmt
+        for inner in blocks_of(stmt, into_loops=into_loops):
+            yield from walk(inner, into_loops=into_loops)
+
+
+def blocks_of(stmt: Stmt, *, into_loops: bool = True) -> tuple[tuple[Stmt, ...], ...]:
+    """The blocks inside a statement."""
+    match stmt:
+        case Loop(body=body):
+            return (body,) if into_loops else ()
+        case For(body=body):
+            return (body,)
+        case If(then=then, orelse=orelse):
+            return (then, orelse)
+        case _:
+            return ()
+
+
+def with_blocks(stmt: Stmt, blocks: tuple[tuple[Stmt, ...], ...]) -> Stmt:
+    """The statement with its blocks (as of ``blocks_of``) replaced."""
+    match stmt:
+        case Loop() | For():
+            return replace(stmt, body=blocks[0])
+        case If():
+            return replace(stmt, then=blocks[0], orelse=blocks[1])
+        case _:
+            return stmt
+
+
+@dataclass
+class _Printer:
+    program: Program
+    lines: list[str] = field(default_factory=list)
+
+    def text(self) -> str:
+        program = self.program
+        uses: dict[str, int] = {}
+        for stmt in walk(program.body):
+            for atom in _atoms(stmt):
+                if isinstance(atom, str):
+                    uses[atom] = uses.get(atom, 0) + 1
+        self.uses = uses
+        self.lines.append(f"loops {program.name}")
+        for buffer in program.buffers.values():
+            shape = ", ".join(map(str, buffer.shape))
+            storage = f" = {buffer.storage}" if buffer.storage != buffer.name else ""
+            self.lines.append(f"  {buffer.role} {buffer.name}: {buffer.dtype}[{shape}]{storage}")
+        self.block(program.body, 1, {})
+        for copy in program.copies:
+            self.lines.append(f"  copy: {copy}")
+        self.lines.append(f"  bytes moved {traffic(program)}; copies {len(program.copies)}")
+        return "\n".join(self.lines)
+
+    def block(self, body: tuple[Stmt, ...], depth: int, known: dict[str, str]) -> None:
+        pad = "  " * depth
+        for stmt in body:
+            match stmt:
+                case Load(name, _, buffer, index):
+                    self.define(pad, name, f"{buffer}[{', '.join(map(str, index))}]", known)
+                case Compute(name, _, op, args):
+                    text = f"{op}({', '.join(self.atom(a, known) for a in args)})"
+                    self.define(pad, name, text, known)
+                case Index(name, _, value):
+                    self.define(pad, name, f"({value})", known)
+                case Store(buffer, index, value):
+                    target = f"{buffer}[{', '.join(map(str, index))}]"
+                    self.lines.append(f"{pad}{target} = {self.atom(value, known)}")
+                case Accumulate(name, _, combine, value, _, order):
+                    self.lines.append(
+                        f"{pad}{name} = {combine} {self.atom(value, known)}  [{order}]"
+                    )
+                case Loop():
+                    step = " ordered" if stmt.ordered else ""
+                    step += " descending" if stmt.descending else ""
+                    step += f" chunk {stmt.chunk}" if stmt.chunk is not None else ""
+                    remark = "  # " + f"{stmt.loc or ''} {stmt.note}".strip()
+                    text = f"{pad}for {stmt.var} in 0:{stmt.size}{step}"
+                    self.lines.append(text + (remark if len(remark) > 4 else ""))
+                    self.block(stmt.body, depth + 1, dict(known))
+                case For(var, lo, hi, inner):
+                    bounds = f"{self.atom(lo, known)}:{self.atom(hi, known)}"
+                    self.lines.append(f"{pad}loop {var} in {bounds}")
+                    self.block(inner, depth + 1, dict(known))
+                case If(condition, then, orelse):
+                    self.lines.append(f"{pad}if {self.atom(condition, known)}")
+                    self.block(then, depth + 1, dict(known))
+                    self.lines.append(f"{pad}else")
+                    self.block(orelse, depth + 1, dict(known))
+                case Matmul(out, x, y):
+                    self.lines.append(f"{pad}{out} = matmul({x}, {y})")
+                case Boxed(op, args, outs):
+                    shown = ", ".join(
+                        a.buffer if isinstance(a, BufferArg) else repr(a) for a in args
+                    )
+                    self.lines.append(f"{pad}{', '.join(outs)} = numpy.{op}({shown})")
+
+    def define(self, pad: str, name: str, text: str, known: dict[str, str]) -> None:
+        if self.uses.get(name, 0) == 1 and len(text) < 160:
+            known[name] = text
+        else:
+            self.lines.append(f"{pad}{name} = {text}")
+
+    def atom(self, atom: Atom, known: dict[str, str]) -> str:
+        if isinstance(atom, Const):
+            return repr(atom.value)
+        return known.get(atom, atom)
+
+
+def _atoms(stmt: Stmt) -> tuple[Atom, ...]:
+    """The scalars a statement reads itself."""
+    match stmt:
+        case Compute(args=args):
+            return args
+        case Store(value=value) | Accumulate(value=value):
+            return (value,)
+        case If(condition=condition):
+            return (condition,)
+        case For(lo=lo, hi=hi):
+            return (lo, hi)
+        case _:
+            return ()
+
+
+atoms_read = _atoms
+
+
+def traffic(program: Program) -> Dim:
+    """Bytes of memory that the loop nests move: for each nest, the elements of each buffer that it
+    loads and stores, each buffer counted once (a row read again from cache costs nothing here).
+    """
+    total: Dim = 0
+    for stmt in program.body:
+        total = total + _nest_traffic(program, (stmt,))
+    return total
+
+
+def _nest_traffic(program: Program, body: tuple[Stmt, ...]) -> Dim:
+    loads: dict[str, Dim] = {}
+    stores: dict[str, Dim] = {}
+    _count(program, body, {}, loads, stores)
+    total: Dim = 0
+    for counts in (loads, stores):
+        for name, elements in counts.items():
+            total = total + elements * program.buffers[name].dtype.itemsize
+    return total
+
+
+def _count(
+    program: Program,
+    body: tuple[Stmt, ...],
+    sizes: dict[str, Dim],
+    loads: dict[str, Dim],
+    stores: dict[str, Dim],
+) -> None:
+    from fxc.ir.symbols import hint, symbols_of
+
+    def note(counts: dict[str, Dim], buffer: str, index: tuple[Dim, ...]) -> None:
+        used = {name for dim in index for name in symbols_of(dim) if name in sizes}
+        elements: Dim = 1
+        for name in used:
+            elements = elements * sizes[name]
+        before = counts.get(buffer)
+        if before is None or hint(before) < hint(elements):
+            counts[buffer] = elements
+
+    for stmt in body:
+        match stmt:
+            case Load(buffer=buffer, index=index):
+                note(loads, buffer, index)
+            case Store(buffer=buffer, index=index):
+                note(stores, buffer, index)
+            case Matmul(out, x, y):
+                for name, counts in ((x, loads), (y, loads), (out, stores)):
+                    size: Dim = 1
+                    for dim in program.buffers[name].shape:
+                        size = size * dim
+                    counts[name] = size
+            case Loop(var=var, size=size, body=inner):
+                _count(program, inner, {**sizes, var: size}, loads, stores)
+            case _:
+                for block in blocks_of(stmt):
+                    _count(program, block, sizes, loads, stores)

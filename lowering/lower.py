@@ -1,0 +1,18 @@
+"""Decomposed graph → loop nests → LLVM text: the whole of lowering."""
+
+from __future__ import annotations
+
+from fxc.ir.graph import Graph
+
+from .build import build_loops
+from .entry import Module, emit_module
+from .fuse import fuse
+
+
+def lower(graph: Graph) -> Module:
+    """Native code, as text, for a functional graph whose operators are decomposed.
+
+    Requires: ``graph.signature`` is filled in; each operator has native code or can be left to
+    NumPy's own kernel.
+    """
+    return emit_module(graph, fuse(build_loops(graph)))

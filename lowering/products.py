@@ -1,0 +1,93 @@
+"""Matrix products: calls of NumPy's own inner loop, which chooses the BLAS routine.
+
+The loop is reached through a table of pointers that the runtime fills in
+(``Module.inner_loops``); nothing in the code depends on where NumPy lies in memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from fxc.ir.symbols import Dim, symbol
+
+from .llvm_text import kind_name
+from .loops import Buffer, Matmul
+
+if TYPE_CHECKING:
+    from .emit import Emitter
+
+
+def matrix(buffer: Buffer, *, as_row: bool) -> tuple[tuple[Dim, Dim], tuple[Dim, Dim]]:
+    """Sizes and strides of the last two dims; a vector is a row or a column."""
+    shape, strides = buffer.shape[-2:], buffer.strides[-2:]
+    if len(buffer.shape) == 1:
+        shape = (1, *shape) if as_row else (*shape, 1)
+        strides = (0, *strides) if as_row else (*strides, 0)
+    fixed = tuple(0 if dim == 1 else stride for dim, stride in zip(shape, strides, strict=True))
+    return (shape[0], shape[1]), (fixed[0], fixed[1])
+
+
+def emit_matmul(emitter: Emitter, stmt: Matmul) -> None:
+    """Loops over the leading dims around calls of the inner loop."""
+    buffers = emitter.program.buffers
+    out, x, y = buffers[stmt.out], buffers[stmt.x], buffers[stmt.y]
+    batch = out.shape[: len(out.shape) - sum(len(b.shape) > 1 for b in (x, y))]
+    counters = [symbol(f"{emitter.prefix}.batch{axis}") for axis in range(len(batch))]
+    _batch(emitter, stmt, list(zip(map(str, counters), batch, strict=True)), counters)
+
+
+def _batch(
+    emitter: Emitter, stmt: Matmul, loops: list[tuple[str, Dim]], counters: Sequence[Dim]
+) -> None:
+    if not loops:
+        _call(emitter, stmt, counters)
+        return
+    (var, size), *rest = loops
+    stop = emitter.dim(size)
+    emitter.counted(var, "0", stop, 1, 1, (), lambda: _batch(emitter, stmt, rest, counters))
+
+
+def _leading(buffer: Buffer, counters: Sequence[Dim], core: int) -> Dim:
+    """The byte offset of the matrix at the batch position, broadcasting dims of size 1."""
+    offset = buffer.offset
+    lead = len(buffer.shape) - core
+    for axis in range(lead):
+        if buffer.shape[axis] != 1:
+            place = counters[len(counters) - lead + axis]
+            offset = offset + place * buffer.strides[axis]
+    return offset
+
+
+def _call(emitter: Emitter, stmt: Matmul, counters: Sequence[Dim]) -> None:
+    buffers, f = emitter.program.buffers, emitter.function
+    out, x, y = buffers[stmt.out], buffers[stmt.x], buffers[stmt.y]
+    (rows, inner), x_strides = matrix(x, as_row=True)
+    (_, columns), y_strides = matrix(y, as_row=False)
+    lead = len(out.shape) - sum(len(b.shape) > 1 for b in (x, y))
+    core = out.strides[lead:]
+    out_strides = (core[0] if len(x.shape) > 1 else 0, core[-1] if len(y.shape) > 1 else 0)
+    fixed = [
+        0 if size == 1 else stride
+        for size, stride in zip((rows, columns), out_strides, strict=True)
+    ]
+    pointers = []
+    for buffer, name in ((x, stmt.x), (y, stmt.y), (out, stmt.out)):
+        cores = len(core) if buffer is out else min(2, len(buffer.shape))
+        pointers.append(emitter.address(name, _leading(buffer, counters, cores)))
+    steps: list[Dim] = [0, 0, 0, *x_strides, *y_strides, *fixed]
+    arrays = _fill(emitter, "ptr", pointers)
+    dims = _fill(emitter, "i64", [emitter.dim(d) for d in (1, rows, inner, columns)])
+    strides = _fill(emitter, "i64", [emitter.dim(d) for d in steps])
+    loop, data = emitter.inner_loop("matmul", kind_name(out.dtype))
+    f.do(f"call void {loop}(ptr {arrays}, ptr {dims}, ptr {strides}, ptr {data})")
+
+
+def _fill(emitter: Emitter, kind: str, values: Sequence[str]) -> str:
+    """A stack array holding ``values``."""
+    f = emitter.function
+    array = f.stack(kind, len(values))
+    for place, value in enumerate(values):
+        slot = f.op(f"getelementptr {kind}, ptr {array}, i64 {place}")
+        f.do(f"store {kind} {value}, ptr {slot}, align 8")
+    return array

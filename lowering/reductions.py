@@ -1,0 +1,240 @@
+"""Loop nests of reductions and scans, in NumPy's order. See ``reduction_order``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from fxc.ir.graph import Node, Operand
+from fxc.ir.symbols import Dim, product
+from fxc.ir.types import ArrayType, is_c_contiguous
+
+from .addressing import byte_offset, step_of
+from .context import Body, Context
+from .index_maps import Idx, regroup
+from .loops import Accumulate, Atom, Const, Index, Load, Loop, Order, Stmt, Store
+from .reduction_order import ReductionOrder, axes_by_stride, reduction_order
+from .writes import place_apart
+
+# From here on NumPy's sums have the order that ``reduction_order`` knows; older ones are left to
+# NumPy itself.
+ORDER_IS_KNOWN = np.lib.NumpyVersion(np.__version__) >= "2.3.0"
+
+
+@dataclass(frozen=True, slots=True)
+class Reducer:
+    """How a reduction combines elements."""
+
+    combine: str
+    tests: bool = False  # elements are taken as truth values
+    position: bool = False  # the result is where the extreme stands
+
+
+REDUCERS = {
+    "sum": Reducer("add"),
+    "prod": Reducer("multiply"),
+    "min": Reducer("minimum"),
+    "max": Reducer("maximum"),
+    "any": Reducer("logical_or", tests=True),
+    "all": Reducer("logical_and", tests=True),
+    "argmin": Reducer("minimum", position=True),
+    "argmax": Reducer("maximum", position=True),
+}
+SCANS = {"cumsum": Reducer("add"), "cumprod": Reducer("multiply")}
+
+
+def neutral(combine: str, dtype: np.dtype, *, scan: bool = False) -> Const:
+    """What a reduction starts from. A scan gives its first element as it is, even -0.0."""
+    match combine:
+        case "add":
+            return Const(-0.0 if scan and dtype.kind == "f" else dtype.type(0).item(), dtype)
+        case "logical_or":
+            return Const(False, dtype)
+        case "multiply" | "logical_and":
+            return Const(dtype.type(1).item(), dtype)
+        case "maximum" | "minimum":
+            return Const(_extreme(dtype, lowest=combine == "maximum"), dtype)
+        case _:
+            raise AssertionError(combine)
+
+
+def _extreme(dtype: np.dtype, *, lowest: bool) -> bool | int | float:
+    match dtype.kind:
+        case "f":
+            return -np.inf if lowest else np.inf
+        case "b":
+            return not lowest
+        case _:
+            info = np.iinfo(dtype)
+            return int(info.min if lowest else info.max)
+
+
+def has_nest(node: Node) -> bool:
+    """Whether the reduction or scan has a nest; otherwise it is left to NumPy."""
+    operand: Operand = node.args[0]
+    if node.op in REDUCERS:
+        return _order(node) is not None
+    return isinstance(operand.type, ArrayType) and operand.type.rank > 0
+
+
+def _axes(node: Node) -> tuple[int, ...]:
+    axis = node.arg("axis")
+    rank = node.args[0].type.rank
+    if axis is None:
+        return tuple(range(rank))
+    return tuple(axis) if isinstance(axis, tuple) else (axis,)
+
+
+def _is_exact(combine: str, dtype: np.dtype) -> bool:
+    """Whether the order of combination shows in the bits of the result."""
+    return dtype.kind == "f" and combine in ("add", "multiply")
+
+
+def _order(node: Node) -> ReductionOrder | None:
+    """In which order the elements are combined; None if NumPy's is not known."""
+    reducer = REDUCERS[node.op]
+    operand, axes = node.args[0].type, _axes(node)
+    if not isinstance(operand, ArrayType):
+        return ReductionOrder((), ())
+    known = all(isinstance(dim, int) for dim in (*operand.shape, *operand.strides))
+    result = node.output.type.dtype
+    if reducer.position or not _is_exact(reducer.combine, result):
+        order: Sequence[int] = range(operand.rank)
+        if known and not reducer.position:
+            order = axes_by_stride(order, (operand.strides,))  # type: ignore[arg-type]
+        return ReductionOrder(tuple(axis for axis in order if axis in axes), ())
+    if not ORDER_IS_KNOWN or not (known or is_c_contiguous(operand)):
+        return None
+    return reduction_order(
+        operand.shape,  # type: ignore[arg-type]
+        operand.strides if known else None,  # type: ignore[arg-type]
+        axes,
+        buffered=operand.dtype != result,
+        pairwise=reducer.combine == "add",
+    )
+
+
+def reduction(context: Context, node: Node) -> None:
+    """Place the result of a reduction: loops over the kept axes around loops over the others."""
+    order, operand = _order(node), node.args[0]
+    assert order is not None
+    nest = _nest(context, node, order, operand)
+    if nest is None:  # several inner axes that do not lie in memory as one
+        place_apart(context, operand)
+        nest = _nest(context, node, order, operand)
+        assert nest is not None
+    name = context.new_buffer(node.output.type)
+    index, value, stmts = nest
+    kind = operand.type
+    kept = [axis for axis in range(kind.rank) if axis not in _axes(node)]
+    at: Idx = tuple(index[axis] for axis in kept)
+    if node.arg("keepdims"):
+        at = tuple(index[axis] if axis in kept else 0 for axis in range(kind.rank))
+    stored = Store(name, at, value, node.output.type.dtype)
+    around = [index[axis] for axis in kept]
+    sizes = [kind.shape[axis] for axis in kept]
+    context.emit_nest(around, sizes, (*stmts, stored), node.loc)
+    context.put(node.output, name)
+
+
+def _nest(
+    context: Context, node: Node, order: ReductionOrder, operand: Operand
+) -> tuple[Idx, Atom, tuple[Stmt, ...]] | None:
+    """The index of an element, the total, and the loops that make it; None if ``operand`` has to
+    be placed first.
+    """
+    reducer, kind = REDUCERS[node.op], operand.type
+    index = list(context.loop_vars(kind.shape))
+    dtype = kind.dtype if reducer.position else node.output.type.dtype
+    how: Order = "sequential" if _is_exact(reducer.combine, dtype) else "any"
+    loops = [(index[a], kind.shape[a]) for a in order.outer if not isinstance(index[a], int)]
+    chunk = None
+    if order.inner:
+        how, chunk = "pairwise", order.chunk
+        sizes = tuple(kind.shape[axis] for axis in order.inner)
+        run = index[order.inner[0]] if len(sizes) == 1 else context.loop_var()
+        if len(sizes) > 1:
+            parts = regroup((product(sizes),), sizes, (run,))
+            for axis, part in zip(order.inner, parts, strict=True):
+                index[axis] = part
+        loops.append((run, product(sizes)))
+    body = Body(context)
+    value = _element(body, reducer, operand, tuple(index), dtype)
+    if order.inner and not all(_is_even(context, s, str(loops[-1][0])) for s in body.stmts):
+        return None
+    if not loops:
+        return tuple(index), _single(body, reducer, value, dtype), tuple(body.stmts)
+    position = _linear(kind.shape, tuple(index), _axes(node)) if reducer.position else None
+    total = context.fresh()
+    start = neutral(reducer.combine, dtype)
+    accumulate = Accumulate(total, dtype, reducer.combine, value, start, how, len(loops), position)
+    stmts: tuple[Stmt, ...] = (*body.stmts, accumulate)
+    for place, (var, size) in enumerate(reversed(loops)):
+        cut = chunk if place == 0 else None
+        stmts = (Loop(str(var), size, stmts, chunk=cut, loc=node.loc),)
+    return tuple(index), total, stmts
+
+
+def _is_even(context: Context, stmt: Stmt, loop: str) -> bool:
+    """Whether what the statement reads moves evenly from one iteration to the next."""
+    match stmt:
+        case Load(buffer=buffer, index=index):
+            return step_of(byte_offset(context.buffers[buffer], index), loop) is not None
+        case Index(value=value):
+            return step_of(value, loop) is not None
+        case _:
+            return True
+
+
+def _element(body: Body, reducer: Reducer, operand: Operand, index: Idx, dtype: np.dtype) -> Atom:
+    source = operand.type.dtype
+    if reducer.tests and source != np.dtype(bool):
+        zero = Const(source.type(0).item(), source)
+        value = body.value(operand, index)
+        return body.compute("not_equal", (value, zero), (source, source), np.dtype(bool))
+    return body.value(operand, index, dtype)
+
+
+def _single(body: Body, reducer: Reducer, value: Atom, dtype: np.dtype) -> Atom:
+    """The total of one element."""
+    if reducer.position:
+        return Const(0, np.dtype(np.intp))
+    if _is_exact(reducer.combine, dtype):
+        start = neutral(reducer.combine, dtype)
+        return body.compute(reducer.combine, (start, value), (dtype, dtype), dtype)
+    return value
+
+
+def _linear(shape: Sequence[Dim], index: Idx, axes: Sequence[int]) -> Dim:
+    """The position among the reduced axes, in C order."""
+    position: Dim = 0
+    for axis in axes:
+        position = position * shape[axis] + index[axis]
+    return position
+
+
+def scan(context: Context, node: Node) -> None:
+    """Place the result of a cumulative operation: an ordered loop along its axis."""
+    combine, operand = SCANS[node.op].combine, node.args[0]
+    axis = node.arg("axis")
+    if axis is None:
+        operand = context.flattened(operand)
+        axis = 0
+    kind, dtype = operand.type, node.output.type.dtype
+    name = context.new_buffer(node.output.type)
+    index = list(context.loop_vars(kind.shape))
+    if isinstance(index[axis], int):
+        index[axis] = context.loop_var()
+    body = Body(context)
+    value = body.value(operand, tuple(index), dtype)
+    total = context.fresh()
+    start = neutral(combine, dtype, scan=True)
+    accumulate = Accumulate(total, dtype, combine, value, start, "sequential", 1)
+    stmts = (*body.stmts, accumulate, Store(name, tuple(index), total, dtype))
+    along = Loop(str(index[axis]), kind.shape[axis], stmts, ordered=True, loc=node.loc)
+    around = [i for a, i in enumerate(index) if a != axis]
+    sizes = [dim for a, dim in enumerate(kind.shape) if a != axis]
+    context.emit_nest(around, sizes, (along,), node.loc)
+    context.put(node.output, name)

@@ -1,0 +1,359 @@
+"""Stores: filling new buffers, scatters in place, joins, and the results of a graph."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from fxc.ir.graph import Graph, Node, Operand, Region, Value
+from fxc.ir.location import SourceLocation
+from fxc.ir.symbols import Dim, decide, hint, product, substitute, symbols_of
+from fxc.ir.types import ArrayType
+from fxc.ops.table import TABLE, Tag
+
+from .context import Body, Context, Origin, is_view_copy
+from .index_maps import INDEX_MAPS, Idx
+from .loops import Buffer, Load, Stmt, Store
+
+# From an index into what is stored to the index of the buffer that it is stored at.
+Place = Callable[[Idx], Idx]
+
+
+def whole(index: Idx) -> Idx:
+    """The place of a value that fills its buffer."""
+    return index
+
+
+def fill_new(
+    context: Context, value: Operand, *, c_order: bool = False, aimed: bool = True
+) -> str:
+    """Compute ``value`` into a buffer: the one it aims at if that is free, else a new one."""
+    target = context.target.get(value) if aimed and isinstance(value, Value) else None
+    node = context.node_of.get(value) if isinstance(value, Value) else None
+    if target is not None and context.may_overwrite(target):
+        context.place_readers(target, value)
+        name = target
+    else:
+        name = context.new_buffer(value.type, c_order=c_order)
+    tag = TABLE[node.op].tag if node is not None else None
+    if node is not None and tag is Tag.SCATTER:
+        fill_scatter(context, node, name)
+    elif node is not None and tag is Tag.JOIN:
+        store_joined(context, node, name, whole)
+    else:
+        store(context, value, name, whole, _loc(context, value))
+    if isinstance(value, Value):
+        context.put(value, name)
+    return name
+
+
+def _loc(context: Context, value: Operand) -> SourceLocation | None:
+    node = context.node_of.get(value) if isinstance(value, Value) else None
+    return node.loc if node is not None else None
+
+
+def store(
+    context: Context, value: Operand, name: str, place: Place, loc: SourceLocation | None
+) -> None:
+    """Store ``value`` at ``place`` of the buffer ``name``, as if it had been read in full before."""
+    for _ in range(100):
+        index = context.loop_vars(value.type.shape)
+        body = Body(context)
+        before = len(context.scope.statements)
+        atom = body.value(value, index, context.buffers[name].dtype)
+        if len(context.scope.statements) != before:
+            continue  # computing it placed something: look again
+        target = place(index)
+        if _is_there(context, atom, body, name, target):
+            return
+        clash = _first_clash(context, body, name, index, target)
+        if not isinstance(clash, Origin):
+            dtype = context.buffers[name].dtype
+            stmts: list[Stmt] = [*body.stmts, Store(name, target, atom, dtype)]
+            context.emit_nest(index, value.type.shape, stmts, loc, direction=clash)
+            return
+        part = clash.value
+        smaller = 2 * hint(product(part.type.shape)) <= hint(product(value.type.shape))
+        context.copies.append(f"{loc or ''} read before it is overwritten in {name}".strip())
+        if smaller or not isinstance(value, Value) or part is value:
+            place_apart(context, part)
+        else:
+            place_apart(context, value)
+    raise AssertionError(f"no order of stores found for {value}")
+
+
+def place_apart(context: Context, value: Value) -> None:
+    """Place a (possibly placed) value in a buffer of its own, and read it from there."""
+    name = context.new_buffer(value.type)
+    store(context, value, name, whole, _loc(context, value))
+    context.put(value, name)
+
+
+def _is_there(context: Context, atom: object, body: Body, name: str, target: Idx) -> bool:
+    """Whether the store would write back what stands there."""
+    match body.stmts:
+        case [Load(buffer=source, index=index, name=loaded)] if loaded == atom:
+            return context.buffers[source] is context.buffers[name] and index == target
+        case _:
+            return False
+
+
+def _first_clash(context: Context, body: Body, name: str, index: Idx, target: Idx) -> Origin | str:
+    """The first load that no loop order reconciles with the store; else the direction needed."""
+    storage = context.buffers[name].storage
+    loops = [str(i) for i in index if not isinstance(i, int)]
+    direction = ""
+    for origin in body.origins:
+        load = origin.load
+        if context.buffers[load.buffer].storage != storage:
+            continue
+        if context.buffers[load.buffer] is not context.buffers[name]:
+            return origin
+        needed = relation(load.index, target, loops)
+        if needed == "same" or needed == "apart":
+            continue
+        if needed == "clash" or (direction and direction != needed):
+            return origin
+        direction = needed
+    return direction
+
+
+def relation(read: Idx, written: Idx, loops: Sequence[str]) -> str:
+    """How a read of a buffer stands to the write in the same iteration of ``loops``.
+
+    ``same``: the same element and no other; ``apart``: never an element that any iteration writes;
+    ``ascending`` / ``descending``: if the loops run that way, only elements written later;
+    ``clash``: none of these is known.
+    """
+    if tuple(read) == tuple(written):
+        return "same"
+    if any(_disjoint(r, w, loops) for r, w in zip(read, written, strict=True)):
+        return "apart"
+    distance: dict[str, Dim] = {}
+    for r, w in zip(read, written, strict=True):
+        gap = r - w
+        step = _single_loop(w, loops)
+        if gap == 0:
+            continue
+        if step is None or not isinstance(gap, int) or not isinstance(step[1], int):
+            return "clash"
+        if gap % step[1]:
+            return "apart"
+        distance[step[0]] = gap // step[1]
+    used = {loop for w in written for loop in symbols_of(w) if loop in loops}
+    if used != set(loops):
+        return "clash"
+    for loop in loops:
+        gap = distance.get(loop, 0)
+        if isinstance(gap, int) and gap:
+            return "ascending" if gap > 0 else "descending"
+    return "clash"
+
+
+def _single_loop(dim: Dim, loops: Sequence[str]) -> tuple[str, Dim] | None:
+    """The one loop variable in ``dim`` and its factor, if ``dim`` is factor * loop + constant."""
+    used = [name for name in symbols_of(dim) if name in loops]
+    if len(used) != 1:
+        return None
+    factor = substitute(dim, {used[0]: 1}) - substitute(dim, {used[0]: 0})
+    twice = substitute(dim, {used[0]: 2}) - substitute(dim, {used[0]: 0})
+    if twice != factor * 2 or any(name in loops for name in symbols_of(factor)):
+        return None
+    return used[0], factor
+
+
+def _disjoint(read: Dim, written: Dim, loops: Sequence[str]) -> bool:
+    """Whether the two never agree, whatever the loop variables are (each on its own)."""
+    if any(name in loops for dim in (read, written) for name in symbols_of(dim)):
+        return False
+    return decide(read, "!=", written) is True
+
+
+# -- scatters
+
+
+def scatter(context: Context, node: Node) -> None:
+    """Update a region of a base; in the base's own buffer where nobody reads the old value."""
+    if _is_part_of_next(context, node):
+        context.note_inline(node)
+        return
+    place_scatter(context, node)
+
+
+def place_scatter(context: Context, node: Node) -> None:
+    """Give the result of a scatter a buffer and store what changes."""
+    base, source = node.args[0], node.args[1]
+    storage = context.storage_of(base) if isinstance(base, Value) else None
+    name = context.place.get(base) if isinstance(base, Value) else None
+    if storage is None or name != storage or not context.may_overwrite(storage):
+        if storage is not None:
+            context.copies.append(f"{node.loc or ''} {base} is read again after it".strip())
+        fill_scatter(context, node, None)
+        return
+    context.place_readers(storage)
+    store_region(context, node, name, whole)
+    context.put(node.output, name)
+
+
+def fill_scatter(context: Context, node: Node, name: str | None) -> None:
+    """The base into a buffer (``name`` or a new one), then the region into it."""
+    base, output = node.args[0], node.output
+    if name is None:
+        target = context.target.get(output)
+        if target is not None and context.may_overwrite(target):
+            context.place_readers(target, output)
+            name = target
+        else:
+            name = context.new_buffer(output.type)
+    if not _is_unset(context, base):
+        store(context, base, name, whole, node.loc)
+    store_region(context, node, name, whole)
+    context.put(output, name)
+
+
+def _is_unset(context: Context, base: Operand) -> bool:
+    """Whether the content of ``base`` is undefined (a fresh ``empty``)."""
+    node = context.node_of.get(base) if isinstance(base, Value) else None
+    return node is not None and node.op == "empty"
+
+
+def store_region(context: Context, node: Node, name: str, outer: Place) -> None:
+    """Store the source of a scatter node at its region, which lies at ``outer`` of ``name``."""
+    base, source = node.args[0], node.args[1]
+    group = TABLE[node.op].group
+    arguments = node.args[2:]
+
+    def place(index: Idx) -> Idx:
+        return outer(INDEX_MAPS[group](base.type, arguments, index))
+
+    inner = context.node_of.get(source) if isinstance(source, Value) else None
+    if inner is not None and source not in context.place:
+        if TABLE[inner.op].tag is Tag.SCATTER:
+            store_region(context, inner, name, place)
+            return
+        if TABLE[inner.op].tag is Tag.JOIN:
+            store_joined(context, inner, name, place)
+            return
+    store(context, source, name, place, node.loc)
+
+
+def _is_part_of_next(context: Context, node: Node) -> bool:
+    """Whether this scatter only changes a part of what the next scatter writes back:
+    ``scatter(b, scatter(view(b), s, inner), outer)``. It is then stored there, at once.
+    """
+    following = context.scope.last_use.get(node.output, -1)
+    if context.scope.uses.get(node.output) != 1 or following >= len(context.scope.nodes):
+        return False
+    outer = context.scope.nodes[following]
+    if TABLE[outer.op].tag is not Tag.SCATTER or outer.args[1] is not node.output:
+        return False
+    base = node.args[0]
+    view = context.node_of.get(base) if isinstance(base, Value) else None
+    while view is not None and TABLE[view.op].tag is Tag.SCATTER:
+        base = view.args[0]  # a chain of updates of one view
+        view = context.node_of.get(base) if isinstance(base, Value) else None
+    return (
+        view is not None
+        and is_view_copy(view)
+        and view.args[0] is outer.args[0]
+        and TABLE[view.op].group == TABLE[outer.op].group
+        and view.args[1:] == outer.args[2:]
+        and base is node.args[0]
+        and base not in context.place
+    )
+
+
+def aim(context: Context, region: Region, value: Operand, name: str) -> None:
+    """Prefer the buffer ``name`` for ``value``, and for the values that it is an update of."""
+    makers = {output: node for node in region.nodes for output in node.outputs}
+    while isinstance(value, Value) and value not in context.target:
+        context.target[value] = name
+        node = makers.get(value)
+        if node is None or TABLE[node.op].tag is not Tag.SCATTER:
+            return
+        value = node.args[0]
+
+
+# -- joins
+
+
+def join(context: Context, node: Node) -> None:
+    """Concatenate: each part is stored at its place in the result."""
+    following = context.scope.last_use.get(node.output, -1)
+    if context.scope.uses.get(node.output) == 1 and following < len(context.scope.nodes):
+        user = context.scope.nodes[following]
+        if TABLE[user.op].tag is Tag.SCATTER and user.args[1] is node.output:
+            context.note_inline(node)  # stored straight into the region it fills
+            return
+    context.place_value(node.output)
+
+
+def store_joined(context: Context, node: Node, name: str, outer: Place) -> None:
+    """Store the parts of a concatenation one behind the other."""
+    axis: int | None = node.arg("axis")
+    start: Dim = 0
+    for part in node.args[0]:
+        along = 0
+        if axis is None:
+            part = context.flattened(part)
+        else:
+            along = axis
+
+        def place(index: Idx, start: Dim = start, along: int = along) -> Idx:
+            return outer((*index[:along], index[along] + start, *index[along + 1 :]))
+
+        store(context, part, name, place, node.loc)
+        start = start + part.type.shape[along]
+
+
+# -- the results of the graph
+
+
+def finish(context: Context, graph: Graph, inputs: Sequence[str]) -> list[str]:
+    """Give every result a buffer of its own, then bring new contents into the inputs."""
+    assert graph.signature is not None
+    wanted = {m.result: inputs[m.input] for m in graph.signature.mutations}
+    results: dict[int, str] = {}
+    for number, value in enumerate(graph.outputs):
+        placed = context.place.get(value) if isinstance(value, Value) else None
+        if placed is not None and placed == wanted.get(number):
+            results[number] = placed
+            continue
+        buffer = context.buffers[placed] if placed is not None else None
+        if buffer is None or not _can_be_result(buffer, value) or placed in results.values():
+            placed = fill_result(context, value, bool(buffer))
+        assert placed is not None
+        results[number] = placed
+    for number, name in wanted.items():
+        if results[number] != name:
+            _commit(context, graph.outputs[number], results[number], name)
+            results[number] = name
+    for number, name in results.items():
+        if number not in wanted:
+            context.buffers[name] = replace(context.buffers[name], role="output")
+    return [results[number] for number in range(len(graph.outputs))]
+
+
+def _can_be_result(buffer: Buffer, value: Operand) -> bool:
+    kind = value.type
+    if buffer.role != "temp" or buffer.storage != buffer.name:
+        return False
+    return not isinstance(kind, ArrayType) or buffer.strides == kind.strides
+
+
+def fill_result(context: Context, value: Operand, placed: bool) -> str:
+    """A new buffer with a result that has none of its own."""
+    name = context.new_buffer(value.type)
+    if placed:
+        context.copies.append(f"{value} is a result besides what else lives in its buffer")
+    store(context, value, name, whole, _loc(context, value))
+    if isinstance(value, Value) and not placed:
+        context.put(value, name)
+    return name
+
+
+def _commit(context: Context, value: Operand, source: str, name: str) -> None:
+    """Copy a result that was computed elsewhere into the input's buffer."""
+    holder = Value(f"{source}", value.type)
+    context.place[holder] = source
+    store(context, holder, name, whole, _loc(context, value))

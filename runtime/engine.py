@@ -1,0 +1,98 @@
+"""LLVM text → callable machine code. One MCJIT engine a module, closed with its owner."""
+
+from __future__ import annotations
+
+import ctypes
+import threading
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import llvmlite.binding as llvm
+
+METH_FASTCALL = 0x80
+
+
+class _MethodDef(ctypes.Structure):
+    _fields_ = (
+        ("name", ctypes.c_void_p),
+        ("function", ctypes.c_void_p),
+        ("flags", ctypes.c_int),
+        ("doc", ctypes.c_void_p),
+    )
+
+
+_lock = threading.RLock()  # llvmlite's own objects are not shared between threads
+_target: Any = None
+
+
+def _load_llvm() -> Any:
+    """llvmlite's binding, its native target initialised on first use."""
+    global _target
+    import llvmlite.binding as llvm
+
+    if _target is None:
+        llvm.initialize_native_target()
+        llvm.initialize_native_asmprinter()
+        features = llvm.get_host_cpu_features()
+        flags = features.flatten() + ",-prefer-256-bit"
+        _target = (llvm.Target.from_default_triple(), llvm.get_host_cpu_name(), flags)
+    return llvm
+
+
+def target_machine(opt: int = 2) -> llvm.TargetMachine:
+    """A new target machine for this processor. An engine owns the one it is made with."""
+    _load_llvm()
+    target, cpu, features = _target
+    return target.create_target_machine(
+        cpu=cpu, features=features, opt=opt, reloc="pic", codemodel="small", jit=True
+    )
+
+
+class Engine:
+    """The machine code of one module; it lives as long as this object or a function of it.
+
+    Raises ``RuntimeError`` for text that LLVM rejects.
+    """
+
+    def __init__(self, text: str, table: bytes, entries: Sequence[str]) -> None:
+        with _lock:
+            llvm = _load_llvm()
+            machine = target_machine()
+            module = llvm.parse_assembly(text)
+            module.triple = machine.triple
+            module.data_layout = str(machine.target_data)
+            options = llvm.create_pipeline_tuning_options(speed_level=2)
+            options.loop_vectorization = False
+            options.slp_vectorization = False
+            builder = llvm.create_pass_builder(machine, options)
+            builder.getModulePassManager().run(module, builder)
+            self.optimised = module
+            self._machine = target_machine()
+            self._engine = llvm.create_mcjit_compiler(module, machine)
+            self._engine.finalize_object()
+            self.functions = tuple(self._function(name, table) for name in entries)
+
+    def _function(self, name: str, table: bytes) -> Any:
+        """A builtin that calls the entry ``name``; its ``self`` begins with ``table``.
+
+        CPython reads the PyMethodDef until the builtin is gone and its ``self`` is released last,
+        so the PyMethodDef (and its name) lie behind the table in the very same bytes object.
+        """
+        label = name.encode() + b"\0"
+        room = bytes(ctypes.sizeof(_MethodDef))
+        owner = b"".join((table, room, label))
+        start = id(owner) + bytes.__basicsize__ - 1 + len(table)
+        method = _MethodDef.from_address(start)
+        method.name = start + len(room)
+        method.function = self._engine.get_function_address(name)
+        method.flags = METH_FASTCALL
+        make = ctypes.pythonapi.PyCFunction_NewEx
+        make.restype = ctypes.py_object
+        make.argtypes = (ctypes.c_void_p, ctypes.py_object, ctypes.py_object)
+        return make(start, owner, None)
+
+    def assembly(self) -> str:
+        """The machine code as text."""
+        with _lock:
+            return str(self._machine.emit_assembly(self.optimised))

@@ -1,0 +1,298 @@
+"""The call plan: from the flat inputs of one call to the leaves of its result.
+
+A plan is a Python function made once for each compiled graph, as source text: it allocates results
+and temporaries, calls the native entries and NumPy in order, and gives the caller's objects. Its
+text is kept, see ``Plan.source``.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from fxc.ir.graph import SliceSpec, Value
+from fxc.ir.signature import (
+    ConstantLeaf,
+    DimLeaf,
+    InputLeaf,
+    OutputLeaf,
+    ResultLeaf,
+    Signature,
+    ViewLeaf,
+)
+from fxc.ir.symbols import Dim, SymExpr, SymFunc, symbols_of
+from fxc.ir.types import ScalarType
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """An array argument of the native code, by the name of its storage.
+
+    ``input`` is the number of the graph input that it is; otherwise the plan allocates it, with
+    the axes in memory as ``order`` says (outermost first).
+    """
+
+    name: str
+    dtype: np.dtype
+    shape: tuple[Dim, ...]
+    order: tuple[int, ...]
+    input: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class NativeStep:
+    """A call of native code on all slots."""
+
+    function: Callable[..., Any]
+
+
+@dataclass(frozen=True, slots=True)
+class SlotArg:
+    """An array slot as an argument of a NumPy kernel; ``kind`` is array, scalar or python."""
+
+    name: str
+    kind: str
+
+
+@dataclass(frozen=True, slots=True)
+class NumpyStep:
+    """A call of an eager NumPy kernel; its results are copied into slots."""
+
+    op: str
+    kernel: Callable[..., Any]
+    args: tuple[Any, ...]
+    outs: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """What a plan is made of.
+
+    ``results`` name the slot of each graph result; ``params`` the graph inputs that are scalars,
+    with their ``struct`` codes; ``apart`` the inputs of which no two may share memory.
+    """
+
+    inputs: tuple[Value, ...]
+    slots: tuple[Slot, ...]
+    arena: Dim
+    params: tuple[tuple[int, str], ...]
+    steps: tuple[NativeStep | NumpyStep, ...]
+    results: tuple[str, ...]
+    signature: Signature
+    view_kernels: Mapping[str, Callable[..., Any]]
+    apart: tuple[tuple[int, int], ...] = ()
+
+
+class Overlap(Exception):
+    """Two inputs of the call share memory, and one of them is written."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """``run(*inputs)`` gives the leaves of the result; raises ``Overlap`` before any effect."""
+
+    run: Callable[..., list[Any]]
+    source: str
+
+
+def make_plan(recipe: Recipe) -> Plan:
+    """The plan for a recipe."""
+    writer = _PlanWriter(recipe)
+    source = writer.write()
+    namespace = dict(writer.constants)
+    exec(compile(source, "<fxc plan>", "exec"), namespace)
+    return Plan(namespace["run"], source)
+
+
+class _PlanWriter:
+    def __init__(self, recipe: Recipe) -> None:
+        self.recipe = recipe
+        self.constants: dict[str, Any] = {"empty": np.empty, "empty_like": np.empty_like}
+        self.lines: list[str] = []
+        self.slot_names: dict[str, str] = {}
+        self.symbols: dict[str, str] = {}
+
+    def constant(self, stem: str, value: Any) -> str:
+        name = f"{stem}{len(self.constants)}"
+        self.constants[name] = value
+        return name
+
+    def add(self, line: str) -> None:
+        self.lines.append(f"    {line}")
+
+    def write(self) -> str:
+        recipe = self.recipe
+        self._check_apart()
+        self._bind_symbols()
+        for slot in recipe.slots:
+            self._allocate(slot)
+        arguments = [self.slot_names[slot.name] for slot in recipe.slots]
+        if recipe.arena != 0:
+            self.add(f"arena = empty({self.dim(recipe.arena)}, {self.constant('dtype', np.uint8)})")
+            arguments.append("arena")
+        codes = "".join(code for _, code in recipe.params)
+        packed = "b''"
+        if codes:
+            pack = self.constant("pack", struct.Struct("=" + codes).pack)
+            packed = f"{pack}({', '.join(f'a{place}' for place, _ in recipe.params)})"
+        for step in recipe.steps:
+            match step:
+                case NativeStep(function):
+                    entry = self.constant("entry", function)
+                    given = "".join(f", {name}" for name in arguments)
+                    self.add(f"{entry}({entry}, {packed}{given})")
+                case NumpyStep():
+                    self._call_numpy(step)
+        leaves = [self._leaf(leaf) for leaf in recipe.signature.outputs]
+        self.add(f"return [{', '.join(leaves)}]")
+        given = ", ".join(f"a{place}" for place in range(len(recipe.inputs)))
+        return "\n".join([f"def run({given}):", *self.lines, ""])
+
+    def _check_apart(self) -> None:
+        if not self.recipe.apart:
+            return
+        share = self.constant("may_share_memory", np.may_share_memory)
+        overlap = self.constant("Overlap", Overlap)
+        tests = " or ".join(f"{share}(a{i}, a{j})" for i, j in self.recipe.apart)
+        self.add(f"if {tests}:")
+        self.add(f"    raise {overlap}")
+
+    def _bind_symbols(self) -> None:
+        recipe = self.recipe
+        needed: set[str] = set()
+        dims: list[Dim] = [recipe.arena, *(d for slot in recipe.slots for d in slot.shape)]
+        dims += [d for leaf in recipe.signature.outputs for d in _dims_of(leaf)]
+        dims += [
+            d for step in recipe.steps if isinstance(step, NumpyStep) for d in _dims_of(step.args)
+        ]
+        for dim in dims:
+            needed.update(symbols_of(dim))
+        for place, value in enumerate(recipe.inputs):
+            kind = value.type
+            if isinstance(kind, ScalarType):
+                if value.name in needed:
+                    self.symbols[value.name] = f"a{place}"
+                continue
+            for field, found in (("shape", kind.shape), ("strides", kind.strides)):
+                for axis, dim in enumerate(found):
+                    name = str(dim)
+                    if name in needed and name not in self.symbols and name in symbols_of(dim):
+                        self.symbols[name] = f"s{len(self.symbols)}"
+                        self.add(f"{self.symbols[name]} = a{place}.{field}[{axis}]")
+
+    def dim(self, dim: Dim) -> str:
+        """A dim as a Python expression."""
+        if isinstance(dim, int):
+            return str(dim)
+        terms = []
+        for monomial, coefficient in dim.terms:
+            factors = [str(coefficient)] if coefficient != 1 or not monomial else []
+            for atom in monomial:
+                factors.append(
+                    self._function(atom) if isinstance(atom, SymFunc) else self.symbols[atom.name]
+                )
+            terms.append("*".join(factors))
+        return f"({' + '.join(terms)})"
+
+    def _function(self, atom: SymFunc) -> str:
+        left, right = self.dim(atom.left), self.dim(atom.right)
+        signs = {"floordiv": "//", "mod": "%"}
+        if atom.name in signs:
+            return f"({left} {signs[atom.name]} {right})"
+        return f"{atom.name}({left}, {right})"
+
+    def shape(self, shape: Sequence[Dim]) -> str:
+        return f"({''.join(f'{self.dim(d)}, ' for d in shape)})"
+
+    def _allocate(self, slot: Slot) -> None:
+        if slot.input is not None:
+            self.slot_names[slot.name] = f"a{slot.input}"
+            return
+        name = f"m{len(self.slot_names)}"
+        self.slot_names[slot.name] = name
+        rank = len(slot.shape)
+        if slot.order == tuple(range(rank)):
+            dtype = self.constant("dtype", slot.dtype)
+            self.add(f"{name} = empty({self.shape(slot.shape)}, {dtype})")
+            return
+        inverse = [slot.order.index(axis) for axis in range(rank)]
+        model = np.empty((2,) * rank, slot.dtype).transpose(inverse)
+        like = self.constant("layout", model)
+        self.add(f"{name} = empty_like({like}, shape={self.shape(slot.shape)})")
+
+    def _call_numpy(self, step: NumpyStep) -> None:
+        kernel = self.constant(step.op.replace(".", "_"), step.kernel)
+        given = ", ".join(self._argument(arg) for arg in step.args)
+        match step.outs:
+            case (single,):
+                self.add(f"{self.slot_names[single]}[...] = {kernel}({given})")
+            case outs:
+                self.add(f"parts = {kernel}({given})")
+                for place, out in enumerate(outs):
+                    self.add(f"{self.slot_names[out]}[...] = parts[{place}]")
+
+    def _argument(self, arg: Any) -> str:
+        match arg:
+            case SlotArg(name, kind):
+                slot = self.slot_names[name]
+                suffix = {"array": "", "scalar": "[()]", "python": ".item()"}[kind]
+                return slot + suffix
+            case tuple():
+                return f"({''.join(self._argument(item) + ', ' for item in arg)})"
+            case SliceSpec(start, stop, step):
+                made = self.constant("SliceSpec", SliceSpec)
+                return f"{made}({self.dim(start)}, {self.dim(stop)}, {self.dim(step)})"
+            case _ if isinstance(arg, int) and not isinstance(arg, bool):
+                return repr(arg)
+            case _ if isinstance(arg, SymExpr):
+                return self.dim(arg)
+            case _:
+                return self.constant("value", arg)
+
+    def _leaf(self, leaf: OutputLeaf) -> str:
+        match leaf:
+            case ResultLeaf(result, kind):
+                name = self.slot_names[self.recipe.results[result]]
+                if isinstance(kind, ScalarType):
+                    return f"{name}.item()" if kind.weak else f"{name}[()]"
+                return name
+            case InputLeaf(place):
+                return f"a{place}"
+            case ViewLeaf():
+                return self._view(leaf)
+            case DimLeaf(value):
+                return self.dim(value)
+            case ConstantLeaf(value):
+                return self.constant("value", value)
+
+    def _view(self, leaf: ViewLeaf) -> str:
+        name = f"view{leaf.identity}"
+        if f"    {name} = " in "\n".join(self.lines):
+            return name
+        self.add(f"{name} = {self._leaf(leaf.base)}")
+        for step in leaf.steps:
+            kernel = self.constant(step.op, self.recipe.view_kernels[step.op])
+            given = ", ".join(self._argument(arg) for arg in step.args)
+            self.add(f"{name} = {kernel}({name}, {given})")
+        return name
+
+
+def _dims_of(part: object) -> list[Dim]:
+    """The dims inside a leaf or an argument."""
+    match part:
+        case DimLeaf(value):
+            return [value]
+        case ViewLeaf(base=base, steps=steps):
+            return [d for step in steps for d in _dims_of(step.args)]
+        case SliceSpec(start, stop, step):
+            return [start, stop, step]
+        case tuple():
+            return [d for item in part for d in _dims_of(item)]
+        case _ if isinstance(part, SymExpr):
+            return [part]
+        case _:
+            return []
