@@ -1,0 +1,57 @@
+"""fxc: compile the NumPy you already have – views, in-place writes and all.
+
+    >>> import numpy as np, fxc
+    >>> @fxc.compile
+    ... def step(a, b):
+    ...     b[1:-1] = 0.5 * (a[:-2] + a[2:])
+    ...     a[...] = b
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from .compiled import CacheInfo, Compiled, compile
+from .ir.errors import CaptureError, CaptureWarning, FxcError, InternalError
+
+if TYPE_CHECKING:
+    from .capture.control import cond as cond
+    from .capture.control import fori_loop as fori_loop
+    from .exported import ExportedProgram as ExportedProgram
+    from .exported import export as export
+    from .exported import load as load
+
+__all__ = [
+    "CacheInfo",
+    "CaptureError",
+    "CaptureWarning",
+    "Compiled",
+    "ExportedProgram",
+    "FxcError",
+    "InternalError",
+    "compile",
+    "cond",
+    "export",
+    "fori_loop",
+    "load",
+]
+
+# What not every program uses is imported when it is first asked for: importing fxc stays cheap.
+_LATER = {
+    "cond": "fxc.capture.control",
+    "fori_loop": "fxc.capture.control",
+    "ExportedProgram": "fxc.exported",
+    "export": "fxc.exported",
+    "load": "fxc.exported",
+}
+
+
+def __getattr__(name: str) -> Any:
+    module = _LATER.get(name)
+    if module is None:
+        raise AttributeError(f"module 'fxc' has no attribute {name!r}")
+    from importlib import import_module
+
+    value = getattr(import_module(module), name)
+    globals()[name] = value
+    return value

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from fxc.ir.graph import ArrayConstant, Node, operands_of
-from fxc.ops.table import TABLE, Tag
+from fxc.ops.table import TABLE, Operator, Tag
 
 from .pointwise import loop_dtypes
-from .reductions import has_nest
+from .reductions import REDUCERS, SCANS, has_nest
 from .scalar_rules import SCALAR_RULES
 
 NATIVE_DTYPES = frozenset(
@@ -50,3 +50,16 @@ def _has_product(node: Node) -> bool:
     ranks = [operand.type.rank for operand in node.args[:2]]
     most = 2 if node.op == "dot" else 32
     return node.output.type.dtype.kind == "f" and all(1 <= rank <= most for rank in ranks)
+
+
+def has_code(op: Operator) -> bool:
+    """Whether lowering has code for the operator, on dtypes that it knows."""
+    match op.tag:
+        case Tag.POINTWISE:
+            return op.name in SCALAR_RULES
+        case Tag.REDUCTION | Tag.SCAN:
+            return op.name in REDUCERS or op.name in SCANS
+        case Tag.FACTORY | Tag.VIEW | Tag.SCATTER | Tag.JOIN | Tag.CONTRACTION | Tag.CONTROL:
+            return True
+        case _:
+            return False

@@ -437,6 +437,7 @@ SCALAR_RULES: dict[str, ScalarRule] = {
     "positive": ScalarRule(_identity, cost=0),
     "conjugate": ScalarRule(_identity, cost=0),
     "copy": ScalarRule(_identity, cost=0, typed=_cast_types),
+    "item": ScalarRule(_identity, cost=0, typed=_cast_types),
     "astype": ScalarRule(cast, typed=_cast_types),
     "absolute": ScalarRule(_absolute),
     "sign": ScalarRule(_sign, cost=3, supports=_no_bools),

@@ -8,8 +8,8 @@ from typing import Any
 from fxc.ir.graph import Value
 from fxc.ir.symbols import Dim
 from fxc.ir.types import ArrayType
-from fxc.ops.metas.layout import is_c_ordered, is_f_ordered, reshape_strides
-from fxc.ops.metas.shapes import is_one, normalize_axes_tuple, normalize_axis, resolve_shape
+from fxc.ops.metas.layout import is_c_ordered, is_f_ordered, reshape_strides, resolve_shape
+from fxc.ops.metas.shapes import is_one, normalize_axes_tuple, normalize_axis
 
 from .operands import array_value, dims_of, record, wrap
 from .session import refuse

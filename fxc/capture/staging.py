@@ -176,9 +176,9 @@ def _rewrite(node: FunctionNode, code: CodeType) -> CodeType:
         ),
         body=body,
         decorator_list=[],
-        lineno=node.lineno,
-        col_offset=0,
     )
+    for each in (factory, body[0]):
+        ast.copy_location(each, node)
     if hasattr(factory, "type_params"):
         factory.type_params = []
     module = ast.fix_missing_locations(ast.Module(body=[factory], type_ignores=[]))

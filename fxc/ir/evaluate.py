@@ -208,12 +208,18 @@ def call(
 
     Inputs that the signature names are updated in place, and outputs alias as it says.
     """
+    results = evaluate(graph, args, kernel_of, check=check)
+    return deliver(graph, args, results, kernel_of)
+
+
+def deliver(
+    graph: Graph, args: Sequence[Any], results: Sequence[Any], kernel_of: KernelOf
+) -> list[Any]:
+    """Apply the signature: bring new contents into inputs, make the leaves of the result."""
     signature = graph.signature
     if signature is None:
         raise InternalError(f"{graph.name} has no signature: it is not functionalized")
-    evaluation = _Evaluation(graph, args, kernel_of, check)
-    results = evaluation.run(graph.body, args)
-    boundary = _Boundary(args, results, evaluation.symbols, kernel_of)
+    boundary = _Boundary(args, results, bind_symbols(graph.inputs, args), kernel_of)
     # A result may be an input that the caller sees change: all are kept before one is written.
     for leaf in signature.outputs:
         boundary.keep(leaf)

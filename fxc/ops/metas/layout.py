@@ -94,7 +94,7 @@ def _swaps(steps: Sequence[Sequence[Dim]], axis: int, other: int) -> bool | None
         mine, theirs = step[axis], step[other]
         if mine == 0 or theirs == 0:
             continue
-        if mine == theirs or guard(theirs, "<", mine):
+        if mine == theirs or guard(theirs, "<=", mine):
             verdict = False  # where operands disagree, C order wins
         elif verdict is None:
             verdict = True

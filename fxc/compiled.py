@@ -1,0 +1,314 @@
+"""``fxc.compile`` and the object it gives."""
+
+from __future__ import annotations
+
+import functools
+import logging
+import threading
+import types
+import warnings
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar, overload
+
+from fxc.ir.errors import CaptureError, CaptureWarning
+from fxc.ir.tree import LEAF, TreeSpec, unflatten
+
+if TYPE_CHECKING:
+    from fxc.capture.capture import Captured
+
+    from .stages import Backend, Compilation
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+_log = logging.getLogger("fxc")
+_BACKENDS = ("llvm", "numpy")
+
+
+@dataclass(frozen=True, slots=True)
+class CacheInfo:
+    """What has run so far: compilations, calls of compiled code, calls of plain NumPy, and how
+    often which operator was left to NumPy inside compiled code.
+    """
+
+    variants: int
+    native_calls: int
+    eager_calls: int
+    fallbacks: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Stages:
+    """Every stage of one compilation; ``str()`` of each is its text."""
+
+    captured: Any
+    functional: Any
+    decomposed: Any
+    loops: Any
+    llvm: str
+    _assembled: Any
+
+    @property
+    def asm(self) -> str:
+        """The machine code."""
+        return "" if self._assembled is None else self._assembled.engine.assembly()
+
+    @property
+    def plan(self) -> str:
+        """The Python source of the call plan."""
+        return "" if self._assembled is None else self._assembled.plan.source
+
+    def __str__(self) -> str:
+        names = ("captured", "functional", "decomposed", "loops", "llvm", "asm")
+        parts = (f"== {name} ==\n\n{getattr(self, name)}\n" for name in names)
+        return "\n".join(parts)
+
+
+@dataclass(slots=True)
+class _Variant:
+    """One compilation and when it may be used."""
+
+    check: Callable[[tuple[Any, ...], dict[str, Any]], tuple[Any, ...] | None]
+    run: Callable[..., list[Any]]
+    out_spec: TreeSpec
+    captured: Captured
+    compilation: Compilation
+    calls: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How a function is compiled; see ``fxc.compile``."""
+
+    fullgraph: bool = False
+    backend: str | Backend = "llvm"
+    dynamic: bool = False
+
+    def __post_init__(self) -> None:
+        if not callable(self.backend) and self.backend not in _BACKENDS:
+            raise ValueError(
+                f"backend must be a callable or one of {_BACKENDS}, not {self.backend!r}"
+            )
+
+
+@dataclass(slots=True)
+class _State:
+    """What all bindings of one compiled function share."""
+
+    variants: list[_Variant] = field(default_factory=list)
+    refused: dict[object, str] = field(default_factory=dict)
+    warned: set[str] = field(default_factory=set)
+    eager_calls: int = 0
+    lock: threading.RLock = field(default_factory=threading.RLock)
+
+
+class Compiled(Generic[P, R]):
+    """A function that is captured and compiled when it is called; see ``fxc.compile``."""
+
+    def __init__(self, fn: Callable[P, R], options: Options) -> None:
+        functools.update_wrapper(self, fn)
+        self.__fxc_original__ = fn
+        self._options = options
+        self._state = _State()
+
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
+        """Run the function; the result is NumPy's."""
+        for variant in self._state.variants:
+            inputs = variant.check(args, kwargs)
+            if inputs is not None:
+                return self._run(variant, inputs, args, kwargs)
+        return self._miss(args, kwargs)
+
+    def __get__(self, owner: Any, kind: type | None = None) -> Any:
+        return self if owner is None else types.MethodType(self, owner)
+
+    def __repr__(self) -> str:
+        return f"<fxc.Compiled {getattr(self, '__qualname__', self.__fxc_original__)}>"
+
+    def __reduce__(self) -> str | tuple[Any, ...]:
+        return getattr(self, "__qualname__", "")  # found again by its name, like a function
+
+    # -- looking inside
+
+    def inspect(self, *args: P.args, **kwargs: P.kwargs) -> Stages:
+        """All stages of the compilation for these arguments; nothing is run or changed.
+
+        Raises ``CaptureError`` if the call cannot be captured.
+        """
+        variant = self._find(args, kwargs) or self._compile(args, kwargs)
+        made = variant.compilation
+        module = made.assembled.module if made.assembled is not None else None
+        return Stages(
+            made.captured,
+            made.functional,
+            made.decomposed,
+            module.program if module is not None else "",
+            module.text if module is not None else "",
+            made.assembled,
+        )
+
+    def cache_info(self) -> CacheInfo:
+        """Counts of compilations and calls."""
+        state = self._state
+        fallbacks: Counter[str] = Counter()
+        for variant in state.variants:
+            for name in variant.compilation.fallbacks:
+                fallbacks[name] += variant.calls
+        calls = sum(variant.calls for variant in state.variants)
+        used = {name: count for name, count in fallbacks.items() if count}
+        return CacheInfo(len(state.variants), calls, state.eager_calls, used)
+
+    def cache_clear(self) -> None:
+        """Forget all compilations and counts."""
+        self._state = _State()
+
+    # -- calls
+
+    def _find(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> _Variant | None:
+        for variant in self._state.variants:
+            if variant.check(args, kwargs) is not None:
+                return variant
+        return None
+
+    def _run(
+        self,
+        variant: _Variant,
+        inputs: tuple[Any, ...],
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+    ) -> Any:
+        try:
+            leaves = variant.run(*inputs)
+        except Exception as error:  # nothing that the caller sees has changed: NumPy replays it
+            _log.info("%s: runs as plain NumPy: %r", self.__name__, error)
+            return self._eager(args, kwargs)
+        variant.calls += 1
+        if variant.out_spec is LEAF:
+            return leaves[0]
+        return unflatten(variant.out_spec, leaves)
+
+    def _eager(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        self._state.eager_calls += 1
+        return self.__fxc_original__(*args, **kwargs)
+
+    def _miss(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        state = self._state
+        key = _coarse_key(args, kwargs)
+        if key in state.refused and not self._options.fullgraph:
+            return self._eager(args, kwargs)
+        try:
+            with state.lock:
+                variant = self._find(args, kwargs) or self._compile(args, kwargs)
+        except CaptureError as error:
+            if self._options.fullgraph:
+                raise
+            state.refused[key] = str(error)
+            self._warn(error)
+            return self._eager(args, kwargs)
+        except Exception as error:  # the program's own error, or NumPy's: let NumPy raise it
+            _log.info("%s: runs as plain NumPy: %r", self.__name__, error)
+            return self._eager_after(error, args, kwargs)
+        inputs = variant.check(args, kwargs)
+        if inputs is None:
+            why = variant.captured.guards.why(args, kwargs)
+            raise RuntimeError(f"the guards of a new compilation do not hold: {why}")
+        return self._run(variant, inputs, args, kwargs)
+
+    def _eager_after(
+        self, error: Exception, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> Any:
+        """Run as plain NumPy what raised while it was captured; it should raise the same."""
+        result = self._eager(args, kwargs)
+        text = f"{self.__name__}: fxc failed where NumPy did not: {error!r}; please report it"
+        warnings.warn(CaptureWarning(text), stacklevel=4)
+        return result
+
+    def _warn(self, error: CaptureError) -> None:
+        text = "\n".join([str(error), *getattr(error, "__notes__", ())])
+        if text not in self._state.warned:
+            self._state.warned.add(text)
+            message = f"{self.__name__} runs as plain NumPy: {text}"
+            warnings.warn(CaptureWarning(message), stacklevel=4)
+
+    def _compile(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> _Variant:
+        from fxc.capture.capture import capture
+
+        from .stages import compile_captured
+
+        state, options = self._state, self._options
+        if state.variants:
+            why = state.variants[-1].captured.guards.why(args, kwargs)
+            _log.info("%s: compiled again: %s", self.__name__, why)
+        captured = capture(self.__fxc_original__, args, kwargs, dynamic=options.dynamic)
+        made = compile_captured(captured, options.backend)
+        variant = _Variant(captured.guards.check, made.run, captured.out_spec, captured, made)
+        state.variants.append(variant)
+        return variant
+
+
+def _coarse_key(args: tuple[Any, ...], kwargs: dict[str, Any]) -> object:
+    """What calls that cannot be captured have in common: kinds and dtypes of arguments."""
+    values = (*args, *kwargs.values())
+    kinds = tuple((type(v), getattr(v, "dtype", None), getattr(v, "ndim", None)) for v in values)
+    return (len(args), tuple(kwargs), kinds)
+
+
+@overload
+def compile(fn: Callable[P, R], /) -> Compiled[P, R]: ...
+@overload
+def compile(
+    fn: None = None,
+    /,
+    *,
+    fullgraph: bool = False,
+    backend: str | Backend = "llvm",
+    dynamic: bool = False,
+) -> Callable[[Callable[P, R]], Compiled[P, R]]: ...
+@overload
+def compile(
+    fn: Callable[P, R],
+    /,
+    *,
+    fullgraph: bool = False,
+    backend: str | Backend = "llvm",
+    dynamic: bool = False,
+) -> Compiled[P, R]: ...
+def compile(
+    fn: Callable[P, R] | None = None,
+    /,
+    *,
+    fullgraph: bool = False,
+    backend: str | Backend = "llvm",
+    dynamic: bool = False,
+) -> Any:
+    """Compile a NumPy function: same results, same writes, same aliases, same exceptions.
+
+    The function is captured at its first call for each combination of argument types, turned into
+    one pure graph, and compiled to native code. What cannot be captured runs as plain NumPy, with
+    one ``CaptureWarning``.
+
+    ``fullgraph``: raise ``CaptureError`` instead of running as plain NumPy.
+    ``backend``: "llvm" (native code), "numpy" (the graph, operator by operator), or a callable
+    that is given the functional graph, a BackendIndex and the types of the inputs, and returns a
+    function from the inputs to the graph's results.
+    ``dynamic``: make the sizes of arrays symbols, so that one compilation serves all sizes.
+
+    >>> import numpy as np
+    >>> @compile
+    ... def relax(u):
+    ...     u[1:-1] = 0.5 * (u[:-2] + u[2:])
+    ...     return u.max()
+    >>> u = np.array([0.0, 8.0, 4.0, 0.0])
+    >>> relax(u), u
+    (np.float64(4.0), array([0., 2., 4., 0.]))
+    >>> relax.cache_info().eager_calls
+    0
+    """
+    options = Options(fullgraph, backend, dynamic)
+    if fn is None:
+        return lambda function: Compiled(function, options)
+    if not callable(fn):
+        raise TypeError(f"fxc.compile takes a function, not a {type(fn).__name__}")
+    return Compiled(fn, options)

@@ -1,0 +1,113 @@
+"""The pipeline: one captured call through all stages to something that runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from fxc.capture.capture import ArrayLeaf, Captured, ScalarLeaf
+from fxc.dispatch.backend import BackendIndex, BackendMetadata, numpy_index
+from fxc.dispatch.default import default_dispatcher
+from fxc.dispatch.keys import DispatchKey
+from fxc.ir.evaluate import deliver, evaluate
+from fxc.ir.graph import Graph
+from fxc.ir.signature import OutputLeaf, ResultLeaf
+from fxc.ir.types import Type
+from fxc.ops.kernels import kernel_of
+from fxc.ops.table import TABLE, Operator
+from fxc.passes.decompose import decompose
+from fxc.passes.functionalize import functionalize
+from fxc.passes.simplify import simplify
+
+if TYPE_CHECKING:
+    from .assemble import Assembled
+
+# A backend of one's own: functional graph, index, types of the inputs → function from the inputs
+# to the graph's results.
+Backend = Callable[[Graph, BackendIndex, tuple[Type, ...]], Callable[..., Sequence[Any]]]
+
+
+@dataclass(frozen=True)
+class Compilation:
+    """All stages of one captured call; ``run(*inputs)`` gives the leaves of the result."""
+
+    captured: Graph
+    functional: Graph
+    decomposed: Graph
+    assembled: Assembled | None
+    fallbacks: tuple[str, ...]
+    run: Callable[..., list[Any]]
+
+
+def llvm_index() -> BackendIndex:
+    """The native backend: wants pure graphs, has kernels for what lowering covers."""
+    return BackendIndex("llvm", DispatchKey.CPU, functional=True, kernels=_native_kernel)
+
+
+def _native_kernel(op: Operator) -> BackendMetadata | None:
+    from fxc.lowering.coverage import has_code
+
+    return BackendMetadata("llvm") if has_code(op) else None
+
+
+def functional_graph(captured: Captured) -> Graph:
+    """The captured graph without views and writes, simplified."""
+    leaves: list[OutputLeaf] = []
+    place = 0
+    for leaf in captured.outputs:
+        if isinstance(leaf, ArrayLeaf | ScalarLeaf):
+            operand = leaf.value if isinstance(leaf, ArrayLeaf) else leaf.operand
+            leaves.append(ResultLeaf(place, operand.type))
+            place += 1
+        else:
+            leaves.append(leaf)
+    return simplify(functionalize(captured.graph, leaves, default_dispatcher()))
+
+
+def compile_captured(captured: Captured, backend: str | Backend) -> Compilation:
+    """Take a captured call through the stages for a backend: "llvm", "numpy" or a callable."""
+    functional = functional_graph(captured)
+    if backend == "llvm":
+        return _native(captured, functional)
+    index = numpy_index()
+    if callable(backend):
+        types = tuple(value.type for value in functional.inputs)
+        inner = backend(functional, index, types)
+        return Compilation(
+            captured.graph, functional, functional, None, (), _delivering(functional, inner)
+        )
+    decomposed = decompose(functional, index, default_dispatcher())
+
+    def inner_numpy(*inputs: Any) -> Sequence[Any]:
+        return evaluate(decomposed, inputs, kernel_of)
+
+    run = _delivering(decomposed, inner_numpy)
+    return Compilation(captured.graph, functional, decomposed, None, (), run)
+
+
+def _delivering(graph: Graph, inner: Callable[..., Sequence[Any]]) -> Callable[..., list[Any]]:
+    def run(*inputs: Any) -> list[Any]:
+        return deliver(graph, inputs, inner(*inputs), kernel_of)
+
+    return run
+
+
+def _native(captured: Captured, functional: Graph) -> Compilation:
+    from .assemble import assemble
+
+    decomposed = simplify(decompose(functional, llvm_index(), default_dispatcher()))
+    assembled = assemble(decomposed)
+    return Compilation(
+        captured.graph,
+        functional,
+        decomposed,
+        assembled,
+        assembled.fallbacks,
+        assembled.plan.run,
+    )
+
+
+def schema_of(name: str) -> Any:
+    """The schema of an operator, for parsing graph text."""
+    return TABLE[name].schema

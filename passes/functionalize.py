@@ -1,0 +1,340 @@
+"""Views and writes away: from a captured graph to a functional one with its signature.
+
+::
+
+    %0 = slice(%x, [1:4:1])                  %0 = slice_copy(%x, [1:4:1])
+    add_(%0, 1.0)                     →      %1 = add(%0, 1.0)
+    return %0                                %2 = slice_scatter(%x, %1, [1:4:1])
+                                             signature  x := %2; output 0 = slice(input x, [1:4:1])
+
+The captured graph is run once more through the dispatcher, on arrays that know their base. See
+Note [Bases and views].
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar
+from weakref import WeakSet
+
+from fxc.dispatch.dispatcher import Dispatcher
+from fxc.dispatch.keys import DispatchKey
+from fxc.dispatch.trace import current_builder, recording_into
+from fxc.ir.builder import GraphBuilder
+from fxc.ir.errors import InternalError
+from fxc.ir.graph import Arg, Graph, Literal, Node, Operand, Region, SliceSpec, Value
+from fxc.ir.signature import (
+    ConstantLeaf,
+    InputLeaf,
+    Mutation,
+    OutputLeaf,
+    ResultLeaf,
+    Signature,
+    ViewLeaf,
+    ViewStep,
+)
+from fxc.ir.types import ArrayType, ScalarType, Type
+from fxc.ops.table import TABLE, Operator
+
+# Note [Bases and views]
+# Every array of a captured graph is a base or a chain of views of one. A base has one current
+# value, which a write replaces: the new content of the written view goes back through the scatter
+# of each view in the chain. A view holds no value of its own; when it is read it is derived from
+# the base's current value, so that all views of a base agree at every moment. What the operands
+# of a write hold is read before the base changes, as NumPy does for overlapping operands.
+
+
+@dataclass(eq=False)
+class _Base:
+    """Memory: its current value, and which value of which views have been derived from that."""
+
+    run: Functionalization
+    value: Value
+    input: int | None = None
+    derived: dict[tuple[ViewStep, ...], Value] = field(default_factory=dict)
+
+    def update(self, value: Value) -> None:
+        self.value = value
+        self.derived = {}
+
+
+@dataclass(frozen=True, eq=False)
+class FunctionalArray:
+    """An array while functionalization runs: a chain of views of a base."""
+
+    dispatch_key: ClassVar[DispatchKey] = DispatchKey.FUNCTIONALIZE
+
+    base: _Base
+    steps: tuple[ViewStep, ...]
+    type: ArrayType
+
+
+def functionalize(graph: Graph, leaves: Sequence[OutputLeaf], dispatcher: Dispatcher) -> Graph:
+    """The same function without views and writes, and the signature that makes up for them.
+
+    ``leaves`` describe the caller's result; a ResultLeaf in it stands for a captured result, be it
+    an input, a view or a fresh array.
+
+    Requires: the graph is captured.
+    Ensures: every node is pure; the signature names the inputs that get new content, and how each
+    leaf is made of results and inputs.
+    """
+    run = Functionalization(dispatcher)
+    builder = GraphBuilder()
+    inputs = [builder.value(value.type, value.name) for value in graph.inputs]
+    bases: list[_Base | None] = []
+    for place, (old, new) in enumerate(zip(graph.inputs, inputs, strict=True)):
+        base = _Base(run, new, place) if isinstance(new.type, ArrayType) else None
+        bases.append(base)
+        run.known[old] = new if base is None else FunctionalArray(base, (), _array(old.type))
+    register_column(dispatcher)
+    with recording_into(builder):
+        for node in graph.nodes:
+            run.node(node)
+        boundary = _Boundary(run, graph)
+        outputs = tuple(boundary.leaf(leaf) for leaf in leaves)
+        mutations = tuple(
+            Mutation(place, boundary.result(base.value))
+            for place, base in enumerate(bases)
+            if base is not None and base.value is not inputs[place]
+        )
+    body = builder.finish(inputs, boundary.results)
+    return Graph(graph.name, "functional", body, graph.guards, Signature(mutations, outputs))
+
+
+_columns: WeakSet[Dispatcher] = WeakSet()
+_columns_lock = threading.Lock()
+
+
+def register_column(dispatcher: Dispatcher) -> None:
+    """Fill the Functionalize column of a dispatcher, once: each array knows the run it is of."""
+    with _columns_lock:
+        if dispatcher not in _columns:
+            dispatcher.fallback(DispatchKey.FUNCTIONALIZE, _column)
+            _columns.add(dispatcher)
+
+
+def _column(op: Operator, args: tuple[Any, ...]) -> Any:
+    for arg in args:
+        for item in arg if isinstance(arg, tuple) else (arg,):
+            if isinstance(item, FunctionalArray):
+                return item.base.run.kernel(op, args)
+    raise InternalError(f"{op.name}: no argument is being functionalized")
+
+
+def _array(kind: Type) -> ArrayType:
+    if not isinstance(kind, ArrayType):
+        raise InternalError(f"{kind} is not an array")
+    return kind
+
+
+class Functionalization:
+    """The Functionalize column of one run, and the captured values met so far."""
+
+    def __init__(self, dispatcher: Dispatcher) -> None:
+        self.dispatcher = dispatcher
+        self.known: dict[Value, FunctionalArray | Operand] = {}
+
+    # -- running nodes
+
+    def node(self, node: Node) -> None:
+        """Run one captured node on what stands for its operands."""
+        builder = current_builder()
+        builder.loc = node.loc
+        args = tuple(self.argument(arg) for arg in node.args)
+        found = self.dispatcher.call(node.op, *args)
+        results = found if isinstance(found, tuple) else (found,)
+        for output, result in zip(node.outputs, results, strict=False):
+            self.known[output] = self.owned(result)
+
+    def owned(self, result: Any) -> Any:
+        """A fresh array gets a base of its own."""
+        if isinstance(result, Value) and isinstance(result.type, ArrayType):
+            return FunctionalArray(_Base(self, result), (), result.type)
+        return result
+
+    def argument(self, arg: Arg) -> Any:
+        if isinstance(arg, Value):
+            return self.known[arg]
+        if isinstance(arg, Region):
+            return self.region(arg)
+        if isinstance(arg, tuple):
+            return tuple(self.known[item] if isinstance(item, Value) else item for item in arg)
+        return arg
+
+    def region(self, region: Region) -> Region:
+        """A region without views and writes; what it may write are its own arrays."""
+        builder = current_builder()
+        params = [builder.value(value.type, value.name) for value in region.params]
+        for old, new in zip(region.params, params, strict=True):
+            self.known[old] = self.owned(new)
+        loc = builder.loc
+        with builder.region():
+            for node in region.nodes:
+                self.node(node)
+            results = [self.operand(self.known_operand(r)) for r in region.results]
+            made = builder.finish(params, results)
+        builder.loc = loc
+        return made
+
+    def known_operand(self, operand: Operand) -> Any:
+        return self.known[operand] if isinstance(operand, Value) else operand
+
+    # -- the column
+
+    def kernel(self, op: Operator, args: tuple[Any, ...]) -> Any:
+        """The boxed kernel of the Functionalize column."""
+        if op.schema.writes:
+            return self.write(op, args)
+        if op.schema.is_view:
+            return self.view(op, args)
+        return self.trace(op.name, *map(self.unwrapped, args))
+
+    def trace(self, name: str, *args: Any) -> Any:
+        """Record a call of a pure operator."""
+        return self.dispatcher.redispatch(DispatchKey.TRACE, name, args)
+
+    def unwrapped(self, arg: Any) -> Any:
+        if isinstance(arg, tuple):
+            return tuple(map(self.unwrapped, arg))
+        return self.operand(arg)
+
+    def operand(self, arg: Any) -> Any:
+        """The current value of an array; other arguments as they are."""
+        if not isinstance(arg, FunctionalArray):
+            return arg
+        base = arg.base
+        value = base.value
+        for end in range(1, len(arg.steps) + 1):
+            steps = arg.steps[:end]
+            found = base.derived.get(steps)
+            if found is None:
+                step = steps[-1]
+                copy = TABLE.partner(step.op, "copy").name
+                found = base.derived[steps] = self.trace(copy, value, *step.args)
+            value = found
+        return value
+
+    def view(self, op: Operator, args: tuple[Any, ...]) -> FunctionalArray:
+        """A view: one more step on the chain; nothing is recorded before it is read."""
+        array: FunctionalArray = args[0]
+        step = ViewStep(op.name, args[1:])
+        kind = self.dispatcher.redispatch(DispatchKey.META, op.name, (array.type, *args[1:]))
+        return FunctionalArray(array.base, (*array.steps, step), _array(kind))
+
+    def write(self, op: Operator, args: tuple[Any, ...]) -> None:
+        """Compute the new content purely, then let the base take it."""
+        types = tuple(map(_type_of, args))
+        self.dispatcher.redispatch(DispatchKey.META, op.name, types)  # raises what NumPy raises
+        (place,) = op.schema.written_params
+        target: FunctionalArray = args[place]
+        read = tuple(map(self.unwrapped, args))
+        match op.role:
+            case "inplace":
+                content = self.trace(op.group, *read)
+            case "out":
+                content = self.trace(op.group, *read[:-1])
+            case _:  # copy_: the content is the second argument
+                content = read[1]
+        self.store(target, content)
+
+    def store(self, target: FunctionalArray, content: Operand) -> None:
+        """Replace what ``target`` holds by ``content``, broadcast and cast as NumPy does."""
+        base, kind = target.base, target.type
+        if content.type.dtype != kind.dtype:
+            content = self.trace("astype", content, kind.dtype, "unsafe", "K")
+        if content.type.shape != kind.shape or not isinstance(content.type, ArrayType):
+            content = self.trace("broadcast_to_copy", content, kind.shape)
+        steps = [step for step in target.steps if not _covers(step, base, target.steps)]
+        chain = [base.value]
+        for step in steps[:-1]:
+            copy = TABLE.partner(step.op, "copy").name
+            chain.append(self.trace(copy, chain[-1], *step.args))
+        for step, whole in zip(reversed(steps), reversed(chain), strict=True):
+            scatter = TABLE.partner(step.op, "scatter").name
+            content = self.trace(scatter, whole, content, *step.args)
+        base.update(self.in_layout(content, base))
+
+    def in_layout(self, content: Operand, base: _Base) -> Value:
+        """``content`` as the value of a base that keeps its layout (Note [Layout in types])."""
+        kind = _array(base.value.type)
+        if isinstance(content, Value) and content.type == kind:
+            return content
+        copied: Value = self.trace("copy", content, "K")
+        copied.type = replace(_array(copied.type), strides=kind.strides, writeable=kind.writeable)
+        return copied
+
+
+def _type_of(arg: Any) -> Any:
+    """What a meta function is given for an argument."""
+    if isinstance(arg, tuple):
+        return tuple(map(_type_of, arg))
+    if isinstance(arg, FunctionalArray | Value):
+        return arg.type
+    return arg
+
+
+def _covers(step: ViewStep, base: _Base, steps: tuple[ViewStep, ...]) -> bool:
+    """Whether the step is a slice that takes everything as it is (``x[:]``, ``x[...]``)."""
+    specs = step.args[0] if step.args else ()
+    if not isinstance(specs, tuple) or not all(isinstance(s, SliceSpec) for s in specs):
+        return False
+    shape = _shape_before(step, base, steps)
+    return shape is not None and all(
+        spec.start == 0 and spec.step == 1 and spec.stop == dim
+        for spec, dim in zip(specs, shape, strict=True)
+    )
+
+
+def _shape_before(
+    step: ViewStep, base: _Base, steps: tuple[ViewStep, ...]
+) -> tuple[Any, ...] | None:
+    """The shape that ``step`` is applied to, if it is the first of the chain."""
+    return base.value.type.shape if step is steps[0] else None
+
+
+class _Boundary:
+    """Collects the results of the functional graph and describes the caller's leaves."""
+
+    def __init__(self, run: Functionalization, graph: Graph) -> None:
+        self.run = run
+        self.graph = graph
+        self.results: list[Operand] = []
+        self.places: dict[Operand, int] = {}
+        self.views: dict[FunctionalArray, int] = {}
+
+    def result(self, operand: Operand) -> int:
+        """The number of a result, added if it is new."""
+        if operand not in self.places:
+            self.places[operand] = len(self.results)
+            self.results.append(operand)
+        return self.places[operand]
+
+    def leaf(self, leaf: OutputLeaf) -> OutputLeaf:
+        if not isinstance(leaf, ResultLeaf):
+            return leaf
+        captured = self.graph.outputs[leaf.result]
+        found = self.run.known_operand(captured)
+        if not isinstance(found, FunctionalArray):
+            return self.scalar(found)
+        base = self.base(found.base)
+        if not found.steps:
+            return base
+        identity = self.views.setdefault(found, len(self.views))
+        return ViewLeaf(base, found.steps, identity)
+
+    def scalar(self, operand: Operand) -> OutputLeaf:
+        if isinstance(operand, Literal):
+            return ConstantLeaf(operand.value)
+        for place, value in enumerate(self.graph.inputs):
+            if self.run.known[value] is operand:
+                return InputLeaf(place)
+        assert isinstance(operand.type, ScalarType)
+        return ResultLeaf(self.result(operand), operand.type)
+
+    def base(self, base: _Base) -> InputLeaf | ResultLeaf:
+        if base.input is not None:
+            return InputLeaf(base.input)
+        return ResultLeaf(self.result(base.value), base.value.type)

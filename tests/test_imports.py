@@ -1,0 +1,291 @@
+"""The layers: who may import whom, and that each Note which is referred to exists once.
+
+The rooms of the house and the arrows between them are in `MAY_IMPORT`; CONTRIBUTING.md says why.
+"""
+
+import ast
+import os
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+SOURCE_FOLDERS = ("fxc", "passes", "lowering", "runtime")
+OTHER_FOLDERS = ("tests", "examples", "benchmarks")
+
+# Everything that is in no room is a front module of fxc, which may import every room, and which
+# no room may import.
+FRONT = "front"
+MAY_IMPORT = {
+    "export": {"capture", "passes", "lowering", "runtime", "dispatch", "ops", "ir"},
+    "debug": {"capture", "passes", "lowering", "runtime", "dispatch", "ops", "ir"},
+    "capture": {"dispatch", "ops", "ir"},
+    "passes": {"dispatch", "ops", "ir"},
+    "lowering": {"ops", "ir"},
+    "runtime": {"ir"},
+    "dispatch": {"ops", "ir"},
+    "ops": {"ir"},
+    "ir": set(),
+}
+TOP_FOLDERS = {"passes", "lowering", "runtime"}
+
+
+@dataclass(frozen=True, slots=True)
+class Import:
+    """One imported module, by its full name, and how the statement spelled it."""
+
+    target: str
+    line: int
+    relative: bool
+    type_checking: bool
+    text: str
+
+
+def python_files(folders: tuple[str, ...]) -> list[Path]:
+    """Every Python file under the folders, once: the links inside fxc/ are not followed."""
+    return sorted(
+        Path(parent, name)
+        for folder in folders
+        for parent, _, names in os.walk(ROOT / folder, followlinks=False)
+        for name in names
+        if name.endswith(".py")
+    )
+
+
+def module_name(path: Path) -> str:
+    """The name a source file is imported by: passes/simplify.py is fxc.passes.simplify."""
+    parts = path.relative_to(ROOT).with_suffix("").parts
+    parts = parts if parts[0] == "fxc" else ("fxc", *parts)
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def room_of(module: str, packages: set[str]) -> str:
+    """The room of a module; `fxc.export` is one when it is a folder, a front module when not."""
+    parts = module.split(".")
+    if len(parts) > 1 and parts[1] in MAY_IMPORT and f"fxc.{parts[1]}" in packages:
+        return parts[1]
+    return FRONT
+
+
+def imports_of(module: str, is_package: bool, source: str, modules: set[str]) -> Iterator[Import]:
+    """The imports of fxc and of the three folders in a source, wherever in it they stand."""
+    tree = ast.parse(source, filename=module)
+    type_checking = {
+        id(node)
+        for test in ast.walk(tree)
+        if isinstance(test, ast.If) and ast.unparse(test.test).endswith("TYPE_CHECKING")
+        for statement in test.body
+        for node in ast.walk(statement)
+    }
+    for node in ast.walk(tree):
+        for target, relative in targets_of(node, module, is_package, modules):
+            if target.split(".")[0] in {"fxc", *TOP_FOLDERS}:
+                yield Import(
+                    target, node.lineno, relative, id(node) in type_checking, ast.unparse(node)
+                )
+
+
+def targets_of(
+    node: ast.AST, module: str, is_package: bool, modules: set[str]
+) -> Iterator[tuple[str, bool]]:
+    match node:
+        case ast.Import(names):
+            yield from ((name.name, False) for name in names)
+        case ast.ImportFrom(stem, names, level):
+            if level:
+                anchor = module.split(".")
+                anchor = anchor[: len(anchor) - (level - is_package)]
+                stem = ".".join([*anchor, stem] if stem else anchor)
+            for name in names:
+                submodule = f"{stem}.{name.name}"
+                yield (submodule if submodule in modules else str(stem)), bool(level)
+        case ast.Call(
+            ast.Name("__import__" | "import_module") | ast.Attribute(_, "import_module"),
+            [ast.Constant(str(target)), *_],
+        ):
+            yield target, target.startswith(".")
+
+
+def problems_of(
+    module: str, is_package: bool, source: str, modules: set[str], packages: set[str]
+) -> list[str]:
+    """What is wrong with the imports of one source file of the project."""
+    room = room_of(module, packages)
+    problems = []
+    for found in imports_of(module, is_package, source, modules):
+        problem = problem_of(found, room, packages)
+        if problem:
+            problems.append(f"{module}:{found.line}: {found.text}: {problem}")
+    return problems
+
+
+def problem_of(found: Import, room: str, packages: set[str]) -> str | None:
+    if found.target.split(".")[0] in TOP_FOLDERS:
+        return f"the folder is the package fxc.{found.target}"
+    if found.target == "fxc" and found.text.startswith("from "):
+        return "import from the module that defines the name"
+    target_room = room_of(found.target, packages)
+    if target_room == room:
+        return None if found.relative or room == FRONT else "import siblings relatively"
+    if found.relative and room != FRONT:
+        return "import other rooms absolutely"
+    if found.type_checking or room == FRONT or target_room in MAY_IMPORT[room]:
+        return None
+    return f"{room} may not import {target_room}"
+
+
+def project() -> tuple[dict[str, Path], set[str]]:
+    """Every source file by module name, and which of the names are packages."""
+    files = {module_name(path): path for path in python_files(SOURCE_FOLDERS)}
+    return files, {name for name, path in files.items() if path.name == "__init__.py"}
+
+
+def test_imports_follow_the_layers():
+    files, packages = project()
+    problems = [
+        problem
+        for name, path in files.items()
+        for problem in problems_of(
+            name, name in packages, path.read_text(encoding="utf-8"), set(files), packages
+        )
+    ]
+    assert not problems, "\n" + "\n".join(problems)
+
+
+def test_no_bare_import_of_a_folder_outside_the_sources():
+    problems = [
+        f"{path.relative_to(ROOT)}:{found.line}: {found.text}"
+        for path in python_files(OTHER_FOLDERS)
+        for found in imports_of("outside", False, path.read_text(encoding="utf-8"), set())
+        if found.target.split(".")[0] in TOP_FOLDERS
+    ]
+    assert not problems, "\n" + "\n".join(problems)
+
+
+# The checker itself, on made-up sources.
+
+PACKAGES = {"fxc", *(f"fxc.{room}" for room in MAY_IMPORT), "fxc.lowering.vector_math"}
+MODULES = PACKAGES | {"fxc.ir.graph", "fxc.ops.table", "fxc.passes.simplify", "fxc.options"}
+
+
+def check(module: str, source: str, packages: set[str] = PACKAGES) -> list[str]:
+    return problems_of(module, module in packages, source, MODULES, packages)
+
+
+@pytest.mark.parametrize(
+    "module, source",
+    [
+        ("fxc.ops.table", "from fxc.ir.graph import Graph"),
+        ("fxc.passes.simplify", "from .order import ordered"),
+        ("fxc.lowering.vector_math", "from ..nests import Nest"),
+        ("fxc.lowering.vector_math.exp", "from .. import nests"),
+        ("fxc.options", "from fxc.runtime.engine import Engine"),
+        ("fxc", "from .options import Options"),
+        ("fxc.__main__", "from fxc.export import export"),
+        ("fxc.export", "from fxc.capture.trace import trace"),
+        ("fxc.ir.graph", "import numpy as np"),
+        (
+            "fxc.ir.graph",
+            "import typing\nif typing.TYPE_CHECKING:\n    from fxc.ops.table import Table",
+        ),
+    ],
+)
+def test_an_allowed_import_is_allowed(module, source):
+    assert check(module, source) == []
+
+
+@pytest.mark.parametrize(
+    "module, source, problem",
+    [
+        ("fxc.ir.graph", "from fxc.ops.table import Table", "ir may not import ops"),
+        ("fxc.ir.graph", "from fxc.ops import table", "ir may not import ops"),
+        ("fxc.ir.graph", "import fxc.ops.table", "ir may not import ops"),
+        ("fxc.ir.graph", "def f():\n    import fxc.ops.table", "ir may not import ops"),
+        ("fxc.ir.graph", "importlib.import_module('fxc.ops')", "ir may not import ops"),
+        ("fxc.ir.graph", "from fxc.options import Options", "ir may not import front"),
+        ("fxc.ir.graph", "import fxc", "ir may not import front"),
+        ("fxc.capture.trace", "from fxc.passes.simplify import s", "capture may not import passes"),
+        ("fxc.lowering", "from fxc.dispatch.keys import Key", "lowering may not import dispatch"),
+        ("fxc.runtime.engine", "from fxc.ops.table import T", "runtime may not import ops"),
+        ("fxc.debug.logs", "from fxc.export.save import s", "debug may not import export"),
+        ("fxc.options", "from fxc import compile", "import from the module that defines"),
+        ("fxc.options", "from . import compile", "import from the module that defines"),
+        ("fxc.passes.simplify", "from ..ir.graph import Graph", "other rooms absolutely"),
+        ("fxc.passes.simplify", "from fxc.passes.order import o", "siblings relatively"),
+        ("fxc.options", "import passes", "the folder is the package fxc.passes"),
+        ("fxc.options", "from runtime.engine import Engine", "the package fxc.runtime"),
+        (
+            "fxc.ir.graph",
+            "if TYPE_CHECKING:\n    import os\nelse:\n    import fxc.ops.table",
+            "ir may not import ops",
+        ),
+    ],
+)
+def test_a_forbidden_import_is_found(module, source, problem):
+    (found,) = check(module, source)
+    assert problem in found
+
+
+def test_export_is_a_front_module_until_it_is_a_folder():
+    without = PACKAGES - {"fxc.export"}
+    assert check("fxc.export", "from fxc.debug.logs import log", without) == []
+    assert check("fxc.export", "from fxc.debug.logs import log") != []
+
+
+# Notes
+
+NOTE = re.compile(r"\bNote \[([^\]]+)\]")
+DEFINITION = re.compile(r"\s*# Note \[([^\]]+)\]\s*")
+
+
+def notes_in(source: str) -> tuple[list[str], set[str]]:
+    """The titles of the Notes that a source defines, and of those that it refers to.
+
+    A definition is the first line of a comment and has only the title on it. A reference may be
+    broken over two comment lines, its title too.
+    """
+    lines = source.splitlines()
+    defined = []
+    for number, line in enumerate(lines):
+        match = DEFINITION.fullmatch(line)
+        if match and (number == 0 or not lines[number - 1].lstrip().startswith("# ")):
+            defined.append(match[1])
+            lines[number] = ""
+    text = re.sub(r"\s*\n\s*(#\s)?\s*", " ", "\n".join(lines))
+    return defined, set(NOTE.findall(text))
+
+
+def test_each_note_referred_to_is_defined_once():
+    defined: dict[str, list[str]] = {}
+    referred: dict[str, list[str]] = {}
+    for path in python_files((*SOURCE_FOLDERS, *OTHER_FOLDERS)):
+        if path == Path(__file__).resolve():
+            continue
+        titles, references = notes_in(path.read_text(encoding="utf-8"))
+        for title in titles:
+            defined.setdefault(title, []).append(str(path.relative_to(ROOT)))
+        for title in references:
+            referred.setdefault(title, []).append(str(path.relative_to(ROOT)))
+    missing = {title: where for title, where in referred.items() if title not in defined}
+    repeated = {title: where for title, where in defined.items() if len(where) > 1}
+    assert not missing, f"referred to, and defined nowhere: {missing}"
+    assert not repeated, f"defined more than once: {repeated}"
+
+
+def test_notes_are_told_from_references():
+    source = """
+# Note [Writes through views]
+# A write to a view is a write to its base; compare Note [Dead
+# bases].
+
+x = 1  # See Note [Order of effects].
+# See
+# Note [Strides]
+"""
+    assert notes_in(source) == (
+        ["Writes through views"],
+        {"Dead bases", "Order of effects", "Strides"},
+    )

@@ -1,0 +1,445 @@
+"""`reduction_order` against NumPy itself: a slow executor of orders gives NumPy's very bits."""
+
+import itertools
+import math
+import random
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+import numpy as np
+import pytest
+
+from fxc.lowering.reduction_order import (
+    PAIRWISE_BLOCK,
+    PAIRWISE_LANES,
+    ReductionOrder,
+    axes_by_stride,
+    reduction_order,
+)
+
+NUMPY = tuple(int(part) for part in np.__version__.split(".")[:2])
+pytestmark = pytest.mark.skipif(
+    NUMPY < (2, 3), reason="NumPy walked reductions in another order before 2.3"
+)
+
+# Sizes at which something changes: lanes, blocks, halves of the buffer, the buffer.
+CORNERS = (7, 8, 9, 15, 16, 17, 100, 127, 128, 129, 130, 136, 257, 1000, 2730, 2731)
+CORNERS_OF_THE_BUFFER = (4095, 4096, 4097, 5461, 5462, 8191, 8192, 8193, 9000, 16384, 20001)
+
+
+# --- The executor: what the native loops have to do, in NumPy's elementwise arithmetic ---
+
+
+def pairwise(x: np.ndarray) -> np.ndarray:
+    """The pairwise sum over the last axis. See Note [Pairwise sums]."""
+    n = x.shape[-1]
+    if n < PAIRWISE_LANES:
+        return running(np.full(x.shape[:-1], -0.0, x.dtype), x)
+    if n > PAIRWISE_BLOCK:
+        half = n // 2 - n // 2 % PAIRWISE_LANES
+        return pairwise(x[..., :half]) + pairwise(x[..., half:])
+    whole = n - n % PAIRWISE_LANES
+    lanes = x[..., :PAIRWISE_LANES]
+    for start in range(PAIRWISE_LANES, whole, PAIRWISE_LANES):
+        lanes = lanes + x[..., start : start + PAIRWISE_LANES]
+    while lanes.shape[-1] > 1:
+        lanes = lanes[..., 0::2] + lanes[..., 1::2]
+    return running(lanes[..., 0], x[..., whole:])
+
+
+def running(start: np.ndarray, x: np.ndarray) -> np.ndarray:
+    for position in range(x.shape[-1]):
+        start = start + x[..., position]
+    return start
+
+
+def run(
+    order: ReductionOrder,
+    a: np.ndarray,
+    axes: Sequence[int],
+    dtype: np.dtype,
+    op: np.ufunc = np.add,
+    initial: float | None = None,
+) -> np.ndarray:
+    """The program in the docstring of reduction_order, for all elements of the result at once."""
+    kept = [axis for axis in range(a.ndim) if axis not in axes]
+    ones = [axis for axis in axes if axis not in order.outer + order.inner]
+    assert all(a.shape[axis] == 1 for axis in ones) or a.size == 0
+    shape = tuple(a.shape[axis] for axis in kept)
+    outer = math.prod(a.shape[axis] for axis in order.outer)
+    length = math.prod(a.shape[axis] for axis in order.inner)
+    acc = np.full(math.prod(shape), op.identity if initial is None else initial, dtype)
+    if a.size == 0:
+        return acc.reshape(shape)
+    elements = a.astype(dtype).transpose(*kept, *ones, *order.outer, *order.inner)
+    elements = elements.reshape(acc.size, outer, length)
+    chunk = order.chunk or length
+    parts = [pairwise(elements[..., at : at + chunk]) for at in range(0, length, chunk)]
+    for index in range(outer):
+        for part in parts:
+            acc = op(acc, part[:, index])
+    return acc.reshape(shape)
+
+
+def same_bits(x: object, y: object) -> bool:
+    return np.ascontiguousarray(x).tobytes() == np.ascontiguousarray(y).tobytes()
+
+
+def check(a: np.ndarray, axes: Sequence[int], dtype: str | None = None) -> ReductionOrder:
+    """Compare the sum of `a` with the executed order; return the order."""
+    accumulate = np.dtype(dtype or a.dtype)
+    order = reduction_order(
+        a.shape, a.strides, axes, buffered=accumulate != a.dtype or not a.flags.aligned
+    )
+    expected = np.add.reduce(a, axis=tuple(axes), dtype=accumulate)
+    assert same_bits(run(order, a, axes, accumulate), expected), (
+        f"shape {a.shape}, strides {a.strides}, {a.dtype} in {accumulate}, axes {axes}: {order}"
+    )
+    if a.flags.c_contiguous and a.size:
+        assert order == reduction_order(
+            a.shape, None, axes, buffered=accumulate != a.dtype or not a.flags.aligned
+        )
+    return order
+
+
+# --- Samples ---
+
+
+def numbers(rng: np.random.Generator, shape: Sequence[int], dtype: str = "f8") -> np.ndarray:
+    """Values of many magnitudes, so that any other order shows in the last bits."""
+    if np.dtype(dtype).kind in "iu":
+        return rng.integers(0, 2**7, shape).astype(dtype) * np.array(2**17 + 1).astype(dtype)
+    return (rng.standard_normal(shape) * 10.0 ** rng.uniform(-3, 3, shape)).astype(dtype)
+
+
+def some_shape(pick: random.Random, most: int = 30_000) -> list[int]:
+    while True:
+        shape = [pick.randint(1, pick.choice((4, 9, 20))) for _ in range(pick.randint(1, 5))]
+        if pick.random() < 0.5:
+            corners = CORNERS if pick.random() < 0.7 else CORNERS_OF_THE_BUFFER
+            shape[pick.randrange(len(shape))] = pick.choice(corners)
+        if math.prod(shape) <= most:
+            return shape
+
+
+def some_axes(pick: random.Random, rank: int) -> tuple[int, ...]:
+    if pick.random() < 0.25:
+        return tuple(range(rank))
+    return tuple(axis for axis in range(rank) if pick.random() < 0.55)
+
+
+def contiguous(pick: random.Random, rng: np.random.Generator, dtype: str) -> np.ndarray:
+    return numbers(rng, some_shape(pick), dtype)
+
+
+def transposed(pick: random.Random, rng: np.random.Generator, dtype: str) -> np.ndarray:
+    a = numbers(rng, some_shape(pick), dtype)
+    return a.T if pick.random() < 0.4 else a.transpose(pick.sample(range(a.ndim), a.ndim))
+
+
+def interior(pick: random.Random, rng: np.random.Generator, dtype: str) -> np.ndarray:
+    shape = some_shape(pick)
+    pads = [pick.choice((0, 1, 2)) for _ in shape]
+    a = numbers(rng, [size + pad for size, pad in zip(shape, pads, strict=True)], dtype)
+    return a[tuple(slice(pad // 2, pad // 2 + n) for n, pad in zip(shape, pads, strict=True))]
+
+
+def stepped(pick: random.Random, rng: np.random.Generator, dtype: str) -> np.ndarray:
+    shape = some_shape(pick, most=10_000)
+    steps = [pick.choice((1, 1, 2, 3, -1, -2)) for _ in shape]
+    whole = [n * abs(step) for n, step in zip(shape, steps, strict=True)]
+    if math.prod(whole) > 200_000:
+        return contiguous(pick, rng, dtype)[..., ::-1]
+    a = numbers(rng, whole, dtype)[tuple(slice(None, None, step) for step in steps)]
+    return a if pick.random() < 0.6 else a.transpose(pick.sample(range(a.ndim), a.ndim))
+
+
+def broadcast(pick: random.Random, rng: np.random.Generator, dtype: str) -> np.ndarray:
+    shape = some_shape(pick, most=10_000)
+    small = [1 if pick.random() < 0.4 else size for size in shape]
+    a = numbers(rng, small, dtype)
+    order = pick.sample(range(a.ndim), a.ndim)
+    return np.broadcast_to(a, shape).transpose(order)
+
+
+def windows(pick: random.Random, rng: np.random.Generator, dtype: str) -> np.ndarray:
+    """Overlapping elements: axes with equal strides."""
+    rank = pick.randint(1, 2)
+    a = numbers(rng, [pick.randint(6, 30) for _ in range(rank)], dtype)
+    a = np.lib.stride_tricks.sliding_window_view(a, [pick.randint(1, 6) for _ in range(rank)])
+    return a.transpose(pick.sample(range(a.ndim), a.ndim))
+
+
+LAYOUTS = (contiguous, transposed, interior, stepped, broadcast, windows)
+
+
+@contextmanager
+def buffer_of(size: int) -> Iterator[None]:
+    """With a small buffer, small arrays meet every case of long ones."""
+    before = np.setbufsize(size)
+    try:
+        yield
+    finally:
+        np.setbufsize(before)
+
+
+# --- Sums ---
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("layout", LAYOUTS, ids=lambda layout: layout.__name__)
+def test_sums_have_numpys_bits(layout, seed):
+    pick, rng = random.Random(seed), np.random.default_rng(seed)
+    for _ in range(60):
+        a = layout(pick, rng, pick.choice(("f4", "f8")))
+        for _ in range(3):
+            check(a, some_axes(pick, a.ndim))
+
+
+@pytest.mark.parametrize(
+    "dtype, accumulate",
+    [("f4", "f8"), ("f8", "f4"), ("i8", "f8"), ("i4", "f8"), ("u1", "f8"), (">f8", "f8")],
+)
+@pytest.mark.parametrize("layout", LAYOUTS, ids=lambda layout: layout.__name__)
+def test_sums_that_cast_have_numpys_bits(layout, dtype, accumulate):
+    pick, rng = random.Random(dtype), np.random.default_rng(5)
+    for _ in range(25):
+        a = layout(pick, rng, dtype)
+        for _ in range(2):
+            check(a, some_axes(pick, a.ndim), accumulate)
+
+
+def test_sums_of_unaligned_operands_have_numpys_bits():
+    pick, rng = random.Random(1), np.random.default_rng(1)
+    for _ in range(120):
+        a = contiguous(pick, rng, pick.choice(("f4", "f8")))
+        memory = np.zeros(a.nbytes + 1, np.uint8)[1:].view(a.dtype).reshape(a.shape)
+        memory[...] = a
+        check(memory.T if pick.random() < 0.3 else memory, some_axes(pick, a.ndim))
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8", "i4"])
+def test_long_rows_of_slices(dtype):
+    """Every way of gathering: inner and middle axis below, at and above the buffer's size."""
+    rng = np.random.default_rng(2)
+    pieces = (1, 2, 3, 90, 91, 2730, 2731, 4095, 4096, 4097, 8191, 8192, 8193)
+    for inner, middle in itertools.product(pieces, (1, 2, 3, 90, 91)):
+        if inner * middle <= 30_000:
+            a = numbers(rng, (4, middle + 1, inner + 1), dtype)
+            for view in (a[:3, :middle, :inner], a[:3, :, :inner], a[:3, :middle]):
+                for axes in ((0, 1, 2), (1, 2), (0, 2)):
+                    check(view, axes, "f8")
+
+
+@pytest.mark.parametrize("size", [16, 32, 128])
+def test_the_buffers_size_is_a_parameter(size):
+    pick, rng = random.Random(size), np.random.default_rng(size)
+    with buffer_of(size):
+        for _ in range(300):
+            dtype = pick.choice(("f4", "f8", "i4"))
+            a = pick.choice(LAYOUTS)(pick, rng, dtype)
+            axes = some_axes(pick, a.ndim)
+            order = reduction_order(
+                a.shape, a.strides, axes, buffered=dtype == "i4", buffer_size=size
+            )
+            accumulate = np.dtype("f8" if dtype == "i4" else dtype)
+            expected = np.add.reduce(a, axis=axes, dtype=accumulate)
+            assert same_bits(run(order, a, axes, accumulate), expected), (a.shape, axes, order)
+
+
+def test_an_initial_value_replaces_the_zero():
+    pick, rng = random.Random(3), np.random.default_rng(3)
+    for _ in range(100):
+        a = pick.choice(LAYOUTS)(pick, rng, "f8")
+        axes = some_axes(pick, a.ndim)
+        order = reduction_order(a.shape, a.strides, axes)
+        expected = np.add.reduce(a, axis=axes, initial=0.1)
+        assert same_bits(run(order, a, axes, a.dtype, initial=0.1), expected)
+
+
+def test_the_layout_of_out_has_a_vote():
+    pick, rng = random.Random(4), np.random.default_rng(4)
+    moved = 0
+    for _ in range(400):
+        a = pick.choice(LAYOUTS)(pick, rng, pick.choice(("f4", "f8")))
+        axes = some_axes(pick, a.ndim)
+        kept = [axis for axis in range(a.ndim) if axis not in axes]
+        places = pick.sample(range(len(kept)), len(kept))
+        out = np.empty([a.shape[kept[place]] for place in places], a.dtype)
+        out = out.transpose(np.argsort(places))
+        out = out[(*(slice(None, None, pick.choice((1, -1))) for _ in kept), ...)]
+        votes = [0] * a.ndim
+        for axis, stride in zip(kept, out.strides, strict=True):
+            votes[axis] = stride
+        order = reduction_order(a.shape, a.strides, axes, out_strides=votes)
+        moved += order != reduction_order(a.shape, a.strides, axes)
+        np.add.reduce(a, axis=axes, out=out)
+        assert same_bits(run(order, a, axes, a.dtype), out), (a.shape, a.strides, votes, axes)
+    assert moved
+
+
+@pytest.mark.parametrize("places", list(itertools.permutations(range(3))))
+def test_an_out_that_disagrees_keeps_the_axes_in_c_order(places):
+    """Two kept axes that are not swapped hold a reduced axis back, or let it pass."""
+    rng = np.random.default_rng(9)
+    for axes, order in itertools.product(
+        ((0,), (1,), (2,), (1, 3)), itertools.permutations(range(4))
+    ):
+        a = numbers(rng, (3, 40, 5, 29)).transpose(order)
+        kept = [axis for axis in range(4) if axis not in axes]
+        chosen = [place for place in places if place < len(kept)]
+        out = np.empty([a.shape[kept[place]] for place in chosen]).transpose(np.argsort(chosen))
+        votes = [0] * 4
+        for axis, stride in zip(kept, out.strides, strict=True):
+            votes[axis] = stride
+        np.add.reduce(a, axis=axes, out=out)
+        found = reduction_order(a.shape, a.strides, axes, out_strides=votes)
+        assert same_bits(run(found, a, axes, a.dtype), out), (a.shape, a.strides, votes, axes)
+
+
+def test_sums_start_at_plus_zero():
+    for a in (np.array(-0.0), np.array([-0.0]), np.full((3, 20), -0.0)):
+        for axes in ((), tuple(range(a.ndim))):
+            check(a, axes)
+    for shape in ((0,), (0, 3), (3, 0), (2, 0, 3)):
+        for axes in itertools.combinations(range(len(shape)), len(shape) - 1):
+            check(np.zeros(shape), axes)
+    for a in (np.zeros((4, 10))[:, 5:5], np.zeros((4, 6, 8))[:, 2:2, 1:], np.zeros((4, 6))[:0, :3]):
+        check(a, range(a.ndim))
+        check(a.T, range(a.ndim), "f4")
+
+
+# --- What is built on sums, and the other reductions ---
+
+
+def test_products_have_numpys_bits():
+    pick, rng = random.Random(6), np.random.default_rng(6)
+    for layout in LAYOUTS * 12:
+        a = np.exp(layout(pick, rng, "f8") % 0.125 - 0.0625).astype(pick.choice(("f4", "f8")))
+        axes = some_axes(pick, a.ndim)
+        order = reduction_order(a.shape, a.strides, axes, pairwise=False)
+        assert order.inner == ()
+        if math.prod(a.shape[axis] for axis in axes) < 3000:
+            expected = np.multiply.reduce(a, axis=axes)
+            assert same_bits(run(order, a, axes, a.dtype, np.multiply), expected)
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8", "i8"])
+def test_mean_and_var_are_two_sums(dtype):
+    """The recipe in docs/numerics.md; the second sum is over a fresh array in K order."""
+    pick, rng = random.Random(dtype), np.random.default_rng(7)
+    for _ in range(100):
+        a = pick.choice(LAYOUTS)(pick, rng, dtype)
+        axes = some_axes(pick, a.ndim)
+        result = np.dtype("f8") if dtype == "i8" else a.dtype
+        count = np.float64(math.prod(a.shape[axis] for axis in axes))
+        order = reduction_order(a.shape, a.strides, axes, buffered=dtype == "i8")
+        mean = (run(order, a, axes, result).astype("f8") / count).astype(result)
+        assert same_bits(a.mean(axis=axes), mean)
+
+        fresh = [0] * a.ndim
+        step = result.itemsize
+        for axis in reversed(axes_by_stride(without_ones(a.shape), [a.strides])):
+            fresh[axis], step = step, step * a.shape[axis]
+        deviation = (a - np.expand_dims(mean, axes)).astype(result)
+        order = reduction_order(a.shape, fresh, axes)
+        squares = run(order, deviation * deviation, axes, result).astype("f8")
+        for ddof in (0, 1):
+            with np.errstate(all="ignore"):
+                var = (squares / max(count - ddof, 0)).astype(result)
+                if count > ddof:
+                    assert same_bits(a.var(axis=axes, ddof=ddof), var)
+                    assert same_bits(a.std(axis=axes, ddof=ddof), np.sqrt(var))
+
+
+def without_ones(shape: Sequence[int]) -> list[int]:
+    return [axis for axis, size in enumerate(shape) if size != 1]
+
+
+@pytest.mark.parametrize("name", ["cumsum", "cumprod"])
+def test_scans_run_from_the_first_element(name):
+    pick, rng = random.Random(name), np.random.default_rng(8)
+    op = np.add if name == "cumsum" else np.multiply
+    for _ in range(100):
+        a = pick.choice(LAYOUTS)(pick, rng, pick.choice(("f4", "f8", "i4")))
+        axis = pick.randrange(a.ndim)
+        dtype = "f8" if a.dtype.kind == "i" else pick.choice((None, "f4", "f8"))
+        with np.errstate(all="ignore"):
+            result = getattr(np, name)(a, axis=axis, dtype=dtype)
+            lines = np.moveaxis(a, axis, 0).astype(result.dtype)
+            for position in range(1, len(lines)):
+                lines[position] = op(lines[position - 1], lines[position])
+        assert same_bits(np.moveaxis(result, axis, 0), lines)
+
+
+# --- The orders themselves ---
+
+
+@pytest.mark.parametrize(
+    "shape, axes, outer, inner",
+    [
+        ((6, 7), (1,), (), (1,)),
+        ((6, 7), (0,), (0,), ()),
+        ((6, 7), (0, 1), (), (0, 1)),
+        ((5, 6, 7), (0, 2), (0,), (2,)),
+        ((5, 6, 7), (0, 1), (0, 1), ()),
+        ((5, 6, 7), (1, 2), (), (1, 2)),
+        ((5, 1, 7), (0, 2), (), (0, 2)),
+        ((5, 1), (0,), (), (0,)),
+        ((5, 6), (), (), ()),
+        ((), (), (), ()),
+    ],
+)
+def test_orders_of_contiguous_arrays(shape, axes, outer, inner):
+    assert reduction_order(shape, None, axes) == ReductionOrder(outer, inner)
+    cast = ReductionOrder(outer, inner, 8192 if inner else None)
+    assert reduction_order(shape, None, axes, buffered=True) == cast
+
+
+def test_orders_of_views():
+    a = np.zeros((102, 202))
+    assert check(a.T, (0, 1)) == ReductionOrder((), (1, 0))
+    assert check(a.T, (0,)) == ReductionOrder((), (0,))
+    assert check(a[1:-1, 1:-1], (0, 1)) == ReductionOrder((), (0, 1), 8000)
+    assert check(np.zeros((3, 9001))[:, :9000], (0, 1)) == ReductionOrder((0,), (1,))
+    assert check(np.zeros(20)[::-2], (0,)) == ReductionOrder((), (0,))
+
+
+class Unknown(int):
+    """A size greater than 1 that nobody may ask for."""
+
+    def __eq__(self, other: object) -> bool:
+        if other == 1:
+            return False
+        raise AssertionError("the order must not depend on sizes")
+
+    __hash__ = int.__hash__
+    __lt__ = __gt__ = __le__ = __ge__ = __ne__ = __eq__
+
+    def __mul__(self, other: object) -> "Unknown":
+        return self
+
+
+@pytest.mark.parametrize("buffered", [False, True])
+def test_contiguous_orders_do_not_ask_for_sizes(buffered):
+    for rank in range(5):
+        for count in range(rank + 1):
+            for axes in itertools.combinations(range(rank), count):
+                order = reduction_order((Unknown(),) * rank, None, axes, buffered=buffered)
+                assert order == reduction_order((5,) * rank, None, axes, buffered=buffered)
+
+
+def test_comparisons_go_through_decide():
+    asked = []
+    a = np.zeros((12, 22))[1:-1, 1:-1]
+    reduction_order(a.shape, a.strides, (0, 1), decide=lambda fact: asked.append(fact) or fact)
+    # Two sizes against 1; two strides against 0 and one against the other; whether the rows
+    # touch; whether a row is empty, and whether it fills the buffer.
+    assert asked == [False, False, True, True, False, False, True, True]
+
+
+def test_an_order_is_checked_when_it_is_made():
+    with pytest.raises(ValueError, match="both outer and inner"):
+        ReductionOrder((0,), (0, 1))
+    with pytest.raises(ValueError, match="nothing to cut"):
+        ReductionOrder((0,), (), 8192)

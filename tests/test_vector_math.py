@@ -1,0 +1,323 @@
+"""Vector math against correctly rounded references and against NumPy's special values.
+
+Every function is compiled for one lane and for a full vector and run on the same inputs. The
+reference is x86's 80-bit `longdouble`, whose library functions err by less than 1/1000 ulp of a
+float64; where `longdouble` is only a float64, a sample is compared with mpmath instead.
+"""
+
+import ctypes
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import llvmlite.binding as llvm
+import mpmath
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+Floats = NDArray[Any]
+
+LANES = {"f64": 8, "f32": 16}
+DTYPES: dict[str, type[np.floating[Any]]] = {"f64": np.float64, "f32": np.float32}
+LLVM_TYPES = {"f64": "double", "f32": "float"}
+EXTENDED = np.finfo(np.longdouble).nmant >= 63
+COUNT = 4000
+
+# The largest error in ulps. One or less is what NumPy itself promises for most of them.
+BOUNDS = {
+    "exp": 1.1, "exp2": 1.1, "expm1": 1.3, "log": 0.75, "log2": 0.75, "log10": 0.75,
+    "log1p": 0.75, "sin": 0.9, "cos": 0.9, "tan": 2.2, "sinh": 2.0, "cosh": 2.0, "tanh": 1.1,
+    "arcsin": 2.2, "arccos": 1.5, "arctan": 2.0, "arctan2": 2.0, "arcsinh": 2.0, "arccosh": 2.5,
+    "arctanh": 2.0, "cbrt": 0.6, "hypot": 1.1, "pow": 1.3,
+}  # fmt: skip
+NAMES = sorted(BOUNDS)
+CASES = [(name, kind) for name in NAMES for kind in LANES]
+NUMPY_NAMES = {"pow": "power"}
+
+
+def vector_math() -> ModuleType:
+    """The package under test; it depends on nothing else of ours."""
+    try:
+        from fxc.lowering import vector_math as package
+    except ImportError:
+        sys.path.insert(0, str(Path(__file__).parents[1] / "lowering"))
+        import vector_math as package
+    module: ModuleType = package
+    return module
+
+
+def kernel(name: str, kind: str, lanes: int) -> str:
+    """A loop that applies the function to whole vectors of its arguments."""
+    scalar = LLVM_TYPES[kind]
+    vector = scalar if lanes == 1 else f"<{lanes} x {scalar}>"
+    inputs = range(vector_math().FUNCTIONS[name])
+    pointers = ", ".join(f"ptr %p{i}" for i in inputs)
+    loads = "\n".join(
+        f"  %g{i} = getelementptr {scalar}, ptr %p{i}, i64 %i\n"
+        f"  %a{i} = load {vector}, ptr %g{i}, align 4"
+        for i in inputs
+    )
+    arguments = ", ".join(f"{vector} %a{i}" for i in inputs)
+    return f"""
+define void @run.{name}.{kind}.{lanes}(i64 %n, {pointers}, ptr %out) {{
+entry:
+  br label %loop
+loop:
+  %i = phi i64 [ 0, %entry ], [ %next, %loop ]
+{loads}
+  %r = call {vector} @{vector_math().symbol(name, kind, lanes)}({arguments})
+  %g = getelementptr {scalar}, ptr %out, i64 %i
+  store {vector} %r, ptr %g, align 4
+  %next = add i64 %i, {lanes}
+  %more = icmp ult i64 %next, %n
+  br i1 %more, label %loop, label %exit
+exit:
+  ret void
+}}
+"""
+
+
+Run = Callable[..., Floats]
+
+
+@pytest.fixture(scope="session")
+def runners() -> Callable[[str, str, int], Run]:
+    """A compiler of single functions, by name, kind and lanes; one module for each name."""
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
+    engines: dict[str, Any] = {}
+
+    def compiled(name: str) -> Any:
+        # An engine owns its machine.
+        machine = llvm.Target.from_default_triple().create_target_machine(
+            cpu=llvm.get_host_cpu_name(),
+            features=llvm.get_host_cpu_features().flatten(),
+            opt=2,
+            jit=True,
+        )
+        wanted = [(name, kind, lanes) for kind in LANES for lanes in (1, LANES[kind])]
+        built = vector_math().definitions(wanted)
+        text = "\n".join(sorted(built.declares)) + built.text
+        module = llvm.parse_assembly(text + "".join(kernel(*each) for each in wanted))
+        module.verify()
+        tuning = llvm.create_pipeline_tuning_options(speed_level=2)
+        builder = llvm.create_pass_builder(machine, tuning)
+        builder.getModulePassManager().run(module, builder)
+        engine = llvm.create_mcjit_compiler(module, machine)
+        engine.finalize_object()
+        return engine
+
+    def runner(name: str, kind: str, lanes: int) -> Run:
+        if name not in engines:
+            engines[name] = compiled(name)
+        arity = vector_math().FUNCTIONS[name]
+        signature = ctypes.CFUNCTYPE(None, ctypes.c_int64, *[ctypes.c_void_p] * (arity + 1))
+        call = signature(engines[name].get_function_address(f"run.{name}.{kind}.{lanes}"))
+
+        def run(*arguments: Floats) -> Floats:
+            assert len(arguments[0]) % lanes == 0
+            arguments = tuple(np.ascontiguousarray(each) for each in arguments)
+            out = np.empty_like(arguments[0])
+            call(len(out), *(each.ctypes.data for each in arguments), out.ctypes.data)
+            return out
+
+        return run
+
+    return runner
+
+
+def over_all_exponents(dtype: Any, rng: np.random.Generator) -> Floats:
+    info = np.finfo(dtype)
+    exponents = rng.uniform(np.log2(float(info.smallest_subnormal)), info.maxexp - 1e-3, COUNT)
+    return np.asarray(np.exp2(exponents) * rng.choice([-1, 1], COUNT), dtype)
+
+
+def any_bits(dtype: Any, rng: np.random.Generator) -> Floats:
+    integer = np.uint64 if dtype is np.float64 else np.uint32
+    return rng.integers(0, np.iinfo(integer).max, COUNT, integer, endpoint=True).view(dtype)
+
+
+def near_one(dtype: Any, rng: np.random.Generator) -> Floats:
+    info = np.finfo(dtype)
+    distance = 2.0 ** rng.uniform(-info.nmant - 1, 0, COUNT) * rng.choice([-1, 1], COUNT)
+    return np.asarray(1 + distance, dtype)
+
+
+def special_values(dtype: Any) -> Floats:
+    info = np.finfo(dtype)
+    positive = [0, 1, 0.5, 2, 3, 4, 2.5, 1e5, 1e-5, np.inf, np.nan, info.max, info.tiny,
+                info.smallest_subnormal, 1 + info.eps, 1 - info.epsneg, 1 / info.eps,
+                1 / info.eps + 1, 2 / info.eps, np.pi, np.pi / 2]  # fmt: skip
+    return np.array(positive + [-value for value in positive], dtype)
+
+
+def unary_inputs(name: str, dtype: Any) -> Floats:
+    rng = np.random.default_rng(NAMES.index(name))
+    info = np.finfo(dtype)
+    parts = [
+        over_all_exponents(dtype, rng),
+        any_bits(dtype, rng),
+        rng.uniform(-1, 1, COUNT),
+        rng.uniform(-10, 10, COUNT),
+        special_values(dtype),
+    ]
+    if name in ("exp", "exp2", "expm1", "sinh", "cosh", "tanh"):
+        scale = 1.0 if name == "exp2" else np.log(2)
+        high, low = info.maxexp * scale, (info.minexp - info.nmant) * scale
+        parts += [rng.uniform(low - 2, high + 2, COUNT), rng.uniform(high - 1, high + 1, COUNT)]
+        parts += [rng.uniform(low - 2, low + 40, COUNT), rng.uniform(-40, 40, COUNT)]
+    if name in ("sin", "cos", "tan"):
+        quarters = np.rint(2.0 ** rng.uniform(0, 40, COUNT)).astype(np.longdouble)
+        near = quarters * np.longdouble(np.pi / 2) + quarters * 6.123233995736766e-17
+        near = near.astype(dtype)
+        parts += [near, np.nextafter(near, dtype(np.inf)), 2.0 ** rng.uniform(15, 60, COUNT)]
+        # The hardest float64 there is (Kahan), and the neighbours of the switch to cold code.
+        hard = [6381956970095103.0 * 2.0**797, 1e300, 1e22] if dtype is np.float64 else [1e30]
+        parts += [hard, 2.0**30 * (1 + np.arange(-8, 8) * 2.0**-50), 2.0**40 + np.arange(-8, 8)]
+    if name.startswith(("log", "arc")):
+        parts += [near_one(dtype, rng), -near_one(dtype, rng), rng.uniform(0.4, 2.2, COUNT)]
+    return np.concatenate([np.asarray(part, dtype) for part in parts])
+
+
+def binary_inputs(name: str, dtype: Any) -> tuple[Floats, Floats]:
+    rng = np.random.default_rng(NAMES.index(name))
+    info = np.finfo(dtype)
+    every = special_values(dtype)
+    left, right = (each.ravel() for each in np.meshgrid(every, every))
+    pairs = [
+        (left, right),
+        (over_all_exponents(dtype, rng), over_all_exponents(dtype, rng)),
+        (any_bits(dtype, rng), any_bits(dtype, rng)),
+        (rng.uniform(-5, 5, COUNT), rng.uniform(-5, 5, COUNT)),
+    ]
+    if name == "pow":
+        pairs.append((rng.uniform(-10, 10, COUNT), rng.integers(-20, 20, COUNT)))
+        for base in (np.abs(over_all_exponents(dtype, rng)), np.abs(near_one(dtype, rng))):
+            # Exponents that spread the results over the whole range and a little beyond.
+            wanted = rng.uniform(info.minexp - info.nmant - 2, info.maxexp + 1, COUNT)
+            with np.errstate(all="ignore"):
+                pairs.append((base, (wanted / np.log2(base.astype(np.longdouble))).astype(dtype)))
+    else:
+        base = over_all_exponents(dtype, rng)
+        with np.errstate(over="ignore", under="ignore"):
+            pairs.append((base, (base * rng.uniform(0.3, 3, COUNT)).astype(dtype)))
+            pairs.append((base, (base * 2.0 ** rng.uniform(-60, 60, COUNT)).astype(dtype)))
+    first = np.concatenate([np.asarray(pair[0], dtype) for pair in pairs])
+    return first, np.concatenate([np.asarray(pair[1], dtype) for pair in pairs])
+
+
+def inputs(name: str, kind: str) -> tuple[Floats, ...]:
+    """The arguments of the test, of a length that is a multiple of every lane count."""
+    dtype = DTYPES[kind]
+    unary = vector_math().FUNCTIONS[name] == 1
+    with np.errstate(over="ignore", under="ignore"):
+        columns = (unary_inputs(name, dtype),) if unary else binary_inputs(name, dtype)
+    extra = -len(columns[0]) % 16
+    return tuple(np.concatenate([each, each[:extra]]) for each in columns)
+
+
+def errors_in_ulps(got: Floats, exact: Floats) -> Floats:
+    """The distance to the exact value, in units of the last place of the rounded exact value."""
+    rounded = exact.astype(got.dtype)
+    place = np.spacing(np.minimum(np.abs(rounded), np.finfo(got.dtype).max))
+    error = np.abs(got.astype(exact.dtype) - exact) / place.astype(exact.dtype)
+    equal = (np.isnan(got) & np.isnan(rounded)) | ((got == rounded) & np.isinf(rounded))
+    return np.nan_to_num(np.where(equal, 0, error).astype(float), nan=np.inf)
+
+
+def same_bits(left: Floats, right: Floats) -> Floats:
+    """Where two arrays agree, all nans being alike."""
+    equal = (left == right) & (np.signbit(left) == np.signbit(right))
+    return np.asarray(equal | (np.isnan(left) & np.isnan(right)))
+
+
+def numpy_function(name: str) -> Any:
+    return getattr(np, NUMPY_NAMES.get(name, name))
+
+
+def test_the_table_of_bounds_is_complete() -> None:
+    assert set(vector_math().FUNCTIONS) == set(BOUNDS)
+
+
+@pytest.mark.skipif(not EXTENDED, reason="longdouble is no wider than float64")
+@pytest.mark.parametrize(("name", "kind"), CASES)
+def test_error_stays_within_bound(runners: Any, name: str, kind: str) -> None:
+    arguments = inputs(name, kind)
+    got = runners(name, kind, LANES[kind])(*arguments)
+    with np.errstate(all="ignore"):
+        exact = numpy_function(name)(*(each.astype(np.longdouble) for each in arguments))
+        errors = errors_in_ulps(got, exact)
+    worst = int(np.argmax(errors))
+    assert errors[worst] <= BOUNDS[name], [float(each[worst]).hex() for each in arguments]
+
+
+@pytest.mark.parametrize("kind", LANES)
+@pytest.mark.parametrize("name", ["sin", "cos", "tan", "pow", "log", "exp", "tanh"])
+def test_error_against_arbitrary_precision(runners: Any, name: str, kind: str) -> None:
+    names = {"pow": "power", "log": "ln"}
+    reference = getattr(mpmath, names.get(name, name))
+    everything = inputs(name, kind)
+    chosen = np.random.default_rng(0).choice(len(everything[0]), 480, replace=False)
+    arguments = tuple(each[chosen] for each in everything)
+    got = runners(name, kind, LANES[kind])(*arguments)
+    with mpmath.workprec(1200 if name in ("sin", "cos", "tan") else 200):
+        for index, value in enumerate(got):
+            row = [float(each[index]) for each in arguments]
+            if value == 0 or not np.isfinite([*row, value]).all():
+                continue
+            exact = reference(*map(mpmath.mpf, row))
+            place = mpmath.mpf(float(np.spacing(np.abs(value))))
+            assert abs(mpmath.mpf(float(value)) - exact) <= BOUNDS[name] * place, row
+
+
+@pytest.mark.parametrize(("name", "kind"), CASES)
+def test_lanes_do_not_matter(runners: Any, name: str, kind: str) -> None:
+    arguments = inputs(name, kind)
+    vector = runners(name, kind, LANES[kind])(*arguments)
+    scalar = runners(name, kind, 1)(*arguments)
+    assert same_bits(vector, scalar).all()
+
+
+@pytest.mark.parametrize(("name", "kind"), CASES)
+def test_specials_are_those_of_numpy(runners: Any, name: str, kind: str) -> None:
+    dtype = DTYPES[kind]
+    every = special_values(dtype)
+    arguments = (every,)
+    if vector_math().FUNCTIONS[name] == 2:
+        arguments = tuple(each.ravel() for each in np.meshgrid(every, every))
+    extra = -len(arguments[0]) % LANES[kind]
+    arguments = tuple(np.concatenate([each, each[:extra]]) for each in arguments)
+    got = runners(name, kind, LANES[kind])(*arguments)
+    with np.errstate(all="ignore"):
+        expected = numpy_function(name)(*arguments)
+    special = ~np.isfinite(expected) | (expected == 0) | ~np.isfinite(got) | (got == 0)
+    wrong = np.flatnonzero(special & ~same_bits(got, expected))
+    assert not len(wrong), [
+        (*(float(each[i]) for each in arguments), float(got[i]), float(expected[i])) for i in wrong
+    ]
+    assert (np.isnan(got) | (np.signbit(got) == np.signbit(expected))).all()
+
+
+def test_definitions_come_once_each() -> None:
+    built = vector_math().definitions([("sin", "f64", 8), ("cos", "f64", 8), ("sin", "f64", 8)])
+    defined = [line.split("(")[0] for line in built.text.splitlines() if line.startswith("define")]
+    assert len(defined) == len(set(defined)) == 4
+    assert all(line.startswith("declare ") and "\n" not in line for line in built.declares)
+
+
+def test_no_fast_math() -> None:
+    names = [(name, kind, LANES[kind]) for name, kind in CASES]
+    words = set(vector_math().definitions(names).text.split())
+    assert not words & {"fast", "contract", "reassoc", "nnan", "ninf", "nsz", "arcp", "afn"}
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "lanes", "symbol"),
+    [("exp", "f64", 8, "fxc.exp.f64x8"), ("exp", "f32", 1, "fxc.exp.f32")],
+)
+def test_symbols(name: str, kind: str, lanes: int, symbol: str) -> None:
+    assert vector_math().symbol(name, kind, lanes) == symbol
+    assert f"@{symbol}(" in vector_math().definitions([(name, kind, lanes)]).text
