@@ -43,6 +43,7 @@ from .scalar_rules import SCALAR_RULES, cast
 
 VECTOR_BYTES = 64
 MOST_LANES = 32
+SHORT = 8  # a loop of fewer iterations gets no lanes if the loop around it can have them
 BOOL = np.dtype(bool)
 I64 = np.dtype(np.int64)
 
@@ -487,64 +488,12 @@ class Emitter:
 
     def lanes_for(self, loop: Loop) -> int:
         """How many iterations of ``loop`` to run at once; 1 if it is not to be vectorised."""
-        if any(isinstance(s, If | For | Matmul) for s in walk(loop.body)):
-            return 1
         if isinstance(loop.size, int) and loop.size < 4:
             return 1
-        widest = 1
-        along, across = 0, 0
-        inner = [s for s in walk(loop.body) if isinstance(s, Loop)]
-        direct = {id(s) for s in loop.body}
-        for stmt in walk(loop.body):
-            match stmt:
-                case (
-                    Load(buffer=buffer, index=index, dtype=dtype)
-                    | Store(buffer=buffer, index=index, dtype=dtype)
-                ):
-                    widest = max(widest, dtype.itemsize)
-                    offset = byte_offset(self.program.buffers[buffer], index)
-                    step = step_of(offset, loop.var)
-                    if step is None:
-                        return 1
-                    unit = step in (dtype.itemsize, -dtype.itemsize)
-                    if isinstance(stmt, Store):
-                        if step == 0 or (inner and not unit):
-                            return 1
-                    elif inner:
-                        along += unit
-                        across += any(
-                            step_of(offset, i.var) in (dtype.itemsize, -dtype.itemsize)
-                            for i in inner
-                        )
-                        if not unit and step != 0:
-                            return 1
-                    else:
-                        along += unit
-                        across += not unit and step != 0
-                case Compute(dtype=dtype, arg_dtypes=arg_dtypes):
-                    widest = max(widest, dtype.itemsize, *(d.itemsize for d in arg_dtypes))
-                case Index(value=value):
-                    widest = 8
-                    if step_of(value, loop.var) is None:
-                        return 1
-                case Accumulate(order=order, dtype=dtype, position=position):
-                    widest = max(widest, dtype.itemsize, 8 if position is not None else 1)
-                    if position is not None and step_of(position, loop.var) is None:
-                        return 1
-                    if order == "pairwise":
-                        return 1
-                    if order == "sequential" and id(stmt) in direct:
-                        return 1
-                    if inner and id(stmt) in direct:
-                        return 1
-                case Loop():
-                    if stmt.ordered and not _is_scan(stmt):
-                        return 1
-        if inner and (_carried(loop) or across > along or along == 0):
+        survey = Survey(self.program, loop)
+        if not survey.possible or not survey.pays:
             return 1
-        if across > 2 * along:
-            return 1
-        return min(MOST_LANES, VECTOR_BYTES // widest)
+        return min(MOST_LANES, VECTOR_BYTES // survey.widest)
 
     # -- pairwise sums
 
@@ -660,6 +609,87 @@ def _typed_atoms(stmt: Stmt) -> Iterator[tuple[Atom, np.dtype]]:
             yield from zip(args, dtypes, strict=True)
         case Store(value=value, dtype=dtype) | Accumulate(value=value, dtype=dtype):
             yield value, dtype
+
+
+class Survey:
+    """What running the iterations of a loop in lanes would mean.
+
+    ``along`` counts accesses that move by one element from lane to lane, ``across`` those that
+    are gathered or scattered, ``work`` the operations that gain.
+    """
+
+    def __init__(self, program: Program, loop: Loop) -> None:
+        self.program = program
+        self.loop = loop
+        self.inner = [s for s in walk(loop.body) if isinstance(s, Loop)]
+        self.direct = {id(s) for s in loop.body}
+        self.widest = 1
+        self.along = self.across = self.better_inside = self.work = 0
+        self.possible = all(self.visit(stmt) for stmt in walk(loop.body))
+
+    @property
+    def pays(self) -> bool:
+        """Whether lanes of this loop are better than those of a loop inside, or none."""
+        if self.inner and not self.all_short and self.better_inside >= self.along:
+            return False
+        return self.across <= 2 * self.along or self.work >= 8 * self.across
+
+    @property
+    def all_short(self) -> bool:
+        """Whether the loops inside are too short for lanes of their own."""
+        return all(isinstance(i.size, int) and i.size < SHORT for i in self.inner)
+
+    def visit(self, stmt: Stmt) -> bool:
+        """Take a statement into account; False if it rules lanes out."""
+        match stmt:
+            case Load():
+                return self.access(stmt)
+            case Store():
+                return self.access(stmt) and self.step(stmt) != 0
+            case Compute(op=op, dtype=dtype, arg_dtypes=arg_dtypes):
+                self.widen(dtype, *arg_dtypes)
+                self.work += SCALAR_RULES[op].cost
+                return True
+            case Index(value=value):
+                self.widest = 8
+                return step_of(value, self.loop.var) is not None
+            case Accumulate():
+                return self.accumulate(stmt)
+            case Loop():
+                return not stmt.ordered or _is_scan(stmt)
+            case _:
+                return False
+
+    def widen(self, *dtypes: np.dtype) -> None:
+        self.widest = max(self.widest, *(dtype.itemsize for dtype in dtypes))
+
+    def step(self, stmt: Load | Store) -> Dim | None:
+        return step_of(byte_offset(self.program.buffers[stmt.buffer], stmt.index), self.loop.var)
+
+    def access(self, stmt: Load | Store) -> bool:
+        self.widen(stmt.dtype)
+        unit = (stmt.dtype.itemsize, -stmt.dtype.itemsize)
+        offset = byte_offset(self.program.buffers[stmt.buffer], stmt.index)
+        step = step_of(offset, self.loop.var)
+        self.along += step in unit
+        self.across += step not in unit and step != 0
+        self.better_inside += any(step_of(offset, i.var) in unit for i in self.inner)
+        return step is not None
+
+    def accumulate(self, stmt: Accumulate) -> bool:
+        self.widen(stmt.dtype)
+        if stmt.position is not None:
+            self.widest = 8
+            if step_of(stmt.position, self.loop.var) is None:
+                return False
+        if self.inner:  # the total of a loop inside is one for each lane, if it ends there
+            return (
+                stmt.order != "pairwise" and id(stmt) not in self.direct and not self.carries(stmt)
+            )
+        return stmt.order == "any"
+
+    def carries(self, stmt: Accumulate) -> bool:
+        return any(each is stmt for each in _carried(self.loop))
 
 
 class PairwiseTree:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from fxc.ir.symbols import Dim, SymExpr, substitute, symbol, symbols_of
+from fxc.ir.symbols import Dim, SymExpr, hint, substitute, symbol, symbols_of
 
 from .addressing import byte_offset, step_of
 from .index_maps import Idx
@@ -36,6 +36,7 @@ from .loops import (
 Block = tuple[Stmt, ...]
 
 HOPS = 12  # how many nests a nest may be moved over to be fused with an earlier one
+LONG = 16  # iterations of an inner loop that pay for running it apart from its neighbours
 BODY_LIMIT = 400  # statements in one fused nest
 
 
@@ -167,7 +168,21 @@ def _merged(
         return None
     assert isinstance(renamed, Loop)
     body = _merge_block(program, (*first.body, *renamed.body))
+    if not _is_worth_it(body):
+        return None
     return replace(first, body=body, loc=first.loc or second.loc)
+
+
+def _is_worth_it(body: Block) -> bool:
+    """Whether what stays apart inside the merged loop are long loops: short ones would lose the
+    one long loop (or vector) that each of the two nests was on its own.
+    """
+    inner = [stmt for stmt in body if isinstance(stmt, Loop)]
+    if len(inner) <= 1 and all(isinstance(s, Loop) for s in body):
+        return True
+    if not inner:
+        return True
+    return all(hint(stmt.size) >= LONG for stmt in inner)
 
 
 def _totals(loop: Loop) -> set[Atom]:

@@ -84,7 +84,8 @@ def _axes(node: Node) -> tuple[int, ...]:
     rank = node.args[0].type.rank
     if axis is None:
         return tuple(range(rank))
-    return tuple(axis) if isinstance(axis, tuple) else (axis,)
+    axes = axis if isinstance(axis, tuple) else (axis,)
+    return tuple(each % rank for each in axes)
 
 
 def _is_exact(combine: str, dtype: np.dtype) -> bool:
@@ -222,6 +223,7 @@ def scan(context: Context, node: Node) -> None:
     if axis is None:
         operand = context.flattened(operand)
         axis = 0
+    axis %= operand.type.rank
     kind, dtype = operand.type, node.output.type.dtype
     name = context.new_buffer(node.output.type)
     index = list(context.loop_vars(kind.shape))

@@ -297,7 +297,7 @@ def store_joined(context: Context, node: Node, name: str, outer: Place) -> None:
         if axis is None:
             part = context.flattened(part)
         else:
-            along = axis
+            along = axis % part.type.rank
 
         def place(index: Idx, start: Dim = start, along: int = along) -> Idx:
             return outer((*index[:along], index[along] + start, *index[along + 1 :]))

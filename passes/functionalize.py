@@ -248,11 +248,11 @@ class Functionalization:
         if content.type.shape != kind.shape or not isinstance(content.type, ArrayType):
             content = self.trace("broadcast_to_copy", content, kind.shape)
         steps = [step for step in target.steps if not _covers(step, base, target.steps)]
-        chain = [base.value]
+        wholes = [base.value]
         for step in steps[:-1]:
             copy = TABLE.partner(step.op, "copy").name
-            chain.append(self.trace(copy, chain[-1], *step.args))
-        for step, whole in zip(reversed(steps), reversed(chain), strict=True):
+            wholes.append(self.trace(copy, wholes[-1], *step.args))
+        for step, whole in reversed(list(zip(steps, wholes, strict=False))):
             scatter = TABLE.partner(step.op, "scatter").name
             content = self.trace(scatter, whole, content, *step.args)
         base.update(self.in_layout(content, base))

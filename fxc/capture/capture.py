@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -17,15 +16,15 @@ from fxc.ir.tree import TreeSpec, flatten
 from fxc.ir.types import ArrayType
 
 from .door import Door
-from .guards import GuardProgram, Source
+from .guards import GuardProgram
 from .operands import TracedValue, constant
 from .outside import ExternalDict, ExternalList, GraphInput, Outside, SymbolSource
+from .relations import strongest
 from .session import Respecialise, Session, refuse
 from .traced_int import TracedInt
 
 
-@dataclass(frozen=True, slots=True)
-class ArrayLeaf:
+class ArrayLeaf(NamedTuple):
     """An array in the result. Leaves with the same Value are the same object.
 
     A Value that is an input of the graph is the input's own object; one that a view operator made
@@ -35,8 +34,7 @@ class ArrayLeaf:
     value: Value
 
 
-@dataclass(frozen=True, slots=True)
-class ScalarLeaf:
+class ScalarLeaf(NamedTuple):
     """A Python or NumPy scalar in the result, by the operand's type."""
 
     operand: Operand
@@ -45,8 +43,7 @@ class ScalarLeaf:
 CapturedLeaf = ArrayLeaf | ScalarLeaf | DimLeaf | ConstantLeaf
 
 
-@dataclass(frozen=True)
-class Captured:
+class Captured(NamedTuple):
     """A captured call: the graph, what the caller gets, and when it may be used again.
 
     ``outputs`` are the leaves of the result in the order of ``out_spec``; the graph's results are
@@ -128,7 +125,8 @@ def _attempt(
         leaves, out_spec = flatten(result)
         _check_containers(result, set())
         outputs = tuple(_output_leaf(outside, leaf) for leaf in leaves)
-    for relation in session.guards:
+    relations = strongest(session.guards)
+    for relation in relations:
         outside.guards.check_relation(relation)
     results = tuple(
         leaf.value if isinstance(leaf, ArrayLeaf) else leaf.operand
@@ -140,7 +138,7 @@ def _attempt(
     name = getattr(fn, "__name__", type(fn).__name__)
     name = name if name.isidentifier() else "function"
     return Captured(
-        graph=Graph(name, "captured", body, tuple(session.guards)),
+        graph=Graph(name, "captured", body, relations),
         inputs=tuple(outside.inputs),
         outputs=outputs,
         out_spec=out_spec,
@@ -157,7 +155,7 @@ def _admit_arguments(
     names = _parameter_names(fn, len(args))
     shape = f"len(args) == {len(args)}"
     if kwargs:
-        shape += f" and same_keys(kwargs, {guards.constant(tuple(kwargs))})"
+        shape += f" and {guards.same_keys('kwargs', tuple(kwargs))}"
     else:
         shape += " and not kwargs"
     guards.check(shape, f"{len(args)} positional arguments, keywords {list(kwargs)}")
@@ -222,6 +220,3 @@ def _output_leaf(outside: Outside, leaf: Any) -> CapturedLeaf:
     if isinstance(leaf, _IDENTIFIED) or (known is not None and known.is_fixed):
         return ConstantLeaf(leaf)
     raise refuse(f"a {type(leaf).__name__} in the result cannot be captured; return arrays")
-
-
-__all__ = ["Captured", "Source", "capture"]

@@ -12,7 +12,19 @@ from typing import Any
 import numpy as np
 
 from fxc.ir.graph import Literal, Operand, Region, Value
-from fxc.ir.symbols import Dim, Guard, SymExpr, guard, hint, recording, substitute, symbol, symbols_of
+from fxc.ir.symbols import (
+    Dim,
+    Guard,
+    Symbol,
+    SymExpr,
+    SymFunc,
+    guard,
+    hint,
+    recording,
+    substitute,
+    symbol,
+    symbols_of,
+)
 from fxc.ir.tree import TreeSpec, flatten, unflatten
 from fxc.ir.types import ArrayType, ScalarType
 from fxc.ops.metas.layout import is_c_ordered
@@ -117,9 +129,7 @@ def _record_cond(
                 f"fxc.cond: result {number} is {left.type} in one branch and {right.type} in the "
                 "other; convert one of them"
             )
-    outputs = session.record(
-        "cond", pred, operands, on_true=true_region, on_false=false_region
-    )
+    outputs = session.record("cond", pred, operands, on_true=true_region, on_false=false_region)
     return unflatten(true_spec, [wrap(value) for value in outputs])
 
 
@@ -249,9 +259,7 @@ def _carried(session: Session, leaf: Any, number: int) -> Operand:
     return copied
 
 
-def _check_guards(
-    taken: dict[Guard, None], name: str, low: Dim | None, high: Dim | None
-) -> None:
+def _check_guards(taken: dict[Guard, None], name: str, low: Dim | None, high: Dim | None) -> None:
     """What the body relied on must hold for each iteration, not for the first alone.
 
     A relation that is linear in the loop's variable holds in between if it holds at both ends.
@@ -276,11 +284,11 @@ def _is_linear(dim: Dim, name: str) -> bool:
     if not isinstance(dim, SymExpr):
         return True
     for monomial, _ in dim.terms:
-        plain = sum(getattr(atom, "name", "") == name and not hasattr(atom, "left") for atom in monomial)
+        plain = sum(isinstance(atom, Symbol) and atom.name == name for atom in monomial)
         hidden = any(
             name in symbols_of(part)
             for atom in monomial
-            if hasattr(atom, "left")
+            if isinstance(atom, SymFunc)
             for part in (atom.left, atom.right)
         )
         if hidden or plain > 1:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
@@ -14,7 +13,7 @@ from fxc.ops.metas.layout import is_c_ordered, is_f_ordered, layout_of
 from .operands import Traced, TracedValue, array_value, dim_of, dims_of, operand, record, wrap
 from .session import refuse
 from .shaping import transpose, wrap_dims
-from .traced_int import TracedInt, int_dim
+from .traced_int import int_dim
 
 
 def is_array(x: Any) -> bool:
@@ -146,7 +145,7 @@ def arange(
     start, stop, step = (known_number(x, "np.arange") for x in (start, stop, step))
     if any(isinstance(x, Traced) for x in (start, stop, step)):
         raise refuse("np.arange with bounds that depend on array data cannot be captured")
-    sample = np.arange(start, stop, step, dtype)
+    sample: np.ndarray = np.arange(*(start, stop, step), dtype=dtype)
     return record("arange", Literal(start), Literal(step), length=len(sample), dtype=sample.dtype)
 
 
@@ -192,7 +191,8 @@ def _linspace_dtype(low: Operand, high: Operand) -> np.dtype:
         x.type.python_type(1) if getattr(x.type, "weak", False) else x.type.dtype.type(1)  # type: ignore[union-attr]
         for x in (low, high)
     ]
-    return np.linspace(samples[0], samples[1], 2).dtype
+    dtype: np.dtype = np.linspace(samples[0], samples[1], 2).dtype
+    return dtype
 
 
 def eye(
@@ -335,5 +335,3 @@ CREATION: dict[Any, Any] = {
     np.copy: copy,
     np.meshgrid: meshgrid,
 }
-
-__all__ = ["CREATION", "TracedInt", "asarray", "is_array"]

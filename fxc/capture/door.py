@@ -5,11 +5,7 @@ See Note [The call door].
 
 from __future__ import annotations
 
-import builtins
 import functools
-import math
-import operator
-import sys
 from collections.abc import Callable
 from types import (
     BuiltinFunctionType,
@@ -34,7 +30,7 @@ from .outside import Outside, check_class
 from .protocol import FUNCTIONS, array_function
 from .session import Session, refuse
 from .staging import DOOR, stage
-from .traced_int import TracedInt, int_dim, largest, smallest, wrap_dim
+from .traced_int import TracedInt, int_dim, largest, smallest
 from .traced_scalar import TracedScalar, numpy_scalar
 from .ufuncs import array_ufunc
 
@@ -91,6 +87,7 @@ class Door:
         self._staged: dict[FunctionType, FunctionType] = {}
         self._inner_codes: set[Any] = set()
         self._attributes: dict[tuple[int, str], Any] = {}
+        self._globals: dict[tuple[int, str], Any] = {}
 
     # -------------------------------------------------------- calls
 
@@ -133,9 +130,10 @@ class Door:
         return _as_constants(f(*args, **kwargs))
 
     def _call_function(self, f: FunctionType, args: Any, kwargs: Any) -> Any:
-        if f in FUNCTIONS:
+        function: Any = f
+        if function in FUNCTIONS:
             return self._call_numpy(f, args, kwargs)
-        if f in CONTROL:
+        if function in CONTROL:
             return f(*args, **kwargs)
         module = f.__module__ or ""
         if module.startswith("numpy"):
@@ -172,7 +170,7 @@ class Door:
         """An instance of a class of the user's, its ``__init__`` staged."""
         check_class(f)
         init = f.__init__  # type: ignore[misc]
-        made = object.__new__(f)
+        made: Any = object.__new__(f)
         if isinstance(init, FunctionType):
             if init.__code__.co_filename == "<string>":  # a dataclass wrote it
                 if hasattr(f, "__post_init__"):
@@ -294,6 +292,12 @@ class Door:
     def read_global(self, function: FunctionType, name: str, value: Any) -> Any:
         """A name that is no local of ``function``."""
         space = function.__globals__
+        key = (id(space), name)
+        if key not in self._globals:
+            self._globals[key] = self._new_global(space, name, value)
+        return self._globals[key]
+
+    def _new_global(self, space: dict[str, Any], name: str, value: Any) -> Any:
         root = self.outside.guards.constant(space, "globals")
         if name not in space:
             self.outside.guards.check(f"{name!r} not in {root}", f"{name} is Python's own")
@@ -596,5 +600,3 @@ _SPECIAL: dict[Any, Callable[..., Any]] = {
     setattr: _setattr,
     next: _next,
 }
-
-__all__ = ["Door", "Scope", "builtins", "math", "operator", "sys", "wrap_dim"]

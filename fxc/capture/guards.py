@@ -10,35 +10,33 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from fxc.ir.symbols import Dim, Guard, SymExpr, Symbol
+from fxc.ir.symbols import Dim, Guard, Symbol
 
 Inputs = tuple[Any, ...]
 
+# The small records of this package are named tuples: making a dataclass costs 1 ms of import time.
 
-@dataclass(frozen=True, slots=True)
-class Source:
+
+class Source(NamedTuple):
     """How to get at something from outside at a call: a variable of the program, and for people."""
 
     var: str
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Fetch:
+class Fetch(NamedTuple):
     """``var = expression``; ``var`` may be several names."""
 
     var: str
     expression: str
 
 
-@dataclass(frozen=True, slots=True)
-class Check:
+class Check(NamedTuple):
     """A condition that must hold; ``text`` says what it is about."""
 
     condition: str
@@ -195,6 +193,12 @@ class GuardBuilder:
         """Demand a fact."""
         self.steps.append(Check(condition, " ".join(text.split())))
 
+    def same_keys(self, var: str, keys: tuple[Any, ...]) -> str:
+        """The condition that a dict has these keys in this order."""
+        if all(type(key) is str for key in keys):
+            return f"[*{var}] == {list(keys)!r}"
+        return f"same_keys({var}, {self.constant(keys)})"
+
     def check_value(self, source: Source, value: Any) -> None:
         """Demand the very type and value of a plain immutable object."""
         name = self.constant(value)
@@ -242,6 +246,3 @@ class GuardBuilder:
     def program(self, inputs: Iterable[Source]) -> GuardProgram:
         """The finished program."""
         return GuardProgram(self.steps, self.constants, [source.var for source in inputs])
-
-
-__all__ = ["GuardBuilder", "GuardProgram", "Source", "SymExpr"]

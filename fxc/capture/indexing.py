@@ -9,8 +9,7 @@ Integers come first, from the last axis to the first; then one slice; then new a
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -27,8 +26,7 @@ from .traced_int import TracedInt
 Steps = tuple[ViewStep, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(NamedTuple):
     """What a key selects: the views to take, and whether one element is meant."""
 
     steps: Steps
@@ -125,8 +123,7 @@ def _without_ellipsis(kind: ArrayType, entries: list[Any]) -> list[Any]:
     used = sum(entry is not None and entry is not Ellipsis for entry in entries)
     if used > kind.rank:
         raise IndexError(
-            f"too many indices for array: array is {kind.rank}-dimensional, "
-            f"but {used} were indexed"
+            f"too many indices for array: array is {kind.rank}-dimensional, but {used} were indexed"
         )
     at = places[0] if places else len(entries)
     rest = entries[at + 1 :] if places else []
@@ -134,11 +131,11 @@ def _without_ellipsis(kind: ArrayType, entries: list[Any]) -> list[Any]:
 
 
 def _slice_spec(entry: slice, dim: Dim) -> SliceSpec:
-    bounds = [
+    start, stop, step = (
         None if bound is None else _slice_bound(bound)
         for bound in (entry.start, entry.stop, entry.step)
-    ]
-    return normalize_slice(*bounds, dim)
+    )
+    return normalize_slice(start, stop, step, dim)
 
 
 def _slice_bound(bound: Any) -> Dim:
@@ -235,8 +232,8 @@ def _one_element(source: Any, dtype: np.dtype) -> Operand:
                 "writing an array by a mask cannot be captured; use np.where(mask, values, x)"
             )
         cell = np.zeros((), dtype)
-        cell[...] = source
-        return Literal(cell[()])
+        cell[()] = source
+        return Literal(cell.reshape(1)[0])
     _check_fits(source, dtype)
     given = source._operand()
     if given.type.rank:

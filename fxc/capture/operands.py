@@ -94,8 +94,10 @@ def operand(x: Any) -> Operand:
         return constant(x)
     if isinstance(x, tuple | list):
         return array_value(x)
-    if isinstance(x, int | float | complex):  # a subclass: an enum, for instance
-        return Literal(next(kind(x) for kind in (int, float, complex) if isinstance(x, kind)))
+    if isinstance(x, int):  # an enum, for instance
+        return operand(int(x))
+    if isinstance(x, float):
+        return Literal(float(x))
     raise refuse(f"a {type(x).__name__} among arrays cannot be captured; use an array or a number")
 
 

@@ -8,14 +8,13 @@ be changed, objects are remembered so that the reads of their attributes come he
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from types import (
     BuiltinFunctionType,
     FunctionType,
     MethodType,
     ModuleType,
 )
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 
@@ -35,8 +34,7 @@ _PLAIN = frozenset({type(None), bool, int, float, complex, str, bytes, type(Elli
 _NUMBERS = frozenset({bool, int, float, complex})
 
 
-@dataclass(frozen=True, slots=True)
-class GraphInput:
+class GraphInput(NamedTuple):
     """One input of the graph and where it comes from; hidden ones are no arguments."""
 
     value: Value
@@ -44,8 +42,7 @@ class GraphInput:
     hidden: bool
 
 
-@dataclass(frozen=True, slots=True)
-class SymbolSource:
+class SymbolSource(NamedTuple):
     """What a symbol is: the size or stride of an axis of an input, or an int input itself."""
 
     input: int
@@ -73,11 +70,13 @@ def _refusing(kind: type, method: str) -> Callable[..., NoReturn]:
     return refused
 
 
-for _method in (
+_LIST_WRITES = (
     "append extend insert remove pop clear sort reverse __setitem__ __delitem__ __iadd__ __imul__"
-).split():
+)
+_DICT_WRITES = "__setitem__ __delitem__ pop popitem clear update setdefault __ior__"
+for _method in _LIST_WRITES.split():
     setattr(ExternalList, _method, _refusing(ExternalList, _method))
-for _method in "__setitem__ __delitem__ pop popitem clear update setdefault __ior__".split():
+for _method in _DICT_WRITES.split():
     setattr(ExternalDict, _method, _refusing(ExternalDict, _method))
 
 
@@ -86,8 +85,7 @@ def is_namedtuple(kind: type) -> bool:
     return issubclass(kind, tuple) and hasattr(kind, "_fields")
 
 
-@dataclass(slots=True)
-class Known:
+class Known(NamedTuple):
     """An object from outside, kept alive, with what the program sees in its place."""
 
     object: Any
@@ -121,7 +119,9 @@ class Outside:
             return self._plain(value, source, name, argument)
         known = self.known.get(id(value))
         if known is not None:
-            self.guards.check(f"{source.var} is {known.source.var}", f"{source.text} is {known.source.text}")
+            self.guards.check(
+                f"{source.var} is {known.source.var}", f"{source.text} is {known.source.text}"
+            )
             return known.seen
         seen = self._admit_new(value, kind, source, name, argument)
         if id(value) not in self.known:
@@ -216,12 +216,16 @@ class Outside:
             mask, wanted = mask | _C_CONTIGUOUS, wanted | _C_CONTIGUOUS
         elif flags.f_contiguous:
             mask, wanted = mask | _F_CONTIGUOUS, wanted | _F_CONTIGUOUS
-        checks = [f"type({var}) is ndarray", f"{var}.dtype == {guards.constant(array.dtype)}"]
+        dtype = guards.constant(array.dtype)
+        checks = [f"type({var}) is ndarray", f"({var}.dtype is {dtype} or {var}.dtype == {dtype})"]
         if not self.dynamic:
             checks.append(f"{var}.shape == {array.shape}")
         else:
             checks.append(f"{var}.ndim == {array.ndim}")
-        checks.append(f"{var}.flags.num & {mask} == {wanted}")
+        if flags.carray:
+            checks.append(f"{var}.flags.carray")
+        else:
+            checks.append(f"{var}.flags.num & {mask} == {wanted}")
         packed = flags.c_contiguous or flags.f_contiguous
         if not packed and not self.dynamic:
             checks.append(f"{var}.strides == {array.strides}")
@@ -310,7 +314,7 @@ class Outside:
             if type(key) not in _PLAIN:
                 raise refuse(f"{source.text} has a key of type {type(key).__name__}, {_EAGER}")
         self.guards.check(
-            f"type({source.var}) is dict and same_keys({source.var}, {self.guards.constant(keys)})",
+            f"type({source.var}) is dict and {self.guards.same_keys(source.var, keys)}",
             f"{source.text} has the keys {list(keys)}",
         )
         items = {}
@@ -352,15 +356,13 @@ _BY_IDENTITY = (
     classmethod,
 )
 # Methods with which Python code would run where the call door does not see it.
-_UNSEEN = frozenset(
-    f"__{name}__"
-    for name in (
-        "add radd iadd sub rsub isub mul rmul imul truediv rtruediv itruediv floordiv mod pow "
-        "matmul rmatmul neg abs getitem setitem delitem iter next len contains bool getattr "
-        "getattribute setattr delattr array array_ufunc array_function float int index lt le gt "
-        "ge enter exit"
-    ).split()
+_UNSEEN_NAMES = (
+    "add radd iadd sub rsub isub mul rmul imul truediv rtruediv itruediv floordiv mod pow "
+    "matmul rmatmul neg abs getitem setitem delitem iter next len contains bool getattr "
+    "getattribute setattr delattr array array_ufunc array_function float int index lt le gt "
+    "ge enter exit"
 )
+_UNSEEN = frozenset(f"__{name}__" for name in _UNSEEN_NAMES.split())
 _class_checked: set[type] = set()
 
 
@@ -392,9 +394,7 @@ def _is_python_class(kind: type) -> bool:
 
 
 def _is_plain(value: Any) -> bool:
-    return all(
-        type(item) in _PLAIN or (type(item) is tuple and _is_plain(item)) for item in value
-    )
+    return all(type(item) in _PLAIN or (type(item) is tuple and _is_plain(item)) for item in value)
 
 
 def _unpack(names: list[str], expression: str) -> Any:

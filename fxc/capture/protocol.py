@@ -20,10 +20,10 @@ from fxc.ops.table import TABLE, Tag
 
 from . import creation, shaping
 from .indexing import assign
-from .operands import array_value, dim_of, operand, record, wrap
+from .operands import array_value, operand, record, wrap
 from .session import current, refuse
 from .traced_int import wrap_dim
-from .ufuncs import array_ufunc, axis_number, call_ufunc, find, reducible, scan, writable
+from .ufuncs import axis_number, call_ufunc, find, reducible, scan, writable
 from .ufuncs import reduce as reduction
 
 
@@ -111,10 +111,10 @@ def round_array(a: Any, decimals: Any = 0, out: Any = None) -> Any:
         raise refuse("np.round of an array of bools cannot be captured")
     if out is not None:
         raise refuse("np.round of integers with out= cannot be captured")
-    return wrap(value).copy() if isinstance(value.type, ArrayType) else a  # type: ignore[arg-type]
+    return wrap(value).copy() if isinstance(value.type, ArrayType) else a
 
 
-def copyto(dst: Any, src: Any, casting: str = "same_kind", where: Any = True) -> None:
+def copyto(dst: Any, src: Any, casting: Any = "same_kind", where: Any = True) -> None:
     """As ``np.copyto``."""
     target = writable(dst)
     if where is True:
@@ -125,8 +125,8 @@ def copyto(dst: Any, src: Any, casting: str = "same_kind", where: Any = True) ->
     if value.type.dtype != target.type.dtype or isinstance(value, Literal):
         if isinstance(value, Literal) and value.type.weak:
             cell = np.zeros((), target.type.dtype)
-            np.copyto(cell, value.value, casting=casting)  # type: ignore[call-overload]
-            value = Literal(cell[()])
+            np.copyto(cell, value.value, casting=casting)
+            value = Literal(cell.reshape(1)[0])
         else:
             value = session.record("astype", value, target.type.dtype, casting=casting)
     chosen = session.record("where", operand(where), value, target)
@@ -225,7 +225,9 @@ def concatenate(
 
 def _sequence(arrays: Any) -> list[Any]:
     if not isinstance(arrays, tuple | list) and not creation.is_array(arrays):
-        raise TypeError("arrays to stack must be passed as a \"sequence\" type such as list or tuple.")
+        raise TypeError(
+            'arrays to stack must be passed as a "sequence" type such as list or tuple.'
+        )
     return list(arrays)
 
 
@@ -292,7 +294,9 @@ def broadcast_arrays(*args: Any, subok: bool = False) -> Any:
     values = [array_value(x) for x in args]
     whole = shaping.wrap_dims(broadcast_shapes(*(v.type.shape for v in values)))
     return tuple(
-        wrap(v) if shaping.wrap_dims(v.type.shape) == whole else shaping.broadcast_to(wrap(v), whole)
+        wrap(v)
+        if shaping.wrap_dims(v.type.shape) == whole
+        else shaping.broadcast_to(wrap(v), whole)
         for v in values
     )
 
@@ -415,5 +419,3 @@ FUNCTIONS: dict[Any, Callable[..., Any]] = {
     np.atleast_2d: all_at_least(2),
     np.isclose: isclose,
 }
-
-__all__ = ["FUNCTIONS", "array_function", "array_ufunc", "dim_of"]

@@ -63,7 +63,11 @@ PURE_CALLABLES: frozenset[type] = frozenset({operator.itemgetter, operator.attrg
 # Builtin methods of these objects change nothing.
 PURE_OWNERS: frozenset[type] = frozenset(
     {str, bytes, int, float, complex, bool, tuple, range, frozenset, slice, np.dtype}
-    | {kind for kind in vars(np).values() if isinstance(kind, type) and issubclass(kind, np.generic)}
+    | {
+        kind
+        for kind in vars(np).values()
+        if isinstance(kind, type) and issubclass(kind, np.generic)
+    }
 )
 # Containers: whoever holds one that is not from outside may change it.
 OWN_CONTAINERS = (list, dict, set, collections.deque)

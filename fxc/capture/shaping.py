@@ -174,9 +174,7 @@ def expand_dims(x: Any, axis: Any) -> Any:
 def diagonal(x: Any, offset: Any = 0, axis1: Any = 0, axis2: Any = 1) -> Any:
     """As ``np.diagonal``: a read-only view."""
     value = _array(x)
-    return record(
-        "diagonal", value, axis_number(offset), axis_number(axis1), axis_number(axis2)
-    )
+    return record("diagonal", value, axis_number(offset), axis_number(axis1), axis_number(axis2))
 
 
 def broadcast_to(x: Any, shape: Any) -> Any:

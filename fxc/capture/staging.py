@@ -16,9 +16,8 @@ from __future__ import annotations
 import ast
 import linecache
 from collections.abc import Iterator
-from dataclasses import dataclass
 from types import CodeType, FunctionType
-from typing import Any
+from typing import Any, NamedTuple
 
 from fxc.ir.location import SourceLocation
 
@@ -30,8 +29,7 @@ _FUTURES = 0x1FF0000  # the bits of ``from __future__`` imports
 FunctionNode = ast.FunctionDef | ast.Lambda
 
 
-@dataclass(frozen=True, slots=True)
-class Staged:
+class Staged(NamedTuple):
     """The rewritten code, and every code object in it."""
 
     code: CodeType
@@ -126,15 +124,16 @@ def _candidates(tree: ast.Module, code: CodeType) -> list[FunctionNode]:
             first = min([node.lineno, *(d.lineno for d in node.decorator_list)])
             if node.name == code.co_name and first == code.co_firstlineno:
                 found.append(node)
-        elif isinstance(node, ast.Lambda) and code.co_name == "<lambda>":
-            if node.lineno == code.co_firstlineno and _spans(node, code):
-                found.append(node)
+        elif isinstance(node, ast.Lambda) and code.co_name == "<lambda>" and _spans(node, code):
+            found.append(node)
     return [node for node in found if _parameters(node.args) == _given(code)]
 
 
 def _spans(node: ast.Lambda, code: CodeType) -> bool:
     """Whether the code's columns lie in the lambda's body."""
     body = node.body
+    if node.lineno != code.co_firstlineno:
+        return False
     for line, _, column, end in code.co_positions():
         if line is None or column is None or end is None or end <= 0:
             continue
@@ -184,9 +183,9 @@ def _rewrite(node: FunctionNode, code: CodeType) -> CodeType:
     module = ast.fix_missing_locations(ast.Module(body=[factory], type_ignores=[]))
     flags = code.co_flags & _FUTURES
     compiled = compile(module, code.co_filename, "exec", flags=flags, dont_inherit=True)
-    for each in _codes(compiled):
-        if each.co_name == code.co_name and _given(each) == _given(code):
-            return each.replace(co_qualname=code.co_qualname)
+    for found in _codes(compiled):
+        if found.co_name == code.co_name and _given(found) == _given(code):
+            return found.replace(co_qualname=code.co_qualname)
     raise _NoSource
 
 
@@ -248,9 +247,7 @@ class _Rewriter(ast.NodeTransformer):
         self._scopes.append(names)
         for place, generator in enumerate(node.generators):
             if place:
-                generator.iter = self._door(
-                    "iterable", generator.iter, self.visit(generator.iter)
-                )
+                generator.iter = self._door("iterable", generator.iter, self.visit(generator.iter))
             generator.target = self.visit(generator.target)
             generator.ifs = [self.visit(test) for test in generator.ifs]
         for field in ("elt", "key", "value"):

@@ -12,8 +12,8 @@ from fxc.ops.metas.layout import is_c_ordered, is_f_ordered
 
 from . import shaping
 from .indexing import Place, apply_steps, assign, assign_mask, is_mask, locate
-from .operands import Traced, TracedValue, dim_of, operand, record, wrap
-from .session import current, refuse
+from .operands import TracedValue, operand, record, wrap
+from .session import current_or_none, refuse
 from .traced_int import wrap_dim
 from .ufuncs import (
     BINARY,
@@ -83,7 +83,9 @@ class Flags:
         return True
 
     def __getitem__(self, name: str) -> bool:
-        return bool(getattr(self, {"C": "c_contiguous", "F": "f_contiguous"}.get(name, name.lower())))
+        return bool(
+            getattr(self, {"C": "c_contiguous", "F": "f_contiguous"}.get(name, name.lower()))
+        )
 
     def __getattr__(self, name: str) -> Any:
         raise refuse(f"x.flags.{name} cannot be captured")
@@ -172,7 +174,7 @@ class TracedArray(TracedValue):
     def __len__(self) -> int:
         if not self._type.rank:
             raise TypeError("len() of unsized object")
-        return wrap_dim(self._type.shape[0]).__index__()
+        return int(wrap_dim(self._type.shape[0]))
 
     def __iter__(self) -> Iterator[Any]:
         if not self._type.rank:
@@ -211,7 +213,7 @@ class TracedArray(TracedValue):
         raise refuse("a function that NumPy does not dispatch needs the elements of an array")
 
     def __repr__(self) -> str:
-        if current_is_over():
+        if current_or_none() is None:  # a debugger may print traced arrays
             return f"<traced {self._type}>"
         return str(self._need("printing an array"))
 
@@ -379,14 +381,23 @@ class TracedArray(TracedValue):
     def all(self, axis: Any = None, out: Any = None, keepdims: Any = False, **rest: Any) -> Any:
         return reduce("all", self, axis, None, out, keepdims, **rest)
 
-    def sum(self, axis: Any = None, dtype: Any = None, out: Any = None, *rest: Any, **more: Any) -> Any:
+    def sum(
+        self, axis: Any = None, dtype: Any = None, out: Any = None, *rest: Any, **more: Any
+    ) -> Any:
         return reduce("sum", self, axis, dtype, out, *rest, **more)
 
-    def prod(self, axis: Any = None, dtype: Any = None, out: Any = None, *rest: Any, **more: Any) -> Any:
+    def prod(
+        self, axis: Any = None, dtype: Any = None, out: Any = None, *rest: Any, **more: Any
+    ) -> Any:
         return reduce("prod", self, axis, dtype, out, *rest, **more)
 
     def mean(
-        self, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = False, **more: Any
+        self,
+        axis: Any = None,
+        dtype: Any = None,
+        out: Any = None,
+        keepdims: Any = False,
+        **more: Any,
     ) -> Any:
         return reduce("mean", self, axis, dtype, out, keepdims, **more)
 
@@ -399,13 +410,6 @@ class TracedArray(TracedValue):
         self, axis: Any = None, dtype: Any = None, out: Any = None, ddof: Any = 0, **more: Any
     ) -> Any:
         return reduce("std", self, axis, dtype, out, ddof=ddof, **more)
-
-
-def current_is_over() -> bool:
-    """Whether no capture is running: a debugger may print traced arrays."""
-    from .session import current_or_none
-
-    return current_or_none() is None
 
 
 def _ambiguous_truth(size: Any) -> Exception:
@@ -431,5 +435,3 @@ for _name, _operator in UNARY.items():
     setattr(TracedArray, f"__{_name}__", unary(_operator))
 
 TracedValue._wrappers[ArrayType] = TracedArray
-
-__all__ = ["TracedArray", "Traced", "current", "dim_of"]

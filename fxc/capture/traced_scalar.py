@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from fxc.ir.graph import Literal, Value
+from fxc.ir.graph import Literal
 from fxc.ir.types import ArrayType, ScalarType
 
 from .operands import Traced, TracedValue, operand, record, wrap
@@ -257,7 +257,7 @@ def numpy_scalar(dtype: Any, x: Any) -> Any:
     value = operand(x)
     if isinstance(value, Literal):
         return dtype(value.value)
-    if isinstance(value, Value) and isinstance(value.type, ArrayType):
+    if isinstance(value.type, ArrayType):
         if value.type.rank:
             return record("astype", value, np.dtype(dtype), casting="unsafe")
         return astype(record("item", value), dtype)

@@ -136,8 +136,6 @@ def array_ufunc(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: A
 def _call(ufunc: np.ufunc, name: str, inputs: tuple[Any, ...], options: dict[str, Any]) -> Any:
     out = _single_out(ufunc, options.pop("out", None))
     where = options.pop("where", True)
-    if isinstance(where, np.ndarray) and where is not True and where.ndim == 0 and bool(where):
-        where = True
     dtype = options.pop("dtype", None)
     casting = options.pop("casting", "same_kind")
     for key, value in options.items():
@@ -162,7 +160,7 @@ def _single_out(ufunc: np.ufunc, out: Any) -> Any:
 
 
 def _cast_inputs(
-    ufunc: np.ufunc, inputs: tuple[Any, ...], dtype: np.dtype, casting: str
+    ufunc: np.ufunc, inputs: tuple[Any, ...], dtype: np.dtype, casting: Any
 ) -> tuple[Any, ...]:
     """The inputs as the loop for the result dtype ``dtype`` takes them."""
     session = current()
@@ -192,7 +190,7 @@ def _python_type_or_dtype(x: Operand) -> Any:
     return kind.dtype
 
 
-_REDUCTIONS = {
+_REDUCTIONS: dict[np.ufunc, str] = {
     np.add: "sum",
     np.multiply: "prod",
     np.minimum: "min",
@@ -200,7 +198,7 @@ _REDUCTIONS = {
     np.logical_and: "all",
     np.logical_or: "any",
 }
-_SCANS = {np.add: "cumsum", np.multiply: "cumprod"}
+_SCANS: dict[np.ufunc, str] = {np.add: "cumsum", np.multiply: "cumprod"}
 
 
 def _reduce(ufunc: np.ufunc, inputs: tuple[Any, ...], options: dict[str, Any]) -> Any:
@@ -219,9 +217,7 @@ def _accumulate(ufunc: np.ufunc, inputs: tuple[Any, ...], options: dict[str, Any
     return scan(name, inputs[0], out=out, **{"axis": 0, **options})
 
 
-def _outer(
-    ufunc: np.ufunc, name: str, inputs: tuple[Any, ...], options: dict[str, Any]
-) -> Any:
+def _outer(ufunc: np.ufunc, name: str, inputs: tuple[Any, ...], options: dict[str, Any]) -> Any:
     if options:
         raise refuse(f"np.{ufunc.__name__}.outer with {next(iter(options))}= cannot be captured")
     left, right = (array_value(x) for x in inputs)

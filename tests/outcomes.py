@@ -1,0 +1,171 @@
+"""What a caller sees of a call, and how two calls differ.
+
+``run`` calls a function and keeps all that can be seen afterwards; ``difference`` compares two
+such outcomes and says in words what differs first. Everything is compared: the containers and
+Python types of results, dtype, shape, strides, writeability and every bit of every array, which
+results and inputs are the same object or share memory, the inputs afterwards, and the exception.
+
+A nan is a nan: its sign and payload are left open, as NumPy itself leaves them (they depend on
+the order of operands that the compiler chose for its loops).
+"""
+
+from __future__ import annotations
+
+import itertools
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """The result or the exception of a call, and its arguments after it."""
+
+    result: Any
+    error: BaseException | None
+    inputs: tuple[Any, ...]
+
+
+def run(fn: Callable[..., Any], inputs: Sequence[Any]) -> Outcome:
+    """Call ``fn(*inputs)``; floating-point warnings are not looked at."""
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        try:
+            return Outcome(fn(*inputs), None, tuple(inputs))
+        except Exception as error:
+            return Outcome(None, error, tuple(inputs))
+
+
+# How far apart two floats may be, in ulps; by the place of the array in the result.
+Tolerance = Callable[[str], float]
+
+
+def exact(where: str) -> float:
+    return 0.0
+
+
+def difference(
+    expected: Outcome, found: Outcome, ulps: Tolerance = exact, *, strides: bool = True
+) -> str:
+    """What the caller of ``found`` sees otherwise than the caller of ``expected``, or ''."""
+    if expected.error is not None or found.error is not None:
+        if type(expected.error) is not type(found.error) or str(expected.error) != str(found.error):
+            return f"raises {found.error!r}, NumPy {expected.error!r}"
+    left = list(_leaves(expected.result, "result"))
+    right = list(_leaves(found.result, "result"))
+    if [where for where, _ in left] != [where for where, _ in right]:
+        return f"gives {_skeleton(right)}, NumPy {_skeleton(left)}"
+    left += [(f"argument {place}", x) for place, x in enumerate(expected.inputs)]
+    right += [(f"argument {place}", x) for place, x in enumerate(found.inputs)]
+    for (where, x), (_, y) in zip(left, right, strict=True):
+        text = leaf_difference(x, y, ulps(where), strides=strides)
+        if text:
+            return f"{where}: {text}"
+    return _relations([x for _, x in left], [y for _, y in right], [where for where, _ in left])
+
+
+def _leaves(tree: Any, where: str) -> Iterator[tuple[str, Any]]:
+    """The leaves of a result by their place, which names the containers around them."""
+    if type(tree) in (tuple, list):
+        for place, item in enumerate(tree):
+            yield from _leaves(item, f"{where}.{type(tree).__name__}[{place}]")
+    elif type(tree) is dict:
+        for key, item in tree.items():
+            yield from _leaves(item, f"{where}[{key!r}]")
+    else:
+        yield where, tree
+
+
+def _skeleton(leaves: list[tuple[str, Any]]) -> str:
+    return ", ".join(where for where, _ in leaves) or "nothing"
+
+
+def leaf_difference(x: Any, y: Any, ulps: float = 0.0, *, strides: bool = True) -> str:
+    """How ``y`` differs from what NumPy gave, or ''."""
+    if type(x) is not type(y):
+        return f"a {type(y).__name__} {y!r}, NumPy gives a {type(x).__name__} {x!r}"
+    if not isinstance(x, np.ndarray | np.generic):
+        same = same_bits(np.asarray(x), np.asarray(y)) if isinstance(x, float) else bool(x == y)
+        return "" if same else f"{y!r}, NumPy gives {x!r}"
+    for what in ("dtype", "shape"):
+        if getattr(x, what) != getattr(y, what):
+            return f"{what} {getattr(y, what)}, NumPy gives {getattr(x, what)}"
+    if isinstance(x, np.ndarray):
+        if strides and _strides(x) != _strides(y):
+            return f"strides {y.strides}, NumPy gives {x.strides}, shape {x.shape}"
+        if x.flags.writeable != y.flags.writeable:
+            return f"writeable is {y.flags.writeable}, with NumPy {x.flags.writeable}"
+    a, b = np.asarray(x), np.asarray(y)
+    if same_bits(a, b):
+        return ""
+    if ulps and a.dtype.kind == "f" and ulps_apart(a, b) <= ulps:
+        return ""
+    return _values(a, b)
+
+
+def _strides(x: np.ndarray) -> tuple[int, ...]:
+    """The strides that matter: not those of axes with one element."""
+    if x.size == 0:
+        return ()
+    return tuple(step for size, step in zip(x.shape, x.strides, strict=True) if size > 1)
+
+
+def same_bits(a: np.ndarray, b: np.ndarray) -> bool:
+    """Whether the arrays agree bit for bit, any nan with any other."""
+    return bool(agreement(a, b).all())
+
+
+def agreement(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """Where two arrays of one dtype agree bit for bit."""
+    if a.dtype.kind == "c":
+        return agreement(a.real, b.real) & agreement(a.imag, b.imag)
+    if a.dtype.kind != "f":
+        return np.asarray(a == b)
+    bits = f"u{a.dtype.itemsize}"
+    same = np.ascontiguousarray(a).view(bits) == np.ascontiguousarray(b).view(bits)
+    return same.reshape(a.shape) | (np.isnan(a) & np.isnan(b))
+
+
+def ulps_apart(a: np.ndarray, b: np.ndarray) -> float:
+    """The largest distance in units in the last place of ``a``; inf if nans or infinities differ."""
+    special = ~(np.isfinite(a) & np.isfinite(b))
+    if not agreement(a[special], b[special]).all():
+        return np.inf
+    wide = np.longdouble
+    with np.errstate(all="ignore"):
+        gap = np.abs(a[~special].astype(wide) - b[~special].astype(wide))
+        return float((gap / np.spacing(np.abs(a[~special])).astype(wide)).max(initial=0))
+
+
+def _values(a: np.ndarray, b: np.ndarray) -> str:
+    """The first elements that differ."""
+    wrong = np.argwhere(~agreement(a, b))
+    at = tuple(wrong[0])
+    text = f"{len(wrong)} of {a.size} elements differ, first at {tuple(map(int, at))}: "
+    text += f"{b[at]!r}, NumPy gives {a[at]!r}"
+    if a.size <= 24:
+        text += f"\n  NumPy: {a.tolist()}\n  fxc:   {b.tolist()}"
+    return text
+
+
+def _relations(left: list[Any], right: list[Any], names: list[str]) -> str:
+    """Which objects are the same, and which share memory."""
+    for i, j in itertools.combinations(range(len(left)), 2):
+        if not (isinstance(left[i], np.ndarray) and isinstance(left[j], np.ndarray)):
+            continue
+        pair = f"{names[i]} and {names[j]}"
+        if (left[i] is left[j]) != (right[i] is right[j]):
+            return f"{pair}: one object is {right[i] is right[j]}, with NumPy {left[i] is left[j]}"
+        if _share(left[i], left[j]) != _share(right[i], right[j]):
+            return f"{pair}: sharing memory is {_share(right[i], right[j])}, NumPy's opposite"
+    return ""
+
+
+def _share(a: np.ndarray, b: np.ndarray) -> bool:
+    try:
+        return np.shares_memory(a, b, max_work=20000)
+    except np.exceptions.TooHardError:
+        return np.may_share_memory(a, b)
