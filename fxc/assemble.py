@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
@@ -12,6 +11,7 @@ import numpy as np
 
 from fxc.ir.errors import InternalError
 from fxc.ir.graph import Graph
+from fxc.ir.records import frozen
 from fxc.ir.types import ArrayType, array_type, stride_order
 from fxc.lowering.entry import Module
 from fxc.lowering.loops import Boxed, BufferArg
@@ -21,7 +21,7 @@ from fxc.runtime.engine import Engine
 from fxc.runtime.plan import NativeStep, NumpyStep, Plan, Recipe, Slot, SlotArg, make_plan
 
 
-@dataclass(frozen=True)
+@frozen
 class Assembled:
     """Compiled code with its plan. ``fallbacks`` names the operators that NumPy itself runs."""
 

@@ -9,10 +9,11 @@ import types
 import warnings
 from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar, overload
 
 from fxc.ir.errors import CaptureError, CaptureWarning
+from fxc.ir.records import frozen, mutable
 from fxc.ir.tree import LEAF, TreeSpec, unflatten
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ _log = logging.getLogger("fxc")
 _BACKENDS = ("llvm", "numpy")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CacheInfo:
     """What has run so far: compilations, calls of compiled code, calls of plain NumPy, and how
     often which operator was left to NumPy inside compiled code.
@@ -39,7 +40,7 @@ class CacheInfo:
     fallbacks: Mapping[str, int]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Stages:
     """Every stage of one compilation; ``str()`` of each is its text."""
 
@@ -66,7 +67,7 @@ class Stages:
         return "\n".join(parts)
 
 
-@dataclass(slots=True)
+@mutable
 class _Variant:
     """One compilation and when it may be used."""
 
@@ -78,7 +79,7 @@ class _Variant:
     calls: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Options:
     """How a function is compiled; see ``fxc.compile``."""
 
@@ -93,7 +94,7 @@ class Options:
             )
 
 
-@dataclass(slots=True)
+@mutable
 class _State:
     """What all bindings of one compiled function share."""
 
@@ -108,6 +109,7 @@ class Compiled(Generic[P, R]):
     """A function that is captured and compiled when it is called; see ``fxc.compile``."""
 
     def __init__(self, fn: Callable[P, R], options: Options) -> None:
+        self.__name__: str = getattr(fn, "__name__", type(fn).__name__)
         functools.update_wrapper(self, fn)
         self.__fxc_original__ = fn
         self._options = options
@@ -115,11 +117,14 @@ class Compiled(Generic[P, R]):
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         """Run the function; the result is NumPy's."""
+        result: R
         for variant in self._state.variants:
             inputs = variant.check(args, kwargs)
             if inputs is not None:
-                return self._run(variant, inputs, args, kwargs)
-        return self._miss(args, kwargs)
+                result = self._run(variant, inputs, args, kwargs)
+                return result
+        result = self._miss(args, kwargs)
+        return result
 
     def __get__(self, owner: Any, kind: type | None = None) -> Any:
         return self if owner is None else types.MethodType(self, owner)
@@ -128,7 +133,7 @@ class Compiled(Generic[P, R]):
         return f"<fxc.Compiled {getattr(self, '__qualname__', self.__fxc_original__)}>"
 
     def __reduce__(self) -> str | tuple[Any, ...]:
-        return getattr(self, "__qualname__", "")  # found again by its name, like a function
+        return str(getattr(self, "__qualname__", ""))  # found again by its name, like a function
 
     # -- looking inside
 

@@ -10,7 +10,6 @@ import statistics
 import sys
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -18,6 +17,7 @@ from typing import Any
 import numpy as np
 
 import fxc
+from fxc.ir.records import frozen
 
 PROGRAMS = ("gray_scott", "black_scholes", "photo", "transformer_block", "nbody")
 EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
@@ -30,7 +30,7 @@ class DemoError(Exception):
     """The demo cannot start; the message says what to do about it."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Row:
     """What was found out about one program."""
 

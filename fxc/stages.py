@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from fxc.capture.capture import ArrayLeaf, Captured, ScalarLeaf
@@ -12,6 +11,7 @@ from fxc.dispatch.default import default_dispatcher
 from fxc.dispatch.keys import DispatchKey
 from fxc.ir.evaluate import deliver, evaluate
 from fxc.ir.graph import Graph
+from fxc.ir.records import frozen
 from fxc.ir.signature import OutputLeaf, ResultLeaf
 from fxc.ir.types import Type
 from fxc.ops.kernels import kernel_of
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 Backend = Callable[[Graph, BackendIndex, tuple[Type, ...]], Callable[..., Sequence[Any]]]
 
 
-@dataclass(frozen=True)
+@frozen
 class Compilation:
     """All stages of one captured call; ``run(*inputs)`` gives the leaves of the result."""
 

@@ -191,9 +191,10 @@ def _boxed_arg(context: Context, arg: object) -> object:
         case Value():
             if arg in context.dim_of:
                 return context.dim_of[arg]
-            kind = arg.type
-            is_scalar = isinstance(kind, ScalarType)
-            return BufferArg(context.place_value(arg), is_scalar, is_scalar and kind.weak)
+            name, kind = context.place_value(arg), arg.type
+            if isinstance(kind, ScalarType):
+                return BufferArg(name, scalar=True, weak=kind.weak)
+            return BufferArg(name)
         case Literal():
             return arg.value
         case tuple():

@@ -7,12 +7,13 @@ Views are always inline, as index arithmetic. See Note [Writes in place].
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 import numpy as np
 
 from fxc.ir.graph import Literal, Node, Operand, Region, Value, walk
 from fxc.ir.location import SourceLocation
+from fxc.ir.records import mutable
 from fxc.ir.symbols import Dim, product, substitute, symbol
 from fxc.ir.types import ArrayType, Type, array_type, c_strides, ordered_strides, stride_order
 from fxc.ops.table import TABLE, Tag
@@ -45,7 +46,7 @@ INLINE_WEIGHT = 64  # operations that one inline expression may hold
 NEVER = 1 << 60  # the last use of what outlives its region
 
 
-@dataclass
+@mutable
 class Scope:
     """What is known while the nodes of one region are visited."""
 
@@ -310,7 +311,7 @@ def through_view(node: Node, index: Idx) -> Idx:
     return INDEX_MAPS[group](node.args[0].type, node.args[1:], index)
 
 
-@dataclass(slots=True)
+@mutable
 class Origin:
     """Where a load comes from: the largest pure view of a buffer that it is an element of."""
 

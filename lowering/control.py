@@ -101,10 +101,10 @@ def _enter(context: Context, region: Region, visit: Visit, owned: set[str]) -> S
 def _carried(context: Context, value: Operand, output: Value) -> str:
     """The buffer of a carried value, holding the initial one."""
     storage = context.storage_of(value) if isinstance(value, Value) else None
-    if storage is not None and context.place[value] == storage:  # type: ignore[index]
-        if context.may_overwrite(storage):
-            context.place_readers(storage)
-            return storage
+    is_whole = storage is not None and context.place.get(value) == storage  # type: ignore[arg-type]
+    if storage is not None and is_whole and context.may_overwrite(storage):
+        context.place_readers(storage)
+        return storage
     name = context.new_buffer(output.type)
     store(context, value, name, whole, None)
     return name

@@ -7,10 +7,11 @@ loop does the rest; the optimiser's own vectoriser is not relied on. See Note [L
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 import numpy as np
 
+from fxc.ir.records import mutable
 from fxc.ir.symbols import Dim, SymFunc, symbol, symbols_of
 
 from .addressing import byte_offset, step_of
@@ -31,6 +32,7 @@ from .loops import (
     Store,
     walk,
 )
+from .neutral import neutral, nothing
 from .products import emit_matmul
 from .reduction_order import PAIRWISE_BLOCK, PAIRWISE_LANES
 from .scalar_rules import SCALAR_RULES, cast
@@ -43,12 +45,13 @@ from .scalar_rules import SCALAR_RULES, cast
 
 VECTOR_BYTES = 64
 MOST_LANES = 32
+COLUMNS = 4  # vectors of totals of a loop that runs inside a vector loop
 SHORT = 8  # a loop of fewer iterations gets no lanes if the loop around it can have them
 BOOL = np.dtype(bool)
 I64 = np.dtype(np.int64)
 
 
-@dataclass
+@mutable
 class Registers:
     """What the names of the loop IR are called in the function being written."""
 
@@ -329,7 +332,14 @@ class Emitter:
 
     def _start_total(self, stmt: Accumulate, lanes: int) -> None:
         code = Lanes(self.function, lanes)
-        self.regs.totals[stmt.name] = code.const(stmt.init.value, stmt.dtype)
+        self.regs.totals[stmt.name] = self.atom(stmt.init, stmt.dtype, code)
+        if stmt.position is not None:
+            self.regs.totals[f"{stmt.name}@"] = code.const(-1, I64)
+
+    def _start_lanes(self, stmt: Accumulate, code: Lanes) -> None:
+        """Each lane of an order-free total begins with the neutral element."""
+        start = neutral(stmt.combine, stmt.dtype)
+        self.regs.totals[stmt.name] = code.const(start.value, stmt.dtype)
         if stmt.position is not None:
             self.regs.totals[f"{stmt.name}@"] = code.const(-1, I64)
 
@@ -414,9 +424,9 @@ class Emitter:
         self.block(hoisted)
         whole = f.op(f"and i64 {size}, {-lanes}")
         scalars = {key: self.regs.totals[key] for key, _ in self._keys(carried)}
-        for stmt in carried:
-            self._start_total(stmt, lanes)
         code = Lanes(f, lanes)
+        for stmt in carried:
+            self._start_lanes(stmt, code)
         self.regs.vector = loop.var
         self.counted(loop.var, "0", whole, lanes, lanes, carried, lambda: self.block(body, lanes))
         self.regs.vector = None
@@ -493,7 +503,10 @@ class Emitter:
         survey = Survey(self.program, loop)
         if not survey.possible or not survey.pays:
             return 1
-        return min(MOST_LANES, VECTOR_BYTES // survey.widest)
+        lanes = VECTOR_BYTES // survey.widest
+        if survey.inner and not survey.all_short:  # a few totals at once hide the latency of each
+            lanes *= COLUMNS
+        return min(MOST_LANES, lanes)
 
     # -- pairwise sums
 
@@ -798,8 +811,8 @@ class PairwiseTree:
         lanes = [
             Accumulate(s.name, s.dtype, s.combine, s.value, s.init, "any") for s in self.totals
         ]
-        for stmt in lanes:  # x[0] + nothing: -0.0 is what leaves every first element as it is
-            zero = -0.0 if stmt.dtype.kind == "f" and stmt.combine == "add" else stmt.init.value
+        for stmt in lanes:
+            zero = nothing(stmt.combine, stmt.dtype).value
             inner.regs.totals[stmt.name] = code.const(zero, stmt.dtype)
         inner.regs.vector = self.loop.var
         block = (*self.body, *lanes)
@@ -819,7 +832,7 @@ class PairwiseTree:
         f.start(join)
         for stmt, value in zip(lanes, sums, strict=True):
             kind = scalar_type(stmt.dtype)
-            zero = -0.0 if stmt.dtype.kind == "f" and stmt.combine == "add" else stmt.init.value
+            zero = nothing(stmt.combine, stmt.dtype).value
             empty = constant(zero, stmt.dtype)
             inner.regs.totals[stmt.name] = f.op(
                 f"phi {kind} [ {empty}, %{start} ], [ {value}, %{last} ]"

@@ -6,9 +6,9 @@ See Note [Native entry].
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from fxc.ir.graph import Graph
+from fxc.ir.records import frozen
 from fxc.ir.symbols import Dim, SymExpr, hint, symbols_of
 from fxc.ir.types import ArrayType
 
@@ -31,7 +31,7 @@ from .vector_math import definitions
 ALIGNMENT = 64
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ObjectLayout:
     """Where CPython and NumPy keep things: byte offsets into their objects."""
 
@@ -54,7 +54,7 @@ class ObjectLayout:
 LAYOUT = ObjectLayout(object.__basicsize__, bytes.__basicsize__ - 1)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Segment:
     """One native function: the statements of the program from ``first`` up to ``last``."""
 
@@ -63,7 +63,7 @@ class Segment:
     last: int
 
 
-@dataclass(frozen=True)
+@frozen
 class Module:
     """LLVM text and what the runtime needs to call it.
 

@@ -8,8 +8,9 @@ reads any more disappear, and those that live within one iteration shrink to wha
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from fxc.ir.records import frozen, mutable
 from fxc.ir.symbols import Dim, SymExpr, hint, substitute, symbol, symbols_of
 
 from .addressing import byte_offset, step_of
@@ -57,7 +58,7 @@ def fuse(program: Program) -> Program:
 # -- accesses
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Access:
     """One place where a buffer is read or written."""
 
@@ -261,7 +262,7 @@ def rename(stmt: Stmt, dims: dict[str, Dim]) -> Stmt:
 # -- forwarding
 
 
-@dataclass(slots=True)
+@mutable
 class _Known:
     """What is in registers: elements by place, results by operation."""
 
@@ -322,7 +323,7 @@ def _forward_one(program: Program, stmt: Stmt, known: _Known) -> Stmt | None:
             known.elements[buffer, index] = stmt.value
             return stmt
         case Accumulate():
-            return replace(stmt, value=known.atom(stmt.value))
+            return replace(stmt, value=known.atom(stmt.value), init=known.atom(stmt.init))
         case Boxed():  # native code begins anew behind a call of NumPy, with no registers
             known.elements.clear()
             known.results.clear()

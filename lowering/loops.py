@@ -8,25 +8,26 @@ dims over loop variables, one for each dim of the buffer::
         new[i, j] = multiply(0.25, add(u[i, j + 1], u[i + 2, j + 1]))
         err = maximum over j of absolute(…)
 
-Views are gone into indices. See Note [Order of stores and loads].
+Views are gone into indices. See Note [Writes in place].
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Literal as OneOf
 
 import numpy as np
 
 from fxc.ir.location import SourceLocation
+from fxc.ir.records import frozen, mutable
 from fxc.ir.symbols import Dim
 
 Role = OneOf["input", "output", "temp", "constant"]
 Order = OneOf["any", "sequential", "pairwise"]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Buffer:
     """Memory that statements load from and store to. Strides are in bytes.
 
@@ -43,7 +44,7 @@ class Buffer:
     data: bytes | None = None  # of a constant
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Const:
     """A scalar known now."""
 
@@ -54,7 +55,7 @@ class Const:
 Atom = str | Const
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Load:
     name: str
     dtype: np.dtype
@@ -62,7 +63,7 @@ class Load:
     index: tuple[Dim, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Compute:
     """``name = op(args)``; every argument has the dtype that the operation's loop takes."""
 
@@ -73,7 +74,7 @@ class Compute:
     arg_dtypes: tuple[np.dtype, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Index:
     """``name`` = an integer expression over loop variables and sizes."""
 
@@ -82,7 +83,7 @@ class Index:
     value: Dim
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Store:
     buffer: str
     index: tuple[Dim, ...]
@@ -90,26 +91,26 @@ class Store:
     dtype: np.dtype
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Accumulate:
     """``name = combine(name, value)``, carried through the ``levels`` loops around it.
 
-    It starts from ``init``. After those loops ``name`` is the total; in a ``sequential`` one, later
-    statements of the body may read the running total. With ``position`` (argmin, argmax) the total
-    is the position of the first extreme.
+    It starts from ``init``, a constant or a scalar of the block around. After those loops ``name``
+    is the total; in a ``sequential`` one, later statements of the body may read the running total.
+    With ``position`` (argmin, argmax) the total is the position of the first extreme.
     """
 
     name: str
     dtype: np.dtype
     combine: str
     value: Atom
-    init: Const
+    init: Atom
     order: Order
     levels: int = 1
     position: Dim | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Loop:
     """``for var in 0:size``.
 
@@ -128,7 +129,7 @@ class Loop:
     note: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class If:
     """Run ``then`` if ``condition`` (a bool scalar) holds, else ``orelse``."""
 
@@ -137,7 +138,7 @@ class If:
     orelse: tuple[Stmt, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class For:
     """``for var in lo:hi``: a loop of the user's program, with integer scalars as bounds."""
 
@@ -148,7 +149,7 @@ class For:
     loc: SourceLocation | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Matmul:
     """``out = x @ y`` by NumPy's own inner loop; operands are whole buffers of rank >= 2 or 1."""
 
@@ -158,7 +159,7 @@ class Matmul:
     loc: SourceLocation | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Boxed:
     """A call of the eager NumPy kernel of ``op``; arrays among ``args`` are buffer names."""
 
@@ -168,7 +169,7 @@ class Boxed:
     loc: SourceLocation | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class BufferArg:
     """A buffer as an argument of a boxed call; ``scalar`` if the kernel takes a NumPy scalar."""
 
@@ -180,7 +181,7 @@ class BufferArg:
 Stmt = Load | Compute | Index | Store | Accumulate | Loop | If | For | Matmul | Boxed
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Param:
     """A scalar that is given at run time: a Python or NumPy scalar among the inputs."""
 
@@ -189,7 +190,7 @@ class Param:
     input: int
 
 
-@dataclass(frozen=True)
+@frozen
 class Program:
     """What lowering makes of a graph: buffers and statements.
 
@@ -246,19 +247,18 @@ def with_blocks(stmt: Stmt, blocks: tuple[tuple[Stmt, ...], ...]) -> Stmt:
             return stmt
 
 
-@dataclass
+@mutable
 class _Printer:
     program: Program
     lines: list[str] = field(default_factory=list)
+    uses: dict[str, int] = field(default_factory=dict)
 
     def text(self) -> str:
         program = self.program
-        uses: dict[str, int] = {}
         for stmt in walk(program.body):
             for atom in _atoms(stmt):
                 if isinstance(atom, str):
-                    uses[atom] = uses.get(atom, 0) + 1
-        self.uses = uses
+                    self.uses[atom] = self.uses.get(atom, 0) + 1
         self.lines.append(f"loops {program.name}")
         for buffer in program.buffers.values():
             shape = ", ".join(map(str, buffer.shape))
@@ -330,8 +330,10 @@ def _atoms(stmt: Stmt) -> tuple[Atom, ...]:
     match stmt:
         case Compute(args=args):
             return args
-        case Store(value=value) | Accumulate(value=value):
+        case Store(value=value):
             return (value,)
+        case Accumulate(value=value, init=init):
+            return (value, init)
         case If(condition=condition):
             return (condition,)
         case For(lo=lo, hi=hi):

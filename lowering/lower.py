@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fxc.ir.graph import Graph
 
+from .block_columns import block_columns
 from .build import build_loops
 from .entry import Module, emit_module
 from .fuse import fuse
@@ -15,4 +16,4 @@ def lower(graph: Graph) -> Module:
     Requires: ``graph.signature`` is filled in; each operator has native code or can be left to
     NumPy's own kernel.
     """
-    return emit_module(graph, fuse(build_loops(graph)))
+    return emit_module(graph, block_columns(fuse(build_loops(graph))))

@@ -42,6 +42,6 @@ def _loop_dtypes(
     if rule is not None and rule.typed is not None:
         return rule.typed(tuple(np.dtype(key) for key in keys), result)
     if isinstance(function, np.ufunc):
-        *inputs, output = function.resolve_dtypes((*keys, None))  # type: ignore[arg-type]
+        *inputs, output = function.resolve_dtypes((*keys, None))
         return tuple(inputs), output
     return tuple(result for _ in keys), result

@@ -29,7 +29,8 @@ What leads to it is in Note [How NumPy walks a reduction].
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
+
+from fxc.ir.records import frozen
 
 # Note [Pairwise sums]
 # pairwise(x) of n elements, in NumPy and here:
@@ -71,7 +72,7 @@ Dim = int  # becomes int | symbol; all arithmetic below is +, *, //, abs and com
 Decide = Callable[[bool], bool]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ReductionOrder:
     """The order of one reduction; the module's docstring says how to read it.
 

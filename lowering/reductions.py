@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from fxc.ir.graph import Node, Operand
+from fxc.ir.records import frozen
 from fxc.ir.symbols import Dim, product
 from fxc.ir.types import ArrayType, is_c_contiguous
 
@@ -15,6 +15,7 @@ from .addressing import byte_offset, step_of
 from .context import Body, Context
 from .index_maps import Idx, regroup
 from .loops import Accumulate, Atom, Const, Index, Load, Loop, Order, Stmt, Store
+from .neutral import neutral, nothing
 from .reduction_order import ReductionOrder, axes_by_stride, reduction_order
 from .writes import place_apart
 
@@ -23,7 +24,7 @@ from .writes import place_apart
 ORDER_IS_KNOWN = np.lib.NumpyVersion(np.__version__) >= "2.3.0"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Reducer:
     """How a reduction combines elements."""
 
@@ -43,32 +44,6 @@ REDUCERS = {
     "argmax": Reducer("maximum", position=True),
 }
 SCANS = {"cumsum": Reducer("add"), "cumprod": Reducer("multiply")}
-
-
-def neutral(combine: str, dtype: np.dtype, *, scan: bool = False) -> Const:
-    """What a reduction starts from. A scan gives its first element as it is, even -0.0."""
-    match combine:
-        case "add":
-            return Const(-0.0 if scan and dtype.kind == "f" else dtype.type(0).item(), dtype)
-        case "logical_or":
-            return Const(False, dtype)
-        case "multiply" | "logical_and":
-            return Const(dtype.type(1).item(), dtype)
-        case "maximum" | "minimum":
-            return Const(_extreme(dtype, lowest=combine == "maximum"), dtype)
-        case _:
-            raise AssertionError(combine)
-
-
-def _extreme(dtype: np.dtype, *, lowest: bool) -> bool | int | float:
-    match dtype.kind:
-        case "f":
-            return -np.inf if lowest else np.inf
-        case "b":
-            return not lowest
-        case _:
-            info = np.iinfo(dtype)
-            return int(info.min if lowest else info.max)
 
 
 def has_nest(node: Node) -> bool:
@@ -121,9 +96,13 @@ def reduction(context: Context, node: Node) -> None:
     """Place the result of a reduction: loops over the kept axes around loops over the others."""
     order, operand = _order(node), node.args[0]
     assert order is not None
+    if any(operand.type.shape[axis] == 0 for axis in _axes(node)):
+        _empty(context, node)
+        return
     nest = _nest(context, node, order, operand)
     if nest is None:  # several inner axes that do not lie in memory as one
-        place_apart(context, operand)
+        kept = [axis for axis in range(operand.type.rank) if axis not in _axes(node)]
+        place_apart(context, operand, (*kept, *order.outer, *order.inner))
         nest = _nest(context, node, order, operand)
         assert nest is not None
     name = context.new_buffer(node.output.type)
@@ -137,6 +116,15 @@ def reduction(context: Context, node: Node) -> None:
     around = [index[axis] for axis in kept]
     sizes = [kind.shape[axis] for axis in kept]
     context.emit_nest(around, sizes, (*stmts, stored), node.loc)
+    context.put(node.output, name)
+
+
+def _empty(context: Context, node: Node) -> None:
+    """The result of a reduction over no elements."""
+    name, kind = context.new_buffer(node.output.type), node.output.type
+    index = context.loop_vars(kind.shape)
+    start = neutral(REDUCERS[node.op].combine, kind.dtype)
+    context.emit_nest(index, kind.shape, (Store(name, index, start, kind.dtype),), node.loc)
     context.put(node.output, name)
 
 
@@ -232,7 +220,7 @@ def scan(context: Context, node: Node) -> None:
     body = Body(context)
     value = body.value(operand, tuple(index), dtype)
     total = context.fresh()
-    start = neutral(combine, dtype, scan=True)
+    start = nothing(combine, dtype)
     accumulate = Accumulate(total, dtype, combine, value, start, "sequential", 1)
     stmts = (*body.stmts, accumulate, Store(name, tuple(index), total, dtype))
     along = Loop(str(index[axis]), kind.shape[axis], stmts, ordered=True, loc=node.loc)

@@ -7,9 +7,10 @@ A new operator needs no more than ``SCALAR_RULES[name] = ScalarRule(emit)``.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 import numpy as np
+
+from fxc.ir.records import frozen
 
 from .llvm_text import Lanes
 from .vector_math import FUNCTIONS
@@ -33,7 +34,7 @@ def floats(args: Sequence[object], dtypes: DTypes) -> bool:
     return all(dtype.kind == "f" for dtype in dtypes)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ScalarRule:
     """How a pointwise operator becomes code.
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from fxc.ir.graph import Graph, Node, Operand, Region, Value
 from fxc.ir.location import SourceLocation
 from fxc.ir.symbols import Dim, decide, hint, product, substitute, symbols_of
-from fxc.ir.types import ArrayType
+from fxc.ir.types import ArrayType, ordered_strides
 from fxc.ops.table import TABLE, Tag
 
 from .context import Body, Context, Origin, is_view_copy
@@ -24,18 +24,19 @@ def whole(index: Idx) -> Idx:
     return index
 
 
-def fill_new(
-    context: Context, value: Operand, *, c_order: bool = False, aimed: bool = True
-) -> str:
+def fill_new(context: Context, value: Operand, *, c_order: bool = False, aimed: bool = True) -> str:
     """Compute ``value`` into a buffer: the one it aims at if that is free, else a new one."""
-    target = context.target.get(value) if aimed and isinstance(value, Value) else None
     node = context.node_of.get(value) if isinstance(value, Value) else None
+    tag = TABLE[node.op].tag if node is not None else None
+    target = context.target.get(value) if aimed and isinstance(value, Value) else None
+    if target is not None and tag in (Tag.SCATTER, Tag.JOIN):  # stored in several steps
+        read = context.reads_of(value) if isinstance(value, Value) else ()
+        target = None if target in read else target
     if target is not None and context.may_overwrite(target):
         context.place_readers(target, value)
         name = target
     else:
         name = context.new_buffer(value.type, c_order=c_order)
-    tag = TABLE[node.op].tag if node is not None else None
     if node is not None and tag is Tag.SCATTER:
         fill_scatter(context, node, name)
     elif node is not None and tag is Tag.JOIN:
@@ -55,7 +56,9 @@ def _loc(context: Context, value: Operand) -> SourceLocation | None:
 def store(
     context: Context, value: Operand, name: str, place: Place, loc: SourceLocation | None
 ) -> None:
-    """Store ``value`` at ``place`` of the buffer ``name``, as if it had been read in full before."""
+    """Store ``value`` at ``place`` of a buffer, as if it had been read in full before."""
+    if any(dim == 0 for dim in value.type.shape):
+        return
     for _ in range(100):
         index = context.loop_vars(value.type.shape)
         body = Body(context)
@@ -82,9 +85,17 @@ def store(
     raise AssertionError(f"no order of stores found for {value}")
 
 
-def place_apart(context: Context, value: Value) -> None:
-    """Place a (possibly placed) value in a buffer of its own, and read it from there."""
+def place_apart(context: Context, value: Value, order: Sequence[int] | None = None) -> None:
+    """Place a (possibly placed) value in a buffer of its own, and read it from there.
+
+    ``order`` names its axes from the outermost to the innermost; NumPy's layout if None.
+    """
     name = context.new_buffer(value.type)
+    if order is not None:
+        axes = [*order, *(axis for axis in range(value.type.rank) if axis not in order)]
+        buffer = context.buffers[name]
+        strides = ordered_strides(buffer.shape, axes, buffer.dtype.itemsize)
+        context.buffers[name] = replace(buffer, strides=strides)
     store(context, value, name, whole, _loc(context, value))
     context.put(value, name)
 
@@ -182,33 +193,46 @@ def scatter(context: Context, node: Node) -> None:
 
 def place_scatter(context: Context, node: Node) -> None:
     """Give the result of a scatter a buffer and store what changes."""
-    base, source = node.args[0], node.args[1]
-    storage = context.storage_of(base) if isinstance(base, Value) else None
-    name = context.place.get(base) if isinstance(base, Value) else None
-    if storage is None or name != storage or not context.may_overwrite(storage):
-        if storage is not None:
-            context.copies.append(f"{node.loc or ''} {base} is read again after it".strip())
-        fill_scatter(context, node, None)
+    base, output = node.args[0], node.output
+    if base not in context.place:
+        _place_base(context, base)
+    storage = context.storage_of(base)
+    name = context.place[base]
+    if name == storage and context.may_overwrite(name):
+        context.place_readers(name)
+        store_region(context, node, name, whole)
+        context.put(output, name)
         return
-    context.place_readers(storage)
+    context.copies.append(f"{node.loc or ''} {base} is read again after it".strip())
+    fill_scatter(context, node, _free_target(context, node) or context.new_buffer(output.type))
+
+
+def _place_base(context: Context, base: Value) -> None:
+    """Place what a scatter updates, before it: what the scatter reads must still be there."""
+    context.scope.position -= 1
+    if _is_unset(context, base):
+        context.put(base, context.new_buffer(base.type))
+    else:
+        context.place_value(base)
+    context.scope.position += 1
+
+
+def _free_target(context: Context, node: Node) -> str | None:
+    """The buffer that the result aims at, if nothing that is read stands in it."""
+    target = context.target.get(node.output)
+    if target is None or not context.may_overwrite(target):
+        return None
+    if any(target in context.reads_of(value) for value in node.inputs):
+        return None
+    context.place_readers(target, node.output)
+    return target
+
+
+def fill_scatter(context: Context, node: Node, name: str) -> None:
+    """The base into a buffer, then the region into it."""
+    store(context, node.args[0], name, whole, node.loc)
     store_region(context, node, name, whole)
     context.put(node.output, name)
-
-
-def fill_scatter(context: Context, node: Node, name: str | None) -> None:
-    """The base into a buffer (``name`` or a new one), then the region into it."""
-    base, output = node.args[0], node.output
-    if name is None:
-        target = context.target.get(output)
-        if target is not None and context.may_overwrite(target):
-            context.place_readers(target, output)
-            name = target
-        else:
-            name = context.new_buffer(output.type)
-    if not _is_unset(context, base):
-        store(context, base, name, whole, node.loc)
-    store_region(context, node, name, whole)
-    context.put(output, name)
 
 
 def _is_unset(context: Context, base: Operand) -> bool:
@@ -231,7 +255,8 @@ def store_region(context: Context, node: Node, name: str, outer: Place) -> None:
         if TABLE[inner.op].tag is Tag.SCATTER:
             store_region(context, inner, name, place)
             return
-        if TABLE[inner.op].tag is Tag.JOIN:
+        storage = context.buffers[name].storage
+        if TABLE[inner.op].tag is Tag.JOIN and storage not in context.reads_of(source):
             store_joined(context, inner, name, place)
             return
     store(context, source, name, place, node.loc)
@@ -313,25 +338,27 @@ def finish(context: Context, graph: Graph, inputs: Sequence[str]) -> list[str]:
     """Give every result a buffer of its own, then bring new contents into the inputs."""
     assert graph.signature is not None
     wanted = {m.result: inputs[m.input] for m in graph.signature.mutations}
-    results: dict[int, str] = {}
+    places = [context.place.get(v) if isinstance(v, Value) else None for v in graph.outputs]
+    moving = {name for number, name in wanted.items() if places[number] != name}
+    results: list[str] = []
     for number, value in enumerate(graph.outputs):
         placed = context.place.get(value) if isinstance(value, Value) else None
-        if placed is not None and placed == wanted.get(number):
-            results[number] = placed
-            continue
         buffer = context.buffers[placed] if placed is not None else None
-        if buffer is None or not _can_be_result(buffer, value) or placed in results.values():
-            placed = fill_result(context, value, bool(buffer))
-        assert placed is not None
-        results[number] = placed
+        if number in wanted:
+            fits = buffer is not None and buffer.storage not in moving
+        else:
+            fits = buffer is not None and _can_be_result(buffer, value) and placed not in results
+        if not fits or placed is None:
+            placed = fill_result(context, value, buffer is not None)
+        results.append(placed)
     for number, name in wanted.items():
         if results[number] != name:
             _commit(context, graph.outputs[number], results[number], name)
             results[number] = name
-    for number, name in results.items():
+    for number, name in enumerate(results):
         if number not in wanted:
             context.buffers[name] = replace(context.buffers[name], role="output")
-    return [results[number] for number in range(len(graph.outputs))]
+    return results
 
 
 def _can_be_result(buffer: Buffer, value: Operand) -> bool:

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any, ClassVar
 from weakref import WeakSet
 
@@ -25,6 +25,7 @@ from fxc.dispatch.trace import current_builder, recording_into
 from fxc.ir.builder import GraphBuilder
 from fxc.ir.errors import InternalError
 from fxc.ir.graph import Arg, Graph, Literal, Node, Operand, Region, SliceSpec, Value
+from fxc.ir.records import frozen, mutable
 from fxc.ir.signature import (
     ConstantLeaf,
     InputLeaf,
@@ -46,7 +47,7 @@ from fxc.ops.table import TABLE, Operator
 # of a write hold is read before the base changes, as NumPy does for overlapping operands.
 
 
-@dataclass(eq=False)
+@mutable
 class _Base:
     """Memory: its current value, and which value of which views have been derived from that."""
 
@@ -60,7 +61,7 @@ class _Base:
         self.derived = {}
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class FunctionalArray:
     """An array while functionalization runs: a chain of views of a base."""
 
@@ -96,7 +97,7 @@ def functionalize(graph: Graph, leaves: Sequence[OutputLeaf], dispatcher: Dispat
         boundary = _Boundary(run, graph)
         outputs = tuple(boundary.leaf(leaf) for leaf in leaves)
         mutations = tuple(
-            Mutation(place, boundary.result(base.value))
+            Mutation(place, boundary.new_result(base.value))
             for place, base in enumerate(bases)
             if base is not None and base.value is not inputs[place]
         )
@@ -278,9 +279,9 @@ def _type_of(arg: Any) -> Any:
 
 def _covers(step: ViewStep, base: _Base, steps: tuple[ViewStep, ...]) -> bool:
     """Whether the step is a slice that takes everything as it is (``x[:]``, ``x[...]``)."""
-    specs = step.args[0] if step.args else ()
-    if not isinstance(specs, tuple) or not all(isinstance(s, SliceSpec) for s in specs):
+    if step.op != "slice":
         return False
+    (specs,) = step.args
     shape = _shape_before(step, base, steps)
     return shape is not None and all(
         spec.start == 0 and spec.step == 1 and spec.stop == dim
@@ -305,11 +306,15 @@ class _Boundary:
         self.places: dict[Operand, int] = {}
         self.views: dict[FunctionalArray, int] = {}
 
+    def new_result(self, operand: Operand) -> int:
+        """The number of one more result."""
+        self.results.append(operand)
+        return len(self.results) - 1
+
     def result(self, operand: Operand) -> int:
-        """The number of a result, added if it is new."""
+        """The number of the result that is the caller's fresh object for ``operand``."""
         if operand not in self.places:
-            self.places[operand] = len(self.results)
-            self.results.append(operand)
+            self.places[operand] = self.new_result(operand)
         return self.places[operand]
 
     def leaf(self, leaf: OutputLeaf) -> OutputLeaf:

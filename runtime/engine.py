@@ -77,7 +77,8 @@ class Engine:
         """A builtin that calls the entry ``name``; its ``self`` begins with ``table``.
 
         CPython reads the PyMethodDef until the builtin is gone and its ``self`` is released last,
-        so the PyMethodDef (and its name) lie behind the table in the very same bytes object.
+        so the PyMethodDef (and its name) lie behind the table in the very same bytes object. The
+        code itself is kept by the builtin's ``__module__``, which may be any object.
         """
         label = name.encode() + b"\0"
         room = bytes(ctypes.sizeof(_MethodDef))
@@ -90,7 +91,7 @@ class Engine:
         make = ctypes.pythonapi.PyCFunction_NewEx
         make.restype = ctypes.py_object
         make.argtypes = (ctypes.c_void_p, ctypes.py_object, ctypes.py_object)
-        return make(start, owner, None)
+        return make(start, owner, self._engine)
 
     def assembly(self) -> str:
         """The machine code as text."""

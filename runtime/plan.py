@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from fxc.ir.graph import SliceSpec, Value
+from fxc.ir.records import frozen
 from fxc.ir.signature import (
     ConstantLeaf,
     DimLeaf,
@@ -28,7 +28,7 @@ from fxc.ir.symbols import Dim, SymExpr, SymFunc, symbols_of
 from fxc.ir.types import ScalarType
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Slot:
     """An array argument of the native code, by the name of its storage.
 
@@ -43,14 +43,14 @@ class Slot:
     input: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class NativeStep:
     """A call of native code on all slots."""
 
     function: Callable[..., Any]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SlotArg:
     """An array slot as an argument of a NumPy kernel; ``kind`` is array, scalar or python."""
 
@@ -58,7 +58,7 @@ class SlotArg:
     kind: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class NumpyStep:
     """A call of an eager NumPy kernel; its results are copied into slots."""
 
@@ -68,7 +68,7 @@ class NumpyStep:
     outs: tuple[str, ...]
 
 
-@dataclass(frozen=True)
+@frozen
 class Recipe:
     """What a plan is made of.
 
@@ -91,7 +91,7 @@ class Overlap(Exception):
     """Two inputs of the call share memory, and one of them is written."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Plan:
     """``run(*inputs)`` gives the leaves of the result; raises ``Overlap`` before any effect."""
 

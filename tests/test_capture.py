@@ -24,7 +24,9 @@ class TestGraphs(TestCase):
             y[::2] = x[0]
             return x[::-1]
 
-        self.assertExpectedInline(graph_of(f, array(6)), """\
+        self.assertExpectedInline(
+            graph_of(f, array(6)),
+            """\
 captured f(%x: f64[6])
   %0: f64[4] = slice(%x, [1:5:1])
   %1: f64[] = select(%x, 0, 0)
@@ -32,34 +34,41 @@ captured f(%x: f64[6])
   %3: f64[2]{16} = slice(%0, [0:4:2])
   copy_(%3, %2, casting='unsafe')
   %4: f64[6]{-8} = slice(%x, [5:-1:-1])
-  return %4""")
+  return %4""",
+        )
 
     def test_augmented_assignment_of_an_item(self):
         def f(x):
             x[1:] += x[:-1]
             x[0] *= 2.0
 
-        self.assertExpectedInline(graph_of(f, array(3, 4)), """\
+        self.assertExpectedInline(
+            graph_of(f, array(3, 4)),
+            """\
 captured f(%x: f64[3, 4])
   %0: f64[2, 4] = slice(%x, [1:3:1, 0:4:1])
   %1: f64[2, 4] = slice(%x, [0:2:1, 0:4:1])
   add_(%0, %1)
   %2: f64[4] = select(%x, 0, 0)
   multiply_(%2, 2.0)
-  return""")
+  return""",
+        )
 
     def test_an_element_of_a_vector_is_a_scalar(self):
         def f(x):
             x /= x[1]
             return x[0, ...]
 
-        self.assertExpectedInline(graph_of(f, array(4)), """\
+        self.assertExpectedInline(
+            graph_of(f, array(4)),
+            """\
 captured f(%x: f64[4])
   %0: f64[] = select(%x, 0, 1)
   %1: f64 = item(%0)
   divide_(%x, %1)
   %2: f64[] = select(%x, 0, 0)
-  return %2""")
+  return %2""",
+        )
 
     def test_out_and_where(self):
         def f(x, y, mask):
@@ -68,7 +77,8 @@ captured f(%x: f64[4])
             x.sum(axis=0, out=y[0])
 
         self.assertExpectedInline(
-            graph_of(f, array(2, 3), array(2, 3), np.ones((2, 3), bool)), """\
+            graph_of(f, array(2, 3), array(2, 3), np.ones((2, 3), bool)),
+            """\
 captured f(%x: f64[2, 3], %y: f64[2, 3], %mask: bool[2, 3])
   add.out(%x, %y, out=%x)
   %0: f64[2, 3] = multiply(%x, 2.0)
@@ -76,39 +86,47 @@ captured f(%x: f64[2, 3], %y: f64[2, 3], %mask: bool[2, 3])
   copy_(%y, %1, casting='same_kind')
   %2: f64[3] = select(%y, 0, 0)
   sum.out(%x, axis=(0,), keepdims=False, dtype=None, out=%2)
-  return"""
+  return""",
         )
 
     def test_masked_store(self):
         def f(x):
             x[x > 2] = 0
 
-        self.assertExpectedInline(graph_of(f, array(4, dtype=np.int32)), """\
+        self.assertExpectedInline(
+            graph_of(f, array(4, dtype=np.int32)),
+            """\
 captured f(%x: i32[4])
   %0: bool[4] = greater(%x, 2)
   %1: i32[4] = where(%0, i32(0), %x)
   copy_(%x, %1, casting='unsafe')
-  return""")
+  return""",
+        )
 
     def test_python_numbers(self):
         def f(x, dt, n):
             half = 0.5 * dt
             return x * half + n, n + 1, dt
 
-        self.assertExpectedInline(graph_of(f, array(3), 0.25, 7), """\
+        self.assertExpectedInline(
+            graph_of(f, array(3), 0.25, 7),
+            """\
 captured f(%x: f64[3], %dt: py.float, %n: py.int)
   symbols n = 7 (>= 2)
   %0: py.float = py_multiply(0.5, %dt)
   %1: f64[3] = multiply(%x, %0)
   %2: py.int = int_value(n)
   %3: f64[3] = add(%1, %2)
-  return %3, %dt""")
+  return %3, %dt""",
+        )
 
     def test_reshape_is_a_view_or_a_copy(self):
         def f(x):
             return x.reshape(6), x.T.reshape(6), x.T.ravel("F")
 
-        self.assertExpectedInline(graph_of(f, array(2, 3)), """\
+        self.assertExpectedInline(
+            graph_of(f, array(2, 3)),
+            """\
 captured f(%x: f64[2, 3])
   %0: f64[6] = reshape(%x, (6,))
   %1: f64[3, 2]{8, 24} = transpose(%x, (1, 0))
@@ -117,7 +135,8 @@ captured f(%x: f64[2, 3])
   %4: f64[3, 2]{8, 24} = transpose(%x, (1, 0))
   %5: f64[2, 3] = transpose(%4, (1, 0))
   %6: f64[6] = reshape(%5, (6,))
-  return %0, %3, %6""")
+  return %0, %3, %6""",
+        )
 
     def test_functions_of_arrays(self):
         def f(x):
@@ -125,7 +144,9 @@ captured f(%x: f64[2, 3])
             z = np.concatenate((x, x[:1]))
             return y.mean(axis=0), np.where(z > 0, z, 0.0), np.clip(x, None, 1)
 
-        self.assertExpectedInline(graph_of(f, array(3)), """\
+        self.assertExpectedInline(
+            graph_of(f, array(3)),
+            """\
 captured f(%x: f64[3])
   %0: f64[3]{-8} = slice(%x, [2:-1:-1])
   %1: f64[3, 2] = stack((%x, %0), axis=1)
@@ -135,7 +156,8 @@ captured f(%x: f64[3])
   %5: bool[4] = greater(%3, 0)
   %6: f64[4] = where(%5, %3, 0.0)
   %7: f64[3] = clip(%x, None, 1)
-  return %4, %6, %7""")
+  return %4, %6, %7""",
+        )
 
     def test_creation(self):
         def f(x):
@@ -145,7 +167,9 @@ captured f(%x: f64[3])
             d = np.array([1.5, 2.5])
             return a, b, c, d, np.linspace(0, 1, 3), np.full(2, x[0, 0])
 
-        self.assertExpectedInline(graph_of(f, array(2, 2, order="F")), """\
+        self.assertExpectedInline(
+            graph_of(f, array(2, 2, order="F")),
+            """\
 captured f(%x: f64[2, 2]{8, 16})
   %0: f64[2, 2]{8, 16} = zeros((2, 2), f64, layout=(1, 0))
   %1: f64[3] = arange(0, 1, length=3, dtype=f64)
@@ -156,7 +180,8 @@ captured f(%x: f64[2, 2]{8, 16})
   %6: f64[] = select(%5, 0, 0)
   %7: f64 = item(%6)
   %8: f64[2] = full((2,), %7, f64, layout=None)
-  return %0, %1, %2, %3, %4, %8""")
+  return %0, %1, %2, %3, %4, %8""",
+        )
 
     def test_symbolic_sizes(self):
         def f(x, y):
@@ -164,20 +189,25 @@ captured f(%x: f64[2, 2]{8, 16})
             return x[1:] + y, np.zeros((n // 2, 3)), n * x.shape[1]
 
         captured = capture(f, (array(4, 3), array(3, 3)), {}, dynamic=True)
-        self.assertExpectedInline(text(captured), """\
+        self.assertExpectedInline(
+            text(captured),
+            """\
 captured f(%x: f64[x.0, x.1], %y: f64[y.0, y.1])
   symbols x.0 = 4 (>= 2), x.1 = 3 (>= 2), y.0 = 3 (>= 2), y.1 = 3 (>= 2)
-  guards y.1 == x.1, -x.0 + y.0 == -1, floordiv(x.0, 2) == 2
+  guards y.1 == x.1, x.0 - y.0 == 1
   %0: f64[x.0 - 1, x.1] = slice(%x, [1:x.0:1, 0:x.1:1])
   %1: f64[x.0 - 1, x.1] = add(%0, %y)
-  %2: f64[2, 3] = constant(f64[2, 3] [[0.0, 0.0, 0.0], [0.0, 0.0, 0.0]])
-  return %1, %2""")
+  %2: f64[floordiv(x.0, 2), 3] = zeros((floordiv(x.0, 2), 3), f64, layout=None)
+  return %1, %2""",
+        )
 
     def test_cond(self):
         def f(x):
             return fxc.cond(x.sum() > 0, lambda a: a + 1, lambda a: -a, x)
 
-        self.assertExpectedInline(graph_of(f, array(3)), """\
+        self.assertExpectedInline(
+            graph_of(f, array(3)),
+            """\
 captured f(%x: f64[3])
   %0: f64 = sum(%x, axis=None, keepdims=False, dtype=None)
   %1: bool = greater(%0, 0)
@@ -190,7 +220,8 @@ captured f(%x: f64[3])
     %5: f64[3] = negative(%4)
     yield %5
   })
-  return %6""")
+  return %6""",
+        )
 
     def test_fori_loop(self):
         def body(k, state):
@@ -201,7 +232,9 @@ captured f(%x: f64[3])
         def f(x, n):
             return fxc.fori_loop(0, n, body, (np.float64(0), x))
 
-        self.assertExpectedInline(graph_of(f, array(6), 4), """\
+        self.assertExpectedInline(
+            graph_of(f, array(6), 4),
+            """\
 captured f(%x: f64[6], %n: py.int)
   symbols n = 4 (>= 2), k = 0 (>= 0)
   guards n <= 6
@@ -217,21 +250,27 @@ captured f(%x: f64[6], %n: py.int)
     %7: f64[6] = multiply(%2, %6)
     yield %5, %7
   })
-  return %9, %10""")
+  return %9, %10""",
+        )
 
     def test_float_of_an_int(self):
         def f(x, n):
             return x / (n / 3), x + float(n)
 
-        self.assertExpectedInline(graph_of(f, array(3), 4), """\
+        self.assertExpectedInline(
+            graph_of(f, array(3), 4),
+            """\
 captured f(%x: f64[3], %n: py.int)
   symbols n = 4 (>= 2)
-  guards n == 4
+  guards n <= 9007199254740992
   %0: py.int = int_value(n)
   %1: py.float = py_divide(%0, 3)
   %2: f64[3] = divide(%x, %1)
-  %3: f64[3] = add(%x, 4.0)
-  return %2, %3""")
+  %3: py.int = int_value(n)
+  %4: py.float = py_multiply(%3, 1.0)
+  %5: f64[3] = add(%x, %4)
+  return %2, %5""",
+        )
 
 
 # ------------------------------------------------------------------ the graph does what NumPy does
@@ -273,7 +312,6 @@ def numpy_shapes(x, v):
         np.rollaxis(x[None], 2),
         np.expand_dims(v, (0, 2)),
         np.broadcast_to(v, (3, 5)),
-        np.broadcast_arrays(x, v),
         np.fliplr(x),
         np.flipud(x),
         np.atleast_2d(v),
@@ -408,7 +446,6 @@ def masks(x, i):
     x[i[:, 0] > 0] = -1.5
     i[i < 0] = 9.7
     np.copyto(x, 5, where=i > 2)
-    np.putmask
     return np.where(x > 0, x, i)
 
 
@@ -525,7 +562,7 @@ def test_fortran_ordered_and_strided_inputs():
 
     for dynamic in (False, True):
         args = (array(4, 6, order="F"), array(8, 6)[::2])
-        captured = run(through_capture(f, dynamic=dynamic), copies(args)[:1] + [args[1]])
+        captured = run(through_capture(f, dynamic=dynamic), [*copies(args)[:1], args[1]])
         assert difference(run(f, args), captured) == ""
 
 
@@ -614,7 +651,6 @@ def test_node_locations_are_the_users_lines():
         (lambda x: x + 300, (array(3, dtype=np.uint8),)),
         (lambda x, n: x + n, (array(3, dtype=np.uint8), 300)),
         (lambda x: np.squeeze(x, 0), (array(3),)),
-        (lambda x: hash(x), (array(3),)),
         (lambda x: x.astype(int, casting="safe"), (array(3),)),
         (lambda x: iter(x[0, ...]), (array(3),)),
         (lambda x, n: 1 // (n - 4), (array(3), 4)),

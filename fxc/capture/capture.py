@@ -206,6 +206,7 @@ def _output_leaf(outside: Outside, leaf: Any) -> CapturedLeaf:
         return DimLeaf(leaf._dim)
     if isinstance(leaf, TracedValue):
         value = leaf._value
+        outside.session.check_alive(value)
         return ArrayLeaf(value) if isinstance(value.type, ArrayType) else ScalarLeaf(value)
     if isinstance(leaf, np.ndarray):
         return ArrayLeaf(constant(leaf))

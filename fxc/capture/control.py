@@ -142,9 +142,7 @@ class _inside_region:
 
     def __enter__(self) -> Callable[..., list[Value]]:
         session = self._session
-        self._outer = session.region
-        session.region_count += 1
-        session.region = session.region_count
+        self._outer = session.enter_region()
         self._block = session.builder.region()
         self._block.__enter__()
         return self._params
@@ -152,13 +150,14 @@ class _inside_region:
     def _params(self, types: list[Any], names: list[str | None]) -> list[Value]:
         session = self._session
         values = [session.builder.value(t, n) for t, n in zip(types, names, strict=True)]
+        session.made_here(values)
         for value in values:
             session.homes[value] = session.region if self._writable else -1
         return values
 
     def __exit__(self, *error: Any) -> None:
         self._block.__exit__(*error)
-        self._session.region = self._outer
+        self._session.leave_region(self._outer)
 
 
 def _results(session: Session, tree: Any, what: str) -> tuple[list[Operand], TreeSpec]:

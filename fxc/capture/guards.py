@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -92,6 +93,19 @@ class GuardProgram:
             return str(self._compiled(self._why_source, "why")(args, kwargs))
         except Exception as error:
             return f"a guard could not be checked: {error}"
+
+    def fetched(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
+        """What the graph's inputs are fetched from these arguments, with nothing checked.
+
+        None stands for what cannot be fetched, or does not come from the arguments.
+        """
+        namespace = {**_NAMESPACE, **self.constants, "args": args, "kwargs": kwargs}
+        found: dict[str, Any] = {}
+        for step in self.steps:
+            if isinstance(step, Fetch):
+                with suppress(Exception):  # marks have no shape to unpack
+                    exec(f"{step.var} = {step.expression}", namespace, found)
+        return [found.get(var) for var in self.inputs]
 
     def _missing(self, number: int, error: Exception) -> str:
         step = self.steps[number]

@@ -7,6 +7,7 @@ be changed, objects are remembered so that the reads of their attributes come he
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable
 from types import (
     BuiltinFunctionType,
@@ -135,9 +136,11 @@ class Outside:
             return self._numpy_scalar(value, source, name, argument)
         if isinstance(value, np.ndarray):
             raise refuse(f"{source.text} is a {kind.__name__}, a subclass of arrays, {_EAGER}")
-        if isinstance(value, np.dtype) or kind in (frozenset, set):
-            self.guards.check_value(source, value if kind is not set else frozenset(value))
-            return value if kind is not set else frozenset(value)
+        if isinstance(value, np.dtype):
+            self.guards.check_value(source, value)
+            return value
+        if kind is frozenset or kind is set:
+            return self._set(value, kind, source)
         if kind is tuple or kind is list or is_namedtuple(kind):
             return self._sequence(value, kind, source, name, argument)
         if kind is dict:
@@ -308,6 +311,17 @@ class Outside:
             return ExternalList(items)
         return tuple(items) if kind is tuple else kind(*items)
 
+    def _set(self, value: Any, kind: type, source: Source) -> Any:
+        """A set of plain values, as one that cannot be changed; the order counts, too."""
+        if not _is_plain(value):
+            raise refuse(f"{source.text} holds objects, {_EAGER}")
+        items = self.guards.constant(tuple(value))
+        self.guards.check(
+            f"type({source.var}) is {kind.__name__} and same_items(tuple({source.var}), {items})",
+            f"{source.text} holds the same values",
+        )
+        return frozenset(value)
+
     def _dict(self, value: dict[Any, Any], source: Source, name: str, argument: bool) -> Any:
         keys = tuple(value)
         for key in keys:
@@ -327,11 +341,12 @@ class Outside:
     # -------------------------------------------------------- objects
 
     def _object(self, value: Any, kind: type, source: Source) -> Any:
+        if not isinstance(value, _BY_IDENTITY):
+            check_class(kind)
         if isinstance(value, _BY_IDENTITY) or not _is_python_class(kind):
             self.guards.check_identity(source, value)
             self.known[id(value)] = Known(value, value, source, True, is_fixed=True)
             return value
-        check_class(kind)
         self.guards.check(
             f"type({source.var}) is {self.guards.constant(kind)}",
             f"{source.text} is a {kind.__name__}",
@@ -357,13 +372,13 @@ _BY_IDENTITY = (
 )
 # Methods with which Python code would run where the call door does not see it.
 _UNSEEN_NAMES = (
-    "add radd iadd sub rsub isub mul rmul imul truediv rtruediv itruediv floordiv mod pow "
-    "matmul rmatmul neg abs getitem setitem delitem iter next len contains bool getattr "
-    "getattribute setattr delattr array array_ufunc array_function float int index lt le gt "
-    "ge enter exit"
+    "add radd iadd sub rsub isub mul rmul imul truediv rtruediv itruediv floordiv mod pow matmul "
+    "rmatmul and or xor lshift rshift neg abs invert getitem setitem delitem iter next len "
+    "contains bool getattr getattribute setattr delattr array array_ufunc array_function float "
+    "int index lt le gt ge enter exit"
 )
 _UNSEEN = frozenset(f"__{name}__" for name in _UNSEEN_NAMES.split())
-_class_checked: set[type] = set()
+_class_checked: weakref.WeakSet[type] = weakref.WeakSet()
 
 
 def check_class(kind: type) -> None:
@@ -371,7 +386,7 @@ def check_class(kind: type) -> None:
     if kind in _class_checked:
         return
     for each in kind.__mro__:
-        if not _is_python_class(each) or is_namedtuple(each):
+        if each.__module__ == "builtins" or is_namedtuple(each):
             continue
         unseen = sorted(name for name in _UNSEEN & set(vars(each)) if _is_code(vars(each)[name]))
         if unseen:

@@ -15,7 +15,7 @@ import numpy as np
 
 from fxc.ir.graph import Literal
 from fxc.ir.types import ArrayType
-from fxc.ops.metas.shapes import broadcast_shapes, normalize_axis
+from fxc.ops.metas.shapes import normalize_axis
 from fxc.ops.table import TABLE, Tag
 
 from . import creation, shaping
@@ -290,15 +290,7 @@ def _rolled(array: Any, by: Any, axis: int) -> Any:
 
 
 def broadcast_arrays(*args: Any, subok: bool = False) -> Any:
-    """As ``np.broadcast_arrays``."""
-    values = [array_value(x) for x in args]
-    whole = shaping.wrap_dims(broadcast_shapes(*(v.type.shape for v in values)))
-    return tuple(
-        wrap(v)
-        if shaping.wrap_dims(v.type.shape) == whole
-        else shaping.broadcast_to(wrap(v), whole)
-        for v in values
-    )
+    raise refuse("np.broadcast_arrays cannot be captured; use np.broadcast_to")
 
 
 def diag(v: Any, k: Any = 0) -> Any:

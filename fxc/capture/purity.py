@@ -5,7 +5,6 @@ from __future__ import annotations
 import builtins
 import cmath
 import collections
-import fractions
 import functools
 import itertools
 import math
@@ -48,7 +47,6 @@ PURE_CLASSES: frozenset[type] = frozenset(
         *(slice, range, enumerate, zip, reversed, map, filter, object, super),
         *(collections.deque, collections.OrderedDict, collections.Counter),
         collections.defaultdict,
-        fractions.Fraction,
         functools.partial,
         *(kind for kind in vars(itertools).values() if isinstance(kind, type)),
         operator.itemgetter,
@@ -71,6 +69,12 @@ PURE_OWNERS: frozenset[type] = frozenset(
 )
 # Containers: whoever holds one that is not from outside may change it.
 OWN_CONTAINERS = (list, dict, set, collections.deque)
+CONTAINER_WRITES = frozenset(
+    (
+        *("append", "appendleft", "extend", "insert", "remove", "pop", "popleft", "popitem"),
+        *("clear", "sort", "reverse", "update", "setdefault", "add", "discard", "rotate"),
+    )
+)
 
 _NUMPY_WITH_EFFECTS = (
     "save savez savez_compressed savetxt loadtxt genfromtxt fromfile load fromregex put place "
@@ -87,4 +91,11 @@ _PURE_NUMPY = (
 )
 PURE_NUMPY: frozenset[Any] = frozenset(
     getattr(np, name) for name in _PURE_NUMPY.split() if hasattr(np, name)
+)
+
+# Attributes that lead to effects, for code whose calls cannot be seen.
+IMPURE_NAMES: frozenset[str] = frozenset(
+    {"random", "seterr", "seterrcall", "setbufsize", "set_printoptions", "errstate", "testing"}
+    | set(_NUMPY_WITH_EFFECTS.split())
+    | {"tofile", "append", "extend", "insert", "pop", "remove", "clear", "update", "setdefault"}
 )

@@ -6,6 +6,7 @@ is to be checked at each call, and read in a dump, is ``m == n`` and ``n >= 4``.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 
 from fxc.ir.symbols import Dim, Guard, Symbol, SymExpr, decide, substitute, symbols_of
@@ -14,38 +15,35 @@ from fxc.ir.symbols import Dim, Guard, Symbol, SymExpr, decide, substitute, symb
 def strongest(guards: Iterable[Guard]) -> tuple[Guard, ...]:
     """Relations from which all of ``guards`` follow, and which follow from them."""
     given = tuple(guards)
-    if not given:
-        return ()
-    equal, rest = _equal_symbols(given)
-    bounds, rest = _bounds([_substituted(each, equal) for each in rest])
     known: dict[str, Symbol] = {}
     for each in given:
-        for dim in (each.left, each.right):
-            known.update(symbols_of(dim))
-    rest = _tightened(bounds, rest, known)
-    raised: dict[str, Dim] = {
-        name: _symbol(Symbol(name, known[name].hint, known[name].lower if low is None else low))
-        for name, (low, _) in bounds.items()
-    }
+        known.update(symbols_of(each.left) | symbols_of(each.right))
+    equal, rest = _equal_symbols(given)
+    bounds, others = _bounds([_substituted(each, equal) for each in rest])
     kept: dict[Guard, None] = {
         Guard(_symbol(known[name]), "==", _symbol(known[other])): None
         for name, other in equal.items()
     }
-    for name, (low, high) in bounds.items():
-        dim = _symbol(known[name])
-        own = known[name].lower
-        if low is not None and low == high:
-            kept[Guard(dim, "==", low)] = None
-            continue
-        if low is not None and (own is None or low > own):
-            kept[Guard(dim, ">=", low)] = None
-        if high is not None:
-            kept[Guard(dim, "<=", high)] = None
-    for each in rest:
+    raised: dict[str, Dim] = {}
+    for dim, bound in bounds.items():
+        name = plain_name(dim)
+        if name is not None:
+            raised[name] = _symbol(Symbol(name, known[name].hint, bound.low))
+        kept.update(dict.fromkeys(bound.relations(dim, known.get(name or ""))))
+    for each in others:
         stronger = _substituted_dims(each, raised)
         if decide(stronger.left, each.relation, stronger.right) is not True:
             kept[_tidy(each)] = None
     return tuple(kept)
+
+
+def plain_name(dim: SymExpr) -> str | None:
+    """The name, if ``dim`` is nothing but a symbol."""
+    match dim.terms:
+        case (((Symbol(name),), 1),):
+            return name
+        case _:
+            return None
 
 
 def _symbol(each: Symbol) -> SymExpr:
@@ -106,82 +104,101 @@ def _substituted_dims(guard: Guard, values: dict[str, Dim]) -> Guard:
     return Guard(left, guard.relation, right)
 
 
-Bounds = dict[str, tuple[int | None, int | None]]
+class _Bound:
+    """The range that relations leave to an expression, and the relations that say so."""
+
+    def __init__(self, low: int | None) -> None:
+        self.low = low
+        self.high: int | None = None
+        self.low_guard: Guard | None = None
+        self.high_guard: Guard | None = None
+        self.excluded: dict[int, Guard] = {}
+
+    def narrow(self, guard: Guard, low: int | None, high: int | None) -> None:
+        if low is not None and (self.low is None or low > self.low):
+            self.low, self.low_guard = low, guard
+        if high is not None and (self.high is None or high < self.high):
+            self.high, self.high_guard = high, guard
+
+    def exclude(self) -> None:
+        """Let ``n != 3`` move the bound ``n >= 3``."""
+        while self.low in self.excluded:
+            self.low_guard = self.excluded[self.low]
+            self.low += 1
+        while self.high in self.excluded:
+            self.high_guard = self.excluded[self.high]
+            self.high -= 1
+
+    def relations(self, dim: SymExpr, symbol: Symbol | None) -> list[Guard]:
+        """What is to be said of ``dim``; of a plain symbol in the simplest form."""
+        if self.low is not None and self.low == self.high:
+            return [Guard(dim, "==", self.low)]
+        found = []
+        if self.low_guard is not None and self.low is not None:
+            exact = symbol is not None or self.low_guard.relation == "!="
+            found.append(Guard(dim, ">=", self.low) if exact else self.low_guard)
+        if self.high_guard is not None and self.high is not None:
+            exact = symbol is not None or self.high_guard.relation == "!="
+            found.append(Guard(dim, "<=", self.high) if exact else self.high_guard)
+        for value in self.excluded:
+            below = self.low is not None and value < self.low
+            above = self.high is not None and value > self.high
+            if not below and not above:
+                found.append(Guard(dim, "!=", value))
+        return found
 
 
-def _bounds(guards: list[Guard]) -> tuple[Bounds, list[Guard]]:
-    """The range that relations of one symbol leave to it, and the other relations."""
-    bounds: Bounds = {}
-    rest: list[Guard] = []
+def _bounds(guards: list[Guard]) -> tuple[dict[SymExpr, _Bound], list[Guard]]:
+    """The ranges that relations leave to expressions, and the other relations."""
+    bounds: dict[SymExpr, _Bound] = {}
+    others: list[Guard] = []
     for each in guards:
         found = _range(each)
         if found is None:
-            rest.append(each)
-            continue
-        name, low, high = found
-        lowest, highest = bounds.get(name, (None, None))
-        if low is not None:
-            lowest = low if lowest is None else max(low, lowest)
-        if high is not None:
-            highest = high if highest is None else min(high, highest)
-        bounds[name] = (lowest, highest)
-    return bounds, rest
-
-
-def _tightened(bounds: Bounds, rest: list[Guard], known: dict[str, Symbol]) -> list[Guard]:
-    """Let ``n != 3`` move the bound ``n >= 3``; the relations that are left."""
-    excluded: dict[str, dict[int, Guard]] = {}
-    others: list[Guard] = []
-    for each in rest:
-        found = _range(Guard(each.left, "==", each.right)) if each.relation == "!=" else None
-        if found is None or found[1] is None:
             others.append(each)
+            continue
+        dim, low, high = found
+        bound = bounds.get(dim)
+        if bound is None:
+            own = next(iter(symbols_of(dim).values())).lower if plain_name(dim) else None
+            bound = bounds[dim] = _Bound(own)
+        if each.relation == "!=" and low is not None:
+            bound.excluded[low] = each
         else:
-            excluded.setdefault(found[0], {})[found[1]] = each
-    for name, values in excluded.items():
-        low, high = bounds.get(name, (None, None))
-        low = known[name].lower if low is None else low
-        while low is not None and values.pop(low, None) is not None:
-            low += 1
-        while high is not None and values.pop(high, None) is not None:
-            high -= 1
-        bounds[name] = (low, high)
-        others += [each for value, each in values.items() if low is None or value > low]
-    return others
+            bound.narrow(each, low, high)
+    for bound in bounds.values():
+        bound.exclude()
+    return bounds, others
 
 
-def _range(guard: Guard) -> tuple[str, int | None, int | None] | None:
-    """For ``a*n + b relation 0``: the symbol, and the least and largest value it may have."""
+def _range(guard: Guard) -> tuple[SymExpr, int | None, int | None] | None:
+    """For ``a*p + b relation 0``: p, and the least and largest value it may have.
+
+    ``p`` has no constant term, its coefficients have no common divisor, the first is positive.
+    """
     difference = guard.left - guard.right
     if not isinstance(difference, SymExpr):
         return None
-    constant = 0
-    found: tuple[str, int] | None = None
-    for monomial, coefficient in difference.terms:
-        if not monomial:
-            constant = coefficient
-        elif found is None and len(monomial) == 1 and isinstance(monomial[0], Symbol):
-            found = monomial[0].name, coefficient
-        else:
-            return None
-    if found is None:
-        return None
-    name, factor = found
+    constant = next((c for monomial, c in difference.terms if not monomial), 0)
+    terms = [term for term in difference.terms if term[0]]
+    factor = math.gcd(*(coefficient for _, coefficient in terms))
     relation = guard.relation
-    if factor < 0:
+    if terms[0][1] < 0:
         factor, constant = -factor, -constant
         relation = {"<": ">", ">": "<", "<=": ">=", ">=": "<="}.get(relation, relation)
+    dim = SymExpr(tuple((monomial, c // factor) for monomial, c in terms))
+    factor = abs(factor)
     match relation:
         case ">=":
-            return name, -(constant // factor), None
+            return dim, -(constant // factor), None
         case ">":
-            return name, (-constant) // factor + 1, None
+            return dim, (-constant) // factor + 1, None
         case "<=":
-            return name, None, (-constant) // factor
+            return dim, None, (-constant) // factor
         case "<":
-            return name, None, -(constant // factor) - 1
-        case "==" if constant % factor == 0:
-            return name, -constant // factor, -constant // factor
+            return dim, None, -(constant // factor) - 1
+        case "==" | "!=" if constant % factor == 0:
+            return dim, -constant // factor, -constant // factor
         case _:
             return None
 

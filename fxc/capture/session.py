@@ -6,7 +6,7 @@ The thread's current session is found by ``current()``; traced values belong to 
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -22,6 +22,8 @@ from fxc.ir.types import ScalarType
 from fxc.ops.table import TABLE
 
 from .locations import line_text, user_location
+
+MOST_NODES = 20_000
 
 
 class Respecialise(BaseException):
@@ -52,14 +54,27 @@ class Session:
         self.homes: dict[Value, int] = {}
         self.region = 0
         self.region_count = 0
+        self._open = {0}
+        self._made_in: dict[Value, int] = {}
+        self._count = 0
         self.written: set[Value] = set()
 
     def record(self, name: str, *args: Any, **kwargs: Any) -> Any:
         """Call an operator on operands; returns Values. See ``wrap``."""
         schema = TABLE[name].schema
+        self._count += 1
+        if self._count > MOST_NODES:
+            raise refuse(
+                f"a program of more than {MOST_NODES} operations is not captured; use "
+                "fxc.fori_loop for long loops"
+            )
+        if self._made_in:
+            self._check_regions(args, kwargs)
         if schema.writes:
             self._before_write(schema.index_of, schema.written_params, args, kwargs)
         result = self.dispatcher.call(name, *args, **kwargs)
+        if self.region and result is not None:
+            self.made_here([result] if type(result) is Value else result)
         if type(result) is Value:
             if type(result.type) is ScalarType:
                 self._follow_origins(result, args)
@@ -70,6 +85,38 @@ class Session:
         elif result is not None and self.region:
             self.homes.update((each, self.region) for each in result)
         return result
+
+    def enter_region(self) -> int:
+        """Begin a region; gives the one around it, for ``leave_region``."""
+        outer = self.region
+        self.region_count += 1
+        self.region = self.region_count
+        self._open.add(self.region)
+        return outer
+
+    def leave_region(self, outer: int) -> None:
+        """End the region: its values are gone."""
+        self._open.discard(self.region)
+        self.region = outer
+
+    def made_here(self, values: Iterable[Value]) -> None:
+        """Note that values belong to the current region."""
+        for value in values:
+            self._made_in[value] = self.region
+
+    def _check_regions(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        for arg in (*args, *kwargs.values()):
+            for each in arg if isinstance(arg, tuple) else (arg,):
+                if isinstance(each, Value):
+                    self.check_alive(each)
+
+    def check_alive(self, value: Value) -> None:
+        """Refuse a value that was made in a region which has ended."""
+        if self._made_in.get(value, 0) not in self._open:
+            raise refuse(
+                "a value that was made inside a branch or a loop is used outside of it; return it "
+                "from the branch or carry it through the loop"
+            )
 
     def root(self, value: Value) -> Value:
         """The array whose memory ``value`` shows."""

@@ -69,8 +69,9 @@ def _flat_source(x: Any, order: str) -> Any:
 
 
 def ravel(x: Any, order: str = "C") -> Any:
-    """As ``np.ravel``."""
-    return reshape(_flat_source(x, order), -1)
+    """As ``np.ravel``: contiguous, so that of an array with gaps it is a copy."""
+    source = _flat_source(x, order)
+    return reshape(source, -1, copy=None if is_c_ordered(_kind(_array(source))) else True)
 
 
 def flatten(x: Any, order: str = "C") -> Any:
@@ -157,7 +158,8 @@ def squeeze(x: Any, axis: Any = None) -> Any:
     value = _array(x)
     kind = _kind(value)
     if axis is None:
-        return record("squeeze", value, tuple(a for a, d in enumerate(kind.shape) if is_one(d)))
+        ones = tuple(a for a, d in enumerate(kind.shape) if is_one(d))
+        return record("squeeze", value, ones) if ones else wrap(value)  # x itself, as NumPy
     axes = _axes(axis, kind.rank)
     if not all(is_one(kind.shape[a]) for a in axes):
         raise ValueError("cannot select an axis to squeeze out which has size not equal to one")

@@ -15,6 +15,8 @@ from __future__ import annotations
 
 import ast
 import linecache
+import opcode
+import weakref
 from collections.abc import Iterator
 from types import CodeType, FunctionType
 from typing import Any, NamedTuple
@@ -40,7 +42,7 @@ class _NoSource(Exception):
     """The source of a function is not to be had."""
 
 
-_staged: dict[CodeType, Staged | None] = {}
+_staged: weakref.WeakKeyDictionary[CodeType, Staged] = weakref.WeakKeyDictionary()
 
 
 def stage(function: FunctionType) -> Staged | None:
@@ -49,8 +51,9 @@ def stage(function: FunctionType) -> Staged | None:
     Raises ``CaptureError`` for code that cannot be captured whatever it does.
     """
     code = function.__code__
-    if code in _staged:
-        return _staged[code]
+    known = _staged.get(code)
+    if known is not None and known.code.co_filename == code.co_filename:  # equal codes may differ
+        return known
     if code.co_flags & _GENERATOR_FLAGS:
         raise refuse(
             f"{code.co_name} is a generator or a coroutine and cannot be captured",
@@ -60,18 +63,17 @@ def stage(function: FunctionType) -> Staged | None:
         node = _source_node(function)
         rewritten = _rewrite(node, code)
     except _NoSource:
-        staged = None
-    else:
-        staged = Staged(rewritten, frozenset(_codes(rewritten)))
-    _staged[code] = staged
+        return None
+    staged = _staged[code] = Staged(rewritten, frozenset(codes_in(rewritten)))
     return staged
 
 
-def _codes(code: CodeType) -> Iterator[CodeType]:
+def codes_in(code: CodeType) -> Iterator[CodeType]:
+    """A code object and all those in it."""
     yield code
     for constant in code.co_consts:
         if isinstance(constant, CodeType):
-            yield from _codes(constant)
+            yield from codes_in(constant)
 
 
 # ------------------------------------------------------------------ finding the source
@@ -87,14 +89,14 @@ def _source_node(function: FunctionType) -> FunctionNode:
     candidates = _from_block(lines, code)
     if not candidates:
         candidates = _candidates(_parsed("".join(lines), 0), code)
-    if len(candidates) != 1:
+    if not candidates:
         raise _NoSource
-    return candidates[0]
+    return candidates[0]  # several on one line: their code is the same
 
 
 def _from_block(lines: list[str], code: CodeType) -> list[FunctionNode]:
     """The function in the lines that its bytecode spans; cheap, and nearly always enough."""
-    last = max((_last_line(each) for each in _codes(code)), default=0)
+    last = max((_last_line(each) for each in codes_in(code)), default=0)
     first = code.co_firstlineno
     block = "".join(lines[first - 1 : last])
     if block[:1] in " \t":
@@ -124,24 +126,56 @@ def _candidates(tree: ast.Module, code: CodeType) -> list[FunctionNode]:
             first = min([node.lineno, *(d.lineno for d in node.decorator_list)])
             if node.name == code.co_name and first == code.co_firstlineno:
                 found.append(node)
-        elif isinstance(node, ast.Lambda) and code.co_name == "<lambda>" and _spans(node, code):
-            found.append(node)
-    return [node for node in found if _parameters(node.args) == _given(code)]
+        elif isinstance(node, ast.Lambda) and code.co_name == "<lambda>":
+            found += [node] if node.lineno == code.co_firstlineno else []
+    return [
+        node
+        for node in found
+        if _parameters(node.args) == _given(code) and _is_source_of(node, code)
+    ]
 
 
-def _spans(node: ast.Lambda, code: CodeType) -> bool:
-    """Whether the code's columns lie in the lambda's body."""
-    body = node.body
-    if node.lineno != code.co_firstlineno:
+def _is_source_of(node: FunctionNode, code: CodeType) -> bool:
+    """Whether the node compiles to the code: the file may have changed since it was imported."""
+    if isinstance(node, ast.FunctionDef):
+        node.decorator_list = []
+    # Nested in a factory, and without defaults, parameters compile to the same code.
+    node.args.defaults = []
+    node.args.kw_defaults = [None] * len(node.args.kwonlyargs)
+    try:
+        compiled = _compiled(node, code)
+    except (SyntaxError, _NoSource):
         return False
-    for line, _, column, end in code.co_positions():
-        if line is None or column is None or end is None or end <= 0:
-            continue
-        if line == body.lineno and column < body.col_offset and column != 0:
-            return False
-        if line == body.end_lineno and end > (body.end_col_offset or 0):
-            return False
-    return True
+    if _fingerprint(compiled) == _fingerprint(code):
+        return True
+    # pytest rewrites assert statements, and nothing else.
+    if not any(name.startswith("@py_") for name in code.co_varnames):
+        return False
+    return set(_plain_constants(compiled)) <= set(_plain_constants(code))
+
+
+# The bytecode of one text differs with what its module imports (calls of methods), so only what
+# no context changes is compared: arithmetic, comparisons, constants and variables, in order.
+_COMPARED = frozenset(
+    number
+    for name, number in opcode.opmap.items()
+    if name.startswith(("BINARY_", "COMPARE_", "UNARY_", "BUILD_", "LOAD_FAST", "STORE_FAST"))
+    or name in ("LOAD_CONST", "CONTAINS_OP", "IS_OP", "LOAD_DEREF", "STORE_SUBSCR")
+)
+
+
+def _fingerprint(code: CodeType) -> tuple[Any, ...]:
+    text = code.co_code
+    operations = [
+        (number, argument)
+        for number, argument in zip(text[::2], text[1::2], strict=True)
+        if number in _COMPARED
+    ]
+    return operations, _plain_constants(code), code.co_names, code.co_varnames
+
+
+def _plain_constants(code: CodeType) -> list[str]:
+    return [repr(each) for each in code.co_consts if not isinstance(each, CodeType)]
 
 
 def _parameters(args: ast.arguments) -> list[str]:
@@ -159,33 +193,33 @@ def _given(code: CodeType) -> list[str]:
 
 
 def _rewrite(node: FunctionNode, code: CodeType) -> CodeType:
-    rewriter = _Rewriter(code)
-    inner = rewriter.function(node)
-    body: list[ast.stmt] = [
-        inner if isinstance(inner, ast.FunctionDef) else ast.Return(value=inner)
-    ]
+    made = _compiled(_Rewriter(code).function(node), code)
+    return made.replace(co_qualname=code.co_qualname)
+
+
+def _compiled(node: FunctionNode, code: CodeType) -> CodeType:
+    """The code of a function, made inside of a factory that has its free variables."""
+    body: ast.stmt = (
+        node
+        if isinstance(node, ast.FunctionDef)
+        else ast.copy_location(ast.Return(value=node), node)
+    )
+    names = [ast.arg(arg=name) for name in (DOOR, *code.co_freevars)]
     factory = ast.FunctionDef(
         name="__fxc_factory__",
-        args=ast.arguments(
-            posonlyargs=[],
-            args=[ast.arg(arg=name) for name in (DOOR, *code.co_freevars)],
-            kwonlyargs=[],
-            kw_defaults=[],
-            defaults=[],
-        ),
-        body=body,
+        args=ast.arguments(posonlyargs=[], args=names, kwonlyargs=[], kw_defaults=[], defaults=[]),
+        body=[body],
         decorator_list=[],
     )
-    for each in (factory, body[0]):
-        ast.copy_location(each, node)
+    ast.copy_location(factory, node)
     if hasattr(factory, "type_params"):
         factory.type_params = []
     module = ast.fix_missing_locations(ast.Module(body=[factory], type_ignores=[]))
     flags = code.co_flags & _FUTURES
     compiled = compile(module, code.co_filename, "exec", flags=flags, dont_inherit=True)
-    for found in _codes(compiled):
+    for found in codes_in(compiled):
         if found.co_name == code.co_name and _given(found) == _given(code):
-            return found.replace(co_qualname=code.co_qualname)
+            return found
     raise _NoSource
 
 
@@ -198,12 +232,7 @@ class _Rewriter(ast.NodeTransformer):
         self._owner = _class_of(code)
 
     def function(self, node: FunctionNode) -> Any:
-        """The outermost function, without decorators, defaults and annotations."""
-        if isinstance(node, ast.FunctionDef):
-            node.decorator_list = []
-        node.args.defaults = []
-        node.args.kw_defaults = [None] * len(node.args.kwonlyargs)
-        # The function is nested in a factory now: parameters may lack defaults in any order.
+        """The outermost function, which is without decorators and defaults by now."""
         return self._inside(node)
 
     def _inside(self, node: FunctionNode) -> Any:
@@ -327,8 +356,6 @@ class _Rewriter(ast.NodeTransformer):
         raise self._refuse(node, f"'global {node.names[0]}', a write to a global,")
 
     def visit_Nonlocal(self, node: ast.Nonlocal) -> Any:
-        if all(any(name in scope for scope in self._scopes[:-1]) for name in node.names):
-            return node
         raise self._refuse(node, f"'nonlocal {node.names[0]}', a write outside of the function,")
 
     def visit_Try(self, node: ast.Try) -> Any:

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from fxc.ir.graph import Operand
-from fxc.ir.symbols import Dim, SymExpr, floordiv, guard, hint, maximum, minimum, mod
+from fxc.ir.symbols import Dim, SymExpr, floordiv, guard, hint, maximum, minimum, mod, symbols_of
 
-from .operands import Traced, TracedValue
+from .operands import Traced, TracedValue, guard_range, operand, record
 from .session import current
 
 
@@ -114,8 +114,6 @@ def wrap_dim(dim: Dim) -> Any:
 
 
 def _symbol_names(dim: SymExpr) -> list[str]:
-    from fxc.ir.symbols import symbols_of
-
     return list(symbols_of(dim))
 
 
@@ -229,8 +227,8 @@ def _as_scalar_division(left: Any, right: Any) -> Any:
         return _as_scalar(x, method, other)
     if not guard(divisor, "!=", 0):
         raise ZeroDivisionError("division by zero")
-    from .operands import operand, record
-
+    if not all(guard_range(dim, -(2**53), 2**53) for dim in (dividend, divisor)):
+        return int(left) / int(right)  # beyond what floats hold, Python rounds once
     return record("py_divide", operand(wrap_dim(dividend)), operand(wrap_dim(divisor)))
 
 

@@ -119,7 +119,7 @@ def array_ufunc(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: A
     name = operator_name(ufunc)
     if name is None:
         raise refuse(f"np.{ufunc.__name__} cannot be captured in this version of fxc")
-    options = {key: value for key, value in kwargs.items() if value is not None}
+    options = dict(kwargs)
     match method:
         case "__call__":
             return _call(ufunc, name, inputs, options)

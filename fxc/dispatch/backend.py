@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
+from fxc.ir.records import frozen
 from fxc.ops.kernels import kernel_of
 from fxc.ops.table import TABLE, Operator, Tag
 
 from .keys import DispatchKey
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class BackendMetadata:
     """How a backend runs one operator.
 
@@ -27,7 +27,7 @@ class BackendMetadata:
 Lookup = Callable[[Operator], BackendMetadata | None]
 
 
-@dataclass(frozen=True)
+@frozen
 class BackendIndex:
     """One backend. ``functional``: it wants neither views nor writes. ``external``: not ours.
 

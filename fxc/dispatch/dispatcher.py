@@ -15,13 +15,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 import numpy as np
 
 from fxc.ir.errors import InternalError
 from fxc.ir.graph import Literal, Region, Value
+from fxc.ir.records import mutable
 from fxc.ir.schema import Param
 from fxc.ir.types import ArrayType, ScalarType, Type
 from fxc.ops.table import TABLE, Operator, Table
@@ -56,7 +57,7 @@ class Registration:
             undo()
 
 
-@dataclass(slots=True)
+@mutable
 class _Row:
     """An operator with the kernels found for it so far: (kernel, whether it is boxed)."""
 

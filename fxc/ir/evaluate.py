@@ -8,7 +8,7 @@ dims as ints, and regions as functions from a tuple to a tuple.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, assert_never
 
 import numpy as np
@@ -16,6 +16,7 @@ import numpy as np
 from . import symbols
 from .errors import InternalError
 from .graph import Arg, Graph, Literal, Node, Operand, Region, SliceSpec, Value
+from .records import mutable
 from .signature import ConstantLeaf, DimLeaf, InputLeaf, OutputLeaf, ResultLeaf, ViewLeaf
 from .symbols import Dim, Symbol, SymExpr
 from .types import ArrayType, ScalarType, Type, normal_strides
@@ -229,7 +230,7 @@ def deliver(
     return [boundary.object(leaf) for leaf in signature.outputs]
 
 
-@dataclass
+@mutable
 class _Boundary:
     """Makes the caller's objects from arguments and results, each object once."""
 

@@ -9,7 +9,7 @@ of these, or a tuple of SliceSpec.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 from typing import Any
 from typing import Literal as OneOf
@@ -17,6 +17,7 @@ from typing import Literal as OneOf
 import numpy as np
 
 from .location import SourceLocation
+from .records import frozen
 from .schema import Schema
 from .signature import Signature
 from .symbols import Dim, Guard
@@ -39,7 +40,7 @@ class Value:
         return f"%{self.name}"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Literal:
     """A scalar constant among a node's arguments; equal if kind and bits are."""
 
@@ -70,7 +71,7 @@ class Literal:
 Operand = Value | Literal
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SliceSpec:
     """One axis of a slice, normalised as by ``slice.indices``: stop is -1 for 'past the start'."""
 
@@ -82,7 +83,7 @@ class SliceSpec:
         return f"{self.start}:{self.stop}:{self.step}"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ArrayConstant:
     """An array that is part of the program, as C-ordered bytes; equal by dtype, shape and bits."""
 
@@ -113,7 +114,7 @@ def operands_of(arg: Arg) -> Iterator[Operand]:
                 yield item
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Node:
     """One call of an operator."""
 
@@ -149,7 +150,7 @@ class Node:
         return f"<{', '.join(map(str, self.outputs))} = {self.op}>"
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Region:
     """A sub-graph: parameters, nodes in order, results. It may read values of outer regions."""
 
@@ -158,7 +159,7 @@ class Region:
     results: tuple[Operand, ...]
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Graph:
     """A function: a region whose parameters are the inputs, and what the boundary needs to know.
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+
+from .records import frozen
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SourceLocation:
     """A line of the user's program: ``heat.py:12 in step``."""
 

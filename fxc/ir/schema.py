@@ -15,10 +15,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import cached_property
 
 from .errors import ParseError
+from .records import frozen
 
 # The closed set of kinds a parameter may have. ``Sym`` is an int or a symbolic one, ``Slice`` a
 # (start, stop, step) triple as of ``slice.indices``, ``Constant`` an array that is part of the
@@ -28,7 +28,7 @@ STATIC_KINDS = frozenset({"int", "bool", "str", "DType", "Sym", "Slice", "Consta
 KINDS = VALUE_KINDS | STATIC_KINDS | {"Region"}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Alias:
     """Membership in an alias set, and whether the operator writes through it."""
 
@@ -39,7 +39,7 @@ class Alias:
         return f"({self.letter}{'!' if self.written else ''})"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Param:
     """One parameter of an operator."""
 
@@ -70,7 +70,7 @@ class Param:
         return f"{self.kind}{alias}{suffix} {self.name}"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Return:
     """One result of an operator."""
 
@@ -81,7 +81,7 @@ class Return:
         return f"Array{self.alias or ''}{'[]' if self.is_list else ''}"
 
 
-@dataclass(frozen=True)
+@frozen
 class Schema:
     """What an operator takes and gives, and which of it shares memory or is written."""
 

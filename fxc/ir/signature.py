@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
+from .records import frozen
 from .symbols import Dim
 from .types import Type
 
@@ -14,7 +14,7 @@ from .types import Type
 # result is made from graph results, from input objects, and from views of either.
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Mutation:
     """Input number ``input`` is updated in place with the graph's result number ``result``."""
 
@@ -22,7 +22,7 @@ class Mutation:
     result: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ViewStep:
     """One view operator and its arguments after the array: ``select(·, 0, 0)``."""
 
@@ -30,7 +30,7 @@ class ViewStep:
     args: tuple[Any, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ResultLeaf:
     """The graph's result number ``result``: a fresh array of the given layout, or a scalar.
 
@@ -41,14 +41,14 @@ class ResultLeaf:
     type: Type
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class InputLeaf:
     """The very object that was passed as input number ``input``."""
 
     input: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ViewLeaf:
     """A view, by ``steps``, of an input object or of a fresh result.
 
@@ -60,14 +60,14 @@ class ViewLeaf:
     identity: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class DimLeaf:
     """A Python int that depends on the sizes of inputs or on Python int arguments."""
 
     value: Dim
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ConstantLeaf:
     """An object that is the same at each call: None, a string, a Python number."""
 
@@ -77,7 +77,7 @@ class ConstantLeaf:
 OutputLeaf = ResultLeaf | InputLeaf | ViewLeaf | DimLeaf | ConstantLeaf
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Signature:
     """See Note [Boundary of a graph]."""
 

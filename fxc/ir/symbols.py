@@ -20,9 +20,10 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from .errors import InternalError
+from .records import frozen
 
 # Note [Guards on symbols]
 # A decision that depends on a symbol is made by its hint (the value it had in the call being
@@ -33,7 +34,7 @@ from .errors import InternalError
 # capture are checked at each later call before its code is used.
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Symbol:
     """A named unknown integer; equal names are equal symbols."""
 
@@ -42,7 +43,7 @@ class Symbol:
     lower: int | None = field(default=None, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SymFunc:
     """``floordiv``, ``mod``, ``min`` or ``max`` of two dims, as an opaque factor."""
 
@@ -379,7 +380,7 @@ def _compare(left: int, relation: str, right: int) -> bool:
 _NEGATED = {"==": "!=", "!=": "==", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Guard:
     """A relation between dims that held while capturing and that later calls must keep."""
 

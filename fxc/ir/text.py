@@ -26,12 +26,12 @@ from __future__ import annotations
 import base64
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any, assert_never
 
 import numpy as np
 
 from .graph import Arg, ArrayConstant, Graph, Literal, Node, Operand, Region, SliceSpec, Value
+from .records import frozen
 from .schema import Schema
 from .signature import (
     ConstantLeaf,
@@ -51,7 +51,7 @@ COMMENT_COLUMN = 80
 LISTED_ELEMENTS = 16  # constants with more elements are printed as base64
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Line:
     """One line of the text form, and the object it is the first or only line of."""
 

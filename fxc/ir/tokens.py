@@ -5,11 +5,11 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import NoReturn
 
 from .errors import ParseError
 from .location import SourceLocation
+from .records import frozen
 
 _TOKEN = re.compile(
     r"""(?P<blank>[ \t\r]+)
@@ -26,7 +26,7 @@ _TOKEN = re.compile(
 _LOCATION = re.compile(r"#\s*(.*):(\d+)\s*")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Token:
     kind: str
     text: str

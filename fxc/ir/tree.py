@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Hashable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
+from .records import frozen
 
-@dataclass(frozen=True, slots=True)
+
+@frozen
 class TreeSpec:
     """The shape of a pytree: its container's type, what the container keeps, its children.
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
+from .records import frozen
 from .symbols import Dim, guard, product
 
 # Note [Layout in types]
@@ -37,7 +37,7 @@ PYTHON_KINDS: dict[type, np.dtype] = {
 _PYTHON_TYPES = {"b": bool, "i": int, "f": float, "c": complex}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ArrayType:
     """An ``np.ndarray``: dtype, shape (dims), strides in bytes, and whether it may be written."""
 
@@ -62,7 +62,7 @@ class ArrayType:
         return text if self.writeable else f"{text} ro"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ScalarType:
     """A scalar: NumPy's (``np.float64``), or Python's own, which is ``weak`` in promotion."""
 
@@ -151,20 +151,19 @@ def stride_order(kind: ArrayType) -> tuple[int, ...]:
     order: list[int] = []
     for axis in range(kind.rank):
         place = len(order)
-        while place > 0 and _is_inner(kind, order[place - 1], axis):
-            place -= 1
+        if kind.shape[axis] != 1:  # where an axis of size 1 stands makes no difference
+            while place > 0 and not _is_outer(kind, order[place - 1], axis):
+                place -= 1
         order.insert(place, axis)
     return tuple(order)
 
 
-def _is_inner(kind: ArrayType, left: int, right: int) -> bool:
-    """Whether axis ``left`` lies strictly inside axis ``right`` in memory."""
-    if kind.shape[left] == 1 or kind.shape[right] == 1:
+def _is_outer(kind: ArrayType, left: int, right: int) -> bool:
+    """Whether axis ``left`` lies outside of axis ``right`` in memory, or nothing tells."""
+    if kind.shape[left] == 1:
         return False
     a, b = kind.strides[left], kind.strides[right]
-    if a == b:
-        return False
-    return guard(_magnitude(a), "<", _magnitude(b))
+    return a == b or guard(_magnitude(a), ">=", _magnitude(b))
 
 
 def _magnitude(stride: Dim) -> Dim:

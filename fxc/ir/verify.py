@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -26,6 +25,7 @@ from .graph import (
     SliceSpec,
     Value,
 )
+from .records import frozen
 from .schema import Param, Schema
 from .signature import DimLeaf, InputLeaf, OutputLeaf, ResultLeaf, Signature, ViewLeaf
 from .symbols import Dim, Guard, Symbol, SymExpr, recording, substitute, symbols_of
@@ -36,7 +36,7 @@ SchemaOf = Callable[[str], Schema]
 MetaOf = Callable[[Node], tuple[Type, ...]]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Problem:
     """What is wrong, and with which part of the graph: something ``graph_lines`` has a line for."""
 

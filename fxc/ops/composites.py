@@ -13,12 +13,12 @@ non-functional one uses views and writes and is for backends that take those.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
 
 from fxc.ir.graph import SliceSpec
+from fxc.ir.records import frozen
 from fxc.ir.symbols import Dim, decide, maximum, minimum, product
 from fxc.ir.types import ArrayType, ScalarType, Type, stride_order
 
@@ -35,7 +35,7 @@ class OpsHandle(Protocol):
     def meta(self, name: str, /, *args: Any, **kwargs: Any) -> Any: ...
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Composite:
     """One decomposition: of which operator, under which alias key."""
 
@@ -290,7 +290,7 @@ def linspace_written(
     return _cast(ops, result, dtype)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Steps:
     """What both kinds of linspace start from: places 0, 1, … and the ends, in float64."""
 

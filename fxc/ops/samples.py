@@ -10,12 +10,12 @@ from __future__ import annotations
 import itertools
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from fxc.ir.graph import ArrayConstant, SliceSpec
+from fxc.ir.records import frozen
 from fxc.ir.schema import Param
 from fxc.ir.types import DTYPES_BY_NAME
 
@@ -28,7 +28,7 @@ _INT64 = np.dtype("i8")
 _BOOL = np.dtype("?")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Sample:
     """Canonical arguments of one call, in the order of the schema."""
 

@@ -14,11 +14,12 @@ from __future__ import annotations
 import enum
 import operator
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from fxc.ir.records import frozen
 from fxc.ir.schema import Alias, Param, Return, Schema, parse_schema
 
 
@@ -39,7 +40,7 @@ class Tag(enum.Enum):
     WRITE = "write"
 
 
-@dataclass(frozen=True)
+@frozen
 class Operator:
     """One operator: its schema, tag, the NumPy callable it means, and the row it follows from.
 

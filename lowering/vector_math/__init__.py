@@ -10,10 +10,11 @@ nan, infinities, signed zeros and arguments outside the domain, these functions 
 """
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from functools import cache
 from types import MappingProxyType
 from typing import Final
+
+from fxc.ir.records import frozen
 
 from . import exponential, hyperbolic, inverse, logarithm, power, trigonometric
 from .builder import Code, Value
@@ -59,7 +60,7 @@ FUNCTIONS: Final[Mapping[str, int]] = MappingProxyType(
 _ATTRIBUTES: Final = "alwaysinline nounwind willreturn memory(none)"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Definitions:
     """LLVM text to put into a module: `declare` lines apart, since others may need them too."""
 
@@ -86,7 +87,7 @@ def definitions(names: Iterable[tuple[str, str, int]]) -> Definitions:
     return Definitions(frozenset(declares), "\n".join(texts.values()))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Built:
     declares: frozenset[str]
     texts: Mapping[str, str]

@@ -6,8 +6,9 @@ place is one: the low bits of the sum are then n as an integer, offset as we ple
 moves into the exponent field. Errors: below 1.3 ulp.
 """
 
-from dataclasses import dataclass
 from typing import Final
+
+from fxc.ir.records import frozen
 
 from .builder import Code, Operand, Value, capped, copysign, fma, polynomial, tiny_or_nan, where
 from .coefficients import EXP, EXP2
@@ -15,7 +16,7 @@ from .coefficients import EXP, EXP2
 LOG2_E: Final = 1.4426950408889634
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Format:
     """Facts of a float kind. ln2_high times any exponent is exact."""
 
@@ -97,7 +98,7 @@ def exp2(code: Code, x: Value) -> Value:
     return where(x.is_nan(), x, scaled(fma(r, polynomial(r, EXP2[x.kind]), 1.0), bits))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ReducedExponential:
     """exp(x) = 2 * scale * (1 + high + low), low being a correction of high's rounding."""
 

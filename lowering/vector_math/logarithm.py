@@ -6,8 +6,9 @@ computed without error. What remains is a series in s = f / (2 + f) for float64,
 for float32. Errors: below 0.75 ulp.
 """
 
-from dataclasses import dataclass
 from typing import Final
+
+from fxc.ir.records import frozen
 
 from .builder import Code, Value, fma, magnitude, pattern, polynomial, sqrt, where
 from .coefficients import LOG_DIRECT, LOG_SERIES
@@ -25,7 +26,7 @@ _LOG10_2: Final = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Parts:
     """The exponent k as a float, and the mantissa m less one."""
 

@@ -1,0 +1,151 @@
+"""Dataclasses that cost nothing to define: ``@frozen`` and ``@mutable``.
+
+``@frozen`` means ``@dataclass(frozen=True, slots=True)`` and ``@mutable`` means
+``@dataclass(eq=False, slots=True)``, to type checkers and to ``dataclasses.replace`` too.
+``dataclass`` itself writes and compiles the source of every method, about a millisecond a class,
+and the first call of a compiled function needs nearly a hundred classes. Here the methods are
+shared, or closures.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from dataclasses import MISSING, Field, FrozenInstanceError, field
+from functools import cached_property
+from operator import attrgetter
+from typing import Any, NoReturn, TypeVar, dataclass_transform, overload
+
+T = TypeVar("T")
+
+
+@overload
+def frozen(cls: type[T], /) -> type[T]: ...
+@overload
+def frozen(*, eq: bool) -> Callable[[type[T]], type[T]]: ...
+@dataclass_transform(frozen_default=True, field_specifiers=(field,))
+def frozen(cls: Any = None, /, *, eq: bool = True) -> Any:
+    """Immutable objects, equal if of one class with equal fields (``eq=False``: by identity).
+
+    Fields may have defaults or ``field(...)`` with default, default_factory, init and compare.
+
+    >>> @frozen
+    ... class Range:
+    ...     stop: int
+    ...     step: int = 1
+    >>> Range(8), Range(8) == Range(8, 1), dataclasses.replace(Range(8), step=2)
+    (Range(stop=8, step=1), True, Range(stop=8, step=2))
+    """
+    if cls is None:
+        return lambda cls: _with_methods(cls, frozen=True, eq=eq)
+    return _with_methods(cls, frozen=True, eq=eq)
+
+
+@dataclass_transform(eq_default=False, field_specifiers=(field,))
+def mutable(cls: type[T]) -> type[T]:
+    """Objects whose fields may be assigned; compared by identity."""
+    made: type[T] = _with_methods(cls, frozen=False, eq=False)
+    return made
+
+
+def _with_methods(cls: Any, *, frozen: bool, eq: bool) -> Any:
+    """The class made once more, with slots for its fields and the methods it does not define."""
+    members = dict(vars(cls))
+    del members["__dict__"], members["__weakref__"]
+    cached = any(isinstance(member, cached_property) for member in members.values())
+    fields = {
+        name: _take_field(members, name, kind)
+        for name, kind in cls.__annotations__.items()
+        if not str(kind).startswith(("ClassVar", "typing.ClassVar"))
+    }
+    taken = [name for name, each in fields.items() if each.init]
+    methods: dict[str, Any] = {"__repr__": _show, "__reduce__": _reduce}
+    if frozen:
+        methods |= {"__setattr__": _refuse, "__delattr__": _refuse}
+    if eq:
+        methods |= _comparison([name for name, each in fields.items() if each.compare])
+    made = type(cls)(
+        cls.__name__,
+        cls.__bases__,
+        {
+            **methods,
+            **members,
+            "__qualname__": cls.__qualname__,
+            "__slots__": (*fields, "__dict__") if cached else tuple(fields),
+            "__match_args__": tuple(taken),
+            "__dataclass_fields__": fields,
+        },
+    )
+    made.__init__ = _initialiser(made, {name: fields[name] for name in taken})
+    return made
+
+
+def _take_field(members: dict[str, Any], name: str, kind: Any) -> Any:
+    """What the class body says of a field; its default gives way to the slot."""
+    said = members.pop(name, MISSING)
+    each: Any = said if isinstance(said, Field) else field(default=said)
+    each.name, each.type, each._field_type = name, kind, dataclasses._FIELD  # type: ignore[attr-defined]
+    return each
+
+
+def _initialiser(cls: Any, fields: dict[str, Field[Any]]) -> Callable[..., None]:
+    count = len(fields)
+    setters = [vars(cls)[name].__set__ for name in fields]
+    finish = getattr(cls, "__post_init__", None)
+
+    def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
+        if kwargs or len(args) != count:
+            args = _complete(cls, fields, args, kwargs)
+        for place, set_field in enumerate(setters):
+            set_field(self, args[place])
+        if finish is not None:
+            finish(self)
+
+    return __init__
+
+
+def _complete(
+    cls: type, fields: dict[str, Field[Any]], args: tuple[Any, ...], given: dict[str, Any]
+) -> tuple[Any, ...]:
+    """The values of all fields, in order."""
+    values = list(args)
+    for name, each in list(fields.items())[len(args) :]:
+        if name in given:
+            values.append(given.pop(name))
+        elif each.default is not MISSING:
+            values.append(each.default)
+        elif each.default_factory is not MISSING:
+            values.append(each.default_factory())
+        else:
+            raise TypeError(f"{cls.__name__}() needs a value for {name!r}")
+    if given or len(values) != len(fields):
+        more = f", not also {', '.join(given)}" if given else f", not {len(args)} values"
+        raise TypeError(f"{cls.__name__}() takes {', '.join(fields)}{more}")
+    return tuple(values)
+
+
+def _comparison(names: list[str]) -> dict[str, Any]:
+    content: Callable[[Any], Any] = attrgetter(*names) if names else lambda record: ()
+
+    def __eq__(self: Any, other: object) -> bool:
+        if other.__class__ is not self.__class__:
+            return NotImplemented
+        return bool(content(self) == content(other))
+
+    def __hash__(self: Any) -> int:
+        return hash(content(self))
+
+    return {"__eq__": __eq__, "__hash__": __hash__}
+
+
+def _show(self: Any) -> str:
+    shown = ", ".join(f"{name}={getattr(self, name)!r}" for name in self.__match_args__)
+    return f"{type(self).__qualname__}({shown})"
+
+
+def _reduce(self: Any) -> tuple[Any, ...]:
+    return type(self), tuple(getattr(self, name) for name in self.__match_args__)
+
+
+def _refuse(self: object, name: str, value: object = None) -> NoReturn:
+    raise FrozenInstanceError(f"{type(self).__name__} is frozen: {name!r} cannot be changed")

@@ -1,0 +1,209 @@
+"""What traced arrays refuse: the text of each CaptureError, and that it names the user's line."""
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+import fxc
+from fxc.capture.capture import capture
+from fxc.ir.errors import CaptureError
+from tests.capturing import array
+
+X, I, C = array(3, 4), array(3, 4, dtype=np.int64), array(3, 4).astype(complex)  # noqa: E741
+V, N8 = array(4), array(4, dtype=np.uint8)
+NEEDS = "needs the value of an array's element while the program is being captured; use fxc.cond"
+
+
+def loop(body: Any, init: Any) -> Any:
+    return lambda x: fxc.fori_loop(0, 3, body, init(x))
+
+
+REFUSED = [
+    # what needs elements
+    (lambda x: 1 if x.sum() > 0 else 2, (X,), f"a decision (if, while, and, or, not) {NEEDS}"),
+    (lambda x: 1 if x[0, :1] > 0 else 2, (X,), f"a decision (if, while, and, or, not) {NEEDS}"),
+    (lambda x: float(x.sum()), (X,), f"float() {NEEDS}"),
+    (lambda x: int(x[0, 0]), (X,), f"int() {NEEDS}"),
+    (lambda x: complex(x[0, 0]), (X,), f"complex() {NEEDS}"),
+    (lambda x: math.sqrt(x[0, 0]), (X,), f"float() {NEEDS}"),
+    (lambda x: x.item(0), (X,), f".item() {NEEDS}"),
+    (lambda x: x[0, 0].item(), (X,), f".item() {NEEDS}"),
+    (lambda x: f"{x.sum()}", (X,), f"printing a number {NEEDS}"),
+    (lambda x: f"{x}", (X,), f"printing an array {NEEDS}"),
+    (lambda x: 1.0 in x, (X,), f"'in' {NEEDS}"),
+    (lambda x: {x.sum(): 1}, (X,), f"hash() {NEEDS}"),
+    (lambda x: round(x[0, 0]), (X,), f"round() to an int {NEEDS}"),
+    (lambda x, i: x[i[0, 0]], (X, I), "an index that depends on the data cannot be captured"),
+    (lambda x, i: np.zeros(i[0, 0]), (X, I), f"a size {NEEDS}"),
+    (lambda x, i: x.sum(axis=i[0, 0]), (X, I), f"an axis {NEEDS}"),
+    (lambda x: np.arange(x[0, 0]), (X,), f"Python's 'np.arange' {NEEDS}"),
+    # indices
+    (lambda x: x[x > 0], (X,), "reading by a mask has a size that depends on the data and cannot"),
+    (lambda x: x[True], (X,), "reading by a mask has a size that depends on the data and cannot"),
+    (lambda x, i: x[i], (X, I), "an index by an array cannot be captured; use slices, or np.whe"),
+    (lambda x: x[[0, 1]], (X,), "an index by an array or a list cannot be captured; use slices"),
+    (lambda x: x[np.array([0])], (X,), "an index by an array cannot be captured; use slices"),
+    (lambda x: x.__setitem__(x > 0, x), (X,), "writing an array by a mask cannot be captured"),
+    (lambda x: x.__setitem__(x > 0, [1.0]), (X,), "writing an array by a mask cannot be captured"),
+    # attributes and methods
+    (lambda x: x.flat, (X,), "x.flat cannot be captured; use x.ravel() or x.reshape(-1)"),
+    (lambda x: x.sort(), (X,), "x.sort cannot be captured; sort outside of the compiled function"),
+    (lambda x: x.view(np.int64), (X,), "x.view cannot be captured; use x.astype(dtype), or"),
+    (lambda x: x.tolist(), (X,), "x.tolist cannot be captured; convert outside of the compiled"),
+    (lambda x: x.to_device("cpu"), (X,), "x.to_device cannot be captured in this version of fxc"),
+    (lambda x: x.flags.owndata, (X,), "x.flags.owndata cannot be captured"),
+    (lambda x: x.imag, (X,), "x.imag cannot be captured yet"),
+    (lambda x: x.real, (C,), "x.real of a complex array cannot be captured yet"),
+    (lambda x: x[0, 0].real, (C,), ".real and .imag of complex numbers cannot be captured yet"),
+    (lambda x: setattr(x, "shape", 12), (X,), "an assignment to x.shape cannot be captured; use"),
+    (lambda x: x.fill(x), (X,), "x.fill with an array cannot be captured; use x[...] = value"),
+    (lambda x: x[:, ::2].ravel("K"), (X,), "ravel with order='K' of this layout cannot be capt"),
+    (lambda x: x.round(2), (X,), "np.round with decimals=2 cannot be captured; use np.rint(x * sc"),
+    (lambda x: np.round(x > 0), (X,), "np.round of an array of bools cannot be captured"),
+    (lambda i: np.round(i, out=i), (I,), "np.round of integers with out= cannot be captured"),
+    # ufuncs
+    (lambda x: np.frexp(x), (X,), "np.frexp cannot be captured in this version of fxc"),
+    (lambda x: np.add.at(x, 0, 1), (X,), "np.add.at cannot be captured"),
+    (lambda x: np.subtract.reduce(x), (X,), "np.subtract.reduce cannot be captured"),
+    (lambda x: np.maximum.accumulate(x), (X,), "np.maximum.accumulate cannot be captured"),
+    (lambda x: np.add.outer(x, x, dtype=float), (X,), "np.add.outer with dtype= cannot be capt"),
+    (lambda x: np.add(x, x, where=x > 0), (X,), "np.add with where= and no out= leaves elements"),
+    (lambda x: np.add(x, 1, order="F"), (X,), "np.add with order= cannot be captured"),
+    (lambda x: np.add(x, 1, casting="no"), (X,), "np.add with casting='no' cannot be captured"),
+    (lambda i: np.divmod(i, 2, out=(i, i)), (I,), "np.divmod with several out= cannot be captured"),
+    (lambda x: x + 2**70, (X,), "the Python integer 1180591620717411303424 does not fit in 64"),
+    (lambda x: x + np.datetime64("2020"), (X,), "a scalar of dtype datetime64[Y] cannot be capt"),
+    (lambda x: np.add(x, [object()]), (X,), "an array of dtype object cannot be captured"),
+    (lambda x: np.add(x, object()), (X,), "a object among arrays cannot be captured; use an arr"),
+    (lambda x, n: x == n, (N8, 300), "np.equal of uint8 and an int that it cannot hold"),
+    # reductions
+    (lambda x: x.sum(initial=1), (X,), "np.sum with initial= cannot be captured; combine it wit"),
+    (lambda x: np.max(x, where=x > 0, initial=0), (X,), "np.max with initial= cannot be captured"),
+    (lambda x: x.sum(where=x > 0), (X,), "np.sum with where= cannot be captured; use np.where"),
+    (lambda x: x.var(mean=1.0), (X,), "np.var with mean= cannot be captured"),
+    (lambda x: x.var(ddof=0.5), (X,), "np.var with ddof=0.5, which is no integer, cannot be capt"),
+    (lambda x: np.count_nonzero(x), (X,), "np.count_nonzero gives a Python int that depends on"),
+    # functions
+    (lambda x: np.unique(x), (X,), "np.unique cannot be captured"),
+    (lambda x: np.linalg.qr(x), (X,), "np.linalg.qr cannot be captured"),
+    (lambda x: np.isclose(x, x), (X,), "np.isclose cannot be captured; compare np.abs(a - b)"),
+    (lambda x: np.broadcast_arrays(x, x), (X,), "np.broadcast_arrays cannot be captured; use np"),
+    (lambda x: np.where(x > 0), (X,), "np.where with one argument has a size that depends on the"),
+    (lambda x: np.clip(x, 0, 1, dtype=float), (X,), "np.clip with dtype= cannot be captured"),
+    (lambda x: np.sort(x, kind="stable"), (X,), "np.sort with kind= cannot be captured"),
+    (lambda x: np.nan_to_num(x, copy=False), (X,), "np.nan_to_num of this dtype, or with copy="),
+    (lambda x: np.vdot(x, x), (C,), "np.vdot of complex arrays cannot be captured; use (x.conj()"),
+    (lambda x: np.concatenate([x], dtype=int), (X,), "np.concatenate with dtype= or casting= can"),
+    (lambda x: np.stack([x], dtype=int), (X,), "np.stack with dtype= or casting= cannot be capt"),
+    (lambda x: np.roll(x, (1, 2), 0), (X,), "np.roll with several shifts and one axis cannot"),
+    (lambda x: np.rollaxis(x, 0, 9), (X,), "np.rollaxis with start=9 is out of range"),
+    (lambda x: np.diag(x), (V,), "np.diag of a vector cannot be captured; write into np.zeros((n"),
+    (lambda x: np.zeros(3, like=x), (X,), "np.zeros with like= cannot be captured"),
+    (lambda x: np.linspace(0, x[0], 3), (X,), "np.linspace between arrays cannot be captured"),
+    (lambda: np.linspace(0, 1, 3, retstep=True), (), "np.linspace with retstep= or axis= cannot"),
+    (lambda: np.eye(3, order="F"), (), "np.eye with order= cannot be captured"),
+    # control flow
+    (
+        lambda x: fxc.cond(x.sum() > 0, lambda: 1.0, lambda: (1.0,)),
+        (X,),
+        "fxc.cond: the two functions return results of different structure",
+    ),
+    (
+        lambda x: fxc.cond(x.sum() > 0, lambda: x, lambda: x[0]),
+        (X,),
+        "fxc.cond: result 0 is f64[3, 4] in one branch and f64[4] in the other; convert one",
+    ),
+    (
+        lambda x: fxc.cond(x.sum() > 0, lambda: "a", lambda: "b"),
+        (X,),
+        "fxc.cond: result 0 is a str",
+    ),
+    (
+        lambda x: fxc.cond(x.sum() > 0, lambda: x.fill(1), lambda: x.fill(2)),
+        (X,),
+        "a write, inside a branch or a loop, to an array from outside of it cannot be captured",
+    ),
+    (
+        lambda x: fxc.cond(x.sum() > 0, lambda a: a.fill(1), lambda a: a.fill(2), x),
+        (X,),
+        "a write, inside a branch or a loop, to an array from outside of it cannot be captured",
+    ),
+    (
+        loop(lambda i, a: (a, a), lambda x: x),
+        (X,),
+        "fxc.fori_loop: the body returns another structure than it is given",
+    ),
+    (
+        loop(lambda i, s: (s[0], s[0].sum()), lambda x: (x, 0.0)),
+        (X,),
+        "fxc.fori_loop: carried value 1 is py.float before the body and f64 after it; convert",
+    ),
+    (
+        loop(lambda i, s: (s[0], s[1] + 1), lambda x: (x, 0)),
+        (X,),
+        "fxc.fori_loop: carried value 1 is a int, which cannot be carried; use an array, or a",
+    ),
+    (
+        loop(lambda i, a: a + 1 if i == 0 else a, lambda x: x),
+        (X,),
+        "fxc.fori_loop: the body relies on 'i == 0', which does not hold for every i; use",
+    ),
+    (
+        loop(lambda i, a: a * a[i, i + 2], lambda x: x),
+        (X,),
+        "fxc.fori_loop: the body relies on 'i + 2 < 4', which does not hold for every i; use",
+    ),
+]
+
+
+@pytest.mark.parametrize(
+    "program, args, message", REFUSED, ids=[f"{n}-{case[2][:24]}" for n, case in enumerate(REFUSED)]
+)
+def test_refused(program, args, message):
+    with pytest.raises(CaptureError) as caught:
+        capture(program, args, {})
+    assert str(caught.value).startswith(message)
+    assert caught.value.__notes__[0].startswith("  test_capture_errors.py:")
+    assert caught.value.location.file == __file__
+
+
+@pytest.mark.parametrize("use", [lambda kept: kept[0] + 1, lambda kept: kept[0]])
+def test_a_value_of_a_branch_does_not_leave_it(use):
+    def f(x):
+        kept = []
+
+        def branch(a, target=kept):
+            target += [a + 1]
+            return a
+
+        fxc.cond(x.sum() > 0, branch, branch, x)
+        return use(kept)
+
+    with pytest.raises(CaptureError, match="made inside a branch or a loop is used outside of it"):
+        capture(f, (X,), {})
+
+
+def test_containers_are_not_changed_in_branches():
+    def f(x):
+        kept = []
+
+        def branch(a):
+            kept.append(1)
+            return a
+
+        return fxc.cond(x.sum() > 0, branch, branch, x), kept
+
+    with pytest.raises(
+        CaptureError, match=r"a change to a list inside fxc\.cond or fxc\.fori_loop"
+    ):
+        capture(f, (X,), {})
+
+
+def test_a_handler_of_the_program_does_not_hide_a_refusal():
+    space: dict[str, Any] = {"np": np}
+    code = "def f(x):\n    try:\n        return np.sort(x, kind='stable')\n"
+    exec(f"{code}    except Exception:\n        return x", space)
+    with pytest.raises(CaptureError, match=r"np\.sort with kind= cannot be captured"):
+        capture(space["f"], (X,), {})

@@ -1,0 +1,545 @@
+"""The call door: what is staged and captured, and what is refused before it happens."""
+
+import collections
+import dataclasses
+import functools
+import math
+import random
+import time
+from math import sqrt
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy import arange, zeros
+
+import fxc
+from fxc.capture.capture import capture
+from fxc.ir.errors import CaptureError
+from tests.capturing import array, graph_of, run_captured, text, through_capture
+
+GAIN = 2.5
+TABLE = np.arange(3.0)
+WEIGHTS = [0.25, 0.5]
+LOG: list[Any] = []
+COUNTS = {"calls": 0}
+NAMES = collections.deque([1, 2])
+RNG = np.random.default_rng(0)
+ARRAYS = {"bias": np.ones(3), "parts": [np.zeros(3), np.full(3, 2.0)]}
+
+
+def ops(fn, *args, **kwargs):
+    """The operators of the captured graph, in order."""
+    return [node.op for node in capture(fn, args, kwargs).graph.nodes]
+
+
+# ------------------------------------------------------------------ what is captured
+
+
+def test_creation_functions_however_imported():
+    make = np.ones
+
+    def f(x):
+        return x + zeros(3) + arange(3) + make(3) + np.full(3, 1)
+
+    assert ops(f, array(3)) == ["zeros", "add", "arange", "add", "ones", "add", "full", "add"]
+
+
+def scaled(x, by=GAIN):
+    return x * by
+
+
+def twice(x):
+    return scaled(scaled(x), by=3)
+
+
+def test_helpers_are_staged_in_turn():
+    assert ops(lambda x: twice(x), array(3)) == ["multiply", "multiply"]
+
+
+def test_a_helper_writes_to_its_argument():
+    def bump(a):
+        a[0] += zeros(1)[0] + 1
+
+    def f(x):
+        bump(x)
+
+    x = array(3)
+    through_capture(f)(x)
+    assert x[0] == array(3)[0] + 1
+
+
+def test_defaults_keywords_and_stars():
+    def g(a, *rest, b=1, **more):
+        return a + sum(rest) * b + more["c"]
+
+    def f(x):
+        parts = [x, x + 1]
+        return g(*parts, b=2, **{"c": x})
+
+    x = array(3)
+    assert (through_capture(f)(x) == f(x)).all()
+
+
+def test_lambdas_partials_and_functions_in_functions():
+    def f(x):
+        def inner(a):
+            return a + zeros(3) + x
+
+        plus = functools.partial(scaled, by=4)
+        return [g(x) for g in (inner, plus, lambda a: a - 1)]
+
+    x = array(3)
+    for found, expected in zip(through_capture(f)(x), f(x), strict=True):
+        assert (found == expected).all()
+
+
+def test_a_decorated_function_is_captured_as_it_is_given():
+    def decorate(function):
+        @functools.wraps(function)
+        def wrapper(*args):
+            return function(*args) + 1
+
+        return wrapper
+
+    @decorate
+    def f(x):
+        return x * 2
+
+    assert ops(f, array(3)) == ["multiply", "add"]
+
+
+def test_a_compiled_function_is_inlined():
+    inner = fxc.compile(scaled)
+
+    def f(x):
+        return inner(x) + 1
+
+    assert ops(f, array(3)) == ["multiply", "add"]
+
+
+class Model:
+    gain = 3.0
+
+    def __init__(self, size):
+        self.u = np.zeros(size)
+        self.dt = 0.5
+        self.steps = 0
+
+    @property
+    def half(self):
+        return self.dt / 2
+
+    @staticmethod
+    def clipped(x):
+        return np.clip(x, 0, 1)
+
+    @classmethod
+    def scaled(cls, x):
+        return x * cls.gain
+
+    def step(self, x):
+        self.u[1:] += self.half * x[:-1]
+        self.u += 1
+        return self.scaled(self.clipped(self.u))
+
+    def counted(self, x):
+        self.steps += 1
+        return x
+
+    def __secret(self, x):
+        return x + 1
+
+    def public(self, x):
+        return self.__secret(x)
+
+
+def test_methods_read_and_write_arrays_of_self():
+    captured = capture(Model.step, (Model(3), array(3)), {})
+    assert text(captured) == (
+        """\
+captured step(%x: f64[3], %self.u: f64[3])
+  %0: f64[2] = slice(%self.u, [1:3:1])
+  %1: f64[2] = slice(%x, [0:2:1])
+  %2: f64[2] = multiply(0.25, %1)
+  add_(%0, %2)
+  add_(%self.u, 1)
+  %3: f64[3] = clip(%self.u, 0, 1)
+  %4: f64[3] = multiply(%3, 3.0)
+  return %4"""
+    )
+    assert [(i.text, i.hidden) for i in captured.inputs] == [("x", False), ("self.u", True)]
+
+
+def test_a_method_runs_on_other_instances_and_writes_them():
+    captured = capture(Model.step, (Model(3), array(3)), {})
+    other, plain, x = Model(3), Model(3), array(3)
+    other.u[:] = plain.u[:] = 0.125
+    expected = plain.step(x)
+    assert (run_captured(captured, (other, x), {}) == expected).all()
+    assert (other.u == plain.u).all()
+
+
+def test_names_that_begin_with_two_underscores():
+    assert ops(Model.public, Model(3), array(3)) == ["add"]
+
+
+class Derived(Model):
+    def step(self, x):
+        return super().step(x) + 1
+
+
+def test_super():
+    assert ops(Derived.step, Derived(3), array(3))[-1] == "add"
+
+
+@dataclasses.dataclass
+class State:
+    a: Any
+    b: Any
+    scale: float = 2.0
+
+    def total(self):
+        return (self.a + self.b) * self.scale
+
+
+def test_objects_made_inside():
+    def f(x):
+        state = State(x, x + 1)
+        state.a = state.a * 2
+        model = Model(3)
+        model.u += state.total()
+        model.steps += 1
+        return model.u, model.steps, State(model.u, None)
+
+    x = array(3)
+    found, expected = through_capture(f)(x), f(x)
+    assert (found[0] == expected[0]).all()
+    assert found[1] == 1
+    assert isinstance(found[2], State)
+    assert found[2].a is found[0]
+
+
+def test_dataclasses_as_arguments():
+    x = array(3)
+    found = through_capture(lambda s: s.total())(State(x, x))
+    assert (found == State(x, x).total()).all()
+
+
+def test_arrays_of_globals_and_closures_are_hidden_inputs():
+    bias = np.ones(3)
+
+    def f(x):
+        bias[0] += 1
+        TABLE[1:] = x[1:]
+        return x + ARRAYS["parts"][1]
+
+    captured = capture(f, (array(3),), {})
+    assert [(i.text, i.hidden) for i in captured.inputs[1:]] == [
+        ("bias", True),
+        ("TABLE", True),
+        ("ARRAYS['bias']", True),
+        ("ARRAYS['parts'][0]", True),
+        ("ARRAYS['parts'][1]", True),
+    ]
+    assert (bias == 1).all()
+    assert (TABLE == [0, 1, 2]).all()
+
+
+def test_own_containers_may_be_changed():
+    def f(x):
+        parts, table, seen = [], {}, set()
+        for k in range(3):
+            parts.append(x + k)
+            table[k] = parts[-1]
+            seen.add(k)
+        parts[0] = parts.pop()
+        table.update({5: x})
+        del table[0]
+        return parts, sorted(table), len(seen)
+
+    x = array(3)
+    found, expected = through_capture(f)(x), f(x)
+    assert found[1:] == expected[1:]
+    assert all((a == b).all() for a, b in zip(found[0], expected[0], strict=True))
+
+
+def test_pure_functions_without_arrays_run_at_once():
+    def f(x):
+        scale = sqrt(4) + math.pi + np.sin(0.0) + len(WEIGHTS) + max(WEIGHTS) + np.float64(1)
+        window = np.hanning(3)
+        return x * scale + window
+
+    captured = capture(f, (array(3),), {})
+    assert [node.op for node in captured.graph.nodes] == ["constant", "multiply", "add"]
+
+
+def test_a_constant_array_is_fresh_at_each_call():
+    def f():
+        a = np.array([1.0, 2.0])
+        a += 1
+        return a
+
+    captured = capture(f, (), {})
+    first, second = run_captured(captured, (), {}), run_captured(captured, (), {})
+    assert first is not second
+    assert (first == second).all()
+
+
+def test_errstate_that_ignores_is_allowed():
+    def f(x):
+        with np.errstate(divide="ignore"):
+            return 1 / x
+
+    assert ops(f, array(3)) == ["divide"]
+
+
+def test_without_source_plain_tracing_works():
+    space: dict[str, Any] = {"np": np}
+    exec("def f(x, n):\n    return np.sin(x) * n + x.sum()", space)
+    assert ops(space["f"], array(3), 2.0) == ["sin", "multiply", "sum", "add"]
+
+
+def test_a_file_that_has_changed_is_no_source(tmp_path):
+    path = tmp_path / "changing.py"
+    path.write_text("def f(x):\n    return x + 1.5\n")
+    space: dict[str, Any] = {}
+    exec(compile(path.read_text(), str(path), "exec"), space)
+    path.write_text("def f(x):\n    return x - 2.5\n")
+    assert "add(%x, 1.5)" in graph_of(space["f"], array(3))
+
+
+def test_tracebacks_show_the_users_lines():
+    def f(x):
+        y = x + 1
+        return np.ones((2, 4)) + y
+
+    with pytest.raises(ValueError, match="could not be broadcast") as caught:
+        capture(f, (array(3),), {})
+    lines = [entry.lineno for entry in caught.traceback if str(entry.path) == __file__]
+    assert f.__code__.co_firstlineno in [line - 1 for line in lines]
+
+
+# ------------------------------------------------------------------ refused before it happens
+
+
+def appends(x):
+    LOG.append(x)
+
+
+def counts(x):
+    COUNTS["calls"] += 1
+    return x
+
+
+def draws(x):
+    return x + RNG.normal()
+
+
+def prints(x):
+    print("never")
+    return x
+
+
+def rebinds(x):
+    global GAIN
+    GAIN = 3.0
+
+
+def store_in_argument(x, table):
+    table["y"] = x
+
+
+def iterates(x, items):
+    return [x + item for item in items]
+
+
+def nested_append(x):
+    return sorted([2, 1], key=lambda a: LOG.append(x))
+
+
+class Operators:
+    def __add__(self, other):
+        LOG.append("added")
+        return other
+
+
+def tries(x):
+    try:
+        return x + 1
+    except ValueError:
+        return x
+
+
+def generates(x):
+    yield x
+
+
+def defines(x):
+    class Inner:
+        pass
+
+    return x
+
+
+def decorates(x):
+    @functools.cache
+    def g():
+        return 1
+
+    return x + g()
+
+
+def manages(x):
+    with open("/nonexistent") as file:
+        return x + len(file.read())
+
+
+def nonlocal_count():
+    count = 0
+
+    def f(x):
+        nonlocal count
+        count += 1
+        return x
+
+    return f
+
+
+def loops(x):
+    for _ in range(30000):
+        x = x + 1
+    return x
+
+
+@dataclasses.dataclass
+class Post:
+    a: Any
+
+    def __post_init__(self):
+        LOG.append(self.a)
+
+
+class Lazy:
+    def __getattr__(self, name):
+        LOG.append(name)
+        return 1.0
+
+
+CALL = "cannot be captured: fxc does not know what it does besides returning a value"
+REFUSED = [
+    (appends, (array(3),), "append changes a list from outside of the compiled function"),
+    (counts, (array(3),), "__setitem__ changes a dict from outside of the compiled function"),
+    (nested_append, (array(3),), "append changes a list from outside"),
+    (draws, (array(3),), f"a call of np.random._generator.Generator.normal {CALL}"),
+    (prints, (array(3),), f"a call of print {CALL}"),
+    (lambda x: x * time.time(), (array(3),), f"a call of time.time {CALL}"),
+    (lambda x: x * random.random(), (array(3),), f"a call of Random.random {CALL}"),
+    (lambda x: x + np.random.rand(3), (array(3),), "a call of np.random.RandomState.rand cannot"),
+    (lambda x: NAMES.append(x), (array(3),), "a call of deque.append cannot be captured"),
+    (lambda x: x.tofile("x.bin"), (array(3),), "x.tofile cannot be captured; write files"),
+    (lambda x: np.save("x.npy", x), (array(3),), "np.save cannot be captured"),
+    (lambda x: np.save("x.npy", 1.0), (array(3),), "a call of np.save cannot be captured"),
+    (lambda x: x + NAMES[0], (array(3),), "reading items of a deque cannot be captured"),
+    (lambda x: NAMES.__setitem__(0, 1), (array(3),), "a call of deque.__setitem__ cannot"),
+    (iterates, (array(3), iter([1])), "iterating over a list_iterator from outside"),
+    (lambda x, i: next(i), (array(3), iter([1])), "iterating over a list_iterator from outside"),
+    (store_in_argument, (array(3), {}), "__setitem__ changes a dict from outside"),
+    (Model.counted, (Model(3), array(3)), "an assignment to .steps of a Model from outside"),
+    (lambda x, o: o + x, (array(3), Operators()), "Operators defines __add__, and objects with"),
+    (lambda x, o: o.u * x, (array(3), Lazy()), "Lazy defines __getattr__, and objects with"),
+    (lambda x: Post(x), (array(3),), "Post, which has a __post_init__, cannot be captured"),
+    (lambda x: setattr(Model, "gain", 1), (array(3),), "an assignment to .gain of a Model"),
+    (rebinds, (array(3),), "'global GAIN', a write to a global, cannot be captured"),
+    (nonlocal_count(), (array(3),), "'nonlocal count', a write outside of the function,"),
+    (tries, (array(3),), "a try statement cannot be captured"),
+    (generates, (array(3),), "generates is a generator or a coroutine and cannot be captured"),
+    (defines, (array(3),), "a class in a function (Inner) cannot be captured"),
+    (decorates, (array(3),), "g, a decorated function in a function, cannot be captured"),
+    (manages, (array(3),), "a call of "),
+    (loops, (array(3),), "a program of more than 20000 operations is not captured"),
+    (lambda x: WEIGHTS, (array(3),), "a list or dict from outside of the compiled function is ret"),
+    (lambda x: [y := [x], y], (array(3),), "a result that holds one list or dict twice"),
+    (lambda x: {1, 2}, (array(3),), "a set in the result cannot be captured; return arrays"),
+    (lambda x: np.errstate(all="raise"), (array(3),), "np.errstate with anything but 'ignore'"),
+    (lambda x: type("T", (), {}), (array(3),), "making a class with type() cannot be captured"),
+    (lambda x: np.array(["a"]), (array(3),), "an array of dtype <U1 cannot be captured"),
+]
+
+
+@pytest.mark.parametrize(
+    "program, args, message", REFUSED, ids=[f"{n}-{case[2][:30]}" for n, case in enumerate(REFUSED)]
+)
+def test_refused_before_it_happens(program, args, message, capsys):
+    before = (list(LOG), dict(COUNTS), list(NAMES), RNG.bit_generator.state, GAIN, Model.gain)
+    with pytest.raises(CaptureError) as caught:
+        capture(program, args, {})
+    assert str(caught.value).startswith(message)
+    assert (list(LOG), dict(COUNTS), list(NAMES)) == before[:3]
+    assert before[3:] == (RNG.bit_generator.state, GAIN, Model.gain)
+    assert capsys.readouterr().out == ""
+    assert "test_staging.py:" in caught.value.__notes__[0]
+
+
+def marked_line(function):
+    """The line of the test's file that is marked, as a note shows it."""
+    import inspect
+
+    lines, first = inspect.getsourcelines(function)
+    (place,) = (n for n, line in enumerate(lines) if "# here" in line)
+    return f"  test_staging.py:{first + place} in {function.__name__}:  {lines[place].strip()}"
+
+
+def test_a_refusal_points_to_the_line():
+    def f(x):
+        y = x + 1
+        LOG.append(y)  # here
+        return y
+
+    with pytest.raises(CaptureError) as caught:
+        capture(f, (array(3),), {})
+    assert caught.value.__notes__ == [marked_line(f)]
+    assert caught.value.location.function == "f"
+
+
+def test_a_refusal_at_sight_points_to_the_statement():
+    def f(x):
+        y = x + 1
+        try:  # here
+            return y
+        finally:
+            pass
+
+    with pytest.raises(CaptureError) as caught:
+        capture(f, (array(3),), {})
+    assert caught.value.__notes__ == [marked_line(f)]
+
+
+def test_a_refusal_in_a_helper_points_into_the_helper():
+    def helper(y):
+        return np.unique(y)  # here
+
+    with pytest.raises(CaptureError, match=r"np\.unique cannot be captured") as caught:
+        capture(lambda x: helper(x), (array(3),), {})
+    assert caught.value.__notes__ == [marked_line(helper)]
+
+
+def test_code_without_source_may_not_have_effects():
+    space: dict[str, Any] = {"LOG": LOG, "np": np}
+    exec("def f(x):\n    LOG.append(1)\n    return x", space)
+    with pytest.raises(CaptureError, match="the source of f is not to be had, and it uses LOG"):
+        capture(space["f"], (array(3),), {})
+    exec("def g(x):\n    return x + np.random.rand(3)", space)
+    with pytest.raises(CaptureError, match="the source of g is not to be had, and it uses random"):
+        capture(space["g"], (array(3),), {})
+    assert LOG == []
+
+
+def test_code_without_source_reads_no_arrays_from_outside():
+    space: dict[str, Any] = {"TABLE": TABLE}
+    exec("def f(x):\n    return x + TABLE", space)
+    with pytest.raises(CaptureError, match="the source of f is not to be had, and it uses TABLE"):
+        capture(space["f"], (array(3),), {})
+    exec("def outer(t):\n    return lambda x: x + t", space)
+    with pytest.raises(CaptureError, match="not to be had, and it uses t"):
+        capture(space["outer"](TABLE), (array(3),), {})
