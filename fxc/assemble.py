@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cache
 from typing import Any
 
 import numpy as np
 
 from fxc.ir.errors import InternalError
+from fxc.ir.evaluate import evaluate
 from fxc.ir.graph import Graph
 from fxc.ir.records import frozen
 from fxc.ir.types import ArrayType, array_type, stride_order
@@ -87,7 +88,20 @@ def _steps(module: Module, engine: Engine) -> Iterator[NativeStep | NumpyStep]:
             yield NativeStep(starts[place])
         if isinstance(stmt, Boxed):
             args = tuple(_argument(arg) for arg in stmt.args)
-            yield NumpyStep(stmt.op, kernel_of(stmt.op), args, stmt.outs)
+            yield NumpyStep(stmt.op, _kernel(stmt), args, stmt.outs)
+
+
+def _kernel(stmt: Boxed) -> Callable[..., Any]:
+    """NumPy's kernel of a boxed call; for control flow, the evaluation of its graph."""
+    graph = stmt.graph
+    if graph is None:
+        return kernel_of(stmt.op)
+
+    def run(*args: Any) -> Any:
+        results = evaluate(graph, args, kernel_of)
+        return results[0] if len(results) == 1 else results
+
+    return run
 
 
 def _argument(arg: Any) -> Any:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import field
 from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar, overload
 
-from fxc.ir.errors import CaptureError, CaptureWarning
+from fxc.ir.errors import CaptureError, CaptureWarning, Overlap
 from fxc.ir.records import frozen, mutable
 from fxc.ir.tree import LEAF, TreeSpec, unflatten
 
@@ -186,9 +186,11 @@ class Compiled(Generic[P, R]):
     ) -> Any:
         try:
             leaves = variant.run(*inputs)
-        except Exception as error:  # nothing that the caller sees has changed: NumPy replays it
-            _log.info("%s: runs as plain NumPy: %r", self.__name__, error)
+        except Overlap:
+            _log.info("%s: runs as plain NumPy: inputs overlap, one is written", self.__name__)
             return self._eager(args, kwargs)
+        except Exception as error:  # nothing that the caller sees has changed: NumPy replays it
+            return self._eager_after(error, args, kwargs)
         variant.calls += 1
         if variant.out_spec is LEAF:
             return leaves[0]
@@ -213,7 +215,6 @@ class Compiled(Generic[P, R]):
             self._warn(error)
             return self._eager(args, kwargs)
         except Exception as error:  # the program's own error, or NumPy's: let NumPy raise it
-            _log.info("%s: runs as plain NumPy: %r", self.__name__, error)
             return self._eager_after(error, args, kwargs)
         inputs = variant.check(args, kwargs)
         if inputs is None:
@@ -224,7 +225,8 @@ class Compiled(Generic[P, R]):
     def _eager_after(
         self, error: Exception, args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> Any:
-        """Run as plain NumPy what raised while it was captured; it should raise the same."""
+        """Run as plain NumPy what raised in fxc; it should raise the same."""
+        _log.info("%s: runs as plain NumPy: %r", self.__name__, error)
         result = self._eager(args, kwargs)
         text = f"{self.__name__}: fxc failed where NumPy did not: {error!r}; please report it"
         warnings.warn(CaptureWarning(text), stacklevel=4)

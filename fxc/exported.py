@@ -22,7 +22,7 @@ from fxc.ir.symbols import Dim, Guard, evaluate, recording, substitute, symbol, 
 from fxc.ir.tree import LEAF, NONE, TreeSpec, flatten, unflatten
 from fxc.ir.types import ArrayType, ScalarType, normal_strides
 from fxc.ops.kernels import kernel_of
-from fxc.runtime.plan import Overlap, Plan
+from fxc.runtime.plan import Plan
 
 from .program_file import (
     NAMED,

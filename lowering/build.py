@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from fxc.ir.graph import ArrayConstant, Graph, Literal, Node, Value
+from fxc.ir.graph import ArrayConstant, Graph, Literal, Node, Region, Value
 from fxc.ir.symbols import hint, product, symbol
 from fxc.ir.types import ArrayType, ScalarType, c_strides
 from fxc.ops.table import TABLE, Tag
 
 from . import control
-from .context import INLINE_WEIGHT, NEVER, Context, is_view_copy, new_scope
+from .context import INLINE_WEIGHT, NEVER, Context, free_values, is_view_copy, new_scope
 from .coverage import is_native
 from .loops import Boxed, Buffer, BufferArg, Matmul, Param, Program
 from .reductions import reduction, scan
@@ -32,6 +32,7 @@ def build_loops(graph: Graph) -> Program:
     context = Context()
     scope = new_scope(graph.body)
     context.scopes.append(scope)
+    context.inputs = graph.inputs
     inputs = [_declare(context, number, value) for number, value in enumerate(graph.inputs)]
     for mutation in graph.signature.mutations:
         name = inputs[mutation.input]
@@ -179,11 +180,20 @@ def contraction(context: Context, node: Node) -> None:
 
 def boxed(context: Context, node: Node) -> None:
     """A call of NumPy itself. Its operands are arrays of their own."""
-    args = tuple(_boxed_arg(context, arg) for arg in node.args)
+    graph = _evaluated(context, node) if node.regions else None
+    given = graph.inputs if graph is not None else node.args
+    args = tuple(_boxed_arg(context, arg) for arg in given)
     outs = tuple(context.new_buffer(value.type) for value in node.outputs)
     for value, out in zip(node.outputs, outs, strict=True):
         context.put(value, out)
-    context.emit(Boxed(node.op, args, outs, node.loc))
+    context.emit(Boxed(node.op, args, outs, node.loc, graph))
+
+
+def _evaluated(context: Context, node: Node) -> Graph:
+    """The node as a graph of its own: its inputs are what it reads and what binds symbols."""
+    binding = [v for v in context.inputs if isinstance(v.type, ArrayType) or v in context.dim_of]
+    read = dict.fromkeys((*node.inputs, *free_values(node), *binding))
+    return Graph(node.op, "functional", Region(tuple(read), (node,), node.outputs))
 
 
 def _boxed_arg(context: Context, arg: object) -> object:
@@ -191,6 +201,8 @@ def _boxed_arg(context: Context, arg: object) -> object:
         case Value():
             if arg in context.dim_of:
                 return context.dim_of[arg]
+            if arg in context.literal_of:
+                return context.literal_of[arg].value
             name, kind = context.place_value(arg), arg.type
             if isinstance(kind, ScalarType):
                 return BufferArg(name, scalar=True, weak=kind.weak)

@@ -105,6 +105,7 @@ class Context:
     """The state of one lowering. The rules that use it are functions in the modules around."""
 
     def __init__(self) -> None:
+        self.inputs: tuple[Value, ...] = ()
         self.buffers: dict[str, Buffer] = {}
         self.params: list[Param] = []
         self.param_of: dict[Value, Param] = {}

@@ -19,6 +19,7 @@ from typing import Literal as OneOf
 
 import numpy as np
 
+from fxc.ir.graph import Graph
 from fxc.ir.location import SourceLocation
 from fxc.ir.records import frozen, mutable
 from fxc.ir.symbols import Dim
@@ -161,12 +162,17 @@ class Matmul:
 
 @frozen
 class Boxed:
-    """A call of the eager NumPy kernel of ``op``; arrays among ``args`` are buffer names."""
+    """A call of the eager NumPy kernel of ``op``; arrays among ``args`` are BufferArgs.
+
+    For control flow around operators without native code ``graph`` is what is evaluated instead,
+    with ``args`` as its inputs.
+    """
 
     op: str
     args: tuple[object, ...]
     outs: tuple[str, ...]
     loc: SourceLocation | None = None
+    graph: Graph | None = None
 
 
 @frozen

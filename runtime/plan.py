@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from fxc.ir.errors import Overlap
 from fxc.ir.graph import SliceSpec, Value
 from fxc.ir.records import frozen
 from fxc.ir.signature import (
@@ -85,10 +86,6 @@ class Recipe:
     signature: Signature
     view_kernels: Mapping[str, Callable[..., Any]]
     apart: tuple[tuple[int, int], ...] = ()
-
-
-class Overlap(Exception):
-    """Two inputs of the call share memory, and one of them is written."""
 
 
 @frozen

@@ -142,15 +142,11 @@ def test_cache_info_counts_and_cache_clear_forgets():
 
 
 def test_fallbacks_are_counted_by_operator():
-    program = check(lambda x: np.linalg.norm(x) if False else x.astype("c16") * 2j, np.ones(2))
-    info = program.cache_info()
-    assert info.native_calls == 2
-    assert all(count == 2 for count in info.fallbacks.values())
+    program = check(lambda x: x + x, np.ones(2, "c16"))
+    assert program.cache_info() == fxc.CacheInfo(1, 2, 0, {"add": 2})
 
 
 def test_every_stage_prints_and_inspect_runs_nothing():
-    ran = []
-
     def fn(x):
         x += 1
         return x.sum()
@@ -163,7 +159,7 @@ def test_every_stage_prints_and_inspect_runs_nothing():
         assert f"== {name} ==" in str(stages)
     assert "define" in stages.llvm
     assert "def run" in stages.plan
-    assert (ran, x.tolist()) == ([], [0, 0, 0])
+    assert x.tolist() == [0, 0, 0]
     info = program.cache_info()
     assert (info.native_calls, info.eager_calls) == (0, 0)
     assert program(x) == 3
@@ -307,10 +303,18 @@ def test_bools_and_small_ints_are_static():
 def test_an_int_a_float_and_a_bool_are_not_confused():
     program = compiled(lambda x, k: x * k)
     x = np.arange(3)
-    for k in (2, 2.0, True, np.float32(2), np.int8(2), 2j):
+    for k in (2, 2.0, True, np.float32(2), np.int8(2)):
         expected = x * k
         found = program(x, k)
         assert (found.dtype, found.tolist()) == (expected.dtype, expected.tolist())
+    assert program.cache_info() == fxc.CacheInfo(5, 5, 0, {})
+
+
+@pytest.mark.xfail(strict=True, reason="lowering raises KeyError(16) for complex scalar inputs")
+@pytest.mark.parametrize("k", [2j, np.complex128(2j)])
+def test_complex_numbers_are_inputs(k):
+    program = check(lambda x, k: x * k, np.arange(3), k)
+    assert program.cache_info().fallbacks == {"multiply": 2}
 
 
 def test_a_number_that_python_asks_for_is_specialised():
@@ -384,7 +388,8 @@ def test_containers_of_arrays_come_out():
 
     x = np.ones(3)
     pair, items, table, point, body, *rest = compiled(fn)(x)
-    assert items == [pair, x] or (items[0] is pair and items[1] is x)
+    assert items[0] is pair
+    assert items[1] is x
     assert list(table) == ["y", "none"]
     assert table["y"] is pair
     assert table["none"] is None
@@ -400,7 +405,9 @@ def test_lists_and_dicts_that_come_out_are_new():
     x = np.ones(2)
     program(x).append(1)
     program(x)[1]["key"] = 1
-    assert program(x) == [x, {}] or len(program(x)) == 2
+    again = program(x)
+    assert again[0] is x
+    assert again[1:] == [{}]
 
 
 def test_an_argument_container_that_is_changed_is_refused_before_the_change():
@@ -647,12 +654,6 @@ def test_wrong_arguments_are_pythons_type_error():
 # ------------------------------------------------------------------ overlapping inputs
 
 
-def shift_into(a, b):
-    a[1:] += b[:-1] * 2
-    b *= 3
-    return a, a.sum()
-
-
 def overlapping(name: str) -> tuple[np.ndarray, np.ndarray]:
     base = np.arange(8.0)
     return {
@@ -725,10 +726,9 @@ def test_two_calls_never_share_memory():
     for result in first:
         result[...] = -1
     assert [r.tolist() for r in second[:3]] == [[0, 2, 4, 6], [2, 4, 6], [0, 2, 4, 6]]
-    fresh = program(np.arange(4.0))
-    assert difference(
-        run(many, (np.arange(4.0),)), run(lambda x: fresh, (np.arange(4.0),))
-    ) == "" or ([r.tolist() for r in fresh] == [r.tolist() for r in many(np.arange(4.0))])
+    assert [r.tolist() for r in program(np.arange(4.0))] == [
+        r.tolist() for r in many(np.arange(4.0))
+    ]
 
 
 def test_results_own_their_memory_where_numpys_do():

@@ -87,15 +87,9 @@ def test_one_program_serves_all_sizes(through):
 
 
 def test_export_runs_nothing_and_changes_nothing():
-    calls = []
-
-    def count(x):
-        x += 1
-        return x
-
     x = np.ones(3)
-    fxc.export(count, x)
-    assert (x.tolist(), calls) == ([1, 1, 1], [])
+    fxc.export(lambda x: np.copyto(x, 2.0), x)
+    assert x.tolist() == [1, 1, 1]
 
 
 def test_a_returned_input_is_the_callers_object_and_a_view_is_of_it(through):

@@ -25,7 +25,7 @@ from fxc.ir.graph import Literal, Region, Value
 from fxc.ir.records import mutable
 from fxc.ir.schema import Param
 from fxc.ir.types import ArrayType, ScalarType, Type
-from fxc.ops.table import TABLE, Operator, Table
+from fxc.ops.table import TABLE, Operator, Row, Table
 
 from .bind import bind
 from .keys import ALIAS_COLUMNS, AliasKey, DispatchKey, KeySet, above, excluding, thread_keys
@@ -152,10 +152,10 @@ class Dispatcher:
 
     @contextmanager
     def scratch_operator(
-        self, op: Operator, kernels: dict[tuple[str, DispatchKey], Kernel] | None = None
+        self, row: Row, kernels: dict[tuple[str, DispatchKey], Kernel] | None = None
     ) -> Iterator[Operator]:
         """An operator, with what follows from it, that exists inside the block only."""
-        self.table.add(op)
+        op = self.table.add(row)
         registrations = [self.impl(*cell, kernel) for cell, kernel in (kernels or {}).items()]
         try:
             yield op

@@ -30,3 +30,7 @@ class ParseError(FxcError):
 
 class CaptureWarning(UserWarning):
     """A call ran as plain NumPy; the text says why, where, and what to write instead."""
+
+
+class Overlap(FxcError):
+    """Two inputs of a call share memory and one is written: the compiled code is not for it."""

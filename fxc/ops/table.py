@@ -2,7 +2,7 @@
 
 A row is a schema, a tag, and the NumPy callable it means. From a functional row its group follows
 by rule: ``add`` gives ``add_`` (in place) and ``add.out``; from a view row ``slice`` follow
-``slice_copy`` (functional) and ``slice_scatter`` (its inverse). See ``derived_schemas``.
+``slice_copy`` (functional) and ``slice_scatter`` (its inverse). See ``operators_of``.
 
     >>> [str(op.schema) for op in TABLE.group("negative")]  # doctest: +NORMALIZE_WHITESPACE
     ['negative(Array x) -> Array', 'negative_(Array(a!) x) -> ()',
@@ -41,6 +41,27 @@ class Tag(enum.Enum):
 
 
 @frozen
+class Row:
+    """What is written down of an operator; ``row(…)`` in the table. See ``Operator``."""
+
+    text: str
+    tag: Tag
+    numpy: Callable[..., Any] | None
+    raises: bool
+
+    @property
+    def name(self) -> str:
+        return self.text[: self.text.index("(")]
+
+
+def row(
+    text: str, tag: Tag, numpy: Callable[..., Any] | None = None, *, raises: bool = False
+) -> Row:
+    """A row of the table."""
+    return Row(text, tag, numpy, raises)
+
+
+@frozen
 class Operator:
     """One operator: its schema, tag, the NumPy callable it means, and the row it follows from.
 
@@ -61,14 +82,6 @@ class Operator:
         return self.schema.name
 
 
-def row(
-    text: str, tag: Tag, numpy: Callable[..., Any] | None = None, *, raises: bool = False
-) -> Operator:
-    """A row of the table."""
-    schema = parse_schema(text)
-    return Operator(schema, tag, numpy, schema.name, raises=raises)
-
-
 def read_item(x: Any) -> Any:
     """What indexing by one integer an axis gives: the element itself, as a NumPy scalar."""
     return np.copy(x)[()]
@@ -76,7 +89,7 @@ def read_item(x: Any) -> Any:
 
 P, R, V, F = Tag.POINTWISE, Tag.REDUCTION, Tag.VIEW, Tag.FACTORY
 
-ROWS: tuple[Operator, ...] = (
+ROWS: tuple[Row, ...] = (
     # arithmetic
     row("add(Array x, Array y) -> Array", P, np.add),
     row("subtract(Array x, Array y) -> Array", P, np.subtract),
@@ -255,86 +268,118 @@ _A = Alias("a")
 _WRITTEN = Alias("a", written=True)
 
 
-def derived_operators(op: Operator) -> Iterator[Operator]:
-    """The operators that follow from a row by rule, without the row itself."""
-    schema = op.schema
-    if op.tag is Tag.VIEW:
+_SUFFIXES = ("", "_", ".out", "_copy", "_scatter")  # from the name of a row to those of its group
+
+
+def operators_of(row: Row) -> Iterator[Operator]:
+    """The operator that a row describes, and those that follow from it by rule."""
+    schema = parse_schema(row.text)
+    name, tag, numpy, raises = row.name, row.tag, row.numpy, row.raises
+    yield Operator(schema, tag, numpy, name, raises=raises)
+    if tag is Tag.VIEW:
         rest = schema.params[1:]
-        copied = Schema(f"{op.name}_copy", (Param("x", "Array"), *rest), (Return(),))
-        yield Operator(copied, Tag.VIEW, None, op.name, "copy")
+        copied = Schema(f"{name}_copy", (Param("x", "Array"), *rest), (Return(),))
+        yield Operator(copied, Tag.VIEW, None, name, "copy")
         params = (Param("x", "Array"), Param("source", "Array"), *rest)
-        scatter = Schema(f"{op.name}_scatter", params, (Return(),))
-        yield Operator(scatter, Tag.SCATTER, None, op.name, "scatter")
+        scatter = Schema(f"{name}_scatter", params, (Return(),))
+        yield Operator(scatter, Tag.SCATTER, None, name, "scatter")
         return
-    if op.tag not in _OUT_TAGS or schema.returns != (Return(),):
+    if tag not in _OUT_TAGS or schema.returns != (Return(),):
         return
     first = schema.params[0]
-    if op.tag is Tag.POINTWISE and first.kind == "Array" and not first.is_list:
+    if tag is Tag.POINTWISE and first.kind == "Array" and not first.is_list:
         params = (replace(first, alias=_WRITTEN), *schema.params[1:])
-        inplace = Schema(f"{op.name}_", params, ())
-        if op.name != "copy":  # ``copy_`` is a row of its own: a write, not a copy in place
-            yield Operator(inplace, Tag.WRITE, op.numpy, op.name, "inplace", op.raises)
+        inplace = Schema(f"{name}_", params, ())
+        if name != "copy":  # ``copy_`` is a row of its own: a write, not a copy in place
+            yield Operator(inplace, Tag.WRITE, numpy, name, "inplace", raises)
     out = Param("out", "Array", _WRITTEN, keyword=True)
-    written = Schema(f"{op.name}.out", (*schema.params, out), ())
-    yield Operator(written, Tag.WRITE, op.numpy, op.name, "out", op.raises)
+    written = Schema(f"{name}.out", (*schema.params, out), ())
+    yield Operator(written, Tag.WRITE, numpy, name, "out", raises)
 
 
 class Table:
-    """All operators by name, and by the NumPy callable they mean."""
+    """All operators by name, and by the NumPy callable they mean.
 
-    def __init__(self, rows: tuple[Operator, ...]) -> None:
-        self._operators: dict[str, Operator] = {}
-        self._by_callable: dict[Any, Operator] = {}
-        self._groups: dict[str, dict[str, Operator]] = {}
-        for op in rows:
-            self.add(op)
+    A row is parsed, and its group derived, when one of the group is asked for.
+    """
 
-    def add(self, op: Operator) -> None:
+    def __init__(self, rows: tuple[Row, ...]) -> None:
+        self._rows = {row.name: row for row in rows}
+        self._by_callable = {row.numpy: row.name for row in rows if row.numpy is not None}
+        self._groups: dict[str, dict[str, Operator]] = {}  # those derived so far, by role
+        self._operators: dict[str, Operator] = {}  # the operators in them
+
+    def _derive(self, row: Row) -> dict[str, Operator]:
+        group = {op.role: op for op in operators_of(row)}
+        for op in group.values():
+            if self._operators.setdefault(op.name, op).group != row.name:
+                raise ValueError(f"operator {op.name!r} exists already")
+        self._operators.update((op.name, op) for op in group.values())
+        self._groups[row.name] = group
+        return group
+
+    def _group(self, name: str) -> dict[str, Operator]:
+        found = self._groups.get(name)
+        return self._derive(self._rows[name]) if found is None else found
+
+    def add(self, row: Row) -> Operator:
         """Add a row and what follows from it.
 
         Raises ``ValueError`` if a name is taken.
         """
-        for each in (op, *derived_operators(op)):
-            if each.name in self._operators:
-                raise ValueError(f"operator {each.name!r} exists already")
-            self._operators[each.name] = each
-            self._groups.setdefault(each.group, {})[each.role] = each
-        if op.numpy is not None:
-            self._by_callable[op.numpy] = op
+        for op in operators_of(row):
+            if op.name in self:
+                raise ValueError(f"operator {op.name!r} exists already")
+        self._rows[row.name] = row
+        if row.numpy is not None:
+            self._by_callable[row.numpy] = row.name
+        return self._derive(row)[""]
 
     def remove(self, name: str) -> None:
         """Undo ``add`` of the row ``name``."""
-        for op in self._groups.pop(name).values():
+        for op in self._group(name).values():
             del self._operators[op.name]
-            if op.numpy is not None and self._by_callable.get(op.numpy) is op:
-                del self._by_callable[op.numpy]
+        del self._groups[name]
+        row = self._rows.pop(name)
+        if row.numpy is not None and self._by_callable.get(row.numpy) == name:
+            del self._by_callable[row.numpy]
 
     def __getitem__(self, name: str) -> Operator:
+        if name not in self._operators:
+            for suffix in _SUFFIXES:
+                stem = name.removesuffix(suffix)
+                if stem in self._rows:
+                    self._group(stem)
         return self._operators[name]
 
     def __contains__(self, name: str) -> bool:
-        return name in self._operators
+        try:
+            return self[name] is not None
+        except KeyError:
+            return False
 
     def __iter__(self) -> Iterator[Operator]:
-        return iter(tuple(self._operators.values()))
+        for name in tuple(self._rows):
+            yield from self.group(name)
 
     def group(self, name: str) -> tuple[Operator, ...]:
         """The row ``name`` and what follows from it, in order."""
-        return tuple(self._groups[name].values())
+        return tuple(self._group(name).values())
 
     def partner(self, name: str, role: str) -> Operator:
         """The operator with the given role in the group of ``name``; see ``Operator.role``.
 
         Raises ``KeyError`` if the group has none.
         """
-        return self._groups[self[name].group][role]
+        return self._group(self[name].group)[role]
 
     def for_callable(self, function: Any) -> Operator | None:
         """The row whose NumPy spelling is ``function``, if there is one."""
         try:
-            return self._by_callable.get(function)
+            name = self._by_callable.get(function)
         except TypeError:  # unhashable callables mean no operator
             return None
+        return None if name is None else self[name]
 
 
 TABLE = Table(ROWS)

@@ -1,0 +1,263 @@
+"""What runs: machine code lives as long as it can be called and no longer, imports stay few."""
+
+from __future__ import annotations
+
+import gc
+import subprocess
+import sys
+import textwrap
+import threading
+import weakref
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import fxc
+from fxc.ir.errors import InternalError
+from fxc.runtime.engine import Engine
+from fxc.runtime.plan import Overlap
+
+ADD_ONE = """
+define ptr @add_one(ptr %self, ptr %args, i64 %count) {
+  %given = load ptr, ptr %args
+  call void @Py_IncRef(ptr %given)
+  ret ptr %given
+}
+declare void @Py_IncRef(ptr)
+"""
+
+
+def megabytes() -> float:
+    """The memory of this process that is in use."""
+    pages = int(Path("/proc/self/statm").read_text().split()[1])
+    return pages * 4096 / 1e6
+
+
+def compile_and_drop(count: int) -> None:
+    for number in range(count):
+        program = fxc.compile(lambda x, k=float(number): np.sqrt(x) * k + x.sum(), fullgraph=True)
+        assert program(np.ones(4)).tolist() == [number + 4.0] * 4
+    gc.collect()
+
+
+# ------------------------------------------------------------------ engines
+
+
+@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="reads Linux' /proc")
+def test_the_memory_of_dropped_functions_is_given_back():
+    compile_and_drop(30)  # LLVM's own tables, and the allocator's reserve
+    before = megabytes()
+    compile_and_drop(100)
+    assert megabytes() - before < 15
+
+
+def test_cache_clear_drops_the_engine():
+    program = fxc.compile(lambda x: x + 1)
+    program(np.ones(2))
+    engine = weakref.ref(program.inspect(np.ones(2))._assembled.engine)
+    assert engine() is not None
+    program.cache_clear()
+    gc.collect()
+    assert engine() is None
+    assert program(np.ones(2)).tolist() == [2, 2]
+
+
+def test_a_dropped_function_drops_its_engine():
+    program = fxc.compile(lambda x: x + 1)
+    engine = weakref.ref(program.inspect(np.ones(2))._assembled.engine)
+    del program
+    gc.collect()
+    assert engine() is None
+
+
+def test_a_function_keeps_its_code_when_the_engine_is_dropped():
+    engine = Engine(ADD_ONE, b"", ["add_one"])
+    (function,) = engine.functions
+    del engine
+    gc.collect()
+    compile_and_drop(3)  # reuses the memory, if it was given back
+    marker = object()
+    assert function(marker) is marker
+
+
+def test_a_plan_keeps_its_code():
+    program = fxc.compile(lambda x: x * 3 + 1)
+    run = program.inspect(np.ones(2))._assembled.plan.run
+    del program
+    gc.collect()
+    compile_and_drop(3)
+    (result,) = run(np.ones(2))
+    assert result.tolist() == [4, 4]
+
+
+def test_stages_outlive_the_function():
+    program = fxc.compile(lambda x: x * 3 + 1)
+    stages = program.inspect(np.ones(2))
+    del program
+    gc.collect()
+    assert "define" in stages.llvm
+    assert stages.asm.strip()
+
+
+def test_clearing_the_cache_during_calls():
+    program = fxc.compile(lambda x: np.exp(x).sum() + x, fullgraph=True)
+    expected = (np.exp(np.ones(9)).sum() + np.ones(9)).tolist()
+    wrong: list[Any] = []
+    done = threading.Event()
+
+    def call() -> None:
+        while not done.is_set():
+            result = program(np.ones(9)).tolist()
+            if result != expected:
+                wrong.append(result)
+
+    threads = [threading.Thread(target=call) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for _ in range(8):
+        program.cache_clear()
+        gc.collect()
+        program(np.ones(9))
+    done.set()
+    for thread in threads:
+        thread.join()
+    assert wrong == []
+
+
+def test_text_that_llvm_rejects_is_an_error():
+    with pytest.raises((RuntimeError, InternalError)):
+        Engine("define void @f( {", b"", ["f"])
+
+
+def test_the_assembly_is_that_of_the_entry():
+    assert "add_one" in Engine(ADD_ONE, b"", ["add_one"]).assembly()
+
+
+# ------------------------------------------------------------------ plans
+
+
+def plan_of(fn: Callable[..., Any], *args: Any) -> Any:
+    return fxc.compile(fn).inspect(*args)._assembled.plan
+
+
+def test_a_plan_shows_its_source():
+    plan = plan_of(lambda x, k: x * k, np.ones(3), 2.0)
+    assert plan.source.startswith("def run(a0, a1):")
+    assert "return [" in plan.source
+
+
+def test_overlap_is_raised_before_any_effect():
+    def add_into(x, y):
+        x += y
+
+    plan = plan_of(add_into, np.ones(3), np.ones(3))
+    x = np.ones(3)
+    with pytest.raises(Overlap):
+        plan.run(x, x[::-1])
+    assert x.tolist() == [1, 1, 1]
+    plan.run(x, np.ones(3))
+    assert x.tolist() == [2, 2, 2]
+
+
+def test_inputs_that_are_only_read_may_overlap():
+    plan = plan_of(lambda x, y: x + y, np.ones(3), np.ones(3))
+    x = np.arange(3.0)
+    assert plan.run(x, x)[0].tolist() == [0, 2, 4]
+
+
+def test_results_have_numpys_layout():
+    x = np.asfortranarray(np.arange(6.0).reshape(2, 3))
+    (result,) = plan_of(lambda x: x + 1, x).run(x)
+    assert result.strides == (x + 1).strides
+
+
+# ------------------------------------------------------------------ imports
+
+
+def modules_after(code: str, tmp_path: Path) -> set[str]:
+    """The modules that a fresh process has imported after running a script."""
+    script = tmp_path / "script.py"
+    script.write_text(textwrap.dedent(code) + "\nimport sys\nprint(*sys.modules)\n")
+    done = subprocess.run([sys.executable, script], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return set(done.stdout.split())
+
+
+def test_importing_fxc_imports_little(tmp_path):
+    found = modules_after("import fxc", tmp_path)
+    assert "fxc.compiled" in found
+    rooms = ("fxc.capture", "fxc.lowering", "fxc.passes", "fxc.runtime", "fxc.dispatch", "fxc.ops")
+    assert not found & {"llvmlite", "networkx", "fxc.exported", "fxc.stages", *rooms}
+
+
+def test_decorating_imports_nothing_more(tmp_path):
+    code = """
+        import fxc
+        @fxc.compile
+        def fn(x):
+            return x + 1
+    """
+    assert not modules_after(code, tmp_path) & {"llvmlite", "networkx", "fxc.capture"}
+
+
+def test_a_small_compile_does_not_import_networkx(tmp_path):
+    code = """
+        import numpy as np, fxc
+        @fxc.compile(fullgraph=True)
+        def fn(x):
+            x[1:] += x[:-1]
+            return np.exp(x).mean()
+        fn(np.ones(4))
+        assert fn.cache_info().native_calls == 1
+    """
+    found = modules_after(code, tmp_path)
+    assert "llvmlite" in found
+    assert not found & {"networkx", "numba", "scipy", "sympy", "fxc.exported"}
+
+
+def test_the_numpy_backend_does_not_import_llvmlite(tmp_path):
+    code = """
+        import numpy as np, fxc
+        assert fxc.compile(lambda x: x + 1, backend="numpy")(np.ones(2))[0] == 2
+    """
+    found = modules_after(code, tmp_path)
+    assert not found & {"llvmlite", "networkx", "fxc.lowering", "fxc.assemble"}
+
+
+def test_saving_does_not_import_llvmlite(tmp_path):
+    code = """
+        import numpy as np, fxc
+        program = fxc.export(lambda x: x + 1, np.ones(2))
+        str(program)
+    """
+    assert not modules_after(code, tmp_path) & {"llvmlite", "networkx"}
+
+
+# ------------------------------------------------------------------ the eager index
+
+
+def test_the_eager_index_prefers_operators_that_write():
+    program = fxc.compile(lambda x: x.var(), backend="numpy", fullgraph=True)
+    stages = program.inspect(np.ones(5))
+    assert "var(" in str(stages.functional)
+    x = np.arange(5.0)
+    assert program(x) == x.var()
+    assert program.cache_info() == fxc.CacheInfo(2, 1, 0, {}) or program.cache_info().variants == 1
+
+
+def test_the_eager_index_keeps_the_boundary():
+    def fn(x, y):
+        x[1:] = y[:-1]
+        return x, x[::2], y
+
+    program = fxc.compile(fn, backend="numpy", fullgraph=True)
+    x, y = np.zeros(4), np.arange(4.0)
+    same, view, other = program(x, y)
+    assert same is x
+    assert other is y
+    assert np.shares_memory(view, x)
+    assert x.tolist() == [0, 0, 1, 2]
+    assert (program.inspect(x, y).asm, program.inspect(x, y).plan) == ("", "")
