@@ -53,7 +53,9 @@ def _recipe(graph: Graph, module: Module, engine: Engine) -> Recipe:
     for name in module.arrays:
         buffer = program.buffers[name]
         place = program.inputs.index(name) if buffer.role == "input" else None
-        order = stride_order(array_type(buffer.dtype, buffer.shape, buffer.strides))
+        order: tuple[int, ...] = ()  # of what the plan allocates; an input has its own layout
+        if place is None:
+            order = stride_order(array_type(buffer.dtype, buffer.shape, buffer.strides))
         slots.append(Slot(name, buffer.dtype, buffer.shape, order, place))
     views = {step.op for leaf in graph.signature.outputs for step in getattr(leaf, "steps", ())}
     return Recipe(

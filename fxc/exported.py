@@ -14,7 +14,7 @@ import numpy as np
 
 from fxc.capture.capture import Captured, capture
 from fxc.capture.guards import same_value
-from fxc.ir.errors import CaptureError
+from fxc.ir.errors import CaptureError, Overlap
 from fxc.ir.evaluate import call, plain_symbol
 from fxc.ir.graph import Graph, Value
 from fxc.ir.signature import Signature

@@ -15,7 +15,7 @@ from fxc.ir.records import mutable
 from fxc.ir.symbols import Dim, SymFunc, symbol, symbols_of
 
 from .addressing import byte_offset, step_of
-from .llvm_text import FunctionText, Lanes, ModuleText, constant, memory_type, scalar_type
+from .llvm_text import FunctionText, Lanes, ModuleText, memory_type, scalar_type
 from .loops import (
     Accumulate,
     Atom,
@@ -32,10 +32,11 @@ from .loops import (
     Store,
     walk,
 )
-from .neutral import neutral, nothing
+from .neutral import neutral
+from .pairwise import PairwiseTree
 from .products import emit_matmul
-from .reduction_order import PAIRWISE_BLOCK, PAIRWISE_LANES
 from .scalar_rules import SCALAR_RULES, cast
+from .survey import carried_through, lanes_for
 
 # Note [Lanes]
 # Inside a vector loop every name of the loop IR stands for ``lanes`` consecutive iterations of the
@@ -43,10 +44,6 @@ from .scalar_rules import SCALAR_RULES, cast
 # one that moves by the element size is a vector load; others are gathered element by element.
 # The lanes of a 512-bit register are used whatever the processor has: the back end splits them.
 
-VECTOR_BYTES = 64
-MOST_LANES = 32
-COLUMNS = 4  # vectors of totals of a loop that runs inside a vector loop
-SHORT = 8  # a loop of fewer iterations gets no lanes if the loop around it can have them
 BOOL = np.dtype(bool)
 I64 = np.dtype(np.int64)
 
@@ -78,6 +75,11 @@ class Emitter:
         self.program = program
         self.prefix = prefix
         self.regs = Registers()
+        self.total_lanes = 0  # lanes of the totals, where they are fewer than those of the values
+
+    def inside(self, function: FunctionText) -> Emitter:
+        """An emitter for another function of the same program."""
+        return Emitter(self.module, function, self.program, self.prefix)
 
     def inner_loop(self, ufunc: str, kind: str) -> tuple[str, str]:
         """Registers with NumPy's inner loop for a dtype and its data, from the pointer table."""
@@ -293,9 +295,14 @@ class Emitter:
             self._accumulate_position(stmt, code)
             return
         value = self.atom(stmt.value, stmt.dtype, code)
-        total = self.combine(stmt, self.regs.totals[stmt.name], value, code)
+        total = self.regs.totals[stmt.name]
+        groups = max(1, code.count // self.total_lanes) if self.total_lanes else 1
+        few = Lanes(self.function, code.count // groups)
+        for group in range(groups):  # in order: a lane's total takes every element of its own
+            part = value if groups == 1 else code.part(value, stmt.dtype, group, few.count)
+            total = self.combine(stmt, total, part, few)
         self.regs.totals[stmt.name] = total
-        self.regs.atoms[stmt.name] = (total, code.count)
+        self.regs.atoms[stmt.name] = (total, few.count)
 
     def _accumulate_position(self, stmt: Accumulate, code: Lanes) -> None:
         """argmin, argmax: the first nan wins, else the first extreme."""
@@ -318,8 +325,8 @@ class Emitter:
             return
         if loop.descending:
             loop = _turned(loop)
-        wide = self.lanes_for(loop) if lanes == 1 else 1
-        carried = _carried(loop)
+        wide = lanes_for(self.program, loop) if lanes == 1 else 1
+        carried = carried_through(loop)
         outermost = [s for s in carried if s.name not in self.regs.totals]
         for stmt in outermost:
             self._start_total(stmt, lanes)
@@ -496,18 +503,6 @@ class Emitter:
 
     # -- how many lanes
 
-    def lanes_for(self, loop: Loop) -> int:
-        """How many iterations of ``loop`` to run at once; 1 if it is not to be vectorised."""
-        if isinstance(loop.size, int) and loop.size < 4:
-            return 1
-        survey = Survey(self.program, loop)
-        if not survey.possible or not survey.pays:
-            return 1
-        lanes = VECTOR_BYTES // survey.widest
-        if survey.inner and not survey.all_short:  # a few totals at once hide the latency of each
-            lanes *= COLUMNS
-        return min(MOST_LANES, lanes)
-
     # -- pairwise sums
 
     def pairwise(self, loop: Loop) -> None:
@@ -583,25 +578,6 @@ def _is_better(code: Lanes, stmt: Accumulate, value: str, best: str) -> str:
     return code.compare(sign + ("gt" if greater else "lt"), dtype, value, best)
 
 
-def _carried(loop: Loop) -> list[Accumulate]:
-    """The accumulators whose total is carried through ``loop``."""
-    found: list[Accumulate] = []
-
-    def visit(block: Sequence[Stmt], depth: int) -> None:
-        for stmt in block:
-            if isinstance(stmt, Accumulate) and stmt.levels >= depth:
-                found.append(stmt)
-            elif isinstance(stmt, Loop):
-                visit(stmt.body, depth + 1)
-
-    visit(loop.body, 1)
-    return found
-
-
-def _is_scan(loop: Loop) -> bool:
-    return any(isinstance(s, Accumulate) for s in loop.body)
-
-
 def _fits(loop: Loop) -> bool:
     """Whether one chunk holds the whole run, as far as is known now."""
     return isinstance(loop.size, int) and isinstance(loop.chunk, int) and loop.size <= loop.chunk
@@ -614,268 +590,3 @@ def _turned(loop: Loop) -> Loop:
     backwards = loop.size - 1 - symbol(loop.var, hint=0)
     body = tuple(rename(stmt, {loop.var: backwards}) for stmt in loop.body)
     return replace(loop, body=body, descending=False)
-
-
-def _typed_atoms(stmt: Stmt) -> Iterator[tuple[Atom, np.dtype]]:
-    match stmt:
-        case Compute(args=args, arg_dtypes=dtypes):
-            yield from zip(args, dtypes, strict=True)
-        case Store(value=value, dtype=dtype) | Accumulate(value=value, dtype=dtype):
-            yield value, dtype
-
-
-class Survey:
-    """What running the iterations of a loop in lanes would mean.
-
-    ``along`` counts accesses that move by one element from lane to lane, ``across`` those that
-    are gathered or scattered, ``work`` the operations that gain.
-    """
-
-    def __init__(self, program: Program, loop: Loop) -> None:
-        self.program = program
-        self.loop = loop
-        self.inner = [s for s in walk(loop.body) if isinstance(s, Loop)]
-        self.direct = {id(s) for s in loop.body}
-        self.widest = 1
-        self.along = self.across = self.better_inside = self.work = 0
-        self.possible = all(self.visit(stmt) for stmt in walk(loop.body))
-
-    @property
-    def pays(self) -> bool:
-        """Whether lanes of this loop are better than those of a loop inside, or none."""
-        if self.inner and not self.all_short and self.better_inside >= self.along:
-            return False
-        return self.across <= 2 * self.along or self.work >= 8 * self.across
-
-    @property
-    def all_short(self) -> bool:
-        """Whether the loops inside are too short for lanes of their own."""
-        return all(isinstance(i.size, int) and i.size < SHORT for i in self.inner)
-
-    def visit(self, stmt: Stmt) -> bool:
-        """Take a statement into account; False if it rules lanes out."""
-        match stmt:
-            case Load():
-                return self.access(stmt)
-            case Store():
-                return self.access(stmt) and self.step(stmt) != 0
-            case Compute(op=op, dtype=dtype, arg_dtypes=arg_dtypes):
-                self.widen(dtype, *arg_dtypes)
-                self.work += SCALAR_RULES[op].cost
-                return True
-            case Index(value=value):
-                self.widest = 8
-                return step_of(value, self.loop.var) is not None
-            case Accumulate():
-                return self.accumulate(stmt)
-            case Loop():
-                return not stmt.ordered or _is_scan(stmt)
-            case _:
-                return False
-
-    def widen(self, *dtypes: np.dtype) -> None:
-        self.widest = max(self.widest, *(dtype.itemsize for dtype in dtypes))
-
-    def step(self, stmt: Load | Store) -> Dim | None:
-        return step_of(byte_offset(self.program.buffers[stmt.buffer], stmt.index), self.loop.var)
-
-    def access(self, stmt: Load | Store) -> bool:
-        self.widen(stmt.dtype)
-        unit = (stmt.dtype.itemsize, -stmt.dtype.itemsize)
-        offset = byte_offset(self.program.buffers[stmt.buffer], stmt.index)
-        step = step_of(offset, self.loop.var)
-        self.along += step in unit
-        self.across += step not in unit and step != 0
-        self.better_inside += any(step_of(offset, i.var) in unit for i in self.inner)
-        return step is not None
-
-    def accumulate(self, stmt: Accumulate) -> bool:
-        self.widen(stmt.dtype)
-        if stmt.position is not None:
-            self.widest = 8
-            if step_of(stmt.position, self.loop.var) is None:
-                return False
-        if self.inner:  # the total of a loop inside is one for each lane, if it ends there
-            return (
-                stmt.order != "pairwise" and id(stmt) not in self.direct and not self.carries(stmt)
-            )
-        return stmt.order == "any"
-
-    def carries(self, stmt: Accumulate) -> bool:
-        return any(each is stmt for each in _carried(self.loop))
-
-
-class PairwiseTree:
-    """The two functions that sum a run pairwise; see Note [Pairwise sums] in reduction_order.
-
-    What the body reads from outside (data pointers, sizes, outer loop variables, scalars) are
-    their parameters.
-    """
-
-    def __init__(
-        self, emitter: Emitter, loop: Loop, body: Sequence[Stmt], totals: Sequence[Accumulate]
-    ) -> None:
-        self.emitter = emitter
-        self.loop = loop
-        self.body = tuple(s for s in body if not isinstance(s, Accumulate))
-        self.totals = totals
-        self.name = f"{emitter.prefix}.sum{len(emitter.module.functions)}"
-        self.params = self._outside()
-        kinds = [scalar_type(s.dtype) for s in totals]
-        self.type = kinds[0] if len(kinds) == 1 else f"{{ {', '.join(kinds)} }}"
-        self._write_leaf()
-        self._write_tree()
-
-    def _outside(self) -> list[tuple[str, str, str, str]]:
-        """(group, name, LLVM type, register in the caller) of what the body reads."""
-        emitter = self.emitter
-        regs, buffers = emitter.regs, emitter.program.buffers
-        inside = {s.name for s in self.body if isinstance(s, Load | Compute | Index)}
-        dims: dict[str, None] = {}
-        storages: dict[str, None] = {}
-        atoms: dict[str, np.dtype] = {}
-        for stmt in (*self.body, *self.totals):
-            match stmt:
-                case Load(buffer=buffer, index=index) | Store(buffer=buffer, index=index):
-                    storages[buffers[buffer].storage] = None
-                    offset = byte_offset(buffers[buffer], index)
-                    dims.update(dict.fromkeys(symbols_of(offset)))
-                case Index(value=value):
-                    dims.update(dict.fromkeys(symbols_of(value)))
-            for atom, dtype in _typed_atoms(stmt):
-                if isinstance(atom, str) and atom not in inside:
-                    atoms[atom] = dtype
-        dims.pop(self.loop.var, None)
-        found = [("data", s, "ptr", regs.data[s]) for s in storages]
-        found += [("dims", d, "i64", regs.dims[d]) for d in dims]
-        found += [("atoms", a, scalar_type(t), regs.atoms[a][0]) for a, t in atoms.items()]
-        return found
-
-    def _header(self, name: str) -> str:
-        given = "".join(f", {kind} %p{i}" for i, (_, _, kind, _) in enumerate(self.params))
-        return f"define internal {self.type} @{name}(i64 %lo, i64 %n{given}) nounwind {{"
-
-    def _arguments(self, own: bool) -> str:
-        return "".join(
-            f", {kind} {f'%p{i}' if own else register}"
-            for i, (_, _, kind, register) in enumerate(self.params)
-        )
-
-    def call(self, start: str, count: str) -> list[str]:
-        """Call the tree from the emitter's function; the sums."""
-        f = self.emitter.function
-        result = f.op(
-            f"call {self.type} @{self.name}(i64 {start}, i64 {count}{self._arguments(False)})"
-        )
-        return self._parts(f, result)
-
-    def _parts(self, f: FunctionText, result: str) -> list[str]:
-        if len(self.totals) == 1:
-            return [result]
-        return [f.op(f"extractvalue {self.type} {result}, {i}") for i in range(len(self.totals))]
-
-    def _return(self, f: FunctionText, sums: Sequence[str]) -> None:
-        if len(sums) == 1:
-            f.do(f"ret {self.type} {sums[0]}")
-            return
-        whole = "poison"
-        for i, (stmt, value) in enumerate(zip(self.totals, sums, strict=True)):
-            kind = scalar_type(stmt.dtype)
-            whole = f.op(f"insertvalue {self.type} {whole}, {kind} {value}, {i}")
-        f.do(f"ret {self.type} {whole}")
-
-    def _inner_emitter(self, f: FunctionText) -> Emitter:
-        outer = self.emitter
-        inner = Emitter(outer.module, f, outer.program, outer.prefix)
-        groups = {"data": inner.regs.data, "dims": inner.regs.dims}
-        for i, (group, name, _, _) in enumerate(self.params):
-            if group == "atoms":
-                inner.regs.atoms[name] = (f"%p{i}", 1)
-            else:
-                groups[group][name] = f"%p{i}"
-        return inner
-
-    def _write_leaf(self) -> None:
-        """Up to 128 elements: eight lanes over whole groups of eight, then the rest in order."""
-        f = FunctionText(self.emitter.module)
-        inner = self._inner_emitter(f)
-        code = Lanes(f, PAIRWISE_LANES)
-        end = f.op("add i64 %lo, %n")
-        groups = f.op(f"and i64 %n, {-PAIRWISE_LANES}")
-        middle = f.op(f"add i64 %lo, {groups}")
-        few = f.op(f"icmp slt i64 %n, {PAIRWISE_LANES}")
-        many, join = f.new_label("many"), f.new_label("join")
-        start = f.block
-        f.do(f"br i1 {few}, label %{join}, label %{many}")
-        f.start(many)
-        lanes = [
-            Accumulate(s.name, s.dtype, s.combine, s.value, s.init, "any") for s in self.totals
-        ]
-        for stmt in lanes:
-            zero = nothing(stmt.combine, stmt.dtype).value
-            inner.regs.totals[stmt.name] = code.const(zero, stmt.dtype)
-        inner.regs.vector = self.loop.var
-        block = (*self.body, *lanes)
-        inner.counted(
-            self.loop.var,
-            "%lo",
-            middle,
-            PAIRWISE_LANES,
-            PAIRWISE_LANES,
-            lanes,
-            lambda: inner.block(block, PAIRWISE_LANES),
-        )
-        inner.regs.vector = None
-        sums = [self._fold(inner, stmt, inner.regs.totals[stmt.name], code) for stmt in lanes]
-        last = f.block
-        f.do(f"br label %{join}")
-        f.start(join)
-        for stmt, value in zip(lanes, sums, strict=True):
-            kind = scalar_type(stmt.dtype)
-            zero = nothing(stmt.combine, stmt.dtype).value
-            empty = constant(zero, stmt.dtype)
-            inner.regs.totals[stmt.name] = f.op(
-                f"phi {kind} [ {empty}, %{start} ], [ {value}, %{last} ]"
-            )
-        inner.counted(self.loop.var, middle, end, 1, 1, lanes, lambda: inner.block(block))
-        self._return(f, [inner.regs.totals[stmt.name] for stmt in lanes])
-        header = self._header(f"{self.name}.leaf")
-        self.emitter.module.functions.append("\n".join([header, "entry:", *f.lines, "}"]))
-
-    def _fold(self, inner: Emitter, stmt: Accumulate, vector: str, code: Lanes) -> str:
-        """((r0 + r1) + (r2 + r3)) + ((r4 + r5) + (r6 + r7))."""
-        kind, scalar = code.type(stmt.dtype), Lanes(code.function, 1)
-        parts = [
-            code.op(f"extractelement {kind} {vector}, i32 {lane}") for lane in range(code.count)
-        ]
-        while len(parts) > 1:
-            parts = [
-                inner.combine(stmt, parts[i], parts[i + 1], scalar) for i in range(0, len(parts), 2)
-            ]
-        return parts[0]
-
-    def _write_tree(self) -> None:
-        f = FunctionText(self.emitter.module)
-        small = f.op(f"icmp sle i64 %n, {PAIRWISE_BLOCK}")
-        f.do(f"br i1 {small}, label %leaf, label %halves")
-        f.start("leaf")
-        given = self._arguments(True)
-        f.do(f"%all = call {self.type} @{self.name}.leaf(i64 %lo, i64 %n{given})")
-        f.do(f"ret {self.type} %all")
-        f.start("halves")
-        half = f.op(f"and i64 {f.op('lshr i64 %n, 1')}, {-PAIRWISE_LANES}")
-        rest = f.op(f"sub i64 %n, {half}")
-        middle = f.op(f"add i64 %lo, {half}")
-        left = f.op(f"call {self.type} @{self.name}(i64 %lo, i64 {half}{given})")
-        right = f.op(f"call {self.type} @{self.name}(i64 {middle}, i64 {rest}{given})")
-        lefts, rights = self._parts(f, left), self._parts(f, right)
-        code = Lanes(f, 1)
-        inner = self._inner_emitter(f)
-        sums = [
-            inner.combine(stmt, a, b, code)
-            for stmt, a, b in zip(self.totals, lefts, rights, strict=True)
-        ]
-        self._return(f, sums)
-        self.emitter.module.functions.append(
-            "\n".join([self._header(self.name), "entry:", *f.lines, "}"])
-        )

@@ -149,6 +149,12 @@ class Lanes:
         given = ", ".join(f"{kind} {arg}" for arg in args)
         return self.op(f"call {kind} @llvm.{name}.{suffix}({given})")
 
+    def part(self, value: str, dtype: np.dtype, number: int, count: int) -> str:
+        """The lanes ``number * count`` and following of ``value``, ``count`` of them."""
+        kind = self.type(dtype)
+        lanes = ", ".join(f"i32 {number * count + lane}" for lane in range(count))
+        return self.op(f"shufflevector {kind} {value}, {kind} poison, <{count} x i32> <{lanes}>")
+
     def math(self, name: str, dtype: np.dtype, args: Sequence[str]) -> str:
         """Call a function of ``vector_math``."""
         kind, shape = kind_name(dtype), self.type(dtype)

@@ -16,9 +16,8 @@ import numpy as np
 import pytest
 
 import fxc
-from fxc.ir.errors import InternalError
+from fxc.ir.errors import InternalError, Overlap
 from fxc.runtime.engine import Engine
-from fxc.runtime.plan import Overlap
 
 ADD_ONE = """
 define ptr @add_one(ptr %self, ptr %args, i64 %count) {
@@ -38,8 +37,8 @@ def megabytes() -> float:
 
 def compile_and_drop(count: int) -> None:
     for number in range(count):
-        program = fxc.compile(lambda x, k=float(number): np.sqrt(x) * k + x.sum(), fullgraph=True)
-        assert program(np.ones(4)).tolist() == [number + 4.0] * 4
+        program = fxc.compile(lambda x, k=float(number): np.sqrt(x) * k, fullgraph=True)
+        assert program(np.ones(4)).tolist() == [number] * 4
     gc.collect()
 
 
@@ -103,8 +102,8 @@ def test_stages_outlive_the_function():
 
 
 def test_clearing_the_cache_during_calls():
-    program = fxc.compile(lambda x: np.exp(x).sum() + x, fullgraph=True)
-    expected = (np.exp(np.ones(9)).sum() + np.ones(9)).tolist()
+    program = fxc.compile(lambda x: (x * 2).sum() + x, fullgraph=True)
+    expected = [19.0] * 9
     wrong: list[Any] = []
     done = threading.Event()
 
@@ -245,7 +244,7 @@ def test_the_eager_index_prefers_operators_that_write():
     assert "var(" in str(stages.functional)
     x = np.arange(5.0)
     assert program(x) == x.var()
-    assert program.cache_info() == fxc.CacheInfo(2, 1, 0, {}) or program.cache_info().variants == 1
+    assert program.cache_info() == fxc.CacheInfo(1, 1, 0, {})
 
 
 def test_the_eager_index_keeps_the_boundary():

@@ -1,0 +1,131 @@
+"""Whether to run the iterations of a loop in lanes, and in how many. See Note [Lanes]."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from fxc.ir.symbols import Dim
+
+from .addressing import byte_offset, step_of
+from .loops import Accumulate, Compute, Index, Load, Loop, Program, Stmt, Store, walk
+from .scalar_rules import SCALAR_RULES
+
+VECTOR_BYTES = 64
+MOST_LANES = 32
+COLUMNS = 4  # vectors of totals of a loop that runs inside a vector loop
+SHORT = 8  # a loop of fewer iterations gets no lanes if the loop around it can have them
+
+
+def lanes_for(program: Program, loop: Loop) -> int:
+    """How many iterations of ``loop`` to run at once; 1 if it is not to be vectorised."""
+    if isinstance(loop.size, int) and loop.size < 4:
+        return 1
+    survey = Survey(program, loop)
+    if not survey.possible or not survey.pays:
+        return 1
+    lanes = VECTOR_BYTES // survey.widest
+    if survey.inner and not survey.all_short:  # a few totals at once hide the latency of each
+        lanes *= COLUMNS
+    return min(MOST_LANES, lanes)
+
+
+def carried_through(loop: Loop) -> list[Accumulate]:
+    """The accumulators whose total is carried through ``loop``."""
+    found: list[Accumulate] = []
+
+    def visit(block: Sequence[Stmt], depth: int) -> None:
+        for stmt in block:
+            if isinstance(stmt, Accumulate) and stmt.levels >= depth:
+                found.append(stmt)
+            elif isinstance(stmt, Loop):
+                visit(stmt.body, depth + 1)
+
+    visit(loop.body, 1)
+    return found
+
+
+def _is_scan(loop: Loop) -> bool:
+    return any(isinstance(s, Accumulate) for s in loop.body)
+
+
+class Survey:
+    """What running the iterations of a loop in lanes would mean.
+
+    ``along`` counts accesses that move by one element from lane to lane, ``across`` those that
+    are gathered or scattered, ``work`` the operations that gain.
+    """
+
+    def __init__(self, program: Program, loop: Loop) -> None:
+        self.program = program
+        self.loop = loop
+        self.inner = [s for s in walk(loop.body) if isinstance(s, Loop)]
+        self.direct = {id(s) for s in loop.body}
+        self.widest = 1
+        self.along = self.across = self.better_inside = self.work = 0
+        self.possible = all(self.visit(stmt) for stmt in walk(loop.body))
+
+    @property
+    def pays(self) -> bool:
+        """Whether lanes of this loop are better than those of a loop inside, or none."""
+        if self.inner and not self.all_short and self.better_inside >= self.along:
+            return False
+        return self.across <= 2 * self.along or self.work >= 8 * self.across
+
+    @property
+    def all_short(self) -> bool:
+        """Whether the loops inside are too short for lanes of their own."""
+        return all(isinstance(i.size, int) and i.size < SHORT for i in self.inner)
+
+    def visit(self, stmt: Stmt) -> bool:
+        """Take a statement into account; False if it rules lanes out."""
+        match stmt:
+            case Load():
+                return self.access(stmt)
+            case Store():
+                return self.access(stmt) and self.step(stmt) != 0
+            case Compute(op=op, dtype=dtype, arg_dtypes=arg_dtypes):
+                self.widen(dtype, *arg_dtypes)
+                self.work += SCALAR_RULES[op].cost
+                return True
+            case Index(value=value):
+                self.widest = 8
+                return step_of(value, self.loop.var) is not None
+            case Accumulate():
+                return self.accumulate(stmt)
+            case Loop():
+                return not stmt.ordered or _is_scan(stmt)
+            case _:
+                return False
+
+    def widen(self, *dtypes: np.dtype) -> None:
+        self.widest = max(self.widest, *(dtype.itemsize for dtype in dtypes))
+
+    def step(self, stmt: Load | Store) -> Dim | None:
+        return step_of(byte_offset(self.program.buffers[stmt.buffer], stmt.index), self.loop.var)
+
+    def access(self, stmt: Load | Store) -> bool:
+        self.widen(stmt.dtype)
+        unit = (stmt.dtype.itemsize, -stmt.dtype.itemsize)
+        offset = byte_offset(self.program.buffers[stmt.buffer], stmt.index)
+        step = step_of(offset, self.loop.var)
+        self.along += step in unit
+        self.across += step not in unit and step != 0
+        self.better_inside += any(step_of(offset, i.var) in unit for i in self.inner)
+        return step is not None
+
+    def accumulate(self, stmt: Accumulate) -> bool:
+        self.widen(stmt.dtype)
+        if stmt.position is not None:
+            self.widest = 8
+            if step_of(stmt.position, self.loop.var) is None:
+                return False
+        if self.inner:  # the total of a loop inside is one for each lane, if it ends there
+            return (
+                stmt.order != "pairwise" and id(stmt) not in self.direct and not self.carries(stmt)
+            )
+        return stmt.order == "any"
+
+    def carries(self, stmt: Accumulate) -> bool:
+        return any(each is stmt for each in carried_through(self.loop))
