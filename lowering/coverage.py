@@ -15,6 +15,8 @@ NATIVE_DTYPES = frozenset(
     np.dtype(code) for code in ("?", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f4", "f8")
 )
 
+PRODUCT_RANKS = {"matmul": 64, "dot": 2}  # up to which rank it is a product of matrices
+
 
 def is_native(node: Node) -> bool:
     """Whether lowering has code for the node."""
@@ -48,7 +50,7 @@ def is_native(node: Node) -> bool:
 def _has_product(node: Node) -> bool:
     """NumPy's inner loop multiplies matrices; ``dot`` means the same up to rank 2."""
     ranks = [operand.type.rank for operand in node.args[:2]]
-    most = 2 if node.op == "dot" else 32
+    most = PRODUCT_RANKS[node.op]
     return node.output.type.dtype.kind == "f" and all(1 <= rank <= most for rank in ranks)
 
 

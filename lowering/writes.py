@@ -9,6 +9,7 @@ from fxc.ir.graph import Graph, Node, Operand, Region, Value
 from fxc.ir.location import SourceLocation
 from fxc.ir.symbols import Dim, decide, hint, product, substitute, symbols_of
 from fxc.ir.types import ArrayType, ordered_strides
+from fxc.ops.identities import DISTINCT
 from fxc.ops.table import TABLE, Tag
 
 from .context import Body, Context, Origin, is_view_copy
@@ -238,7 +239,7 @@ def fill_scatter(context: Context, node: Node, name: str) -> None:
 def _is_unset(context: Context, base: Operand) -> bool:
     """Whether the content of ``base`` is undefined (a fresh ``empty``)."""
     node = context.node_of.get(base) if isinstance(base, Value) else None
-    return node is not None and node.op == "empty"
+    return node is not None and node.op in DISTINCT
 
 
 def store_region(context: Context, node: Node, name: str, outer: Place) -> None:

@@ -279,9 +279,9 @@ def _type_of(arg: Any) -> Any:
 
 def _covers(step: ViewStep, base: _Base, steps: tuple[ViewStep, ...]) -> bool:
     """Whether the step is a slice that takes everything as it is (``x[:]``, ``x[...]``)."""
-    if step.op != "slice":
+    specs = step.args[0] if step.args else ()
+    if not (isinstance(specs, tuple) and specs and isinstance(specs[0], SliceSpec)):
         return False
-    (specs,) = step.args
     shape = _shape_before(step, base, steps)
     return shape is not None and all(
         spec.start == 0 and spec.step == 1 and spec.stop == dim

@@ -283,7 +283,7 @@ def _dims_of(part: object) -> list[Dim]:
     match part:
         case DimLeaf(value):
             return [value]
-        case ViewLeaf(base=base, steps=steps):
+        case ViewLeaf(steps=steps):
             return [d for step in steps for d in _dims_of(step.args)]
         case SliceSpec(start, stop, step):
             return [start, stop, step]
