@@ -1,10 +1,10 @@
 """fxc: compile the NumPy you already have – views, in-place writes and all.
 
-    >>> import numpy as np, fxc
-    >>> @fxc.compile
-    ... def step(a, b):
-    ...     b[1:-1] = 0.5 * (a[:-2] + a[2:])
-    ...     a[...] = b
+>>> import numpy as np, fxc
+>>> @fxc.compile
+... def step(a, b):
+...     b[1:-1] = 0.5 * (a[:-2] + a[2:])
+...     a[...] = b
 """
 
 from __future__ import annotations

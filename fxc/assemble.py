@@ -15,11 +15,11 @@ from fxc.ir.graph import Graph
 from fxc.ir.records import frozen
 from fxc.ir.types import ArrayType, array_type, stride_order
 from fxc.lowering.entry import Module
-from fxc.lowering.loops import Boxed, BufferArg
+from fxc.lowering.loops import Boxed, BufferArg, InputArg
 from fxc.lowering.lower import lower
 from fxc.ops.kernels import kernel_of
 from fxc.runtime.engine import Engine
-from fxc.runtime.plan import NativeStep, NumpyStep, Plan, Recipe, Slot, SlotArg, make_plan
+from fxc.runtime.plan import GivenArg, NativeStep, NumpyStep, Plan, Recipe, Slot, SlotArg, make_plan
 
 
 @frozen
@@ -110,6 +110,8 @@ def _argument(arg: Any) -> Any:
     if isinstance(arg, BufferArg):
         kind = "python" if arg.weak else "scalar" if arg.scalar else "array"
         return SlotArg(arg.buffer, kind)
+    if isinstance(arg, InputArg):
+        return GivenArg(arg.input)
     if isinstance(arg, tuple):
         return tuple(_argument(item) for item in arg)
     return arg

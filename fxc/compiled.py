@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import field
 from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar, overload
 
-from fxc.ir.errors import CaptureError, CaptureWarning, Overlap
+from fxc.ir.errors import CaptureError, CaptureWarning, InternalError, Unsuited
 from fxc.ir.records import frozen, mutable
 from fxc.ir.tree import LEAF, TreeSpec, unflatten
 
@@ -186,8 +186,8 @@ class Compiled(Generic[P, R]):
     ) -> Any:
         try:
             leaves = variant.run(*inputs)
-        except Overlap:
-            _log.info("%s: runs as plain NumPy: inputs overlap, one is written", self.__name__)
+        except Unsuited as error:
+            _log.info("%s: runs as plain NumPy: %s", self.__name__, error)
             return self._eager(args, kwargs)
         except Exception as error:  # nothing that the caller sees has changed: NumPy replays it
             return self._eager_after(error, args, kwargs)
@@ -212,7 +212,13 @@ class Compiled(Generic[P, R]):
             if self._options.fullgraph:
                 raise
             state.refused[key] = str(error)
-            self._warn(error)
+            self._warn(str(error), error)
+            return self._eager(args, kwargs)
+        except InternalError as error:
+            if self._options.fullgraph:
+                raise
+            state.refused[key] = str(error)
+            self._warn(f"a bug in fxc, please report it: {error}", error)
             return self._eager(args, kwargs)
         except Exception as error:  # the program's own error, or NumPy's: let NumPy raise it
             return self._eager_after(error, args, kwargs)
@@ -222,9 +228,7 @@ class Compiled(Generic[P, R]):
             raise RuntimeError(f"the guards of a new compilation do not hold: {why}")
         return self._run(variant, inputs, args, kwargs)
 
-    def _eager_after(
-        self, error: Exception, args: tuple[Any, ...], kwargs: dict[str, Any]
-    ) -> Any:
+    def _eager_after(self, error: Exception, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Run as plain NumPy what raised in fxc; it should raise the same."""
         _log.info("%s: runs as plain NumPy: %r", self.__name__, error)
         result = self._eager(args, kwargs)
@@ -232,8 +236,8 @@ class Compiled(Generic[P, R]):
         warnings.warn(CaptureWarning(text), stacklevel=4)
         return result
 
-    def _warn(self, error: CaptureError) -> None:
-        text = "\n".join([str(error), *getattr(error, "__notes__", ())])
+    def _warn(self, reason: str, error: Exception) -> None:
+        text = "\n".join([reason, *getattr(error, "__notes__", ())])
         if text not in self._state.warned:
             self._state.warned.add(text)
             message = f"{self.__name__} runs as plain NumPy: {text}"
@@ -249,7 +253,10 @@ class Compiled(Generic[P, R]):
             why = state.variants[-1].captured.guards.why(args, kwargs)
             _log.info("%s: compiled again: %s", self.__name__, why)
         captured = capture(self.__fxc_original__, args, kwargs, dynamic=options.dynamic)
-        made = compile_captured(captured, options.backend)
+        try:
+            made = compile_captured(captured, options.backend)
+        except Exception as error:  # the program was captured: what fails now is fxc
+            raise InternalError(f"{self.__name__}: {type(error).__name__}: {error}") from error
         variant = _Variant(captured.guards.check, made.run, captured.out_spec, captured, made)
         state.variants.append(variant)
         return variant

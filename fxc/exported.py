@@ -14,11 +14,11 @@ import numpy as np
 
 from fxc.capture.capture import Captured, capture
 from fxc.capture.guards import same_value
-from fxc.ir.errors import CaptureError, Overlap
+from fxc.ir.errors import CaptureError, Unsuited
 from fxc.ir.evaluate import call, plain_symbol
 from fxc.ir.graph import Graph, Value
 from fxc.ir.signature import Signature
-from fxc.ir.symbols import Dim, Guard, evaluate, recording, substitute, symbol, symbols_of
+from fxc.ir.symbols import Dim, Guard, evaluate, substitute, symbol, symbols_of
 from fxc.ir.tree import LEAF, NONE, TreeSpec, flatten, unflatten
 from fxc.ir.types import ArrayType, ScalarType, normal_strides
 from fxc.ops.kernels import kernel_of
@@ -319,19 +319,10 @@ class ExportedProgram:
     @cached_property
     def _code(self) -> tuple[Plan, tuple[Guard, ...]]:
         """The call plan of the native code, and what it relies on beyond the graph's guards."""
-        from fxc.dispatch.default import default_dispatcher
-        from fxc.passes.decompose import decompose
-        from fxc.passes.simplify import simplify
+        from .stages import native
 
-        from .assemble import assemble
-        from .stages import llvm_index
-
-        taken: dict[Guard, None] = {}
-        with recording(taken):
-            decomposed = simplify(decompose(self.graph, llvm_index(), default_dispatcher()))
-            plan = assemble(decomposed).plan
-        more = (guard for guard in (*decomposed.guards, *taken) if guard not in self.graph.guards)
-        return plan, tuple(more)
+        made = native(self.graph)
+        return made.assembled.plan, made.guards
 
     def _run(self, inputs: list[Any]) -> list[Any]:
         plan, guards = self._code
@@ -339,7 +330,7 @@ class ExportedProgram:
         if all(guard.holds(known) for guard in guards):
             try:
                 return plan.run(*inputs)
-            except Overlap:
+            except Unsuited:
                 self._refuse_overlap(inputs)
         return call(self.graph, inputs, kernel_of)
 

@@ -9,13 +9,15 @@ from fxc.capture.capture import ArrayLeaf, Captured, ScalarLeaf
 from fxc.dispatch.backend import BackendIndex, BackendMetadata, numpy_index
 from fxc.dispatch.default import default_dispatcher
 from fxc.dispatch.keys import DispatchKey
-from fxc.ir.evaluate import deliver, evaluate
+from fxc.ir.errors import Unsuited
+from fxc.ir.evaluate import bind_symbols, deliver, evaluate
 from fxc.ir.graph import Graph
 from fxc.ir.records import frozen
 from fxc.ir.signature import OutputLeaf, ResultLeaf
+from fxc.ir.symbols import Guard, recording
 from fxc.ir.types import Type
 from fxc.ops.kernels import kernel_of
-from fxc.ops.table import TABLE, Operator
+from fxc.ops.table import Operator
 from fxc.passes.decompose import decompose
 from fxc.passes.functionalize import functionalize
 from fxc.passes.simplify import simplify
@@ -93,21 +95,49 @@ def _delivering(graph: Graph, inner: Callable[..., Sequence[Any]]) -> Callable[.
     return run
 
 
-def _native(captured: Captured, functional: Graph) -> Compilation:
+@frozen
+class Native:
+    """Native code of a functional graph, and the relations it relies on beyond the graph's."""
+
+    decomposed: Graph
+    assembled: Assembled
+    guards: tuple[Guard, ...]
+
+
+def native(functional: Graph) -> Native:
+    """Decompose, lower and assemble a functional graph."""
     from .assemble import assemble
 
-    decomposed = simplify(decompose(functional, llvm_index(), default_dispatcher()))
-    assembled = assemble(decomposed)
+    taken: dict[Guard, None] = {}
+    with recording(taken):
+        decomposed = simplify(decompose(functional, llvm_index(), default_dispatcher()))
+        assembled = assemble(decomposed)
+    more = dict.fromkeys((*decomposed.guards, *taken))
+    return Native(decomposed, assembled, tuple(g for g in more if g not in functional.guards))
+
+
+def _native(captured: Captured, functional: Graph) -> Compilation:
+    made = native(functional)
+    plan = made.assembled.plan.run
+    run = _guarded(functional, made.guards, plan) if made.guards else plan
     return Compilation(
         captured.graph,
         functional,
-        decomposed,
-        assembled,
-        assembled.fallbacks,
-        assembled.plan.run,
+        made.decomposed,
+        made.assembled,
+        made.assembled.fallbacks,
+        run,
     )
 
 
-def schema_of(name: str) -> Any:
-    """The schema of an operator, for parsing graph text."""
-    return TABLE[name].schema
+def _guarded(
+    graph: Graph, guards: tuple[Guard, ...], plan: Callable[..., list[Any]]
+) -> Callable[..., list[Any]]:
+    def run(*inputs: Any) -> list[Any]:
+        known = bind_symbols(graph.inputs, inputs)
+        for each in guards:
+            if not each.holds(known):
+                raise Unsuited(f"not so in this call: {each}")
+        return plan(*inputs)
+
+    return run

@@ -9,8 +9,8 @@ from fxc.ops.table import TABLE, Tag
 
 from . import control
 from .context import INLINE_WEIGHT, NEVER, Context, free_values, is_view_copy, new_scope
-from .coverage import is_native
-from .loops import Boxed, Buffer, BufferArg, Matmul, Param, Program
+from .coverage import NATIVE_DTYPES, is_native
+from .loops import Boxed, Buffer, BufferArg, InputArg, Matmul, Param, Program
 from .reductions import reduction, scan
 from .writes import aim, finish, join, scatter, store, whole
 
@@ -64,7 +64,8 @@ def _declare(context: Context, number: int, value: Value) -> str:
         context.put(value, name)
         return name
     param = Param(name, kind.dtype, number)
-    context.params.append(param)
+    if kind.dtype in NATIVE_DTYPES:
+        context.params.append(param)
     if kind.weak and kind.dtype.kind == "i":
         context.dim_of[value] = symbol(value.name)
     else:
@@ -201,6 +202,8 @@ def _boxed_arg(context: Context, arg: object) -> object:
         case Value():
             if arg in context.dim_of:
                 return context.dim_of[arg]
+            if arg in context.param_of:
+                return InputArg(context.param_of[arg].input)
             if arg in context.literal_of:
                 return context.literal_of[arg].value
             name, kind = context.place_value(arg), arg.type

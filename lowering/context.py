@@ -114,6 +114,7 @@ class Context:
         self.place: dict[Value, str] = {}
         self.node_of: dict[Value, Node] = {}
         self.reads: dict[Value, frozenset[str]] = {}  # storages that computing a value reads
+        self.inline_users: dict[Value, list[Value]] = {}  # values computed from it where read
         self.weights: dict[Value, int] = {}
         self.target: dict[Value, str] = {}  # the buffer that a value should best live in
         self.occupants: dict[str, set[Value]] = {}  # values placed in a storage
@@ -166,6 +167,13 @@ class Context:
         self.occupants.setdefault(storage, set()).add(value)
         self.reads[value] = frozenset({storage})
         self.weights[value] = 0
+        changed = [value]
+        while changed:  # inline values now read the buffer instead of computing ``value``
+            for user in self.inline_users.get(changed.pop(), ()):
+                reads = self._reads_of_inputs(self.node_of[user])
+                if user not in self.place and reads != self.reads[user]:
+                    self.reads[user] = reads
+                    changed.append(user)
 
     def storage_of(self, value: Value) -> str | None:
         name = self.place.get(value)
@@ -234,10 +242,14 @@ class Context:
     def reads_of(self, value: Value) -> frozenset[str]:
         return self.reads.get(value, frozenset())
 
+    def _reads_of_inputs(self, node: Node) -> frozenset[str]:
+        return frozenset().union(*(self.reads_of(value) for value in node.inputs))
+
     def note_inline(self, node: Node) -> None:
         """Record what computing the result of ``node`` reads and costs."""
-        read = [self.reads_of(value) for value in node.inputs]
-        self.reads[node.output] = frozenset().union(*read)
+        self.reads[node.output] = self._reads_of_inputs(node)
+        for value in node.inputs:
+            self.inline_users.setdefault(value, []).append(node.output)
         inputs = (self.weights.get(value, 0) for value in node.inputs)
         self.weights[node.output] = weight(node) + sum(inputs)
 

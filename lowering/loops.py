@@ -184,6 +184,13 @@ class BufferArg:
     weak: bool = False
 
 
+@frozen
+class InputArg:
+    """A scalar input of the graph, passed on as it is."""
+
+    input: int
+
+
 Stmt = Load | Compute | Index | Store | Accumulate | Loop | If | For | Matmul | Boxed
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from fxc.ir.symbols import Dim
+from fxc.ir.symbols import Dim, hint
 
 from .addressing import byte_offset, step_of
 from .loops import Accumulate, Compute, Index, Load, Loop, Program, Stmt, Store, walk
@@ -14,7 +14,11 @@ from .scalar_rules import SCALAR_RULES
 
 VECTOR_BYTES = 64
 MOST_LANES = 32
-COLUMNS = 4  # vectors of totals of a loop that runs inside a vector loop
+COLUMNS = 4  # vectors of totals of a loop inside a vector loop: they hide each other's latency
+# Long chains of operations wait for each other; several vectors at once fill the gaps. More code
+# takes longer to compile, so most of that is for loops that run long.
+LONG_WORK = 20  # operations
+MUCH_WORK = 1 << 26  # operations in the whole loop
 SHORT = 8  # a loop of fewer iterations gets no lanes if the loop around it can have them
 
 
@@ -26,8 +30,10 @@ def lanes_for(program: Program, loop: Loop) -> int:
     if not survey.possible or not survey.pays:
         return 1
     lanes = VECTOR_BYTES // survey.widest
-    if survey.inner and not survey.all_short:  # a few totals at once hide the latency of each
+    if survey.inner and not survey.all_short:
         lanes *= COLUMNS
+    elif survey.work >= LONG_WORK:
+        lanes *= 4 if hint(loop.size) * survey.work >= MUCH_WORK else 2
     return min(MOST_LANES, lanes)
 
 

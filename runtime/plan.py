@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from fxc.ir.errors import Overlap
+from fxc.ir.errors import Unsuited
 from fxc.ir.graph import SliceSpec, Value
 from fxc.ir.records import frozen
 from fxc.ir.signature import (
@@ -60,6 +60,13 @@ class SlotArg:
 
 
 @frozen
+class GivenArg:
+    """A scalar input of the graph as an argument of a NumPy kernel."""
+
+    input: int
+
+
+@frozen
 class NumpyStep:
     """A call of an eager NumPy kernel; its results are copied into slots."""
 
@@ -90,7 +97,7 @@ class Recipe:
 
 @frozen
 class Plan:
-    """``run(*inputs)`` gives the leaves of the result; raises ``Overlap`` before any effect."""
+    """``run(*inputs)`` gives the leaves of the result; raises ``Unsuited`` before any effect."""
 
     run: Callable[..., list[Any]]
     source: str
@@ -153,10 +160,10 @@ class _PlanWriter:
         if not self.recipe.apart:
             return
         share = self.constant("may_share_memory", np.may_share_memory)
-        overlap = self.constant("Overlap", Overlap)
+        overlap = self.constant("Unsuited", Unsuited)
         tests = " or ".join(f"{share}(a{i}, a{j})" for i, j in self.recipe.apart)
         self.add(f"if {tests}:")
-        self.add(f"    raise {overlap}")
+        self.add(f"    raise {overlap}('inputs overlap and one of them is written')")
 
     def _bind_symbols(self) -> None:
         recipe = self.recipe
@@ -238,6 +245,8 @@ class _PlanWriter:
                 slot = self.slot_names[name]
                 suffix = {"array": "", "scalar": "[()]", "python": ".item()"}[kind]
                 return slot + suffix
+            case GivenArg(place):
+                return f"a{place}"
             case tuple():
                 return f"({''.join(self._argument(item) + ', ' for item in arg)})"
             case SliceSpec(start, stop, step):

@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 import fxc
-from fxc.ir.errors import InternalError, Overlap
+from fxc.ir.errors import InternalError, Unsuited
 from fxc.runtime.engine import Engine
 
 ADD_ONE = """
@@ -154,7 +154,7 @@ def test_overlap_is_raised_before_any_effect():
 
     plan = plan_of(add_into, np.ones(3), np.ones(3))
     x = np.ones(3)
-    with pytest.raises(Overlap):
+    with pytest.raises(Unsuited):
         plan.run(x, x[::-1])
     assert x.tolist() == [1, 1, 1]
     plan.run(x, np.ones(3))

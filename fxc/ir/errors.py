@@ -32,5 +32,7 @@ class CaptureWarning(UserWarning):
     """A call ran as plain NumPy; the text says why, where, and what to write instead."""
 
 
-class Overlap(FxcError):
-    """Two inputs of a call share memory and one is written: the compiled code is not for it."""
+class Unsuited(FxcError):
+    """The compiled code is not for this call: inputs overlap and one is written, or a relation of
+    sizes does not hold. Nothing has been done yet.
+    """

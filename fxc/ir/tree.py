@@ -1,8 +1,8 @@
 """Pytrees: nested tuples, lists, dicts, namedtuples and dataclasses of leaves.
 
-    >>> leaves, spec = flatten({"a": 1, "b": (2, None)})
-    >>> leaves, unflatten(spec, [10, 20])
-    ([1, 2], {'a': 10, 'b': (20, None)})
+>>> leaves, spec = flatten({"a": 1, "b": (2, None)})
+>>> leaves, unflatten(spec, [10, 20])
+([1, 2], {'a': 10, 'b': (20, None)})
 """
 
 from __future__ import annotations
