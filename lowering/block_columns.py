@@ -120,7 +120,7 @@ class _Blocking:
         return [before, blocks, replace(columns, body=rest)]
 
     def new_buffer(self, total: Accumulate, size: Dim) -> str:
-        name = f"acc{len(self.buffers)}"
+        name = f"{total.name}.totals"
         itemsize = total.dtype.itemsize
         self.buffers[name] = Buffer(name, total.dtype, (size,), (itemsize,), "temp", name)
         return name

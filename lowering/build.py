@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fxc.ir.graph import ArrayConstant, Graph, Literal, Node, Region, Value
+from fxc.ir.graph import ArrayConstant, Graph, Literal, Node, Region, Value, walk
 from fxc.ir.symbols import hint, product, symbol
 from fxc.ir.types import ArrayType, ScalarType, c_strides
 from fxc.ops.table import TABLE, Tag
@@ -33,6 +33,9 @@ def build_loops(graph: Graph) -> Program:
     scope = new_scope(graph.body)
     context.scopes.append(scope)
     context.inputs = graph.inputs
+    regions = [region for node in walk(graph.body) for region in node.regions]
+    context.taken = {v.name for v in graph.inputs}
+    context.taken |= {v.name for region in regions for v in region.params}
     inputs = [_declare(context, number, value) for number, value in enumerate(graph.inputs)]
     for mutation in graph.signature.mutations:
         name = inputs[mutation.input]
@@ -58,8 +61,9 @@ def build_loops(graph: Graph) -> Program:
 
 def _declare(context: Context, number: int, value: Value) -> str:
     kind = value.type
-    name = value.name if value.name[0].isalpha() else f"in{value.name}"
+    name = value.name
     if isinstance(kind, ArrayType):
+        name = name if name[0].isalpha() else context.unused(f"in{name}")
         context.buffers[name] = Buffer(name, kind.dtype, kind.shape, kind.strides, "input", name)
         context.put(value, name)
         return name
@@ -118,7 +122,7 @@ def _inline(context: Context, node: Node) -> None:
 
 
 def _constant(context: Context, node: Node, data: ArrayConstant) -> None:
-    name = f"c{len(context.buffers)}"
+    name = context.unused(f"c{len(context.buffers)}")
     strides = c_strides(data.shape, data.dtype.itemsize)
     context.buffers[name] = Buffer(
         name, data.dtype, data.shape, strides, "constant", name, data=data.data
@@ -168,9 +172,8 @@ def contraction(context: Context, node: Node) -> None:
         name = context.as_buffer(operand)
         if context.buffers[name].dtype != dtype:
             kind = operand.type
-            cast = context.add_buffer(
-                f"b{len(context.buffers)}", dtype, kind.shape, c_strides(kind.shape, dtype.itemsize)
-            )
+            strides = c_strides(kind.shape, dtype.itemsize)
+            cast = context.add_buffer(dtype, kind.shape, strides)
             store(context, operand, cast, whole, node.loc)
             name = cast
         names.append(name)

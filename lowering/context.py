@@ -106,6 +106,7 @@ class Context:
 
     def __init__(self) -> None:
         self.inputs: tuple[Value, ...] = ()
+        self.taken: set[str] = set()  # names of inputs and of parameters of regions
         self.buffers: dict[str, Buffer] = {}
         self.params: list[Param] = []
         self.param_of: dict[Value, Param] = {}
@@ -132,7 +133,13 @@ class Context:
 
     def fresh(self) -> str:
         self._names += 1
-        return f"t{self._names}"
+        return self.unused(f"t{self._names}")
+
+    def unused(self, name: str) -> str:
+        """The name, or one like it if something in the user's function is called so."""
+        while name in self.taken:
+            name += "_"
+        return name
 
     def loop_vars(self, shape: Sequence[Dim]) -> tuple[Dim, ...]:
         """A loop variable for each dim; 0 for a dim of size 1."""
@@ -143,6 +150,8 @@ class Context:
 
     def loop_var(self) -> Dim:
         self._loops += 1
+        while f"i{self._loops - 1}" in self.taken:
+            self._loops += 1
         return symbol(f"i{self._loops - 1}", hint=0, lower=0)
 
     def new_buffer(self, kind: Type, *, c_order: bool = False) -> str:
@@ -151,11 +160,10 @@ class Context:
         if isinstance(kind, ArrayType) and not c_order:
             order = stride_order(kind)
         strides = ordered_strides(kind.shape, order, kind.dtype.itemsize)
-        return self.add_buffer(f"b{len(self.buffers)}", kind.dtype, kind.shape, strides)
+        return self.add_buffer(kind.dtype, kind.shape, strides)
 
-    def add_buffer(
-        self, name: str, dtype: np.dtype, shape: Sequence[Dim], strides: Sequence[Dim]
-    ) -> str:
+    def add_buffer(self, dtype: np.dtype, shape: Sequence[Dim], strides: Sequence[Dim]) -> str:
+        name = self.unused(f"b{len(self.buffers)}")
         self.buffers[name] = Buffer(name, dtype, tuple(shape), tuple(strides), "temp", name)
         self.scope.owned.add(name)
         return name
@@ -311,7 +319,7 @@ class Context:
 
     def alias(self, buffer: Buffer, kind: Type, strides: Sequence[Dim], offset: Dim) -> str:
         """Another reading of the memory of ``buffer``."""
-        name = f"v{len(self.buffers)}"
+        name = self.unused(f"v{len(self.buffers)}")
         self.buffers[name] = replace(
             buffer, name=name, shape=kind.shape, strides=tuple(strides), offset=offset
         )

@@ -159,7 +159,9 @@ def _merged(
     shared = {a.storage for a in before} & {a.storage for a in after}
     if not shared or sum(1 for _ in walk((first, second))) > BODY_LIMIT:
         return None
-    if not _same_kind(first, second):
+    if not _same_kind(first, second) or _moves_evenly(program, first) != _moves_evenly(
+        program, second
+    ):
         return None
     renamed = rename(second, {second.var: symbol(first.var, hint=0, lower=0)})
     moved = list(accesses(program, renamed))
@@ -200,6 +202,21 @@ def _same_kind(first: Loop, second: Loop) -> bool:
         return not any(nested)
     if kinds[0] or kinds[1]:
         return nested[0] == nested[1]
+    return True
+
+
+def _moves_evenly(program: Program, loop: Loop) -> bool:
+    """Whether each access moves by a fixed step from one iteration to the next: lanes need that."""
+    for stmt in loop.body:
+        match stmt:
+            case Load(buffer=buffer, index=index) | Store(buffer=buffer, index=index):
+                if step_of(byte_offset(program.buffers[buffer], index), loop.var) is None:
+                    return False
+            case Index(value=value):
+                if step_of(value, loop.var) is None:
+                    return False
+            case _:
+                pass
     return True
 
 

@@ -296,12 +296,15 @@ class _Printer:
                     self.define(pad, name, f"({value})", known)
                 case Store(buffer, index, value):
                     target = f"{buffer}[{', '.join(map(str, index))}]"
-                    self.lines.append(f"{pad}{target} = {self.atom(value, known)}")
+                    shown = self.atom(value, known)
+                    self.settle(pad, known)
+                    self.lines.append(f"{pad}{target} = {shown}")
                 case Accumulate(name, _, combine, value, _, order):
                     self.lines.append(
                         f"{pad}{name} = {combine} {self.atom(value, known)}  [{order}]"
                     )
                 case Loop():
+                    self.settle(pad, known)
                     step = " ordered" if stmt.ordered else ""
                     step += " descending" if stmt.descending else ""
                     step += f" chunk {stmt.chunk}" if stmt.chunk is not None else ""
@@ -327,6 +330,7 @@ class _Printer:
                     self.lines.append(f"{pad}{', '.join(outs)} = numpy.{op}({shown})")
 
     def define(self, pad: str, name: str, text: str, known: dict[str, str]) -> None:
+        """Keep the text for the one place that uses it, or give it a line."""
         if self.uses.get(name, 0) == 1 and len(text) < 160:
             known[name] = text
         else:
@@ -335,7 +339,12 @@ class _Printer:
     def atom(self, atom: Atom, known: dict[str, str]) -> str:
         if isinstance(atom, Const):
             return repr(atom.value)
-        return known.get(atom, atom)
+        return known.pop(atom, atom)
+
+    def settle(self, pad: str, known: dict[str, str]) -> None:
+        """Before memory changes: lines for what has been loaded and is used later."""
+        for name in [name for name, text in known.items() if "[" in text]:
+            self.lines.append(f"{pad}{name} = {known.pop(name)}")
 
 
 def _atoms(stmt: Stmt) -> tuple[Atom, ...]:

@@ -17,6 +17,8 @@ from .llvm_text import FunctionText, Lanes, constant, scalar_type
 from .loops import Accumulate, Atom, Compute, Index, Load, Loop, Stmt, Store
 from .neutral import nothing
 from .reduction_order import PAIRWISE_BLOCK, PAIRWISE_LANES
+from .scalar_rules import SCALAR_RULES
+from .survey import LONG_WORK
 
 if TYPE_CHECKING:
     from .emit import Emitter
@@ -142,7 +144,7 @@ class PairwiseTree:
         inner.regs.vector = self.loop.var
         inner.total_lanes = PAIRWISE_LANES
         block, here = (*self.body, *lanes), "%lo"
-        if self.is_narrow:
+        if self.is_narrow or self.work >= LONG_WORK:
             wide = 2 * PAIRWISE_LANES
             pairs = f.op(f"add i64 %lo, {f.op(f'and i64 %n, {-wide}')}")
             self._vectors(inner, block, lanes, (here, pairs), wide)
@@ -164,6 +166,11 @@ class PairwiseTree:
         self._return(f, [inner.regs.totals[stmt.name] for stmt in lanes])
         header = self._header(f"{self.name}.leaf")
         self.emitter.module.functions.append("\n".join([header, "entry:", *f.lines, "}"]))
+
+    @property
+    def work(self) -> int:
+        """A rough number of operations for one element."""
+        return sum(SCALAR_RULES[s.op].cost for s in self.body if isinstance(s, Compute))
 
     @property
     def is_narrow(self) -> bool:
