@@ -55,10 +55,11 @@ def fori_loop(context: Context, node: Node, visit: Visit) -> None:
     initial: Sequence[Operand] = node.arg("init")
     _settle(context, node)
     lo, hi = scalar(context, node.arg("lo")), scalar(context, node.arg("hi"))
-    carried = [
-        _carried(context, value, output)
-        for value, output in zip(initial, node.outputs, strict=True)
-    ]
+    carried: list[str] = []
+    busy = {context.storage_of(value) for value in free_values(node)}  # the body reads them
+    for value, output in zip(initial, node.outputs, strict=True):
+        carried.append(_carried(context, value, output, busy))
+        busy.add(carried[-1])
     counter, *params = body.params
     context.dim_of[counter] = symbol(counter.name, hint=0)
     for param, name in zip(params, carried, strict=True):
@@ -98,11 +99,12 @@ def _enter(context: Context, region: Region, visit: Visit, owned: set[str]) -> S
     return scope
 
 
-def _carried(context: Context, value: Operand, output: Value) -> str:
-    """The buffer of a carried value, holding the initial one."""
+def _carried(context: Context, value: Operand, output: Value, busy: set[str | None]) -> str:
+    """The buffer of a carried value, holding the initial one; none of the ``busy`` storages."""
     storage = context.storage_of(value) if isinstance(value, Value) else None
     is_whole = storage is not None and context.place.get(value) == storage  # type: ignore[arg-type]
-    if storage is not None and is_whole and context.may_overwrite(storage):
+    free = storage is not None and storage not in busy and context.may_overwrite(storage)
+    if storage is not None and is_whole and free:
         context.place_readers(storage)
         return storage
     name = context.new_buffer(output.type)

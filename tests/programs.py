@@ -129,7 +129,9 @@ class _Writer:
         recent = [name for name in arrays if name not in self.names]
         pool = arrays + recent + list(self.scalars())
         returned = tuple(rng.choice(pool) for _ in range(count))
-        container = rng.choice(("({})", "({})", "[{}]")) if count > 1 else rng.choice(("{}", "[{}]"))
+        container = (
+            rng.choice(("({})", "({})", "[{}]")) if count > 1 else rng.choice(("{}", "[{}]"))
+        )
         if rng.random() < 0.15 and isinstance(self.space[returned[0]], np.ndarray):
             returned = (f"{returned[0]}{self.some_view(returned[0])}", *returned[1:])
         return Program(
@@ -183,7 +185,9 @@ class _Writer:
 
     def input(self) -> str:
         rng = self.rng
-        if self.overlap and self.names and rng.random() < 0.25:  # overlapping arguments, now and then one twice
+        if (
+            self.overlap and self.names and rng.random() < 0.25
+        ):  # overlapping arguments, now and then one twice
             name = rng.choice(self.names)
             return name if rng.random() < 0.2 else name + self.some_view(name)
         rank = rng.choice((0, 1, 1, 1, 2, 2, 2, 2, 3, 3, 4))
@@ -234,7 +238,9 @@ class _Writer:
                 parts.append("None")
         if count < len(shape) and rng.random() < 0.5:
             parts.insert(rng.choice((0, len(parts))), "...")
-        elif arrays_only and len(parts) >= len(shape) and all(p.lstrip("-").isdigit() for p in parts):
+        elif (
+            arrays_only and len(parts) >= len(shape) and all(p.lstrip("-").isdigit() for p in parts)
+        ):
             parts.append("...")
         if not parts:
             parts = ["..."] if rng.random() < 0.5 or not shape else [":"]
@@ -333,8 +339,10 @@ class _Writer:
         for _ in range(12):
             source = self.some_array() if rng.random() < 0.35 else self.view()
             x = self.value(source)
-            if isinstance(x, np.ndarray) and _goes_into(x.shape, shape) and (
-                np.can_cast(x.dtype, dtype, "same_kind") or rng.random() < 0.1
+            if (
+                isinstance(x, np.ndarray)
+                and _goes_into(x.shape, shape)
+                and (np.can_cast(x.dtype, dtype, "same_kind") or rng.random() < 0.1)
             ):
                 return source
         return self.literal(dtype)

@@ -310,7 +310,6 @@ def test_an_int_a_float_and_a_bool_are_not_confused():
     assert program.cache_info() == fxc.CacheInfo(5, 5, 0, {})
 
 
-@pytest.mark.xfail(strict=True, reason="lowering raises KeyError(16) for complex scalar inputs")
 @pytest.mark.parametrize("k", [2j, np.complex128(2j)])
 def test_complex_numbers_are_inputs(k):
     program = check(lambda x, k: x * k, np.arange(3), k)
@@ -687,7 +686,6 @@ def test_overlapping_inputs(kind, first):
         assert difference(expected, found) == ""
 
 
-@pytest.mark.xfail(strict=True, reason="`a is b` of two arguments is decided by the first call")
 def test_whether_two_arguments_are_one_object_is_guarded():
     def fn(a, b):
         return a + 1 if a is b else a - 1

@@ -185,16 +185,21 @@ class FunctionalText(TestCase):
     maxDiff = None
 
     def test_reverse(self) -> None:
-        self.assertExpectedInline(functional(reverse, VECTOR), """\
+        self.assertExpectedInline(
+            functional(reverse, VECTOR),
+            """\
 functional reverse(%x: f64[8])
   %1: f64[8]{-8} = slice_copy(%x, [7:-1:-1])
   %2: f64[8] = copy(%1, order='K')
   return %2
   signature
-    %x := result 0""")
+    %x := result 0""",
+        )
 
     def test_running(self) -> None:
-        self.assertExpectedInline(functional(running, VECTOR), """\
+        self.assertExpectedInline(
+            functional(running, VECTOR),
+            """\
 functional running(%x: f64[8])
   %0: f64[7] = slice_copy(%x, [1:8:1])
   %1: f64[7] = slice_copy(%x, [0:7:1])
@@ -202,19 +207,25 @@ functional running(%x: f64[8])
   %3: f64[8] = slice_scatter(%x, %2, [1:8:1])
   return %3
   signature
-    %x := result 0""")
+    %x := result 0""",
+        )
 
     def test_minus_first(self) -> None:
-        self.assertExpectedInline(functional(minus_first, MATRIX), """\
+        self.assertExpectedInline(
+            functional(minus_first, MATRIX),
+            """\
 functional minus_first(%x: f64[6, 4])
   %0: f64[4] = select_copy(%x, 0, 0)
   %1: f64[6, 4] = subtract(%x, %0)
   return %1
   signature
-    %x := result 0""")
+    %x := result 0""",
+        )
 
     def test_through_a_view_of_a_view(self) -> None:
-        self.assertExpectedInline(functional(through_a_view_of_a_view, VECTOR), """\
+        self.assertExpectedInline(
+            functional(through_a_view_of_a_view, VECTOR),
+            """\
 functional through_a_view_of_a_view(%x: f64[8])
   %0: f64[6] = slice_copy(%x, [1:7:1])
   %1: f64[3]{16} = slice_copy(%0, [0:6:2])
@@ -225,27 +236,36 @@ functional through_a_view_of_a_view(%x: f64[8])
   return %6, %5
   signature
     %x := result 1
-    output 0 = result 0: f64""")
+    output 0 = result 0: f64""",
+        )
 
     def test_mutated_and_returned(self) -> None:
-        self.assertExpectedInline(functional(mutated_and_returned, VECTOR), """\
+        self.assertExpectedInline(
+            functional(mutated_and_returned, VECTOR),
+            """\
 functional mutated_and_returned(%x: f64[8])
   %0: f64[8] = add(%x, 1.0)
   %1: f64[8] = multiply(%0, 2.0)
   return %1
   signature
     %x := result 0
-    output 0 = input %x""")
+    output 0 = input %x""",
+        )
 
     def test_returned_view(self) -> None:
-        self.assertExpectedInline(functional(returned_view, MATRIX), """\
+        self.assertExpectedInline(
+            functional(returned_view, MATRIX),
+            """\
 functional returned_view(%x: f64[6, 4])
   return
   signature
-    output 0 = view 0 of input %x by slice([1:6:1, 0:4:2])""")
+    output 0 = view 0 of input %x by slice([1:6:1, 0:4:2])""",
+        )
 
     def test_seen_through_another_view(self) -> None:
-        self.assertExpectedInline(functional(seen_through_another_view, VECTOR), """\
+        self.assertExpectedInline(
+            functional(seen_through_another_view, VECTOR),
+            """\
 functional seen_through_another_view(%x: f64[8])
   %0: f64[4] = slice_copy(%x, [0:4:1])
   %1: f64[4] = add(%0, 1.0)
@@ -255,10 +275,13 @@ functional seen_through_another_view(%x: f64[8])
   return %4, %2
   signature
     %x := result 1
-    output 0 = result 0: f64[6]""")
+    output 0 = result 0: f64[6]""",
+        )
 
     def test_two_views_of_a_result(self) -> None:
-        self.assertExpectedInline(functional(two_views_of_a_result, VECTOR), """\
+        self.assertExpectedInline(
+            functional(two_views_of_a_result, VECTOR),
+            """\
 functional two_views_of_a_result(%x: f64[8])
   %0: f64[8] = add(%x, 1.0)
   %2: f64[] = broadcast_to_copy(5.0, ())
@@ -266,17 +289,21 @@ functional two_views_of_a_result(%x: f64[8])
   return %3
   signature
     output 0 = view 0 of result 0: f64[8] by slice([1:8:1])
-    output 1 = view 1 of result 0: f64[8] by slice([0:7:1])""")
+    output 1 = view 1 of result 0: f64[8] by slice([0:7:1])""",
+        )
 
     def test_rows_that_do_not_swap(self) -> None:
-        self.assertExpectedInline(functional(rows_that_do_not_swap, MATRIX), """\
+        self.assertExpectedInline(
+            functional(rows_that_do_not_swap, MATRIX),
+            """\
 functional rows_that_do_not_swap(%x: f64[6, 4])
   %1: f64[4] = select_copy(%x, 0, 1)
   %2: f64[6, 4] = select_scatter(%x, %1, 0, 0)
   %5: f64[6, 4] = select_scatter(%2, %1, 0, 1)
   return %5
   signature
-    %x := result 0""")
+    %x := result 0""",
+        )
 
 
 @pytest.mark.parametrize("case", CASES)

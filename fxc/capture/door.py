@@ -60,6 +60,7 @@ class Scope:
         self.owned = door.owned
         self.iterable = door.iterable
         self.context = door.context
+        self.same = door.same
 
     def outer(self, name: str, value: Any) -> Any:
         """A global or builtin, as the function sees it."""

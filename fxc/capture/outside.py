@@ -109,6 +109,20 @@ class Outside:
         self.symbols: dict[str, SymbolSource] = {}
         self.known: dict[int, Known] = {}
 
+    def guard_distinct(self, a: Any, b: Any) -> None:
+        """Rely on two inputs being different objects, if both are inputs."""
+        found = [
+            source
+            for x in (a, b)
+            for each, source in zip(self.inputs, self.input_sources, strict=True)
+            if isinstance(x, TracedArray) and x._value is each.value
+        ]
+        if len(found) == 2:
+            left, right = found
+            self.guards.check(
+                f"{left.var} is not {right.var}", f"{left.text} is not {right.text}"
+            )
+
     # -------------------------------------------------------- the one way in
 
     def admit(self, value: Any, source: Source, name: str, *, argument: bool = False) -> Any:

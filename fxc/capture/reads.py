@@ -217,6 +217,12 @@ class Reads:
             )
         return x
 
+    def same(self, a: Any, b: Any) -> bool:
+        """``a is b``; arrays from outside that are two objects now may be one in another call."""
+        if a is not b:
+            self.outside.guard_distinct(a, b)
+        return a is b
+
     def context(self, manager: Any) -> Any:
         """``manager`` in ``with manager:``."""
         if type(manager) is np.errstate:

@@ -332,6 +332,19 @@ class _Rewriter(ast.NodeTransformer):
         call.keywords = node.keywords
         return call
 
+    def visit_Compare(self, node: ast.Compare) -> Any:
+        """``a is b`` depends on the objects of a call: the door guards it."""
+        self.generic_visit(node)
+        if len(node.ops) != 1 or not isinstance(node.ops[0], ast.Is | ast.IsNot):
+            return node
+        right = node.comparators[0]
+        if isinstance(node.left, ast.Constant) or isinstance(right, ast.Constant):
+            return node
+        same = self._door("same", node, node.left, right)
+        if isinstance(node.ops[0], ast.Is):
+            return same
+        return ast.copy_location(ast.UnaryOp(ast.Not(), same), node)
+
     def visit_For(self, node: ast.For) -> Any:
         self.generic_visit(node)
         node.iter = self._door("iterable", node.iter, node.iter)
