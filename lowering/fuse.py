@@ -13,7 +13,7 @@ from dataclasses import replace
 from fxc.ir.records import frozen, mutable
 from fxc.ir.symbols import Dim, SymExpr, hint, substitute, symbol, symbols_of
 
-from .addressing import byte_offset, step_of
+from .addressing import byte_offset, linearised, step_of
 from .index_maps import Idx
 from .loops import (
     Accumulate,
@@ -264,9 +264,9 @@ def rename(stmt: Stmt, dims: dict[str, Dim]) -> Stmt:
         case Load(index=old) | Store(index=old):
             return replace(stmt, index=index(old))
         case Index(value=value):
-            return replace(stmt, value=substitute(value, dims))
+            return replace(stmt, value=linearised(substitute(value, dims)))
         case Accumulate(position=position) if position is not None:
-            return replace(stmt, position=substitute(position, dims))
+            return replace(stmt, position=linearised(substitute(position, dims)))
         case Loop(var=var, body=body):
             new = dims.get(var)
             kept = str(new) if new is not None else var

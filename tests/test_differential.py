@@ -8,18 +8,23 @@ code is held against one list, ``LEFT_TO_NUMPY``.
 from __future__ import annotations
 
 import ctypes
+import itertools
+import operator
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
 
 import fxc
 from fxc.ir.graph import SliceSpec
 from fxc.lowering.loops import Boxed, BufferArg, Program, walk
 from fxc.ops.samples import samples
-from fxc.ops.table import TABLE, Operator
+from fxc.ops.table import TABLE, Operator, Tag
 from tests.outcomes import difference, exact, run
 from tests.test_vector_math import BOUNDS
 
@@ -718,9 +723,6 @@ def test_python_and_numpy_scalars(code: str) -> None:
 
 
 # ---------------------------------------------------------------- errors
-
-X = ("x",)
-
 
 def _ints(*shape: int) -> np.ndarray:
     return np.arange(int(np.prod(shape))).reshape(shape)
