@@ -72,7 +72,7 @@ def _recipe(graph: Graph, module: Module, engine: Engine) -> Recipe:
 
 
 def _code(dtype: np.dtype) -> str:
-    return {"f": "d", "u": "Q"}.get(dtype.kind, "q")
+    return {"f": "d", "u": "Q", "b": "?7x"}.get(dtype.kind, "q")  # 8 bytes each
 
 
 def _pairs_apart(graph: Graph) -> tuple[tuple[int, int], ...]:

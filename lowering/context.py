@@ -449,13 +449,22 @@ def _one(body: Body, node: Node, index: Idx) -> Atom:
 
 
 def _arange(body: Body, node: Node, index: Idx) -> Atom:
-    """``start + i * step`` in the result's dtype, as NumPy's fill loops compute it."""
-    dtype = node.arg("dtype")
-    start = body.value(node.arg("start"), (), dtype)
-    step = body.value(node.arg("step"), (), dtype)
-    at = body.index(index[0], dtype)
-    scaled = body.compute("multiply", (at, step), (dtype, dtype), dtype)
-    return body.compute("add", (start, scaled), (dtype, dtype), dtype)
+    """As NumPy fills it: the first two elements, then ``first + i * (second - first)``."""
+    start, step, dtype = node.arg("start"), node.arg("step"), node.arg("dtype")
+    wide = np.result_type(start.type.dtype, step.type.dtype)
+    pair = (body.value(start, (), wide), body.value(step, (), wide))
+    second = body.cast(body.compute("add", pair, (wide, wide), wide), wide, dtype)
+    first = body.value(start, (), dtype)
+    both = (dtype, dtype)
+    delta = body.compute("subtract", (second, first), both, dtype)
+    scaled = body.compute("multiply", (body.index(index[0], dtype), delta), both, dtype)
+    filled = body.compute("add", (first, scaled), both, dtype)
+    if dtype.kind != "f":
+        return filled
+    place, one = np.dtype(np.intp), Const(1, np.dtype(np.intp))
+    flag = np.dtype(bool)
+    is_second = body.compute("equal", (body.index(index[0], place), one), (place, place), flag)
+    return body.compute("where", (is_second, second, filled), (flag, dtype, dtype), dtype)
 
 
 def _int_value(body: Body, node: Node, index: Idx) -> Atom:

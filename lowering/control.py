@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+import numpy as np
+
 from fxc.ir.graph import Literal, Node, Operand, Region, Value
 from fxc.ir.symbols import symbol
 
 from .context import Body, Context, Scope, free_values, new_scope
-from .loops import Atom, For, If, Stmt
+from .loops import Atom, Const, For, If, Stmt
 from .writes import aim, place_apart, store, whole
+
+BOOL = np.dtype(bool)
 
 Visit = Callable[[Context, Node], None]
 
@@ -18,6 +22,19 @@ def scalar(context: Context, operand: Operand) -> Atom:
     """The value of a rank-0 operand, computed by statements of the current block."""
     body = Body(context)
     atom = body.value(operand, ())
+    for stmt in body.stmts:
+        context.emit(stmt)
+    return atom
+
+
+def truth(context: Context, operand: Operand) -> Atom:
+    """Whether a rank-0 operand counts as true."""
+    source = operand.type.dtype
+    body = Body(context)
+    atom = body.value(operand, ())
+    if source != BOOL:
+        zero = Const(source.type(0).item(), source)
+        atom = body.compute("not_equal", (atom, zero), (source, source), BOOL)
     for stmt in body.stmts:
         context.emit(stmt)
     return atom
@@ -33,7 +50,7 @@ def _settle(context: Context, node: Node) -> None:
 def cond(context: Context, node: Node, visit: Visit) -> None:
     """``If`` with both arms storing into the same result buffers."""
     _settle(context, node)
-    condition = scalar(context, node.arg("pred"))
+    condition = truth(context, node.arg("pred"))
     outs = [context.new_buffer(value.type) for value in node.outputs]
     arms: list[tuple[Stmt, ...]] = []
     for region in (node.arg("on_true"), node.arg("on_false")):

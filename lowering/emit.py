@@ -471,37 +471,40 @@ class Emitter:
         return tuple(fixed), tuple(rest)
 
     def _join_lanes(self, stmt: Accumulate, vectors: dict[str, str], code: Lanes) -> None:
-        """Combine the lanes' totals with the scalar one."""
-        scalar = Lanes(self.function, 1)
-        for lane in range(code.count):
-            values = {}
-            for key, dtype in self._keys([stmt]):
-                kind = code.type(dtype)
-                values[key] = code.op(f"extractelement {kind} {vectors[key]}, i32 {lane}")
-            if stmt.position is not None:
-                self._join_position(stmt, values, scalar)
-            else:
-                total = self.regs.totals[stmt.name]
-                self.regs.totals[stmt.name] = self.combine(stmt, total, values[stmt.name], scalar)
+        """Combine the lanes' totals, half with half, and then with the scalar one."""
+        keys = dict(self._keys([stmt]))
+        total = {key: vectors[key] for key in keys}
+        while code.count > 1:
+            half = Lanes(self.function, code.count // 2)
+            low, high = (
+                {key: code.part(total[key], dtype, n, half.count) for key, dtype in keys.items()}
+                for n in range(2)
+            )
+            total = self._better(stmt, low, high, half)
+            code = half
+        scalar = {key: self.regs.totals[key] for key in keys}
+        self.regs.totals.update(self._better(stmt, scalar, total, code))
 
-    def _join_position(self, stmt: Accumulate, values: dict[str, str], code: Lanes) -> None:
-        """Of two positions the better; of equally good ones the first."""
-        dtype, key = stmt.dtype, f"{stmt.name}@"
-        best, where = self.regs.totals[stmt.name], self.regs.totals[key]
-        value, position = values[stmt.name], values[key]
-        better = _is_better(code, stmt, value, best)
-        worse = _is_better(code, stmt, best, value)
-        tie = code.op(f"xor i1 {code.binary('or', BOOL, better, worse)}, true")
-        earlier = code.compare("ult", I64, position, where)
+    def _better(
+        self, stmt: Accumulate, left: dict[str, str], right: dict[str, str], code: Lanes
+    ) -> dict[str, str]:
+        """Two totals as one; of positions that are equally good the first."""
+        name, key, dtype = stmt.name, f"{stmt.name}@", stmt.dtype
+        if stmt.position is None:
+            return {name: self.combine(stmt, left[name], right[name], code)}
+        better = _is_better(code, stmt, right[name], left[name])
+        worse = _is_better(code, stmt, left[name], right[name])
+        either = code.binary("or", BOOL, better, worse)
+        tie = code.binary("xor", BOOL, either, code.const(True, BOOL))
+        earlier = code.compare("ult", I64, right[key], left[key])
         better = code.binary("or", BOOL, better, code.binary("and", BOOL, tie, earlier))
-        unset = code.compare("slt", I64, where, "0")
-        known = code.compare("sge", I64, position, "0")
-        better = code.binary("or", BOOL, better, unset)
-        better = code.binary("and", BOOL, better, known)
-        self.regs.totals[stmt.name] = code.select(better, dtype, value, best)
-        self.regs.totals[key] = code.select(better, I64, position, where)
-
-    # -- how many lanes
+        zero = code.const(0, I64)
+        better = code.binary("or", BOOL, better, code.compare("slt", I64, left[key], zero))
+        better = code.binary("and", BOOL, better, code.compare("sge", I64, right[key], zero))
+        return {
+            name: code.select(better, dtype, right[name], left[name]),
+            key: code.select(better, I64, right[key], left[key]),
+        }
 
     # -- pairwise sums
 

@@ -10,8 +10,9 @@ import numpy as np
 from .vector_math import symbol
 
 _SCALAR = {
-    "b": {1: "i8", 2: "i16", 4: "i32", 8: "i64"},
-    "f": {4: "float", 8: "double"},
+    "i": {1: "i8", 2: "i16", 4: "i32", 8: "i64"},
+    "f": {2: "half", 4: "float", 8: "double"},
+    "c": {8: "i64", 16: "i128"},  # only ever copied
 }
 
 
@@ -19,7 +20,7 @@ def scalar_type(dtype: np.dtype) -> str:
     """The LLVM type of one element in a register: bools are ``i1``."""
     if dtype.kind == "b":
         return "i1"
-    return _SCALAR["f" if dtype.kind == "f" else "b"][dtype.itemsize]
+    return _SCALAR["i" if dtype.kind == "u" else dtype.kind][dtype.itemsize]
 
 
 def memory_type(dtype: np.dtype) -> str:
@@ -152,6 +153,8 @@ class Lanes:
     def part(self, value: str, dtype: np.dtype, number: int, count: int) -> str:
         """The lanes ``number * count`` and following of ``value``, ``count`` of them."""
         kind = self.type(dtype)
+        if count == 1:
+            return self.op(f"extractelement {kind} {value}, i32 {number}")
         lanes = ", ".join(f"i32 {number * count + lane}" for lane in range(count))
         return self.op(f"shufflevector {kind} {value}, {kind} poison, <{count} x i32> <{lanes}>")
 

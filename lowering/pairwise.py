@@ -78,9 +78,9 @@ class PairwiseTree:
         found += [("atoms", a, scalar_type(t), regs.atoms[a][0]) for a, t in atoms.items()]
         return found
 
-    def _header(self, name: str) -> str:
+    def _header(self, name: str, attributes: str = "nounwind") -> str:
         given = "".join(f", {kind} %p{i}" for i, (_, _, kind, _) in enumerate(self.params))
-        return f"define internal {self.type} @{name}(i64 %lo, i64 %n{given}) nounwind {{"
+        return f"define internal {self.type} @{name}(i64 %lo, i64 %n{given}) {attributes} {{"
 
     def _arguments(self, own: bool) -> str:
         return "".join(
@@ -164,7 +164,7 @@ class PairwiseTree:
             )
         inner.counted(self.loop.var, middle, end, 1, 1, lanes, lambda: inner.block(block))
         self._return(f, [inner.regs.totals[stmt.name] for stmt in lanes])
-        header = self._header(f"{self.name}.leaf")
+        header = self._header(f"{self.name}.leaf", "alwaysinline nounwind")
         self.emitter.module.functions.append("\n".join([header, "entry:", *f.lines, "}"]))
 
     @property

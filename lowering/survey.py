@@ -14,7 +14,7 @@ from .scalar_rules import SCALAR_RULES
 
 VECTOR_BYTES = 64
 MOST_LANES = 32
-COLUMNS = 4  # vectors of totals of a loop inside a vector loop: they hide each other's latency
+TOTALS = 4  # vectors of totals at once: each waits for its last addition
 # Long chains of operations wait for each other; several vectors at once fill the gaps. More code
 # takes longer to compile, so most of that is for loops that run long.
 LONG_WORK = 20  # operations
@@ -30,8 +30,8 @@ def lanes_for(program: Program, loop: Loop) -> int:
     if not survey.possible or not survey.pays:
         return 1
     lanes = VECTOR_BYTES // survey.widest
-    if survey.inner and not survey.all_short:
-        lanes *= COLUMNS
+    if survey.totals or (survey.inner and not survey.all_short):
+        lanes *= TOTALS
     elif survey.work >= LONG_WORK:
         lanes *= 4 if hint(loop.size) * survey.work >= MUCH_WORK else 2
     return min(MOST_LANES, lanes)
@@ -69,7 +69,7 @@ class Survey:
         self.inner = [s for s in walk(loop.body) if isinstance(s, Loop)]
         self.direct = {id(s) for s in loop.body}
         self.widest = 1
-        self.along = self.across = self.better_inside = self.work = 0
+        self.along = self.across = self.better_inside = self.work = self.totals = 0
         self.possible = all(self.visit(stmt) for stmt in walk(loop.body))
 
     @property
@@ -123,6 +123,7 @@ class Survey:
 
     def accumulate(self, stmt: Accumulate) -> bool:
         self.widen(stmt.dtype)
+        self.totals += id(stmt) in self.direct
         if stmt.position is not None:
             self.widest = 8
             if step_of(stmt.position, self.loop.var) is None:
