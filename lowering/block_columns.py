@@ -23,8 +23,8 @@ from dataclasses import replace
 
 from fxc.ir.symbols import Dim, floordiv, hint, minimum, symbol
 
+from .accesses import rename
 from .addressing import byte_offset, step_of
-from .fuse import rename
 from .loops import (
     Accumulate,
     Buffer,

@@ -14,6 +14,7 @@ import numpy as np
 from fxc.ir.records import mutable
 from fxc.ir.symbols import Dim, SymFunc, symbol, symbols_of
 
+from .accesses import rename
 from .addressing import byte_offset, step_of
 from .llvm_text import FunctionText, Lanes, ModuleText, memory_type, scalar_type
 from .loops import (
@@ -588,8 +589,6 @@ def _fits(loop: Loop) -> bool:
 
 def _turned(loop: Loop) -> Loop:
     """A descending loop as an ascending one over ``size - 1 - var``."""
-    from .fuse import rename
-
     backwards = loop.size - 1 - symbol(loop.var, hint=0)
     body = tuple(rename(stmt, {loop.var: backwards}) for stmt in loop.body)
     return replace(loop, body=body, descending=False)

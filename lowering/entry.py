@@ -12,8 +12,8 @@ from fxc.ir.records import frozen
 from fxc.ir.symbols import Dim, SymExpr, hint, symbols_of
 from fxc.ir.types import ArrayType
 
+from .accesses import accesses, boxed_buffers
 from .emit import Emitter
-from .fuse import accesses, boxed_buffers
 from .llvm_text import FunctionText, ModuleText, scalar_type
 from .loops import Boxed, Loop, Program, Stmt, walk
 from .vector_math import definitions

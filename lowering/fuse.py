@@ -7,24 +7,22 @@ reads any more disappear, and those that live within one iteration shrink to wha
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
-from fxc.ir.records import frozen, mutable
-from fxc.ir.symbols import Dim, SymExpr, hint, substitute, symbol, symbols_of
+from fxc.ir.symbols import Dim, SymExpr, hint, symbol, symbols_of
 
-from .addressing import byte_offset, linearised, step_of
-from .index_maps import Idx
+from .accesses import Access, Block, accesses, conflict, rename
+from .addressing import byte_offset, step_of
+from .collapse import collapse
+from .forward import forward
 from .loops import (
     Accumulate,
     Atom,
-    Boxed,
-    BufferArg,
     Compute,
     Index,
     Load,
     Loop,
-    Matmul,
     Program,
     Stmt,
     Store,
@@ -33,8 +31,7 @@ from .loops import (
     walk,
     with_blocks,
 )
-
-Block = tuple[Stmt, ...]
+from .shrink import drop_dead, shrink
 
 HOPS = 12  # how many nests a nest may be moved over to be fused with an earlier one
 LONG = 16  # iterations of an inner loop that pay for running it apart from its neighbours
@@ -49,61 +46,10 @@ def fuse(program: Program) -> Program:
     """
     body = _merge_block(program, program.body)
     program = replace(program, body=body)
-    program = replace(program, body=_forward(program, program.body))
-    program = _drop_dead(program)
-    program = _shrink(program)
-    return replace(program, body=tuple(_collapse(program, stmt) for stmt in program.body))
-
-
-# -- accesses
-
-
-@frozen
-class Access:
-    """One place where a buffer is read or written."""
-
-    buffer: str
-    storage: str
-    index: Idx | None  # None: anywhere in it
-    written: bool
-
-
-def accesses(program: Program, stmt: Stmt) -> Iterator[Access]:
-    """All accesses of a statement and of what is inside it."""
-    for inner in walk((stmt,)):
-        match inner:
-            case Load(buffer=buffer, index=index):
-                yield Access(buffer, program.buffers[buffer].storage, index, False)
-            case Store(buffer=buffer, index=index):
-                yield Access(buffer, program.buffers[buffer].storage, index, True)
-            case Matmul(out, x, y):
-                yield Access(out, program.buffers[out].storage, None, True)
-                for name in (x, y):
-                    yield Access(name, program.buffers[name].storage, None, False)
-            case Boxed(args=args, outs=outs):
-                for name in outs:
-                    yield Access(name, program.buffers[name].storage, None, True)
-                for name in boxed_buffers(args):
-                    yield Access(name, program.buffers[name].storage, None, False)
-
-
-def boxed_buffers(args: Sequence[object]) -> Iterator[str]:
-    """The buffers among the arguments of a boxed call."""
-    for arg in args:
-        if isinstance(arg, BufferArg):
-            yield arg.buffer
-        elif isinstance(arg, tuple):
-            yield from boxed_buffers(arg)
-
-
-def _conflict(first: Sequence[Access], second: Sequence[Access]) -> bool:
-    """Whether the order of the two statements matters."""
-    written = {a.storage for a in first if a.written}
-    read = {a.storage for a in first}
-    return any(a.storage in written or (a.written and a.storage in read) for a in second)
-
-
-# -- merging
+    program = replace(program, body=forward(program, program.body))
+    program = drop_dead(program)
+    program = shrink(program)
+    return replace(program, body=tuple(collapse(program, stmt) for stmt in program.body))
 
 
 def _merge_block(program: Program, block: Block) -> Block:
@@ -139,7 +85,7 @@ def _merge_back(
                 return True
         if not isinstance(earlier, Loop | Load | Compute | Index | Store):
             return False
-        if _conflict(known[place], mine) or _defines(earlier) & defined:
+        if conflict(known[place], mine) or _defines(earlier) & defined:
             return False
     return False
 
@@ -252,297 +198,3 @@ def _only(var: str, dim: Dim) -> bool:
 def is_loop_var(name: str) -> bool:
     """Whether a symbol is a loop variable of a nest; see ``Context.loop_var``."""
     return name[0] == "i" and name[1:].isdigit()
-
-
-def rename(stmt: Stmt, dims: dict[str, Dim]) -> Stmt:
-    """The statement with loop variables replaced."""
-
-    def index(old: Idx) -> Idx:
-        return tuple(substitute(dim, dims) for dim in old)
-
-    match stmt:
-        case Load(index=old) | Store(index=old):
-            return replace(stmt, index=index(old))
-        case Index(value=value):
-            return replace(stmt, value=linearised(substitute(value, dims)))
-        case Accumulate(position=position) if position is not None:
-            return replace(stmt, position=linearised(substitute(position, dims)))
-        case Loop(var=var, body=body):
-            new = dims.get(var)
-            kept = str(new) if new is not None else var
-            return replace(stmt, var=kept, body=tuple(rename(s, dims) for s in body))
-        case _:
-            blocks = tuple(tuple(rename(s, dims) for s in b) for b in blocks_of(stmt))
-            return with_blocks(stmt, blocks)
-
-
-# -- forwarding
-
-
-@mutable
-class _Known:
-    """What is in registers: elements by place, results by operation."""
-
-    elements: dict[tuple[str, Idx], Atom]
-    results: dict[object, str]
-    names: dict[str, Atom]
-
-    def inner(self, program: Program, block: Block) -> _Known:
-        """What a block that runs repeatedly may use of it."""
-        written = {a.storage for stmt in block for a in accesses(program, stmt) if a.written}
-        elements = {
-            place: atom
-            for place, atom in self.elements.items()
-            if program.buffers[place[0]].storage not in written
-        }
-        return _Known(elements, dict(self.results), self.names)
-
-    def forget(self, program: Program, storages: set[str]) -> None:
-        for place in [p for p in self.elements if program.buffers[p[0]].storage in storages]:
-            del self.elements[place]
-
-    def atom(self, atom: Atom) -> Atom:
-        return self.names.get(atom, atom) if isinstance(atom, str) else atom
-
-
-def _forward(program: Program, block: Block) -> Block:
-    return _forwarded(program, block, _Known({}, {}, {}))
-
-
-def _forwarded(program: Program, block: Block, known: _Known) -> Block:
-    result: list[Stmt] = []
-    for stmt in block:
-        kept = _forward_one(program, stmt, known)
-        if kept is not None:
-            result.append(kept)
-    return tuple(result)
-
-
-def _forward_one(program: Program, stmt: Stmt, known: _Known) -> Stmt | None:
-    """The statement on known registers; None if its result is known."""
-    match stmt:
-        case Load(name=name, buffer=buffer, index=index):
-            found = known.elements.get((buffer, index))
-            if found is not None:
-                known.names[name] = found
-                return None
-            known.elements[buffer, index] = name
-            return stmt
-        case Compute():
-            stmt = replace(stmt, args=tuple(known.atom(a) for a in stmt.args))
-            key = (stmt.op, stmt.dtype, stmt.args, stmt.arg_dtypes)
-            return _once(stmt, repr(key), known)
-        case Index(dtype=dtype, value=value):
-            return _once(stmt, ("index", dtype, value), known)
-        case Store(buffer=buffer, index=index):
-            stmt = replace(stmt, value=known.atom(stmt.value))
-            known.forget(program, {program.buffers[buffer].storage})
-            known.elements[buffer, index] = stmt.value
-            return stmt
-        case Accumulate():
-            return replace(stmt, value=known.atom(stmt.value), init=known.atom(stmt.init))
-        case Boxed():  # native code begins anew behind a call of NumPy, with no registers
-            known.elements.clear()
-            known.results.clear()
-            return stmt
-        case _:
-            return _forward_nested(program, stmt, known)
-
-
-def _once(stmt: Compute | Index, key: object, known: _Known) -> Stmt | None:
-    earlier = known.results.get(key)
-    if earlier is not None:
-        known.names[stmt.name] = earlier
-        return None
-    known.results[key] = stmt.name
-    return stmt
-
-
-def _forward_nested(program: Program, stmt: Stmt, known: _Known) -> Stmt:
-    stmt = _with_atoms(stmt, known)
-    blocks = tuple(_forwarded(program, b, known.inner(program, b)) for b in blocks_of(stmt))
-    written = {a.storage for a in accesses(program, stmt) if a.written}
-    known.forget(program, written)
-    return with_blocks(stmt, blocks)
-
-
-def _with_atoms(stmt: Stmt, known: _Known) -> Stmt:
-    from .loops import For, If
-
-    match stmt:
-        case If():
-            return replace(stmt, condition=known.atom(stmt.condition))
-        case For():
-            return replace(stmt, lo=known.atom(stmt.lo), hi=known.atom(stmt.hi))
-        case _:
-            return stmt
-
-
-# -- dead stores and results
-
-
-def _drop_dead(program: Program) -> Program:
-    while True:
-        read = {a.storage for s in program.body for a in accesses(program, s) if not a.written}
-        read |= {program.buffers[name].storage for name in program.results}
-        read |= {b.storage for b in program.buffers.values() if b.role != "temp"}
-        live: set[str] = set()
-        body = _live_block(program, program.body, read, live)
-        if body == program.body:
-            break
-        program = replace(program, body=body)
-    touched = {a.storage for s in program.body for a in accesses(program, s)}
-    used = {a.buffer for s in program.body for a in accesses(program, s)} | set(program.results)
-    buffers = {
-        name: buffer
-        for name, buffer in program.buffers.items()
-        if buffer.role in ("input", "output") or name in used or name in touched
-    }
-    return replace(program, buffers=buffers)
-
-
-def _live_block(program: Program, block: Block, read: set[str], live: set[str]) -> Block:
-    """The statements that something depends on; ``live`` collects the names they read."""
-    kept: list[Stmt] = []
-    for stmt in reversed(block):
-        match stmt:
-            case Load(name=name) | Compute(name=name) | Index(name=name) | Accumulate(name=name):
-                if name not in live:
-                    continue
-            case Store(buffer=buffer):
-                if program.buffers[buffer].storage not in read:
-                    continue
-            case Matmul(out=out):
-                if program.buffers[out].storage not in read:
-                    continue
-            case _:
-                blocks = tuple(_live_block(program, b, read, live) for b in blocks_of(stmt))
-                if blocks and not any(blocks):
-                    continue
-                stmt = with_blocks(stmt, blocks)
-        live.update(a for a in atoms_read(stmt) if isinstance(a, str))
-        kept.append(stmt)
-    return tuple(reversed(kept))
-
-
-# -- shrinking
-
-
-def _shrink(program: Program) -> Program:
-    """Drop the dims of temporaries that only the iterations of one loop use."""
-    return _shrink_block(program, program.body)
-
-
-def _shrink_block(program: Program, block: Block) -> Program:
-    for stmt in block:
-        if not isinstance(stmt, Loop):
-            for inner in blocks_of(stmt):
-                program = _shrink_block(program, inner)
-            continue
-        for name in {a.buffer for a in accesses(program, stmt)}:
-            program = _shrink_in(program, stmt, name)
-        current = _find(program.body, stmt.var)
-        if current is not None:
-            program = _shrink_block(program, current.body)
-    return program
-
-
-def _find(block: Block, var: str) -> Loop | None:
-    for stmt in walk(block):
-        if isinstance(stmt, Loop) and stmt.var == var:
-            return stmt
-    return None
-
-
-def _shrink_in(program: Program, loop: Loop, name: str) -> Program:
-    buffer = program.buffers[name]
-    if buffer.role != "temp" or buffer.storage != name:
-        return program
-    everywhere = [a for s in program.body for a in accesses(program, s) if a.storage == name]
-    here = [a for a in accesses(program, loop) if a.storage == name]
-    if len(here) != len(everywhere) or any(a.buffer != name or a.index is None for a in here):
-        return program
-    var = symbol(loop.var)
-    for dim in range(len(buffer.shape)):
-        if all(a.index is not None and a.index[dim] == var for a in here):
-            return _without_dim(program, name, dim)
-    return program
-
-
-def _without_dim(program: Program, name: str, dim: int) -> Program:
-    buffer = program.buffers[name]
-    shape = buffer.shape[:dim] + buffer.shape[dim + 1 :]
-    strides: list[Dim] = []
-    step: Dim = buffer.dtype.itemsize
-    for size in reversed(shape):
-        strides.insert(0, step)
-        step = step * size
-    buffers = {**program.buffers, name: replace(buffer, shape=shape, strides=tuple(strides))}
-    body = tuple(_drop_index(stmt, name, dim) for stmt in program.body)
-    return replace(program, buffers=buffers, body=body)
-
-
-def _drop_index(stmt: Stmt, name: str, dim: int) -> Stmt:
-    match stmt:
-        case Load(buffer=buffer, index=index) | Store(buffer=buffer, index=index):
-            if buffer != name:
-                return stmt
-            return replace(stmt, index=index[:dim] + index[dim + 1 :])
-        case _:
-            blocks = tuple(tuple(_drop_index(s, name, dim) for s in b) for b in blocks_of(stmt))
-            return with_blocks(stmt, blocks)
-
-
-# -- collapsing
-
-
-def _collapse(program: Program, stmt: Stmt) -> Stmt:
-    """Two perfectly nested loops as one, where every access moves on evenly across both."""
-    blocks = tuple(tuple(_collapse(program, s) for s in b) for b in blocks_of(stmt))
-    stmt = with_blocks(stmt, blocks)
-    match stmt:
-        case Loop(body=(Loop() as inner,)) if _is_even(program, stmt, inner):
-            flat = symbol(stmt.var, hint=0, lower=0)
-            dims = {stmt.var: flat // inner.size, inner.var: flat % inner.size}
-            levels = {s.levels for s in inner.body if isinstance(s, Accumulate)}
-            body = tuple(_lifted(rename(s, dims), bool(levels)) for s in inner.body)
-            return replace(stmt, size=stmt.size * inner.size, body=body)
-        case _:
-            return stmt
-
-
-def _lifted(stmt: Stmt, carried: bool) -> Stmt:
-    if isinstance(stmt, Accumulate) and carried:
-        return replace(stmt, levels=stmt.levels - 1)
-    return stmt
-
-
-def _is_even(program: Program, outer: Loop, inner: Loop) -> bool:
-    if (outer.ordered, outer.descending) != (inner.ordered, inner.descending):
-        return False
-    if inner.chunk is not None:
-        return False
-    for stmt in inner.body:
-        match stmt:
-            case Load(buffer=buffer, index=index) | Store(buffer=buffer, index=index):
-                offset = byte_offset(program.buffers[buffer], index)
-                if not _continues(offset, outer, inner):
-                    return False
-            case Index(value=value):
-                if not _continues(value, outer, inner):
-                    return False
-            case Accumulate(levels=levels, order=order, position=position):
-                if levels < 2 or order == "pairwise":
-                    return False
-                if position is not None and not _continues(position, outer, inner):
-                    return False
-            case Compute():
-                pass
-            case _:
-                return False
-    return True
-
-
-def _continues(dim: Dim, outer: Loop, inner: Loop) -> bool:
-    slow, fast = step_of(dim, outer.var), step_of(dim, inner.var)
-    return slow is not None and fast is not None and slow == fast * inner.size

@@ -1,0 +1,74 @@
+"""Nested loops over memory without gaps become one."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from fxc.ir.symbols import Dim, symbol
+
+from .accesses import rename
+from .addressing import byte_offset, step_of
+from .loops import (
+    Accumulate,
+    Compute,
+    Index,
+    Load,
+    Loop,
+    Program,
+    Stmt,
+    Store,
+    blocks_of,
+    with_blocks,
+)
+
+
+def collapse(program: Program, stmt: Stmt) -> Stmt:
+    """Two perfectly nested loops as one, where every access moves on evenly across both."""
+    blocks = tuple(tuple(collapse(program, s) for s in b) for b in blocks_of(stmt))
+    stmt = with_blocks(stmt, blocks)
+    match stmt:
+        case Loop(body=(Loop() as inner,)) if _is_even(program, stmt, inner):
+            flat = symbol(stmt.var, hint=0, lower=0)
+            dims = {stmt.var: flat // inner.size, inner.var: flat % inner.size}
+            levels = {s.levels for s in inner.body if isinstance(s, Accumulate)}
+            body = tuple(_lifted(rename(s, dims), bool(levels)) for s in inner.body)
+            return replace(stmt, size=stmt.size * inner.size, body=body)
+        case _:
+            return stmt
+
+
+def _lifted(stmt: Stmt, carried: bool) -> Stmt:
+    if isinstance(stmt, Accumulate) and carried:
+        return replace(stmt, levels=stmt.levels - 1)
+    return stmt
+
+
+def _is_even(program: Program, outer: Loop, inner: Loop) -> bool:
+    if (outer.ordered, outer.descending) != (inner.ordered, inner.descending):
+        return False
+    if inner.chunk is not None:
+        return False
+    for stmt in inner.body:
+        match stmt:
+            case Load(buffer=buffer, index=index) | Store(buffer=buffer, index=index):
+                offset = byte_offset(program.buffers[buffer], index)
+                if not _continues(offset, outer, inner):
+                    return False
+            case Index(value=value):
+                if not _continues(value, outer, inner):
+                    return False
+            case Accumulate(levels=levels, order=order, position=position):
+                if levels < 2 or order == "pairwise":
+                    return False
+                if position is not None and not _continues(position, outer, inner):
+                    return False
+            case Compute():
+                pass
+            case _:
+                return False
+    return True
+
+
+def _continues(dim: Dim, outer: Loop, inner: Loop) -> bool:
+    slow, fast = step_of(dim, outer.var), step_of(dim, inner.var)
+    return slow is not None and fast is not None and slow == fast * inner.size

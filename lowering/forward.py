@@ -1,0 +1,122 @@
+"""Forwarding: what has been stored or loaded is passed on in a register."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from fxc.ir.records import mutable
+
+from .accesses import Block, accesses
+from .index_maps import Idx
+from .loops import (
+    Accumulate,
+    Atom,
+    Boxed,
+    Compute,
+    For,
+    If,
+    Index,
+    Load,
+    Program,
+    Stmt,
+    Store,
+    blocks_of,
+    with_blocks,
+)
+
+
+@mutable
+class _Known:
+    """What is in registers: elements by place, results by operation."""
+
+    elements: dict[tuple[str, Idx], Atom]
+    results: dict[object, str]
+    names: dict[str, Atom]
+
+    def inner(self, program: Program, block: Block) -> _Known:
+        """What a block that runs repeatedly may use of it."""
+        written = {a.storage for stmt in block for a in accesses(program, stmt) if a.written}
+        elements = {
+            place: atom
+            for place, atom in self.elements.items()
+            if program.buffers[place[0]].storage not in written
+        }
+        return _Known(elements, dict(self.results), self.names)
+
+    def forget(self, program: Program, storages: set[str]) -> None:
+        for place in [p for p in self.elements if program.buffers[p[0]].storage in storages]:
+            del self.elements[place]
+
+    def atom(self, atom: Atom) -> Atom:
+        return self.names.get(atom, atom) if isinstance(atom, str) else atom
+
+
+def forward(program: Program, block: Block) -> Block:
+    return _forwarded(program, block, _Known({}, {}, {}))
+
+
+def _forwarded(program: Program, block: Block, known: _Known) -> Block:
+    result: list[Stmt] = []
+    for stmt in block:
+        kept = _forward_one(program, stmt, known)
+        if kept is not None:
+            result.append(kept)
+    return tuple(result)
+
+
+def _forward_one(program: Program, stmt: Stmt, known: _Known) -> Stmt | None:
+    """The statement on known registers; None if its result is known."""
+    match stmt:
+        case Load(name=name, buffer=buffer, index=index):
+            found = known.elements.get((buffer, index))
+            if found is not None:
+                known.names[name] = found
+                return None
+            known.elements[buffer, index] = name
+            return stmt
+        case Compute():
+            stmt = replace(stmt, args=tuple(known.atom(a) for a in stmt.args))
+            key = (stmt.op, stmt.dtype, stmt.args, stmt.arg_dtypes)
+            return _once(stmt, repr(key), known)
+        case Index(dtype=dtype, value=value):
+            return _once(stmt, ("index", dtype, value), known)
+        case Store(buffer=buffer, index=index):
+            stmt = replace(stmt, value=known.atom(stmt.value))
+            known.forget(program, {program.buffers[buffer].storage})
+            known.elements[buffer, index] = stmt.value
+            return stmt
+        case Accumulate():
+            return replace(stmt, value=known.atom(stmt.value), init=known.atom(stmt.init))
+        case Boxed():  # native code begins anew behind a call of NumPy, with no registers
+            known.elements.clear()
+            known.results.clear()
+            return stmt
+        case _:
+            return _forward_nested(program, stmt, known)
+
+
+def _once(stmt: Compute | Index, key: object, known: _Known) -> Stmt | None:
+    earlier = known.results.get(key)
+    if earlier is not None:
+        known.names[stmt.name] = earlier
+        return None
+    known.results[key] = stmt.name
+    return stmt
+
+
+def _forward_nested(program: Program, stmt: Stmt, known: _Known) -> Stmt:
+    stmt = _with_atoms(stmt, known)
+    blocks = tuple(_forwarded(program, b, known.inner(program, b)) for b in blocks_of(stmt))
+    written = {a.storage for a in accesses(program, stmt) if a.written}
+    known.forget(program, written)
+    return with_blocks(stmt, blocks)
+
+
+def _with_atoms(stmt: Stmt, known: _Known) -> Stmt:
+    match stmt:
+        case If():
+            return replace(stmt, condition=known.atom(stmt.condition))
+        case For():
+            return replace(stmt, lo=known.atom(stmt.lo), hi=known.atom(stmt.hi))
+        case _:
+            return stmt
