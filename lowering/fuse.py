@@ -144,8 +144,9 @@ def _same_kind(first: Loop, second: Loop) -> bool:
     nested = [any(isinstance(s, Loop) for s in loop.body) for loop in (first, second)]
     if any("sequential" in kind for kind in kinds):
         return kinds[0] == kinds[1]
-    if any("pairwise" in kind for kind in kinds):
-        return not any(nested)
+    if any("pairwise" in kind for kind in kinds):  # its tree carries values, no positions
+        totals = [s for s in (*first.body, *second.body) if isinstance(s, Accumulate)]
+        return not any(nested) and all(s.position is None for s in totals)
     if kinds[0] or kinds[1]:
         return nested[0] == nested[1]
     return True

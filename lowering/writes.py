@@ -305,12 +305,12 @@ def aim(context: Context, region: Region, value: Operand, name: str) -> None:
 
 def join(context: Context, node: Node) -> None:
     """Concatenate: each part is stored at its place in the result."""
+    context.note_inline(node)
     following = context.scope.last_use.get(node.output, -1)
     if context.scope.uses.get(node.output) == 1 and following < len(context.scope.nodes):
         user = context.scope.nodes[following]
         if TABLE[user.op].tag is Tag.SCATTER and user.args[1] is node.output:
-            context.note_inline(node)  # stored straight into the region it fills
-            return
+            return  # stored straight into the region it fills
     context.place_value(node.output)
 
 
