@@ -18,6 +18,7 @@ from fxc.ir.symbols import Dim, product, substitute, symbol
 from fxc.ir.types import ArrayType, Type, array_type, c_strides, ordered_strides, stride_order
 from fxc.ops.table import TABLE, Tag
 
+from .factories import FACTORIES
 from .index_maps import INDEX_MAPS, Idx, broadcast
 from .loops import (
     Atom,
@@ -432,50 +433,3 @@ def _literal(literal: Literal, dtype: np.dtype | None) -> Const:
     with np.errstate(all="ignore"):
         value = np.asarray(literal.value).astype(wanted)
     return Const(value.item(), wanted)
-
-
-def _full(body: Body, node: Node, index: Idx) -> Atom:
-    return body.value(node.arg("value"), (), node.arg("dtype"))
-
-
-def _zero(body: Body, node: Node, index: Idx) -> Atom:
-    dtype = node.arg("dtype")
-    return Const(np.zeros((), dtype).item(), dtype)
-
-
-def _one(body: Body, node: Node, index: Idx) -> Atom:
-    dtype = node.arg("dtype")
-    return Const(np.ones((), dtype).item(), dtype)
-
-
-def _arange(body: Body, node: Node, index: Idx) -> Atom:
-    """As NumPy fills it: the first two elements, then ``first + i * (second - first)``."""
-    start, step, dtype = node.arg("start"), node.arg("step"), node.arg("dtype")
-    wide = np.result_type(start.type.dtype, step.type.dtype)
-    pair = (body.value(start, (), wide), body.value(step, (), wide))
-    second = body.cast(body.compute("add", pair, (wide, wide), wide), wide, dtype)
-    first = body.value(start, (), dtype)
-    both = (dtype, dtype)
-    delta = body.compute("subtract", (second, first), both, dtype)
-    scaled = body.compute("multiply", (body.index(index[0], dtype), delta), both, dtype)
-    filled = body.compute("add", (first, scaled), both, dtype)
-    if dtype.kind != "f":
-        return filled
-    place, one = np.dtype(np.intp), Const(1, np.dtype(np.intp))
-    flag = np.dtype(bool)
-    is_second = body.compute("equal", (body.index(index[0], place), one), (place, place), flag)
-    return body.compute("where", (is_second, second, filled), (flag, dtype, dtype), dtype)
-
-
-def _int_value(body: Body, node: Node, index: Idx) -> Atom:
-    return body.index(node.arg("value"), node.output.type.dtype)
-
-
-FACTORIES = {
-    "full": _full,
-    "zeros": _zero,
-    "ones": _one,
-    "empty": _zero,
-    "arange": _arange,
-    "int_value": _int_value,
-}

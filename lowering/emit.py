@@ -37,7 +37,7 @@ from .neutral import neutral
 from .pairwise import PairwiseTree
 from .products import emit_matmul
 from .scalar_rules import SCALAR_RULES, cast
-from .survey import carried_through, lanes_for
+from .survey import carried_through, is_repeatable, lanes_for
 
 # Note [Lanes]
 # Inside a vector loop every name of the loop IR stands for ``lanes`` consecutive iterations of the
@@ -430,6 +430,11 @@ class Emitter:
         size = self.dim(loop.size)
         hoisted, body = self._hoist(loop)
         self.block(hoisted)
+        rest = loop.size % lanes
+        known = isinstance(loop.size, int) and loop.size > lanes
+        if known and rest and is_repeatable(self.program, loop):
+            self._overlapping(loop, lanes, body)
+            return
         whole = f.op(f"and i64 {size}, {-lanes}")
         scalars = {key: self.regs.totals[key] for key, _ in self._keys(carried)}
         code = Lanes(f, lanes)
@@ -442,7 +447,23 @@ class Emitter:
         self.regs.totals.update(scalars)
         for stmt in carried:
             self._join_lanes(stmt, vectors, code)
-        self.plain_loop(replace(loop, body=body), 1, whole, carried, size)
+        if rest != 0:
+            self.plain_loop(replace(loop, body=body), 1, whole, carried, size)
+
+    def _overlapping(self, loop: Loop, lanes: int, body: tuple[Stmt, ...]) -> None:
+        """Vectors only: the last one ends with the loop, and does some iterations once more."""
+        f = self.function
+        last = self.dim(loop.size - lanes)
+
+        def block() -> None:
+            place = self.regs.dims[loop.var]
+            before = f.op(f"icmp slt i64 {place}, {last}")
+            self.regs.dims[loop.var] = f.op(f"select i1 {before}, i64 {place}, i64 {last}")
+            self.block(body, lanes)
+
+        self.regs.vector = loop.var
+        self.counted(loop.var, "0", self.dim(loop.size), lanes, lanes, (), block)
+        self.regs.vector = None
 
     def _hoist(self, loop: Loop) -> tuple[tuple[Stmt, ...], tuple[Stmt, ...]]:
         """What does not change in the loop, and the rest of its body."""

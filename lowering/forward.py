@@ -13,6 +13,7 @@ from .loops import (
     Atom,
     Boxed,
     Compute,
+    Const,
     For,
     If,
     Index,
@@ -76,8 +77,8 @@ def _forward_one(program: Program, stmt: Stmt, known: _Known) -> Stmt | None:
             return stmt
         case Compute():
             stmt = replace(stmt, args=tuple(known.atom(a) for a in stmt.args))
-            key = (stmt.op, stmt.dtype, stmt.args, stmt.arg_dtypes)
-            return _once(stmt, repr(key), known)
+            args = tuple(repr(a.value) if isinstance(a, Const) else (a,) for a in stmt.args)
+            return _once(stmt, (stmt.op, stmt.dtype, stmt.arg_dtypes, args), known)
         case Index(dtype=dtype, value=value):
             return _once(stmt, ("index", dtype, value), known)
         case Store(buffer=buffer, index=index):

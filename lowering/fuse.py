@@ -20,6 +20,8 @@ from .loops import (
     Accumulate,
     Atom,
     Compute,
+    For,
+    If,
     Index,
     Load,
     Loop,
@@ -53,6 +55,8 @@ def fuse(program: Program) -> Program:
 
 
 def _merge_block(program: Program, block: Block) -> Block:
+    if not any(isinstance(stmt, Loop | For | If) for stmt in block):
+        return block
     done: list[Stmt] = []
     known: list[list[Access]] = []
     for stmt in block:

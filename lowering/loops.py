@@ -232,8 +232,9 @@ def walk(body: tuple[Stmt, ...], *, into_loops: bool = True) -> Iterator[Stmt]:
     """Every statement, outer ones first."""
     for stmt in body:
         yield stmt
-        for inner in blocks_of(stmt, into_loops=into_loops):
-            yield from walk(inner, into_loops=into_loops)
+        if isinstance(stmt, Loop | For | If):
+            for inner in blocks_of(stmt, into_loops=into_loops):
+                yield from walk(inner, into_loops=into_loops)
 
 
 def blocks_of(stmt: Stmt, *, into_loops: bool = True) -> tuple[tuple[Stmt, ...], ...]:

@@ -185,9 +185,10 @@ def _remainder(code: Lanes, args: Sequence[str], dtypes: DTypes, result: np.dtyp
 def _float_divmod(code: Lanes, dtype: np.dtype, x: str, y: str) -> tuple[str, str]:
     """Quotient and remainder as NumPy's ``npy_divmod`` computes them."""
     zero = code.const(0.0, dtype)
-    rest = code.binary("frem", dtype, x, y)
+    rest = code.math("fmod", dtype, (x, y))
     no_divisor = code.compare("oeq", dtype, y, zero)
-    quotient = code.binary("fdiv", dtype, code.binary("fsub", dtype, x, rest), y)
+    whole = code.select(no_divisor, dtype, x, code.binary("fsub", dtype, x, rest))
+    ratio = code.binary("fdiv", dtype, whole, y)
     has_rest = code.compare("une", dtype, rest, zero)
     y_below = code.compare("olt", dtype, y, zero)
     rest_below = code.compare("olt", dtype, rest, zero)
@@ -196,22 +197,24 @@ def _float_divmod(code: Lanes, dtype: np.dtype, x: str, y: str) -> tuple[str, st
     signed_zero = code.intrinsic("copysign", dtype, (zero, y))
     modulo = code.select(has_rest, dtype, modulo, signed_zero)
     modulo = code.select(no_divisor, dtype, rest, modulo)
-    lowered = code.binary("fsub", dtype, quotient, code.const(1.0, dtype))
-    quotient = code.select(differ, dtype, lowered, quotient)
+    lowered = code.binary("fsub", dtype, ratio, code.const(1.0, dtype))
+    quotient = code.select(differ, dtype, lowered, ratio)
     floor = code.intrinsic("floor", dtype, (quotient,))
     gap = code.binary("fsub", dtype, quotient, floor)
     up = code.compare("ogt", dtype, gap, code.const(0.5, dtype))
     floor = code.select(up, dtype, code.binary("fadd", dtype, floor, code.const(1.0, dtype)), floor)
-    ratio = code.binary("fdiv", dtype, x, y)
     nothing = code.compare("oeq", dtype, quotient, zero)
-    floor = code.select(nothing, dtype, code.intrinsic("copysign", dtype, (zero, ratio)), floor)
+    bits = I64 if dtype == F64 else I32
+    signs = [code.convert("bitcast", each, dtype, bits) for each in (x, y)]
+    sign = code.convert("bitcast", code.binary("xor", bits, *signs), bits, dtype)
+    floor = code.select(nothing, dtype, code.intrinsic("copysign", dtype, (zero, sign)), floor)
     return code.select(no_divisor, dtype, ratio, floor), modulo
 
 
 def _fmod(code: Lanes, args: Sequence[str], dtypes: DTypes, result: np.dtype) -> str:
     dtype, (x, y) = dtypes[0], args
     if dtype.kind == "f":
-        return code.binary("frem", dtype, x, y)
+        return code.math("fmod", dtype, args)
     safe, is_zero, overflows = _safe_divisor(code, dtype, x, y)
     rest = code.binary("srem" if dtype.kind == "i" else "urem", dtype, x, safe)
     nothing = code.binary("or", BOOL, is_zero, overflows)
@@ -484,6 +487,6 @@ SCALAR_RULES: dict[str, ScalarRule] = {
     **{
         name: ScalarRule(_math(name), cost=_CHEAP_MATH.get(name, 40), supports=floats)
         for name in FUNCTIONS
-        if name != "pow"
+        if name not in ("pow", "fmod")
     },
 }

@@ -52,6 +52,15 @@ def carried_through(loop: Loop) -> list[Accumulate]:
     return found
 
 
+def is_repeatable(program: Program, loop: Loop) -> bool:
+    """Whether iterations of ``loop`` may run twice: none reads what one writes, or adds it up."""
+    stored = {s.buffer for s in walk(loop.body) if isinstance(s, Store)}
+    loaded = {s.buffer for s in walk(loop.body) if isinstance(s, Load)}
+    written = {program.buffers[buffer].storage for buffer in stored}
+    read = {program.buffers[buffer].storage for buffer in loaded}
+    return not (written & read) and not carried_through(loop)
+
+
 def _is_scan(loop: Loop) -> bool:
     return any(isinstance(s, Accumulate) for s in loop.body)
 

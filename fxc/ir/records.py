@@ -89,13 +89,19 @@ def _take_field(members: dict[str, Any], name: str, kind: Any) -> Any:
 
 
 def _initialiser(cls: Any, fields: dict[str, Field[Any]]) -> Callable[..., None]:
-    count = len(fields)
-    setters = [vars(cls)[name].__set__ for name in fields]
+    names, count = tuple(fields), len(fields)
+    setters = [vars(cls)[name].__set__ for name in names]
     finish = getattr(cls, "__post_init__", None)
 
     def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
         if kwargs or len(args) != count:
-            args = _complete(cls, fields, args, kwargs)
+            rest = names[len(args) :]
+            args += tuple(
+                [kwargs.pop(n) if n in kwargs else _default(cls, fields[n]) for n in rest]
+            )
+            if kwargs or len(args) != count:
+                given = f"also {', '.join(kwargs)}" if kwargs else f"{len(args)} values"
+                raise TypeError(f"{cls.__name__}() takes {', '.join(names)}, not {given}")
         for place, set_field in enumerate(setters):
             set_field(self, args[place])
         if finish is not None:
@@ -104,24 +110,12 @@ def _initialiser(cls: Any, fields: dict[str, Field[Any]]) -> Callable[..., None]
     return __init__
 
 
-def _complete(
-    cls: type, fields: dict[str, Field[Any]], args: tuple[Any, ...], given: dict[str, Any]
-) -> tuple[Any, ...]:
-    """The values of all fields, in order."""
-    values = list(args)
-    for name, each in list(fields.items())[len(args) :]:
-        if name in given:
-            values.append(given.pop(name))
-        elif each.default is not MISSING:
-            values.append(each.default)
-        elif each.default_factory is not MISSING:
-            values.append(each.default_factory())
-        else:
-            raise TypeError(f"{cls.__name__}() needs a value for {name!r}")
-    if given or len(values) != len(fields):
-        more = f", not also {', '.join(given)}" if given else f", not {len(args)} values"
-        raise TypeError(f"{cls.__name__}() takes {', '.join(fields)}{more}")
-    return tuple(values)
+def _default(cls: type, each: Field[Any]) -> Any:
+    if each.default is not MISSING:
+        return each.default
+    if each.default_factory is not MISSING:
+        return each.default_factory()
+    raise TypeError(f"{cls.__name__}() needs a value for {each.name!r}")
 
 
 def _comparison(names: list[str]) -> dict[str, Any]:

@@ -77,6 +77,8 @@ class SymExpr:
         return isinstance(other, SymExpr) and self.terms == other.terms
 
     def __add__(self, other: Dim) -> Dim:
+        if other == 0:
+            return self
         total = dict(self.terms)
         for monomial, coefficient in _terms(other):
             total[monomial] = total.get(monomial, 0) + coefficient
@@ -94,6 +96,10 @@ class SymExpr:
         return (-self) + other
 
     def __mul__(self, other: Dim) -> Dim:
+        if isinstance(other, int):
+            if other == 1 or other == 0:
+                return self if other else 0
+            return SymExpr(tuple((m, c * int(other)) for m, c in self.terms))
         total: dict[Monomial, int] = {}
         for m1, c1 in self.terms:
             for m2, c2 in _terms(other):

@@ -17,7 +17,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from fxc.ir.graph import SliceSpec
+from fxc.ir.graph import Literal, SliceSpec
 from fxc.ir.records import frozen
 from fxc.ir.symbols import Dim, decide, maximum, minimum, product
 from fxc.ir.types import ArrayType, ScalarType, Type, stride_order
@@ -155,7 +155,15 @@ def std(
 
 
 def clip(ops: OpsHandle, x: Any, low: Any, high: Any) -> Any:
-    """``minimum(maximum(x, low), high)``, all in the dtype that NumPy's clip promotes to."""
+    """``minimum(maximum(x, low), high)``, all in the dtype that NumPy's clip promotes to.
+
+    A Python int as a bound that no integer of that dtype exceeds is left out, as NumPy does.
+    """
+    dtype = ops.type_of(x).dtype
+    if dtype.kind in "iu":
+        limits = np.iinfo(dtype)
+        low = None if _is_int(low) and low.value <= limits.min else low
+        high = None if _is_int(high) and high.value >= limits.max else high
     if low is None and high is None:
         return ops.positive(x)
     if high is None:
@@ -170,6 +178,11 @@ def clip(ops: OpsHandle, x: Any, low: Any, high: Any) -> Any:
             for operand, kind in zip((x, low, high), kinds, strict=True)
         )
     return ops.minimum(ops.maximum(x, low), high)
+
+
+def _is_int(operand: Any) -> bool:
+    """Whether the operand is a Python int that is known."""
+    return isinstance(operand, Literal) and operand.type.weak and type(operand.value) is int
 
 
 def _is_weak(kind: Type) -> bool:

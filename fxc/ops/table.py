@@ -345,11 +345,13 @@ class Table:
             del self._by_callable[row.numpy]
 
     def __getitem__(self, name: str) -> Operator:
-        if name not in self._operators:
-            for suffix in _SUFFIXES:
-                stem = name.removesuffix(suffix)
-                if stem in self._rows:
-                    self._group(stem)
+        found = self._operators.get(name)
+        if found is not None:
+            return found
+        for suffix in _SUFFIXES:
+            stem = name.removesuffix(suffix)
+            if stem in self._rows:
+                self._group(stem)
         return self._operators[name]
 
     def __contains__(self, name: str) -> bool:

@@ -11,49 +11,33 @@ nan, infinities, signed zeros and arguments outside the domain, these functions 
 
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache
+from importlib import import_module
 from types import MappingProxyType
 from typing import Final
 
 from fxc.ir.records import frozen
 
-from . import exponential, hyperbolic, inverse, logarithm, power, trigonometric
 from .builder import Code, Value
 
 __all__ = ["FUNCTIONS", "Definitions", "definitions", "symbol"]
 
-_Unary = Callable[[Code, Value], Value]
-_Binary = Callable[[Code, Value, Value], Value]
+_Builder = Callable[..., Value]
 
-_UNARY: Final[Mapping[str, _Unary]] = {
-    "exp": exponential.exp,
-    "exp2": exponential.exp2,
-    "expm1": exponential.expm1,
-    "log": logarithm.log,
-    "log2": logarithm.log2,
-    "log10": logarithm.log10,
-    "log1p": logarithm.log1p,
-    "sin": trigonometric.sin,
-    "cos": trigonometric.cos,
-    "tan": trigonometric.tan,
-    "sinh": hyperbolic.sinh,
-    "cosh": hyperbolic.cosh,
-    "tanh": hyperbolic.tanh,
-    "arcsin": inverse.arcsin,
-    "arccos": inverse.arccos,
-    "arctan": inverse.arctan,
-    "arcsinh": hyperbolic.arcsinh,
-    "arccosh": hyperbolic.arccosh,
-    "arctanh": hyperbolic.arctanh,
-    "cbrt": power.cbrt,
+# The functions by module, where their builders have the same names; imported when first used.
+_MODULES: Final[Mapping[str, str]] = {
+    "exponential": "exp exp2 expm1",
+    "logarithm": "log log2 log10 log1p",
+    "trigonometric": "sin cos tan",
+    "hyperbolic": "sinh cosh tanh arcsinh arccosh arctanh",
+    "inverse": "arcsin arccos arctan arctan2",
+    "power": "cbrt hypot pow",
+    "division": "fmod",
 }
-_BINARY: Final[Mapping[str, _Binary]] = {
-    "arctan2": inverse.arctan2,
-    "hypot": power.hypot,
-    "pow": power.pow,
-}
+_MODULE_OF = {name: module for module, names in _MODULES.items() for name in names.split()}
+_BINARY = frozenset({"arctan2", "fmod", "hypot", "pow"})
 
 FUNCTIONS: Final[Mapping[str, int]] = MappingProxyType(
-    dict.fromkeys(_UNARY, 1) | dict.fromkeys(_BINARY, 2)
+    {name: 2 if name in _BINARY else 1 for name in _MODULE_OF}
 )
 """The functions there are, by name, with their number of arguments."""
 
@@ -95,13 +79,9 @@ class _Built:
 
 @cache
 def _built(name: str, kind: str, lanes: int) -> _Built:
+    build: _Builder = getattr(import_module(f".{_MODULE_OF[name]}", __name__), name)
     code = Code(lanes)
-    if name in _UNARY:
-        x = code.argument(kind, "%x")
-        parameters, result = [x], _UNARY[name](code, x)
-    else:
-        x, y = code.argument(kind, "%x"), code.argument(kind, "%y")
-        parameters, result = [x, y], _BINARY[name](code, x, y)
+    parameters = [code.argument(kind, register) for register in ("%x", "%y")[: FUNCTIONS[name]]]
     label = symbol(name, kind, lanes)
-    text = code.function(label, parameters, result, _ATTRIBUTES)
+    text = code.function(label, parameters, build(code, *parameters), _ATTRIBUTES)
     return _Built(frozenset(code.declares), code.helpers | {label: text})
