@@ -20,6 +20,7 @@ from fxc.ops.kernels import kernel_of
 from fxc.ops.table import Operator
 from fxc.passes.decompose import decompose
 from fxc.passes.functionalize import functionalize
+from fxc.passes.reinplace import reinplace
 from fxc.passes.simplify import simplify
 
 if TYPE_CHECKING:
@@ -111,6 +112,7 @@ def native(functional: Graph) -> Native:
     taken: dict[Guard, None] = {}
     with recording(taken):
         decomposed = simplify(decompose(functional, llvm_index(), default_dispatcher()))
+        decomposed = reinplace(decomposed)
         assembled = assemble(decomposed)
     more = dict.fromkeys((*decomposed.guards, *taken))
     return Native(decomposed, assembled, tuple(g for g in more if g not in functional.guards))

@@ -8,7 +8,15 @@ from fxc.ir.types import ArrayType, ScalarType, c_strides
 from fxc.ops.table import TABLE, Tag
 
 from . import control
-from .context import INLINE_WEIGHT, NEVER, Context, free_values, is_view_copy, new_scope
+from .context import (
+    INLINE_RESHAPES,
+    INLINE_WEIGHT,
+    NEVER,
+    Context,
+    free_values,
+    is_view_copy,
+    new_scope,
+)
 from .coverage import NATIVE_DTYPES, is_native
 from .loops import Boxed, Buffer, BufferArg, InputArg, Matmul, Param, Program
 from .reductions import reduction, scan
@@ -117,7 +125,8 @@ def _inline(context: Context, node: Node) -> None:
         _constant(context, node, node.args[0])
         return
     context.note_inline(node)
-    if not is_view_copy(node) and _must_place(context, node):
+    tangled = context.reshapes[node.output] > INLINE_RESHAPES
+    if tangled or (not is_view_copy(node) and _must_place(context, node)):
         context.place_value(node.output)
 
 
@@ -150,7 +159,7 @@ def _must_place(context: Context, node: Node) -> bool:
 def _is_stretched(context: Context, value: Value) -> bool:
     """Whether a reader computes more elements than ``value`` has: it would recompute it."""
     size = hint(product(value.type.shape))
-    while True:
+    for _ in range(INLINE_WEIGHT):  # what stands further on is not inlined together with it
         place = context.scope.last_use.get(value, NEVER)
         if place == NEVER:
             return False
@@ -162,6 +171,7 @@ def _is_stretched(context: Context, value: Value) -> bool:
             return True
         if context.scope.uses.get(value, 0) != 1:
             return False
+    return False
 
 
 def contraction(context: Context, node: Node) -> None:

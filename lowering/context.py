@@ -44,6 +44,7 @@ from .pointwise import loop_dtypes, weight
 #   the last operation that can raise (Note [Raising ops]).
 
 INLINE_WEIGHT = 64  # operations that one inline expression may hold
+INLINE_RESHAPES = 3  # each may multiply the length of index expressions
 NEVER = 1 << 60  # the last use of what outlives its region
 
 
@@ -118,6 +119,7 @@ class Context:
         self.reads: dict[Value, frozenset[str]] = {}  # storages that computing a value reads
         self.inline_users: dict[Value, list[Value]] = {}  # values computed from it where read
         self.weights: dict[Value, int] = {}
+        self.reshapes: dict[Value, int] = {}  # how many lie between a value and memory
         self.target: dict[Value, str] = {}  # the buffer that a value should best live in
         self.occupants: dict[str, set[Value]] = {}  # values placed in a storage
         self.copies: list[str] = []
@@ -176,6 +178,7 @@ class Context:
         self.occupants.setdefault(storage, set()).add(value)
         self.reads[value] = frozenset({storage})
         self.weights[value] = 0
+        self.reshapes[value] = 0
         changed = [value]
         while changed:  # inline values now read the buffer instead of computing ``value``
             for user in self.inline_users.get(changed.pop(), ()):
@@ -261,6 +264,8 @@ class Context:
             self.inline_users.setdefault(value, []).append(node.output)
         inputs = (self.weights.get(value, 0) for value in node.inputs)
         self.weights[node.output] = weight(node) + sum(inputs)
+        deepest = max((self.reshapes.get(value, 0) for value in node.inputs), default=0)
+        self.reshapes[node.output] = deepest + (TABLE[node.op].group == "reshape")
 
     def as_buffer(self, value: Operand) -> str:
         """A buffer that holds ``value``: its own, a strided reading of one, or a new one."""

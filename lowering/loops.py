@@ -22,7 +22,7 @@ import numpy as np
 from fxc.ir.graph import Graph
 from fxc.ir.location import SourceLocation
 from fxc.ir.records import frozen, mutable
-from fxc.ir.symbols import Dim
+from fxc.ir.symbols import Dim, hint, substitute, symbols_of
 
 Role = OneOf["input", "output", "temp", "constant"]
 Order = OneOf["any", "sequential", "pairwise"]
@@ -208,7 +208,7 @@ class Program:
     """What lowering makes of a graph: buffers and statements.
 
     ``inputs`` and ``results`` name a buffer (or a Param) for each graph input and a buffer for each
-    graph result. ``notes`` say why a copy had to be made.
+    graph result. ``copies`` say why a copy had to be made.
     """
 
     name: str
@@ -396,8 +396,6 @@ def _count(
     loads: dict[str, Dim],
     stores: dict[str, Dim],
 ) -> None:
-    from fxc.ir.symbols import hint, symbols_of
-
     def note(counts: dict[str, Dim], buffer: str, index: tuple[Dim, ...]) -> None:
         used = {name for dim in index for name in symbols_of(dim) if name in sizes}
         elements: Dim = 1
@@ -420,7 +418,8 @@ def _count(
                         size = size * dim
                     counts[name] = size
             case Loop(var=var, size=size, body=inner):
-                _count(program, inner, {**sizes, var: size}, loads, stores)
+                most = substitute(size, dict.fromkeys(sizes, 0))  # of blocks, the longest
+                _count(program, inner, {**sizes, var: most}, loads, stores)
             case _:
                 for block in blocks_of(stmt):
                     _count(program, block, sizes, loads, stores)

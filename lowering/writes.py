@@ -199,7 +199,7 @@ def place_scatter(context: Context, node: Node) -> None:
         _place_base(context, base)
     storage = context.storage_of(base)
     name = context.place[base]
-    if name == storage and context.may_overwrite(name):
+    if node.into is base and name == storage and context.may_overwrite(name):
         context.place_readers(name)
         store_region(context, node, name, whole)
         context.put(output, name)

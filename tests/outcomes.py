@@ -51,9 +51,9 @@ def difference(
     expected: Outcome, found: Outcome, ulps: Tolerance = exact, *, strides: bool = True
 ) -> str:
     """What the caller of ``found`` sees otherwise than the caller of ``expected``, or ''."""
-    if expected.error is not None or found.error is not None:
-        if type(expected.error) is not type(found.error) or str(expected.error) != str(found.error):
-            return f"raises {found.error!r}, NumPy {expected.error!r}"
+    errors = [(type(each.error), str(each.error)) for each in (expected, found)]
+    if errors[0] != errors[1]:
+        return f"raises {found.error!r}, NumPy {expected.error!r}"
     left = list(_leaves(expected.result, "result"))
     right = list(_leaves(found.result, "result"))
     if [where for where, _ in left] != [where for where, _ in right]:

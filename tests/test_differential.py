@@ -328,7 +328,8 @@ WITH_OUT = [n for n in WITH_OUT if n not in NO_OUT and not n.startswith("py_")]
 def test_samples_with_out(name: str) -> None:
     op = TABLE[name]
     call = call_of(op)
-    assert call is not None and op.numpy is not None
+    assert call is not None
+    assert op.numpy is not None
     function = op.numpy
     names = [param.name for param in op.schema.params if param.keyword]
 
@@ -467,11 +468,11 @@ def castable(values: np.ndarray, code: str) -> np.ndarray:
     dtype = np.dtype(code)
     if dtype.kind != "u" or values.dtype.kind not in "fc":
         return values
-    real = values.real
+    real = values.real.astype("f8")
     return values[(real > -1) & (real < 2.0 ** (8 * dtype.itemsize))]
 
 
-@pytest.mark.parametrize("left, right", itertools.combinations(CODES[:11], 2))
+@pytest.mark.parametrize("left, right", list(itertools.combinations(CODES[:11], 2)))
 def test_mixed_dtypes(left: str, right: str) -> None:
     def every(x: Any, y: Any) -> list[Any]:
         return [
@@ -487,6 +488,8 @@ def test_mixed_dtypes(left: str, right: str) -> None:
 
 
 def spread(x: np.ndarray) -> np.ndarray:
+    if not x.ndim:
+        return x
     wide = np.zeros(tuple(2 * d for d in x.shape), x.dtype)
     view = wide[tuple(slice(None, None, 2) for _ in x.shape)]
     view[...] = x
@@ -541,7 +544,8 @@ def test_degenerate_shapes(shape: tuple[int, ...]) -> None:
 
     def make() -> list[np.ndarray]:
         size = int(np.prod(shape))
-        return [np.arange(size).reshape(shape) - 1.5, np.arange(size).reshape(shape) * 2.0]
+        values = np.arange(size).reshape(shape)
+        return [np.array(values - 1.5), np.array(values * 2.0)]
 
     check(every, make)
     check(every, make, backend="numpy")
@@ -878,7 +882,7 @@ def test_overlapping_reads_and_writes() -> None:
     def every(a: Any, b: Any, c: Any, d: Any) -> list[Any]:
         a[1:] = a[:-1]
         a[:-2] += a[2:]
-        a /= a[1]
+        a -= a[1]
         b += b.T
         b[0], b[1] = b[1], b[0]
         b -= b[0]
@@ -905,10 +909,7 @@ def test_masked_writes() -> None:
         np.add(x, 1, out=x, where=y > 0)
         np.copyto(y, x, where=x > 1)
 
-    def no_division(x: Any, y: Any) -> None:
-        every(x, y)
-
-    check(no_division, lambda: [_floats(4, 5) - 6, _floats(4, 5)[::-1] - 9])
+    check(every, lambda: [_floats(4, 5) - 6, _floats(4, 5)[::-1] - 9])
 
 
 # ---------------------------------------------------------------- hypothesis

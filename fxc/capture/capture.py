@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from fxc.dispatch.dispatcher import Dispatcher
 from fxc.ir.errors import CaptureError
 from fxc.ir.graph import Graph, Operand, Region, Value
+from fxc.ir.records import frozen
 from fxc.ir.signature import ConstantLeaf, DimLeaf
 from fxc.ir.tree import TreeSpec, flatten
 from fxc.ir.types import ArrayType
@@ -24,7 +25,8 @@ from .session import Respecialise, Session, refuse
 from .traced_int import TracedInt
 
 
-class ArrayLeaf(NamedTuple):
+@frozen
+class ArrayLeaf:
     """An array in the result. Leaves with the same Value are the same object.
 
     A Value that is an input of the graph is the input's own object; one that a view operator made
@@ -34,7 +36,8 @@ class ArrayLeaf(NamedTuple):
     value: Value
 
 
-class ScalarLeaf(NamedTuple):
+@frozen
+class ScalarLeaf:
     """A Python or NumPy scalar in the result, by the operand's type."""
 
     operand: Operand
@@ -43,7 +46,8 @@ class ScalarLeaf(NamedTuple):
 CapturedLeaf = ArrayLeaf | ScalarLeaf | DimLeaf | ConstantLeaf
 
 
-class Captured(NamedTuple):
+@frozen
+class Captured:
     """A captured call: the graph, what the caller gets, and when it may be used again.
 
     ``outputs`` are the leaves of the result in the order of ``out_spec``; the graph's results are
@@ -112,8 +116,9 @@ def _attempt(
     session.door = Door(session, outside)
     with session.active():
         call_args, call_kwargs = _admit_arguments(outside, fn, args, kwargs)
+        callee, bound = _admit_callee(outside, fn)
         try:
-            result = session.door.call(fn, *call_args, **call_kwargs)
+            result = session.door.call(callee, *bound, *call_args, **call_kwargs)
         except CaptureError:
             raise
         except Exception:
@@ -146,6 +151,18 @@ def _attempt(
         symbols=outside.symbols,
         static=static,
     )
+
+
+def _admit_callee(outside: Outside, fn: Any) -> tuple[Any, tuple[Any, ...]]:
+    """What to call, and with which first arguments: an object that is bound into the callee, or is
+    the callee, comes from outside like an argument.
+    """
+    if isinstance(fn, FunctionType | BuiltinFunctionType | type | np.ufunc):
+        return fn, ()
+    owner = fn.__self__ if isinstance(fn, MethodType) else fn
+    source = outside.guards.fetch(outside.guards.constant(owner), "the object it is bound to")
+    seen = outside.admit(owner, source, "self")
+    return (fn.__func__, (seen,)) if isinstance(fn, MethodType) else (seen, ())
 
 
 def _admit_arguments(

@@ -12,10 +12,11 @@ import operator
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
+from fxc.ir.records import frozen
 from fxc.ir.symbols import Dim, Guard, Symbol
 
 Inputs = tuple[Any, ...]
@@ -23,21 +24,24 @@ Inputs = tuple[Any, ...]
 # The small records of this package are named tuples: making a dataclass costs 1 ms of import time.
 
 
-class Source(NamedTuple):
+@frozen
+class Source:
     """How to get at something from outside at a call: a variable of the program, and for people."""
 
     var: str
     text: str
 
 
-class Fetch(NamedTuple):
+@frozen
+class Fetch:
     """``var = expression``; ``var`` may be several names."""
 
     var: str
     expression: str
 
 
-class Check(NamedTuple):
+@frozen
+class Check:
     """A condition that must hold; ``text`` says what it is about."""
 
     condition: str

@@ -9,11 +9,12 @@ Integers come first, from the last axis to the first; then one slice; then new a
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from fxc.ir.graph import Literal, Operand, SliceSpec, Value
+from fxc.ir.records import frozen
 from fxc.ir.signature import ViewStep
 from fxc.ir.symbols import Dim, guard, hint
 from fxc.ir.types import ArrayType, ScalarType
@@ -26,7 +27,8 @@ from .traced_int import TracedInt
 Steps = tuple[ViewStep, ...]
 
 
-class Place(NamedTuple):
+@frozen
+class Place:
     """What a key selects: the views to take, and whether one element is meant."""
 
     steps: Steps

@@ -15,11 +15,12 @@ from types import (
     MethodType,
     ModuleType,
 )
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NoReturn
 
 import numpy as np
 
 from fxc.ir.graph import Value
+from fxc.ir.records import frozen
 from fxc.ir.symbols import Dim, symbol
 from fxc.ir.types import DTYPE_NAMES, ArrayType, ScalarType, array_type, c_strides, scalar_type_of
 
@@ -35,7 +36,8 @@ _PLAIN = frozenset({type(None), bool, int, float, complex, str, bytes, type(Elli
 _NUMBERS = frozenset({bool, int, float, complex})
 
 
-class GraphInput(NamedTuple):
+@frozen
+class GraphInput:
     """One input of the graph and where it comes from; hidden ones are no arguments."""
 
     value: Value
@@ -43,7 +45,8 @@ class GraphInput(NamedTuple):
     hidden: bool
 
 
-class SymbolSource(NamedTuple):
+@frozen
+class SymbolSource:
     """What a symbol is: the size or stride of an axis of an input, or an int input itself."""
 
     input: int
@@ -86,7 +89,8 @@ def is_namedtuple(kind: type) -> bool:
     return issubclass(kind, tuple) and hasattr(kind, "_fields")
 
 
-class Known(NamedTuple):
+@frozen
+class Known:
     """An object from outside, kept alive, with what the program sees in its place."""
 
     object: Any
@@ -119,9 +123,7 @@ class Outside:
         ]
         if len(found) == 2:
             left, right = found
-            self.guards.check(
-                f"{left.var} is not {right.var}", f"{left.text} is not {right.text}"
-            )
+            self.guards.check(f"{left.var} is not {right.var}", f"{left.text} is not {right.text}")
 
     # -------------------------------------------------------- the one way in
 

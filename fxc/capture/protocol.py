@@ -177,7 +177,7 @@ def dot(a: Any, b: Any, out: Any = None) -> Any:
     left, right = operand(a), operand(b)
     if out is not None:
         current().record("dot.out", left, right, out=writable(out))
-        return out
+        return out if out.ndim else out[()]  # of rank 0 its element, as NumPy
     return record("dot", left, right)
 
 

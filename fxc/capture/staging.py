@@ -14,14 +14,16 @@ tracebacks and node locations point to what the user wrote.
 from __future__ import annotations
 
 import ast
+import copy
 import linecache
 import opcode
 import weakref
 from collections.abc import Iterator
 from types import CodeType, FunctionType
-from typing import Any, NamedTuple
+from typing import Any
 
 from fxc.ir.location import SourceLocation
+from fxc.ir.records import frozen
 
 from .session import refuse
 
@@ -31,7 +33,8 @@ _FUTURES = 0x1FF0000  # the bits of ``from __future__`` imports
 FunctionNode = ast.FunctionDef | ast.Lambda
 
 
-class Staged(NamedTuple):
+@frozen
+class Staged:
     """The rewritten code, and every code object in it."""
 
     code: CodeType
@@ -199,11 +202,13 @@ def _rewrite(node: FunctionNode, code: CodeType) -> CodeType:
 
 def _compiled(node: FunctionNode, code: CodeType) -> CodeType:
     """The code of a function, made inside of a factory that has its free variables."""
-    body: ast.stmt = (
-        node
-        if isinstance(node, ast.FunctionDef)
-        else ast.copy_location(ast.Return(value=node), node)
-    )
+    body: ast.stmt
+    if isinstance(node, ast.FunctionDef):  # under its own name, calls of itself would be local
+        body = copy.copy(node)
+        body.name = _STAGED
+    else:
+        body = ast.copy_location(ast.Return(value=node), node)
+    name = _STAGED if isinstance(node, ast.FunctionDef) else code.co_name
     names = [ast.arg(arg=name) for name in (DOOR, *code.co_freevars)]
     factory = ast.FunctionDef(
         name="__fxc_factory__",
@@ -218,9 +223,12 @@ def _compiled(node: FunctionNode, code: CodeType) -> CodeType:
     flags = code.co_flags & _FUTURES
     compiled = compile(module, code.co_filename, "exec", flags=flags, dont_inherit=True)
     for found in codes_in(compiled):
-        if found.co_name == code.co_name and _given(found) == _given(code):
-            return found
+        if found.co_name == name and _given(found) == _given(code):
+            return found.replace(co_name=code.co_name)
     raise _NoSource
+
+
+_STAGED = "__fxc_staged__"
 
 
 class _Rewriter(ast.NodeTransformer):

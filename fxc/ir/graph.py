@@ -116,12 +116,17 @@ def operands_of(arg: Arg) -> Iterator[Operand]:
 
 @frozen(eq=False)
 class Node:
-    """One call of an operator."""
+    """One call of an operator.
+
+    ``into`` is an argument whose memory the result may take over: nobody reads it afterwards. It is
+    a proposal of the pass ``reinplace``; what a node computes does not depend on it.
+    """
 
     schema: Schema
     args: tuple[Arg, ...]
     outputs: tuple[Value, ...]
     loc: SourceLocation | None = None
+    into: Value | None = None
 
     @property
     def op(self) -> str:

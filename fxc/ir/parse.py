@@ -159,9 +159,10 @@ class _Parser(AtomParser):
         outputs = self.declarations() if self.next.kind == "value" else ()
         schema = self.operator()
         args = self.arguments(schema.params)
+        into = self.defined() if self.accept("into") else None
         self.end_line()
         self.define(outputs)
-        return Node(schema, args, outputs, location)
+        return Node(schema, args, outputs, location, into)
 
     def declarations(self) -> tuple[Value, ...]:
         found = [self.declaration()]
@@ -217,13 +218,15 @@ class _Parser(AtomParser):
         return tuple(self.item(param.kind) for _ in self.listed(close))
 
     def operand(self) -> Operand:
-        token = self.next
-        if token.kind != "value":
+        if self.next.kind != "value":
             return Literal(self.scalar())
+        return self.defined()
+
+    def defined(self) -> Value:
+        token = self.take("value", "a value")
         value = self.values.get(token.text[1:])
         if value is None:
             self.refuse(token, f"{token.text} is not defined here")
-        self.at += 1
         return value
 
     def item(self, kind: str) -> Arg:

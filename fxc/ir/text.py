@@ -119,7 +119,8 @@ def _add_node(lines: list[Line], node: Node, indent: str) -> None:
         lines.append(Line(f"{indent}  ({_declared(arg.params)})"))
         _add_body(lines, arg, "yield", indent + "  ")
         text, subject = indent + "}", None
-    lines.append(Line(text + ")", subject))
+    into = f" into {node.into}" if node.into is not None else ""
+    lines.append(Line(f"{text}){into}", subject))
     if node.loc is not None:
         head = lines[first].text.ljust(COMMENT_COLUMN - 2)
         lines[first] = Line(f"{head}  # {node.loc}", node)

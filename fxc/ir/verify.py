@@ -163,6 +163,10 @@ class _Checker:
             if listed != node.schema:
                 self.report(node, f"the schema of {node.op} is not the table's: {listed}")
         self.arguments(node, node.schema.params, node.args)
+        if node.into is not None and node.into not in node.inputs:
+            self.report(
+                node, f"{node.into} is not an argument: its memory is not the node's to take"
+            )
         self.result_count(node)
         for region in node.regions:
             self.inner_region(node, region)

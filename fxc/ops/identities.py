@@ -7,6 +7,7 @@ The arguments are those of a node.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -43,7 +44,43 @@ def _power(args: tuple[Any, ...]) -> tuple[str, tuple[Any, ...]] | None:
     return None
 
 
-IDENTITIES: dict[str, Rewrite] = {"power": _power}
+# Note [Comparisons with an int that the dtype does not hold]
+# NumPy compares integers with a Python int by value, also where the int does not fit into their
+# dtype: ``uint8_array < 256`` is True everywhere. Native code compares in the dtype itself, so what
+# is known from the range becomes a comparison with its end, which has the same answer everywhere.
+_MIRRORED = {
+    "equal": "equal",
+    "not_equal": "not_equal",
+    "less": "greater",
+    "greater": "less",
+    "less_equal": "greater_equal",
+    "greater_equal": "less_equal",
+}
+
+
+def _comparison(name: str, args: tuple[Any, ...]) -> tuple[str, tuple[Any, ...]] | None:
+    """See Note [Comparisons with an int that the dtype does not hold]."""
+    x, y = args
+    if isinstance(x, Literal):
+        name, x, y = _MIRRORED[name], y, x
+    if isinstance(x, Literal) or not isinstance(y, Literal) or type(y.value) is not int:
+        return None
+    if x.type.dtype.kind not in "iu" or not y.type.weak:
+        return None
+    limits = np.iinfo(x.type.dtype)
+    if limits.min <= y.value <= limits.max:
+        return None
+    if y.value < limits.min:
+        is_true = name in ("greater", "greater_equal", "not_equal")
+        return "greater_equal" if is_true else "less", (x, Literal(int(limits.min)))
+    is_true = name in ("less", "less_equal", "not_equal")
+    return "less_equal" if is_true else "greater", (x, Literal(int(limits.max)))
+
+
+IDENTITIES: dict[str, Rewrite] = {
+    "power": _power,
+    **{name: partial(_comparison, name) for name in _MIRRORED},
+}
 
 # Two calls of these are not one: nobody knows what is in an empty array, and whoever fills it
 # fills its own.

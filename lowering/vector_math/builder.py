@@ -308,11 +308,11 @@ def pattern(kind: str, number: float) -> int:
 
 
 def capped(x: Value, low: float | None, high: float) -> Value:
-    """`x` moved into [low, high], where low < 0 < high; nan becomes 0.
+    """`x` moved into [low, high], where low < 0 < high; nan becomes a bound.
 
     Works on the bits: `<` on floats would report a nan as an invalid operation.
     """
-    code, bits = x.code, where(x.is_nan(), 0.0, x).bits
+    code, bits = x.code, x.bits
     bits = code.intrinsic("smin", bits, code.constant(bits.kind, pattern(x.kind, high)))
     if low is not None:
         lowest = code.constant(bits.kind, pattern(x.kind, low))

@@ -1,9 +1,10 @@
 """tanh, sinh, cosh and their inverses.
 
-tanh is the quotient (e**2x - 1) / (e**2x + 1) with the rounding errors of both sums carried along.
+tanh is the quotient of halves of e**2x - 1 and e**2x + 1, with the rounding errors of the last sums
+carried along for float64; float32 has 1 - 2 / (e**2x + 1) and a polynomial for small arguments.
 sinh and cosh take e**x and e**-x from the same two polynomials, sinh(r) and cosh(r) for the reduced
 r, since e**±r = cosh(r) ± sinh(r). The inverses are logarithms of a sum whose error is carried
-along. Errors: tanh below 1.1 ulp, sinh and cosh below 2, the inverses below 2.5.
+along. Errors: tanh below 2 ulp, sinh and cosh below 2, the inverses below 2.5.
 """
 
 from .builder import (
@@ -18,30 +19,47 @@ from .builder import (
     tiny_or_nan,
     where,
 )
-from .coefficients import COSH, SINH
+from .coefficients import COSH, EXP, SINH, TANH
 from .exponential import (
     FORMATS,
     LOG2_E,
-    add_to_exponential,
+    expm1_multiple,
     nearest_integer,
     power_of_two,
-    reduced_expm1,
 )
 from .logarithm import log_of_sum
 
+_HALF_LN2 = 0.34657359027997264
+
 
 def tanh(code: Code, x: Value) -> Value:
-    """Hyperbolic tangent. Below 1.1 ulp."""
-    limit = 22.0 if x.kind == "f64" else 10.0
-    parts = reduced_expm1(capped(abs(x), None, limit) * 2.0)
-    # Halves of the numerator and of the denominator, which is larger by one.
-    top, top_lost = add_to_exponential(parts, -0.5)
+    """Hyperbolic tangent. Below 1.6 ulp (float32: 2)."""
+    a, limit = abs(x), x.code.constant(x.kind, 22.0 if x.kind == "f64" else 10.0)
+    inside = where(limit < a, limit, a)  # a minimum that keeps nan
+    if x.kind == "f32":
+        square = x * x
+        near = fma(square * a, polynomial(square, TANH["f32"]), a)
+        return copysign(where(a < 0.4, near, _tanh_from_exp(inside)), x)
+    start, rest = expm1_multiple(inside, 2)
+    top = start + rest
     bottom = top + 1.0
-    bottom_lost = (top - (bottom - 1.0)) + top_lost
-    inverse = 1.0 / bottom
-    ratio = top * inverse
-    rest = fma(-ratio, bottom, top) + fma(-ratio, bottom_lost, top_lost)
-    return where(x.is_nan(), x, copysign(fma(rest, inverse, ratio), x))
+    ratio = top / bottom
+    # The residue and what the sums lost, over `bottom`, of which 1 - ratio is the inverse. Near 1
+    # that difference has no bits left, and needs none.
+    inverse = where(a < 16.0, 1.0 - ratio, 0.0)
+    lost = fma(-ratio, top - (bottom - 1.0), rest - (top - start))
+    return copysign(fma(fma(-ratio, bottom, top) + lost, inverse, ratio), x)
+
+
+def _tanh_from_exp(x: Value) -> Value:
+    """1 - 2 / (e**2x + 1) for float32 x between 0.4 and 10."""
+    n, bits = nearest_integer(x, 2.0 * LOG2_E, FORMATS["f32"].bias)
+    r = fma(n, -_HALF_LN2, x)  # the error is n 2**-30, less than that of x where n is large
+    square = r * r
+    series = [2.0 ** (i + 1) * each for i, each in enumerate(EXP["f32"])]
+    scale = power_of_two(bits)
+    growth = fma(square, polynomial(r, series, square), r)
+    return 1.0 - 1.0 / fma(scale, growth, fma(scale, 0.5, 0.5))
 
 
 def sinh(code: Code, x: Value) -> Value:

@@ -3,15 +3,22 @@
 pow for float64 carries log(abs(x)) as a sum of two numbers with a relative error of 2**-65, so
 that y log(abs(x)), which may be as large as 745, is still good to an ulp of the result. For float32
 plain float64 arithmetic is as good. Special cases go to cold code. Errors: pow below 1.3 ulp
-(float32: 0.6), cbrt below 0.6, hypot below 1.
+(float32: 0.6), cbrt below 0.75, hypot below 1.
 """
 
 from typing import Final
 
 from .builder import Code, Value, capped, copysign, fma, magnitude, pattern, polynomial, sqrt, where
 from .coefficients import EXP2_WIDE, LOG2_WIDE, LOG_TAIL, RECIPROCAL_CBRT
-from .exponential import FORMATS, capped_exponent, exp_of_sum, nearest_integer, power_of_two
-from .logarithm import split
+from .exponential import (
+    FORMATS,
+    capped_exponent,
+    exp_of_sum,
+    exp_within,
+    nearest_integer,
+    power_of_two,
+)
+from .logarithm import Parts, split, split_normal
 
 _THIRD: Final = (0.3333333333333333, 1.850371707708594e-17)
 _INFINITE: Final = float("inf")
@@ -19,15 +26,32 @@ _INFINITE: Final = float("inf")
 
 def pow(code: Code, x: Value, y: Value) -> Value:
     """x**y, with the special cases of C99 and NumPy. Below 1.3 ulp (float32: 0.6)."""
-    result = _pow_of_positive_f64(x, y) if x.kind == "f64" else _pow_of_positive_f32(x, y)
     infinite = pattern(x.kind, _INFINITE)
-    rare = (x.bits - 1).at_least_unsigned(infinite - 1)
-    rare = rare | magnitude(y).at_least_unsigned(infinite)
-    return code.unless_rare(rare, [result], lambda: [_pow_special(x, y, result)])[0]
+    first = pattern(x.kind, FORMATS[x.kind].smallest_normal)
+    rare = (x.bits - first).at_least_unsigned(infinite - first)
+    if x.kind == "f32":
+        result = _pow_of_parts_f32(split_normal(x), y)
+        rare = rare | magnitude(y).at_least_unsigned(infinite)
+
+        def remedy() -> Value:
+            return _pow_of_parts_f32(split(_ordinary(x)), y)
+    else:
+        # Also results that are not normal, and huge or infinite y and nans.
+        log_high, log_low = _precise_log(split_normal(x))
+        high = log_high * y
+        low = fma(log_high, y, -high) + log_low * y
+        result = exp_within(high, low)
+        rare = rare | magnitude(high).at_least_unsigned(pattern("f64", 707.0))
+        rare = rare | magnitude(y).at_least_unsigned(pattern("f64", 2.0**70))
+
+        def remedy() -> Value:
+            return _pow_of_positive_f64(x, y)
+
+    return code.unless_rare(rare, [result], lambda: [_pow_special(x, y, remedy())])[0]
 
 
 def _pow_of_positive_f64(x: Value, y: Value) -> Value:
-    log_high, log_low = _precise_log(_ordinary(x))
+    log_high, log_low = _precise_log(split(_ordinary(x)))
     # Beyond 2**65 every power is 0, 1 or infinite; the cap keeps the products finite.
     factor = capped(y, -(2.0**70), 2.0**70)
     high = log_high * factor
@@ -43,10 +67,9 @@ def _ordinary(x: Value) -> Value:
     return where(extreme, 1.0, a)
 
 
-def _precise_log(x: Value) -> tuple[Value, Value]:
-    """log(x) = high + low with a relative error of 2**-65, for positive x."""
+def _precise_log(parts: Parts) -> tuple[Value, Value]:
+    """The logarithm = high + low with a relative error of 2**-65."""
     form = FORMATS["f64"]
-    parts = split(x)
     k, f = parts.exponent, parts.fraction
     # s + s_low = f / (2 + f); z + z_low = s**2.
     bottom = f + 2.0
@@ -71,10 +94,13 @@ def _precise_log(x: Value) -> tuple[Value, Value]:
     return high, low + fma(k, form.ln2_low, half_low + half_low)
 
 
-def _pow_of_positive_f32(x: Value, y: Value) -> Value:
-    parts = split(_ordinary(x))
+def _pow_of_parts_f32(parts: Parts, y: Value) -> Value:
     f = parts.fraction.widen()
-    log2 = fma(f, polynomial(f, LOG2_WIDE["f64"]), parts.exponent.widen())
+    # The high powers of f matter so little that float32 will do.
+    tail = polynomial(parts.fraction, LOG2_WIDE["f64"][6:]).widen()
+    for coefficient in reversed(LOG2_WIDE["f64"][:6]):
+        tail = fma(f, tail, coefficient)
+    log2 = fma(f, tail, parts.exponent.widen())
     product = capped(log2 * y.widen(), -200.0, 200.0)
     n, bits = nearest_integer(product, None, FORMATS["f64"].bias)
     r = product - n
@@ -108,27 +134,42 @@ def _pow_special(x: Value, y: Value, usual: Value) -> Value:
 
 
 def cbrt(code: Code, x: Value) -> Value:
-    """Cube root. Below 0.6 ulp."""
+    """Cube root. Below 0.75 ulp.
+
+    The exponent and the mantissa, together as one integer, are a piecewise linear logarithm: a
+    third of it, subtracted from a constant, gives x**(-1/3) to 3.5 %. Then come a step with a
+    polynomial, one of Newton's, and one more for the root itself.
+    """
     form = FORMATS[x.kind]
-    parts = split(abs(x))
-    q, bits = nearest_integer(parts.exponent, 1.0 / 3.0, form.bias)
-    rest = fma(q, -3.0, parts.exponent)
-    above, below = rest > 0.0, rest < 0.0
-    one = code.constant(x.kind, 1.0)
-    mantissa = parts.fraction + 1.0
-    a = mantissa * where(above, 2.0, where(below, 0.5, one))
-    start = where(above, 0.7937005259840998, where(below, 1.2599210498948732, one))
-    inverse = polynomial(mantissa, RECIPROCAL_CBRT["f64"]) * start
-    for _ in range(2 if x.kind == "f64" else 1):
+    lift = 3 * (form.mantissa // 3 + 1)
+    first = pattern(x.kind, form.smallest_normal)
+    rare = (magnitude(x) - first).at_least_unsigned(pattern(x.kind, _INFINITE) - first)
+
+    def remedy() -> list[Value]:
+        unusual = (magnitude(x) - 1).at_least_unsigned(pattern(x.kind, _INFINITE) - 1)
+        lifted = where(unusual, 1.0, abs(x)) * 2.0**lift
+        return [where(unusual, x, copysign(_root(lifted) * 2.0 ** (-lift // 3), x))]
+
+    return code.unless_rare(rare, [copysign(_root(abs(x)), x)], remedy)[0]
+
+
+def _root(a: Value) -> Value:
+    """The cube root of a normal positive number."""
+    form = FORMATS[a.kind]
+    # As much of the bits as is a mantissa: with the exponent of `unit`, a float of that integer.
+    width = 12 if a.kind == "f64" else 9
+    unit = 2.0**form.mantissa
+    start = (4.0 / 3.0 * form.bias - 0.068162913) * 2.0**-width * unit
+    upper = (a.bits.logical_shift(width) | pattern(a.kind, unit)).from_bits
+    inverse = (fma(upper, -1.0 / 3.0, unit * 4.0 / 3.0 + start).bits << width).from_bits
+    error = fma(-(a * inverse), inverse * inverse, 1.0)
+    inverse = fma(inverse * error, polynomial(error, RECIPROCAL_CBRT["f64"]), inverse)
+    if a.kind == "f64":
         error = fma(-(a * inverse), inverse * inverse, 1.0)
         inverse = fma(inverse * error, 1.0 / 3.0, inverse)
     square = inverse * inverse
     root = a * square
-    root_square = root * root
-    error = fma(root_square, root, -a) + fma(root, root, -root_square) * root
-    root = fma(error * square, -1.0 / 3.0, root) * power_of_two(bits)
-    unusual = (magnitude(x) - 1).at_least_unsigned(pattern(x.kind, _INFINITE) - 1)
-    return where(unusual, x, copysign(root, x))
+    return fma(fma(root * root, root, -a) * square, -1.0 / 3.0, root)
 
 
 def hypot(code: Code, x: Value, y: Value) -> Value:

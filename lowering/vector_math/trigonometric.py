@@ -5,7 +5,8 @@ r + r_low; the residue is precise even next to a multiple. n modulo 4 tells whic
 cos(r) is wanted, and its sign.
 
 float32 is computed in float64, where no second word is needed. sin and cos reduce by multiples of
-pi there, to stay with one polynomial. The result is correctly rounded in nearly all cases.
+pi there, to stay with one polynomial. The result is correctly rounded in nearly all cases. tan stays in
+float32 below 2**13.
 
 Arguments from 2**30 (float32: 2**40) on take a cold path, see `reduction`. Errors: sin and cos
 below 1 ulp, tan below 2.2.
@@ -15,11 +16,12 @@ from collections.abc import Callable
 from typing import Final
 
 from .builder import Code, Value, fma, horner, magnitude, pattern, polynomial, where
-from .coefficients import COS, SIN, SIN_HALF_TURN
+from .coefficients import COS, SIN, SIN_HALF_TURN, TAN
 from .exponential import nearest_integer
 from .reduction import huge_argument
 
 _PI: Final = (3.141592653589793, 1.2246467991473532e-16, -2.9947698097183397e-33)
+_HALF_PI_F32: Final = (1.5707963705062866, -4.371138828673793e-08, -1.7151245100058819e-15)
 _INVERSE_PI: Final = 0.3183098861837907
 
 _Reduced = tuple[Value, Value | None, Value]
@@ -53,6 +55,28 @@ def cos(code: Code, x: Value) -> Value:
 
 def tan(code: Code, x: Value) -> Value:
     """Tangent. Below 2.2 ulp."""
+    if x.kind == "f32":
+        rare = magnitude(x).at_least_unsigned(pattern("f32", 2.0**13))
+        return code.unless_rare(rare, [_moderate_tan(x)], lambda: [_tan_of_quadrants(x)])[0]
+    return _tan_of_quadrants(x)
+
+
+def _moderate_tan(x: Value) -> Value:
+    """The tangent of a float32 below 2**13, without float64."""
+    n, bits = nearest_integer(x, 2.0 * _INVERSE_PI, 0)
+    # `first` is exact, as n has few bits; `second` is, if it is so small that `third` matters.
+    first = fma(n, -_HALF_PI_F32[0], x)
+    second = fma(n, -_HALF_PI_F32[1], first)
+    r = fma(n, -_HALF_PI_F32[2], second)
+    r_low = fma(n, -_HALF_PI_F32[1], first - r)
+    square = r * r
+    tangent = r + fma(square * r, polynomial(square, TAN["f32"]), r_low)
+    odd = (bits << 31) < 0
+    ratio = where(odd, -1.0, tangent) / where(odd, tangent, 1.0)
+    return where(x.equals(0.0), x, ratio)
+
+
+def _tan_of_quadrants(x: Value) -> Value:
     r, r_low, bits = _within_quadrant(x)
     sine, cosine = _sine_and_cosine(r, r_low, x.kind)
     odd = (bits << 63) < 0

@@ -13,36 +13,13 @@ NumPy is asked and ``layout`` for strides.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 
 from fxc.ir.types import Type
 
 from ..table import TABLE, Operator, Tag
-from . import (
-    contractions,
-    control,
-    factories,
-    joins,
-    pointwise,
-    reductions,
-    views,
-    writes,
-)
 
 Meta = Callable[..., Type | tuple[Type, ...]]
-
-# The metas of single operators. Those of ufuncs, reductions and scans follow from their tag, those
-# of derived operators from the row of their group: see ``meta_of``.
-META: Mapping[str, Meta] = {
-    **pointwise.METAS,
-    **views.METAS,
-    **reductions.METAS,
-    **factories.METAS,
-    **joins.METAS,
-    **contractions.METAS,
-    **writes.METAS,
-    **control.METAS,
-}
 
 _found: dict[str, tuple[Operator, Meta]] = {}
 
@@ -60,31 +37,11 @@ def meta_of(name: str) -> Meta:
 
 
 def _make_meta(op: Operator) -> Meta:
-    if op.name in META:
-        return META[op.name]
-    if op.role:
-        return _derived_meta(op)
-    if op.numpy is not None:
-        if op.tag is Tag.SCAN:
-            return reductions.scan_meta(op)
-        if "keepdims" in op.schema.index_of:
-            return reductions.reduction_meta(op)
-        if all(param.is_value for param in op.schema.params):
-            return pointwise.pointwise_meta(op)
-    raise KeyError(f"no meta says what {op.name!r} gives")
+    values_only = all(param.is_value for param in op.schema.params)
+    if op.tag is Tag.POINTWISE and op.numpy is not None and values_only:
+        from .pointwise import pointwise_meta
 
+        return pointwise_meta(op)
+    from .selection import meta_for  # imports the whole folder; many programs are pointwise only
 
-def _derived_meta(op: Operator) -> Meta:
-    row = TABLE[op.group]
-    meta = meta_of(op.group)
-    match op.role:
-        case "inplace":
-            return writes.inplace_meta(op, row, meta)
-        case "out":
-            return writes.out_meta(op, row, meta)
-        case "copy":
-            return views.copy_meta(op, meta)  # type: ignore[arg-type]
-        case "scatter":
-            return views.scatter_meta(op, meta)  # type: ignore[arg-type]
-        case _:
-            raise KeyError(f"no meta says what {op.name!r} gives")
+    return meta_for(op)

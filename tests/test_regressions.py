@@ -1,0 +1,187 @@
+"""Small programs that fxc once computed otherwise than NumPy, each by what was wrong."""
+
+from __future__ import annotations
+
+import linecache
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import fxc
+from tests.outcomes import difference, run
+
+Make = Callable[[], tuple[Any, ...]]
+
+
+def same(fn: Callable[..., Any], make: Make, *, dynamic: bool = False) -> None:
+    """Compiled, ``fn`` does what NumPy does, in native code, in two calls."""
+    compiled = fxc.compile(fn, fullgraph=True, dynamic=dynamic)
+    expected = run(fn, make())
+    for _ in range(2):
+        assert not difference(expected, run(compiled, make()))
+    assert compiled.cache_info().eager_calls == 0
+
+
+def numbers(*shape: int) -> np.ndarray:
+    return (np.arange(np.prod(shape)) * 7 % 23 - 8.0).reshape(shape) / 4 + 0.125
+
+
+# ---------------------------------------------------------------- what a value computed late reads
+
+
+def test_value_from_a_temporary_that_is_written_later() -> None:
+    def program(a):
+        v = a * 2
+        u = v + 1
+        v[0] = 5
+        return u * v
+
+    same(program, lambda: (numbers(8),))
+
+
+def test_value_from_a_temporary_that_a_numpy_call_placed() -> None:
+    def program(a):
+        v = a * 2
+        u = v + 1
+        s = np.sort(v)
+        v[0] = 5
+        return u * 3, s, v
+
+    same(program, lambda: (numbers(8),))
+
+
+# ---------------------------------------------------------------- names in the user's function
+
+
+def test_array_argument_called_like_a_buffer() -> None:
+    def program(b1, v3):
+        x = b1 * 2
+        y = np.sort(x)
+        b1[1:] = y[:-1]
+        return x + y, v3[::-1].sum()
+
+    same(program, lambda: (numbers(8), numbers(8)))
+
+
+@pytest.mark.parametrize("dynamic", [False, True])
+def test_int_argument_called_like_a_loop_variable(dynamic: bool) -> None:
+    def program(a, i0, i1):
+        a[i0:] += i1
+        return a.reshape(2, 4) * i0
+
+    same(program, lambda: (numbers(8), 3, 4), dynamic=dynamic)
+
+
+def test_scalar_arguments_called_like_registers() -> None:
+    def program(t1, t2, t3):
+        return (t1 * t2 + t3) / t1 * t3
+
+    same(program, lambda: (numbers(8), 3.0, np.float32(2)))
+
+
+def test_int_argument_whose_name_starts_with_an_underscore() -> None:
+    def program(_n, a, in_n):
+        return a[_n:] * in_n, fxc.fori_loop(0, _n, lambda i0, x: x + a * i0, a)
+
+    same(program, lambda: (3, numbers(8), 2.0))
+
+
+def test_array_argument_called_like_a_buffer_of_column_sums() -> None:
+    def program(acc3, acc4, i2, i3b):
+        return (acc3.sum(axis=0) + acc4) * i2, (acc3 * 2.0).sum(axis=0) * i3b
+
+    same(program, lambda: (numbers(300, 300), numbers(300), 3, 4))
+
+
+# ---------------------------------------------------------------- loops
+
+
+def test_loop_that_carries_one_value_twice() -> None:
+    def program(a):
+        v = a * 2 + 1
+        return fxc.fori_loop(0, 3, lambda k, s: (s[0] + 1, s[1] * 2), (v, v))
+
+    same(program, lambda: (numbers(8),))
+
+
+def test_loop_whose_body_also_reads_the_initial_value() -> None:
+    def program(a):
+        v = a * 2 + 1
+        w = v[::-1]
+        return fxc.fori_loop(0, 3, lambda k, x: x + v, v) + fxc.fori_loop(
+            0, 2, lambda k, x: x * w, v
+        )
+
+    same(program, lambda: (numbers(8),))
+
+
+# ---------------------------------------------------------------- fusion
+
+
+def test_argmax_beside_a_pairwise_sum() -> None:
+    def program(x):
+        place = np.argmax(x)
+        total = x.sum()
+        x -= place
+        return total
+
+    same(program, lambda: (numbers(40),))
+
+
+# ---------------------------------------------------------------- operators
+
+
+@pytest.mark.parametrize("dtype", ["u1", "i1", "i4", "u4", "u8", "i8", "?", "f4"])
+def test_comparison_with_an_int_that_the_dtype_does_not_hold(dtype: str) -> None:
+    def program(u):
+        below = u > -1, u >= -1, u < -1, u <= -300, u == -(10**12), u != -300, -300 < u
+        above = u < 256, u <= 256, u > 256, u >= 2**40, u == 2**40, u != 300, 256 > u
+        return below, above, np.where(u < 256, u, 0), u[0] > -1
+
+    same(program, lambda: (np.arange(4).astype(dtype),))
+
+
+def test_clip_of_unsigned_ints_at_negative_bounds() -> None:
+    def program(u):
+        return np.clip(u, -1, 2), np.clip(u, 1, 300), np.clip(u, -5, 2**40), u.clip(-1, 9.5)
+
+    same(program, lambda: (np.arange(5, dtype=np.uint8),))
+
+
+@pytest.mark.parametrize("flag", [np.True_, True])
+def test_bool_scalar_argument(flag: Any) -> None:
+    def program(x, p):
+        return np.where(p, x, 2), x * p
+
+    same(program, lambda: (numbers(8), flag))
+
+
+# ---------------------------------------------------------------- compile time
+
+
+def compile_seconds(lines: str, *args: Any) -> float:
+    source = f"def program(x):\n{lines}    return x\n"
+    linecache.cache[lines] = (len(source), None, source.splitlines(True), lines)
+    space: dict[str, Any] = {"np": np}
+    exec(compile(source, lines, "exec"), space)
+    start = time.perf_counter()
+    fxc.compile(space["program"], fullgraph=True)(*args)
+    return time.perf_counter() - start
+
+
+def test_long_chain_compiles_in_linear_time() -> None:
+    lines = "    x = x * 0.5 + 1\n"
+    compile_seconds(lines, numbers(50))  # imports
+    few, many = (compile_seconds(lines * n, numbers(50)) for n in (200, 1000))
+    assert many < 15 * few
+
+
+def test_reshapes_between_transposes_do_not_multiply() -> None:
+    lines = "".join(
+        f"    x = x.reshape({shape}).T.reshape(10, 100) + 1\n"
+        for shape in ((20, 50), (4, 250), (8, 125), (25, 40)) * 5
+    )
+    assert compile_seconds(lines, numbers(10, 100)) < 10

@@ -1,0 +1,415 @@
+"""The text of every stage for small functions."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from expecttest import TestCase
+
+import fxc
+from fxc.compiled import Stages
+
+
+def chain(x, y):
+    return np.sqrt(x * x + y * y) * 0.5
+
+
+def softmax(x):
+    e = np.exp(x - x.max(axis=1, keepdims=True))
+    return e / e.sum(axis=1, keepdims=True)
+
+
+def relax(u):
+    u[1:-1] = 0.25 * (u[:-2] + 2.0 * u[1:-1] + u[2:])
+
+
+def column_sums(x):
+    return x.sum(axis=0)
+
+
+def absolute_if(flag, x):
+    return fxc.cond(flag, lambda x: -x, lambda x: x + 1.0, x)
+
+
+def powers(x, n):
+    return fxc.fori_loop(0, n, lambda i, p: p * x + i, np.ones_like(x))
+
+
+ROW, MATRIX = np.arange(8.0), np.arange(120.0).reshape(3, 40)
+
+
+def stages(fn: Callable[..., Any], *args: Any, dynamic: bool = False) -> Stages:
+    found: Stages = fxc.compile(fn, fullgraph=True, dynamic=dynamic).inspect(*args)
+    return found
+
+
+def text(stage: object) -> str:
+    """The text without the lines of this file, which move."""
+    return re.sub(r"( +#.*)|(?<=copy: )\S+\.py:\d+ ", "", str(stage))
+
+
+def llvm(found: Stages, *patterns: str) -> str:
+    """The lines of the LLVM text that match one of the patterns, without register numbers."""
+    lines = [line.strip() for line in found.llvm.splitlines()]
+    chosen = [line for line in lines if any(re.search(p, line) for p in patterns)]
+    return "\n".join(re.sub(r"%r\d+", "%r", line) for line in chosen)
+
+
+class Chain(TestCase):
+    maxDiff = None
+
+    def test_captured(self) -> None:
+        self.assertExpectedInline(
+            text(stages(chain, ROW, ROW + 1).captured),
+            """\
+captured chain(%x: f64[8], %y: f64[8])
+  %0: f64[8] = multiply(%x, %x)
+  %1: f64[8] = multiply(%y, %y)
+  %2: f64[8] = add(%0, %1)
+  %3: f64[8] = sqrt(%2)
+  %4: f64[8] = multiply(%3, 0.5)
+  return %4""",
+        )
+
+    def test_functional(self) -> None:
+        self.assertExpectedInline(
+            text(stages(chain, ROW, ROW + 1).functional),
+            """\
+functional chain(%x: f64[8], %y: f64[8])
+  %0: f64[8] = multiply(%x, %x)
+  %1: f64[8] = multiply(%y, %y)
+  %2: f64[8] = add(%0, %1)
+  %3: f64[8] = sqrt(%2)
+  %4: f64[8] = multiply(%3, 0.5)
+  return %4
+  signature
+    output 0 = result 0: f64[8]""",
+        )
+
+    def test_loops(self) -> None:
+        self.assertExpectedInline(
+            text(stages(chain, ROW, ROW + 1).loops),
+            """\
+loops chain
+  input x: float64[8]
+  input y: float64[8]
+  output b2: float64[8]
+  for i0 in 0:8
+    t1 = x[i0]
+    t3 = y[i0]
+    b2[i0] = multiply(sqrt(add(multiply(t1, t1), multiply(t3, t3))), 0.5)
+  bytes moved 192; copies 0""",
+        )
+
+    def test_loops_with_symbolic_sizes(self) -> None:
+        self.assertExpectedInline(
+            text(stages(chain, ROW, ROW + 1, dynamic=True).loops),
+            """\
+loops chain
+  input x: float64[x.0]
+  input y: float64[y.0]
+  output b2: float64[x.0]
+  for i0 in 0:x.0
+    t1 = x[i0]
+    t3 = y[i0]
+    b2[i0] = multiply(sqrt(add(multiply(t1, t1), multiply(t3, t3))), 0.5)
+  bytes moved 24*x.0; copies 0""",
+        )
+
+    def test_llvm(self) -> None:
+        found = stages(chain, ROW, ROW + 1)
+        vectors = llvm(found, r"(fmul|fadd|sqrt).*<\d+ x double>")
+        self.assertExpectedInline(
+            vectors,
+            """\
+declare <8 x double> @llvm.sqrt.v8f64(<8 x double>)
+%r = fmul <8 x double> %r, %r
+%r = fmul <8 x double> %r, %r
+%r = fadd <8 x double> %r, %r
+%r = call <8 x double> @llvm.sqrt.v8f64(<8 x double> %r)
+%r = fmul <8 x double> %r, splat (double 0x3FE0000000000000)""",
+        )
+
+
+class Softmax(TestCase):
+    maxDiff = None
+
+    def test_captured(self) -> None:
+        self.assertExpectedInline(
+            text(stages(softmax, MATRIX).captured),
+            """\
+captured softmax(%x: f64[3, 40])
+  %0: f64[3, 1] = max(%x, axis=(1,), keepdims=True)
+  %1: f64[3, 40] = subtract(%x, %0)
+  %2: f64[3, 40] = exp(%1)
+  %3: f64[3, 1] = sum(%2, axis=(1,), keepdims=True, dtype=None)
+  %4: f64[3, 40] = divide(%2, %3)
+  return %4""",
+        )
+
+    def test_decomposed(self) -> None:
+        self.assertExpectedInline(
+            text(stages(softmax, MATRIX).decomposed),
+            """\
+decomposed softmax(%x: f64[3, 40])
+  %0: f64[3, 1] = max(%x, axis=(1,), keepdims=True)
+  %1: f64[3, 40] = subtract(%x, %0)
+  %2: f64[3, 40] = exp(%1)
+  %3: f64[3, 1] = sum(%2, axis=(1,), keepdims=True, dtype=None)
+  %4: f64[3, 40] = divide(%2, %3)
+  return %4
+  signature
+    output 0 = result 0: f64[3, 40]""",
+        )
+
+    def test_loops(self) -> None:
+        self.assertExpectedInline(
+            text(stages(softmax, MATRIX).loops),
+            """\
+loops softmax
+  input x: float64[3, 40]
+  temp b2: float64[40]
+  output b4: float64[3, 40]
+  for i0 in 0:3
+    for i1 in 0:40
+      t2 = maximum x[i0, i1]  [any]
+    for i3 in 0:40
+      t6 = exp(subtract(x[i0, i3], t2))
+      b2[i3] = t6
+      t8 = add t6  [pairwise]
+    for i7 in 0:40
+      b4[i0, i7] = divide(b2[i7], t8)
+  bytes moved 2560; copies 0""",
+        )
+
+
+class Stencil(TestCase):
+    maxDiff = None
+
+    def test_captured(self) -> None:
+        self.assertExpectedInline(
+            text(stages(relax, ROW).captured),
+            """\
+captured relax(%u: f64[8])
+  %0: f64[6] = slice(%u, [0:6:1])
+  %1: f64[6] = slice(%u, [1:7:1])
+  %2: f64[6] = multiply(2.0, %1)
+  %3: f64[6] = add(%0, %2)
+  %4: f64[6] = slice(%u, [2:8:1])
+  %5: f64[6] = add(%3, %4)
+  %6: f64[6] = multiply(0.25, %5)
+  %7: f64[6] = slice(%u, [1:7:1])
+  copy_(%7, %6, casting='unsafe')
+  return""",
+        )
+
+    def test_functional(self) -> None:
+        self.assertExpectedInline(
+            text(stages(relax, ROW).functional),
+            """\
+functional relax(%u: f64[8])
+  %0: f64[6] = slice_copy(%u, [1:7:1])
+  %1: f64[6] = multiply(2.0, %0)
+  %2: f64[6] = slice_copy(%u, [0:6:1])
+  %3: f64[6] = add(%2, %1)
+  %4: f64[6] = slice_copy(%u, [2:8:1])
+  %5: f64[6] = add(%3, %4)
+  %6: f64[6] = multiply(0.25, %5)
+  %7: f64[8] = slice_scatter(%u, %6, [1:7:1])
+  return %7
+  signature
+    %u := result 0""",
+        )
+
+    def test_loops(self) -> None:
+        self.assertExpectedInline(
+            text(stages(relax, ROW).loops),
+            """\
+loops relax
+  input u: float64[8]
+  temp b1: float64[6]
+  for i1 in 0:6
+    b1[i1] = multiply(0.25, add(add(u[i1], multiply(2.0, u[i1 + 1])), u[i1 + 2]))
+  for i2 in 0:6
+    u[i2 + 1] = b1[i2]
+  copy: read before it is overwritten in u
+  bytes moved 192; copies 1""",
+        )
+
+
+class ColumnSums(TestCase):
+    maxDiff = None
+
+    def test_captured(self) -> None:
+        self.assertExpectedInline(
+            text(stages(column_sums, MATRIX).captured),
+            """\
+captured column_sums(%x: f64[3, 40])
+  %0: f64[40] = sum(%x, axis=(0,), keepdims=False, dtype=None)
+  return %0""",
+        )
+
+    def test_loops(self) -> None:
+        self.assertExpectedInline(
+            text(stages(column_sums, MATRIX).loops),
+            """\
+loops column_sums
+  input x: float64[3, 40]
+  output b1: float64[40]
+  for i1 in 0:40
+    for i0 in 0:3
+      t2 = add x[i0, i1]  [sequential]
+    b1[i1] = t2
+  bytes moved 1280; copies 0""",
+        )
+
+
+class Variance(TestCase):
+    maxDiff = None
+
+    def test_decomposed(self) -> None:
+        found = stages(lambda x: x.var(axis=1), MATRIX)
+        self.assertExpectedInline(
+            text(found.decomposed),
+            """\
+decomposed function(%x: f64[3, 40])
+  %1: f64[3, 1] = sum(%x, axis=(1,), keepdims=True, dtype=None)
+  %2: f64[3, 1] = divide(%1, i64(40))
+  %3: f64[3, 40] = subtract(%x, %2)
+  %4: f64[3, 40] = square(%3)
+  %5: f64[3] = sum(%4, axis=(1,), keepdims=False, dtype=None)
+  %0: f64[3] = divide(%5, i64(40))
+  return %0
+  signature
+    output 0 = result 0: f64[3]""",
+        )
+
+
+class Condition(TestCase):
+    maxDiff = None
+
+    def test_captured(self) -> None:
+        self.assertExpectedInline(
+            text(stages(absolute_if, np.True_, ROW).captured),
+            """\
+captured absolute_if(%flag: bool, %x: f64[8])
+  %4: f64[8] = cond(%flag, (%x,), on_true={
+    (%0: f64[8])
+    %1: f64[8] = negative(%0)
+    yield %1
+  }, on_false={
+    (%2: f64[8])
+    %3: f64[8] = add(%2, 1.0)
+    yield %3
+  })
+  return %4""",
+        )
+
+    def test_functional(self) -> None:
+        self.assertExpectedInline(
+            text(stages(absolute_if, np.True_, ROW).functional),
+            """\
+functional absolute_if(%flag: bool, %x: f64[8])
+  %4: f64[8] = cond(%flag, (%x,), on_true={
+    (%0: f64[8])
+    %1: f64[8] = negative(%0)
+    yield %1
+  }, on_false={
+    (%2: f64[8])
+    %3: f64[8] = add(%2, 1.0)
+    yield %3
+  })
+  return %4
+  signature
+    output 0 = result 0: f64[8]""",
+        )
+
+    def test_loops(self) -> None:
+        self.assertExpectedInline(
+            text(stages(absolute_if, np.True_, ROW).loops),
+            """\
+loops absolute_if
+  input x: float64[8]
+  output b1: float64[8]
+  if flag
+    for i0 in 0:8
+      b1[i0] = negative(x[i0])
+  else
+    for i2 in 0:8
+      b1[i2] = add(x[i2], 1.0)
+  bytes moved 128; copies 0""",
+        )
+
+
+class CountedLoop(TestCase):
+    maxDiff = None
+
+    def test_captured(self) -> None:
+        self.assertExpectedInline(
+            text(stages(powers, ROW, 3).captured),
+            """\
+captured powers(%x: f64[8], %n: py.int)
+  symbols n = 3 (>= 2), i = 0 (>= 0)
+  %0: f64[8] = ones((8,), f64, layout=None)
+  %1: f64[8] = copy(%0, order='C')
+  %6: py.int = int_value(n)
+  %7: f64[8] = fori_loop(0, %6, (%1,), body={
+    (%i: py.int, %2: f64[8])
+    %3: f64[8] = multiply(%2, %x)
+    %4: py.int = int_value(i)
+    %5: f64[8] = add(%3, %4)
+    yield %5
+  })
+  return %7""",
+        )
+
+    def test_decomposed(self) -> None:
+        self.assertExpectedInline(
+            text(stages(powers, ROW, 3).decomposed),
+            """\
+decomposed powers(%x: f64[8], %n: py.int)
+  symbols n = 3 (>= 2), i = 0 (>= 0)
+  %0: f64[8] = ones((8,), f64, layout=None)
+  %1: f64[8] = copy(%0, order='C')
+  %2: py.int = int_value(n)
+  %7: f64[8] = fori_loop(0, %2, (%1,), body={
+    (%i: py.int, %2_3: f64[8])
+    %4: f64[8] = multiply(%2_3, %x)
+    %5: py.int = int_value(i)
+    %6: f64[8] = add(%4, %5)
+    yield %6
+  })
+  return %7
+  signature
+    output 0 = result 0: f64[8]""",
+        )
+
+    def test_loops(self) -> None:
+        self.assertExpectedInline(
+            text(stages(powers, ROW, 3).loops),
+            """\
+loops powers
+  input x: float64[8]
+  output b2: float64[8]
+  for i0 in 0:8
+    b2[i0] = copy(1.0)
+  loop i in 0:(n)
+    for i1 in 0:8
+      b2[i1] = add(multiply(b2[i1], x[i1]), astype((i)))
+  bytes moved 256; copies 0""",
+        )
+
+
+def test_machine_code_and_plan_are_there() -> None:
+    found = stages(chain, ROW, ROW + 1)
+    assert "sqrt" in found.asm
+    assert found.plan
+
+
+def test_everything_in_one_text() -> None:
+    whole = str(stages(relax, ROW))
+    names = ("captured", "functional", "decomposed", "loops", "llvm", "asm")
+    assert re.findall(r"^== (\w+) ==$", whole, re.MULTILINE) == list(names)
