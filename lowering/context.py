@@ -422,7 +422,7 @@ class Body:
         operands = node.args[: len(node.args) - _statics(node)]
         resolved, result = loop_dtypes(node)
         for operand, dtype in zip(operands, resolved, strict=True):
-            at = broadcast(operand.type.shape, index)
+            at = broadcast(operand.type.shape, index, node.output.type.shape)
             args.append(self.value(operand, at, dtype))
             dtypes.append(dtype)
         name = self.compute(node.op, args, dtypes, result)

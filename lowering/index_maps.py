@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from fxc.ir.graph import SliceSpec
-from fxc.ir.symbols import Dim, decide, product
+from fxc.ir.symbols import Dim, decide, guard, product
 from fxc.ir.types import Type
 
 Idx = tuple[Dim, ...]
@@ -47,13 +47,19 @@ def squeeze_index(operand: Type, args: tuple[Any, ...], index: Idx) -> Idx:
 
 
 def broadcast_index(operand: Type, args: tuple[Any, ...], index: Idx) -> Idx:
-    return broadcast(operand.shape, index)
+    return broadcast(operand.shape, index, args[0])
 
 
-def broadcast(shape: tuple[Dim, ...], index: Idx) -> Idx:
-    """The index of the element that a (broadcast) operand of ``shape`` has at ``index``."""
+def broadcast(shape: Idx, index: Idx, target: Idx) -> Idx:
+    """The index of the element that an operand of ``shape``, broadcast to ``target``, has at
+    ``index``. A symbolic dim that is not the target's is 1 by a guard.
+    """
     skipped = len(index) - len(shape)
-    return tuple(0 if dim == 1 else i for dim, i in zip(shape, index[skipped:], strict=True))
+    result: list[Dim] = []
+    for dim, i, whole in zip(shape, index[skipped:], target[skipped:], strict=True):
+        stays = dim != 1 and (dim == whole or not guard(dim, "==", 1))
+        result.append(i if stays else 0)
+    return tuple(result)
 
 
 def diagonal_index(operand: Type, args: tuple[Any, ...], index: Idx) -> Idx:

@@ -161,9 +161,6 @@ def test_native_random_programs(chunk: int) -> None:
         check(random_program(seed), natively)
 
 
-@pytest.mark.xfail(
-    strict=True, reason="a dim that is 1 by a guard, see test_find_with_symbolic_sizes"
-)
 def test_random_programs_with_symbolic_sizes() -> None:
     for seed in range(FIRST, FIRST + NATIVE):
         check(random_program(seed), symbolically)
@@ -266,8 +263,6 @@ FINDS = (
     nothing_written_through_nothing, rotated_in_place, place_and_sum_of_one_operand,
 )  # fmt: skip
 
-WIDENED = "a dim that is 1 by a guard is indexed as if it were longer (lowering)"
-
 
 def slice_of_one_symbolic_row(a):
     return a * a[4:-1]
@@ -277,7 +272,6 @@ def slice_of_one_symbolic_step(a):
     a[2::-1] *= a[5::2]
 
 
-@pytest.mark.xfail(strict=True, reason=WIDENED)
 @pytest.mark.parametrize("fn", [slice_of_one_symbolic_row, slice_of_one_symbolic_step])
 def test_find_with_symbolic_sizes(fn: Callable[..., Any]) -> None:
     values = np.array([3.0, -1.0, 2.0, 5.0, 0.5, 4.0])

@@ -64,11 +64,10 @@ def tan(code: Code, x: Value) -> Value:
 def _moderate_tan(x: Value) -> Value:
     """The tangent of a float32 below 2**13, without float64."""
     n, bits = nearest_integer(x, 2.0 * _INVERSE_PI, 0)
-    # `first` is exact, as n has few bits; `second` is, if it is so small that `third` matters.
+    # `first` is exact, as n has few bits.
     first = fma(n, -_HALF_PI_F32[0], x)
-    second = fma(n, -_HALF_PI_F32[1], first)
-    r = fma(n, -_HALF_PI_F32[2], second)
-    r_low = fma(n, -_HALF_PI_F32[1], first - r)
+    r = fma(n, -_HALF_PI_F32[1], first)
+    r_low = fma(n, -_HALF_PI_F32[2], fma(n, -_HALF_PI_F32[1], first - r))
     square = r * r
     tangent = r + fma(square * r, polynomial(square, TAN["f32"]), r_low)
     odd = (bits << 31) < 0
