@@ -304,6 +304,7 @@ class _Boundary:
         self.graph = graph
         self.results: list[Operand] = []
         self.places: dict[Operand, int] = {}
+        self.bases: dict[int, int] = {}  # by id: each is an object of the caller's
         self.views: dict[FunctionalArray, int] = {}
 
     def new_result(self, operand: Operand) -> int:
@@ -342,4 +343,10 @@ class _Boundary:
     def base(self, base: _Base) -> InputLeaf | ResultLeaf:
         if base.input is not None:
             return InputLeaf(base.input)
-        return ResultLeaf(self.result(base.value), base.value.type)
+        if id(base) not in self.bases:
+            value = base.value
+            if value in self.places:  # two arrays hold the same: `x[...] = y; return x, y`
+                value = self.run.trace("copy", value, "K")
+                value.type = base.value.type
+            self.bases[id(base)] = self.result(value)
+        return ResultLeaf(self.bases[id(base)], base.value.type)

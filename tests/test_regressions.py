@@ -137,8 +137,8 @@ def test_argmax_beside_a_pairwise_sum() -> None:
 @pytest.mark.parametrize("dtype", ["u1", "i1", "i4", "u4", "u8", "i8", "?", "f4"])
 def test_comparison_with_an_int_that_the_dtype_does_not_hold(dtype: str) -> None:
     def program(u):
-        below = u > -1, u >= -1, u < -1, u <= -300, u == -(10**12), u != -300, -300 < u
-        above = u < 256, u <= 256, u > 256, u >= 2**40, u == 2**40, u != 300, 256 > u
+        below = u > -1, u >= -1, u < -1, u <= -300, u == -(10**12), u != -300, u > -300
+        above = u < 256, u <= 256, u > 256, u >= 2**40, u == 2**40, u != 300, u < 256
         return below, above, np.where(u < 256, u, 0), u[0] > -1
 
     same(program, lambda: (np.arange(4).astype(dtype),))
@@ -185,3 +185,15 @@ def test_reshapes_between_transposes_do_not_multiply() -> None:
         for shape in ((20, 50), (4, 250), (8, 125), (25, 40)) * 5
     )
     assert compile_seconds(lines, numbers(10, 100)) < 10
+
+
+def test_two_results_with_the_same_content_are_two_arrays() -> None:
+    def program(a):
+        w = a * 1.5
+        r = np.empty_like(a)
+        r[...] = w
+        s = np.zeros((2, 3)).T
+        s[...] = w
+        return r, w, s, w[1:], r
+
+    same(program, lambda: (numbers(3, 2),))

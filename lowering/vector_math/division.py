@@ -1,25 +1,24 @@
-"""fmod: the remainder of a division, without error.
-
-Note [Exact remainders]
-With a = abs(x), b = abs(y), both finite and b > 0, and p bits of precision, let Q be the integer
-part of a / b and R = a - Q b, which is what is wanted. Let d be a / b as the division rounds it, q
-the integer part of d, and d < 2**p.
-
-- q is Q or Q + 1. All integers up to 2**p are floats, and rounding keeps order: from
-  Q <= a / b < Q + 1 follows Q <= d <= Q + 1. (An underflow of d is no exception.)
-- Let u be the last place of the smaller of a and b, which divides both. If a >= b, then R and R - b
-  are multiples of u = ulp(b), of a size of b at most, hence floats. If a < b, then Q = 0 and R = a
-  is a float; q = 1 needs that a / b rounds to 1, so a >= b / 2 and R - b = a - b is a float
-  (Sterbenz). Subnormals are floats like others here: all are multiples of the smallest.
-- So fma(-q, b, a) is R or R - b without rounding. It is negative exactly in the second case, since
-  R >= 0, and then adding b, which gives the float R, does not round either.
-
-The result has the sign of x, also if it is zero. What remains is computed by the C library, lane by
-lane, in cold code: d >= 2**p, b = 0, infinities and nans.
-"""
+"""fmod: the remainder of a division, without error. See Note [Exact remainders]."""
 
 from .builder import Code, Value, copysign, fma, pattern, type_name, where
 from .exponential import FORMATS
+
+# Note [Exact remainders]
+# With a = abs(x), b = abs(y), both finite and b > 0, and p bits of precision, let Q be the integer
+# part of a / b and R = a - Q b, which is what is wanted. Let d be a / b as the division rounds it,
+# q the integer part of d, and d < 2**p.
+#
+# - q is Q or Q + 1. All integers up to 2**p are floats, and rounding keeps order: from
+#   Q <= a / b < Q + 1 follows Q <= d <= Q + 1. (An underflow of d is no exception.)
+# - R and R - b are floats. If a >= b, both a and b are multiples of u = ulp(b), hence R and R - b
+#   too, and those are not larger than b. If a < b, then Q = 0 and R = a; that q = 1 needs that
+#   a / b rounds to 1, so a >= b / 2, and a - b is a float (Sterbenz). Subnormals are floats like
+#   others here: all are multiples of the smallest.
+# - So fma(-q, b, a) is R or R - b without rounding. It is negative exactly in the second case,
+#   since R >= 0, and then adding b, which gives the float R, does not round either.
+#
+# The result has the sign of x, also if it is zero. What remains is computed by the C library, lane
+# by lane, in cold code: d >= 2**p, b = 0, infinities and nans.
 
 
 def fmod(code: Code, x: Value, y: Value) -> Value:

@@ -5,8 +5,8 @@ r + r_low; the residue is precise even next to a multiple. n modulo 4 tells whic
 cos(r) is wanted, and its sign.
 
 float32 is computed in float64, where no second word is needed. sin and cos reduce by multiples of
-pi there, to stay with one polynomial. The result is correctly rounded in nearly all cases. tan stays in
-float32 below 2**13.
+pi there, to stay with one polynomial. The result is correctly rounded in nearly all cases. tan of
+arguments below 2**13 stays in float32, with r_low as for float64.
 
 Arguments from 2**30 (float32: 2**40) on take a cold path, see `reduction`. Errors: sin and cos
 below 1 ulp, tan below 2.2.
@@ -25,7 +25,7 @@ _HALF_PI_F32: Final = (1.5707963705062866, -4.371138828673793e-08, -1.7151245100
 _INVERSE_PI: Final = 0.3183098861837907
 
 _Reduced = tuple[Value, Value | None, Value]
-"""r, r_low (None for float32) and an integer congruent to n modulo 4 (modulo 2 for halves = 1)."""
+"""r, r_low (None: all is in float64 for float32), and an integer that is n modulo 4 (halves: 2)."""
 
 
 def sin(code: Code, x: Value) -> Value:
@@ -64,10 +64,7 @@ def tan(code: Code, x: Value) -> Value:
 def _moderate_tan(x: Value) -> Value:
     """The tangent of a float32 below 2**13, without float64."""
     n, bits = nearest_integer(x, 2.0 * _INVERSE_PI, 0)
-    # `first` is exact, as n has few bits.
-    first = fma(n, -_HALF_PI_F32[0], x)
-    r = fma(n, -_HALF_PI_F32[1], first)
-    r_low = fma(n, -_HALF_PI_F32[2], fma(n, -_HALF_PI_F32[1], first - r))
+    r, r_low = _precise_residue(x, n, _HALF_PI_F32)
     square = r * r
     tangent = r + fma(square * r, polynomial(square, TAN["f32"]), r_low)
     odd = (bits << 31) < 0
@@ -119,14 +116,20 @@ def _sine_and_cosine(r: Value, r_low: Value | None, kind: str) -> tuple[Value, V
 
 def _residue(x: Value, n: Value, halves: float, kind: str) -> tuple[Value, Value | None]:
     """x - n pi * halves, by parts."""
-    first = fma(n, -_PI[0] * halves, x)
     if kind == "f32":
+        first = fma(n, -_PI[0] * halves, x)
         return fma(n, -_PI[1] * halves, first), None
+    return _precise_residue(x, n, (_PI[0] * halves, _PI[1] * halves, _PI[2] * halves))
+
+
+def _precise_residue(x: Value, n: Value, unit: tuple[float, float, float]) -> tuple[Value, Value]:
+    """x - n * unit as a sum, the unit being given in three parts."""
     # `first` is exact. `first - second` may cancel and is exact then.
-    second = n * (_PI[1] * halves)
-    second_low = fma(n, _PI[1] * halves, -second)
+    first = fma(n, -unit[0], x)
+    second = n * unit[1]
+    second_low = fma(n, unit[1], -second)
     r = first - second
-    return r, fma(n, -_PI[2] * halves, ((first - r) - second) - second_low)
+    return r, fma(n, -unit[2], ((first - r) - second) - second_low)
 
 
 def _reduced(
