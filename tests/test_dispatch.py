@@ -1,7 +1,6 @@
 """The dispatcher: precedence, keys, registration; the Trace column; backend indexes."""
 
 import threading
-import timeit
 from typing import Any
 
 import numpy as np
@@ -252,10 +251,6 @@ def test_operators_added_later_are_there() -> None:
         dispatcher.call("twice", 1)
 
 
-def test_making_a_dispatcher_takes_little_time() -> None:
-    assert min(timeit.repeat(make_dispatcher, number=1, repeat=20)) < 2e-3
-
-
 # ---------------------------------------------------------------- trace
 
 
@@ -327,15 +322,6 @@ def test_numpys_own_exception_comes_out_of_a_trace() -> None:
     with recording_into(builder), pytest.raises(ValueError, match="broadcast"):
         default_dispatcher().call("add", x, builder.value(array_type(F64, (2,)), "y"))
     assert builder.nodes == ()
-
-
-def test_a_traced_pointwise_node_costs_microseconds() -> None:
-    builder = GraphBuilder()
-    x = traced_input(builder, 2, 3)
-    call = default_dispatcher().call
-    with recording_into(builder):
-        taken = min(timeit.repeat(lambda: call("add", x, x), number=500, repeat=20)) / 500
-    assert taken < 60e-6  # 10 µs on an idle machine; the limit is for busy ones
 
 
 # ---------------------------------------------------------------- backends

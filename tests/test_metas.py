@@ -7,7 +7,6 @@ evaluated at the sizes at hand, must be the same, under guards that hold.
 
 import itertools
 import random
-import time
 import warnings
 
 import numpy as np
@@ -890,17 +889,3 @@ def test_metas_and_kernels_agree_on_the_samples(name):
         assert Symbolic().evaluated(answer) == truth, f"{name}({', '.join(map(str, given))})"
         count += 1
     assert count
-
-
-def test_static_pointwise_metas_are_cheap():
-    x, add = array_type(F8, (3, 4)), meta_of("add")
-    add(x, x)
-    best = min(_timed(add, x, x) for _ in range(5))
-    assert best < 40e-6  # some 4 µs on an idle machine
-
-
-def _timed(function, *args):
-    start = time.perf_counter()
-    for _ in range(1000):
-        function(*args)
-    return (time.perf_counter() - start) / 1000
