@@ -57,7 +57,7 @@ LEFT_TO_NUMPY: dict[str, str] = {
     "signbit": "?bB",  # a loop of float16
 }  # fmt: skip
 LEFT_IF_EMPTY = {"mean", "var", "std"}  # they warn
-LEFT_IF_RANK_0 = {"cumsum", "cumprod"}
+LEFT_IF_RANK_0 = {"cumsum", "cumprod", "var", "std"}  # the last two warn, for ddof=1
 FOREIGN = "eFDG"  # float16, complex
 
 

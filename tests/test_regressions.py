@@ -207,3 +207,50 @@ def test_two_results_with_the_same_content_are_two_arrays() -> None:
         return r, w, s, w[1:], r
 
     same(program, lambda: (numbers(3, 2),))
+
+
+# ---------------------------------------------------------------- Python ints, bools, rank 0
+
+
+@pytest.mark.parametrize(
+    "make", [lambda u, k: np.full(4, k, u.dtype), lambda u, k: np.clip(u, k, 3)]
+)
+def test_python_int_that_the_dtype_cannot_hold(make: Callable[..., Any]) -> None:
+    compiled = fxc.compile(make, fullgraph=True)
+    u = np.arange(4, dtype=np.uint8)
+    for k in (2, 300):
+        assert not difference(run(make, (u, k)), run(compiled, (u, k)))
+
+
+def test_bools_squared_by_the_operator() -> None:
+    same(lambda b: (b**2, np.power(b, 2)), lambda: (np.array([True, False]),))
+
+
+@pytest.mark.parametrize("axis", [0, -1])
+def test_first_axis_of_an_array_without_axes(axis: int) -> None:
+    def program(z):
+        return np.sum(z, axis=axis), z.max(axis=axis), np.argmax(z, axis=axis), np.squeeze(z, axis)
+
+    same(program, lambda: (np.array(2.5),))
+
+
+class Oscillator:
+    def __init__(self) -> None:
+        self.step = 0.5
+
+    def advance(self, x):
+        return x * self.step
+
+
+def test_what_a_bound_object_holds_is_read_anew() -> None:
+    oscillator, x = Oscillator(), numbers(3)
+    compiled = fxc.compile(oscillator.advance, fullgraph=True)
+    for oscillator.step in (0.5, 0.25):
+        assert (compiled(x) == oscillator.advance(x)).all()
+
+
+def test_a_function_that_calls_itself() -> None:
+    def power(x, n):
+        return x if n == 1 else power(x, n - 1) * x
+
+    same(power, lambda: (numbers(3), 4))

@@ -10,6 +10,7 @@ from fxc.ir.graph import Literal, Operand
 from fxc.ir.types import ArrayType
 from fxc.ops.metas.layout import is_c_ordered, is_f_ordered, layout_of
 
+from .indexing import check_fits
 from .operands import Traced, TracedValue, array_value, dim_of, dims_of, operand, record, wrap
 from .session import refuse
 from .shaping import transpose, wrap_dims
@@ -64,6 +65,7 @@ def full(
     dims = dims_of(shape)
     value = operand(fill_value)
     wanted = value.type.dtype if dtype is None else np.dtype(dtype)
+    check_fits(fill_value, wanted)
     return record("full", dims, value, wanted, layout=_layout(order, len(dims)))
 
 

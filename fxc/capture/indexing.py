@@ -177,7 +177,7 @@ def assign(value: Value, source: Any, casting: str = "unsafe") -> None:
     given = operand(source)
     if isinstance(given, Literal):
         given = _known_scalar(given, value.type.dtype, casting)
-    _check_fits(source, value.type.dtype)
+    check_fits(source, value.type.dtype)
     extra = given.type.rank - value.type.rank
     session = current()
     if extra > 0 and all(is_one(dim) for dim in given.type.shape[:extra]):
@@ -194,7 +194,8 @@ def _known_scalar(scalar: Literal, dtype: np.dtype, casting: str) -> Literal:
     return scalar
 
 
-def _check_fits(source: Any, dtype: np.dtype) -> None:
+def check_fits(source: Any, dtype: np.dtype) -> None:
+    """Guard that a Python int from outside is in the range of the dtype it goes into."""
     if type(source) is TracedInt and dtype.kind in "iu" and dtype != np.int64:
         info = np.iinfo(dtype)
         for relation, bound in ((">=", info.min), ("<=", info.max)):
@@ -236,7 +237,7 @@ def _one_element(source: Any, dtype: np.dtype) -> Operand:
         cell = np.zeros((), dtype)
         cell[()] = source
         return Literal(cell.reshape(1)[0])
-    _check_fits(source, dtype)
+    check_fits(source, dtype)
     given = source._operand()
     if given.type.rank:
         raise refuse("writing an array by a mask cannot be captured; use np.where(mask, values, x)")

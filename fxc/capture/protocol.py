@@ -22,7 +22,7 @@ from . import creation, shaping
 from .indexing import assign
 from .operands import array_value, operand, record, wrap
 from .session import current, refuse
-from .traced_int import wrap_dim
+from .traced_int import TracedInt, wrap_dim
 from .ufuncs import axis_number, call_ufunc, find, reducible, scan, writable
 from .ufuncs import reduce as reduction
 
@@ -86,11 +86,11 @@ def clip(
     for key, value in options.items():
         if value is not None and value is not np._NoValue:
             raise refuse(f"np.clip with {key}= cannot be captured")
-    low, high = (
-        None if x is None or x is np._NoValue else operand(x)
-        for x in (a_min if min is None else min, a_max if max is None else max)
-    )
     value = reducible(a)
+    bounds: tuple[Any, ...] = (a_min if min is None else min, a_max if max is None else max)
+    if value.type.dtype.kind in "iu":  # whether a Python int is in the dtype's range matters
+        bounds = tuple(int(x) if type(x) is TracedInt else x for x in bounds)
+    low, high = (None if x is None or x is np._NoValue else operand(x) for x in bounds)
     if out is not None:
         current().record("clip.out", value, low, high, out=writable(out))
         return out

@@ -160,6 +160,8 @@ def squeeze(x: Any, axis: Any = None) -> Any:
     if axis is None:
         ones = tuple(a for a, d in enumerate(kind.shape) if is_one(d))
         return record("squeeze", value, ones) if ones else wrap(value)  # x itself, as NumPy
+    if kind.rank == 0 and axis in (0, -1):
+        return wrap(value)
     axes = _axes(axis, kind.rank)
     if not all(is_one(kind.shape[a]) for a in axes):
         raise ValueError("cannot select an axis to squeeze out which has size not equal to one")

@@ -251,6 +251,8 @@ def reduce(
         if value is not np._NoValue:
             raise refuse(f"np.{name} with {key}= cannot be captured")
     value = reducible(x)
+    if name not in _COMPOSED:
+        axis = _axis_of_rank_0(axis, value)
     options: dict[str, Any] = {"axis": _axes(axis), "keepdims": _flag(keepdims)}
     if name in _TAKES_DTYPE:
         options["dtype"] = None if dtype is None else np.dtype(dtype)
@@ -299,8 +301,19 @@ def _recorded(name: str, value: Operand, out: Any, options: dict[str, Any]) -> A
 
 def find(name: str, x: Any, axis: Any = None, out: Any = None, keepdims: Any = False) -> Any:
     """Record ``argmin`` or ``argmax``."""
+    value = reducible(x)
+    axis = _axis_of_rank_0(axis, value)
     place = None if axis is None else axis_number(axis)
-    return _recorded(name, reducible(x), out, {"axis": place, "keepdims": _flag(keepdims)})
+    return _recorded(name, value, out, {"axis": place, "keepdims": _flag(keepdims)})
+
+
+_COMPOSED = frozenset({"mean", "var", "std"})  # Python functions, which check their axis
+
+
+def _axis_of_rank_0(axis: Any, value: Operand) -> Any:
+    """NumPy's reductions take axis 0 and -1 of an array without axes for all of its axes."""
+    is_first = isinstance(axis, int) and not isinstance(axis, bool) and axis in (0, -1)
+    return None if is_first and value.type.rank == 0 else axis
 
 
 def scan(name: str, x: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
@@ -349,12 +362,19 @@ def binary(name: str) -> tuple[Callable[[Any, Any], Any], Callable[[Any, Any], A
     """The method of an operator and its reflected one."""
 
     def plain(self: Any, other: Any) -> Any:
+        if name == "power" and type(other) is int and other == 2 and _is_bools(self):
+            return call_ufunc("square", self)  # the operator takes a shortcut, np.power does not
         return call_ufunc(name, self, other) if taken(other) else NotImplemented
 
     def reflected(self: Any, other: Any) -> Any:
         return call_ufunc(name, other, self) if taken(other) else NotImplemented
 
     return plain, reflected
+
+
+def _is_bools(x: Any) -> bool:
+    kind = x._value.type
+    return isinstance(kind, ArrayType) and kind.dtype == np.dtype(bool)
 
 
 def unary(name: str) -> Callable[[Any], Any]:
