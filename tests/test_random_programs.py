@@ -1,7 +1,7 @@
 """Random programs of views and writes, plain and compiled: everything a caller sees is equal.
 
-Two levels. *Cheap*: captured, functionalized, simplified and decomposed, each graph verified, and
-evaluated by NumPy. *Native*: ``fxc.compile``. ``FXC_FUZZ_PROGRAMS`` sets how many programs run
+Three levels. *Cheap*: captured, functionalized, simplified and decomposed, each graph verified, and
+evaluated by NumPy. *Native*: ``fxc.compile``. *Symbolic*: the same with sizes as symbols. ``FXC_FUZZ_PROGRAMS`` sets how many programs run
 (``make fuzz``); a failing one is shrunk and printed as source.
 """
 
@@ -251,6 +251,14 @@ def rotated_in_place(a):
     a[...] = np.concatenate([a[2:], a[:2]])
 
 
+def write_through_a_reshape_of_an_array_that_took_another_layout(a):
+    rows = np.stack([a, a], axis=0)
+    rows[:, :] = np.flip(rows, 0).copy("F")
+    flat = rows.reshape(-1)
+    flat[-8] = -7.5
+    return flat
+
+
 def place_and_sum_of_one_operand(a):
     return a.argmin(), a.sum()
 
@@ -261,6 +269,7 @@ FINDS = (
     copy_of_a_rank_0_view, ravel_of_gaps_is_a_copy, squeeze_of_nothing_is_the_array_itself,
     write_through_squeeze, layout_of_a_transposed_result, mean_of_a_reshaped_flip,
     nothing_written_through_nothing, rotated_in_place, place_and_sum_of_one_operand,
+    write_through_a_reshape_of_an_array_that_took_another_layout,
 )  # fmt: skip
 
 

@@ -167,6 +167,15 @@ def _scattering(view: Kernel) -> Kernel:
     return kernel
 
 
+def _reshape_scatter(x: Any, source: Any, shape: Sequence[int]) -> np.ndarray:
+    """Every element is replaced, also where the layout of ``x`` allows no view of this shape."""
+    result: np.ndarray = strided_copy(x)
+    if any(s == 0 and n > 1 for s, n in zip(x.strides, x.shape, strict=True)):
+        result = np.array(x, order="C")
+    result[...] = np.broadcast_to(source, shape).reshape(x.shape)
+    return result
+
+
 def _python_slice(spec: SliceSpec | Sequence[int]) -> slice:
     """The Python slice of one normalised axis."""
     if isinstance(spec, SliceSpec):
@@ -303,6 +312,7 @@ _KERNELS: dict[str, Kernel] = {
     "select": _select,
     "transpose": _transpose,
     "reshape": _reshape,
+    "reshape_scatter": _reshape_scatter,
     "copy_": _copy_,
     "astype": _astype,
     "zeros": _zeros,
