@@ -66,7 +66,7 @@ CALLS = 1
 # exp and tanh may differ from NumPy's by 2 ulp, which the sums and the products of matrices
 # that follow add up; counted in ulps of the largest value of the result.
 MAX_ULPS = 16
-FALLBACKS = ("matmul",)  # products of matrices are NumPy's own
+FALLBACKS = ()
 
 
 def describe(size: int) -> str:
