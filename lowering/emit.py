@@ -38,6 +38,7 @@ from .pairwise import PairwiseTree
 from .products import emit_matmul
 from .scalar_rules import SCALAR_RULES, cast
 from .survey import carried_through, is_repeatable, lanes_for
+from .totals import better_of, combined, fold_lanes, is_better
 
 # Note [Lanes]
 # Inside a vector loop every name of the loop IR stands for ``lanes`` consecutive iterations of the
@@ -265,12 +266,6 @@ class Emitter:
             offsets = code.binary("mul", I64, offsets, self.spread(self.dim(step), I64, code))
         return cast(code, (code.binary("add", I64, base, offsets),), (I64,), dtype), code.count
 
-    def combine(
-        self, stmt: Accumulate, left: str, right: str, code: Lanes, dtype: np.dtype | None = None
-    ) -> str:
-        kind = dtype or stmt.dtype
-        return SCALAR_RULES[stmt.combine].emit(code, (left, right), (kind, kind), kind)
-
     # -- blocks and loops
 
     def block(self, block: Sequence[Stmt], lanes: int = 1) -> None:
@@ -301,7 +296,7 @@ class Emitter:
         few = Lanes(self.function, code.count // groups)
         for group in range(groups):  # in order: a lane's total takes every element of its own
             part = value if groups == 1 else code.part(value, stmt.dtype, group, few.count)
-            total = self.combine(stmt, total, part, few)
+            total = combined(stmt, total, part, few)
         self.regs.totals[stmt.name] = total
         self.regs.atoms[stmt.name] = (total, few.count)
 
@@ -314,7 +309,7 @@ class Emitter:
         position, lanes = self.index(stmt.position, I64, code)
         if lanes != code.count:
             position = self.spread(position, I64, code)
-        better = _is_better(code, stmt, value, best)
+        better = is_better(code, stmt, value, best)
         none_yet = code.compare("slt", I64, where, code.const(0, I64))
         better = code.binary("or", BOOL, better, none_yet)
         self.regs.totals[stmt.name] = code.select(better, dtype, value, best)
@@ -493,40 +488,11 @@ class Emitter:
         return tuple(fixed), tuple(rest)
 
     def _join_lanes(self, stmt: Accumulate, vectors: dict[str, str], code: Lanes) -> None:
-        """Combine the lanes' totals, half with half, and then with the scalar one."""
+        """Combine the lanes' totals with the scalar one."""
         keys = dict(self._keys([stmt]))
-        total = {key: vectors[key] for key in keys}
-        while code.count > 1:
-            half = Lanes(self.function, code.count // 2)
-            low, high = (
-                {key: code.part(total[key], dtype, n, half.count) for key, dtype in keys.items()}
-                for n in range(2)
-            )
-            total = self._better(stmt, low, high, half)
-            code = half
+        total = fold_lanes(stmt, {key: vectors[key] for key in keys}, keys, code)
         scalar = {key: self.regs.totals[key] for key in keys}
-        self.regs.totals.update(self._better(stmt, scalar, total, code))
-
-    def _better(
-        self, stmt: Accumulate, left: dict[str, str], right: dict[str, str], code: Lanes
-    ) -> dict[str, str]:
-        """Two totals as one; of positions that are equally good the first."""
-        name, key, dtype = stmt.name, f"{stmt.name}@", stmt.dtype
-        if stmt.position is None:
-            return {name: self.combine(stmt, left[name], right[name], code)}
-        better = _is_better(code, stmt, right[name], left[name])
-        worse = _is_better(code, stmt, left[name], right[name])
-        either = code.binary("or", BOOL, better, worse)
-        tie = code.binary("xor", BOOL, either, code.const(True, BOOL))
-        earlier = code.compare("ult", I64, right[key], left[key])
-        better = code.binary("or", BOOL, better, code.binary("and", BOOL, tie, earlier))
-        zero = code.const(0, I64)
-        better = code.binary("or", BOOL, better, code.compare("slt", I64, left[key], zero))
-        better = code.binary("and", BOOL, better, code.compare("sge", I64, right[key], zero))
-        return {
-            name: code.select(better, dtype, right[name], left[name]),
-            key: code.select(better, I64, right[key], left[key]),
-        }
+        self.regs.totals.update(better_of(stmt, scalar, total, Lanes(self.function, 1)))
 
     # -- pairwise sums
 
@@ -564,7 +530,7 @@ class Emitter:
     ) -> None:
         code = Lanes(self.function, 1)
         for stmt, value in zip(totals, tree.call(start, count), strict=True):
-            total = self.combine(stmt, self.regs.totals[stmt.name], value, code)
+            total = combined(stmt, self.regs.totals[stmt.name], value, code)
             self.regs.totals[stmt.name] = total
 
     # -- control flow
@@ -586,21 +552,6 @@ class Emitter:
         code = Lanes(self.function, 1)
         lo, hi = self.atom(stmt.lo, I64, code), self.atom(stmt.hi, I64, code)
         self.counted(stmt.var, lo, hi, 1, 1, (), lambda: self.block(stmt.body))
-
-
-def _is_better(code: Lanes, stmt: Accumulate, value: str, best: str) -> str:
-    dtype = stmt.dtype
-    greater = stmt.combine == "maximum"
-    if dtype.kind == "f":
-        better = code.compare("ogt" if greater else "olt", dtype, value, best)
-        is_nan = code.compare("uno", dtype, value, value)
-        was_number = code.compare("ord", dtype, best, best)
-        return code.binary("or", BOOL, better, code.binary("and", BOOL, is_nan, was_number))
-    if dtype.kind == "b":
-        flipped = code.binary("xor", BOOL, best if greater else value, code.const(True, BOOL))
-        return code.binary("and", BOOL, value if greater else best, flipped)
-    sign = "s" if dtype.kind == "i" else "u"
-    return code.compare(sign + ("gt" if greater else "lt"), dtype, value, best)
 
 
 def _fits(loop: Loop) -> bool:

@@ -19,6 +19,7 @@ from .neutral import nothing
 from .reduction_order import PAIRWISE_BLOCK, PAIRWISE_LANES
 from .scalar_rules import SCALAR_RULES
 from .survey import LONG_WORK
+from .totals import combined
 
 if TYPE_CHECKING:
     from .emit import Emitter
@@ -151,7 +152,7 @@ class PairwiseTree:
             here = pairs
         self._vectors(inner, block, lanes, (here, middle), PAIRWISE_LANES)
         inner.regs.vector = None
-        sums = [self._fold(inner, stmt, inner.regs.totals[stmt.name], code) for stmt in lanes]
+        sums = [self._fold(stmt, inner.regs.totals[stmt.name], code) for stmt in lanes]
         last = f.block
         f.do(f"br label %{join}")
         f.start(join)
@@ -204,7 +205,7 @@ class PairwiseTree:
             lambda: inner.block(block, lanes),
         )
 
-    def _fold(self, inner: Emitter, stmt: Accumulate, vector: str, code: Lanes) -> str:
+    def _fold(self, stmt: Accumulate, vector: str, code: Lanes) -> str:
         """((r0 + r1) + (r2 + r3)) + ((r4 + r5) + (r6 + r7))."""
         kind, scalar = code.type(stmt.dtype), Lanes(code.function, 1)
         parts = [
@@ -212,7 +213,7 @@ class PairwiseTree:
         ]
         while len(parts) > 1:
             parts = [
-                inner.combine(stmt, parts[i], parts[i + 1], scalar) for i in range(0, len(parts), 2)
+                combined(stmt, parts[i], parts[i + 1], scalar) for i in range(0, len(parts), 2)
             ]
         return parts[0]
 
@@ -232,9 +233,8 @@ class PairwiseTree:
         right = f.op(f"call {self.type} @{self.name}(i64 {middle}, i64 {rest}{given})")
         lefts, rights = self._parts(f, left), self._parts(f, right)
         code = Lanes(f, 1)
-        inner = self._inner_emitter(f)
         sums = [
-            inner.combine(stmt, a, b, code)
+            combined(stmt, a, b, code)
             for stmt, a, b in zip(self.totals, lefts, rights, strict=True)
         ]
         self._return(f, sums)

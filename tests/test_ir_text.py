@@ -90,7 +90,7 @@ class Draft:
         return self.inputs[-1]
 
     def op(self, name, *args, types=(), line=0):
-        place = SourceLocation("/home/ada/heat.py", line, "relax") if line else None
+        place = SourceLocation("src/heat.py", line, "relax") if line else None
         found = self.builder.add(schema_of(name), args, types, place)
         return found[0] if len(found) == 1 else found
 
