@@ -54,8 +54,8 @@ def _native_kernel(op: Operator) -> BackendMetadata | None:
     return BackendMetadata("llvm") if has_code(op) else None
 
 
-def functional_graph(captured: Captured) -> Graph:
-    """The captured graph without views and writes, simplified."""
+def result_leaves(captured: Captured) -> tuple[OutputLeaf, ...]:
+    """The leaves of the caller's result; a ResultLeaf numbers a result of the captured graph."""
     leaves: list[OutputLeaf] = []
     place = 0
     for leaf in captured.outputs:
@@ -65,6 +65,12 @@ def functional_graph(captured: Captured) -> Graph:
             place += 1
         else:
             leaves.append(leaf)
+    return tuple(leaves)
+
+
+def functional_graph(captured: Captured) -> Graph:
+    """The captured graph without views and writes, simplified."""
+    leaves = result_leaves(captured)
     return simplify(functionalize(captured.graph, leaves, default_dispatcher()))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fxc.ir.symbols import Dim, SymExpr, SymFunc, atoms, floordiv, substitute, symbols_of
+from fxc.ir.symbols import Dim, SymExpr, SymFunc, atoms, floordiv, symbols_of
 
 from .index_maps import Idx
 from .loops import Buffer
@@ -65,8 +65,3 @@ def step_of(dim: Dim, loop: str) -> Dim | None:
 
 def _inside(atom: SymFunc) -> set[str]:
     return {*symbols_of(atom.left), *symbols_of(atom.right)}
-
-
-def without(dim: Dim, loop: str) -> Dim:
-    """``dim`` in the first iteration of ``loop``."""
-    return substitute(dim, {loop: 0})

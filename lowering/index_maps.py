@@ -127,23 +127,3 @@ INDEX_MAPS: dict[str, IndexMap] = {
     "broadcast_to": broadcast_index,
     "diagonal": diagonal_index,
 }
-
-
-def inverse_shape_index(
-    operand: Type, name: str, args: tuple[Any, ...], index: Idx, shape: tuple[Dim, ...]
-) -> Idx | None:
-    """For a view that covers its operand once (transpose, reshape …): the view's index of the
-    operand's element at ``index``; None for other views. ``shape`` is the view's.
-    """
-    match name:
-        case "transpose":
-            return tuple(index[axis] for axis in args[0])
-        case "reshape":
-            return regroup(operand.shape, shape, index)
-        case "expand_dims":
-            rest = iter(index)
-            return tuple(0 if axis in args[0] else next(rest) for axis in range(len(shape)))
-        case "squeeze":
-            return tuple(i for axis, i in enumerate(index) if axis not in args[0])
-        case _:
-            return None

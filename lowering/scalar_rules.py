@@ -21,7 +21,7 @@ Emit = Callable[[Lanes, Sequence[str], DTypes, np.dtype], str]
 
 BOOL = np.dtype(bool)
 I32, I64 = np.dtype(np.int32), np.dtype(np.int64)
-F32, F64 = np.dtype(np.float32), np.dtype(np.float64)
+F64 = np.dtype(np.float64)
 
 
 def anything(args: Sequence[object], dtypes: DTypes) -> bool:

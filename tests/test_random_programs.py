@@ -16,12 +16,11 @@ import numpy as np
 import pytest
 
 import fxc
-from fxc.capture.capture import ArrayLeaf, Captured, ScalarLeaf, capture
+from fxc.capture.capture import Captured, capture
 from fxc.dispatch.default import default_dispatcher
 from fxc.ir.errors import CaptureError
 from fxc.ir.evaluate import call
 from fxc.ir.graph import Graph, Node
-from fxc.ir.signature import OutputLeaf, ResultLeaf
 from fxc.ir.tree import LEAF, unflatten
 from fxc.ir.types import Type
 from fxc.ir.verify import verify
@@ -31,7 +30,7 @@ from fxc.ops.table import TABLE
 from fxc.passes.decompose import decompose
 from fxc.passes.functionalize import functionalize
 from fxc.passes.simplify import simplify
-from fxc.stages import llvm_index
+from fxc.stages import llvm_index, result_leaves
 from tests.outcomes import Outcome, difference, run
 from tests.programs import Program, random_program, shrink
 
@@ -70,15 +69,7 @@ def verified(graph: Graph, after: str) -> Graph:
 def stages(captured: Captured) -> Graph:
     """All graph stages, each verified; the last one."""
     verified(captured.graph, "capture")
-    leaves: list[OutputLeaf] = []
-    place = 0
-    for leaf in captured.outputs:
-        if isinstance(leaf, ArrayLeaf | ScalarLeaf):
-            operand = leaf.value if isinstance(leaf, ArrayLeaf) else leaf.operand
-            leaves.append(ResultLeaf(place, operand.type))
-            place += 1
-        else:
-            leaves.append(leaf)
+    leaves = result_leaves(captured)
     functional = verified(
         functionalize(captured.graph, leaves, default_dispatcher()), "functionalize"
     )

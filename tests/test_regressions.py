@@ -213,7 +213,12 @@ def test_two_results_with_the_same_content_are_two_arrays() -> None:
 
 
 @pytest.mark.parametrize(
-    "make", [lambda u, k: np.full(4, k, u.dtype), lambda u, k: np.clip(u, k, 3)]
+    "make",
+    [
+        lambda u, k: np.full(4, k, u.dtype),
+        lambda u, k: np.full_like(u, k),
+        lambda u, k: np.clip(u, k, 3),
+    ],
 )
 def test_python_int_that_the_dtype_cannot_hold(make: Callable[..., Any]) -> None:
     compiled = fxc.compile(make, fullgraph=True)

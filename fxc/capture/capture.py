@@ -64,15 +64,6 @@ class Captured:
     symbols: Mapping[str, SymbolSource]
     static: frozenset[str]
 
-    @property
-    def array_inputs(self) -> tuple[int, ...]:
-        """Which inputs are arrays: distinct objects, that may overlap."""
-        return tuple(
-            place
-            for place, each in enumerate(self.inputs)
-            if isinstance(each.value.type, ArrayType)
-        )
-
 
 _MOST_ATTEMPTS = 40
 

@@ -118,6 +118,7 @@ def full_like(
     """As ``np.full_like``."""
     _supported("full_like", device=device)
     dims, wanted, layout = _like(a, dtype, order, shape)
+    check_fits(fill_value, wanted)
     return record("full", dims, operand(fill_value), wanted, layout=layout)
 
 

@@ -56,11 +56,6 @@ def record(name: str, *args: Any, **kwargs: Any) -> Any:
     return None if result is None else wrap_all(result)
 
 
-def is_traced(x: Any) -> bool:
-    """Whether ``x`` is a traced value; containers are not looked into."""
-    return isinstance(x, Traced)
-
-
 def has_traced(x: Any) -> bool:
     """Whether ``x`` is a traced value or a tuple, list, dict or slice that holds one."""
     if isinstance(x, Traced):

@@ -178,16 +178,6 @@ class Session:
         finally:
             _thread.session = before
 
-    @contextmanager
-    def suspended(self) -> Iterator[None]:
-        """Run something eagerly, that NumPy may do as it likes."""
-        before = _thread.session
-        _thread.session = None
-        try:
-            yield
-        finally:
-            _thread.session = before
-
 
 class _Thread(threading.local):
     session: Session | None = None

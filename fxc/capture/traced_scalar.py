@@ -133,11 +133,6 @@ class TracedScalar(TracedValue):
         return round_array(self, decimals)
 
 
-def as_array(x: Any) -> Any:
-    """A rank-0 array with the scalar in it."""
-    return record("copy", x._value, order="K")
-
-
 def astype(x: Any, dtype: Any, casting: str = "unsafe") -> Any:
     """The scalar as another dtype; still a scalar."""
     wanted = np.dtype(dtype)
