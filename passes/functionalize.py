@@ -24,7 +24,7 @@ from fxc.dispatch.keys import DispatchKey
 from fxc.dispatch.trace import current_builder, recording_into
 from fxc.ir.builder import GraphBuilder
 from fxc.ir.errors import InternalError
-from fxc.ir.graph import Arg, Graph, Literal, Node, Operand, Region, SliceSpec, Value
+from fxc.ir.graph import Arg, Graph, Literal, Node, Operand, Region, Value
 from fxc.ir.records import frozen, mutable
 from fxc.ir.signature import (
     ConstantLeaf,
@@ -39,12 +39,17 @@ from fxc.ir.signature import (
 from fxc.ir.types import ArrayType, ScalarType, Type
 from fxc.ops.table import TABLE, Operator
 
+from .aliases import Path, extended, steps_of
+
 # Note [Bases and views]
 # Every array of a captured graph is a base or a chain of views of one. A base has one current
 # value, which a write replaces: the new content of the written view goes back through the scatter
-# of each view in the chain. A view holds no value of its own; when it is read it is derived from
-# the base's current value, so that all views of a base agree at every moment. What the operands
-# of a write hold is read before the base changes, as NumPy does for overlapping operands.
+# of each view on the path to it. A view holds no value of its own; when it is read it is derived
+# from the base's current value, so that all views of a base agree at every moment. What the
+# operands of a write hold is read before the base changes, as NumPy does for overlapping operands.
+#
+# The path is in a normal form (aliases.py), in which views of views are one view. The steps are
+# kept as the user took them for views that the caller gets: strides of axes of size 1 show them.
 
 
 @mutable
@@ -54,7 +59,7 @@ class _Base:
     run: Functionalization
     value: Value
     input: int | None = None
-    derived: dict[tuple[ViewStep, ...], Value] = field(default_factory=dict)
+    derived: dict[Path, Value] = field(default_factory=dict)
 
     def update(self, value: Value) -> None:
         self.value = value
@@ -69,6 +74,7 @@ class FunctionalArray:
 
     base: _Base
     steps: tuple[ViewStep, ...]
+    path: Path
     type: ArrayType
 
 
@@ -89,7 +95,7 @@ def functionalize(graph: Graph, leaves: Sequence[OutputLeaf], dispatcher: Dispat
     for place, (old, new) in enumerate(zip(graph.inputs, inputs, strict=True)):
         base = _Base(run, new, place) if isinstance(new.type, ArrayType) else None
         bases.append(base)
-        run.known[old] = new if base is None else FunctionalArray(base, (), _array(old.type))
+        run.known[old] = new if base is None else FunctionalArray(base, (), (), _array(old.type))
     register_column(dispatcher)
     with recording_into(builder):
         for node in graph.nodes:
@@ -153,7 +159,7 @@ class Functionalization:
     def owned(self, result: Any) -> Any:
         """A fresh array gets a base of its own."""
         if isinstance(result, Value) and isinstance(result.type, ArrayType):
-            return FunctionalArray(_Base(self, result), (), result.type)
+            return FunctionalArray(_Base(self, result), (), (), result.type)
         return result
 
     def argument(self, arg: Arg) -> Any:
@@ -208,22 +214,29 @@ class Functionalization:
             return arg
         base = arg.base
         value = base.value
-        for end in range(1, len(arg.steps) + 1):
-            steps = arg.steps[:end]
-            found = base.derived.get(steps)
+        for end in range(1, len(arg.path) + 1):
+            path = arg.path[:end]
+            found = base.derived.get(path)
             if found is None:
-                step = steps[-1]
-                copy = TABLE.partner(step.op, "copy").name
-                found = base.derived[steps] = self.trace(copy, value, *step.args)
+                found = base.derived[path] = self.copies(value, steps_of(path[-1:]))[-1]
             value = found
         return value
+
+    def copies(self, value: Value, steps: Sequence[ViewStep]) -> list[Value]:
+        """``value``, and the copies of the views that each step leads to."""
+        found = [value]
+        for step in steps:
+            copy = TABLE.partner(step.op, "copy").name
+            found.append(self.trace(copy, found[-1], *step.args))
+        return found
 
     def view(self, op: Operator, args: tuple[Any, ...]) -> FunctionalArray:
         """A view: one more step on the chain; nothing is recorded before it is read."""
         array: FunctionalArray = args[0]
         step = ViewStep(op.name, args[1:])
         kind = self.dispatcher.redispatch(DispatchKey.META, op.name, (array.type, *args[1:]))
-        return FunctionalArray(array.base, (*array.steps, step), _array(kind))
+        path = extended(array.path, array.type.shape, step)
+        return FunctionalArray(array.base, (*array.steps, step), path, _array(kind))
 
     def write(self, op: Operator, args: tuple[Any, ...]) -> None:
         """Compute the new content purely, then let the base take it."""
@@ -248,11 +261,8 @@ class Functionalization:
             content = self.trace("astype", content, kind.dtype, "unsafe", "K")
         if content.type.shape != kind.shape or not isinstance(content.type, ArrayType):
             content = self.trace("broadcast_to_copy", content, kind.shape)
-        steps = [step for step in target.steps if not _covers(step, base, target.steps)]
-        wholes = [base.value]
-        for step in steps[:-1]:
-            copy = TABLE.partner(step.op, "copy").name
-            wholes.append(self.trace(copy, wholes[-1], *step.args))
+        steps = steps_of(target.path)
+        wholes = self.copies(base.value, steps[:-1])
         for step, whole in reversed(list(zip(steps, wholes, strict=False))):
             scatter = TABLE.partner(step.op, "scatter").name
             content = self.trace(scatter, whole, content, *step.args)
@@ -275,25 +285,6 @@ def _type_of(arg: Any) -> Any:
     if isinstance(arg, FunctionalArray | Value):
         return arg.type
     return arg
-
-
-def _covers(step: ViewStep, base: _Base, steps: tuple[ViewStep, ...]) -> bool:
-    """Whether the step is a slice that takes everything as it is (``x[:]``, ``x[...]``)."""
-    specs = step.args[0] if step.args else ()
-    if not (isinstance(specs, tuple) and specs and isinstance(specs[0], SliceSpec)):
-        return False
-    shape = _shape_before(step, base, steps)
-    return shape is not None and all(
-        spec.start == 0 and spec.step == 1 and spec.stop == dim
-        for spec, dim in zip(specs, shape, strict=True)
-    )
-
-
-def _shape_before(
-    step: ViewStep, base: _Base, steps: tuple[ViewStep, ...]
-) -> tuple[Any, ...] | None:
-    """The shape that ``step`` is applied to, if it is the first of the chain."""
-    return base.value.type.shape if step is steps[0] else None
 
 
 class _Boundary:

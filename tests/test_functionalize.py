@@ -189,9 +189,9 @@ class FunctionalText(TestCase):
             functional(reverse, VECTOR),
             """\
 functional reverse(%x: f64[8])
-  %1: f64[8]{-8} = slice_copy(%x, [7:-1:-1])
-  %2: f64[8] = copy(%1, order='K')
-  return %2
+  %0: f64[8]{-8} = slice_copy(%x, [7:-1:-1])
+  %1: f64[8] = copy(%0, order='K')
+  return %1
   signature
     %x := result 0""",
         )
@@ -227,13 +227,11 @@ functional minus_first(%x: f64[6, 4])
             functional(through_a_view_of_a_view, VECTOR),
             """\
 functional through_a_view_of_a_view(%x: f64[8])
-  %0: f64[6] = slice_copy(%x, [1:7:1])
-  %1: f64[3]{16} = slice_copy(%0, [0:6:2])
-  %2: f64[3] = multiply(%1, 3.0)
-  %4: f64[6] = slice_scatter(%0, %2, [0:6:2])
-  %5: f64[8] = slice_scatter(%x, %4, [1:7:1])
-  %6: f64 = sum(%5, axis=None, keepdims=False, dtype=None)
-  return %6, %5
+  %0: f64[3]{16} = slice_copy(%x, [1:6:2])
+  %1: f64[3] = multiply(%0, 3.0)
+  %2: f64[8] = slice_scatter(%x, %1, [1:6:2])
+  %3: f64 = sum(%2, axis=None, keepdims=False, dtype=None)
+  return %3, %2
   signature
     %x := result 1
     output 0 = result 0: f64""",

@@ -1,0 +1,215 @@
+"""Which memory an array shows: the path of views from its base to it, in a normal form.
+
+Whatever basic indexing, ``transpose``, ``expand_dims`` and ``squeeze`` do one after the other is
+one affine view, so that ``x[1:][:, 0]`` and ``x[1:, 0]`` are the same memory and the same value:
+
+    >>> from fxc.ir.graph import SliceSpec
+    >>> tail = extended((), (6, 4), ViewStep("slice", ((SliceSpec(1, 6, 1), SliceSpec(0, 4, 1)),)))
+    >>> column = extended(tail, (5, 4), ViewStep("select", (1, 0)))
+    >>> print(*map(show_step, steps_of(column)))
+    select(1, 0) slice([1:6:1])
+
+Other views (``reshape``, ``broadcast_to``, ``diagonal``, …) stand in the path as they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from fxc.ir.graph import SliceSpec
+from fxc.ir.records import frozen
+from fxc.ir.signature import ViewStep
+from fxc.ir.symbols import Dim
+from fxc.ops.metas.shapes import slice_length
+
+Shape = tuple[Dim, ...]
+
+
+@frozen
+class Affine:
+    """A view by basic indexing and an order of axes.
+
+    ``index`` has, for each axis of what is viewed (of the given ``shape``), the elements that are
+    taken, or one index if the axis is gone. ``axes`` has, for each axis of the view, the axis that
+    it walks, or None for a new axis of size 1.
+    """
+
+    shape: Shape
+    index: tuple[Dim | SliceSpec, ...]
+    axes: tuple[int | None, ...]
+
+
+@frozen
+class Other:
+    """Any other view, of an array of the given shape."""
+
+    shape: Shape
+    step: ViewStep
+
+
+Path = tuple[Affine | Other, ...]
+
+
+def extended(path: Path, shape: Shape, step: ViewStep) -> Path:
+    """The path of ``step`` applied to the array of that ``shape`` that ``path`` leads to."""
+    if path and step.op == "reshape":
+        last = path[-1]
+        if isinstance(last, Other) and last.step.op == "reshape":
+            return extended(path[:-1], last.shape, step)  # only the last shape counts
+    rule = _RULES.get(step.op)
+    affine = rule(shape, *step.args) if rule is not None else None
+    if affine is None:
+        return (*path, Other(shape, step))
+    if path and isinstance(path[-1], Affine):
+        joined = _composed(path[-1], affine)
+        if joined is not None:
+            return path[:-1] if is_whole(joined) else (*path[:-1], joined)
+    return path if is_whole(affine) else (*path, affine)
+
+
+def is_whole(view: Affine) -> bool:
+    """Whether the view shows everything, as it is."""
+    return view.axes == tuple(range(len(view.shape))) and all(
+        isinstance(entry, SliceSpec) and _takes_all(entry, dim)
+        for entry, dim in zip(view.index, view.shape, strict=True)
+    )
+
+
+def _takes_all(spec: SliceSpec, dim: Dim) -> bool:
+    return spec.start == 0 and spec.step == 1 and spec.stop == dim
+
+
+def steps_of(path: Path) -> tuple[ViewStep, ...]:
+    """The view operators of a path, one after the other."""
+    steps: list[ViewStep] = []
+    for segment in path:
+        if isinstance(segment, Affine):
+            steps += _affine_steps(segment)
+        else:
+            steps.append(segment.step)
+    return tuple(steps)
+
+
+def _affine_steps(view: Affine) -> list[ViewStep]:
+    """Indices from the last axis to the first, the slice, the order of axes, the new axes."""
+    steps: list[ViewStep] = []
+    kept = [axis for axis, entry in enumerate(view.index) if isinstance(entry, SliceSpec)]
+    for axis in reversed(range(len(view.index))):
+        if axis not in kept:
+            steps.append(ViewStep("select", (axis, view.index[axis])))
+    specs = tuple(entry for entry in view.index if isinstance(entry, SliceSpec))
+    if not all(_takes_all(spec, view.shape[axis]) for spec, axis in zip(specs, kept, strict=True)):
+        steps.append(ViewStep("slice", (specs,)))
+    order = tuple(kept.index(axis) for axis in view.axes if axis is not None)
+    if order != tuple(range(len(order))):
+        steps.append(ViewStep("transpose", (order,)))
+    new = tuple(place for place, axis in enumerate(view.axes) if axis is None)
+    if new:
+        steps.append(ViewStep("expand_dims", (new,)))
+    return steps
+
+
+def show_step(step: ViewStep) -> str:
+    """The step as ``slice([1:6:1])``."""
+    shown = (f"[{', '.join(map(str, a))}]" if isinstance(a, tuple) else str(a) for a in step.args)
+    return f"{step.op}({', '.join(shown)})"
+
+
+# ------------------------------------------------------------------ composition
+
+
+def _composed(first: Affine, second: Affine) -> Affine | None:
+    """``second`` of ``first`` as one view; None if it takes nothing of an axis that is new."""
+    index = list(first.index)
+    for axis, entry in zip(first.axes, second.index, strict=True):
+        if axis is None:
+            if isinstance(entry, SliceSpec) and slice_length(entry) != 1:
+                return None
+            continue
+        taken = index[axis]
+        assert isinstance(taken, SliceSpec)  # an axis that is gone is not among the axes
+        if isinstance(entry, SliceSpec):
+            index[axis] = _slice_of_slice(taken, entry)
+        else:
+            index[axis] = taken.start + entry * taken.step
+    axes = tuple(None if axis is None else first.axes[axis] for axis in second.axes)
+    return Affine(first.shape, tuple(index), axes)
+
+
+def _slice_of_slice(first: SliceSpec, second: SliceSpec) -> SliceSpec:
+    start = first.start + second.start * first.step
+    stop = first.start + second.stop * first.step
+    return _normal(SliceSpec(start, stop, first.step * second.step), slice_length(second))
+
+
+def _normal(spec: SliceSpec, length: Dim) -> SliceSpec:
+    """The same elements always in the same words; nothing is ``0:0``."""
+    start, step = spec.start, spec.step
+    if length == 0:
+        return SliceSpec(0, 0, step)
+    if isinstance(start, int) and isinstance(step, int) and isinstance(length, int):
+        last = start + (length - 1) * step
+        return SliceSpec(start, last + (1 if step > 0 else -1), step)
+    return spec
+
+
+# ------------------------------------------------------------------ steps as affine views
+
+
+# The rules give the view of an array of the shape, or None if it is not affine.
+
+
+def _whole(dim: Dim) -> SliceSpec:
+    return SliceSpec(0, dim, 1)
+
+
+def _slice(shape: Shape, specs: tuple[SliceSpec, ...]) -> Affine:
+    index = [_normal(spec, slice_length(spec)) for spec in specs]
+    index += [_whole(dim) for dim in shape[len(specs) :]]
+    return Affine(shape, tuple(index), tuple(range(len(shape))))
+
+
+def _without(shape: Shape, gone: dict[int, Dim]) -> Affine:
+    """The view at one index of some axes."""
+    index = tuple(gone.get(axis, _whole(dim)) for axis, dim in enumerate(shape))
+    return Affine(shape, index, tuple(axis for axis in range(len(shape)) if axis not in gone))
+
+
+def _select(shape: Shape, axis: int, at: Dim) -> Affine:
+    return _without(shape, {axis % len(shape): at})
+
+
+def _squeeze(shape: Shape, axes: tuple[int, ...]) -> Affine:
+    return _without(shape, {axis % len(shape): 0 for axis in axes})
+
+
+def _transpose(shape: Shape, axes: tuple[int, ...]) -> Affine:
+    return Affine(shape, tuple(map(_whole, shape)), tuple(axis % len(shape) for axis in axes))
+
+
+def _expand_dims(shape: Shape, axes: tuple[int, ...]) -> Affine:
+    rank = len(shape) + len(axes)
+    new = {axis % rank for axis in axes}
+    old = iter(range(len(shape)))
+    order = tuple(None if place in new else next(old) for place in range(rank))
+    return Affine(shape, tuple(map(_whole, shape)), order)
+
+
+def _reshape(shape: Shape, wanted: Shape) -> Affine | None:
+    """A reshape that only adds and drops axes of size 1."""
+    kept = [axis for axis, dim in enumerate(shape) if dim != 1]
+    if [shape[axis] for axis in kept] != [dim for dim in wanted if dim != 1]:
+        return None
+    index = tuple(0 if dim == 1 else _whole(dim) for dim in shape)
+    rest = iter(kept)
+    return Affine(shape, index, tuple(None if dim == 1 else next(rest) for dim in wanted))
+
+
+_RULES: dict[str, Callable[..., Affine | None]] = {
+    "slice": _slice,
+    "select": _select,
+    "transpose": _transpose,
+    "expand_dims": _expand_dims,
+    "squeeze": _squeeze,
+    "reshape": _reshape,
+}
