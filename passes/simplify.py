@@ -22,7 +22,9 @@ from fxc.ops.table import TABLE, Tag
 # as another result or a parameter.
 
 # The tags of operators whose bits do not depend on the layout of their operands.
-_LAYOUT_FREE = frozenset({Tag.POINTWISE, Tag.VIEW, Tag.SCATTER, Tag.JOIN})
+_LAYOUT_FREE = frozenset(
+    {Tag.POINTWISE, Tag.VIEW, Tag.SCATTER, Tag.GATHER, Tag.INDEX_PUT, Tag.JOIN}
+)
 
 
 def simplify(graph: Graph) -> Graph:

@@ -147,6 +147,12 @@ def strided_copy(array: Any) -> np.ndarray:
     return copy
 
 
+def _unshared(x: np.ndarray) -> np.ndarray:
+    """A copy to be written: elements that share memory with others get memory of their own."""
+    shared = any(s == 0 and n > 1 for s, n in zip(x.strides, x.shape, strict=True))
+    return np.array(x, order="C") if shared else strided_copy(x)
+
+
 def _copying(view: Kernel) -> Kernel:
     def kernel(x: Any, *rest: Any) -> np.ndarray:
         return strided_copy(view(np.asarray(x), *rest))
@@ -156,9 +162,7 @@ def _copying(view: Kernel) -> Kernel:
 
 def _scattering(view: Kernel) -> Kernel:
     def kernel(x: Any, source: Any, *rest: Any) -> np.ndarray:
-        # Elements that share memory with others get memory of their own before one is written.
-        shared = any(s == 0 and n > 1 for s, n in zip(x.strides, x.shape, strict=True))
-        result = np.array(x, order="C") if shared else strided_copy(x)
+        result = _unshared(x)
         region = view(result, *rest)
         region.flags.writeable = True  # the inverse of a read-only view writes all the same
         region[...] = source
@@ -169,9 +173,7 @@ def _scattering(view: Kernel) -> Kernel:
 
 def _reshape_scatter(x: Any, source: Any, shape: Sequence[int]) -> np.ndarray:
     """Every element is replaced, also where the layout of ``x`` allows no view of this shape."""
-    result: np.ndarray = strided_copy(x)
-    if any(s == 0 and n > 1 for s, n in zip(x.strides, x.shape, strict=True)):
-        result = np.array(x, order="C")
+    result = _unshared(x)
     result[...] = np.broadcast_to(source, shape).reshape(x.shape)
     return result
 
@@ -206,6 +208,87 @@ def _transpose(x: np.ndarray, axes: tuple[int, ...]) -> Any:
 
 def _reshape(x: np.ndarray, shape: tuple[int, ...]) -> Any:
     return np.reshape(x, shape)
+
+
+# ---------------------------------------------------------------- index arrays
+
+
+def _wrap_index(index: Any, size: int, axis: int) -> Any:
+    """The index counted from the front, as NumPy's own kind of index."""
+    places = np.asarray(index).astype(np.intp)
+    outside = (places < -size) | (places >= size)
+    if outside.any():
+        raise IndexError(
+            f"index {places[outside].flat[0]} is out of bounds for axis {axis} with size {size}"
+        )
+    wrapped = np.where(places < 0, places + size, places)
+    return wrapped if isinstance(index, np.ndarray) else wrapped[()]
+
+
+Indices = tuple[Any, ...]
+
+
+def _axes_first(x: np.ndarray, axes: tuple[int, ...]) -> np.ndarray:
+    """The view of ``x`` with the indexed axes in front."""
+    return np.moveaxis(x, axes, range(len(axes)))
+
+
+def _gather(
+    x: np.ndarray,
+    indices: Indices,
+    axes: tuple[int, ...],
+    place: int,
+    layout: tuple[int, ...] | None,
+) -> np.ndarray:
+    found = np.asarray(_axes_first(x, axes)[indices])
+    count = np.broadcast(*indices).ndim
+    moved = np.moveaxis(found, range(count), range(place, place + count))
+    result: np.ndarray = _empty(moved.shape, x.dtype, layout)
+    result[...] = moved
+    return result
+
+
+def _targets(
+    x: np.ndarray, source: Any, indices: Indices, axes: tuple[int, ...], place: int
+) -> tuple[np.ndarray, Indices, Any]:
+    """A view of ``x``, flat indices into its first axes, and a source to match: for NumPy itself,
+    whose order for index arrays of several axes depends on their strides.
+    """
+    view = _axes_first(x, axes)
+    flat = tuple(np.ravel(each) for each in np.broadcast_arrays(*indices))
+    if source is None or np.ndim(source) == 0:
+        return view, flat, source
+    shape = np.broadcast_shapes(*map(np.shape, indices))
+    rest = view.shape[len(axes) :]
+    whole = np.broadcast_to(source, (*rest[:place], *shape, *rest[place:]))
+    count = len(shape)
+    moved = np.moveaxis(whole, range(place, place + count), range(count))
+    return view, flat, moved.reshape((flat[0].size, *rest))
+
+
+def _index_put(
+    x: np.ndarray, source: Any, indices: Indices, axes: tuple[int, ...], place: int
+) -> np.ndarray:
+    result = _unshared(x)
+    view, flat, values = _targets(result, source, indices, axes, place)
+    view[flat] = values
+    return result
+
+
+def _index_reduce(
+    x: np.ndarray, source: Any, indices: Indices, axes: tuple[int, ...], place: int, ufunc: str
+) -> np.ndarray:
+    result = _unshared(x)
+    view, flat, values = _targets(result, source, indices, axes, place)
+    operands = () if values is None else (values,)
+    getattr(np, ufunc).at(view, flat, *operands)
+    return result
+
+
+def _masked_put(x: np.ndarray, mask: Any, source: Any) -> np.ndarray:
+    result = _unshared(x)
+    result[mask] = source
+    return result
 
 
 # ---------------------------------------------------------------- factories
@@ -313,6 +396,11 @@ _KERNELS: dict[str, Kernel] = {
     "transpose": _transpose,
     "reshape": _reshape,
     "reshape_scatter": _reshape_scatter,
+    "wrap_index": _wrap_index,
+    "gather": _gather,
+    "index_put": _index_put,
+    "index_reduce": _index_reduce,
+    "masked_put": _masked_put,
     "copy_": _copy_,
     "astype": _astype,
     "zeros": _zeros,

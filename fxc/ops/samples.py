@@ -407,6 +407,73 @@ def _products(vectors: bool) -> Iterator[Make]:
     yield lambda: (filled(_FLOAT64, (3, 2)).T, filled(np.dtype("f4"), (2, 3)).T)
 
 
+def _index_arrays() -> Iterator[tuple[tuple[Any, ...], tuple[int, ...], int]]:
+    """Index arrays for an array of shape (2, 3, 4), their axes, and where their axes go."""
+    rows, columns = np.array([[1, 0, 1], [0, 0, 1]]), np.array([2, 0, 2])
+    yield (rows,), (0,), 0
+    yield (columns.astype("u2")[::-1],), (1,), 1
+    yield (_fortran(rows),), (2,), 2
+    yield (rows, columns), (0, 1), 0
+    yield (rows[:1], columns), (0, 2), 0
+    yield (rows.astype("i4"), 1, columns), (0, 1, 2), 0
+    yield (np.zeros((0,), np.int64),), (0,), 0
+    yield (np.int64(1), np.int64(2)), (1, 2), 1
+
+
+def _wraps() -> Iterator[Make]:
+    for dtype in map(np.dtype, ("i8", "i4", "u1", "u8")):
+        for number in range(_LAYOUTS):
+            yield lambda d=dtype, n=number: (_array(d, n) % 9, 9, 0)  # type: ignore[misc]
+    yield from _literally((np.array([-3, 0, 2, -1]), 3, 1), (np.int32(-4), 4, 0), (3, 4, 0))()
+
+
+def _gathers() -> Iterator[Make]:
+    for indices, axes, place in _index_arrays():
+        rank = 3 - len(axes) + np.broadcast(*indices).ndim
+        for dtype, layout in ((_FLOAT64, None), (_BOOL, tuple(reversed(range(rank))))):
+            for vary in (np.asarray, _fortran, _spread, _turned):
+                yield lambda d=dtype, i=indices, a=axes, p=place, o=layout, v=vary: (  # type: ignore[misc]
+                    v(filled(d, _CUBE)), i, a, p, o
+                )  # fmt: skip
+
+
+def _with_sources(targets: np.ndarray, indices: Any, axes: Any, place: int) -> Iterator[Any]:
+    """Sources for what the index arrays choose: as large, broadcast, one element."""
+    shape = kernel_of("gather")(targets, indices, axes, place, None).shape
+    yield filled(targets.dtype, shape, 3)
+    yield _fortran(filled(np.dtype("i2"), shape, 4))
+    if shape:
+        yield filled(np.dtype("u1"), shape[-1:], 5)
+    yield from (filled(targets.dtype, (), 7), targets.dtype.type(1), 1)
+
+
+def _index_puts(*more: Any) -> Callable[[], Iterator[Make]]:
+    def arguments() -> Iterator[Make]:
+        for indices, axes, place in _index_arrays():
+            for dtype, vary in ((_FLOAT64, np.asarray), (_INT64, _fortran), (_BOOL, _spread)):
+                target = filled(dtype, _CUBE)
+                for source in _with_sources(target, indices, axes, place):
+                    call = (vary(target), source, indices, axes, place, *more)
+                    yield from _literally(call)()
+
+    return arguments
+
+
+def _negated() -> Iterator[Make]:
+    for indices, axes, place in _index_arrays():
+        call = (filled(_FLOAT64, _CUBE), None, indices, axes, place, "negative")
+        yield from _literally(call)()
+
+
+def _masked_puts() -> Iterator[Make]:
+    for dtype, vary in itertools.product((_FLOAT64, _INT64), (np.asarray, _fortran, _turned)):
+        for rank in (1, 2, 3):
+            mask = filled(_BOOL, _CUBE[:rank])
+            for kind in (dtype, np.dtype("f4")):
+                source = filled(kind, (int(mask.sum()), *_CUBE[rank:]), 3)
+                yield from _literally((vary(filled(dtype, _CUBE)), mask, source))()
+
+
 def _joins(axes: Sequence[int | None]) -> Callable[[], Iterator[Make]]:
     def arguments() -> Iterator[Make]:
         for dtype, axis in itertools.product((_FLOAT64, _INT64, _BOOL), axes):
@@ -478,6 +545,11 @@ _BY_NAME: dict[str, Callable[[], Iterator[Make]]] = {
     "diagonal": _chain(
         _over((0, 0, 1), (1, 0, 1), (-1, 1, 0), shape=(3, 4)), _over((1, 2, 0), shape=_CUBE)
     ),
+    "wrap_index": _wraps,
+    "gather": _gathers,
+    "index_put": _index_puts(),
+    "index_reduce": _chain(*(_index_puts(n) for n in ("add", "maximum", "divide")), _negated),
+    "masked_put": _masked_puts,
     "zeros": _shaped(),
     "ones": _shaped(),
     "empty": _shaped(),

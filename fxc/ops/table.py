@@ -31,6 +31,8 @@ class Tag(enum.Enum):
     SCAN = "scan"
     VIEW = "view"
     SCATTER = "scatter"
+    GATHER = "gather"
+    INDEX_PUT = "index_put"
     FACTORY = "factory"
     JOIN = "join"
     CONTRACTION = "contraction"
@@ -86,6 +88,16 @@ def read_item(x: Any) -> Any:
     """What indexing by one integer an axis gives: the element itself, as a NumPy scalar."""
     return np.copy(x)[()]
 
+
+# Note [Index arrays]
+# ``x[i, :, j] = v`` is several operators. ``wrap_index`` checks one index array against the size of
+# its axis, counts negative indices from the end, and is all that can raise. ``gather`` and
+# ``index_put`` take what it gives: they read and write where the index arrays, one for each of
+# ``axes`` and broadcast together to a shape B, point to in ``x``. Their index space is the shape of
+# ``x`` without ``axes`` and with the axes of B inserted at ``place``; ``source`` broadcasts to it.
+# Elements that occur several times are written, or updated by the ufunc, one after the other in the
+# C order of B: the last one to be written stays. The result of ``gather`` has a ``layout`` as
+# factories have; ``index_put`` keeps that of ``x``.
 
 P, R, V, F = Tag.POINTWISE, Tag.REDUCTION, Tag.VIEW, Tag.FACTORY
 
@@ -198,6 +210,22 @@ ROWS: tuple[Row, ...] = (
     row("squeeze(Array(a) x, int[] axes) -> Array(a)", V, np.squeeze),
     row("broadcast_to(Array(a) x, Sym[] shape) -> Array(a)", V, np.broadcast_to),
     row("diagonal(Array(a) x, int offset, int axis1, int axis2) -> Array(a)", V, np.diagonal),
+    # index arrays, see Note [Index arrays]
+    row("wrap_index(Array index, Sym size, *, int axis) -> Array", P, raises=True),
+    row(
+        "gather(Array x, Array[] indices, *, int[] axes, int place, int[]? layout) -> Array",
+        Tag.GATHER,
+    ),
+    row(
+        "index_put(Array x, Array source, Array[] indices, *, int[] axes, int place) -> Array",
+        Tag.INDEX_PUT,
+    ),
+    row(
+        "index_reduce(Array x, Array? source, Array[] indices, *, int[] axes, int place, "
+        "str ufunc) -> Array",
+        Tag.INDEX_PUT,
+    ),
+    row("masked_put(Array x, Array mask, Array source) -> Array", Tag.INDEX_PUT, raises=True),
     # writes
     row("copy_(Array(a!) x, Array y, *, str casting) -> ()", Tag.WRITE, np.copyto),
     # factories; layout names the axes from the outermost to the innermost, None is C order
@@ -264,6 +292,7 @@ ROWS: tuple[Row, ...] = (
 )
 
 _OUT_TAGS = frozenset({P, R, Tag.SCAN, Tag.CONTRACTION, Tag.JOIN, Tag.COMPOSITE, Tag.OPAQUE})
+_INPLACE_TAGS = frozenset({P, Tag.INDEX_PUT})
 _A = Alias("a")
 _WRITTEN = Alias("a", written=True)
 
@@ -284,14 +313,16 @@ def operators_of(row: Row) -> Iterator[Operator]:
         scatter = Schema(f"{name}_scatter", params, (Return(),))
         yield Operator(scatter, Tag.SCATTER, None, name, "scatter")
         return
-    if tag not in _OUT_TAGS or schema.returns != (Return(),):
+    if tag not in _OUT_TAGS | _INPLACE_TAGS or schema.returns != (Return(),):
         return
     first = schema.params[0]
-    if tag is Tag.POINTWISE and first.kind == "Array" and not first.is_list:
+    if tag in _INPLACE_TAGS and first.kind == "Array" and not first.is_list:
         params = (replace(first, alias=_WRITTEN), *schema.params[1:])
         inplace = Schema(f"{name}_", params, ())
         if name != "copy":  # ``copy_`` is a row of its own: a write, not a copy in place
             yield Operator(inplace, Tag.WRITE, numpy, name, "inplace", raises)
+    if tag not in _OUT_TAGS:
+        return
     out = Param("out", "Array", _WRITTEN, keyword=True)
     written = Schema(f"{name}.out", (*schema.params, out), ())
     yield Operator(written, Tag.WRITE, numpy, name, "out", raises)

@@ -10,6 +10,7 @@ from . import (
     contractions,
     control,
     factories,
+    indexed,
     joins,
     meta_of,
     pointwise,
@@ -23,6 +24,7 @@ from . import (
 META: Mapping[str, Meta] = {
     **pointwise.METAS,
     **views.METAS,
+    **indexed.METAS,
     **reductions.METAS,
     **factories.METAS,
     **joins.METAS,

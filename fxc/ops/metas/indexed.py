@@ -1,0 +1,136 @@
+"""Metas of operators that read and write by index arrays and masks, see Note [Index arrays]."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from fxc.ir.symbols import Dim, hint
+from fxc.ir.types import ArrayType, ScalarType, Type, ordered_strides
+
+from .layout import copied_strides, fresh_strides
+from .probing import Key, Operand, key_of, quietly, sample, type_of
+from .shapes import Shape, broadcast_shapes, same_dim
+from .views import check_assignable
+
+_INTP = np.dtype(np.intp)
+
+
+def wrap_index(index: Operand, size: Dim, axis: int) -> Type:
+    """The index as NumPy's own kind of integer; a scalar stays one."""
+    kind = type_of(index)
+    _check_integers(kind.dtype)
+    if isinstance(kind, ScalarType):
+        return ScalarType(_INTP)
+    return ArrayType(_INTP, kind.shape, copied_strides(kind, "K", _INTP.itemsize))
+
+
+def _check_integers(dtype: np.dtype[Any]) -> None:
+    if dtype.kind not in "iu":
+        raise IndexError("arrays used as indices must be of integer (or boolean) type")
+
+
+def index_space(
+    x: Type, indices: tuple[Operand, ...], axes: tuple[int, ...], place: int
+) -> tuple[Shape, Shape]:
+    """The shape that is read or written, and the shape B of the index arrays in it."""
+    for index in indices:
+        _check_integers(type_of(index).dtype)
+    shape = broadcast_shapes(*(type_of(index).shape for index in indices))
+    rest = [dim for axis, dim in enumerate(x.shape) if axis not in axes]
+    return (*rest[:place], *shape, *rest[place:]), shape
+
+
+def gather(
+    x: Operand,
+    indices: tuple[Operand, ...],
+    axes: tuple[int, ...],
+    place: int,
+    layout: tuple[int, ...] | None,
+) -> Type:
+    """The elements that the index arrays point to: an array, also of one element."""
+    kind = type_of(x)
+    shape, _ = index_space(kind, indices, axes, place)
+    itemsize = kind.dtype.itemsize
+    if layout is None:
+        return ArrayType(kind.dtype, shape, fresh_strides(shape, itemsize))
+    return ArrayType(kind.dtype, shape, ordered_strides(shape, layout, itemsize))
+
+
+def index_put(
+    x: Operand,
+    source: Operand,
+    indices: tuple[Operand, ...],
+    axes: tuple[int, ...],
+    place: int,
+) -> Type:
+    """``x`` with other elements where the index arrays point to."""
+    kind = type_of(x)
+    shape, _ = index_space(kind, indices, axes, place)
+    _ask_assignment(kind.dtype, key_of(source))
+    check_assignable(type_of(source).shape, shape)
+    return kind
+
+
+@lru_cache(maxsize=4096)
+def _ask_assignment(dtype: np.dtype[Any], source: Key | None) -> None:
+    quietly(np.zeros((1,), dtype).__setitem__, [0], sample(source))
+
+
+def index_reduce(
+    x: Operand,
+    source: Operand | None,
+    indices: tuple[Operand, ...],
+    axes: tuple[int, ...],
+    place: int,
+    ufunc: str,
+) -> Type:
+    """``x`` after ``ufunc.at``."""
+    kind = type_of(x)
+    shape, _ = index_space(kind, indices, axes, place)
+    _ask_at(ufunc, kind.dtype, key_of(source))
+    if source is not None:
+        check_assignable(type_of(source).shape, shape)
+    return kind
+
+
+@lru_cache(maxsize=4096)
+def _ask_at(ufunc: str, dtype: np.dtype[Any], source: Key | None) -> None:
+    operands = () if source is None else (sample(source),)
+    quietly(getattr(np, ufunc).at, np.ones((1,), dtype), [0], *operands)
+
+
+def masked_put(x: Operand, mask: Operand, source: Operand) -> Type:
+    """``x`` with the elements of ``source``, one after the other, where ``mask`` is True."""
+    kind, chosen, given = type_of(x), type_of(mask), type_of(source)
+    if chosen.dtype != np.bool_:
+        raise TypeError(f"a mask of {chosen.dtype}")
+    if chosen.rank > kind.rank:
+        raise IndexError(
+            f"too many indices for array: array is {kind.rank}-dimensional, "
+            f"but {chosen.rank} were indexed"
+        )
+    for axis, (size, wanted) in enumerate(zip(chosen.shape, kind.shape, strict=False)):
+        if not same_dim(size, wanted):
+            raise IndexError(
+                f"boolean index did not match indexed array along axis {axis}; size of axis is "
+                f"{hint(wanted)} but size of corresponding boolean axis is {hint(size)}"
+            )
+    _ask_assignment(kind.dtype, key_of(source))
+    rest = kind.shape[chosen.rank :]
+    if given.rank != len(rest) + 1:
+        raise ValueError(f"a source of {given.rank} axes for masked elements of {len(rest)}")
+    check_assignable(given.shape[1:], rest)
+    return kind
+
+
+METAS: dict[str, Callable[..., Any]] = {
+    "wrap_index": wrap_index,
+    "gather": gather,
+    "index_put": index_put,
+    "index_reduce": index_reduce,
+    "masked_put": masked_put,
+}
