@@ -331,12 +331,12 @@ class TracedArray(TracedValue):
     # -------------------------------------------------------- computations
 
     def clip(self, min: Any = None, max: Any = None, out: Any = None, **options: Any) -> Any:
-        from .protocol import clip
+        from .elements import clip
 
         return clip(self, min, max, out, **options)
 
     def round(self, decimals: Any = 0, out: Any = None) -> Any:
-        from .protocol import round_array
+        from .elements import round_array
 
         return round_array(self, decimals, out)
 
@@ -347,7 +347,7 @@ class TracedArray(TracedValue):
         return self if self._type.dtype.kind != "c" else call_ufunc("conjugate", self)
 
     def dot(self, other: Any, out: Any = None) -> Any:
-        from .protocol import dot
+        from .products import dot
 
         return dot(self, other, out)
 

@@ -128,7 +128,7 @@ class TracedScalar(TracedValue):
 
     def round(self, decimals: int = 0) -> Any:
         """As ``np.round``."""
-        from .protocol import round_array
+        from .elements import round_array
 
         return round_array(self, decimals)
 
