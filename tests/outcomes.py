@@ -88,7 +88,11 @@ def leaf_difference(x: Any, y: Any, ulps: float = 0.0, *, strides: bool = True) 
     if type(x) is not type(y):
         return f"a {type(y).__name__} {y!r}, NumPy gives a {type(x).__name__} {x!r}"
     if not isinstance(x, np.ndarray | np.generic):
-        same = same_bits(np.asarray(x), np.asarray(y)) if isinstance(x, float) else bool(x == y)
+        same = (
+            same_bits(np.asarray(x), np.asarray(y))
+            if isinstance(x, float | complex)
+            else bool(x == y)
+        )
         return "" if same else f"{y!r}, NumPy gives {x!r}"
     for what in ("dtype", "shape"):
         if getattr(x, what) != getattr(y, what):

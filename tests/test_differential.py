@@ -178,6 +178,8 @@ VIEWS: dict[str, Call] = {
     "squeeze": lambda x, axes: x.squeeze(axes),
     "broadcast_to": lambda x, shape: np.broadcast_to(x, shape),
     "diagonal": lambda x, offset, axis1, axis2: np.diagonal(x, offset, axis1, axis2),
+    "real": lambda x: x.real,
+    "imag": lambda x: x.imag,
 }
 OWN_CALLS: dict[str, Call] = {
     **VIEWS,
@@ -202,7 +204,7 @@ OWN_CALLS: dict[str, Call] = {
     },
 }
 # Not called by users: fxc's own.
-INTERNAL = {"item", "constant", "int_value", "empty"}
+INTERNAL = {"item", "constant", "int_value", "empty", "real_number", "imaginary_number"}
 
 
 def call_of(op: Operator) -> Call | None:

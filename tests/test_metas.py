@@ -480,9 +480,12 @@ def view_arguments(rng, name):
         case "diagonal":
             axes = [rng.randint(-rank, rank - 1) if rank else 0 for _ in range(2)]
             return (x, rng.randint(-4, 4), *axes)
+        case "real" | "imag":
+            return (laid_out(rng, x.shape, rng.choice(COMPLEX)),)
     raise AssertionError(name)
 
 
+COMPLEX = (np.dtype("c8"), np.dtype("c16"))
 VIEWS = [op.name for op in TABLE if op.tag is Tag.VIEW and op.role == ""]
 
 

@@ -15,7 +15,7 @@ import numpy as np
 from fxc.ir.types import ArrayType
 from fxc.ops.table import TABLE, Tag
 
-from . import creation, elements, joining, products, shaping
+from . import creation, elements, joining, parts, products, shaping
 from .operands import array_value, record
 from .session import refuse
 from .traced_int import wrap_dim
@@ -175,4 +175,11 @@ FUNCTIONS: dict[Any, Callable[..., Any]] = {
     np.atleast_1d: all_at_least(1),
     np.atleast_2d: all_at_least(2),
     np.isclose: elements.isclose,
+    np.real: parts.real,
+    np.imag: parts.imag,
+    np.angle: parts.angle,
+    np.isreal: parts.isreal,
+    np.iscomplex: parts.iscomplex,
+    np.iscomplexobj: parts.iscomplexobj,
+    np.isrealobj: parts.isrealobj,
 }

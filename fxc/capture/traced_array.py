@@ -10,7 +10,7 @@ import numpy as np
 from fxc.ir.types import ArrayType
 from fxc.ops.metas.layout import is_c_ordered, is_f_ordered
 
-from . import shaping
+from . import parts, shaping
 from .indexing import Place, apply_steps, assign, assign_mask, is_mask, locate
 from .operands import TracedValue, operand, record, wrap
 from .session import current_or_none, refuse
@@ -96,8 +96,8 @@ class TracedArray(TracedValue):
 
     __slots__ = ("_place",)
     __array_priority__ = 1000.0
-    # Which view of which array this is, for ``x[i] += v``, see __setitem__.
-    _place: tuple[Any, Place] | None
+    # Which view of which array this is, for ``x[i] += v``, see __setitem__; a part by its name.
+    _place: tuple[Any, Place | str] | None
 
     @property  # type: ignore[misc]
     def __class__(self) -> type:
@@ -163,13 +163,16 @@ class TracedArray(TracedValue):
 
     @property
     def real(self) -> Any:
-        if self._type.dtype.kind == "c":
-            raise refuse("x.real of a complex array cannot be captured yet")
-        return self
+        return self._part("real", parts.real_part(self))
 
     @property
     def imag(self) -> Any:
-        raise refuse("x.imag cannot be captured yet")
+        return self._part("imag", parts.imaginary_part(self))
+
+    def _part(self, name: str, part: Any) -> Any:
+        if part is not self:
+            part._place = (self._value, name)
+        return part
 
     def __len__(self) -> int:
         if not self._type.rank:
@@ -249,6 +252,13 @@ class TracedArray(TracedValue):
         if name in ("_value", "_place"):
             object.__setattr__(self, name, value)
             return
+        if name in ("real", "imag"):
+            # ``x.imag += v`` ends with ``x.imag = view``, where view is x.imag, as in __setitem__.
+            if value is not self and not (
+                type(value) is TracedArray and value._is_at(self._value, name)
+            ):
+                parts.assign_part(self, name, value)
+            return
         if not hasattr(np.ndarray, name):
             raise AttributeError(f"'numpy.ndarray' object has no attribute {name!r}")
         raise refuse(f"an assignment to x.{name} cannot be captured; use x[...] = v, or x.reshape")
@@ -277,7 +287,7 @@ class TracedArray(TracedValue):
     def __delitem__(self, key: Any) -> None:
         raise ValueError("cannot delete array elements")
 
-    def _is_at(self, base: Any, place: Place) -> bool:
+    def _is_at(self, base: Any, place: Place | str) -> bool:
         known = getattr(self, "_place", None)
         return known is not None and known[0] is base and known[1] == place
 

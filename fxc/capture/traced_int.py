@@ -99,6 +99,14 @@ class TracedInt(Traced):
     def __rpow__(self, other: Any) -> Any:
         return NotImplemented if _is_array(other) else other ** self._known()
 
+    @property
+    def real(self) -> TracedInt:
+        return self
+
+    @property
+    def imag(self) -> int:
+        return 0
+
     def bit_length(self) -> int:
         return self._known().bit_length()
 

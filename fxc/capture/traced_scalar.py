@@ -12,7 +12,7 @@ from fxc.ir.graph import Literal
 from fxc.ir.types import ArrayType, ScalarType
 
 from .operands import Traced, TracedValue, operand, record, wrap
-from .session import current, refuse
+from .session import current
 from .traced_int import TracedInt
 from .ufuncs import BINARY, COMPARISONS, UNARY, array_ufunc, call_ufunc, reduce, taken
 
@@ -97,10 +97,20 @@ class TracedScalar(TracedValue):
 
     # -------------------------------------------------------- NumPy scalars
 
+    @property
+    def real(self) -> Any:
+        return record("real_number", self._value) if self._type.dtype.kind == "c" else self
+
+    @property
+    def imag(self) -> Any:
+        if self._type.dtype.kind == "c":
+            return record("imaginary_number", self._value)
+        return self.__class__(0)
+
     def __getattr__(self, name: str) -> Any:
         if self._type.weak:
-            if name in ("real", "conjugate") and self._type.dtype.kind == "f":
-                return self if name == "real" else (lambda: self)
+            if name == "conjugate" and self._type.dtype.kind == "f":
+                return lambda: self
             if name.startswith("_") or not hasattr(self._type.python_type, name):
                 raise AttributeError(
                     f"{self._type.python_type.__name__!r} object has no attribute {name!r}"
@@ -157,8 +167,6 @@ _NUMPY_ATTRIBUTES: dict[str, Callable[[TracedScalar], Any]] = {
     "itemsize": lambda x: x._type.dtype.itemsize,
     "nbytes": lambda x: x._type.dtype.itemsize,
     "T": lambda x: x,
-    "real": lambda x: x if x._type.dtype.kind != "c" else _no_complex_parts(),
-    "imag": lambda x: _no_complex_parts(),
 }
 _NUMPY_METHODS: dict[str, Callable[..., Any]] = {
     "astype": astype,
@@ -171,10 +179,6 @@ _NUMPY_METHODS: dict[str, Callable[..., Any]] = {
         for name in ("sum", "prod", "min", "max", "mean", "var", "std", "any", "all")
     },
 }
-
-
-def _no_complex_parts() -> Any:
-    raise refuse(".real and .imag of complex numbers cannot be captured yet")
 
 
 # ------------------------------------------------------------------ operators

@@ -34,6 +34,11 @@ PYTHON_KINDS: dict[type, np.dtype] = {
     float: np.dtype("f8"),
     complex: np.dtype("c16"),
 }
+# Of what the real and the imaginary part of a complex number are.
+PART_DTYPES: dict[np.dtype, np.dtype] = {
+    np.dtype("c8"): np.dtype("f4"),
+    np.dtype("c16"): np.dtype("f8"),
+}
 _PYTHON_TYPES = {"b": bool, "i": int, "f": float, "c": complex}
 
 

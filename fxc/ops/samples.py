@@ -252,7 +252,7 @@ def _with_source(make: Make, base: Operator) -> Make:
     def arguments() -> tuple[Any, ...]:
         x, *rest = make()
         view = kernel_of(base.name)(x, *rest)
-        return (x, filled(x.dtype, np.shape(view), shift=3), *rest)
+        return (x, filled(view.dtype, view.shape, shift=3), *rest)
 
     return arguments
 
@@ -333,6 +333,19 @@ def _over(*attributes: tuple[Any, ...], shape: tuple[int, ...]) -> Callable[[], 
                 yield lambda d=dtype, a=attribute, v=vary: (v(filled(d, shape)), *a)  # type: ignore[misc]
 
     return arguments
+
+
+def _parts() -> Iterator[Make]:
+    for code in ("c8", "c16"):
+        for shape in ((4,), (3, 4), (), (0, 2)):
+            for vary in (np.asarray, _fortran, _spread, _turned):
+                yield lambda c=code, s=shape, v=vary: (v(filled(np.dtype(c), s)),)  # type: ignore[misc]
+
+
+def _numbers_with_parts() -> Iterator[Make]:
+    for value in (1 - 2j, np.complex64(1 - 2j), np.complex128(complex(-0.0, np.nan))):
+        yield lambda v=value: (v,)  # type: ignore[misc]
+    yield lambda: (filled(np.dtype("c16"), (2, 3)),)
 
 
 def _fortran(x: np.ndarray) -> np.ndarray:
@@ -521,6 +534,8 @@ _BY_NAME: dict[str, Callable[[], Iterator[Make]]] = {
     "copy_": _copy_,
     **{f"py_{name}": _python_numbers(2) for name in ("add", "subtract", "multiply", "divide")},
     **{f"py_{name}": _python_numbers(1) for name in ("negative", "absolute")},
+    "real_number": _numbers_with_parts,
+    "imaginary_number": _numbers_with_parts,
     "slice": _chain(
         _over(_index((0, 4, 1)), _index((1, 4, 2)), _index((3, -1, -1)), shape=(4,)),
         _over(_index((0, 3, 1), (3, 0, -2)), _index((1, 1, 1), (0, 4, 1)), shape=(3, 4)),
@@ -550,6 +565,8 @@ _BY_NAME: dict[str, Callable[[], Iterator[Make]]] = {
     "index_put": _index_puts(),
     "index_reduce": _chain(*(_index_puts(n) for n in ("add", "maximum", "divide")), _negated),
     "masked_put": _masked_puts,
+    "real": _parts,
+    "imag": _parts,
     "zeros": _shaped(),
     "ones": _shaped(),
     "empty": _shaped(),

@@ -89,6 +89,16 @@ def read_item(x: Any) -> Any:
     return np.copy(x)[()]
 
 
+def real_number(x: Any) -> Any:
+    """The real part of a scalar, of Python's kind or NumPy's as the scalar is."""
+    return x.real.copy() if isinstance(x, np.ndarray) else x.real
+
+
+def imaginary_number(x: Any) -> Any:
+    """The imaginary part of a scalar."""
+    return x.imag.copy() if isinstance(x, np.ndarray) else x.imag
+
+
 # Note [Index arrays]
 # ``x[i, :, j] = v`` is several operators. ``wrap_index`` checks one index array against the size of
 # its axis, counts negative indices from the end, and is all that can raise. ``gather`` and
@@ -201,6 +211,9 @@ ROWS: tuple[Row, ...] = (
     row("py_divide(Array x, Array y) -> Array", P, operator.truediv, raises=True),
     row("py_negative(Array x) -> Array", P, operator.neg),
     row("py_absolute(Array x) -> Array", P, operator.abs),
+    # the parts of scalars, Python's and NumPy's; those of arrays are views
+    row("real_number(Array x) -> Array", P, real_number),
+    row("imaginary_number(Array x) -> Array", P, imaginary_number),
     # views
     row("slice(Array(a) x, Slice[] index) -> Array(a)", V),
     row("select(Array(a) x, int axis, Sym index) -> Array(a)", V),
@@ -210,6 +223,8 @@ ROWS: tuple[Row, ...] = (
     row("squeeze(Array(a) x, int[] axes) -> Array(a)", V, np.squeeze),
     row("broadcast_to(Array(a) x, Sym[] shape) -> Array(a)", V, np.broadcast_to),
     row("diagonal(Array(a) x, int offset, int axis1, int axis2) -> Array(a)", V, np.diagonal),
+    row("real(Array(a) x) -> Array(a)", V, np.real),  # of complex arrays only
+    row("imag(Array(a) x) -> Array(a)", V, np.imag),
     # index arrays, see Note [Index arrays]
     row("wrap_index(Array index, Sym size, *, int axis) -> Array", P, raises=True),
     row(

@@ -15,7 +15,7 @@ import numpy as np
 from fxc.ir.errors import InternalError
 from fxc.ir.graph import SliceSpec
 from fxc.ir.symbols import Dim, decide, guard, hint, minimum
-from fxc.ir.types import ArrayType, ScalarType, Type, array_type
+from fxc.ir.types import PART_DTYPES, ArrayType, ScalarType, Type, array_type
 
 from ..table import TABLE, Operator
 from .layout import fresh_strides, reshape_strides, resolve_shape
@@ -194,6 +194,15 @@ def diagonal(x: Operand, offset: int, axis1: int, axis2: int) -> Type:
     return _view(kind, [*shape, length], [*strides, step], writeable=False)
 
 
+def part(x: Operand) -> Type:
+    """``x.real`` and ``x.imag`` of a complex array: floats with the strides of ``x``."""
+    kind = _as_array(x)
+    if kind.dtype.kind != "c":
+        raise InternalError(f"the parts of {kind} are no views")
+    parts = array_type(PART_DTYPES[kind.dtype], kind.shape, kind.strides)
+    return replace(parts, writeable=kind.writeable)
+
+
 def copy_meta(op: Operator, view: View) -> View:
     """The meta of ``x_copy``: an array of its own with the strides the view would have."""
     of_copy = _reshape_copy if op.group == "reshape" else view
@@ -243,4 +252,6 @@ METAS: dict[str, View] = {
     "squeeze": squeeze,
     "broadcast_to": broadcast_to,
     "diagonal": diagonal,
+    "real": part,
+    "imag": part,
 }
