@@ -259,3 +259,30 @@ def test_a_function_that_calls_itself() -> None:
         return x if n == 1 else power(x, n - 1) * x
 
     same(power, lambda: (numbers(3), 4))
+
+
+# ---------------------------------------------------------------- arguments of ufuncs by position
+
+
+def test_ufunc_arguments_by_position() -> None:
+    def program(x, y):
+        total = np.empty_like(x)
+        r = np.multiply(x, y, total)
+        np.add(total, x, y)
+        rows = np.add.reduce(x, 1)
+        kept = np.maximum.reduce(x, 1, None, None, True)
+        np.add.reduce(y, 0, None, x[0])
+        return r, rows, kept, np.add.accumulate(x, 1)
+
+    same(program, lambda: (numbers(3, 4), numbers(4, 3).T.copy()))
+
+
+def test_ufunc_argument_by_position_and_by_name() -> None:
+    def program(x):
+        x += 1
+        return np.add.reduce(x, 1, axis=1)
+
+    compiled = fxc.compile(program)
+    expected, found = run(program, (numbers(2, 3),)), run(compiled, (numbers(2, 3),))
+    assert isinstance(expected.error, TypeError)
+    assert not difference(expected, found)

@@ -119,7 +119,7 @@ def array_ufunc(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: A
     name = operator_name(ufunc)
     if name is None:
         raise refuse(f"np.{ufunc.__name__} cannot be captured in this version of fxc")
-    options = dict(kwargs)
+    inputs, options = _by_name(ufunc, method, inputs, kwargs)
     match method:
         case "__call__":
             return _call(ufunc, name, inputs, options)
@@ -131,6 +131,34 @@ def array_ufunc(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: A
             return _outer(ufunc, name, inputs, options)
         case _:
             raise refuse(f"np.{ufunc.__name__}.{method} cannot be captured")
+
+
+# What NumPy takes by position after the operands.
+_POSITIONS = {
+    "reduce": ("axis", "dtype", "out", "keepdims", "initial", "where"),
+    "accumulate": ("axis", "dtype", "out"),
+}
+
+
+def _by_name(
+    ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict[str, Any]
+) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """The operands, and the other arguments by name, as NumPy gives them to the protocol.
+
+    Staged code comes here without NumPy in between.
+    """
+    if method == "__call__":
+        count, positional = ufunc.nin, {"out": inputs[ufunc.nin :]} if inputs[ufunc.nin :] else {}
+    else:
+        names = _POSITIONS.get(method, ())
+        count = 1 if names else len(inputs)
+        if len(inputs) - count > len(names):
+            raise TypeError(f"np.{ufunc.__name__}.{method} takes {count + len(names)} arguments")
+        positional = dict(zip(names, inputs[count:], strict=False))
+    twice = positional.keys() & kwargs.keys()
+    if twice:
+        raise TypeError(f"np.{ufunc.__name__} with {twice.pop()} by position and by name")
+    return inputs[:count], {**positional, **kwargs}
 
 
 def _call(ufunc: np.ufunc, name: str, inputs: tuple[Any, ...], options: dict[str, Any]) -> Any:
