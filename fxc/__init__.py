@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from .exported import ExportedProgram as ExportedProgram
     from .exported import export as export
     from .exported import load as load
+    from .functionalized import functionalize as functionalize
 
 __all__ = [
     "CacheInfo",
@@ -33,6 +34,7 @@ __all__ = [
     "cond",
     "export",
     "fori_loop",
+    "functionalize",
     "load",
 ]
 
@@ -43,6 +45,7 @@ _LATER = {
     "ExportedProgram": "fxc.exported",
     "export": "fxc.exported",
     "load": "fxc.exported",
+    "functionalize": "fxc.functionalized",
 }
 
 

@@ -59,6 +59,23 @@ class Stages:
     _assembled: Any
 
     @property
+    def bytes_moved(self) -> Any:
+        """Bytes that the loop nests load and store, an int or an expression in the sizes.
+
+        Each nest counts each array that it loads or stores once.
+        """
+        if self._assembled is None:
+            return 0
+        from fxc.lowering.loops import traffic  # lowering is imported by who compiles
+
+        return traffic(self.loops)
+
+    @property
+    def copies(self) -> tuple[str, ...]:
+        """Why copies of arrays were made that the program does not ask for, one text for each."""
+        return () if self._assembled is None else self.loops.copies
+
+    @property
     def asm(self) -> str:
         """The machine code."""
         return "" if self._assembled is None else self._assembled.engine.assembly()

@@ -32,15 +32,14 @@ import numpy as np
 
 from fxc.ir.atoms import AtomParser
 from fxc.ir.errors import ParseError
-from fxc.ir.graph import Graph, Node, Value
+from fxc.ir.graph import Graph
 from fxc.ir.parse import parse_graph
 from fxc.ir.records import frozen
-from fxc.ir.schema import Schema
 from fxc.ir.text import show_scalar
 from fxc.ir.tree import LEAF, NONE, TreeSpec
-from fxc.ir.types import DTYPE_NAMES, Type
+from fxc.ir.types import DTYPE_NAMES
 from fxc.ir.verify import problems
-from fxc.ops.metas import meta_of
+from fxc.ops.metas import types_of
 from fxc.ops.table import TABLE
 
 FORMAT = 1
@@ -136,7 +135,7 @@ def program_text(program: Program) -> str:
     graph = str(program.graph)
     body = f"{_TITLE}{FORMAT}\n{json.dumps(header)}\n\n{graph}\n"
     try:
-        faithful = str(parse_graph(graph, _schema_of)) == graph
+        faithful = str(parse_graph(graph, TABLE.schema_of)) == graph
     except ParseError:
         faithful = False
     if not faithful:
@@ -171,7 +170,7 @@ def _check_end(body: str, end: str) -> None:
 
 
 def _parse_parts(header: Mapping[str, Any], text: str) -> Program:
-    graph = parse_graph(text, _schema_of)
+    graph = parse_graph(text, TABLE.schema_of)
     program = Program(
         graph,
         _parse_spec(header["arguments"]),
@@ -179,7 +178,7 @@ def _parse_parts(header: Mapping[str, Any], text: str) -> Program:
         tuple(map(str, header["parameters"])),
         tuple(map(_parse_leaf, header["leaves"])),
     )
-    wrong = problems(graph, table=_schema_of, meta=_types_of)
+    wrong = problems(graph, table=TABLE.schema_of, meta=types_of)
     if wrong:
         raise ParseError(f"its graph is wrong: {'; '.join(map(str, wrong[:3]))}")
     if not _is_consistent(program):
@@ -202,24 +201,6 @@ def _is_consistent(program: Program) -> bool:
         and program.out_spec.leaf_count == len(signature.outputs)
         and inputs == set(range(len(graph.inputs)))
     )
-
-
-def _schema_of(name: str) -> Schema:
-    return TABLE[name].schema
-
-
-def _types_of(node: Node) -> tuple[Type, ...]:
-    """What the operator's meta says about the results of a node."""
-
-    def seen(arg: Any) -> Any:
-        if isinstance(arg, Value):
-            return arg.type
-        if isinstance(arg, tuple):
-            return tuple(x.type if isinstance(x, Value) else x for x in arg)
-        return arg
-
-    types = meta_of(node.op)(*map(seen, node.args))
-    return types if isinstance(types, tuple) else (types,)
 
 
 # ------------------------------------------------------------------ header

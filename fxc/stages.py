@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +18,8 @@ from fxc.ir.signature import OutputLeaf, ResultLeaf
 from fxc.ir.symbols import Guard, recording
 from fxc.ir.types import Type
 from fxc.ops.kernels import kernel_of
-from fxc.ops.table import Operator
+from fxc.ops.metas import types_of
+from fxc.ops.table import TABLE, Operator
 from fxc.passes.decompose import decompose
 from fxc.passes.functionalize import functionalize
 from fxc.passes.reinplace import reinplace
@@ -68,10 +70,29 @@ def result_leaves(captured: Captured) -> tuple[OutputLeaf, ...]:
     return tuple(leaves)
 
 
+def verified(graph: Graph, after: str) -> Graph:
+    """The graph; if the environment variable ``FXC_VERIFY`` is set, it is verified first.
+
+    Raises ``VerificationError``, which names the pass that has just run, if it has problems.
+    """
+    if os.environ.get("FXC_VERIFY"):
+        from fxc.ir.verify import verify
+
+        verify(graph, table=TABLE.schema_of, meta=types_of, after=after)
+    return graph
+
+
 def functional_graph(captured: Captured) -> Graph:
     """The captured graph without views and writes, simplified."""
-    leaves = result_leaves(captured)
-    return simplify(functionalize(captured.graph, leaves, default_dispatcher()))
+    graph = verified(captured.graph, "capture")
+    graph = functionalize(graph, result_leaves(captured), default_dispatcher())
+    return verified(simplify(verified(graph, "functionalize")), "simplify")
+
+
+def decomposed_graph(functional: Graph, index: BackendIndex) -> Graph:
+    """The functional graph in operators that a backend has kernels for, simplified."""
+    graph = verified(decompose(functional, index, default_dispatcher()), "decompose")
+    return verified(simplify(graph), "simplify after decompose")
 
 
 def compile_captured(captured: Captured, backend: str | Backend) -> Compilation:
@@ -117,8 +138,8 @@ def native(functional: Graph) -> Native:
 
     taken: dict[Guard, None] = {}
     with recording(taken):
-        decomposed = simplify(decompose(functional, llvm_index(), default_dispatcher()))
-        decomposed = reinplace(decomposed)
+        decomposed = decomposed_graph(functional, llvm_index())
+        decomposed = verified(reinplace(decomposed), "reinplace")
         assembled = assemble(decomposed)
     more = dict.fromkeys((*decomposed.guards, *taken))
     return Native(decomposed, assembled, tuple(g for g in more if g not in functional.guards))

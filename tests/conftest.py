@@ -1,5 +1,8 @@
-"""Settings of hypothesis: no deadlines (the first call of a function compiles it), the same
-examples at every run in CI, and a failing example printed so that it can be pasted back.
+"""Settings of all tests.
+
+Every graph is verified after every pass. Hypothesis: no deadlines (the first call of a function
+compiles it), the same examples at every run in CI, and a failing example printed so that it can be
+pasted back.
 """
 
 import os
@@ -8,4 +11,5 @@ from hypothesis import settings
 
 settings.register_profile("here", deadline=None, print_blob=True)
 settings.register_profile("ci", deadline=None, print_blob=True, derandomize=True)
+os.environ["FXC_VERIFY"] = "1"
 settings.load_profile("ci" if os.environ.get("CI") else "here")

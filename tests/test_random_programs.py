@@ -17,20 +17,13 @@ import pytest
 
 import fxc
 from fxc.capture.capture import Captured, capture
-from fxc.dispatch.default import default_dispatcher
 from fxc.ir.errors import CaptureError
 from fxc.ir.evaluate import call
-from fxc.ir.graph import Graph, Node
+from fxc.ir.graph import Graph
 from fxc.ir.tree import LEAF, unflatten
-from fxc.ir.types import Type
-from fxc.ir.verify import verify
 from fxc.ops.kernels import kernel_of
-from fxc.ops.metas import meta_of
-from fxc.ops.table import TABLE
-from fxc.passes.decompose import decompose
-from fxc.passes.functionalize import functionalize
-from fxc.passes.simplify import simplify
-from fxc.stages import llvm_index, result_leaves
+from fxc.passes.reinplace import reinplace
+from fxc.stages import decomposed_graph, functional_graph, llvm_index
 from tests.outcomes import Outcome, difference, run
 from tests.programs import Program, random_program, shrink
 
@@ -46,36 +39,9 @@ CHUNKS = 10  # tests to spread the programs over
 Level = Callable[[Callable[..., Any], tuple[Any, ...]], Outcome]
 
 
-def meta(node: Node) -> tuple[Type, ...]:
-    """The types that the results of a node should have."""
-    args = [_types(arg) for arg in node.args]
-    found = meta_of(node.op)(*args)
-    return found if isinstance(found, tuple) else (found,)
-
-
-def _types(arg: Any) -> Any:
-    from fxc.ir.graph import Value
-
-    if isinstance(arg, tuple):
-        return tuple(map(_types, arg))
-    return arg.type if isinstance(arg, Value) else arg
-
-
-def verified(graph: Graph, after: str) -> Graph:
-    verify(graph, table=lambda name: TABLE[name].schema, meta=meta, after=after)
-    return graph
-
-
 def stages(captured: Captured) -> Graph:
-    """All graph stages, each verified; the last one."""
-    verified(captured.graph, "capture")
-    leaves = result_leaves(captured)
-    functional = verified(
-        functionalize(captured.graph, leaves, default_dispatcher()), "functionalize"
-    )
-    simple = verified(simplify(functional), "simplify")
-    pure = verified(decompose(simple, llvm_index(), default_dispatcher()), "decompose")
-    return verified(simplify(pure), "simplify after decompose")
+    """All graph stages, each verified (conftest.py); the last one."""
+    return reinplace(decomposed_graph(functional_graph(captured), llvm_index()))
 
 
 def cheaply(fn: Callable[..., Any], inputs: tuple[Any, ...]) -> Outcome:

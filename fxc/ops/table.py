@@ -368,6 +368,13 @@ class Table:
         found = self._groups.get(name)
         return self._derive(self._rows[name]) if found is None else found
 
+    def schema_of(self, name: str) -> Schema:
+        """The schema of the operator ``name``.
+
+        Raises ``KeyError`` if there is none.
+        """
+        return self[name].schema
+
     def add(self, row: Row) -> Operator:
         """Add a row and what follows from it.
 

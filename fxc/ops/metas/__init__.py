@@ -14,7 +14,9 @@ NumPy is asked and ``layout`` for strides.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
+from fxc.ir.graph import Node, Value
 from fxc.ir.types import Type
 
 from ..table import TABLE, Operator, Tag
@@ -34,6 +36,20 @@ def meta_of(name: str) -> Meta:
     if known is None or known[0] is not op:
         known = _found[name] = (op, _make_meta(op))
     return known[1]
+
+
+def types_of(node: Node) -> tuple[Type, ...]:
+    """What the operator's meta says about the results of a node."""
+
+    def seen(arg: Any) -> Any:
+        if isinstance(arg, Value):
+            return arg.type
+        if isinstance(arg, tuple):
+            return tuple(x.type if isinstance(x, Value) else x for x in arg)
+        return arg
+
+    types = meta_of(node.op)(*map(seen, node.args))
+    return types if isinstance(types, tuple) else (types,)
 
 
 def _make_meta(op: Operator) -> Meta:
