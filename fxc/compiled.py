@@ -66,7 +66,7 @@ class Stages:
         """
         if self._assembled is None:
             return 0
-        from fxc.lowering.loops import traffic  # lowering is imported by who compiles
+        from fxc.lowering.traffic import traffic  # lowering is imported by who compiles
 
         return traffic(self.loops)
 

@@ -22,7 +22,7 @@ import numpy as np
 from fxc.ir.graph import Graph
 from fxc.ir.location import SourceLocation
 from fxc.ir.records import frozen, mutable
-from fxc.ir.symbols import Dim, hint, substitute, symbols_of
+from fxc.ir.symbols import Dim
 
 Role = OneOf["input", "output", "temp", "constant"]
 Order = OneOf["any", "sequential", "pairwise"]
@@ -268,6 +268,8 @@ class _Printer:
     uses: dict[str, int] = field(default_factory=dict)
 
     def text(self) -> str:
+        from .traffic import traffic  # it counts what is defined here
+
         program = self.program
         for stmt in walk(program.body):
             for atom in _atoms(stmt):
@@ -366,60 +368,3 @@ def _atoms(stmt: Stmt) -> tuple[Atom, ...]:
 
 
 atoms_read = _atoms
-
-
-def traffic(program: Program) -> Dim:
-    """Bytes of memory that the loop nests move: for each nest, the elements of each buffer that it
-    loads and stores, each buffer counted once (a row read again from cache costs nothing here).
-    """
-    total: Dim = 0
-    for stmt in program.body:
-        total = total + _nest_traffic(program, (stmt,))
-    return total
-
-
-def _nest_traffic(program: Program, body: tuple[Stmt, ...]) -> Dim:
-    loads: dict[str, Dim] = {}
-    stores: dict[str, Dim] = {}
-    _count(program, body, {}, loads, stores)
-    total: Dim = 0
-    for counts in (loads, stores):
-        for name, elements in counts.items():
-            total = total + elements * program.buffers[name].dtype.itemsize
-    return total
-
-
-def _count(
-    program: Program,
-    body: tuple[Stmt, ...],
-    sizes: dict[str, Dim],
-    loads: dict[str, Dim],
-    stores: dict[str, Dim],
-) -> None:
-    def note(counts: dict[str, Dim], buffer: str, index: tuple[Dim, ...]) -> None:
-        used = {name for dim in index for name in symbols_of(dim) if name in sizes}
-        elements: Dim = 1
-        for name in used:
-            elements = elements * sizes[name]
-        before = counts.get(buffer)
-        if before is None or hint(before) < hint(elements):
-            counts[buffer] = elements
-
-    for stmt in body:
-        match stmt:
-            case Load(buffer=buffer, index=index):
-                note(loads, buffer, index)
-            case Store(buffer=buffer, index=index):
-                note(stores, buffer, index)
-            case Matmul(out, x, y):
-                for name, counts in ((x, loads), (y, loads), (out, stores)):
-                    size: Dim = 1
-                    for dim in program.buffers[name].shape:
-                        size = size * dim
-                    counts[name] = size
-            case Loop(var=var, size=size, body=inner):
-                most = substitute(size, dict.fromkeys(sizes, 0))  # of blocks, the longest
-                _count(program, inner, {**sizes, var: most}, loads, stores)
-            case _:
-                for block in blocks_of(stmt):
-                    _count(program, block, sizes, loads, stores)

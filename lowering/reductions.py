@@ -17,7 +17,7 @@ from .index_maps import Idx, regroup
 from .loops import Accumulate, Atom, Const, Index, Load, Loop, Order, Stmt, Store
 from .neutral import neutral, nothing
 from .reduction_order import ReductionOrder, axes_by_stride, reduction_order
-from .writes import place_apart
+from .writes import free_target, place_apart
 
 # From here on NumPy's sums have the order that ``reduction_order`` knows; older ones are left to
 # NumPy itself.
@@ -105,7 +105,7 @@ def reduction(context: Context, node: Node) -> None:
         place_apart(context, operand, (*kept, *order.outer, *order.inner))
         nest = _nest(context, node, order, operand)
         assert nest is not None
-    name = context.new_buffer(node.output.type)
+    name = free_target(context, node) or context.new_buffer(node.output.type)
     index, value, stmts = nest
     kind = operand.type
     kept = [axis for axis in range(kind.rank) if axis not in _axes(node)]
@@ -213,7 +213,7 @@ def scan(context: Context, node: Node) -> None:
         axis = 0
     axis %= operand.type.rank
     kind, dtype = operand.type, node.output.type.dtype
-    name = context.new_buffer(node.output.type)
+    name = free_target(context, node) or context.new_buffer(node.output.type)
     index = list(context.loop_vars(kind.shape))
     if isinstance(index[axis], int):
         index[axis] = context.loop_var()

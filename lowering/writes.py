@@ -205,7 +205,7 @@ def place_scatter(context: Context, node: Node) -> None:
         context.put(output, name)
         return
     context.copies.append(f"{node.loc or ''} {base} is read again after it".strip())
-    fill_scatter(context, node, _free_target(context, node) or context.new_buffer(output.type))
+    fill_scatter(context, node, free_target(context, node) or context.new_buffer(output.type))
 
 
 def _place_base(context: Context, base: Value) -> None:
@@ -218,7 +218,7 @@ def _place_base(context: Context, base: Value) -> None:
     context.scope.position += 1
 
 
-def _free_target(context: Context, node: Node) -> str | None:
+def free_target(context: Context, node: Node) -> str | None:
     """The buffer that the result aims at, if nothing that is read stands in it."""
     target = context.target.get(node.output)
     if target is None or not context.may_overwrite(target):

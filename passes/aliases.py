@@ -92,21 +92,61 @@ def steps_of(path: Path) -> tuple[ViewStep, ...]:
 
 def _affine_steps(view: Affine) -> list[ViewStep]:
     """Indices from the last axis to the first, the slice, the order of axes, the new axes."""
-    steps: list[ViewStep] = []
-    kept = [axis for axis, entry in enumerate(view.index) if isinstance(entry, SliceSpec)]
-    for axis in reversed(range(len(view.index))):
-        if axis not in kept:
-            steps.append(ViewStep("select", (axis, view.index[axis])))
+    steps = [ViewStep("select", (axis, view.index[axis])) for axis in reversed(_gone(view))]
     specs = tuple(entry for entry in view.index if isinstance(entry, SliceSpec))
-    if not all(_takes_all(spec, view.shape[axis]) for spec, axis in zip(specs, kept, strict=True)):
+    kept = [dim for axis, dim in enumerate(view.shape) if axis not in _gone(view)]
+    if not all(map(_takes_all, specs, kept)):
         steps.append(ViewStep("slice", (specs,)))
-    order = tuple(kept.index(axis) for axis in view.axes if axis is not None)
+    order = _order(view)
     if order != tuple(range(len(order))):
         steps.append(ViewStep("transpose", (order,)))
-    new = tuple(place for place, axis in enumerate(view.axes) if axis is None)
-    if new:
-        steps.append(ViewStep("expand_dims", (new,)))
+    if None in view.axes:
+        steps.append(ViewStep("expand_dims", (_new(view),)))
     return steps
+
+
+def inverse_steps(view: Affine) -> list[ViewStep]:
+    """The views from an array in the shape of ``view`` to one in the shape of its ``region_of``."""
+    steps = []
+    if None in view.axes:
+        steps.append(ViewStep("squeeze", (_new(view),)))
+    order = _order(view)
+    if order != tuple(range(len(order))):
+        steps.append(ViewStep("transpose", (tuple(map(order.index, range(len(order)))),)))
+    region = region_of(view)
+    if _gone(view) and (region is None or region.op == "slice"):
+        steps.append(ViewStep("expand_dims", (_gone(view),)))
+    return steps
+
+
+def region_of(view: Affine) -> ViewStep | None:
+    """The elements that the view shows as a view of one step; None if these are all there are."""
+    gone = _gone(view)
+    specs = tuple(
+        entry if isinstance(entry, SliceSpec) else SliceSpec(entry, entry + 1, 1)
+        for entry in view.index
+    )
+    whole = [_takes_all(spec, dim) for spec, dim in zip(specs, view.shape, strict=True)]
+    if all(whole):
+        return None
+    if len(gone) == 1 and all(whole[: gone[0]]) and all(whole[gone[0] + 1 :]):
+        return ViewStep("select", (gone[0], view.index[gone[0]]))
+    return ViewStep("slice", (specs,))
+
+
+def _gone(view: Affine) -> tuple[int, ...]:
+    """The axes of what is viewed of which one index is taken."""
+    return tuple(a for a, entry in enumerate(view.index) if not isinstance(entry, SliceSpec))
+
+
+def _new(view: Affine) -> tuple[int, ...]:
+    return tuple(place for place, axis in enumerate(view.axes) if axis is None)
+
+
+def _order(view: Affine) -> tuple[int, ...]:
+    """For each axis of the view that is not new, its place among the axes that are not gone."""
+    kept = [axis for axis, entry in enumerate(view.index) if isinstance(entry, SliceSpec)]
+    return tuple(kept.index(axis) for axis in view.axes if axis is not None)
 
 
 def show_step(step: ViewStep) -> str:

@@ -39,7 +39,7 @@ from fxc.ir.signature import (
 from fxc.ir.types import ArrayType, ScalarType, Type
 from fxc.ops.table import TABLE, Operator
 
-from .aliases import Path, extended, steps_of
+from .aliases import Affine, Other, Path, extended, inverse_steps, region_of, steps_of
 
 # Note [Bases and views]
 # Every array of a captured graph is a base or a chain of views of one. A base has one current
@@ -244,14 +244,13 @@ class Functionalization:
         self.dispatcher.redispatch(DispatchKey.META, op.name, types)  # raises what NumPy raises
         (place,) = op.schema.written_params
         target: FunctionalArray = args[place]
-        read = tuple(map(self.unwrapped, args))
         match op.role:
             case "inplace":
-                content = self.trace(op.group, *read)
+                content = self.trace(op.group, *map(self.unwrapped, args))
             case "out":
-                content = self.trace(op.group, *read[:-1])
+                content = self.trace(op.group, *map(self.unwrapped, args[:-1]))
             case _:  # copy_: the content is the second argument
-                content = read[1]
+                content = self.unwrapped(args[1])
         self.store(target, content)
 
     def store(self, target: FunctionalArray, content: Operand) -> None:
@@ -261,12 +260,25 @@ class Functionalization:
             content = self.trace("astype", content, kind.dtype, "unsafe", "K")
         if content.type.shape != kind.shape or not isinstance(content.type, ArrayType):
             content = self.trace("broadcast_to_copy", content, kind.shape)
-        steps = steps_of(target.path)
-        wholes = self.copies(base.value, steps[:-1])
-        for step, whole in reversed(list(zip(steps, wholes, strict=False))):
-            scatter = TABLE.partner(step.op, "scatter").name
-            content = self.trace(scatter, whole, content, *step.args)
+        wholes = [base.value]
+        for segment in target.path[:-1]:
+            wholes.append(self.copies(wholes[-1], steps_of((segment,)))[-1])
+        for segment, whole in reversed(list(zip(target.path, wholes, strict=False))):
+            content = self.written_back(segment, whole, content)
         base.update(self.in_layout(content, base))
+
+    def written_back(self, segment: Affine | Other, whole: Value, content: Operand) -> Operand:
+        """``whole`` with ``content`` in place of what a view of it shows."""
+        if isinstance(segment, Other):
+            scatter = TABLE.partner(segment.step.op, "scatter").name
+            return self.trace(scatter, whole, content, *segment.step.args)  # type: ignore[no-any-return]
+        for step in inverse_steps(segment):
+            content = self.trace(TABLE.partner(step.op, "copy").name, content, *step.args)
+        region = region_of(segment)
+        if region is None:
+            return content
+        scatter = TABLE.partner(region.op, "scatter").name
+        return self.trace(scatter, whole, content, *region.args)  # type: ignore[no-any-return]
 
     def in_layout(self, content: Operand, base: _Base) -> Value:
         """``content`` as the value of a base that keeps its layout (Note [Layout in types])."""

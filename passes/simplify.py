@@ -16,6 +16,8 @@ from fxc.ops.identities import DISTINCT, IDENTITIES
 from fxc.ops.kernels import kernel_of
 from fxc.ops.table import TABLE, Tag
 
+from .overwrites import drop_overwritten
+
 # Note [Results that stay apart]
 # A node's array is an array of its own, and a caller sees that when the array is returned. A
 # simplification therefore never lets a result of the graph (or of a region) become the same value
@@ -33,7 +35,7 @@ def simplify(graph: Graph) -> Graph:
     Scalar operators on literals are folded by their NumPy kernels, unless that raises or warns.
     Nodes with the same operator, arguments and result types become one. Identities of
     ``fxc.ops.identities`` apply. A view read back from its own scatter is the scattered value, and
-    a scatter over the same region hides an earlier one.
+    what later scatters overwrite unread is not written at all (``overwrites``).
 
     Requires: the graph is functional: no node writes or aliases.
     Ensures: results have the same bits; an operator that can raise still runs.
@@ -41,7 +43,8 @@ def simplify(graph: Graph) -> Graph:
     for node in walk(graph.body):
         if not node.schema.is_functional:
             raise InternalError(f"simplify: {node.op!r} is not functional")
-    return graph.with_body(drop_unread(_Simplification(graph).region(graph.body, ChainMap())))
+    body = _Simplification(graph).region(graph.body, ChainMap())
+    return graph.with_body(drop_unread(drop_overwritten(body)))
 
 
 # What a node computes, as a key: its operator, arguments and result types.
@@ -98,7 +101,7 @@ class _Simplification:
         """The node in its simplest form; None if other values stand for its own."""
         if node.regions:
             return node
-        node = self.over_same_region(_by_identity(node))
+        node = _by_identity(node)
         found: tuple[Operand, ...] | None = _folded(node)
         if found is None:
             back = self.read_back(node)
@@ -137,14 +140,6 @@ class _Simplification:
         if made is None or made.op != TABLE.partner(like.op, role).name:
             return None
         return made if _view_args(made) == _view_args(like) else None
-
-    def over_same_region(self, node: Node) -> Node:
-        """``scatter(scatter(b, s, i), t, i)`` is ``scatter(b, t, i)``."""
-        if TABLE[node.op].role == "scatter":
-            earlier = self.maker(node.args[0], "scatter", node)
-            if earlier is not None:
-                return _with_args(node, (earlier.args[0], *node.args[1:]))
-        return node
 
     def read_back(self, node: Node) -> Operand | None:
         """The value that a copy of a scattered region, or a scatter of a copied one, is."""

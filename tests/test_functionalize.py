@@ -16,8 +16,8 @@ from fxc.capture.capture import capture
 from fxc.dispatch import default
 from fxc.ir.graph import walk
 from fxc.lowering.llvm_text import Lanes
-from fxc.lowering.loops import traffic
 from fxc.lowering.scalar_rules import SCALAR_RULES, ScalarRule
+from fxc.lowering.traffic import traffic
 from fxc.ops.table import TABLE, Tag, row
 from tests.outcomes import difference, run
 from tests.test_random_programs import cheaply
@@ -282,9 +282,9 @@ functional seen_through_another_view(%x: f64[8])
             """\
 functional two_views_of_a_result(%x: f64[8])
   %0: f64[8] = add(%x, 1.0)
-  %2: f64[] = broadcast_to_copy(5.0, ())
-  %3: f64[8] = select_scatter(%0, %2, 0, 0)
-  return %3
+  %1: f64[] = broadcast_to_copy(5.0, ())
+  %2: f64[8] = select_scatter(%0, %1, 0, 0)
+  return %2
   signature
     output 0 = view 0 of result 0: f64[8] by slice([1:8:1])
     output 1 = view 1 of result 0: f64[8] by slice([0:7:1])""",
@@ -295,10 +295,10 @@ functional two_views_of_a_result(%x: f64[8])
             functional(rows_that_do_not_swap, MATRIX),
             """\
 functional rows_that_do_not_swap(%x: f64[6, 4])
-  %1: f64[4] = select_copy(%x, 0, 1)
-  %2: f64[6, 4] = select_scatter(%x, %1, 0, 0)
-  %5: f64[6, 4] = select_scatter(%2, %1, 0, 1)
-  return %5
+  %0: f64[4] = select_copy(%x, 0, 1)
+  %1: f64[6, 4] = select_scatter(%x, %0, 0, 0)
+  %3: f64[6, 4] = select_scatter(%1, %0, 0, 1)
+  return %3
   signature
     %x := result 0""",
         )

@@ -38,9 +38,9 @@ decomposed bump(%x: f64[4])
   %0: f64[2] = slice_copy(%x, [1:3:1])
   %1: f64[2] = add(%0, 1.0)
   %2: f64[4] = slice_scatter(%x, %1, [1:3:1]) into %x
-  %4: f64[] = broadcast_to_copy(5.0, ())
-  %5: f64[4] = select_scatter(%2, %4, 0, 0) into %2
-  return %5
+  %3: f64[] = broadcast_to_copy(5.0, ())
+  %4: f64[4] = select_scatter(%2, %3, 0, 0) into %2
+  return %4
   signature
     %x := result 0""",
     )

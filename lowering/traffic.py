@@ -1,0 +1,106 @@
+"""How many bytes a program moves, as its text and ``inspect`` tell."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from fxc.ir.records import frozen
+from fxc.ir.symbols import Dim, hint, product, substitute, symbols_of
+
+from .loops import Load, Loop, Matmul, Program, Stmt, Store, blocks_of
+
+# The places that an access meets along each axis of its buffer, both ends included.
+Box = tuple[tuple[int, int], ...]
+
+
+@frozen
+class _Access:
+    elements: Dim
+    box: Box | None  # None if it is not known
+
+
+def traffic(program: Program) -> Dim:
+    """Bytes of memory that the loop nests move.
+
+    For each nest, the elements of each buffer that it loads and that it stores. Accesses that may
+    meet the same elements are counted once: what is read again comes from the cache.
+    """
+    total: Dim = 0
+    for stmt in program.body:
+        total = total + _nest_traffic(program, stmt)
+    return total
+
+
+def _nest_traffic(program: Program, nest: Stmt) -> Dim:
+    loads: dict[str, list[_Access]] = {}
+    stores: dict[str, list[_Access]] = {}
+    _count(program, (nest,), {}, loads, stores)
+    total: Dim = 0
+    for found in (loads, stores):
+        for name, accesses in found.items():
+            for access in accesses:
+                total = total + access.elements * program.buffers[name].dtype.itemsize
+    return total
+
+
+def _count(
+    program: Program,
+    body: tuple[Stmt, ...],
+    sizes: dict[str, Dim],
+    loads: dict[str, list[_Access]],
+    stores: dict[str, list[_Access]],
+) -> None:
+    for stmt in body:
+        match stmt:
+            case Load(buffer=buffer, index=index):
+                _note(loads.setdefault(buffer, []), _access(index, sizes))
+            case Store(buffer=buffer, index=index):
+                _note(stores.setdefault(buffer, []), _access(index, sizes))
+            case Matmul(out, x, y):
+                for name, found in ((x, loads), (y, loads), (out, stores)):
+                    whole = product(program.buffers[name].shape)
+                    found.setdefault(name, []).append(_Access(whole, None))
+            case Loop(var=var, size=size, body=inner):
+                most = substitute(size, dict.fromkeys(sizes, 0))  # of blocks, the longest
+                _count(program, inner, {**sizes, var: most}, loads, stores)
+            case _:
+                for block in blocks_of(stmt):
+                    _count(program, block, sizes, loads, stores)
+
+
+def _access(index: tuple[Dim, ...], sizes: Mapping[str, Dim]) -> _Access:
+    used = {name for dim in index for name in symbols_of(dim) if name in sizes}
+    ends = [_range(dim, sizes) for dim in index]
+    box = tuple(pair for pair in ends if pair is not None)
+    return _Access(product([sizes[name] for name in used]), box if len(box) == len(ends) else None)
+
+
+def _range(dim: Dim, sizes: Mapping[str, Dim]) -> tuple[int, int] | None:
+    """The least and the largest value of an index that is a sum of multiples of loop variables."""
+    zero = substitute(dim, dict.fromkeys(sizes, 0))
+    if not isinstance(zero, int):
+        return None
+    low = high = linear = zero
+    for name in symbols_of(dim):
+        size = sizes.get(name)
+        step = substitute(dim, {**dict.fromkeys(sizes, 0), name: 1}) - zero
+        if not isinstance(size, int) or not isinstance(step, int):
+            return None
+        across = step * (size - 1)
+        low, high, linear = low + min(across, 0), high + max(across, 0), linear + across
+    last = {name: size - 1 for name, size in sizes.items() if isinstance(size, int)}
+    return (low, high) if substitute(dim, last) == linear else None
+
+
+def _note(found: list[_Access], access: _Access) -> None:
+    """Add an access, or let it join one that it may have elements in common with."""
+    for place, other in enumerate(found):
+        if access.box is None or other.box is None or _overlap(access.box, other.box):
+            if hint(other.elements) < hint(access.elements):
+                found[place] = access
+            return
+    found.append(access)
+
+
+def _overlap(left: Box, right: Box) -> bool:
+    return all(a <= d and c <= b for (a, b), (c, d) in zip(left, right, strict=True))

@@ -1,0 +1,113 @@
+"""What is overwritten before anybody reads it is not written."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import fxc
+from fxc.ir.graph import walk
+from fxc.passes.overwrites import _is_covered
+from tests.outcomes import difference, run
+
+
+def covered_by_pieces(x):
+    out = np.zeros(8)
+    out[:3], out[3:] = x[:3], 2.0 * x[3:]
+    return out
+
+
+def frame_and_middle(x):
+    out = np.ones((8, 8))
+    out[0] = out[-1] = 1.0
+    out[1:-1, 0] = 2.0
+    out[1:-1, -1] = 3.0
+    out[1:-1, 1:-1] = x[1:-1, None]
+    return out
+
+
+def all_over_again(x):
+    x += 1.0
+    x[2:4] = x[:2]
+    x[:] = 3.0
+
+
+def hidden_by_a_larger_one(x):
+    x[2:4] = 1.0
+    x[5] = 2.0
+    x[1:7] = 3.0
+
+
+def read_in_between(x):
+    x[2:4] = 1.0
+    y = x.sum()
+    x[1:7] = y
+
+
+def every_other(x):
+    x[1:5] = 1.0
+    x[0:6:2] = 2.0
+
+
+def through_a_view(x):
+    y = np.zeros((2, 4))
+    y.reshape(8)[...] = x
+    y.T[...] = 1.0
+    return y
+
+
+def raises_all_the_same(x):
+    x[:] = 5.0 / float(len(x))
+    x[:] = 2 ** x.astype(int)
+    x[:] = 1.0
+
+
+# How many nodes write or make an array to write to, after simplification.
+CASES: dict[Callable[..., Any], tuple[int, bool]] = {
+    covered_by_pieces: (2, True),
+    frame_and_middle: (5, True),
+    all_over_again: (0, False),
+    hidden_by_a_larger_one: (1, False),
+    read_in_between: (2, False),
+    every_other: (2, False),
+    through_a_view: (0, False),
+}
+
+
+def argument() -> np.ndarray:
+    return np.arange(1.0, 9.0)
+
+
+@pytest.mark.parametrize("backend", ["llvm", "numpy"])
+@pytest.mark.parametrize("program", [*CASES, raises_all_the_same], ids=lambda f: f.__name__)
+def test_is_as_numpy(program: Callable[..., Any], backend: str) -> None:
+    compiled = fxc.compile(program, fullgraph=True, backend=backend)
+    assert not difference(run(program, [argument()]), run(compiled, [argument()]))
+
+
+@pytest.mark.parametrize("program", CASES, ids=lambda f: f.__name__)
+def test_hidden_writes_are_dropped(program: Callable[..., Any]) -> None:
+    scatters, unset = CASES[program]
+    graph = fxc.compile(program, fullgraph=True).inspect(argument()).functional
+    ops = [node.op for node in walk(graph.body)]
+    assert sum(op.endswith("_scatter") for op in ops) == scatters, graph
+    assert ("empty" in ops) == unset, graph
+
+
+@pytest.mark.parametrize("seed", range(200))
+def test_coverage_of_boxes(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+
+    def box() -> tuple[tuple[int, int], ...]:
+        low = rng.integers(0, 5, 2)
+        return tuple((int(a), int(a + n)) for a, n in zip(low, rng.integers(0, 5, 2), strict=True))
+
+    whole, others = box(), [box() for _ in range(rng.integers(1, 8))]
+    left = np.zeros((10, 10), bool)
+    left[tuple(slice(*ends) for ends in whole)] = True
+    for other in others:
+        left[tuple(slice(*ends) for ends in other)] = False
+    assert _is_covered(whole, others) == (not left.any())
