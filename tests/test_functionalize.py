@@ -19,8 +19,8 @@ from fxc.lowering.llvm_text import Lanes
 from fxc.lowering.scalar_rules import SCALAR_RULES, ScalarRule
 from fxc.lowering.traffic import traffic
 from fxc.ops.table import TABLE, Tag, row
+from tests.levels import cheaply
 from tests.outcomes import difference, run
-from tests.test_random_programs import cheaply
 
 # ---------------------------------------------------------------- the programs
 

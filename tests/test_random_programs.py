@@ -1,126 +1,74 @@
 """Random programs of views and writes, plain and compiled: everything a caller sees is equal.
 
-Three levels. *Cheap*: captured, functionalized, simplified and decomposed, each graph verified, and
-evaluated by NumPy. *Native*: ``fxc.compile``. *Symbolic*: the same with sizes as symbols. ``FXC_FUZZ_PROGRAMS`` sets how many programs run
-(``make fuzz``); a failing one is shrunk and printed as source.
+``tests/levels.py`` says how they are run. ``FXC_FUZZ_PROGRAMS`` sets how many of them (``make fuzz``),
+a tenth of them natively; a failing one is shrunk and printed as source.
 """
 
 from __future__ import annotations
 
-import itertools
 import os
 from collections.abc import Callable
+from itertools import count, islice
 from typing import Any
 
 import numpy as np
 import pytest
 
-import fxc
-from fxc.capture.capture import Captured, capture
-from fxc.ir.errors import CaptureError
-from fxc.ir.evaluate import call
-from fxc.ir.graph import Graph
-from fxc.ir.tree import LEAF, unflatten
-from fxc.ops.kernels import kernel_of
-from fxc.passes.reinplace import reinplace
-from fxc.stages import decomposed_graph, functional_graph, llvm_index
-from tests.outcomes import Outcome, difference, run
-from tests.programs import Program, random_program, shrink
+from fxc.capture.capture import capture
+from fxc.ir.graph import walk
+from fxc.ops.table import TABLE
+from tests.levels import Level, cheaply, natively, shrunk_failure, symbolically
+from tests.outcomes import difference, run
+from tests.statements import SPELLINGS, is_spelled, random_program
 
 COUNT = int(os.environ.get("FXC_FUZZ_PROGRAMS", "0"))
-CHEAP = COUNT or 400
-NATIVE = COUNT // 4 or 200
+CHEAP = COUNT or 600
+NATIVE = COUNT // 10 or 200
+SYMBOLIC = COUNT // 40 or 100
 FIRST = int(os.environ.get("FXC_FUZZ_FIRST", "0"))  # seeds from here on
 CHUNKS = 10  # tests to spread the programs over
 
 
-# ---------------------------------------------------------------- levels
-
-Level = Callable[[Callable[..., Any], tuple[Any, ...]], Outcome]
-
-
-def stages(captured: Captured) -> Graph:
-    """All graph stages, each verified (conftest.py); the last one."""
-    return reinplace(decomposed_graph(functional_graph(captured), llvm_index()))
-
-
-def cheaply(fn: Callable[..., Any], inputs: tuple[Any, ...]) -> Outcome:
-    """Through the graph stages, the last graph evaluated by NumPy."""
-
-    def evaluated(*args: Any) -> Any:
-        captured = capture(fn, args, {})
-        graph = stages(captured)
-        given = captured.guards.check(args, {})
-        assert given is not None
-        leaves = call(graph, given, kernel_of, check=True)
-        return leaves[0] if captured.out_spec is LEAF else unflatten(captured.out_spec, leaves)
-
-    return run(evaluated, inputs)
-
-
-def natively(fn: Callable[..., Any], inputs: tuple[Any, ...]) -> Outcome:
-    """Compiled; what does not run natively counts as an error of its own."""
-    compiled = fxc.compile(fn, fullgraph=True)
-    outcome = run(compiled, inputs)
-    info = compiled.cache_info()
-    if outcome.error is None and info.eager_calls and not overlap(inputs):
-        return Outcome(None, AssertionError(f"ran as plain NumPy: {info}"), outcome.inputs)
-    return outcome
-
-
-def symbolically(fn: Callable[..., Any], inputs: tuple[Any, ...]) -> Outcome:
-    """Compiled with the sizes of arrays as symbols."""
-    compiled = fxc.compile(fn, fullgraph=True, dynamic=True)
-    outcome = run(compiled, inputs)
-    info = compiled.cache_info()
-    if outcome.error is None and info.eager_calls and not overlap(inputs):
-        return Outcome(None, AssertionError(f"ran as plain NumPy: {info}"), outcome.inputs)
-    return outcome
-
-
-def overlap(inputs: tuple[Any, ...]) -> bool:
-    """Whether different arguments share memory: such a call runs as plain NumPy."""
-    arrays = list({id(x): x for x in inputs}.values())
-    return any(np.may_share_memory(x, y) for x, y in itertools.combinations(arrays, 2))
-
-
-def failure(program: Program, level: Level) -> str:
-    """How the compiled program differs from the plain one, or ''."""
-    fn, inputs = program.load()
-    expected = run(fn, inputs())
-    found = level(fn, inputs())
-    if isinstance(expected.error, NameError):
-        return ""
-    if isinstance(found.error, CaptureError):
-        return f"cannot be captured: {found.error}"
-    if level is cheaply and expected.error is not None:
-        return ""  # an exception half way is the runtime's affair
-    return difference(expected, found)
-
-
-def check(program: Program, level: Level) -> None:
-    text = failure(program, level)
-    if text:
-        kind = text.split()[0][:6]
-        small = shrink(program, lambda p: failure(p, level).startswith(kind))
-        pytest.fail(f"{failure(small, level)}\n\n{small}", pytrace=False)
+def check(seeds: range, level: Level, **options: Any) -> None:
+    for seed in seeds:
+        text = shrunk_failure(random_program(seed, **options), level)
+        if text:
+            pytest.fail(text, pytrace=False)
 
 
 @pytest.mark.parametrize("chunk", range(CHUNKS))
 def test_graphs_of_random_programs(chunk: int) -> None:
-    for seed in range(FIRST + chunk, FIRST + CHEAP, CHUNKS):
-        check(random_program(seed, overlap=False), cheaply)
+    check(range(FIRST + chunk, FIRST + CHEAP, CHUNKS), cheaply)
 
 
 @pytest.mark.parametrize("chunk", range(CHUNKS))
 def test_native_random_programs(chunk: int) -> None:
-    for seed in range(FIRST + chunk, FIRST + NATIVE, CHUNKS):
-        check(random_program(seed), natively)
+    check(range(FIRST + chunk, FIRST + NATIVE, CHUNKS), natively)
 
 
 def test_random_programs_with_symbolic_sizes() -> None:
-    for seed in range(FIRST, FIRST + NATIVE):
-        check(random_program(seed), symbolically)
+    check(range(FIRST, FIRST + SYMBOLIC), symbolically)
+
+
+# ---------------------------------------------------------------- coverage
+
+VIEWING_OR_WRITING = [op.name for op in TABLE if is_spelled(op)]
+
+
+@pytest.mark.parametrize("name", VIEWING_OR_WRITING)
+def test_programs_have_each_operator_that_views_or_writes(name: str) -> None:
+    assert name in SPELLINGS, "tests/statements.py does not say how this is written in Python"
+    programs = (random_program(seed, focus=name) for seed in count())
+    assert any(name in _captured_operators(program) for program in islice(programs, 60))
+
+
+def _captured_operators(program: Any) -> set[str]:
+    fn, inputs = program.load()
+    try:
+        graph = capture(fn, inputs(), {}).graph
+    except Exception:  # a program may end with what NumPy refuses
+        return set()
+    return {node.op for node in walk(graph.body)}
 
 
 # ---------------------------------------------------------------- finds

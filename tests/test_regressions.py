@@ -286,3 +286,29 @@ def test_ufunc_argument_by_position_and_by_name() -> None:
     expected, found = run(program, (numbers(2, 3),)), run(compiled, (numbers(2, 3),))
     assert isinstance(expected.error, TypeError)
     assert not difference(expected, found)
+
+
+# ---------------------------------------------------------------- out= of another dtype
+
+
+@pytest.mark.parametrize("name", ["sum", "prod", "min", "max", "cumsum", "cumprod"])
+@pytest.mark.parametrize("source, target", [("f4", "f8"), ("f8", "f4"), ("i4", "f4"), ("u8", "i8")])
+def test_a_reduction_runs_in_the_dtype_of_out(name: str, source: str, target: str) -> None:
+    function = getattr(np, name)
+
+    def program(x, out):
+        function(x, axis=0, out=out)
+
+    def arguments() -> tuple[Any, ...]:
+        values = (np.arange(1, 7) * 0.7).astype(source)
+        return values, np.zeros((6,) if "cum" in name else (), target)
+
+    same(program, arguments)
+
+
+def test_a_mean_is_rounded_in_the_dtype_of_out_on_the_way() -> None:
+    def program(x, out):
+        x.mean(out=out)
+
+    with pytest.raises(fxc.CaptureError, match="out= of dtype float64"):
+        fxc.compile(program, fullgraph=True)(numbers(3).astype("f4"), np.zeros(()))

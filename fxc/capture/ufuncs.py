@@ -227,6 +227,8 @@ _REDUCTIONS: dict[np.ufunc, str] = {
     np.logical_or: "any",
 }
 _SCANS: dict[np.ufunc, str] = {np.add: "cumsum", np.multiply: "cumprod"}
+# The ufuncs whose loops reductions and scans run, where the result depends on the loop's dtype.
+_LOOPS = {name: f for f, name in (*_REDUCTIONS.items(), *_SCANS.items())}
 
 
 def _reduce(ufunc: np.ufunc, inputs: tuple[Any, ...], options: dict[str, Any]) -> Any:
@@ -323,8 +325,40 @@ def reducible(x: Any) -> Operand:
 def _recorded(name: str, value: Operand, out: Any, options: dict[str, Any]) -> Any:
     if out is None or out is np._NoValue:
         return record(name, value, **options)
-    current().record(f"{name}.out", value, **options, out=writable(out))
+    target = writable(out)
+    if name in _COMPOSED:
+        _check_composed_out(name, value, target.type.dtype, options["dtype"])
+    elif options.get("dtype") is None:
+        value, options = _in_loop_of_out(name, value, target.type.dtype, options)
+    current().record(f"{name}.out", value, **options, out=target)
     return out
+
+
+def _in_loop_of_out(
+    name: str, value: Operand, out: np.dtype, options: dict[str, Any]
+) -> tuple[Operand, dict[str, Any]]:
+    """NumPy chooses the loop of a reduction or a scan by the dtype of ``out`` too."""
+    ufunc = _LOOPS.get(name)
+    kind = type_of(value).dtype
+    if ufunc is None or out == kind:
+        return value, options
+    loop = ufunc.resolve_dtypes((out, kind, None), reduction=True, casting="unsafe")[1]
+    if "dtype" in options:
+        return value, {**options, "dtype": loop}
+    if loop != kind:
+        value = current().record("astype", value, loop, casting="unsafe")
+    return value, options
+
+
+def _check_composed_out(name: str, value: Operand, out: np.dtype, dtype: Any) -> None:
+    """Refuse an ``out`` in whose dtype NumPy would round what it computes on the way."""
+    kind = type_of(value).dtype
+    result = getattr(np, name)(np.ones(1, kind), dtype=dtype).dtype
+    if out != result or (name == "mean" and kind == np.float16 and dtype is None):
+        raise refuse(
+            f"np.{name} with out= of dtype {out} cannot be captured where the result is {result}; "
+            f"use out[...] = x.{name}()"
+        )
 
 
 def find(name: str, x: Any, axis: Any = None, out: Any = None, keepdims: Any = False) -> Any:

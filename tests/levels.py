@@ -1,0 +1,176 @@
+"""Ways to run a program, each giving an ``Outcome`` to compare with NumPy's.
+
+*Cheap*: captured, functionalized, simplified, decomposed and reinplaced, each graph verified, and
+the last one evaluated by NumPy: node by node, updates marked ``into`` in the memory they take over.
+*Native*: ``fxc.compile``. *Symbolic*: the same with sizes as symbols.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+import fxc
+from fxc.capture.capture import Captured, capture
+from fxc.ir.errors import CaptureError
+from fxc.ir.evaluate import call
+from fxc.ir.graph import Graph, Node, Region
+from fxc.ir.tree import LEAF, unflatten
+from fxc.ops.kernels import Kernel, kernel_of
+from fxc.passes import reinplace
+from fxc.stages import decomposed_graph, functional_graph, llvm_index, verified
+from tests.outcomes import Outcome, difference, run, same_bits
+from tests.programs import Program, shrink
+
+Level = Callable[[Callable[..., Any], tuple[Any, ...]], Outcome]
+
+
+# ---------------------------------------------------------------- cheap
+
+
+def stages(captured: Captured) -> Graph:
+    """All graph stages, each verified (conftest.py); the last one."""
+    graph = decomposed_graph(functional_graph(captured), llvm_index())
+    return verified(reinplace.reinplace(graph), "reinplace")
+
+
+class RanEagerly(Exception):
+    """The call is one that runs as plain NumPy."""
+
+
+def cheaply(fn: Callable[..., Any], inputs: tuple[Any, ...]) -> Outcome:
+    """Through the graph stages, the last graph evaluated by NumPy."""
+
+    def evaluated(*args: Any) -> Any:
+        captured = capture(fn, args, {})
+        graph = stages(captured)
+        given = captured.guards.check(args, {})
+        assert given is not None
+        if overlap(given) and graph.signature is not None and graph.signature.mutations:
+            raise RanEagerly
+        leaves = call(in_place(graph), given, updating_kernel_of, check=True)
+        return leaves[0] if captured.out_spec is LEAF else unflatten(captured.out_spec, leaves)
+
+    return run(evaluated, inputs)
+
+
+# A node ``x into %base`` is evaluated by the kernel "x into 0", 0 being the place of the base among
+# its arguments, which brings the result into the base's own memory.
+_INTO = " into "
+
+
+def in_place(graph: Graph) -> Graph:
+    """The graph with each update that is marked as a node that works in place."""
+    return graph.with_body(_updating(graph.body))
+
+
+def _updating(region: Region) -> Region:
+    return Region(region.params, tuple(map(_updating_node, region.nodes)), region.results)
+
+
+def _updating_node(node: Node) -> Node:
+    if node.regions:
+        args = tuple(_updating(arg) if isinstance(arg, Region) else arg for arg in node.args)
+        return Node(node.schema, args, node.outputs, node.loc)
+    if node.into is None:
+        return node
+    place = next(place for place, arg in enumerate(node.args) if arg is node.into)
+    schema = replace(node.schema, name=f"{node.op}{_INTO}{place}")
+    return Node(schema, node.args, node.outputs, node.loc)
+
+
+def updating_kernel_of(name: str) -> Kernel:
+    """The NumPy kernel of an operator, also of those that ``in_place`` makes."""
+    name, marked, number = name.partition(_INTO)
+    kernel = kernel_of(name)
+    if name == "fori_loop":
+        return lambda lo, hi, init, body: kernel(lo, hi, tuple(map(_copied, init)), body)
+    if not marked:
+        return kernel
+    place = int(number)
+
+    def update(*args: Any) -> Any:
+        new, base = kernel(*args), args[place]
+        if any(step == 0 and size > 1 for step, size in zip(base.strides, base.shape, strict=True)):
+            return new  # its elements share memory: it has no room for the new ones
+        np.copyto(base, new, casting="no")
+        return base
+
+    return update
+
+
+def _copied(x: Any) -> Any:
+    """What a loop carries is a copy: see Note [Results of regions]."""
+    return x.copy("K") if isinstance(x, np.ndarray) else x
+
+
+# ---------------------------------------------------------------- native
+
+
+def natively(fn: Callable[..., Any], inputs: tuple[Any, ...]) -> Outcome:
+    """Compiled; what does not run natively counts as an error of its own."""
+    return _compiled(fn, inputs, dynamic=False)
+
+
+def symbolically(fn: Callable[..., Any], inputs: tuple[Any, ...]) -> Outcome:
+    """Compiled with the sizes of arrays as symbols."""
+    return _compiled(fn, inputs, dynamic=True)
+
+
+def _compiled(fn: Callable[..., Any], inputs: tuple[Any, ...], dynamic: bool) -> Outcome:
+    compiled = fxc.compile(fn, fullgraph=True, dynamic=dynamic)
+    outcome = run(compiled, inputs)
+    info = compiled.cache_info()
+    if outcome.error is None and info.eager_calls and not overlap(inputs):
+        return Outcome(None, AssertionError(f"ran as plain NumPy: {info}"), outcome.inputs)
+    return outcome
+
+
+def overlap(inputs: tuple[Any, ...]) -> bool:
+    """Whether different arguments share memory: such a call runs as plain NumPy."""
+    arrays = list({id(x): x for x in inputs if isinstance(x, np.ndarray)}.values())
+    return any(np.may_share_memory(x, y) for x, y in itertools.combinations(arrays, 2))
+
+
+# ---------------------------------------------------------------- comparison
+
+
+def failure(program: Program, level: Level) -> str:
+    """How the program differs from plain NumPy when it is run like this, or ''."""
+    fn, inputs = program.load()
+    expected = run(fn, inputs())
+    if isinstance(expected.error, NameError):
+        return ""  # no program: one that is being shrunk
+    found = level(fn, inputs())
+    if isinstance(found.error, CaptureError):
+        return f"cannot be captured: {found.error}"
+    if isinstance(found.error, RanEagerly):
+        return ""
+    if level is cheaply and expected.error is not None:
+        # Messages and the state of inputs after an exception are the runtime's affair.
+        return "" if found.error is not None else f"raises nothing, NumPy {expected.error!r}"
+    return difference(expected, found) or _beyond(expected.inputs, found.inputs)
+
+
+def _beyond(expected: tuple[Any, ...], found: tuple[Any, ...]) -> str:
+    """Whether memory around the arguments was written that is not theirs."""
+    for place, (x, y) in enumerate(zip(expected, found, strict=True)):
+        if not isinstance(x, np.ndarray) or not isinstance(x.base, np.ndarray):
+            continue
+        if not same_bits(x.base, y.base):
+            return f"argument {place}: memory around it differs"
+    return ""
+
+
+def shrunk_failure(program: Program, level: Level) -> str:
+    """As ``failure``, with the smallest program that fails in the same way."""
+    text = failure(program, level)
+    if not text:
+        return ""
+    kind = text.split()[0][:6]
+    small = shrink(program, lambda p: failure(p, level).startswith(kind))
+    return f"{failure(small, level)}\n\n{small}"
