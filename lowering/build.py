@@ -20,7 +20,7 @@ from .context import (
 from .coverage import NATIVE_DTYPES, is_native
 from .loops import Boxed, Buffer, BufferArg, InputArg, Matmul, Param, Program
 from .reductions import reduction, scan
-from .writes import aim, finish, join, scatter, store, whole
+from .writes import aim, finish, join, place_apart, scatter, store, whole
 
 # Note [Raising ops]
 # An operation that can raise at run time (Operator.raises, every call of NumPy) may send the whole
@@ -219,6 +219,8 @@ def _boxed_arg(context: Context, arg: object) -> object:
                 return InputArg(context.param_of[arg].input)
             if arg in context.literal_of:
                 return context.literal_of[arg].value
+            if context.buffers[context.place_value(arg)].role == "constant":
+                place_apart(context, arg)  # its elements are part of the native code
             name, kind = context.place_value(arg), arg.type
             if isinstance(kind, ScalarType):
                 return BufferArg(name, scalar=True, weak=kind.weak)

@@ -5,7 +5,7 @@ See Note [Native entry].
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from fxc.ir.graph import Graph
 from fxc.ir.records import frozen
@@ -13,6 +13,7 @@ from fxc.ir.symbols import Dim, SymExpr, hint, symbols_of
 from fxc.ir.types import ArrayType
 
 from .accesses import accesses, boxed_buffers
+from .bounds import Range, bounds, counter_ranges
 from .emit import Emitter
 from .llvm_text import FunctionText, ModuleText, scalar_type
 from .loops import Boxed, Loop, Program, Stmt, walk
@@ -122,11 +123,12 @@ def _storages_apart(program: Program) -> list[str]:
     return [name for name in found if program.buffers[name].role != "constant"]
 
 
-def _bytes(program: Program, name: str) -> Dim:
+def _bytes(program: Program, name: str, ranges: Mapping[str, Range]) -> Dim:
+    """The room that a temporary takes, in the largest size that it has."""
     buffer = program.buffers[name]
     size: Dim = buffer.dtype.itemsize
     for dim in buffer.shape:
-        size = size * dim
+        size = size * bounds(dim, ranges)[1]
     if isinstance(size, int):
         return -(-size // ALIGNMENT) * ALIGNMENT
     return (size + (ALIGNMENT - 1)) // ALIGNMENT * ALIGNMENT
@@ -142,7 +144,8 @@ def _plan_arena(program: Program, apart: Sequence[str]) -> tuple[dict[str, Dim],
                 first, _ = lives.get(storage, (place, place))
                 lives[storage] = (first, place)
     offsets: dict[str, Dim] = {}
-    sizes = {name: _bytes(program, name) for name in lives}
+    ranges = counter_ranges(program)
+    sizes = {name: _bytes(program, name, ranges) for name in lives}
     if not all(isinstance(size, int) for size in sizes.values()):
         total: Dim = 0
         for name, size in sizes.items():

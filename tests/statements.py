@@ -109,7 +109,14 @@ def with_where(writer: Writer) -> str:
         return (
             "" if onto_itself(writer, source, x) else f"np.copyto({target}, {source}, where={mask})"
         )
+    if any(_is_part_of(x, writer.value(operand)) for operand in (left, right)):
+        return ""  # NumPy 2.4 then rounds also what is not selected to the dtype of the operands
     return f"np.{rng.choice(_UFUNCS)}({left}, {right}, out={target}, where={mask})"
+
+
+def _is_part_of(x: np.ndarray, y: Any) -> bool:
+    """Whether ``y`` shows the memory of ``x`` in another dtype."""
+    return isinstance(y, np.ndarray) and y.dtype != x.dtype and np.may_share_memory(x, y)
 
 
 def computed(writer: Writer) -> str:

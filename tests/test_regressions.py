@@ -312,3 +312,30 @@ def test_a_mean_is_rounded_in_the_dtype_of_out_on_the_way() -> None:
 
     with pytest.raises(fxc.CaptureError, match="out= of dtype float64"):
         fxc.compile(program, fullgraph=True)(numbers(3).astype("f4"), np.zeros(()))
+
+
+# ---------------------------------------------------------------- temporaries, constants
+
+
+@pytest.mark.parametrize("dynamic", [False, True])
+def test_temporaries_whose_size_depends_on_the_counter(dynamic: bool) -> None:
+    def program(x, k):
+        def body(i, x):
+            x[i:] *= x[0]
+            x[::-1][i::2] -= x[1]
+
+            def inner(j, y):
+                y[j : i + j] *= y[i]
+                y[j : i + j] -= y[0]
+                return y
+
+            return fxc.fori_loop(i, k, inner, x)
+
+        return fxc.fori_loop(1, k, body, x)
+
+    same(program, lambda: (numbers(18), 4), dynamic=dynamic)
+
+
+def test_numpy_is_called_with_a_constant_of_the_program() -> None:
+    same(lambda: np.sort(np.array([3, 1, 2])), lambda: ())
+    same(lambda x: x + np.where(True, 1.5, 0.0), lambda: (numbers(3).astype("f2"),))

@@ -1,0 +1,79 @@
+"""How large a size gets that depends on the counters of the user's loops.
+
+A temporary of ``x[i:]`` inside ``for i in lo:hi`` has another size in each iteration; the arena has
+room for the largest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from fxc.ir.errors import InternalError
+from fxc.ir.symbols import Dim, Symbol, SymExpr, SymFunc, maximum, minimum, symbol
+
+from .loops import Atom, Const, For, Index, Program, walk
+
+Range = tuple[Dim, Dim]  # the least and the largest value
+
+
+def counter_ranges(program: Program) -> dict[str, Range]:
+    """The values that each loop's counter takes, over dims without counters.
+
+    A loop whose bounds depend on data is not among them: nothing has a size that depends on it.
+    """
+    known: dict[Atom, Dim] = {param.name: symbol(param.name) for param in program.params}
+    ranges: dict[str, Range] = {}
+    for stmt in walk(program.body):
+        match stmt:
+            case Index(name, _, value):
+                known[name] = value
+            case For(var, lo, hi):
+                first, last = _bound(lo, known), _bound(hi, known)
+                if first is not None and last is not None:
+                    ranges[var] = bounds(first, ranges)[0], bounds(last - 1, ranges)[1]
+            case _:
+                pass
+    return ranges
+
+
+def _bound(atom: Atom, known: Mapping[Atom, Dim]) -> Dim | None:
+    return int(atom.value) if isinstance(atom, Const) else known.get(atom)
+
+
+def bounds(dim: Dim, ranges: Mapping[str, Range]) -> Range:
+    """The least and the largest value of a dim.
+
+    Symbols that are no counters are taken to be sizes: not negative where they are factors.
+    """
+    if isinstance(dim, int):
+        return dim, dim
+    low: Dim = 0
+    high: Dim = 0
+    for monomial, coefficient in dim.terms:
+        least: Dim = 1
+        most: Dim = 1
+        for atom in monomial:
+            below, above = _bounds_of_atom(atom, ranges)
+            least, most = least * below, most * above
+        if coefficient < 0:
+            least, most = most, least
+        low, high = low + least * coefficient, high + most * coefficient
+    return low, high
+
+
+def _bounds_of_atom(atom: Symbol | SymFunc, ranges: Mapping[str, Range]) -> Range:
+    if isinstance(atom, Symbol):
+        itself = SymExpr((((atom,), 1),))
+        return ranges.get(atom.name, (itself, itself))
+    left, right = bounds(atom.left, ranges), bounds(atom.right, ranges)
+    match atom.name:
+        case "min":
+            return minimum(left[0], right[0]), minimum(left[1], right[1])
+        case "max":
+            return maximum(left[0], right[0]), maximum(left[1], right[1])
+        case "floordiv" if right[0] == right[1]:
+            return left[0] // right[0], left[1] // right[0]
+        case "mod" if right[0] == right[1]:
+            return 0, right[0] - 1
+        case _:
+            raise InternalError(f"no bounds are known for {atom.name} of {atom.right}")
