@@ -26,7 +26,7 @@ endef
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help env demo test check lint types tests format accept fuzz bench bench-env clean clean-env
+.PHONY: help env demo test check lint types tests format accept semantics fuzz bench bench-env clean clean-env
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
@@ -66,6 +66,9 @@ format: env ## Format the sources, sort imports
 # One process: two workers would rewrite the same test file over each other.
 accept: env ## Rewrite the expected text of the expect tests; read the diff afterwards
 	EXPECTTEST_ACCEPT=1 $(PYTEST)
+
+semantics: env ## Write docs/semantics.md from tests/scenarios
+	$(PY) -m tests.scenarios
 
 fuzz: env ## Run many random programs (make fuzz PROGRAMS=20000)
 	FXC_FUZZ_PROGRAMS=$(PROGRAMS) $(PYTEST) $(PARALLEL) tests/test_random_programs.py

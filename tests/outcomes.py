@@ -14,7 +14,8 @@ from __future__ import annotations
 import itertools
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, is_dataclass
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -51,36 +52,82 @@ def difference(
     expected: Outcome, found: Outcome, ulps: Tolerance = exact, *, strides: bool = True
 ) -> str:
     """What the caller of ``found`` sees otherwise than the caller of ``expected``, or ''."""
+    return next(iter(differences(expected, found, ulps, strides=strides).values()), "")
+
+
+ASPECTS = ("exception", "value", "input mutation", "aliasing")
+
+
+def differences(
+    expected: Outcome, found: Outcome, ulps: Tolerance = exact, *, strides: bool = True
+) -> dict[str, str]:
+    """The first difference in each of the ``ASPECTS`` that have one."""
+    texts: dict[str, str] = {}
     errors = [(type(each.error), str(each.error)) for each in (expected, found)]
     if errors[0] != errors[1]:
-        return f"raises {found.error!r}, NumPy {expected.error!r}"
-    left = list(_leaves(expected.result, "result"))
-    right = list(_leaves(found.result, "result"))
+        texts["exception"] = f"raises {found.error!r}, NumPy {expected.error!r}"
+    results = [list(leaves(each.result, "result")) for each in (expected, found)]
+    inputs = [
+        [leaf for k, x in enumerate(each.inputs) for leaf in leaves(x, f"argument {k}")]
+        for each in (expected, found)
+    ]
+    for aspect, (left, right) in (("value", results), ("input mutation", inputs)):
+        text = _first_difference(left, right, ulps, strides)
+        if text:
+            texts[aspect] = text
+    if not texts:
+        left, right = (result + given for result, given in zip(results, inputs, strict=True))
+        text = _relations([x for _, x in left], [y for _, y in right], [where for where, _ in left])
+        if text:
+            texts["aliasing"] = text
+    return texts
+
+
+Leaf = tuple[str, Any]  # and its place
+
+
+def _first_difference(left: list[Leaf], right: list[Leaf], ulps: Tolerance, strides: bool) -> str:
     if [where for where, _ in left] != [where for where, _ in right]:
         return f"gives {_skeleton(right)}, NumPy {_skeleton(left)}"
-    left += [(f"argument {place}", x) for place, x in enumerate(expected.inputs)]
-    right += [(f"argument {place}", x) for place, x in enumerate(found.inputs)]
     for (where, x), (_, y) in zip(left, right, strict=True):
         text = leaf_difference(x, y, ulps(where), strides=strides)
         if text:
             return f"{where}: {text}"
-    return _relations([x for _, x in left], [y for _, y in right], [where for where, _ in left])
+        text = _around(x, y, ulps(where)) if where.startswith("argument") else ""
+        if text:
+            return f"memory around {where}: {text}"
+    return ""
 
 
-def _leaves(tree: Any, where: str) -> Iterator[tuple[str, Any]]:
-    """The leaves of a result by their place, which names the containers around them."""
-    if type(tree) in (tuple, list):
+def _around(x: Any, y: Any, ulps: float) -> str:
+    """How the arrays that ``x`` and ``y`` are views of differ, if their elements are the same."""
+    bases = getattr(x, "base", None), getattr(y, "base", None)
+    if not all(type(base) is np.ndarray and base.dtype == x.dtype for base in bases):
+        return ""
+    return leaf_difference(*bases, ulps)
+
+
+def leaves(tree: Any, where: str) -> Iterator[Leaf]:
+    """The leaves of a result or argument by their place, which names the containers around them."""
+    if isinstance(tree, tuple | list):
         for place, item in enumerate(tree):
-            yield from _leaves(item, f"{where}.{type(tree).__name__}[{place}]")
-    elif type(tree) is dict:
+            yield from leaves(item, f"{where}.{type(tree).__name__}[{place}]")
+        if not tree:
+            yield f"{where}.{type(tree).__name__}", None
+    elif isinstance(tree, dict):
         for key, item in tree.items():
-            yield from _leaves(item, f"{where}[{key!r}]")
+            yield from leaves(item, f"{where}[{key!r}]")
+    elif is_dataclass(tree) or isinstance(tree, SimpleNamespace):
+        for name, item in vars(tree).items():
+            yield from leaves(item, f"{where}.{name}")
+    elif isinstance(tree, np.random.Generator):
+        yield f"{where}.state", repr(tree.bit_generator.state)
     else:
         yield where, tree
 
 
-def _skeleton(leaves: list[tuple[str, Any]]) -> str:
-    return ", ".join(where for where, _ in leaves) or "nothing"
+def _skeleton(found: list[Leaf]) -> str:
+    return ", ".join(where for where, _ in found) or "nothing"
 
 
 def leaf_difference(x: Any, y: Any, ulps: float = 0.0, *, strides: bool = True) -> str:
@@ -156,15 +203,20 @@ def _values(a: np.ndarray, b: np.ndarray) -> str:
 
 
 def _relations(left: list[Any], right: list[Any], names: list[str]) -> str:
-    """Which objects are the same, and which share memory."""
-    for i, j in itertools.combinations(range(len(left)), 2):
-        if not (isinstance(left[i], np.ndarray) and isinstance(left[j], np.ndarray)):
-            continue
+    """Which objects are the same, which share memory and from where on, and who is whose base."""
+    arrays = [k for k, x in enumerate(left) if isinstance(x, np.ndarray)]
+    for i, j in itertools.combinations(arrays, 2):
         pair = f"{names[i]} and {names[j]}"
         if (left[i] is left[j]) != (right[i] is right[j]):
             return f"{pair}: one object is {right[i] is right[j]}, with NumPy {left[i] is left[j]}"
         if _share(left[i], left[j]) != _share(right[i], right[j]):
             return f"{pair}: sharing memory is {_share(right[i], right[j])}, NumPy's opposite"
+        if _share(left[i], left[j]) and _offset(left[i], left[j]) != _offset(right[i], right[j]):
+            return f"{pair}: {_offset(right[i], right[j])} bytes apart, NumPy's otherwise"
+        for x, y in ((i, j), (j, i)):
+            if (left[x].base is left[y]) != (right[x].base is right[y]):
+                base = f"{names[y]} is the base of {names[x]}"
+                return f"{base}: {right[x].base is right[y]}, with NumPy {left[x].base is left[y]}"
     return ""
 
 
@@ -173,3 +225,8 @@ def _share(a: np.ndarray, b: np.ndarray) -> bool:
         return np.shares_memory(a, b, max_work=20000)
     except np.exceptions.TooHardError:
         return np.may_share_memory(a, b)
+
+
+def _offset(a: np.ndarray, b: np.ndarray) -> int:
+    """From the first element of one to that of the other."""
+    return int(b.__array_interface__["data"][0] - a.__array_interface__["data"][0])

@@ -248,7 +248,7 @@ class _Boundary:
             self.fresh[base.result] = self.own(self.results[base.result], base.type)
 
     def own(self, result: Any, kind: Type) -> Any:
-        """``result``, or a copy if it shares memory or its layout is not that of ``kind``."""
+        """``result``, or a copy if it is a view, shares memory or lies otherwise than ``kind``."""
         if not isinstance(result, np.ndarray) or not isinstance(kind, ArrayType):
             return result
         claimed = tuple(symbols.evaluate(dim, self.symbols) for dim in kind.strides)
@@ -257,7 +257,8 @@ class _Boundary:
         shared = any(
             isinstance(other, np.ndarray) and np.may_share_memory(result, other) for other in others
         )
-        if not shared and wanted == normal_strides(result.shape, result.strides, result.itemsize):
+        layout = normal_strides(result.shape, result.strides, result.itemsize)
+        if result.base is None and not shared and wanted == layout:
             return result
         return _dense_copy(result, claimed)
 
@@ -288,7 +289,7 @@ class _Boundary:
 def _dense_copy(array: np.ndarray, strides: Sequence[int]) -> np.ndarray:
     """A copy without gaps whose axes lie in memory as those with ``strides`` do."""
     order = sorted(range(array.ndim), key=lambda axis: -abs(strides[axis]))
-    made = np.empty([array.shape[axis] for axis in order], array.dtype)
-    made = made.transpose([order.index(axis) for axis in range(array.ndim)])
+    model = np.empty((2,) * array.ndim).transpose([order.index(axis) for axis in range(array.ndim)])
+    made = np.empty_like(model, array.dtype, shape=array.shape)  # an array that is nobody's view
     made[...] = array
     return made

@@ -1,0 +1,80 @@
+"""Views and writes against NumPy, in every layout: the cells of ``docs/semantics.md``."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from typing import Any
+
+import numpy as np
+import pytest
+
+import fxc
+from tests.outcomes import ASPECTS, Outcome, differences, leaves, run
+from tests.scenarios import SCENARIOS
+from tests.scenarios.layouts import arguments, program
+from tests.scenarios.model import LAYOUTS, Absent, Pending, Refused, Scenario
+from tests.scenarios.page import PAGE, as_numpy, page, protected, writes
+
+CELLS = [
+    pytest.param(scenario, layout, id=f"{scenario.name}-{layout}")
+    for scenario in SCENARIOS
+    for layout in LAYOUTS
+    if not isinstance(scenario.expected(layout), Absent)
+]
+CALLS = 2
+# NumPy says so of the flags of what np.broadcast_arrays gives.
+pytestmark = pytest.mark.filterwarnings("ignore:future versions will not create a writeable array")
+
+
+@pytest.mark.parametrize("scenario, layout", CELLS)
+def test_scenario(scenario: Scenario, layout: str) -> None:
+    expected = as_numpy(scenario, layout)
+    fn = program(scenario, layout)
+    how = scenario.expected(layout)
+    if isinstance(how, Refused) and expected.error is None:
+        with pytest.raises(fxc.CaptureError, match=re.escape(how.says)):
+            fxc.compile(fn, fullgraph=True)(*arguments(scenario, layout))
+    compiled = fxc.compile(fn, fullgraph=not isinstance(how, Refused | Pending))
+    found = [run(compiled, arguments(scenario, layout)) for _ in range(CALLS)]
+    for outcome in found:
+        assert_same(expected, outcome)
+    assert not shared_by_calls(*found)
+    if not isinstance(how, Pending):
+        plain = how is not None or expected.error is not None
+        assert compiled.cache_info().eager_calls == (CALLS if plain else 0), f"expected: {how}"
+
+
+WRITING = [cell for cell in CELLS if writes(*cell.values)]  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("scenario, layout", WRITING)
+def test_read_only_arguments(scenario: Scenario, layout: str) -> None:
+    expected = as_numpy(scenario, layout, read_only=True)
+    compiled = fxc.compile(program(scenario, layout))
+    for _ in range(CALLS):
+        assert_same(expected, run(compiled, protected(arguments(scenario, layout))))
+
+
+def assert_same(expected: Outcome, found: Outcome) -> None:
+    """Fails with what differs, aspect by aspect."""
+    wrong = differences(expected, found)
+    assert not wrong, "\n".join(f"{aspect}: {wrong.get(aspect, 'same')}" for aspect in ASPECTS)
+
+
+def shared_by_calls(first: Outcome, second: Outcome) -> bool:
+    """Whether a result of one call shares memory with a result of the other."""
+    arrays = [
+        [x for _, x in leaves(each.result, "result") if isinstance(x, np.ndarray)]
+        for each in (first, second)
+    ]
+    return any(np.may_share_memory(x, y) for x, y in itertools.product(*arrays))
+
+
+def test_the_page_says_what_the_tests_say() -> None:
+    assert PAGE.read_text() == page(SCENARIOS), "run `make semantics`"
+
+
+def test_names_are_unique() -> None:
+    names: list[Any] = [scenario.name for scenario in SCENARIOS]
+    assert len(set(names)) == len(names)
