@@ -12,7 +12,7 @@ from dataclasses import field, replace
 import numpy as np
 
 from fxc.ir.records import mutable
-from fxc.ir.symbols import Dim, SymFunc, symbol, symbols_of
+from fxc.ir.symbols import Dim, Symbol, SymFunc, atoms, substitute, symbol, symbols_of
 
 from .accesses import rename
 from .addressing import byte_offset, step_of
@@ -48,6 +48,8 @@ from .totals import better_of, combined, fold_lanes, is_better
 
 BOOL = np.dtype(bool)
 I64 = np.dtype(np.int64)
+CACHE_LINE = 64  # bytes
+LONG = 8  # vectors that a loop must have for the place of its stores to be looked at
 
 
 @mutable
@@ -56,13 +58,19 @@ class Registers:
 
     atoms: dict[str, tuple[str, int]] = field(default_factory=dict)  # register, lanes
     dims: dict[str, str] = field(default_factory=dict)  # symbols and loop variables
+    functions: dict[SymFunc, str] = field(default_factory=dict)  # of those, computed before a loop
     data: dict[str, str] = field(default_factory=dict)  # storages
     totals: dict[str, str] = field(default_factory=dict)  # accumulators: the current value
     vector: str | None = None  # the variable whose iterations are the lanes
 
     def copy(self) -> Registers:
         return Registers(
-            dict(self.atoms), dict(self.dims), dict(self.data), dict(self.totals), self.vector
+            dict(self.atoms),
+            dict(self.dims),
+            dict(self.functions),
+            dict(self.data),
+            dict(self.totals),
+            self.vector,
         )
 
 
@@ -115,6 +123,8 @@ class Emitter:
     def _dim_atom(self, atom: object) -> str:
         if not isinstance(atom, SymFunc):
             return self.regs.dims[atom.name]  # type: ignore[attr-defined]
+        if atom in self.regs.functions:
+            return self.regs.functions[atom]
         left, right = self.dim(atom.left), self.dim(atom.right)
         op = self.function.op
         match atom.name:
@@ -321,6 +331,7 @@ class Emitter:
             return
         if loop.descending:
             loop = _turned(loop)
+        self._hoist_functions(loop)
         wide = lanes_for(self.program, loop) if lanes == 1 else 1
         carried = carried_through(loop)
         outermost = [s for s in carried if s.name not in self.regs.totals]
@@ -426,9 +437,10 @@ class Emitter:
         hoisted, body = self._hoist(loop)
         self.block(hoisted)
         rest = loop.size % lanes
-        known = isinstance(loop.size, int) and loop.size > lanes
-        if known and rest and is_repeatable(self.program, loop):
-            self._overlapping(loop, lanes, body)
+        enough = not isinstance(loop.size, int) or loop.size > lanes
+        aligned = self._store_to_align(loop, lanes)
+        if enough and (rest or aligned is not None) and is_repeatable(self.program, loop):
+            self._overlapping(loop, lanes, body, aligned)
             return
         whole = f.op(f"and i64 {size}, {-lanes}")
         scalars = {key: self.regs.totals[key] for key, _ in self._keys(carried)}
@@ -445,20 +457,79 @@ class Emitter:
         if rest != 0:
             self.plain_loop(replace(loop, body=body), 1, whole, carried, size)
 
-    def _overlapping(self, loop: Loop, lanes: int, body: tuple[Stmt, ...]) -> None:
-        """Vectors only: the last one ends with the loop, and does some iterations once more."""
+    def _overlapping(
+        self, loop: Loop, lanes: int, body: tuple[Stmt, ...], aligned: Store | None
+    ) -> None:
+        """Vectors only: the last one ends with the loop, and does some iterations once more.
+
+        So does the first, where the others then store to whole cache lines. A loop that may have
+        fewer iterations than lanes is run one by one if it has.
+        """
         f = self.function
-        last = self.dim(loop.size - lanes)
+        size, last, stop = self.dim(loop.size), self.dim(loop.size - lanes), self.dim(loop.size)
+        shift = "0" if aligned is None else self._past_line(loop, aligned)
+        if aligned is not None:
+            stop = f.op(f"add nsw i64 {size}, {shift}")
+        known = isinstance(loop.size, int)
+        if not known:
+            wide = f.op(f"icmp sge i64 {size}, {lanes}")
+            stop = f.op(f"select i1 {wide}, i64 {stop}, i64 0")
 
         def block() -> None:
             place = self.regs.dims[loop.var]
-            before = f.op(f"icmp slt i64 {place}, {last}")
-            self.regs.dims[loop.var] = f.op(f"select i1 {before}, i64 {place}, i64 {last}")
+            if aligned is not None:
+                place = f.op(f"sub nsw i64 {place}, {shift}")
+                place = f.op(f"call i64 @llvm.smax.i64(i64 {place}, i64 0)")
+            self.regs.dims[loop.var] = f.op(f"call i64 @llvm.smin.i64(i64 {place}, i64 {last})")
             self.block(body, lanes)
 
+        self.module.declare("declare i64 @llvm.smin.i64(i64, i64)")
+        self.module.declare("declare i64 @llvm.smax.i64(i64, i64)")
         self.regs.vector = loop.var
-        self.counted(loop.var, "0", self.dim(loop.size), lanes, lanes, (), block)
+        self.counted(loop.var, "0", stop, lanes, lanes, (), block)
         self.regs.vector = None
+        if not known:
+            start = f.op(f"select i1 {wide}, i64 {size}, i64 0")
+            self.plain_loop(replace(loop, body=body), 1, start, (), size)
+
+    def _store_to_align(self, loop: Loop, lanes: int) -> Store | None:
+        """The first store to consecutive elements, if the loop is long enough to care."""
+        if isinstance(loop.size, int) and loop.size < LONG * lanes:
+            return None
+        for stmt in loop.body:
+            if isinstance(stmt, Store):
+                itemsize = stmt.dtype.itemsize
+                offset = byte_offset(self.program.buffers[stmt.buffer], stmt.index)
+                if step_of(offset, loop.var) == itemsize and lanes * itemsize % CACHE_LINE == 0:
+                    return stmt
+        return None
+
+    def _past_line(self, loop: Loop, store: Store) -> str:
+        """How many elements behind the start of a cache line the first one is stored."""
+        f = self.function
+        offset = byte_offset(self.program.buffers[store.buffer], store.index)
+        pointer = self.address(store.buffer, substitute(offset, {loop.var: 0}))
+        address = f.op(f"ptrtoint ptr {pointer} to i64")
+        low = f.op(f"and i64 {address}, {CACHE_LINE - 1}")
+        return f.op(f"udiv i64 {low}, {store.dtype.itemsize}")
+
+    def _hoist_functions(self, loop: Loop) -> None:
+        """Compute quotients, remainders and the like before a loop that does not change them."""
+        for stmt in walk(loop.body):
+            match stmt:
+                case Load(buffer=buffer, index=index) | Store(buffer=buffer, index=index):
+                    if all(isinstance(a, Symbol) for dim in index for a in atoms(dim)):
+                        continue
+                    found = atoms(byte_offset(self.program.buffers[buffer], index))
+                case Index(value=value):
+                    found = atoms(value)
+                case _:
+                    continue
+            for atom in found:
+                if isinstance(atom, SymFunc) and symbols_of(atom.left).keys() | symbols_of(
+                    atom.right
+                ).keys() <= self.regs.dims.keys() - {loop.var}:
+                    self.regs.functions[atom] = self._dim_atom(atom)
 
     def _hoist(self, loop: Loop) -> tuple[tuple[Stmt, ...], tuple[Stmt, ...]]:
         """What does not change in the loop, and the rest of its body."""

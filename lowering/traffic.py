@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from fxc.ir.records import frozen
-from fxc.ir.symbols import Dim, hint, product, substitute, symbols_of
+from fxc.ir.symbols import Dim, floordiv, hint, product, substitute, symbols_of
 
 from .loops import Load, Loop, Matmul, Program, Stmt, Store, blocks_of
 
@@ -53,26 +53,41 @@ def _count(
     for stmt in body:
         match stmt:
             case Load(buffer=buffer, index=index):
-                _note(loads.setdefault(buffer, []), _access(index, sizes))
+                _note(loads.setdefault(buffer, []), _access(program, buffer, index, sizes))
             case Store(buffer=buffer, index=index):
-                _note(stores.setdefault(buffer, []), _access(index, sizes))
+                _note(stores.setdefault(buffer, []), _access(program, buffer, index, sizes))
             case Matmul(out, x, y):
                 for name, found in ((x, loads), (y, loads), (out, stores)):
                     whole = product(program.buffers[name].shape)
                     found.setdefault(name, []).append(_Access(whole, None))
             case Loop(var=var, size=size, body=inner):
-                most = substitute(size, dict.fromkeys(sizes, 0))  # of blocks, the longest
-                _count(program, inner, {**sizes, var: most}, loads, stores)
+                _count(program, inner, {**sizes, var: _most(size, sizes)}, loads, stores)
             case _:
                 for block in blocks_of(stmt):
                     _count(program, block, sizes, loads, stores)
 
 
-def _access(index: tuple[Dim, ...], sizes: Mapping[str, Dim]) -> _Access:
+def _most(size: Dim, outer: Mapping[str, Dim]) -> Dim:
+    """The longest that a loop gets inside others: in their first, middle or last iteration."""
+    if isinstance(size, int) or not any(name in outer for name in symbols_of(size)):
+        return size
+    places = (
+        dict.fromkeys(outer, 0),
+        {name: floordiv(count, 2) for name, count in outer.items()},
+        {name: count - 1 for name, count in outer.items()},
+    )
+    return max((substitute(size, at) for at in places), key=hint)
+
+
+def _access(
+    program: Program, buffer: str, index: tuple[Dim, ...], sizes: Mapping[str, Dim]
+) -> _Access:
     used = {name for dim in index for name in symbols_of(dim) if name in sizes}
+    met, held = product([sizes[name] for name in used]), product(program.buffers[buffer].shape)
+    elements = held if hint(held) < hint(met) else met
     ends = [_range(dim, sizes) for dim in index]
     box = tuple(pair for pair in ends if pair is not None)
-    return _Access(product([sizes[name] for name in used]), box if len(box) == len(ends) else None)
+    return _Access(elements, box if len(box) == len(ends) else None)
 
 
 def _range(dim: Dim, sizes: Mapping[str, Dim]) -> tuple[int, int] | None:

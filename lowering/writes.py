@@ -13,8 +13,9 @@ from fxc.ops.identities import DISTINCT
 from fxc.ops.table import TABLE, Tag
 
 from .context import Body, Context, Origin, is_view_copy
+from .delayed import store_behind
 from .index_maps import INDEX_MAPS, Idx
-from .loops import Buffer, Load, Stmt, Store
+from .loops import Atom, Buffer, Load, Stmt, Store
 
 # From an index into what is stored to the index of the buffer that it is stored at.
 Place = Callable[[Idx], Idx]
@@ -76,6 +77,16 @@ def store(
             stmts: list[Stmt] = [*body.stmts, Store(name, target, atom, dtype)]
             context.emit_nest(index, value.type.shape, stmts, loc, direction=clash)
             return
+        distances = _distances(context, body, name, index, target)
+        if distances is not None:
+
+            def element(at: Idx) -> tuple[Sequence[Stmt], Atom, Idx]:
+                body = Body(context)
+                atom = body.value(value, at, context.buffers[name].dtype)
+                return body.stmts, atom, place(at)
+
+            if store_behind(context, name, index, value.type.shape, element, distances, loc):
+                return
         part = clash.value
         smaller = 2 * hint(product(part.type.shape)) <= hint(product(value.type.shape))
         context.copies.append(f"{loc or ''} read before it is overwritten in {name}".strip())
@@ -128,6 +139,51 @@ def _first_clash(context: Context, body: Body, name: str, index: Idx, target: Id
             return origin
         direction = needed
     return direction
+
+
+def _distances(
+    context: Context, body: Body, name: str, index: Idx, target: Idx
+) -> list[dict[str, int]] | None:
+    """How far each load is from the store of its element; None if that varies for one of them.
+
+    Loads of elements that are not stored do not count.
+    """
+    storage = context.buffers[name].storage
+    loops = [str(i) for i in index if not isinstance(i, int)]
+    found: list[dict[str, int]] = []
+    for origin in body.origins:
+        load = origin.load
+        if context.buffers[load.buffer].storage != storage:
+            continue
+        if context.buffers[load.buffer] is not context.buffers[name]:
+            return None
+        if relation(load.index, target, loops) != "apart":
+            each = distance(load.index, target, loops)
+            if each is None:
+                return None
+            found.append(each)
+    return found
+
+
+def distance(read: Idx, written: Idx, loops: Sequence[str]) -> dict[str, int] | None:
+    """By how many iterations of each loop the element read is written later; None if that varies.
+
+    Empty if no iteration writes it.
+    """
+    found: dict[str, int] = {}
+    for r, w in zip(read, written, strict=True):
+        gap, step = r - w, _single_loop(w, loops)
+        if step is None:
+            if gap != 0 or any(name in loops for name in symbols_of(w)):
+                return None
+            continue
+        name, factor = step
+        if not isinstance(gap, int) or not isinstance(factor, int) or name in found:
+            return None
+        if gap % factor:
+            return {}
+        found[name] = gap // factor
+    return found if set(found) == set(loops) else None
 
 
 def relation(read: Idx, written: Idx, loops: Sequence[str]) -> str:
