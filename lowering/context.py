@@ -117,6 +117,7 @@ class Context:
         self.place: dict[Value, str] = {}
         self.node_of: dict[Value, Node] = {}
         self.reads: dict[Value, frozenset[str]] = {}  # storages that computing a value reads
+        self.readers: dict[str, dict[Value, None]] = {}  # by storage: those that may read it later
         self.inline_users: dict[Value, list[Value]] = {}  # values computed from it where read
         self.weights: dict[Value, int] = {}
         self.reshapes: dict[Value, int] = {}  # how many lie between a value and memory
@@ -176,7 +177,7 @@ class Context:
         self.place[value] = name
         storage = self.buffers[name].storage
         self.occupants.setdefault(storage, set()).add(value)
-        self.reads[value] = frozenset({storage})
+        self._set_reads(value, frozenset({storage}))
         self.weights[value] = 0
         self.reshapes[value] = 0
         changed = [value]
@@ -184,8 +185,13 @@ class Context:
             for user in self.inline_users.get(changed.pop(), ()):
                 reads = self._reads_of_inputs(self.node_of[user])
                 if user not in self.place and reads != self.reads[user]:
-                    self.reads[user] = reads
+                    self._set_reads(user, reads)
                     changed.append(user)
+
+    def _set_reads(self, value: Value, storages: frozenset[str]) -> None:
+        self.reads[value] = storages
+        for storage in storages:
+            self.readers.setdefault(storage, {})[value] = None
 
     def storage_of(self, value: Value) -> str | None:
         name = self.place.get(value)
@@ -228,9 +234,21 @@ class Context:
         """
         from .writes import fill_new  # the rules for stores use this class
 
-        for reader in [v for v, read in self.reads.items() if storage in read]:
+        self._forget_dead(storage)
+        for reader in list(self.readers.get(storage, ())):
+            if storage not in self.reads[reader]:
+                continue
             if reader is not value and reader not in self.place and self.is_alive(reader):
                 fill_new(self, reader, aimed=False)
+
+    def _forget_dead(self, storage: str) -> None:
+        """Drop from the readers and occupants of a storage what no later node reads."""
+        if len(self.scopes) > 1:
+            return  # what is dead in a region may be alive around it
+        readers = self.readers.get(storage, {})
+        self.readers[storage] = {reader: None for reader in readers if self.is_alive(reader)}
+        living = {value for value in self.occupants.get(storage, ()) if self.is_alive(value)}
+        self.occupants[storage] = living
 
     def may_overwrite(self, storage: str) -> bool:
         """Whether nothing that lives in ``storage`` is needed behind the current node."""
@@ -259,7 +277,7 @@ class Context:
 
     def note_inline(self, node: Node) -> None:
         """Record what computing the result of ``node`` reads and costs."""
-        self.reads[node.output] = self._reads_of_inputs(node)
+        self._set_reads(node.output, self._reads_of_inputs(node))
         for value in node.inputs:
             self.inline_users.setdefault(value, []).append(node.output)
         inputs = (self.weights.get(value, 0) for value in node.inputs)
