@@ -213,12 +213,12 @@ def scan(context: Context, node: Node) -> None:
         axis = 0
     axis %= operand.type.rank
     kind, dtype = operand.type, node.output.type.dtype
-    name = free_target(context, node) or context.new_buffer(node.output.type)
     index = list(context.loop_vars(kind.shape))
     if isinstance(index[axis], int):
         index[axis] = context.loop_var()
     body = Body(context)
     value = body.value(operand, tuple(index), dtype)
+    name = _scan_target(context, node, body, tuple(index)) or context.new_buffer(node.output.type)
     total = context.fresh()
     start = nothing(combine, dtype)
     accumulate = Accumulate(total, dtype, combine, value, start, "sequential", 1)
@@ -228,3 +228,16 @@ def scan(context: Context, node: Node) -> None:
     sizes = [dim for a, dim in enumerate(kind.shape) if a != axis]
     context.emit_nest(around, sizes, (along,), node.loc)
     context.put(node.output, name)
+
+
+def _scan_target(context: Context, node: Node, body: Body, index: Idx) -> str | None:
+    """The buffer that the result aims at, if each element of it is read where it is stored."""
+    target = context.target.get(node.output)
+    if target is None or not context.may_overwrite(target):
+        return None
+    for origin in body.origins:
+        buffer = context.buffers[origin.load.buffer]
+        if buffer.storage == target and (buffer.name != target or origin.load.index != index):
+            return None
+    context.place_readers(target, node.output)
+    return target

@@ -27,6 +27,10 @@ def running_sum_into_a_preallocated_output(x, out):
     np.cumsum(x, axis=0, out=out)
 
 
+def running_sum_in_place(x):
+    np.cumsum(x, axis=1, out=x)
+
+
 def split_modify_concatenate(x):
     left, right = x[: N // 2], x[N // 2 :]
     return np.concatenate([left * 2.0, right - 1.0])
@@ -99,6 +103,7 @@ PROGRAMS: dict[Callable[..., Any], int] = {
     ping_pong_stencil: 2 * INNER,
     in_place_saxpy: 3 * N * M,
     running_sum_into_a_preallocated_output: 2 * N * M,
+    running_sum_in_place: 2 * N * M,
     split_modify_concatenate: 2 * N * M,
     blocked_update: 3 * N * M,
     swap_through_a_temporary: 4 * M,
