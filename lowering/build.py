@@ -20,7 +20,7 @@ from .context import (
 from .coverage import NATIVE_DTYPES, is_native
 from .loops import Boxed, Buffer, BufferArg, InputArg, Matmul, Param, Program
 from .reductions import reduction, scan
-from .writes import aim, finish, join, place_apart, scatter, store, whole
+from .writes import aim, finish, free_target, join, place_apart, scatter, store, whole
 
 # Note [Raising ops]
 # An operation that can raise at run time (Operator.raises, every call of NumPy) may send the whole
@@ -187,7 +187,7 @@ def contraction(context: Context, node: Node) -> None:
             store(context, operand, cast, whole, node.loc)
             name = cast
         names.append(name)
-    out = context.new_buffer(node.output.type)
+    out = free_target(context, node) or context.new_buffer(node.output.type)
     context.emit(Matmul(out, names[0], names[1], node.loc))
     context.put(node.output, out)
 

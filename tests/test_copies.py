@@ -91,6 +91,10 @@ def several_steps(u, new):
         u[1:-1] = 0.5 * (new[:-2] + new[2:])
 
 
+def product_into_an_output(a, b, out):
+    np.matmul(a, b[:M], out=out)
+
+
 def zero_the_triangle(a):
     for i in range(1, 8):
         a[i, :i] = 0.0
@@ -115,6 +119,7 @@ PROGRAMS: dict[Callable[..., Any], int] = {
     frame: (N + 2) * (M + 2) + 2 * N * M + 4 * (M + 2),
     several_steps: 2 * 6 * (N - 2) * M,
     zero_the_triangle: 28,
+    product_into_an_output: 2 * N * M + M * M,
 }
 
 
