@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from fxc.ir.graph import ArrayConstant, Graph, Literal, Node, Region, Value, walk
 from fxc.ir.symbols import hint, product, symbol
 from fxc.ir.types import ArrayType, ScalarType, c_strides
+from fxc.ops.metas.shapes import hints
 from fxc.ops.table import TABLE, Tag
 
 from . import control
@@ -222,6 +225,9 @@ def _boxed_arg(context: Context, arg: object) -> object:
             if context.buffers[context.place_value(arg)].role == "constant":
                 place_apart(context, arg)  # its elements are part of the native code
             name, kind = context.place_value(arg), arg.type
+            buffer = context.buffers[name]
+            if buffer.data is not None:
+                return np.frombuffer(buffer.data, buffer.dtype).reshape(hints(kind.shape))
             if isinstance(kind, ScalarType):
                 return BufferArg(name, scalar=True, weak=kind.weak)
             return BufferArg(name)

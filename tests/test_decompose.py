@@ -248,7 +248,7 @@ def test_a_composite_that_writes_is_run_by_the_hook_for_functional_backends() ->
 
 def test_a_composite_of_another_type_is_a_bug_of_ours() -> None:
     dispatcher = make_dispatcher()
-    dispatcher.impl_composite("sort", AliasKey.EXPLICIT, lambda ops, x, axis: ops.isnan(x))
+    dispatcher.impl_composite("sort", AliasKey.EXPLICIT, lambda ops, x, axis, kind: ops.isnan(x))
     graph = build([matrix()], lambda ops, x: ops.sort(x))
     with pytest.raises(InternalError, match=r"'sort' gave bool\[3, 4\], its type says f64"):
         decompose(graph, NATIVE, dispatcher)

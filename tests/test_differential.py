@@ -47,7 +47,9 @@ ULPS |= {"fmax": 0.5, "fmin": 0.5}
 # What NumPy computes inside of compiled code: operators, and the dtypes of their operands ("" for
 # all). Complex numbers and float16 are always NumPy's, see ``is_foreign``.
 LEFT_TO_NUMPY: dict[str, str] = {
-    "sort": "", "argsort": "", "modf": "", "linalg_inv": "", "linalg_solve": "",
+    "sort": "", "argsort": "", "partition": "", "argpartition": "", "modf": "", "frexp": "",
+    "ldexp": "", "ufunc_reduce": "", "ufunc_accumulate": "",
+    "ufunc_reduceat": "", "linalg_inv": "", "linalg_solve": "",
     "nextafter": "", "spacing": "", "gcd": "", "lcm": "", "logaddexp": "", "logaddexp2": "",
     "power": "?bhilqBHILQ",  # raises for negative exponents
     "floor_divide": "?", "remainder": "?", "fmod": "?", "left_shift": "?", "right_shift": "?",
@@ -169,6 +171,22 @@ def _reduced(function: Call) -> Call:
     )
 
 
+def _ufunc_reduce(
+    x: Any, initial: Any, where: Any, ufunc: str, axis: Any, keepdims: bool, dtype: Any, result: Any
+) -> Any:
+    if result is not None:
+        raise Unreachable
+    start = np._NoValue if initial is None else initial
+    chosen = True if where is None else where
+    return getattr(np, ufunc).reduce(x, axis, dtype, None, keepdims, start, chosen)
+
+
+def _ufunc_accumulate(x: Any, ufunc: str, axis: int, dtype: Any, result: Any) -> Any:
+    if result is not None:
+        raise Unreachable
+    return getattr(np, ufunc).accumulate(x, axis, dtype)
+
+
 VIEWS: dict[str, Call] = {
     "slice": lambda x, index: x[index],
     "select": lambda x, axis, index: x[(slice(None),) * axis + (index, ...)],
@@ -200,8 +218,15 @@ OWN_CALLS: dict[str, Call] = {
         name: lambda x, *rest, name=name: getattr(np, name)(
             x, **dict(zip(("axis", "dtype"), rest, strict=False))
         )
-        for name in ("cumsum", "cumprod", "sort", "argsort")
+        for name in ("cumsum", "cumprod")
     },
+    **{
+        name: lambda x, axis, kind, name=name: getattr(np, name)(x, axis=axis, kind=kind)
+        for name in ("sort", "argsort")
+    },
+    "ufunc_reduce": _ufunc_reduce,
+    "ufunc_accumulate": _ufunc_accumulate,
+    "ufunc_reduceat": lambda x, i, u, axis, dtype: getattr(np, u).reduceat(x, i, axis, dtype),
 }
 # Not called by users: fxc's own.
 INTERNAL = {"item", "constant", "int_value", "empty", "real_number", "imaginary_number"}
@@ -328,7 +353,10 @@ def test_samples_by_the_numpy_backend(name: str) -> None:
 WITH_OUT = sorted(op.group for op in TABLE if op.role == "out" and op.group not in INTERNAL)
 # No NumPy function of theirs takes out=.
 WITH_OUT = [name for name in WITH_OUT if name not in VIEWS and TABLE[name].numpy is not None]
-NO_OUT = {"where", "copy", "sort", "argsort", "linspace", "eye", "linalg_inv", "linalg_solve"}
+NO_OUT = {
+    "where", "copy", "sort", "argsort", "partition", "argpartition", "linspace", "eye",
+    "linalg_inv", "linalg_solve",
+}  # fmt: skip
 WITH_OUT = [n for n in WITH_OUT if n not in NO_OUT and not n.startswith("py_")]
 
 

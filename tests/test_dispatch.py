@@ -192,7 +192,7 @@ def test_has_kernel_tells_without_calling() -> None:
         ("sum", ("x",), {}, ("x", None, False, None)),
         ("sum", ("x",), {"axis": 1, "dtype": "f4"}, ("x", (1,), False, np.dtype("f4"))),
         ("var", ("x",), {"axis": [0, 1]}, ("x", (0, 1), False, None, 0)),
-        ("sort", ("x",), {}, ("x", -1)),
+        ("sort", ("x",), {}, ("x", -1, None)),
         ("concatenate", (["x", "y"],), {}, (("x", "y"), 0)),
         ("copy_", ("x", "y"), {}, ("x", "y", "same_kind")),
         ("astype", ("x", "i4"), {}, ("x", np.dtype("i4"), "unsafe", "K")),

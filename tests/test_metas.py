@@ -22,6 +22,7 @@ from fxc.ir.types import (
     normal_strides,
     scalar_type_of,
 )
+from fxc.ops import ufunc_methods
 from fxc.ops.kernels import kernel_of
 from fxc.ops.metas import meta_of
 from fxc.ops.metas.layout import layout_of, reshape_strides, resolve_shape
@@ -65,6 +66,7 @@ def like_layout(make):
 
 
 REAL = {
+    **ufunc_methods.KERNELS,
     "slice": lambda x, index: x[(*map(python_slice, index), ...)],
     "select": lambda x, axis, index: x[(*(FULL,) * axis, index, ...)],
     "reshape": lambda x, shape: np.reshape(x, shape),
@@ -107,9 +109,21 @@ def call_numpy(name, args):
     return None if op.role == "out" else result
 
 
-NO_OUT = {"where", "astype", "copy", "item", "sort", "argsort", "linspace", "eye"} | {
-    op.name for op in TABLE if op.name.startswith(("py_", "linalg_"))
-}
+NO_OUT = {
+    "where",
+    "astype",
+    "copy",
+    "item",
+    "sort",
+    "argsort",
+    "partition",
+    "argpartition",
+    "linspace",
+    "eye",
+    "ufunc_reduce",
+    "ufunc_accumulate",
+    "ufunc_reduceat",
+} | {op.name for op in TABLE if op.name.startswith(("py_", "linalg_"))}
 
 # ---------------------------------------------------------------- from real values to types
 
@@ -555,7 +569,11 @@ def test_symbolic_reshapes_need_no_guards():
 
 # ---------------------------------------------------------------- reductions, scans, sorts
 
-REDUCTIONS = [op.name for op in TABLE if op.role == "" and "keepdims" in op.schema.index_of]
+REDUCTIONS = [
+    op.name
+    for op in TABLE
+    if op.role == "" and op.numpy is not None and "keepdims" in op.schema.index_of
+]
 
 
 def reduction_arguments(rng, name):
@@ -590,8 +608,45 @@ def test_scans_and_sorts(name):
         x = random_operand(rng, random_shape(rng))
         rank = np.ndim(x)
         axis = rng.choice((None, rng.randint(-rank - 1, rank)))
-        dtype = (rng.choice((None, None, *DTYPES)),) if name.startswith("cum") else ()
-        agree(name, (x, axis, *dtype))
+        rest = (None, None, *DTYPES) if name.startswith("cum") else (None, "stable", "heapsort")
+        agree(name, (x, axis, rng.choice(rest)))
+
+
+@pytest.mark.parametrize("name", ["partition", "argpartition"])
+def test_partitions(name):
+    rng = random.Random(name)
+    for _ in range(200):
+        x = random_operand(rng, random_shape(rng))
+        rank = np.ndim(x)
+        axis = rng.choice((None, rng.randint(-rank - 1, rank)))
+        agree(name, (x, tuple(rng.randint(-3, 3) for _ in range(rng.randint(1, 2))), axis))
+
+
+UFUNCS = ("add", "subtract", "multiply", "maximum", "logical_or", "hypot", "bitwise_xor")
+
+
+def test_reductions_by_ufuncs():
+    rng = random.Random(0)
+    for _ in range(400):
+        x = random_operand(rng, random_shape(rng))
+        shape, rank = np.shape(x), np.ndim(x)
+        axis = rng.choice((None, random_axes(rng, rank), (rng.randint(-rank - 1, rank),)))
+        start = rng.choice((None, 1, 2.5, np.float32(1)))
+        mask = rng.choice((None, True, laid_out(rng, shape, np.dtype(bool), broadcast=True)))
+        dtypes = (rng.choice((None, None, *DTYPES)), rng.choice((None, None, *DTYPES)))
+        agree(
+            "ufunc_reduce", (x, start, mask, rng.choice(UFUNCS), axis, rng.random() < 0.5, *dtypes)
+        )
+
+
+def test_scans_by_ufuncs():
+    rng = random.Random(0)
+    for _ in range(300):
+        x = random_array(rng, random_shape(rng))
+        axis, dtype = rng.randint(-x.ndim - 1, x.ndim), rng.choice((None, None, *DTYPES))
+        agree("ufunc_accumulate", (x, rng.choice(UFUNCS), axis, dtype, None))
+        packed, places = np.array(x, order="C"), np.zeros(rng.randint(0, 3) if x.size else 0, int)
+        agree("ufunc_reduceat", (packed, places, rng.choice(UFUNCS), axis, dtype))
 
 
 # ---------------------------------------------------------------- factories
@@ -754,7 +809,7 @@ def test_writers_of_other_operators(name):
             x = random_array(rng)
             args = (x, rng.randrange(x.ndim) if x.ndim else 0, rng.choice((None, F8)))
         elif name in ("sort", "argsort"):
-            args = (random_array(rng, random_shape(rng, 2)), 0)
+            args = (random_array(rng, random_shape(rng, 2)), 0, None)
         elif name in ("concatenate", "stack"):
             args = ((random_array(rng, (2, 3)), random_array(rng, (2, 3))), 0)
         else:

@@ -310,7 +310,7 @@ def test_a_mean_is_rounded_in_the_dtype_of_out_on_the_way() -> None:
     def program(x, out):
         x.mean(out=out)
 
-    with pytest.raises(fxc.CaptureError, match="out= of dtype float64"):
+    with pytest.raises(fxc.CaptureError, match="an out= of another dtype"):
         fxc.compile(program, fullgraph=True)(numbers(3).astype("f4"), np.zeros(()))
 
 

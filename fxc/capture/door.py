@@ -33,7 +33,7 @@ from .session import Session, refuse
 from .special import SPECIAL
 from .staging import DOOR, codes_in, stage
 from .traced_scalar import numpy_scalar
-from .ufuncs import array_ufunc
+from .ufunc_methods import array_ufunc
 
 # Note [The call door]
 # Capture has no effects, so whoever calls something must know that it has none. Staged code makes

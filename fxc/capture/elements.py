@@ -9,13 +9,16 @@ import numpy as np
 
 from fxc.ir.graph import Literal
 from fxc.ir.types import ArrayType
+from fxc.ops.metas.layout import is_f_ordered
 
+from . import creation
 from .indexing import assign
-from .operands import array_value, operand, record, wrap
+from .operands import array_value, dim_of, operand, record, wrap
+from .reductions import reduce as reduction
+from .reductions import reducible
 from .session import current, refuse
 from .traced_int import TracedInt
-from .ufuncs import call_ufunc, reducible, writable
-from .ufuncs import reduce as reduction
+from .ufuncs import call_ufunc, writable
 
 
 def where(condition: Any, x: Any = None, y: Any = None) -> Any:
@@ -54,37 +57,57 @@ def clip(
 
 
 def round_array(a: Any, decimals: Any = 0, out: Any = None) -> Any:
-    """As ``np.round`` to whole numbers."""
-    if not (isinstance(decimals, int) and decimals == 0):
-        raise refuse(
-            f"np.round with decimals={decimals!r} cannot be captured; use "
-            "np.rint(x * scale) / scale"
-        )
+    """As ``np.round``: scaled, rounded to whole numbers, and scaled back, in NumPy's steps."""
+    places = _decimals(decimals)
     value = reducible(a)
-    if value.type.dtype.kind in "fc":
+    kind = value.type.dtype.kind
+    if kind == "b" or (kind == "c" and places) or (kind in "iu" and places < 0):
+        raise refuse(f"np.round of {value.type} with decimals={places} cannot be captured")
+    if kind in "iu":
+        if out is not None:
+            raise refuse("np.round of integers with out= cannot be captured")
+        return wrap(value).copy("A") if isinstance(value.type, ArrayType) else a
+    if places == 0:
         return call_ufunc("rint", a, out=out)
-    if value.type.dtype.kind == "b":
-        raise refuse("np.round of an array of bools cannot be captured")
-    if out is not None:
-        raise refuse("np.round of integers with out= cannot be captured")
-    return wrap(value).copy() if isinstance(value.type, ArrayType) else a
+    if out is not None and out.dtype != value.type.dtype:
+        raise refuse("np.round with an out= of another dtype cannot be captured")
+    first, last = ("multiply", "divide") if places > 0 else ("divide", "multiply")
+    scale = _power_of_ten(abs(places))
+    result = call_ufunc(first, a, scale, out=out)
+    result = call_ufunc(last, call_ufunc("rint", result, out=out), scale, out=out)
+    if out is None and isinstance(value.type, ArrayType) and value.type.rank > 1:
+        wanted = "F" if is_f_ordered(value.type) else "C"
+        return creation.asarray(result, order=wanted)
+    return result
+
+
+def _power_of_ten(exponent: int) -> float:
+    """As NumPy computes it: exact up to 10 ** 22."""
+    scale = 10.0 ** min(exponent, 8)
+    for _ in range(exponent - 8):
+        scale *= 10.0
+    return scale
+
+
+def _decimals(decimals: Any) -> int:
+    dim = dim_of(decimals, "np.round")
+    return dim if isinstance(dim, int) else int(decimals.__index__())
 
 
 def copyto(dst: Any, src: Any, casting: Any = "same_kind", where: Any = True) -> None:
     """As ``np.copyto``."""
     target = writable(dst)
+    value = operand(src)
+    if isinstance(value, Literal) and value.type.weak:
+        cell = np.zeros((), target.type.dtype)
+        np.copyto(cell, value.value, casting=casting)
+        value = Literal(cell.reshape(1)[0])
     if where is True:
-        assign(target, src, casting)
+        assign(target, value.value if isinstance(value, Literal) else src, casting)
         return
     session = current()
-    value = operand(src)
-    if value.type.dtype != target.type.dtype or isinstance(value, Literal):
-        if isinstance(value, Literal) and value.type.weak:
-            cell = np.zeros((), target.type.dtype)
-            np.copyto(cell, value.value, casting=casting)
-            value = Literal(cell.reshape(1)[0])
-        else:
-            value = session.record("astype", value, target.type.dtype, casting=casting)
+    if value.type.dtype != target.type.dtype:
+        value = session.record("astype", value, target.type.dtype, casting=casting)
     chosen = session.record("where", operand(where), value, target)
     session.record("copy_", target, chosen, casting=casting)
 
@@ -95,8 +118,8 @@ def nan_to_num(
     """As ``np.nan_to_num``, for real floats."""
     value = array_value(x)
     dtype = value.type.dtype
-    if dtype.kind != "f" or not copy:
-        raise refuse("np.nan_to_num of this dtype, or with copy=False, cannot be captured")
+    if dtype.kind != "f":
+        raise refuse("np.nan_to_num of this dtype cannot be captured")
     info = np.finfo(dtype)
     kind = dtype.type
     high = kind(info.max if posinf is None else posinf)
@@ -104,7 +127,11 @@ def nan_to_num(
     array = wrap(value)
     result = where(np.isnan(array), kind(nan), array)
     result = where(array == kind(math.inf), high, result)
-    return where(array == kind(-math.inf), low, result)
+    result = where(array == kind(-math.inf), low, result)
+    if copy or not creation.is_array(x):
+        return result
+    current().record("copy_", value, result._value, casting="same_kind")
+    return x
 
 
 def count_nonzero(a: Any, axis: Any = None, *, keepdims: Any = False) -> Any:

@@ -2,28 +2,81 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
-from fxc.ops.metas.shapes import normalize_axis
+import numpy as np
+
+from fxc.ir.graph import SliceSpec, Value
+from fxc.ir.symbols import Dim
+from fxc.ops.metas.shapes import normalize_axis, same_shape
 
 from . import creation, shaping
-from .operands import array_value, record, wrap
+from .operands import array_value, axis_number, record, wrap
 from .session import current, refuse
-from .ufuncs import axis_number, writable
+from .ufuncs import writable
 
 
 def concatenate(
-    arrays: Any, /, axis: Any = 0, out: Any = None, *, dtype: Any = None, casting: Any = None
+    arrays: Any,
+    /,
+    axis: Any = 0,
+    out: Any = None,
+    *,
+    dtype: Any = None,
+    casting: str | None = "same_kind",
 ) -> Any:
     """As ``np.concatenate``."""
-    if dtype is not None or casting not in (None, "same_kind"):
-        raise refuse("np.concatenate with dtype= or casting= cannot be captured; use astype")
     parts = tuple(array_value(x) for x in _sequence(arrays))
-    place = None if axis is None else axis_number(axis)
+    return _joined(parts, None if axis is None else axis_number(axis), out, dtype, casting)
+
+
+def _joined(
+    parts: tuple[Value, ...], axis: int | None, out: Any, dtype: Any, casting: str | None
+) -> Any:
+    session = current()
+    casting = casting or "same_kind"
+    found = session.dispatcher.meta("concatenate", parts, axis=axis)
     if out is not None:
-        current().record("concatenate.out", parts, axis=place, out=writable(out))
-        return out
-    return record("concatenate", parts, axis=place)
+        if dtype is not None:
+            raise TypeError("concatenate() only takes `out` or `dtype` as an argument, but both")
+        return _joined_into(writable(out), parts, axis, found.shape, out, casting)
+    wanted = found.dtype if dtype is None else np.dtype(dtype)
+    if dtype is not None or casting != "same_kind":
+        parts = tuple(
+            x if x.type.dtype == wanted else session.record("astype", x, wanted, casting=casting)
+            for x in parts
+        )
+    return record("concatenate", parts, axis=axis)
+
+
+def _joined_into(
+    target: Value,
+    parts: Sequence[Value],
+    axis: int | None,
+    shape: tuple[Dim, ...],
+    out: Any,
+    casting: str,
+) -> Any:
+    """Copy one part after the other, as NumPy does: what a copy overwrites, a later one reads."""
+    session = current()
+    if not same_shape(target.type.shape, shape):
+        raise ValueError("Output array is the wrong shape")
+    along = 0 if axis is None else normalize_axis(axis, len(shape))
+    if axis is None and any(session.root(x) is session.root(target) for x in parts):
+        raise refuse("np.concatenate of flattened parts of its out= cannot be captured")
+    start: Dim = 0
+    for part in parts:
+        if axis is None:
+            part = shaping.ravel(wrap(part))._value
+        stop = start + part.type.shape[along]
+        whole = [SliceSpec(0, dim, 1) for dim in shape]
+        whole[along] = SliceSpec(start, stop, 1)
+        session.record(
+            "copy_", session.record("slice", target, tuple(whole)), part, casting=casting
+        )
+        start = stop
+    return out
 
 
 def _sequence(arrays: Any) -> list[Any]:
@@ -38,13 +91,15 @@ def stack(
     arrays: Any, axis: Any = 0, out: Any = None, *, dtype: Any = None, casting: str = "same_kind"
 ) -> Any:
     """As ``np.stack``."""
-    if dtype is not None or casting != "same_kind":
-        raise refuse("np.stack with dtype= or casting= cannot be captured; use astype")
     parts = tuple(array_value(x) for x in _sequence(arrays))
-    if out is not None:
-        current().record("stack.out", parts, axis=axis_number(axis), out=writable(out))
-        return out
-    return record("stack", parts, axis=axis_number(axis))
+    place = axis_number(axis)
+    if out is None and dtype is None and casting == "same_kind":
+        return record("stack", parts, axis=place)
+    session = current()
+    shape = session.dispatcher.meta("stack", parts, axis=place).shape
+    place = normalize_axis(place, len(shape))
+    expanded = tuple(session.record("expand_dims", x, (place,)) for x in parts)
+    return _joined(expanded, place, out, dtype, casting)
 
 
 def vstack(tup: Any, *, dtype: Any = None, casting: str = "same_kind") -> Any:
@@ -70,13 +125,19 @@ def roll(a: Any, shift: Any, axis: Any = None) -> Any:
     array = wrap(array_value(a))
     if axis is None:
         return roll(shaping.ravel(array), shift, 0).reshape(array.shape)
-    shifts = shift if isinstance(shift, tuple) else (shift,)
-    axes = axis if isinstance(axis, tuple) else (axis,)
-    if len(shifts) != len(axes):
-        raise refuse("np.roll with several shifts and one axis cannot be captured")
-    for by, along in zip(shifts, axes, strict=True):
-        array = _rolled(array, by, normalize_axis(axis_number(along), array.ndim))
-    return array
+    shifts = shift if isinstance(shift, tuple | list) else (shift,)
+    axes = axis if isinstance(axis, tuple | list) else (axis,)
+    if len(shifts) != len(axes) and 1 not in (len(shifts), len(axes)):
+        raise ValueError("shape mismatch: objects cannot be broadcast to a single shape")
+    count = max(len(shifts), len(axes)) if shifts and axes else 0
+    by_axis: dict[int, Any] = {}
+    for place in range(count):
+        along = normalize_axis(axis_number(axes[place % len(axes)]), array.ndim)
+        by = shifts[place % len(shifts)]
+        by_axis[along] = by_axis[along] + by if along in by_axis else by
+    for along, by in by_axis.items():
+        array = _rolled(array, by, along)
+    return array if by_axis else array.copy("K")
 
 
 def _rolled(array: Any, by: Any, axis: int) -> Any:

@@ -165,6 +165,12 @@ def dims_of(shape: Any) -> tuple[Dim, ...]:
     return (dim_of(shape),)
 
 
+def axis_number(axis: Any) -> int:
+    """An axis as an int; NumPy's error for what is none."""
+    dim = dim_of(axis, "an axis")
+    return dim if isinstance(dim, int) else int(axis.__index__())
+
+
 def guard_range(dim: Dim, low: int, high: int) -> bool:
     """Whether ``low <= dim <= high``, by guards."""
     return guard(dim, ">=", low) and guard(dim, "<=", high)

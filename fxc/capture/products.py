@@ -6,8 +6,8 @@ from typing import Any
 
 from . import shaping
 from .operands import array_value, operand, record, wrap
+from .reductions import reduce as reduction
 from .session import current, refuse
-from .ufuncs import reduce as reduction
 from .ufuncs import writable
 
 

@@ -15,12 +15,12 @@ import numpy as np
 from fxc.ir.types import ArrayType
 from fxc.ops.table import TABLE, Tag
 
-from . import creation, elements, joining, parts, products, shaping
-from .operands import array_value, record
+from . import creation, elements, joining, parts, products, shaping, sorting
+from .operands import array_value, axis_number, record
+from .reductions import find, reducible, scan
+from .reductions import reduce as reduction
 from .session import refuse
 from .traced_int import wrap_dim
-from .ufuncs import axis_number, find, reducible, scan
-from .ufuncs import reduce as reduction
 
 
 def array_function(function: Any, args: Any, kwargs: Any) -> Any:
@@ -144,6 +144,10 @@ FUNCTIONS: dict[Any, Callable[..., Any]] = {
     np.nan_to_num: elements.nan_to_num,
     np.count_nonzero: elements.count_nonzero,
     np.ptp: elements.ptp,
+    np.sort: sorting.sort,
+    np.argsort: sorting.argsort,
+    np.partition: sorting.partition,
+    np.argpartition: sorting.argpartition,
     np.dot: products.dot,
     np.outer: products.outer,
     np.vdot: products.vdot,

@@ -11,9 +11,8 @@ from fxc.ir.types import ArrayType
 from fxc.ops.metas.layout import is_c_ordered, is_f_ordered, reshape_strides, resolve_shape
 from fxc.ops.metas.shapes import is_one, normalize_axes_tuple, normalize_axis
 
-from .operands import array_value, dims_of, record, wrap
+from .operands import array_value, axis_number, dims_of, record, wrap
 from .session import refuse
-from .ufuncs import axis_number
 
 # Note [Views or copies]
 # ``reshape``, ``ravel``, ``asarray`` and ``astype(copy=False)`` give a view or a copy by the

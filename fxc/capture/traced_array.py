@@ -10,33 +10,19 @@ import numpy as np
 from fxc.ir.types import ArrayType
 from fxc.ops.metas.layout import is_c_ordered, is_f_ordered
 
-from . import parts, shaping
+from . import parts, shaping, sorting
 from .indexing import Place, apply_steps, assign, assign_mask, is_mask, locate
 from .operands import TracedValue, operand, record, wrap
+from .reductions import find, reduce, scan
 from .session import current_or_none, refuse
 from .traced_int import wrap_dim
-from .ufuncs import (
-    BINARY,
-    COMPARISONS,
-    UNARY,
-    array_ufunc,
-    binary,
-    call_ufunc,
-    find,
-    reduce,
-    scan,
-    unary,
-    write_in_place,
-)
+from .ufunc_methods import array_ufunc
+from .ufuncs import BINARY, COMPARISONS, UNARY, binary, call_ufunc, unary, write_in_place
 
 _REFUSED = {
     "flat": "use x.ravel() or x.reshape(-1)",
     "view": "use x.astype(dtype), or compute on the bits outside of the compiled function",
     "resize": "make a new array with np.zeros and copy",
-    "sort": "sort outside of the compiled function",
-    "partition": "partition outside of the compiled function",
-    "argsort": "sort outside of the compiled function",
-    "argpartition": "partition outside of the compiled function",
     "setflags": "set flags outside of the compiled function",
     "tofile": "write files outside of the compiled function",
     "tobytes": "convert outside of the compiled function",
@@ -63,8 +49,16 @@ _REFUSED = {
 class Flags:
     """What ``x.flags`` tells of a traced array."""
 
+    _kind: ArrayType
+
     def __init__(self, kind: ArrayType) -> None:
-        self._kind = kind
+        object.__setattr__(self, "_kind", kind)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        raise refuse(f"an assignment to x.flags.{name} cannot be captured")
+
+    def __setitem__(self, name: str, value: Any) -> None:
+        raise refuse(f"an assignment to x.flags[{name!r}] cannot be captured")
 
     @property
     def writeable(self) -> bool:
@@ -372,6 +366,18 @@ class TracedArray(TracedValue):
 
     def argmax(self, axis: Any = None, out: Any = None, *, keepdims: Any = False) -> Any:
         return find("argmax", self, axis, out, keepdims)
+
+    def argsort(self, axis: Any = -1, *args: Any, **options: Any) -> Any:
+        return sorting.argsort(self, axis, *args, **options)
+
+    def argpartition(self, kth: Any, axis: Any = -1, *args: Any, **options: Any) -> Any:
+        return sorting.argpartition(self, kth, axis, *args, **options)
+
+    def sort(self, axis: Any = -1, *args: Any, **options: Any) -> None:
+        sorting.sort_in_place(self, axis, *args, **options)
+
+    def partition(self, kth: Any, axis: Any = -1, *args: Any, **options: Any) -> None:
+        sorting.partition_in_place(self, kth, axis, *args, **options)
 
     def cumsum(self, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
         return scan("cumsum", self, axis, dtype, out)

@@ -12,9 +12,11 @@ from fxc.ir.graph import Literal
 from fxc.ir.types import ArrayType, ScalarType
 
 from .operands import Traced, TracedValue, operand, record, wrap
+from .reductions import reduce
 from .session import current
 from .traced_int import TracedInt
-from .ufuncs import BINARY, COMPARISONS, UNARY, array_ufunc, call_ufunc, reduce, taken
+from .ufunc_methods import array_ufunc
+from .ufuncs import BINARY, COMPARISONS, UNARY, call_ufunc, taken
 
 # Note [Python scalars]
 # Arithmetic of two Python scalars follows Python's rules, with operators of their own

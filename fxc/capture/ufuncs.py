@@ -1,4 +1,4 @@
-"""Calls of NumPy ufuncs on traced values: ``__array_ufunc__`` and the operators of Python."""
+"""Calls of NumPy ufuncs on traced values, and the operators of Python."""
 
 from __future__ import annotations
 
@@ -9,14 +9,16 @@ import numpy as np
 
 from fxc.ir.graph import Literal, Operand, Value
 from fxc.ir.types import ArrayType, ScalarType
+from fxc.ops.metas.layout import is_f_ordered
+from fxc.ops.metas.shapes import broadcast_shapes, broadcasts_to, show_shape
 from fxc.ops.table import TABLE
 
 from .operands import (
     Traced,
     TracedValue,
     array_value,
-    dim_of,
     guard_range,
+    has_traced,
     operand,
     record,
     type_of,
@@ -26,8 +28,6 @@ from .operands import (
 from .session import current, refuse
 from .traced_int import TracedInt
 
-_IMPLIED = {"casting": "same_kind", "order": "K", "subok": True, "dtype": None, "where": True}
-
 
 def operator_name(function: Any) -> str | None:
     """The operator in the table that a NumPy callable means."""
@@ -35,12 +35,10 @@ def operator_name(function: Any) -> str | None:
     return None if op is None else op.name
 
 
-def call_ufunc(name: str, *inputs: Any, out: Any = None, where: Any = True) -> Any:
+def call_ufunc(name: str, *inputs: Any, out: Any = None) -> Any:
     """Record a ufunc by its operator's name; ``out`` is a traced array or None."""
     operands = [operand(x) for x in inputs]
     _check_python_ints(name, inputs, operands)
-    if where is not True:
-        return _masked(name, operands, out, where)
     if out is None:
         return wrap_all(current().record(name, *operands))
     current().record(f"{name}.out", *operands, out=writable(out))
@@ -66,23 +64,6 @@ def in_place(name: str, target: TracedValue, other: Any) -> Any:
     else:
         current().record(f"{name}.out", target._value, value, out=target._value)
     return target
-
-
-def _masked(name: str, operands: Sequence[Operand], out: Any, where: Any) -> Any:
-    """``where=``: elements that are not selected keep what ``out`` holds."""
-    if out is None:
-        raise refuse(
-            f"np.{name} with where= and no out= leaves elements undefined and cannot be captured; "
-            "give out="
-        )
-    target = writable(out)
-    session = current()
-    computed = session.record(name, *operands)
-    if type_of(computed).dtype != target.type.dtype:
-        computed = session.record("astype", computed, target.type.dtype, casting="same_kind")
-    chosen = session.record("where", operand(where), computed, target)
-    session.record("copy_", target, chosen, casting="same_kind")
-    return out
 
 
 def _check_python_ints(name: str, inputs: Sequence[Any], operands: Sequence[Operand]) -> None:
@@ -111,104 +92,160 @@ def _is_weak(x: Operand) -> bool:
     return isinstance(kind, ScalarType) and kind.weak
 
 
-# ------------------------------------------------------------------ the protocol
+# ------------------------------------------------------------------ calls with options
 
 
-def array_ufunc(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: Any) -> Any:
-    """``__array_ufunc__`` of all traced values."""
-    name = operator_name(ufunc)
-    if name is None:
-        raise refuse(f"np.{ufunc.__name__} cannot be captured in this version of fxc")
-    inputs, options = _by_name(ufunc, method, inputs, kwargs)
-    match method:
-        case "__call__":
-            return _call(ufunc, name, inputs, options)
-        case "reduce":
-            return _reduce(ufunc, inputs, options)
-        case "accumulate":
-            return _accumulate(ufunc, inputs, options)
-        case "outer":
-            return _outer(ufunc, name, inputs, options)
-        case _:
-            raise refuse(f"np.{ufunc.__name__}.{method} cannot be captured")
-
-
-# What NumPy takes by position after the operands.
-_POSITIONS = {
-    "reduce": ("axis", "dtype", "out", "keepdims", "initial", "where"),
-    "accumulate": ("axis", "dtype", "out"),
-}
-
-
-def _by_name(
-    ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict[str, Any]
-) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    """The operands, and the other arguments by name, as NumPy gives them to the protocol.
-
-    Staged code comes here without NumPy in between.
-    """
-    if method == "__call__":
-        count, positional = ufunc.nin, {"out": inputs[ufunc.nin :]} if inputs[ufunc.nin :] else {}
-    else:
-        names = _POSITIONS.get(method, ())
-        count = 1 if names else len(inputs)
-        if len(inputs) - count > len(names):
-            raise TypeError(f"np.{ufunc.__name__}.{method} takes {count + len(names)} arguments")
-        positional = dict(zip(names, inputs[count:], strict=False))
-    twice = positional.keys() & kwargs.keys()
-    if twice:
-        raise TypeError(f"np.{ufunc.__name__} with {twice.pop()} by position and by name")
-    return inputs[:count], {**positional, **kwargs}
-
-
-def _call(ufunc: np.ufunc, name: str, inputs: tuple[Any, ...], options: dict[str, Any]) -> Any:
-    out = _single_out(ufunc, options.pop("out", None))
-    where = options.pop("where", True)
-    dtype = options.pop("dtype", None)
-    casting = options.pop("casting", "same_kind")
-    for key, value in options.items():
-        if _IMPLIED.get(key, _IMPLIED) != value:
-            raise refuse(f"np.{ufunc.__name__} with {key}= cannot be captured")
-    if dtype is not None:
-        inputs = _cast_inputs(ufunc, inputs, np.dtype(dtype), casting)
-    elif casting != "same_kind":
-        raise refuse(f"np.{ufunc.__name__} with casting={casting!r} cannot be captured")
-    if ufunc.nout > 1 and (out is not None or where is not True):
-        raise refuse(f"np.{ufunc.__name__} with out= or where= cannot be captured")
-    return call_ufunc(name, *inputs, out=out, where=where)
-
-
-def _single_out(ufunc: np.ufunc, out: Any) -> Any:
-    if isinstance(out, tuple):
-        given = [each for each in out if each is not None]
-        if len(given) > 1 or (given and ufunc.nout > 1):
-            raise refuse(f"np.{ufunc.__name__} with several out= cannot be captured")
-        return given[0] if given else None
-    return out
-
-
-def _cast_inputs(
-    ufunc: np.ufunc, inputs: tuple[Any, ...], dtype: np.dtype, casting: Any
-) -> tuple[Any, ...]:
-    """The inputs as the loop for the result dtype ``dtype`` takes them."""
-    session = current()
+def call_with_options(
+    ufunc: np.ufunc, name: str, inputs: tuple[Any, ...], options: dict[str, Any]
+) -> Any:
+    """A call with all that NumPy takes: outputs, a mask, and what decides the loop."""
+    inputs, outs = _split_outputs(ufunc, inputs, options.pop("out", None))
+    where, order = options.pop("where", True), options.pop("order", "K")
+    options.pop("subok", None)  # there are no subclasses
     operands = [operand(x) for x in inputs]
-    kinds = [_python_type_or_dtype(x) for x in operands]
-    signature = (*(None,) * ufunc.nin, *(dtype,) * ufunc.nout)
-    loop = ufunc.resolve_dtypes(
-        (*kinds, *(None,) * ufunc.nout), signature=signature, casting=casting
+    _check_python_ints(name, inputs, operands)
+    casting = options.pop("casting", "same_kind")
+    signature = _signature(ufunc, options)
+    for key in options:
+        raise _unknown_option(ufunc, key)
+    loop = None
+    if signature is not None or casting != "same_kind":
+        loop = _loop_dtypes(ufunc, operands, outs, signature, casting)
+        operands = [_cast(x, dtype, casting) for x, dtype in zip(operands, loop, strict=False)]
+    plain = where is True and casting == "same_kind" and loop is None
+    if plain and ufunc.nout == 1 and outs[0] is not None:
+        current().record(f"{name}.out", *operands, out=writable(outs[0]))
+        return outs[0]
+    mask = None if where is True else _mask(name, operands, where)
+    recorded = current().record(name, *operands)
+    results = recorded if isinstance(recorded, tuple) else (recorded,)
+    if loop is not None and [type_of(x).dtype for x in results] != list(loop[ufunc.nin :]):
+        raise refuse(f"np.{ufunc.__name__} with these dtypes cannot be captured")
+    given = tuple(
+        _new_result(result, mask, order, operands)
+        if out is None
+        else _stored(result, mask, out, casting)
+        for result, out in zip(results, outs, strict=True)
     )
-    cast = []
-    for x, wanted in zip(operands, loop, strict=False):
-        if _is_weak(x) or type_of(x).dtype == wanted:
-            cast.append(x)
-        else:
-            cast.append(session.record("astype", x, wanted, casting=casting))
-    # A weak scalar is no operand that the cast ones promote with: it takes the loop's dtype.
-    for place, x in enumerate(cast):
-        if isinstance(x, Literal) and _is_weak(x):
-            cast[place] = Literal(loop[place].type(x.value))
-    return tuple(x.value if isinstance(x, Literal) else wrap(x) for x in cast)
+    return given[0] if ufunc.nout == 1 else given
+
+
+def _split_outputs(
+    ufunc: np.ufunc, args: tuple[Any, ...], out: Any
+) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
+    """The inputs, and for each output the array it goes into or None."""
+    inputs, outs = args[: ufunc.nin], args[ufunc.nin :]
+    if len(inputs) < ufunc.nin or len(args) > ufunc.nargs:
+        raise TypeError(
+            f"{ufunc.__name__}() takes from {ufunc.nin} to {ufunc.nargs} positional arguments but "
+            f"{len(args)} were given"
+        )
+    if outs and out is not None:
+        raise TypeError("cannot specify 'out' as both a positional and keyword argument")
+    if out is not None:
+        outs = out if isinstance(out, tuple) else (out,)
+        if len(outs) != ufunc.nout:
+            raise TypeError("'out' must be a tuple of arrays, one for each output")
+    return inputs, (*outs, *(None,) * (ufunc.nout - len(outs)))
+
+
+def single_out(out: Any) -> Any:
+    """The ``out`` of a ufunc's method, which may be given in a tuple."""
+    return out[0] if isinstance(out, tuple) and len(out) == 1 else out
+
+
+def _signature(ufunc: np.ufunc, options: dict[str, Any]) -> Any:
+    """The signature that ``signature=`` or ``dtype=`` asks for; None for the inputs' own loop."""
+    dtype, signature = options.pop("dtype", None), options.pop("signature", None)
+    if dtype is None:
+        return signature
+    if signature is not None:
+        raise TypeError("cannot specify both 'signature' and 'dtype'")
+    return (*(None,) * ufunc.nin, *(np.dtype(dtype),) * ufunc.nout)
+
+
+def _unknown_option(ufunc: np.ufunc, key: str) -> Exception:
+    if ufunc.signature is not None and key in ("axes", "axis", "keepdims"):
+        return refuse(f"np.{ufunc.__name__} with {key}= cannot be captured")
+    return TypeError(f"{ufunc.__name__}() got an unexpected keyword argument '{key}'")
+
+
+def _loop_dtypes(
+    ufunc: np.ufunc, operands: Sequence[Operand], outs: Sequence[Any], signature: Any, casting: Any
+) -> tuple[np.dtype, ...]:
+    """The dtypes of the loop that NumPy takes; raises what it raises for casts it may not do."""
+    given = tuple(_python_type_or_dtype(x) for x in operands)
+    wanted = tuple(None if out is None else writable(out).type.dtype for out in outs)
+    options = (
+        {"casting": casting} if signature is None else {"casting": casting, "signature": signature}
+    )
+    found: tuple[np.dtype, ...] = ufunc.resolve_dtypes((*given, *wanted), **options)
+    return found
+
+
+def _cast(x: Operand, dtype: np.dtype, casting: str) -> Operand:
+    """The operand as the loop takes it; a Python scalar is no longer weak."""
+    if isinstance(x, Literal):
+        return Literal(dtype.type(np.asarray(x.value).astype(dtype, casting="unsafe")))
+    if x.type.dtype == dtype and not _is_weak(x):
+        return x
+    result: Value = current().record(
+        "astype", x, dtype, casting="unsafe" if _is_weak(x) else casting
+    )
+    return result
+
+
+_BOOL: np.dtype = np.dtype(bool)
+
+
+def _mask(name: str, operands: Sequence[Operand], where: Any) -> Operand:
+    """The operand for ``where=``."""
+    mask = operand(where if has_traced(where) else np.array(where, _BOOL, copy=None))
+    if mask.type.dtype != _BOOL:
+        raise TypeError(
+            f"Cannot cast array data from {mask.type.dtype!r} to dtype('bool') according to the "
+            "rule 'safe'"
+        )
+    if TABLE[name].raises and all(type_of(x).dtype.kind in "iub" for x in operands):
+        raise refuse(
+            f"np.{name} of integers with where= cannot be captured: elements that are not chosen "
+            "may raise"
+        )
+    return mask
+
+
+def _new_result(
+    result: Value, mask: Operand | None, order: Any, operands: Sequence[Operand]
+) -> Any:
+    """A fresh result. Where a mask is False anything may stand in it: what would be computed."""
+    session = current()
+    if mask is not None:
+        shape = broadcast_shapes(result.type.shape, mask.type.shape)
+        if shape != result.type.shape:
+            result = session.record("where", mask, result, result)
+    if order not in ("K", "k", None) and isinstance(result.type, ArrayType):
+        if order in ("A", "a"):
+            arrays = [x.type for x in operands if isinstance(x.type, ArrayType)]
+            order = "F" if all(map(is_f_ordered, arrays)) else "C"
+        in_order = session.record("copy", result, order=order.upper())
+        result = result if in_order.type == result.type else in_order
+    return wrap(result)
+
+
+def _stored(result: Value, mask: Operand | None, out: Any, casting: str) -> Any:
+    """``out`` with the result in it where the mask is True."""
+    session = current()
+    target = writable(out)
+    shape = target.type.shape
+    parts = (result,) if mask is None else (result, mask)
+    if not all(broadcasts_to(part.type.shape, shape) for part in parts):
+        raise ValueError(f"non-broadcastable output operand with shape {show_shape(shape)}")
+    if result.type.dtype != target.type.dtype:
+        result = session.record("astype", result, target.type.dtype, casting=casting)
+    if mask is not None:
+        result = session.record("where", mask, result, target)
+    session.record("copy_", target, result, casting=casting)
+    return out
 
 
 def _python_type_or_dtype(x: Operand) -> Any:
@@ -218,171 +255,12 @@ def _python_type_or_dtype(x: Operand) -> Any:
     return kind.dtype
 
 
-_REDUCTIONS: dict[np.ufunc, str] = {
-    np.add: "sum",
-    np.multiply: "prod",
-    np.minimum: "min",
-    np.maximum: "max",
-    np.logical_and: "all",
-    np.logical_or: "any",
-}
-_SCANS: dict[np.ufunc, str] = {np.add: "cumsum", np.multiply: "cumprod"}
-# The ufuncs whose loops reductions and scans run, where the result depends on the loop's dtype.
-_LOOPS = {name: f for f, name in (*_REDUCTIONS.items(), *_SCANS.items())}
-
-
-def _reduce(ufunc: np.ufunc, inputs: tuple[Any, ...], options: dict[str, Any]) -> Any:
-    name = _REDUCTIONS.get(ufunc)
-    if name is None:
-        raise refuse(f"np.{ufunc.__name__}.reduce cannot be captured")
-    out = _single_out(ufunc, options.pop("out", None))
-    return reduce(name, inputs[0], out=out, **{"axis": 0, **options})
-
-
-def _accumulate(ufunc: np.ufunc, inputs: tuple[Any, ...], options: dict[str, Any]) -> Any:
-    name = _SCANS.get(ufunc)
-    if name is None:
-        raise refuse(f"np.{ufunc.__name__}.accumulate cannot be captured")
-    out = _single_out(ufunc, options.pop("out", None))
-    return scan(name, inputs[0], out=out, **{"axis": 0, **options})
-
-
-def _outer(ufunc: np.ufunc, name: str, inputs: tuple[Any, ...], options: dict[str, Any]) -> Any:
-    if options:
-        raise refuse(f"np.{ufunc.__name__}.outer with {next(iter(options))}= cannot be captured")
+def outer(ufunc: np.ufunc, name: str, inputs: tuple[Any, ...], options: dict[str, Any]) -> Any:
+    """As ``ufunc.outer``."""
     left, right = (array_value(x) for x in inputs)
     axes = tuple(range(left.type.rank, left.type.rank + right.type.rank))
-    return call_ufunc(name, record("expand_dims", left, axes) if axes else wrap(left), wrap(right))
-
-
-# ------------------------------------------------------------------ reductions and scans
-
-_TAKES_DTYPE = {"sum", "prod", "mean", "var", "std"}
-
-
-def reduce(
-    name: str,
-    x: Any,
-    axis: Any = None,
-    dtype: Any = None,
-    out: Any = None,
-    keepdims: Any = False,
-    initial: Any = np._NoValue,
-    where: Any = True,
-    ddof: Any = 0,
-    **unsupported: Any,
-) -> Any:
-    """Record a reduction over ``axis``: None, an int or a tuple, as NumPy takes it."""
-    if initial is not np._NoValue and initial is not None:
-        raise refuse(f"np.{name} with initial= cannot be captured; combine it with the result")
-    if where is not True and where is not np._NoValue:
-        raise refuse(f"np.{name} with where= cannot be captured; use np.where on the argument")
-    for key, value in unsupported.items():
-        if value is not np._NoValue:
-            raise refuse(f"np.{name} with {key}= cannot be captured")
-    value = reducible(x)
-    if name not in _COMPOSED:
-        axis = _axis_of_rank_0(axis, value)
-    options: dict[str, Any] = {"axis": _axes(axis), "keepdims": _flag(keepdims)}
-    if name in _TAKES_DTYPE:
-        options["dtype"] = None if dtype is None else np.dtype(dtype)
-    elif dtype is not None:
-        raise TypeError(f"{name}() got an unexpected keyword argument 'dtype'")
-    if name in ("var", "std"):
-        options["ddof"] = _whole(ddof, f"np.{name} with ddof=")
-    return _recorded(name, value, out, options)
-
-
-def _axes(axis: Any) -> tuple[int, ...] | None:
-    if axis is None:
-        return None
-    if isinstance(axis, tuple | list):
-        return tuple(axis_number(each) for each in axis)
-    return (axis_number(axis),)
-
-
-def axis_number(axis: Any) -> int:
-    """An axis as an int; NumPy's error for what is none."""
-    dim = dim_of(axis, "an axis")
-    return dim if isinstance(dim, int) else axis.__index__()
-
-
-def _flag(value: Any) -> bool:
-    return bool(value) if value is not np._NoValue else False
-
-
-def _whole(value: Any, what: str) -> int:
-    if isinstance(value, int | np.integer):
-        return int(value)
-    raise refuse(f"{what}{value!r}, which is no integer, cannot be captured")
-
-
-def reducible(x: Any) -> Operand:
-    """The operand for a function of an array: a scalar stays one, a list becomes an array."""
-    return x._operand() if isinstance(x, Traced) else array_value(x)
-
-
-def _recorded(name: str, value: Operand, out: Any, options: dict[str, Any]) -> Any:
-    if out is None or out is np._NoValue:
-        return record(name, value, **options)
-    target = writable(out)
-    if name in _COMPOSED:
-        _check_composed_out(name, value, target.type.dtype, options["dtype"])
-    elif options.get("dtype") is None:
-        value, options = _in_loop_of_out(name, value, target.type.dtype, options)
-    current().record(f"{name}.out", value, **options, out=target)
-    return out
-
-
-def _in_loop_of_out(
-    name: str, value: Operand, out: np.dtype, options: dict[str, Any]
-) -> tuple[Operand, dict[str, Any]]:
-    """NumPy chooses the loop of a reduction or a scan by the dtype of ``out`` too."""
-    ufunc = _LOOPS.get(name)
-    kind = type_of(value).dtype
-    if ufunc is None or out == kind:
-        return value, options
-    loop = ufunc.resolve_dtypes((out, kind, None), reduction=True, casting="unsafe")[1]
-    if "dtype" in options:
-        return value, {**options, "dtype": loop}
-    if loop != kind:
-        value = current().record("astype", value, loop, casting="unsafe")
-    return value, options
-
-
-def _check_composed_out(name: str, value: Operand, out: np.dtype, dtype: Any) -> None:
-    """Refuse an ``out`` in whose dtype NumPy would round what it computes on the way."""
-    kind = type_of(value).dtype
-    result = getattr(np, name)(np.ones(1, kind), dtype=dtype).dtype
-    if out != result or (name == "mean" and kind == np.float16 and dtype is None):
-        raise refuse(
-            f"np.{name} with out= of dtype {out} cannot be captured where the result is {result}; "
-            f"use out[...] = x.{name}()"
-        )
-
-
-def find(name: str, x: Any, axis: Any = None, out: Any = None, keepdims: Any = False) -> Any:
-    """Record ``argmin`` or ``argmax``."""
-    value = reducible(x)
-    axis = _axis_of_rank_0(axis, value)
-    place = None if axis is None else axis_number(axis)
-    return _recorded(name, value, out, {"axis": place, "keepdims": _flag(keepdims)})
-
-
-_COMPOSED = frozenset({"mean", "var", "std"})  # Python functions, which check their axis
-
-
-def _axis_of_rank_0(axis: Any, value: Operand) -> Any:
-    """NumPy's reductions take axis 0 and -1 of an array without axes for all of its axes."""
-    is_first = isinstance(axis, int) and not isinstance(axis, bool) and axis in (0, -1)
-    return None if is_first and value.type.rank == 0 else axis
-
-
-def scan(name: str, x: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
-    """Record ``cumsum`` or ``cumprod``."""
-    place = None if axis is None else axis_number(axis)
-    kind = None if dtype is None else np.dtype(dtype)
-    return _recorded(name, reducible(x), out, {"axis": place, "dtype": kind})
+    expanded = record("expand_dims", left, axes) if axes else wrap(left)
+    return call_with_options(ufunc, name, (expanded, wrap(right)), options)
 
 
 # ------------------------------------------------------------------ Python's operators

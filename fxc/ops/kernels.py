@@ -18,6 +18,7 @@ import numpy as np
 
 from fxc.ir.graph import ArrayConstant, SliceSpec
 
+from . import ufunc_methods
 from .table import TABLE, Operator
 
 Kernel = Callable[..., Any]
@@ -412,4 +413,5 @@ _KERNELS: dict[str, Kernel] = {
     "int_value": int,
     "cond": _cond,
     "fori_loop": _fori_loop,
+    **ufunc_methods.KERNELS,
 }

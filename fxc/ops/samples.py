@@ -101,6 +101,8 @@ def _attribute(param: Param, rank: int) -> list[Any]:
             return [False, True]
         case "DType", _ if param.optional:
             return [None, _FLOAT64]
+        case "str", _ if param.name == "kind":
+            return [None, "stable"]
         case "int", _:
             return [0, 1]
         case _:
@@ -507,6 +509,49 @@ def _aranges() -> Iterator[Make]:
     yield lambda: (np.float64(-1.0), -0.25, 9, _FLOAT64)
 
 
+def _partitions() -> Iterator[Make]:
+    for dtype in (_FLOAT64, np.dtype("u1"), np.dtype("c8")):
+        for kth, axis in itertools.product(((1,), (0, 2), (-1,)), (None, 0, 1)):
+            yield lambda d=dtype, k=kth, a=axis: (filled(d, (3, 4)), k, a)  # type: ignore[misc]
+    for number in range(1, _LAYOUTS):
+        yield lambda n=number: (_array(_FLOAT64, n), (1,), 0)  # type: ignore[misc]
+
+
+def _ufunc_reductions() -> Iterator[Make]:
+    def with_parts(number: int, start: Any, masked: bool) -> tuple[Any, Any, Any]:
+        x = _array(_FLOAT64, number)
+        return x, start, x > 0 if masked else None
+
+    options = (
+        (None, False, None, None),
+        ((0,), True, None, None),
+        ((0,), False, np.dtype("f4"), None),
+    )
+    ufuncs = ("add", "multiply", "hypot", "logical_xor")
+    for number, ufunc, (axis, keepdims, *dtypes) in itertools.product(
+        range(_LAYOUTS), ufuncs, options
+    ):
+        rest = (ufunc, axis, keepdims, *dtypes)
+        yield lambda n=number, r=rest: (*with_parts(n, None, False), *r)  # type: ignore[misc]
+        yield lambda n=number, r=rest: (*with_parts(n, 1, True), *r)  # type: ignore[misc]
+    for name in ("add", "maximum"):
+        rest = (name, (0,), False, None, np.dtype("f4"))
+        yield lambda r=rest: (filled(_FLOAT64, (2, 3)), None, None, *r)  # type: ignore[misc]
+
+
+def _ufunc_scans() -> Iterator[Make]:
+    for number, ufunc in itertools.product(range(_LAYOUTS), ("maximum", "hypot", "logical_or")):
+        yield lambda n=number, u=ufunc: (_array(_FLOAT64, n), u, 0, None, None)  # type: ignore[misc]
+    yield lambda: (filled(_INT64, (2, 3)), "add", 1, _FLOAT64, None)
+    yield lambda: (filled(_FLOAT64, (2, 3)), "add", 1, None, np.dtype("f4"))
+
+
+def _ufunc_segments() -> Iterator[Make]:
+    for ufunc, axis in itertools.product(("add", "minimum", "hypot"), (0, 1)):
+        yield lambda u=ufunc, a=axis: (filled(_FLOAT64, (4, 3)), np.array([0, 2, 1]), u, a, None)  # type: ignore[misc]
+    yield lambda: (filled(_INT64, (5,)), np.array([1, 3]), "add", 0, _FLOAT64)
+
+
 _MATRIX = np.array([[2.0, 1.0], [1.0, 3.0]])
 
 
@@ -589,6 +634,11 @@ _BY_NAME: dict[str, Callable[[], Iterator[Make]]] = {
     "outer": lambda: _products(vectors=True),
     "concatenate": _joins((0, 1, None)),
     "stack": _joins((0, 1, 2, -1)),
+    "partition": _partitions,
+    "argpartition": _partitions,
+    "ufunc_reduce": _ufunc_reductions,
+    "ufunc_accumulate": _ufunc_scans,
+    "ufunc_reduceat": _ufunc_segments,
     "linalg_inv": _literally((_MATRIX,), (np.stack([_MATRIX, 2 * _MATRIX]),)),
     "linalg_solve": _literally((_MATRIX, np.array([1.0, 2.0])), (_MATRIX.T, _MATRIX)),
     "cond": _literally(

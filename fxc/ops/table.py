@@ -292,12 +292,31 @@ ROWS: tuple[Row, ...] = (
     row("concatenate(Array[] xs, *, int? axis) -> Array", Tag.JOIN, np.concatenate),
     row("stack(Array[] xs, *, int axis) -> Array", Tag.COMPOSITE, np.stack),
     # left to NumPy: no native kernel, called from inside the compiled graph
-    row("sort(Array x, *, int? axis) -> Array", Tag.OPAQUE, np.sort),
-    row("argsort(Array x, *, int? axis) -> Array", Tag.OPAQUE, np.argsort),
+    row("sort(Array x, *, int? axis, str? kind) -> Array", Tag.OPAQUE, np.sort),
+    row("argsort(Array x, *, int? axis, str? kind) -> Array", Tag.OPAQUE, np.argsort),
+    row("partition(Array x, int[] kth, *, int? axis) -> Array", Tag.OPAQUE, np.partition),
+    row("argpartition(Array x, int[] kth, *, int? axis) -> Array", Tag.OPAQUE, np.argpartition),
     row("modf(Array x) -> (Array, Array)", Tag.OPAQUE, np.modf),
+    row("frexp(Array x) -> (Array, Array)", Tag.OPAQUE, np.frexp),
+    row("ldexp(Array x, Array y) -> Array", Tag.OPAQUE, np.ldexp),
     row("divmod(Array x, Array y) -> (Array, Array)", Tag.COMPOSITE, np.divmod),
     row("linalg_inv(Array x) -> Array", Tag.OPAQUE, np.linalg.inv, raises=True),
     row("linalg_solve(Array x, Array y) -> Array", Tag.OPAQUE, np.linalg.solve, raises=True),
+    # methods of ufuncs; with a dtype as ``result``, as into an ``out`` of that dtype
+    row(
+        "ufunc_reduce(Array x, Array? initial, Array? where, *, str ufunc, int[]? axis, "
+        "bool keepdims, DType? dtype, DType? result) -> Array",
+        Tag.OPAQUE,
+    ),
+    row(
+        "ufunc_accumulate(Array x, *, str ufunc, int axis, DType? dtype, DType? result) -> Array",
+        Tag.OPAQUE,
+    ),
+    row(
+        "ufunc_reduceat(Array x, Array indices, *, str ufunc, int axis, DType? dtype) -> Array",
+        Tag.OPAQUE,
+        raises=True,
+    ),
     # control flow
     row(
         "cond(Array pred, Array[] operands, *, Region on_true, Region on_false) -> Array[]",

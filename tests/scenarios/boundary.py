@@ -205,7 +205,10 @@ def stretched(x):
     return x + 1, x[1:], x.sum(axis=0)
 
 
-@foreign("read-only: a write raises before anything is written", differs={})
+@foreign(
+    "read-only: a write raises before anything is written",
+    differs={EVERYWHERE: Refused("an assignment to x.flags.writeable")},
+)
 def read_only(x):
     y = x * 2
     x.flags.writeable = False

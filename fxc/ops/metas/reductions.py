@@ -1,4 +1,4 @@
-"""Metas of reductions, scans and sorts."""
+"""Metas of reductions and scans."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from fxc.ir.symbols import Dim
-from fxc.ir.types import ArrayType, ScalarType, Type, ordered_strides
+from fxc.ir.types import ArrayType, Type, ordered_strides
 
-from ..table import TABLE, Operator
-from .layout import copied_strides, fresh_strides, iteration_order
+from ..table import Operator
+from .layout import fresh_strides, iteration_order
 from .pointwise import pointwise_type
 from .probing import Operand, ask_bound, bind, key_of, quietly, type_of
 from .shapes import is_zero, normalize_axes_tuple, normalize_axis
@@ -44,9 +44,9 @@ def reduction_meta(op: Operator) -> Callable[..., Type]:
             return found
         assert isinstance(kind, ArrayType)
         if name in _DEVIATIONS:
-            mean = _reduced(kind, axes, kind.dtype, keepdims=True)
+            mean = reduced_type(kind, axes, kind.dtype, keepdims=True)
             kind = pointwise_type(kind.dtype, kind, mean)
-        result = _reduced(kind, axes, found.dtype, keepdims=keepdims)
+        result = reduced_type(kind, axes, found.dtype, keepdims=keepdims)
         if name in _PLAIN:
             return ArrayType(found.dtype, result.shape, fresh_strides(result.shape, 8))
         return result
@@ -66,9 +66,10 @@ def reduced_axes(rank: int, axis: Axis, *, one: bool = False) -> tuple[int, ...]
     return normalize_axes_tuple(axis, rank)
 
 
-def _reduced(
+def reduced_type(
     kind: ArrayType, axes: tuple[int, ...], dtype: np.dtype[Any], *, keepdims: bool
 ) -> ArrayType:
+    """The array that a reduction of ``kind`` over ``axes`` allocates."""
     kept = [axis for axis in range(kind.rank) if axis not in axes]
     if keepdims:
         shape: tuple[Dim, ...] = tuple(
@@ -126,28 +127,3 @@ def scan_meta(op: Operator) -> Callable[..., Type]:
         return pointwise_type(found.dtype, kind)
 
     return meta
-
-
-# ---------------------------------------------------------------- sorts
-
-
-def _sort_meta(name: str, order: str) -> Callable[..., Type]:
-    def meta(x: Operand, axis: int | None) -> Type:
-        kind = type_of(x)
-        if isinstance(kind, ScalarType) or kind.rank == 0:
-            (found,) = ask_bound(TABLE[name], (key_of(x), axis))
-            return found
-        (found,) = ask_bound(TABLE[name], (key_of(x), 0))
-        itemsize = found.dtype.itemsize
-        if axis is None:
-            return ArrayType(found.dtype, (kind.size,), (itemsize,))
-        normalize_axis(axis, kind.rank)
-        return ArrayType(found.dtype, kind.shape, copied_strides(kind, order, itemsize))
-
-    return meta
-
-
-METAS: dict[str, Callable[..., Any]] = {
-    "sort": _sort_meta("sort", "K"),
-    "argsort": _sort_meta("argsort", "C"),
-}

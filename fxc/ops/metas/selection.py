@@ -15,6 +15,7 @@ from . import (
     meta_of,
     pointwise,
     reductions,
+    ufunc_methods,
     views,
     writes,
 )
@@ -25,7 +26,7 @@ META: Mapping[str, Meta] = {
     **pointwise.METAS,
     **views.METAS,
     **indexed.METAS,
-    **reductions.METAS,
+    **ufunc_methods.METAS,
     **factories.METAS,
     **joins.METAS,
     **contractions.METAS,
