@@ -31,7 +31,7 @@ from .loops import (
     Param,
     Stmt,
 )
-from .pointwise import loop_dtypes, weight
+from .pointwise import loop_dtypes, loop_name, weight
 
 # Note [Writes in place]
 # A functional scatter gives a new value; where the old one is not read any more the new one takes
@@ -443,7 +443,7 @@ class Body:
             at = broadcast(operand.type.shape, index, node.output.type.shape)
             args.append(self.value(operand, at, dtype))
             dtypes.append(dtype)
-        name = self.compute(node.op, args, dtypes, result)
+        name = self.compute(loop_name(node), args, dtypes, result)
         return self.cast(name, result, node.output.type.dtype)
 
 

@@ -7,7 +7,7 @@ from functools import cache
 import numpy as np
 
 from fxc.ir.graph import Literal, Node, Value
-from fxc.ir.types import ScalarType, Type
+from fxc.ir.types import ArrayType, ScalarType, Type
 from fxc.ops.table import TABLE
 
 from .scalar_rules import SCALAR_RULES, DTypes
@@ -19,6 +19,24 @@ def weight(node: Node) -> int:
     """A rough number of machine operations for one element of the result."""
     rule = SCALAR_RULES.get(node.op)
     return rule.cost if rule is not None else 0
+
+
+def loop_name(node: Node) -> str:
+    """The entry of ``SCALAR_RULES`` for the node's loop; a name of its own for one NumPy loop."""
+    return "power_by_one" if node.op == "power" and _has_one_exponent(node) else node.op
+
+
+def _has_one_exponent(node: Node) -> bool:
+    """See Note [Powers that NumPy computes otherwise]."""
+    base, exponent = (operand.type for operand in node.args)
+    if isinstance(exponent, ScalarType):
+        return isinstance(base, ArrayType)
+    steps = zip(exponent.shape, exponent.strides, strict=True)
+    if not all(size == 1 or step == 0 for size, step in steps):
+        return False
+    if exponent.rank == 0 or any(size != 1 for size in exponent.shape):
+        return True
+    return bool(base.rank > 0 and exponent.shape != base.shape)
 
 
 def loop_dtypes(node: Node) -> tuple[DTypes, np.dtype]:

@@ -225,6 +225,21 @@ def _power(code: Lanes, args: Sequence[str], dtypes: DTypes, result: np.dtype) -
     return code.math("pow", dtypes[0], args)
 
 
+def _power_by_one(code: Lanes, args: Sequence[str], dtypes: DTypes, result: np.dtype) -> str:
+    """See Note [Powers that NumPy computes otherwise]."""
+    dtype, (x, y) = dtypes[0], args
+    power = _power(code, args, dtypes, result)
+    for exponent, other in (
+        (2.0, _square(code, args, dtypes, result)),
+        (1.0, x),
+        (0.5, code.intrinsic("sqrt", dtype, (x,))),
+        (-1.0, _reciprocal(code, args, dtypes, result)),
+    ):
+        is_it = code.compare("oeq", dtype, y, code.const(exponent, dtype))
+        power = code.select(is_it, dtype, other, power)
+    return power
+
+
 def _copysign(code: Lanes, args: Sequence[str], dtypes: DTypes, result: np.dtype) -> str:
     return code.intrinsic("copysign", dtypes[0], args)
 
@@ -436,6 +451,7 @@ SCALAR_RULES: dict[str, ScalarRule] = {
     "remainder": ScalarRule(_remainder, cost=20, supports=_no_bools),
     "fmod": ScalarRule(_fmod, cost=20, supports=_no_bools),
     "power": ScalarRule(_power, cost=60, supports=_supports_power),
+    "power_by_one": ScalarRule(_power_by_one, cost=72, supports=_supports_power),
     "float_power": ScalarRule(_power, cost=60, supports=_supports_power),
     "negative": ScalarRule(_negative),
     "positive": ScalarRule(_identity, cost=0),

@@ -175,6 +175,8 @@ def agreement(a: np.ndarray, b: np.ndarray) -> np.ndarray:
         return agreement(a.real, b.real) & agreement(a.imag, b.imag)
     if a.dtype.kind != "f":
         return np.asarray(a == b)
+    if a.dtype.itemsize > 8:
+        return ((a == b) & (np.signbit(a) == np.signbit(b))) | (np.isnan(a) & np.isnan(b))
     bits = f"u{a.dtype.itemsize}"
     same = np.ascontiguousarray(a).view(bits) == np.ascontiguousarray(b).view(bits)
     return same.reshape(a.shape) | (np.isnan(a) & np.isnan(b))

@@ -339,3 +339,29 @@ def test_temporaries_whose_size_depends_on_the_counter(dynamic: bool) -> None:
 def test_numpy_is_called_with_a_constant_of_the_program() -> None:
     same(lambda: np.sort(np.array([3, 1, 2])), lambda: ())
     same(lambda x: x + np.where(True, 1.5, 0.0), lambda: (numbers(3).astype("f2"),))
+
+
+# ---------------------------------------------------------------- powers of one exponent
+
+
+ONE_EXPONENT: dict[str, Callable[[float], Any]] = {
+    "Python's float": float,
+    "NumPy's float": np.float64,
+    "rank 0": np.array,
+    "one that is broadcast": lambda e: np.array([e]),
+    "one of rank 2": lambda e: np.array([[e]]),
+    "strides of zero": lambda e: np.broadcast_to(e, 6),
+    "six": lambda e: np.full(6, e),
+}
+
+
+@pytest.mark.parametrize("kind", ONE_EXPONENT)
+def test_exponents_known_at_run_time(kind: str) -> None:
+    """An array to the power 0.5 is its square root only if there is one exponent."""
+
+    def program(x, e):
+        return x**e, np.power(x[:1], e), np.power(x.astype(np.float32), e)
+
+    x = np.array([-np.inf, 4.0, 0.0, -0.0, 16.0, 0.25])
+    for exponent in (0.5, -1.0, 2.0, 1.0, 0.0):
+        same(program, lambda e=exponent: (x, ONE_EXPONENT[kind](e)))

@@ -18,10 +18,13 @@ from fxc.ir.types import ArrayType
 Rewrite = Callable[[tuple[Any, ...]], "tuple[str, tuple[Any, ...]] | None"]
 
 # Note [Powers that NumPy computes otherwise]
-# np.power on an array with one exponent for all elements (a scalar, stride 0) does not call pow
-# for the exponents 2, 0.5, -1 and 1 in float32 and float64: it runs square, sqrt, reciprocal and
-# positive, so that (-inf)**0.5 is nan. A scalar base raised by ``**`` does call pow. For integers
-# the square has the same bits as a product however it is computed; -1 raises.
+# np.power with one exponent for all elements does not call pow for the exponents 2, 0.5, -1 and 1
+# in float32 and float64: it runs square, sqrt, reciprocal and positive, so that (-inf)**0.5 is
+# nan. One exponent is a scalar, an array of rank 0, one that broadcast_to made of one element, or
+# one of size 1 beside a base of another shape. Where a number stands in the program, the rewrite
+# below says so; where it is known at run time only, the loop compares it (``power_by_one``). A
+# scalar raised to a scalar by ``**`` does call pow. For integers the square has the same bits as a
+# product however it is computed; -1 raises.
 _POWERS = {2.0: "square", 1.0: "positive", 0.5: "sqrt", -1.0: "reciprocal"}
 
 
