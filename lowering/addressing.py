@@ -31,7 +31,8 @@ def linearised(dim: Dim) -> Dim:
 
 
 def _terms(dim: Dim) -> int:
-    return len(dim.terms) if isinstance(dim, SymExpr) else 1
+    """The number of terms that vary."""
+    return sum(bool(monomial) for monomial, _ in dim.terms) if isinstance(dim, SymExpr) else 0
 
 
 def _replace(dim: SymExpr, atom: SymFunc, value: Dim) -> Dim:

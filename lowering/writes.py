@@ -7,11 +7,12 @@ from dataclasses import replace
 
 from fxc.ir.graph import Graph, Node, Operand, Region, Value
 from fxc.ir.location import SourceLocation
-from fxc.ir.symbols import Dim, decide, hint, product, substitute, symbols_of
+from fxc.ir.symbols import Dim, Symbol, atoms, decide, hint, product, symbols_of
 from fxc.ir.types import ArrayType, ordered_strides
 from fxc.ops.identities import DISTINCT
 from fxc.ops.table import TABLE, Tag
 
+from .addressing import byte_offset, step_of
 from .context import Body, Context, Origin, is_view_copy
 from .delayed import store_behind
 from .index_maps import INDEX_MAPS, Idx
@@ -132,7 +133,7 @@ def _first_clash(context: Context, body: Body, name: str, index: Idx, target: Id
             continue
         if context.buffers[load.buffer] is not context.buffers[name]:
             return origin
-        needed = relation(load.index, target, loops)
+        needed = relation(*_comparable(context, name, load.index, target), loops)
         if needed == "same" or needed == "apart":
             continue
         if needed == "clash" or (direction and direction != needed):
@@ -157,12 +158,21 @@ def _distances(
             continue
         if context.buffers[load.buffer] is not context.buffers[name]:
             return None
-        if relation(load.index, target, loops) != "apart":
-            each = distance(load.index, target, loops)
+        read, written = _comparable(context, name, load.index, target)
+        if relation(read, written, loops) != "apart":
+            each = distance(read, written, loops)
             if each is None:
                 return None
             found.append(each)
     return found
+
+
+def _comparable(context: Context, name: str, read: Idx, written: Idx) -> tuple[Idx, Idx]:
+    """Two places in a buffer by index, or by offset where an index has quotients or remainders."""
+    if all(isinstance(atom, Symbol) for dim in (*read, *written) for atom in atoms(dim)):
+        return read, written
+    buffer = context.buffers[name]
+    return (byte_offset(buffer, read),), (byte_offset(buffer, written),)
 
 
 def distance(read: Idx, written: Idx, loops: Sequence[str]) -> dict[str, int] | None:
@@ -221,11 +231,8 @@ def relation(read: Idx, written: Idx, loops: Sequence[str]) -> str:
 def _single_loop(dim: Dim, loops: Sequence[str]) -> tuple[str, Dim] | None:
     """The one loop variable in ``dim`` and its factor, if ``dim`` is factor * loop + constant."""
     used = [name for name in symbols_of(dim) if name in loops]
-    if len(used) != 1:
-        return None
-    factor = substitute(dim, {used[0]: 1}) - substitute(dim, {used[0]: 0})
-    twice = substitute(dim, {used[0]: 2}) - substitute(dim, {used[0]: 0})
-    if twice != factor * 2 or any(name in loops for name in symbols_of(factor)):
+    factor = step_of(dim, used[0]) if len(used) == 1 else None
+    if factor is None or any(name in loops for name in symbols_of(factor)):
         return None
     return used[0], factor
 
@@ -270,6 +277,10 @@ def _place_base(context: Context, base: Value) -> None:
     if _is_unset(context, base):
         context.put(base, context.new_buffer(base.type))
     else:
+        made = context.node_of.get(base)
+        if made is not None and is_view_copy(made):
+            reason = "a part is copied because its updates cannot be made in place"
+            context.copies.append(f"{made.loc or ''} {reason}".strip())
         context.place_value(base)
     context.scope.position += 1
 

@@ -146,14 +146,24 @@ class _Simplification:
         match TABLE[node.op].role:
             case "copy":
                 scattered = self.maker(node.args[0], "scatter", node)
-                if scattered is not None and self.alike(node.output, scattered.args[1]):
-                    return scattered.args[1]  # type: ignore[no-any-return]
+                source = None if scattered is None else scattered.args[1]
+                if source is not None and self.alike(node.output, source):
+                    return None if self.is_update(source) else source
             case "scatter":
                 copied = self.maker(node.args[1], "copy", node)
                 base = node.args[0]
                 if copied is not None and copied.args[0] is base and isinstance(base, Value):
                     return base
         return None
+
+    def is_update(self, operand: Operand) -> bool:
+        """Whether the value is another one with some elements replaced.
+
+        What is read and written next is then better the base, in whose memory that was done, than
+        this value, which would have to live in memory of its own.
+        """
+        made = self.made_by.get(operand) if isinstance(operand, Value) else None
+        return made is not None and TABLE[made.op].tag in (Tag.SCATTER, Tag.INDEX_PUT)
 
     def alike(self, value: Value, other: Operand) -> bool:
         """Whether ``other`` can stand for ``value``, as far as its type tells.

@@ -43,6 +43,12 @@ def blocked_update(c, a):
             block += 2.0 * a[i : i + 16, j : j + 20]
 
 
+def through_a_reshape(x):
+    v = x.reshape(2, -1)
+    v[0] = 1.0
+    v[1] *= v[0]
+
+
 def swap_through_a_temporary(x):
     first = x[0].copy()
     x[0] = x[1]
@@ -110,6 +116,7 @@ PROGRAMS: dict[Callable[..., Any], int] = {
     running_sum_in_place: 2 * N * M,
     split_modify_concatenate: 2 * N * M,
     blocked_update: 3 * N * M,
+    through_a_reshape: 2 * N * M,
     swap_through_a_temporary: 4 * M,
     shift: 2 * (N - 1) * M + M,
     red_and_black: 7 * (N // 2 - 1) * M,  # the first half step stays in a temporary
