@@ -15,11 +15,16 @@ from typing import Any
 
 import numpy as np
 
-from .cases import CASES, Case
-from .contenders import NotTaken, Run, installed, prepare, use_one_thread
+from .cases import CASES, RATIOS, Case, Ratio
+from .contenders import NotTaken, Run, compiled, installed, prepare, use_one_thread
 from .measure import CONTENDERS, Row, first_call, heading, side_by_side, table_line
 
-GROUPS = ("import", "first-call", "memory", *dict.fromkeys(case.group for case in CASES))
+GROUPS = (
+    "import",
+    "first-call",
+    "memory",
+    *dict.fromkeys(case.group for case in (*CASES, *RATIOS)),
+)
 
 
 class WrongResult(Exception):
@@ -57,6 +62,9 @@ def measure_all(groups: list[str], present: list[str], repeats: int) -> Iterator
     for case in CASES:
         if case.group in groups:
             yield from in_this_process(case, present, repeats)
+    for ratio in RATIOS:
+        if ratio.group in groups:
+            yield from ratios(ratio, present, repeats)
     if "memory" in groups:
         name = "peak memory, chain of 10 (arrays: 240 MB)"
         yield from in_processes("memory", (name,), "MB", present, repeats)
@@ -106,6 +114,25 @@ def in_this_process(case: Case, present: list[str], repeats: int) -> Iterator[Ro
     yield Row(case.group, "  first call", "s", first)
 
 
+def ratios(ratio: Ratio, present: list[str], repeats: int) -> Iterator[Row]:
+    """How long one function takes, as part of the other's time; for fxc the bytes, too."""
+    pair = (ratio.function, ratio.other)
+    names = [name for name in present if name in ("numpy", "fxc", "numba")]
+    runs = {
+        (name, place): prepare(name, Case("", "", function, ratio.inputs), ratio.inputs())
+        for name in names
+        for place, function in enumerate(pair)
+    }
+    for run in runs.values():
+        run()
+    times = side_by_side(runs, repeats)
+    values = {name: times[name, 0] / times[name, 1] for name in names}
+    yield Row(ratio.group, ratio.name, "", values)
+    inputs = ratio.inputs()
+    moved = [compiled("fxc", function).inspect(*inputs).bytes_moved for function in pair]
+    yield Row(ratio.group, "  bytes that the loops move", "", {"fxc": moved[0] / moved[1]})
+
+
 def check(case: Case, name: str, result: Any, inputs: tuple[Any, ...]) -> None:
     """A fast wrong answer is worth nothing."""
     own = tuple(array.copy() for array in inputs) if case.in_place else inputs
@@ -122,7 +149,8 @@ def check(case: Case, name: str, result: Any, inputs: tuple[Any, ...]) -> None:
 def footer(repeats: int) -> str:
     return (
         f"{'-' * 120}\nMedians of {repeats} samples taken in turns, one thread each; "
-        "x: how many times less than NumPy; -: not taken by this contender.\n"
+        "x: how many times less than NumPy; -: not taken by this contender;\n"
+        "one over the other: the part of the time that the first takes of the second's.\n"
         f"NumPy {np.__version__}, Python {platform.python_version()}, {processor()}"
     )
 

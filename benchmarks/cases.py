@@ -27,6 +27,17 @@ class Case:
     in_place: bool = False  # the first argument is written
 
 
+@dataclass(frozen=True)
+class Ratio:
+    """The time of one function over that of another, each on inputs of its own."""
+
+    group: str
+    name: str
+    function: Callable[..., Any]
+    other: Callable[..., Any]
+    inputs: Callable[[], tuple[Array, ...]]
+
+
 def random_arrays(
     *shapes: tuple[int, ...], dtype: Any = np.float64
 ) -> Callable[[], tuple[Array, ...]]:
@@ -70,6 +81,10 @@ def saxpy(y: Array, x: Array) -> None:
     y += 1e-3 * x
 
 
+def saxpy_without_writes(y: Array, x: Array) -> Array:
+    return y + 1e-3 * x
+
+
 def total(x: Array) -> Any:
     return x.sum()
 
@@ -99,6 +114,18 @@ def five_points_functional(a: Any, b: Any) -> Any:
 
 def five_points_in_one(a: Array) -> None:
     a[1:-1, 1:-1] = 0.25 * (a[:-2, 1:-1] + a[2:, 1:-1] + a[1:-1, :-2] + a[1:-1, 2:])
+
+
+def five_points_without_writes(a: Array) -> Array:
+    return 0.25 * (a[:-2, 1:-1] + a[2:, 1:-1] + a[1:-1, :-2] + a[1:-1, 2:])
+
+
+def one_hundredth(x: Array) -> None:
+    x[500_000:625_000] += 1.5
+
+
+def everything(x: Array) -> None:
+    x += 1.5
 
 
 def five_points_in_one_functional(a: Any) -> Any:
@@ -167,5 +194,45 @@ CASES = (
         random_arrays(SQUARE),
         functional=five_points_in_one_functional,
         in_place=True,
+    ),
+)
+
+SMALL = (128, 128)
+
+RATIOS = (
+    Ratio(
+        "writes",
+        "y += a * x over y + a * x, 1e7 float64",
+        saxpy,
+        saxpy_without_writes,
+        random_arrays(MANY, MANY),
+    ),
+    Ratio(
+        "writes",
+        "the same, 1e4 float64",
+        saxpy,
+        saxpy_without_writes,
+        random_arrays((10_000,), (10_000,)),
+    ),
+    Ratio(
+        "writes",
+        "5 points in place over a new array, 2048^2",
+        five_points_in_one,
+        five_points_without_writes,
+        random_arrays(SQUARE),
+    ),
+    Ratio(
+        "writes",
+        "the same, 128 x 128",
+        five_points_in_one,
+        five_points_without_writes,
+        random_arrays(SMALL),
+    ),
+    Ratio(
+        "writes",
+        "a write to 1 % of 100 MB over one to all",
+        one_hundredth,
+        everything,
+        random_arrays((12_500_000,)),
     ),
 )

@@ -6,7 +6,9 @@ import statistics
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import TypeVar
 
+K = TypeVar("K")
 CONTENDERS = ("numpy", "fxc", "numba", "numexpr", "jax")
 SAMPLE_SECONDS = 2e-3  # a sample repeats shorter calls until it is about this long
 UNITS = (("s", 1.0), ("ms", 1e-3), ("us", 1e-6))
@@ -18,7 +20,7 @@ class Row:
 
     group: str
     name: str
-    unit: str  # "s" or "MB"
+    unit: str  # "s", "MB" or "" for a ratio
     values: Mapping[str, float]
 
 
@@ -28,14 +30,14 @@ def first_call(run: Callable[[], object]) -> float:
     return time.perf_counter() - start
 
 
-def side_by_side(runs: Mapping[str, Callable[[], object]], repeats: int) -> dict[str, float]:
+def side_by_side(runs: Mapping[K, Callable[[], object]], repeats: int) -> dict[K, float]:
     """Median seconds a call of each; samples are taken in turns, each round led by another one.
 
     Who follows whom matters: a predecessor that gave its memory back to the system makes the next
     one pay for it.
     """
     counts = {name: calls_in_a_sample(run) for name, run in runs.items()}
-    samples: dict[str, list[float]] = {name: [] for name in runs}
+    samples: dict[K, list[float]] = {name: [] for name in runs}
     names = list(runs)
     for _ in range(repeats):
         for name in names:
@@ -74,7 +76,7 @@ def table_line(row: Row) -> str:
         text = "-" if value is None else quantity(value, row.unit)
         if name == "numpy":
             cells.append(f"{text:>10}")
-        elif value is None or reference is None:
+        elif value is None or reference is None or row.unit == "":
             cells.append(f"{text:>10}{'':>7}")
         else:
             cells.append(f"{text:>10}{reference / value:>6.2f}x")
@@ -82,6 +84,8 @@ def table_line(row: Row) -> str:
 
 
 def quantity(value: float, unit: str) -> str:
+    if unit == "":
+        return f"{value:.3f}"
     if unit != "s":
         return f"{value:.0f} {unit}"
     name, scale = next((pair for pair in UNITS if value >= pair[1]), UNITS[-1])
