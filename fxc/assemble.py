@@ -15,7 +15,7 @@ from fxc.ir.graph import Graph
 from fxc.ir.records import frozen
 from fxc.ir.types import ArrayType, array_type, stride_order
 from fxc.lowering.entry import Module
-from fxc.lowering.loops import Boxed, BufferArg, InputArg
+from fxc.lowering.loops import Boxed, BufferArg, InputArg, Program
 from fxc.lowering.lower import lower
 from fxc.ops.kernels import kernel_of
 from fxc.runtime.engine import Engine
@@ -89,7 +89,7 @@ def _steps(module: Module, engine: Engine) -> Iterator[NativeStep | NumpyStep]:
         if place in starts:
             yield NativeStep(starts[place])
         if isinstance(stmt, Boxed):
-            args = tuple(_argument(arg) for arg in stmt.args)
+            args = tuple(_argument(arg, module.program) for arg in stmt.args)
             yield NumpyStep(stmt.op, _kernel(stmt), args, stmt.outs)
 
 
@@ -106,14 +106,17 @@ def _kernel(stmt: Boxed) -> Callable[..., Any]:
     return run
 
 
-def _argument(arg: Any) -> Any:
+def _argument(arg: Any, program: Program) -> Any:
     if isinstance(arg, BufferArg):
+        buffer = program.buffers[arg.buffer]
+        if buffer.data is not None:
+            return np.frombuffer(buffer.data, buffer.dtype).reshape(buffer.shape)
         kind = "python" if arg.weak else "scalar" if arg.scalar else "array"
         return SlotArg(arg.buffer, kind)
     if isinstance(arg, InputArg):
         return GivenArg(arg.input)
     if isinstance(arg, tuple):
-        return tuple(_argument(item) for item in arg)
+        return tuple(_argument(item, program) for item in arg)
     return arg
 
 

@@ -7,6 +7,7 @@ import numpy as np
 from fxc.ir.graph import ArrayConstant, Node, operands_of
 from fxc.ops.table import TABLE, Operator, Tag
 
+from .index_maps import INDEX_MAPS
 from .pointwise import loop_dtypes
 from .reductions import REDUCERS, SCANS, has_nest
 from .scalar_rules import SCALAR_RULES
@@ -41,7 +42,9 @@ def is_native(node: Node) -> bool:
             return _has_product(node)
         case Tag.CONTROL:
             return all(is_native(inner) for region in node.regions for inner in region.nodes)
-        case Tag.VIEW | Tag.SCATTER | Tag.JOIN:
+        case Tag.VIEW | Tag.SCATTER:
+            return TABLE[node.op].group in INDEX_MAPS
+        case Tag.JOIN:
             return True
         case _:
             return False
@@ -61,7 +64,9 @@ def has_code(op: Operator) -> bool:
             return op.name in SCALAR_RULES
         case Tag.REDUCTION | Tag.SCAN:
             return op.name in REDUCERS or op.name in SCANS
-        case Tag.FACTORY | Tag.VIEW | Tag.SCATTER | Tag.JOIN | Tag.CONTRACTION | Tag.CONTROL:
+        case Tag.VIEW | Tag.SCATTER:
+            return op.group in INDEX_MAPS
+        case Tag.FACTORY | Tag.JOIN | Tag.CONTRACTION | Tag.CONTROL:
             return True
         case _:
             return False

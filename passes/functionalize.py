@@ -234,7 +234,8 @@ class Functionalization:
         """A view: one more step on the chain; nothing is recorded before it is read."""
         array: FunctionalArray = args[0]
         step = ViewStep(op.name, args[1:])
-        kind = self.dispatcher.redispatch(DispatchKey.META, op.name, (array.type, *args[1:]))
+        types = (array.type, *map(_type_of, args[1:]))
+        kind = self.dispatcher.redispatch(DispatchKey.META, op.name, types)
         path = extended(array.path, array.type.shape, step)
         return FunctionalArray(array.base, (*array.steps, step), path, _array(kind))
 

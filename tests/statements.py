@@ -18,7 +18,7 @@ import numpy as np
 
 from fxc.capture.ufuncs import BINARY
 from fxc.ops.metas.writes import takes_out
-from fxc.ops.table import TABLE, Operator
+from fxc.ops.table import TABLE, Operator, Tag
 from tests import program_writer as views
 from tests.program_writer import DTYPES, Statement, View, Writer, fits
 from tests.programs import Program
@@ -469,6 +469,85 @@ def _indexed(writer: Writer, source: str, x: np.ndarray) -> str:
     return f"{source}[{writer.index(x.shape)}]"
 
 
+# ---------------------------------------------------------------- index arrays and masks
+
+
+def _places(writer: Writer, size: int) -> str:
+    """Indices for an axis of this size: known, or made of what an array holds."""
+    rng = writer.rng
+    if rng.random() < 0.4:
+        return str([rng.randrange(-size, size) for _ in range(rng.randint(0, 3))])
+    source = writer.some_array()
+    if writer.space[source].dtype.kind == "c":
+        source = f"{source}.real"
+    return f"{source}.astype(np.int64).ravel()[:{rng.randint(1, 3)}] % {size}"
+
+
+def _at_places(writer: Writer) -> tuple[str, str, Any]:
+    """An array, a key with index arrays for it, and what the key reads, or None."""
+    rng = writer.rng
+    name = writer.some_array()
+    shape = writer.space[name].shape
+    if not shape or 0 in shape:
+        return "", "", None
+    parts = [writer.slice(size) if rng.random() < 0.4 else _places(writer, size) for size in shape]
+    place = rng.randrange(len(shape))
+    parts[place] = _places(writer, shape[place])
+    key = ", ".join(parts[: rng.randint(place + 1, len(shape))])
+    return name, key, writer.array_value(f"{name}[{key},]")
+
+
+def put_at_places(writer: Writer) -> str:
+    name, key, read = _at_places(writer)
+    if read is None:
+        return ""
+    rng, dtype = writer.rng, read.dtype
+    if rng.random() < 0.3:
+        return f"{writer.new()} = {name}[{key},]"
+    if rng.random() < 0.5 or dtype.kind == "b":
+        return f"{name}[{key},] = {writer.source_for(read, dtype)}"
+    return f"{name}[{key},] {rng.choice('+-*')}= {writer.operand(read.shape, dtype)}"
+
+
+def update_at_places(writer: Writer) -> str:
+    name, key, read = _at_places(writer)
+    if read is None:
+        return ""
+    ufunc = "logical_or" if read.dtype.kind == "b" else writer.rng.choice(_UFUNCS[:3])
+    return f"np.{ufunc}.at({name}, ({key},), {writer.source_for(read, read.dtype)})"
+
+
+def put_by_mask(writer: Writer) -> str:
+    """An array, or what another array has there, for the elements that a mask chooses."""
+    name = writer.some_array()
+    x = writer.space[name]
+    mask = f"{name} > {writer.literal(x.dtype)}"
+    read = writer.array_value(f"{name}[{mask}]")
+    if read is None:
+        return ""
+    if writer.rng.random() < 0.5:
+        return f"{name}[{mask}] = {name}[{mask}] * {writer.literal(x.dtype)}"
+    values = ", ".join(writer.literal(x.dtype) for _ in range(read.size))
+    return f"{name}[{mask}] = np.array([{values}], {x.dtype.name!r})" if read.size < 9 else ""
+
+
+def write_found_row(writer: Writer) -> str:
+    """A write to a row that is looked for."""
+    rng = writer.rng
+    name, source = writer.some_array(), writer.some_array()
+    x = writer.space[name]
+    if not x.ndim or 0 in x.shape or 0 in writer.space[source].shape:
+        return ""
+    rest = writer.index(x.shape[1:])
+    row = f"{name}[{source}.argmax() % {len(x)}, {rest}]"
+    read = writer.array_value(row)
+    if read is None:
+        return ""
+    if rng.random() < 0.5 or x.dtype.kind == "b":
+        return f"{row} = {writer.source_for(read, x.dtype)}"
+    return f"{row} {rng.choice('+-*')}= {writer.operand(read.shape, x.dtype)}"
+
+
 _SIGNS = {
     "add": "+", "subtract": "-", "multiply": "*", "divide": "/", "floor_divide": "//",
     "remainder": "%", "power": "**", "matmul": "@", "bitwise_and": "&", "bitwise_or": "|",
@@ -487,6 +566,10 @@ _OWN_SPELLINGS: dict[str, Statement] = {
     "diagonal": partial(viewed, views.diagonal),
     "real": partial(viewed, views.parts_of("real")),
     "imag": partial(viewed, views.parts_of("imag")),
+    "dynamic_select": write_found_row,
+    "index_put_": put_at_places,
+    "index_reduce_": update_at_places,
+    "masked_put_": put_by_mask,
     "copy_": set_item,
     "matmul.out": partial(product_out, "matmul"),
     "dot.out": partial(product_out, "dot"),
@@ -512,7 +595,7 @@ def is_spelled(op: Operator) -> bool:
     """
     match op.role:
         case "inplace":
-            return op.group in BINARY.values()
+            return op.group in BINARY.values() or TABLE[op.group].tag is Tag.INDEX_PUT
         case "out":
             return takes_out(op)
         case _:

@@ -13,6 +13,7 @@ from tests.capturing import array
 
 X, I, C = array(3, 4), array(3, 4, dtype=np.int64), array(3, 4).astype(complex)  # noqa: E741
 V, N8 = array(4), array(4, dtype=np.uint8)
+MASKED = "an array read by a mask has a size that depends on the data, and cannot be captured"
 NEEDS = "needs the value of an array's element while the program is being captured; use fxc.cond"
 
 
@@ -35,18 +36,35 @@ REFUSED = [
     (lambda x: 1.0 in x, (X,), f"'in' {NEEDS}"),
     (lambda x: {x.sum(): 1}, (X,), f"hash() {NEEDS}"),
     (lambda x: round(x[0, 0]), (X,), f"round() to an int {NEEDS}"),
-    (lambda x, i: x[i[0, 0]], (X, I), "an index that depends on the data cannot be captured"),
     (lambda x, i: np.zeros(i[0, 0]), (X, I), f"a size {NEEDS}"),
     (lambda x, i: x.sum(axis=i[0, 0]), (X, I), f"an axis {NEEDS}"),
     (lambda x: np.arange(x[0, 0]), (X,), f"Python's 'np.arange' {NEEDS}"),
     # indices
-    (lambda x: x[x > 0], (X,), "reading by a mask has a size that depends on the data and cannot"),
-    (lambda x: x[True], (X,), "reading by a mask has a size that depends on the data and cannot"),
-    (lambda x, i: x[i], (X, I), "an index by an array cannot be captured; use slices, or np.whe"),
-    (lambda x: x[[0, 1]], (X,), "an index by an array or a list cannot be captured; use slices"),
-    (lambda x: x[np.array([0])], (X,), "an index by an array cannot be captured; use slices"),
-    (lambda x: x.__setitem__(x > 0, x), (X,), "writing an array by a mask cannot be captured"),
-    (lambda x: x.__setitem__(x > 0, [1.0]), (X,), "writing an array by a mask cannot be captured"),
+    (lambda x: len(x[x > 0]), (X,), f"{MASKED} with len(); use np.where"),
+    (lambda x: x[x > 0].size, (X,), f"{MASKED} with .size; use np.where"),
+    (lambda x: x[x > 0].sum(), (X,), f"{MASKED} in np.sum; use np.where"),
+    (lambda x: np.max(x[x > 0]), (X,), f"{MASKED} in np.max; use np.where"),
+    (lambda x: x[x > 0][0], (X,), f"{MASKED} with an index of its own; use np.where"),
+    (lambda x: x[x[0, 0] > 0], (X,), f"{MASKED} in this index; use np.where"),
+    (lambda x: [y + 1 for y in x[x > 0]], (X,), f"{MASKED} in a loop over it; use np.where"),
+    (lambda x: np.sort(x[x > 0]), (X,), f"{MASKED} as a result or in this operation; use np.where"),
+    (
+        lambda x: x[x > 0] + x[x > 1],
+        (X,),
+        "arithmetic of arrays that were read by two masks cannot",
+    ),
+    (lambda x: x[x > 0] + x[0, :2], (X,), "arithmetic of an array read by a mask and one as long"),
+    (lambda x, i: i[i > 0] ** i[i > 0], (X, I), f"{MASKED} in np.power of integers; use np.where"),
+    (
+        lambda x: x[x[:, 0] > 0, [0]],
+        (X,),
+        "a mask whose elements are not known beside another index arr",
+    ),
+    (
+        lambda x: x.__setitem__(x > 0, x[x > 1]),
+        (X,),
+        "writing by a mask what was read by another cannot be captured; use np.where",
+    ),
     # attributes and methods
     (lambda x: x.flat, (X,), "x.flat cannot be captured; use x.ravel() or x.reshape(-1)"),
     (lambda x: x.view(np.int64), (X,), "x.view cannot be captured; use x.astype(dtype), or"),
@@ -58,7 +76,6 @@ REFUSED = [
     (lambda x: x[:, ::2].ravel("K"), (X,), "ravel with order='K' of this layout cannot be capt"),
     (lambda i: np.round(i, out=i), (I,), "np.round of integers with out= cannot be captured"),
     # ufuncs
-    (lambda x: np.add.at(x, 0, 1), (X,), "np.add.at cannot be captured"),
     (lambda x: x + 2**70, (X,), "the Python integer 1180591620717411303424 does not fit in 64"),
     (lambda x: x + np.datetime64("2020"), (X,), "a scalar of dtype datetime64[Y] cannot be capt"),
     (lambda x: np.add(x, [object()]), (X,), "an array of dtype object cannot be captured"),

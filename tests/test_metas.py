@@ -69,6 +69,7 @@ REAL = {
     **ufunc_methods.KERNELS,
     "slice": lambda x, index: x[(*map(python_slice, index), ...)],
     "select": lambda x, axis, index: x[(*(FULL,) * axis, index, ...)],
+    "dynamic_select": lambda x, index, axis: x[(*(FULL,) * axis, index, ...)],
     "reshape": lambda x, shape: np.reshape(x, shape),
     "astype": lambda x, dtype, casting, order: (
         x if isinstance(x, np.ndarray | np.generic) else np.asarray(x)[()]
@@ -471,6 +472,10 @@ def view_arguments(rng, name):
             axis = rng.randrange(rank) if rank else 0
             size = x.shape[axis] if rank else 1
             return (x, axis, rng.randint(-size - 1, size)) if rank else None
+        case "dynamic_select":
+            places = [axis for axis in range(rank) if x.shape[axis]]
+            axis = rng.choice(places) if places else None
+            return None if axis is None else (x, np.int64(rng.randrange(x.shape[axis])), axis)
         case "transpose":
             axes = random_axes(rng, rank, rank)
             return (x, axes if rng.random() < 0.9 else axes[:1] * rng.randint(0, 3))
@@ -522,7 +527,7 @@ def test_views(name):
         kind = meta_of(name)(*canonical(name, args))
         copied = meta_of(f"{name}_copy")(*canonical(name, args))
         assert copied == array_type(kind.dtype, kind.shape, kind.strides)
-        scattered = meta_of(f"{name}_scatter")(typed(x), kind, *args[1:])
+        scattered = meta_of(f"{name}_scatter")(typed(x), kind, *canonical(name, args)[1:])
         assert scattered == typed(x)
 
 

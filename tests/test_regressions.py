@@ -365,3 +365,22 @@ def test_exponents_known_at_run_time(kind: str) -> None:
     x = np.array([-np.inf, 4.0, 0.0, -0.0, 16.0, 0.25])
     for exponent in (0.5, -1.0, 2.0, 1.0, 0.0):
         same(program, lambda e=exponent: (x, ONE_EXPONENT[kind](e)))
+
+
+# ---------------------------------------------------------------- arrays where a scalar may stand
+
+
+@pytest.mark.parametrize("dynamic", [False, True])
+def test_full_of_an_array_broadcasts_it(dynamic: bool) -> None:
+    def program(x):
+        return np.full((3, 4), x[0]), np.full_like(x, x[0], dtype=int), np.full((2, 2), [1, 2.5])
+
+    same(program, lambda: (numbers(3, 4),), dynamic=dynamic)
+
+
+def test_one_element_takes_no_array() -> None:
+    def program(x, v):
+        x[1] = v
+
+    same_error = run(program, (numbers(3), numbers(1)))
+    assert not difference(same_error, run(fxc.compile(program), (numbers(3), numbers(1))))

@@ -18,7 +18,7 @@ from fxc.ir.types import ArrayType
 
 from .door import Door
 from .guards import GuardProgram
-from .operands import TracedValue, constant
+from .operands import Traced, TracedValue, constant
 from .outside import ExternalDict, ExternalList, GraphInput, Outside, SymbolSource
 from .relations import strongest
 from .session import Respecialise, Session, refuse
@@ -215,7 +215,11 @@ def _output_leaf(outside: Outside, leaf: Any) -> CapturedLeaf:
     if isinstance(leaf, TracedValue):
         value = leaf._value
         outside.session.check_alive(value)
+        for index in outside.session.dynamic_indices(value):
+            outside.session.specialise(index, "the place of a view that is returned")
         return ArrayLeaf(value) if isinstance(value.type, ArrayType) else ScalarLeaf(value)
+    if isinstance(leaf, Traced):
+        leaf._operand()  # says why there is none
     if isinstance(leaf, np.ndarray):
         return ArrayLeaf(constant(leaf))
     if leaf is Ellipsis or isinstance(leaf, _CONSTANTS):

@@ -7,12 +7,13 @@ from typing import Any
 import numpy as np
 
 from fxc.ir.graph import Literal, Operand
+from fxc.ir.symbols import Dim
 from fxc.ir.types import ArrayType
 from fxc.ops.metas.layout import is_c_ordered, is_f_ordered, layout_of
 
 from .indexing import check_fits
 from .operands import Traced, TracedValue, array_value, dim_of, dims_of, operand, record, wrap
-from .session import refuse
+from .session import current, refuse
 from .shaping import transpose, wrap_dims
 from .traced_int import int_dim
 
@@ -66,7 +67,16 @@ def full(
     value = operand(fill_value)
     wanted = value.type.dtype if dtype is None else np.dtype(dtype)
     check_fits(fill_value, wanted)
-    return record("full", dims, value, wanted, layout=_layout(order, len(dims)))
+    return _full_of(value, dims, wanted, _layout(order, len(dims)))
+
+
+def _full_of(value: Operand, dims: tuple[Dim, ...], dtype: np.dtype, layout: Any) -> Any:
+    """A new array full of a scalar, or with an array broadcast into it."""
+    if not value.type.rank:
+        return record("full", dims, value, dtype, layout=layout)
+    made = record("empty", dims, dtype, layout=layout)
+    current().record("copy_", made._value, value, casting="unsafe")
+    return made
 
 
 def _like(x: Any, dtype: Any, order: str, shape: Any) -> tuple[Any, np.dtype, Any]:
@@ -119,7 +129,7 @@ def full_like(
     _supported("full_like", device=device)
     dims, wanted, layout = _like(a, dtype, order, shape)
     check_fits(fill_value, wanted)
-    return record("full", dims, operand(fill_value), wanted, layout=layout)
+    return _full_of(operand(fill_value), dims, wanted, layout)
 
 
 def arange(

@@ -32,6 +32,7 @@ from .reads import MISSING, Reads
 from .session import Session, refuse
 from .special import SPECIAL
 from .staging import DOOR, codes_in, stage
+from .traced_int import known_ints
 from .traced_scalar import numpy_scalar
 from .ufunc_methods import array_ufunc
 
@@ -135,8 +136,8 @@ class Door(Reads):
             return f(*args, **kwargs)
         module = f.__module__ or ""
         if module.partition(".")[0] == "numpy":
-            if f in purity.PURE_NUMPY and not has_traced((args, kwargs)):
-                return self._eager(f, args, kwargs)
+            if f in purity.PURE_NUMPY and not has_traced(known := known_ints((args, kwargs))):
+                return self._eager(f, *known)
             raise self._refuse_call(f)
         if f.__code__ in self._inner_codes or f.__code__.co_filename.startswith(_OUR_FILES):
             return f(*args, **kwargs)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -18,6 +18,9 @@ class Traced:
     """What the user's program holds in place of a value that is not known while capturing."""
 
     __slots__ = ()
+    # How values that no operand stands for run ufuncs and reductions themselves.
+    _run: ClassVar[Callable[..., Any] | None] = None
+    _reduce: ClassVar[Callable[..., Any] | None] = None
 
     def _operand(self) -> Operand:
         """The operand that stands for this value in a node."""
@@ -104,6 +107,12 @@ def constant(array: np.ndarray) -> Value:
     return value
 
 
+def known_array(value: Value) -> np.ndarray | None:
+    """The elements of an array that is a constant of the program and has not been written."""
+    found = current().constants.get(value)
+    return None if found is None else found.array()
+
+
 def array_value(x: Any) -> Value:
     """The Value of ``np.asarray(x)``: for scalars a rank-0 array, for lists a joined one."""
     if isinstance(x, tuple | list) and has_traced(x):
@@ -126,6 +135,13 @@ def joined(items: Sequence[Any]) -> Value:
     )
     result: Value = current().record("stack", parts, axis=0)
     return result
+
+
+def kind_of(value: Value) -> ArrayType:
+    """The type of a Value that is an array."""
+    kind = value.type
+    assert isinstance(kind, ArrayType)
+    return kind
 
 
 def type_of(x: Operand) -> ArrayType | ScalarType:

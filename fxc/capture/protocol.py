@@ -15,7 +15,7 @@ import numpy as np
 from fxc.ir.types import ArrayType
 from fxc.ops.table import TABLE, Tag
 
-from . import creation, elements, joining, parts, products, shaping, sorting
+from . import creation, elements, joining, parts, picking, placing, products, shaping, sorting
 from .operands import array_value, axis_number, record
 from .reductions import find, reducible, scan
 from .reductions import reduce as reduction
@@ -179,6 +179,25 @@ FUNCTIONS: dict[Any, Callable[..., Any]] = {
     np.atleast_1d: all_at_least(1),
     np.atleast_2d: all_at_least(2),
     np.isclose: elements.isclose,
+    np.take: picking.take,
+    np.take_along_axis: picking.take_along_axis,
+    np.compress: picking.compress,
+    np.choose: picking.choose,
+    np.select: picking.select,
+    np.ix_: picking.ix_,
+    **{
+        function: picking.indices_from(function)
+        for function in (np.tril_indices_from, np.triu_indices_from, np.diag_indices_from)
+    },
+    **{
+        getattr(np, name): picking.of_unknown_size(name)
+        for name in ("nonzero", "flatnonzero", "argwhere", "extract")
+    },
+    np.put: placing.put,
+    np.putmask: placing.putmask,
+    np.place: placing.place,
+    np.put_along_axis: placing.put_along_axis,
+    np.fill_diagonal: placing.fill_diagonal,
     np.real: parts.real,
     np.imag: parts.imag,
     np.angle: parts.angle,

@@ -86,8 +86,8 @@ NUMPY_WITH_EFFECTS: frozenset[Any] = frozenset(
 )
 _PURE_NUMPY = (
     "result_type promote_types can_cast min_scalar_type issubdtype isscalar broadcast_shapes "
-    "iterable array_equal tri tril_indices triu_indices indices bartlett blackman hamming hanning "
-    "kaiser mintypecode isdtype"
+    "iterable array_equal tri tril_indices triu_indices diag_indices indices bartlett blackman "
+    "hamming hanning kaiser mintypecode isdtype"
 )
 PURE_NUMPY: frozenset[Any] = frozenset(
     getattr(np, name) for name in _PURE_NUMPY.split() if hasattr(np, name)

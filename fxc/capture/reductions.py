@@ -151,6 +151,9 @@ def reduce(
             raise refuse(f"np.{name} with {key}= cannot be captured")
     if dtype is not None and name not in _TAKES_DTYPE:
         raise TypeError(f"{name}() got an unexpected keyword argument 'dtype'")
+    plain = initial is np._NoValue and (where is True or where is np._NoValue)
+    if plain and isinstance(x, Traced) and x._reduce is not None:
+        return x._reduce(name, axis, dtype, out, keepdims)
     value, out = reducible(x), single_out(out)
     if name not in _COMPOSED:
         axis = _axis_of_rank_0(axis, value)
@@ -159,7 +162,6 @@ def reduce(
         options["dtype"] = None if dtype is None else np.dtype(dtype)
     if name in ("var", "std"):
         options["ddof"] = _whole(ddof, f"np.{name} with ddof=")
-    plain = initial is np._NoValue and (where is True or where is np._NoValue)
     if plain and (out is None or out is np._NoValue):
         return record(name, value, **options)
     halves = name == "mean" and dtype is None and value.type.dtype == np.float16  # sums in float32

@@ -10,8 +10,8 @@ import numpy as np
 from fxc.ir.types import ArrayType
 from fxc.ops.metas.layout import is_c_ordered, is_f_ordered
 
-from . import parts, shaping, sorting
-from .indexing import Place, apply_steps, assign, assign_mask, is_mask, locate
+from . import advanced, masked, parts, shaping, sorting
+from .indexing import IndexArrays, Place, apply_steps, assign, assign_element, locate
 from .operands import TracedValue, operand, record, wrap
 from .reductions import find, reduce, scan
 from .session import current_or_none, refuse
@@ -33,10 +33,6 @@ _REFUSED = {
     "base": "compare arrays outside of the compiled function",
     "tolist": "convert outside of the compiled function",
     "byteswap": "convert outside of the compiled function",
-    "choose": "use np.where",
-    "compress": "use np.where",
-    "take": "use slices, or np.where",
-    "put": "use x[i] = v with slices",
     "repeat": "use np.broadcast_to and reshape",
     "nonzero": "use np.where(mask, x, other)",
     "searchsorted": "search outside of the compiled function",
@@ -264,19 +260,30 @@ class TracedArray(TracedValue):
         view = apply_steps(self._value, place.steps)
         if place.is_element:
             return record("item", view)
+        if isinstance(place.arrays, IndexArrays):
+            return wrap(advanced.read(view, place.arrays))
+        if place.arrays is not None:
+            return masked.read(view, place.arrays)
+        if place.is_copy:
+            return record("copy", view, order="K")
         found = wrap(view)
         found._place = (self._value, place)
         return found
 
     def __setitem__(self, key: Any, source: Any) -> None:
-        if is_mask(key):
-            assign_mask(self._value, key, source)
-            return
         place = locate(self._type, key)
         # ``x[i] += v`` ends with ``x[i] = view``, where view is x[i]: nothing is left to do.
         if type(source) is TracedArray and source._is_at(self._value, place):
             return
-        assign(apply_steps(self._value, place.steps), source)
+        view = apply_steps(self._value, place.steps)
+        if isinstance(place.arrays, IndexArrays):
+            advanced.write(view, place.arrays, source)
+        elif place.arrays is not None:
+            masked.write(view, place.arrays, source)
+        elif place.is_element:
+            assign_element(view, source)
+        else:
+            assign(view, source)
 
     def __delitem__(self, key: Any) -> None:
         raise ValueError("cannot delete array elements")
@@ -331,6 +338,28 @@ class TracedArray(TracedValue):
 
     def diagonal(self, offset: Any = 0, axis1: Any = 0, axis2: Any = 1) -> Any:
         return shaping.diagonal(self, offset, axis1, axis2)
+
+    # -------------------------------------------------------- index arrays
+
+    def take(self, indices: Any, axis: Any = None, out: Any = None, mode: str = "raise") -> Any:
+        from .picking import take
+
+        return take(self, indices, axis, out, mode)
+
+    def put(self, indices: Any, values: Any, mode: str = "raise") -> None:
+        from .placing import put
+
+        put(self, indices, values, mode)
+
+    def choose(self, choices: Any, out: Any = None, mode: str = "raise") -> Any:
+        from .picking import choose
+
+        return choose(self, choices, out, mode)
+
+    def compress(self, condition: Any, axis: Any = None, out: Any = None) -> Any:
+        from .picking import compress
+
+        return compress(condition, self, axis, out)
 
     # -------------------------------------------------------- computations
 

@@ -121,6 +121,17 @@ def wrap_dim(dim: Dim) -> Any:
     return dim if isinstance(dim, int) else TracedInt(dim)
 
 
+def known_ints(tree: Any) -> Any:
+    """``tree`` with its traced ints as they are in this call, from here on constants."""
+    if type(tree) is TracedInt:
+        return tree._known()
+    if type(tree) in (tuple, list):
+        return type(tree)(map(known_ints, tree))
+    if type(tree) is dict:
+        return {key: known_ints(value) for key, value in tree.items()}
+    return tree
+
+
 def _symbol_names(dim: SymExpr) -> list[str]:
     return list(symbols_of(dim))
 

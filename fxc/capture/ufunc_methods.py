@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from . import reductions
+from .placing import at
 from .session import refuse
 from .ufuncs import call_with_options, operator_name, outer
 
@@ -29,5 +30,7 @@ def array_ufunc(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: A
             return call_with_options(ufunc, name, inputs, options)
         case "outer":
             return outer(ufunc, name, inputs, options)
+        case "at":
+            return at(ufunc, name, *inputs, **options)
         case _:
             raise refuse(f"np.{ufunc.__name__}.{method} cannot be captured")

@@ -37,6 +37,10 @@ def operator_name(function: Any) -> str | None:
 
 def call_ufunc(name: str, *inputs: Any, out: Any = None) -> Any:
     """Record a ufunc by its operator's name; ``out`` is a traced array or None."""
+    if out is None:
+        for x in inputs:
+            if isinstance(x, Traced) and x._run is not None:
+                return x._run(name, inputs)
     operands = [operand(x) for x in inputs]
     _check_python_ints(name, inputs, operands)
     if out is None:
@@ -49,7 +53,9 @@ def writable(out: Any) -> Value:
     """The Value of an array given as ``out=`` or written in place."""
     if isinstance(out, TracedValue) and isinstance(out._value.type, ArrayType):
         return out._value
-    if isinstance(out, np.ndarray):
+    if isinstance(out, Traced):
+        out._operand()  # says what it cannot be
+    elif isinstance(out, np.ndarray):
         raise refuse("out= is an array that was not given to, or made by, the compiled function")
     raise TypeError("return arrays must be of ArrayType")
 
@@ -99,6 +105,8 @@ def call_with_options(
     ufunc: np.ufunc, name: str, inputs: tuple[Any, ...], options: dict[str, Any]
 ) -> Any:
     """A call with all that NumPy takes: outputs, a mask, and what decides the loop."""
+    if not options and len(inputs) == ufunc.nin:
+        return call_ufunc(name, *inputs)
     inputs, outs = _split_outputs(ufunc, inputs, options.pop("out", None))
     where, order = options.pop("where", True), options.pop("order", "K")
     options.pop("subok", None)  # there are no subclasses
@@ -313,8 +321,7 @@ def binary(name: str) -> tuple[Callable[[Any, Any], Any], Callable[[Any, Any], A
 
 
 def _is_bools(x: Any) -> bool:
-    kind = x._value.type
-    return isinstance(kind, ArrayType) and kind.dtype == np.dtype(bool)
+    return isinstance(x, np.ndarray) and x.dtype == np.dtype(bool)
 
 
 def unary(name: str) -> Callable[[Any], Any]:

@@ -203,6 +203,10 @@ def _select(x: np.ndarray, axis: int, index: int) -> Any:
     return x[place]
 
 
+def _dynamic_select(x: np.ndarray, index: Any, axis: int) -> Any:
+    return _select(x, axis, int(index))
+
+
 def _transpose(x: np.ndarray, axes: tuple[int, ...]) -> Any:
     return np.transpose(x, axes)
 
@@ -394,6 +398,7 @@ def _apart(results: tuple[Any, ...], operands: tuple[Any, ...]) -> tuple[Any, ..
 _KERNELS: dict[str, Kernel] = {
     "slice": _slice,
     "select": _select,
+    "dynamic_select": _dynamic_select,
     "transpose": _transpose,
     "reshape": _reshape,
     "reshape_scatter": _reshape_scatter,

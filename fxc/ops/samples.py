@@ -589,6 +589,10 @@ _BY_NAME: dict[str, Callable[[], Iterator[Make]]] = {
     "select": _chain(
         _over((0, 1), (0, 0), shape=(4,)), _over((0, 1), (1, 2), (2, 3), shape=_CUBE)
     ),
+    "dynamic_select": _chain(
+        _over((np.int64(1), 0), (np.int64(3), -1), shape=(4,)),
+        _over((np.int64(1), 0), (np.int64(2), 1), (np.int32(3), 2), shape=_CUBE),
+    ),
     "transpose": _chain(
         _over(((1, 0),), ((0, 1),), shape=(2, 3)),
         _over(((2, 0, 1),), shape=_CUBE),

@@ -217,6 +217,7 @@ ROWS: tuple[Row, ...] = (
     # views
     row("slice(Array(a) x, Slice[] index) -> Array(a)", V),
     row("select(Array(a) x, int axis, Sym index) -> Array(a)", V),
+    row("dynamic_select(Array(a) x, Array index, *, int axis) -> Array(a)", V),  # wrapped
     row("transpose(Array(a) x, int[] axes) -> Array(a)", V, np.transpose),
     row("reshape(Array(a) x, Sym[] shape) -> Array(a)", V),
     row("expand_dims(Array(a) x, int[] axes) -> Array(a)", V, np.expand_dims),

@@ -205,6 +205,62 @@ def copied_strides(kind: ArrayType, order: str, itemsize: int) -> Strides:
     return ordered_strides(kind.shape, layout, itemsize)
 
 
+# ---------------------------------------------------------------- index arrays
+
+# Note [Order of index arrays]
+# ``x[i, :, j]`` walks the index arrays in an outer loop and what is left of ``x`` (the subspace) in
+# an inner one. If the subspace has one element there is no inner loop, and the outer one goes in K
+# order: of the index arrays in reading, of the index arrays and the source in writing; else it goes
+# in C order. What is read lies in memory in the order of the outer loop, inside of it the subspace
+# in the order of its strides. What is written several times has the last value of the outer loop,
+# which may go backwards along an axis where no operand goes forwards, unless the only index array
+# is of rank 1. ``ufunc.at`` goes in C order.
+
+
+def gathered_layout(
+    arrays: Sequence[ArrayType], subspace: ArrayType, place: int
+) -> tuple[int, ...] | None:
+    """The ``layout`` of what index arrays read, see Note [Order of index arrays].
+
+    ``place`` is where the axes of the index arrays go in between those of the subspace.
+    """
+    rank = max(kind.rank for kind in arrays)
+    outer = tuple(range(rank))
+    if rank > 1 and is_one(subspace.size):
+        outer = iteration_order(rank, arrays)
+    inner = layout_of(subspace) or tuple(range(subspace.rank))
+    order = [place + axis for axis in outer]
+    order += [axis if axis < place else axis + rank for axis in inner]
+    return None if order == list(range(len(order))) else tuple(order)
+
+
+def writing_order(
+    arrays: Sequence[ArrayType], source: ArrayType, subspace: ArrayType
+) -> tuple[tuple[int, ...], frozenset[int]]:
+    """The axes of the index arrays as NumPy walks them in writing, outermost first, and those it
+    walks backwards. See Note [Order of index arrays].
+
+    ``source`` is what is written, as far as it goes along the axes of the index arrays.
+    """
+    rank = max(kind.rank for kind in arrays)
+    if not is_one(subspace.size) or (len(arrays) == 1 and rank == 1):
+        return tuple(range(rank)), frozenset()
+    operands = (*arrays, source)
+    return iteration_order(rank, operands), frozenset(
+        axis for axis in range(rank) if _goes_backwards(operands, axis - rank)
+    )
+
+
+def _goes_backwards(operands: Sequence[ArrayType], axis: int) -> bool:
+    """Whether some operand goes backwards along the axis (counted from the back), none forwards."""
+    moving = [
+        kind.strides[axis]
+        for kind in operands
+        if -axis <= kind.rank and not is_one(kind.shape[axis]) and not is_zero(kind.strides[axis])
+    ]
+    return bool(moving) and all(_magnitude(stride) != stride for stride in moving)
+
+
 # ---------------------------------------------------------------- joins
 
 

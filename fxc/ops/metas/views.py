@@ -68,6 +68,17 @@ def select(x: Operand, axis: int, index: Dim) -> Type:
     return _view(kind, shape, strides, writeable=kind.writeable)
 
 
+def dynamic_select(x: Operand, index: Operand, axis: int) -> Type:
+    """As ``select``, at an index that is known at run time and in bounds."""
+    if type_of(index).rank or type_of(index).dtype.kind not in "iu":
+        raise TypeError("only integer scalar arrays can be converted to a scalar index")
+    kind = _as_array(x)
+    place = normalize_axis(axis, kind.rank)
+    shape, strides = list(kind.shape), list(kind.strides)
+    del shape[place], strides[place]
+    return _view(kind, shape, strides, writeable=kind.writeable)
+
+
 def _check_index(index: Dim, size: Dim, axis: int) -> None:
     """Raise ``IndexError`` for an index out of bounds; that of a loop is checked when it runs."""
     for bound, relation in ((size, "<"), (-size, ">=")):
@@ -246,6 +257,7 @@ def check_assignable(source: tuple[Dim, ...], target: tuple[Dim, ...]) -> None:
 METAS: dict[str, View] = {
     "slice": slice_,
     "select": select,
+    "dynamic_select": dynamic_select,
     "transpose": transpose,
     "reshape": reshape,
     "expand_dims": expand_dims,
