@@ -84,10 +84,14 @@ def _pairs_apart(graph: Graph) -> tuple[tuple[int, int], ...]:
 
 
 def _steps(module: Module, engine: Engine) -> Iterator[NativeStep | NumpyStep]:
-    starts = {s.first: f for s, f in zip(module.segments, engine.functions, strict=True)}
+    natives = [
+        NativeStep(function, segment.checks)
+        for segment, function in zip(module.segments, engine.functions, strict=True)
+    ]
+    starts = {s.first: step for s, step in zip(module.segments, natives, strict=True)}
     for place, stmt in enumerate(module.program.body):
         if place in starts:
-            yield NativeStep(starts[place])
+            yield starts[place]
         if isinstance(stmt, Boxed):
             args = tuple(_argument(arg, module.program) for arg in stmt.args)
             yield NumpyStep(stmt.op, _kernel(stmt), args, stmt.outs)

@@ -14,7 +14,7 @@ import numpy as np
 
 from fxc.capture.capture import Captured, capture
 from fxc.capture.guards import same_value
-from fxc.ir.errors import CaptureError, Unsuited
+from fxc.ir.errors import CaptureError, Unsuited, WouldRaise
 from fxc.ir.evaluate import call, plain_symbol
 from fxc.ir.graph import Graph, Value
 from fxc.ir.signature import Signature
@@ -332,6 +332,8 @@ class ExportedProgram:
                 return plan.run(*inputs)
             except Unsuited:
                 self._refuse_overlap(inputs)
+            except WouldRaise:
+                pass
         return call(self.graph, inputs, kernel_of)
 
     def _refuse_overlap(self, inputs: list[Any]) -> None:

@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
-from fxc.ir.symbols import Dim, SymExpr, SymFunc, atoms, floordiv, symbols_of
+from fxc.ir.symbols import (
+    Computed,
+    Dim,
+    Symbol,
+    SymExpr,
+    SymFunc,
+    atoms,
+    floordiv,
+    symbols_of,
+)
 
 from .index_maps import Idx
 from .loops import Buffer
@@ -51,8 +60,8 @@ def step_of(dim: Dim, loop: str) -> Dim | None:
         return 0
     total: Dim = 0
     for monomial, coefficient in dim.terms:
-        plain = [a for a in monomial if not isinstance(a, SymFunc) and a.name == loop]
-        hidden = [a for a in monomial if isinstance(a, SymFunc) and loop in _inside(a)]
+        plain = [a for a in monomial if isinstance(a, Symbol) and a.name == loop]
+        hidden = [a for a in monomial if loop in _inside(a)]
         if hidden or len(plain) > 1:
             return None
         if plain:
@@ -64,5 +73,38 @@ def step_of(dim: Dim, loop: str) -> Dim | None:
     return total
 
 
-def _inside(atom: SymFunc) -> set[str]:
-    return {*symbols_of(atom.left), *symbols_of(atom.right)}
+def _inside(atom: Symbol | SymFunc | Computed) -> set[str]:
+    match atom:
+        case SymFunc(_, left, right):
+            return {*symbols_of(left), *symbols_of(right)}
+        case Computed(_, over):
+            return {name for dim in over for name in symbols_of(dim)}
+        case _:
+            return set()
+
+
+def split(dim: Dim) -> tuple[Dim, tuple[tuple[Computed, Dim], ...]]:
+    """``dim`` as a part known from loop variables and multiples of computed integers.
+
+    A computed integer inside a floordiv or mod stays in the first part.
+    """
+    if isinstance(dim, int):
+        return dim, ()
+    known: Dim = 0
+    multiples: list[tuple[Computed, Dim]] = []
+    for monomial, coefficient in dim.terms:
+        found = next((atom for atom in monomial if isinstance(atom, Computed)), None)
+        term: Dim = coefficient
+        for factor in monomial:
+            if factor is not found:
+                term = term * SymExpr((((factor,), 1),))
+        if found is None:
+            known = known + term
+        else:
+            multiples.append((found, term))
+    return known, tuple(multiples)
+
+
+def varies(atom: Computed, loop: str) -> bool:
+    """Whether a computed integer is another one in each iteration of ``loop``."""
+    return loop in _inside(atom)

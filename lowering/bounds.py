@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from fxc.ir.errors import InternalError
-from fxc.ir.symbols import Dim, Symbol, SymExpr, SymFunc, maximum, minimum, symbol
+from fxc.ir.symbols import Atom, Computed, Dim, Symbol, SymExpr, maximum, minimum, symbol
 
-from .loops import Atom, Const, For, Index, Program, walk
+from .loops import Atom as Scalar
+from .loops import Const, For, Index, Program, walk
 
 Range = tuple[Dim, Dim]  # the least and the largest value
 
@@ -21,7 +22,7 @@ def counter_ranges(program: Program) -> dict[str, Range]:
 
     A loop whose bounds depend on data is not among them: nothing has a size that depends on it.
     """
-    known: dict[Atom, Dim] = {param.name: symbol(param.name) for param in program.params}
+    known: dict[Scalar, Dim] = {param.name: symbol(param.name) for param in program.params}
     ranges: dict[str, Range] = {}
     for stmt in walk(program.body):
         match stmt:
@@ -36,7 +37,7 @@ def counter_ranges(program: Program) -> dict[str, Range]:
     return ranges
 
 
-def _bound(atom: Atom, known: Mapping[Atom, Dim]) -> Dim | None:
+def _bound(atom: Scalar, known: Mapping[Scalar, Dim]) -> Dim | None:
     return int(atom.value) if isinstance(atom, Const) else known.get(atom)
 
 
@@ -61,7 +62,9 @@ def bounds(dim: Dim, ranges: Mapping[str, Range]) -> Range:
     return low, high
 
 
-def _bounds_of_atom(atom: Symbol | SymFunc, ranges: Mapping[str, Range]) -> Range:
+def _bounds_of_atom(atom: Atom, ranges: Mapping[str, Range]) -> Range:
+    if isinstance(atom, Computed):
+        raise InternalError(f"a size depends on {atom.name}, which is computed")
     if isinstance(atom, Symbol):
         itself = SymExpr((((atom,), 1),))
         return ranges.get(atom.name, (itself, itself))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from fxc.ir.graph import ArrayConstant, Graph, Literal, Node, Region, Value, walk
-from fxc.ir.symbols import hint, product, symbol
+from fxc.ir.symbols import guard, hint, product, symbol
 from fxc.ir.types import ArrayType, ScalarType, c_strides
 from fxc.ops.metas.shapes import hints
 from fxc.ops.table import TABLE, Tag
@@ -15,13 +15,27 @@ from .context import (
     INLINE_RESHAPES,
     INLINE_WEIGHT,
     NEVER,
+    STRETCHED_WEIGHT,
+    Body,
     Context,
     free_values,
     is_view_copy,
     new_scope,
 )
 from .coverage import NATIVE_DTYPES, is_native
-from .loops import Boxed, Buffer, BufferArg, InputArg, Matmul, Param, Program
+from .indexed import BOOL, I64, wrap_operands
+from .loops import (
+    Accumulate,
+    Boxed,
+    Buffer,
+    BufferArg,
+    Check,
+    Const,
+    InputArg,
+    Matmul,
+    Param,
+    Program,
+)
 from .reductions import reduction, scan
 from .writes import aim, finish, free_target, join, place_apart, scatter, store, whole
 
@@ -102,9 +116,11 @@ def visit(context: Context, node: Node) -> None:
         boxed(context, node)
         return
     match TABLE[node.op].tag:
-        case Tag.POINTWISE | Tag.VIEW | Tag.FACTORY:
+        case Tag.POINTWISE if node.op == "wrap_index":
+            wrap_index(context, node)
+        case Tag.POINTWISE | Tag.VIEW | Tag.GATHER | Tag.FACTORY:
             _inline(context, node)
-        case Tag.SCATTER:
+        case Tag.SCATTER | Tag.INDEX_PUT:
             scatter(context, node)
         case Tag.REDUCTION:
             reduction(context, node)
@@ -133,6 +149,34 @@ def _inline(context: Context, node: Node) -> None:
         context.place_value(node.output)
 
 
+def wrap_index(context: Context, node: Node) -> None:
+    """Check all indices; the call goes back to NumPy if one is out of bounds.
+
+    Readers count them from the front once more, which costs less than keeping them. There an index
+    out of bounds is 0: what reads by it in the loop that checks stays inside the array.
+    """
+    given = node.arg("index")
+    if isinstance(given, Value) and context.weights.get(given, 0) >= STRETCHED_WEIGHT:
+        context.place_value(given)
+    guard(node.arg("size"), ">=", 1)
+    context.note_inline(node)
+    shape = node.output.type.shape
+    if any(dim == 0 for dim in shape):
+        return
+    index = context.loop_vars(shape)
+    body = Body(context)
+    failed = body.compute("out_of_bounds", wrap_operands(body, node, index), (I64, I64), BOOL)
+    stmts = body.stmts
+    levels = sum(not isinstance(i, int) for i in index)
+    if levels:
+        total = context.fresh()
+        no = Const(False, BOOL)
+        stmts.append(Accumulate(total, BOOL, "logical_or", failed, no, "any", levels))
+        failed = total
+    context.emit_nest(index, shape, stmts, node.loc)
+    context.emit(Check(failed))
+
+
 def _constant(context: Context, node: Node, data: ArrayConstant) -> None:
     name = context.unused(f"c{len(context.buffers)}")
     strides = c_strides(data.shape, data.dtype.itemsize)
@@ -156,7 +200,7 @@ def _must_place(context: Context, node: Node) -> bool:
         return True
     if scope.uses.get(value, 0) > 1:
         return cost > 1 or len(context.reads_of(value)) > 1
-    return cost >= 4 and _is_stretched(context, value)
+    return cost >= STRETCHED_WEIGHT and _is_stretched(context, value)
 
 
 def _is_stretched(context: Context, value: Value) -> bool:
@@ -167,7 +211,7 @@ def _is_stretched(context: Context, value: Value) -> bool:
         if place == NEVER:
             return False
         node = context.scope.nodes[place]
-        if not is_view_copy(node) and TABLE[node.op].tag is not Tag.POINTWISE:
+        if TABLE[node.op].tag not in (Tag.VIEW, Tag.POINTWISE, Tag.GATHER):
             return False
         value = node.output
         if hint(product(value.type.shape)) > size:

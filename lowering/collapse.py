@@ -7,7 +7,7 @@ from dataclasses import replace
 from fxc.ir.symbols import Dim, symbol
 
 from .accesses import rename
-from .addressing import byte_offset, step_of
+from .addressing import byte_offset, split, step_of
 from .loops import (
     Accumulate,
     Compute,
@@ -70,5 +70,6 @@ def _is_even(program: Program, outer: Loop, inner: Loop) -> bool:
 
 
 def _continues(dim: Dim, outer: Loop, inner: Loop) -> bool:
-    slow, fast = step_of(dim, outer.var), step_of(dim, inner.var)
+    known, _ = split(dim)  # computed integers go with the statements that compute them
+    slow, fast = step_of(known, outer.var), step_of(known, inner.var)
     return slow is not None and fast is not None and slow == fast * inner.size

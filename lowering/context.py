@@ -14,12 +14,13 @@ import numpy as np
 from fxc.ir.graph import Literal, Node, Operand, Region, Value, walk
 from fxc.ir.location import SourceLocation
 from fxc.ir.records import mutable
-from fxc.ir.symbols import Dim, product, substitute, symbol
+from fxc.ir.symbols import Dim, computed, product, substitute, symbol, symbols_of
 from fxc.ir.types import ArrayType, Type, array_type, c_strides, ordered_strides, stride_order
 from fxc.ops.table import TABLE, Tag
 
 from .factories import FACTORIES
 from .index_maps import INDEX_MAPS, Idx, broadcast
+from .indexed import indexed, wrapped
 from .loops import (
     Atom,
     Buffer,
@@ -45,6 +46,8 @@ from .pointwise import loop_dtypes, loop_name, weight
 
 INLINE_WEIGHT = 64  # operations that one inline expression may hold
 INLINE_RESHAPES = 3  # each may multiply the length of index expressions
+STRETCHED_WEIGHT = 4  # operations that are rather stored than done again for each reader
+INTP = np.dtype(np.intp)
 NEVER = 1 << 60  # the last use of what outlives its region
 
 
@@ -358,7 +361,7 @@ def through_view(node: Node, index: Idx) -> Idx:
 
 @mutable
 class Origin:
-    """Where a load comes from: the largest pure view of a buffer that it is an element of."""
+    """Where a load comes from: the largest value that rearranges a buffer and has the element."""
 
     load: Load
     value: Value
@@ -401,6 +404,16 @@ class Body:
         self.stmts.append(Index(name, dtype, dim))
         return name
 
+    def computed(self, operand: Operand, index: Idx) -> Dim:
+        """The integer element of ``operand`` at ``index``, to index with."""
+        if isinstance(operand, Value) and operand in self.context.dim_of:
+            return self.context.dim_of[operand]
+        atom = self.value(operand, index, INTP)
+        if isinstance(atom, Const):
+            return int(atom.value)
+        over = {name: each for dim in index for name, each in symbols_of(dim).items()}
+        return computed(atom, tuple(symbol(name) for name in sorted(over)))
+
     def load(self, buffer: str, index: Idx) -> str:
         name = self.context.fresh()
         self.stmts.append(Load(name, self.context.buffers[buffer].dtype, buffer, index))
@@ -417,9 +430,12 @@ class Body:
             if value in context.dim_of:
                 return self.index(context.dim_of[value], value.type.dtype)
             node = context.node_of[value]
-            if not is_view_copy(node):
+            if TABLE[node.op].tag is Tag.GATHER:
+                index = indexed(self, node, index)
+            elif is_view_copy(node):
+                index = through_view(node, index)
+            else:
                 return self._computed(node, index)
-            index = through_view(node, index)
             if isinstance(node.args[0], Literal):
                 return self.value(node.args[0], index)
             value = node.args[0]
@@ -433,6 +449,8 @@ class Body:
         op = TABLE[node.op]
         if op.tag is Tag.FACTORY:
             return FACTORIES[node.op](self, node, index)
+        if node.op == "wrap_index":
+            return wrapped(self, node, index)
         if op.tag is not Tag.POINTWISE:
             self.context.place_value(node.output)
             return self._element(node.output, index)

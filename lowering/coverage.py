@@ -8,6 +8,7 @@ from fxc.ir.graph import ArrayConstant, Node, operands_of
 from fxc.ops.table import TABLE, Operator, Tag
 
 from .index_maps import INDEX_MAPS
+from .indexed import update_dtypes
 from .pointwise import loop_dtypes
 from .reductions import REDUCERS, SCANS, has_nest
 from .scalar_rules import SCALAR_RULES
@@ -32,6 +33,8 @@ def is_native(node: Node) -> bool:
                 return False
             dtypes, result = loop_dtypes(node)
             known = all(dtype in NATIVE_DTYPES for dtype in (*dtypes, result))
+            if node.op == "wrap_index" and node.arg("size") == 0:
+                return False  # every index is out of bounds
             return known and rule.supports(node.args, dtypes)
         case Tag.FACTORY:
             data = node.args[0]
@@ -42,12 +45,24 @@ def is_native(node: Node) -> bool:
             return _has_product(node)
         case Tag.CONTROL:
             return all(is_native(inner) for region in node.regions for inner in region.nodes)
+        case Tag.INDEX_PUT:
+            return node.op == "index_put" or (node.op == "index_reduce" and _has_update(node))
         case Tag.VIEW | Tag.SCATTER:
             return TABLE[node.op].group in INDEX_MAPS
-        case Tag.JOIN:
+        case Tag.GATHER | Tag.JOIN:
             return True
         case _:
             return False
+
+
+def _has_update(node: Node) -> bool:
+    """Whether there is a loop for the ufunc of an ``index_reduce`` on these dtypes."""
+    rule = SCALAR_RULES.get(node.arg("ufunc"))
+    if rule is None or node.arg("source") is None:
+        return False
+    dtypes, result = update_dtypes(node)
+    known = all(dtype in NATIVE_DTYPES for dtype in (*dtypes, result))
+    return known and rule.supports(node.args[:2], dtypes)
 
 
 def _has_product(node: Node) -> bool:
@@ -66,7 +81,9 @@ def has_code(op: Operator) -> bool:
             return op.name in REDUCERS or op.name in SCANS
         case Tag.VIEW | Tag.SCATTER:
             return op.group in INDEX_MAPS
-        case Tag.FACTORY | Tag.JOIN | Tag.CONTRACTION | Tag.CONTROL:
+        case Tag.FACTORY | Tag.GATHER | Tag.JOIN | Tag.CONTRACTION | Tag.CONTROL:
             return True
+        case Tag.INDEX_PUT:
+            return op.name in ("index_put", "index_reduce")
         case _:
             return False

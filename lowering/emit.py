@@ -11,15 +11,27 @@ from dataclasses import field, replace
 
 import numpy as np
 
-from fxc.ir.records import mutable
-from fxc.ir.symbols import Dim, Symbol, SymFunc, atoms, substitute, symbol, symbols_of
+from fxc.ir.records import frozen, mutable
+from fxc.ir.symbols import (
+    Computed,
+    Dim,
+    Symbol,
+    SymFunc,
+    atoms,
+    computed,
+    computed_in,
+    substitute,
+    symbol,
+    symbols_of,
+)
 
 from .accesses import rename
-from .addressing import byte_offset, step_of
+from .addressing import byte_offset, split, step_of
 from .llvm_text import FunctionText, Lanes, ModuleText, memory_type, scalar_type
 from .loops import (
     Accumulate,
     Atom,
+    Check,
     Compute,
     Const,
     For,
@@ -31,6 +43,7 @@ from .loops import (
     Program,
     Stmt,
     Store,
+    atoms_read,
     walk,
 )
 from .neutral import neutral
@@ -43,13 +56,17 @@ from .totals import better_of, combined, fold_lanes, is_better
 # Note [Lanes]
 # Inside a vector loop every name of the loop IR stands for ``lanes`` consecutive iterations of the
 # vector variable. A load whose address does not depend on that variable is done once and spread;
-# one that moves by the element size is a vector load; others are gathered element by element.
+# one that moves by the element size is a vector load; others are gathered element by element (on
+# today's processors no slower than a gather instruction). Stores go to memory in the order of the
+# lanes: where two of them meet, the last iteration's stays.
 # The lanes of a 512-bit register are used whatever the processor has: the back end splits them.
 
 BOOL = np.dtype(bool)
 I64 = np.dtype(np.int64)
 CACHE_LINE = 64  # bytes
 LONG = 8  # vectors that a loop must have for the place of its stores to be looked at
+
+FAILED = "failed"  # the block that a failed check jumps to
 
 
 @mutable
@@ -72,6 +89,22 @@ class Registers:
             dict(self.totals),
             self.vector,
         )
+
+
+@frozen
+class InLanes:
+    """A dim in lanes: in lane ``k`` it is ``start + k * known_step``, and multiples of the integers
+    that registers hold for each lane.
+    """
+
+    start: Dim
+    known_step: Dim
+    apart: tuple[tuple[str, Dim], ...]  # register, factor
+
+    @property
+    def step(self) -> Dim | None:
+        """From lane to lane, if that is always the same."""
+        return None if self.apart else self.known_step
 
 
 class Emitter:
@@ -121,6 +154,10 @@ class Emitter:
         return total
 
     def _dim_atom(self, atom: object) -> str:
+        if isinstance(atom, Computed):
+            register, lanes = self.regs.atoms[atom.name]
+            assert lanes == 1
+            return register
         if not isinstance(atom, SymFunc):
             return self.regs.dims[atom.name]  # type: ignore[attr-defined]
         if atom in self.regs.functions:
@@ -184,45 +221,62 @@ class Emitter:
             case _:
                 raise AssertionError(stmt)
 
-    def step(self, offset: Dim) -> Dim | None:
-        """By how many bytes ``offset`` grows from lane to lane."""
-        return 0 if self.regs.vector is None else step_of(offset, self.regs.vector)
+    def in_lanes(self, dim: Dim) -> InLanes:
+        """``dim`` as it is in the first lane and how it differs in the others."""
+        if self.regs.vector is None:
+            return InLanes(dim, 0, ())
+        start, multiples = split(dim)
+        step = step_of(start, self.regs.vector)
+        assert step is not None
+        apart: list[tuple[str, Dim]] = []
+        for atom, factor in multiples:
+            register, lanes = self.regs.atoms[atom.name]
+            if lanes == 1:
+                start = start + computed(atom.name, atom.over) * factor
+            else:
+                apart.append((register, factor))
+        return InLanes(start, step, tuple(apart))
 
     def load(self, stmt: Load, code: Lanes) -> tuple[str, int]:
         dtype, itemsize = stmt.dtype, stmt.dtype.itemsize
         offset = byte_offset(self.program.buffers[stmt.buffer], stmt.index)
-        step = self.step(offset)
+        place = self.in_lanes(offset)
         memory = memory_type(dtype)
-        if code.count == 1 or step == 0:
+        if code.count == 1 or place.step == 0:
             pointer = self.address(stmt.buffer, offset)
             loaded = code.op(f"load {memory}, ptr {pointer}, align {itemsize}")
             return self._to_register(loaded, dtype, Lanes(self.function, 1)), 1
-        if step == itemsize:
+        if place.step == itemsize:
             pointer = self.address(stmt.buffer, offset)
             loaded = code.op(f"load {code.of(memory)}, ptr {pointer}, align {itemsize}")
             return self._to_register(loaded, dtype, code), code.count
-        if step == -itemsize:
+        if place.step == -itemsize:
             pointer = self.address(stmt.buffer, offset - (code.count - 1) * itemsize)
             loaded = code.op(f"load {code.of(memory)}, ptr {pointer}, align {itemsize}")
             loaded = self._reversed(loaded, memory, code)
             return self._to_register(loaded, dtype, code), code.count
         gathered = "poison"
-        for lane, pointer in self._lane_pointers(stmt.buffer, offset, code):
+        for lane, pointer in self._lane_pointers(stmt.buffer, place, code):
             element = code.op(f"load {memory}, ptr {pointer}, align {itemsize}")
             gathered = code.op(
                 f"insertelement {code.of(memory)} {gathered}, {memory} {element}, i32 {lane}"
             )
         return self._to_register(gathered, dtype, code), code.count
 
-    def _lane_pointers(self, buffer: str, offset: Dim, code: Lanes) -> Iterator[tuple[int, str]]:
-        step = self.step(offset)
-        assert step is not None
-        pointer = self.address(buffer, offset)
-        stride = self.dim(step)
+    def _lane_pointers(self, buffer: str, place: InLanes, code: Lanes) -> Iterator[tuple[int, str]]:
+        op = self.function.op
+        pointer = self.address(buffer, place.start)
+        stride = self.dim(place.known_step)
+        factors = [self.dim(factor) for _, factor in place.apart]
         for lane in range(code.count):
-            yield lane, pointer
-            if lane + 1 < code.count:
-                pointer = self.function.op(f"getelementptr i8, ptr {pointer}, i64 {stride}")
+            if lane and stride != "0":
+                pointer = op(f"getelementptr i8, ptr {pointer}, i64 {stride}")
+            there = pointer
+            for (register, _), factor in zip(place.apart, factors, strict=True):
+                at = op(f"extractelement {code.type(I64)} {register}, i32 {lane}")
+                offset = op(f"mul nsw i64 {at}, {factor}")
+                there = op(f"getelementptr i8, ptr {there}, i64 {offset}")
+            yield lane, there
 
     def _reversed(self, register: str, memory: str, code: Lanes) -> str:
         kind = code.of(memory)
@@ -244,37 +298,38 @@ class Emitter:
         if dtype.kind == "b":
             value = code.op(f"zext {code.of('i1')} {value} to {code.of('i8')}")
         memory = memory_type(dtype)
-        step = self.step(offset)
+        place = self.in_lanes(offset)
         if code.count == 1:
             pointer = self.address(stmt.buffer, offset)
             self.function.do(f"store {memory} {value}, ptr {pointer}, align {itemsize}")
             return
-        if step in (itemsize, -itemsize):
-            if step == -itemsize:
+        if place.step in (itemsize, -itemsize):
+            if place.step == -itemsize:
                 value = self._reversed(value, memory, code)
                 offset = offset - (code.count - 1) * itemsize
             pointer = self.address(stmt.buffer, offset)
             kind = code.of(memory)
             self.function.do(f"store {kind} {value}, ptr {pointer}, align {itemsize}")
             return
-        for lane, pointer in self._lane_pointers(stmt.buffer, offset, code):
+        for lane, pointer in self._lane_pointers(stmt.buffer, place, code):
             element = code.op(f"extractelement {code.of(memory)} {value}, i32 {lane}")
             self.function.do(f"store {memory} {element}, ptr {pointer}, align {itemsize}")
 
     def index(self, value: Dim, dtype: np.dtype, code: Lanes) -> tuple[str, int]:
         """An integer over loop variables, in the lanes if it moves with them."""
         scalar = Lanes(self.function, 1)
-        start = self.dim(value)
-        step = self.step(value)
-        if code.count == 1 or step == 0:
+        place = self.in_lanes(value)
+        start = self.dim(place.start)
+        if code.count == 1 or place.step == 0:
             return cast(scalar, (start,), (I64,), dtype), 1
-        assert step is not None
-        base = self.spread(start, I64, code)
+        total = self.spread(start, I64, code)
         lanes = ", ".join(f"i64 {lane}" for lane in range(code.count))
-        offsets = f"<{lanes}>"
-        if step != 1:
-            offsets = code.binary("mul", I64, offsets, self.spread(self.dim(step), I64, code))
-        return cast(code, (code.binary("add", I64, base, offsets),), (I64,), dtype), code.count
+        for offsets, factor in ((f"<{lanes}>", place.known_step), *place.apart):
+            if factor != 1:
+                by = self.spread(self.dim(factor), I64, code)
+                offsets = code.binary("mul", I64, offsets, by)
+            total = code.binary("add", I64, total, offsets)
+        return cast(code, (total,), (I64,), dtype), code.count
 
     # -- blocks and loops
 
@@ -287,6 +342,8 @@ class Emitter:
                     self.loop(stmt, lanes)
                 case Accumulate():
                     self.accumulate(stmt, code)
+                case Check(failed):
+                    self.check(failed)
                 case If():
                     self.branch(stmt)
                 case For():
@@ -525,11 +582,13 @@ class Emitter:
                     found = atoms(value)
                 case _:
                     continue
+            fixed = self.regs.dims.keys() - {loop.var}
             for atom in found:
-                if isinstance(atom, SymFunc) and symbols_of(atom.left).keys() | symbols_of(
-                    atom.right
-                ).keys() <= self.regs.dims.keys() - {loop.var}:
-                    self.regs.functions[atom] = self._dim_atom(atom)
+                if isinstance(atom, SymFunc):
+                    sides = (atom.left, atom.right)
+                    known = all(symbols_of(side).keys() <= fixed for side in sides)
+                    if known and not any(computed_in(side) for side in sides):
+                        self.regs.functions[atom] = self._dim_atom(atom)
 
     def _hoist(self, loop: Loop) -> tuple[tuple[Stmt, ...], tuple[Stmt, ...]]:
         """What does not change in the loop, and the rest of its body."""
@@ -541,16 +600,15 @@ class Emitter:
         fixed: list[Stmt] = []
         rest: list[Stmt] = []
         for stmt in loop.body:
+            constant_here = not any(a in inside for a in atoms_read(stmt))
             match stmt:
                 case Load(buffer=buffer, index=index):
-                    moves = any(loop.var in symbols_of(dim) for dim in index)
-                    constant_here = not moves and (
-                        self.program.buffers[buffer].storage not in written
-                    )
+                    constant_here &= not any(loop.var in symbols_of(dim) for dim in index)
+                    constant_here &= self.program.buffers[buffer].storage not in written
                 case Index(value=value):
-                    constant_here = loop.var not in symbols_of(value)
-                case Compute(args=args):
-                    constant_here = not any(a in inside for a in args if isinstance(a, str))
+                    constant_here &= loop.var not in symbols_of(value)
+                case Compute():
+                    pass
                 case _:
                     constant_here = False
             (fixed if constant_here else rest).append(stmt)
@@ -605,6 +663,14 @@ class Emitter:
             self.regs.totals[stmt.name] = total
 
     # -- control flow
+
+    def check(self, failed: Atom) -> None:
+        """Leave the function if the call has to go back to NumPy."""
+        f = self.function
+        condition = self.atom(failed, BOOL, Lanes(f, 1))
+        passed = f.new_label("passed")
+        f.do(f"br i1 {condition}, label %{FAILED}, label %{passed}")
+        f.start(passed)
 
     def branch(self, stmt: If) -> None:
         f = self.function

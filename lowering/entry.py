@@ -14,9 +14,9 @@ from fxc.ir.types import ArrayType
 
 from .accesses import accesses, boxed_buffers
 from .bounds import Range, bounds, counter_ranges
-from .emit import Emitter
+from .emit import FAILED, Emitter
 from .llvm_text import FunctionText, ModuleText, scalar_type
-from .loops import Boxed, Loop, Program, Stmt, walk
+from .loops import Boxed, Check, Loop, Program, Stmt, walk
 from .vector_math import definitions
 
 # Note [Native entry]
@@ -24,7 +24,8 @@ from .vector_math import definitions
 # calling convention of METH_FASTCALL, ``PyObject *entry(PyObject *self, PyObject **args, n)``:
 #   self     a bytes object with a table of pointers: NumPy's inner loops and their data
 #   args[0]  any object; a new reference to it is the result
-#   args[1]  a bytes object with the scalar parameters, 8 bytes each
+#   args[1]  a bytes object with the scalar parameters, 8 bytes each; it is the result if a check
+#            failed and the call has to go back to NumPy
 #   args[2:] arrays: the program's array slots in order, then the arena for temporaries
 # Data pointers, dims and strides are read from the arrays themselves; no address is part of the
 # code. The caller has checked everything that the graph's guards say.
@@ -57,11 +58,15 @@ LAYOUT = ObjectLayout(object.__basicsize__, bytes.__basicsize__ - 1)
 
 @frozen
 class Segment:
-    """One native function: the statements of the program from ``first`` up to ``last``."""
+    """One native function: the statements of the program from ``first`` up to ``last``.
+
+    ``checks``: some of them may send the call back to NumPy.
+    """
 
     entry: str
     first: int
     last: int
+    checks: bool
 
 
 @frozen
@@ -89,7 +94,7 @@ def emit_module(graph: Graph, program: Program) -> Module:
     segments = list(_segments(program))
     for segment in segments:
         block = program.body[segment.first : segment.last]
-        _emit_segment(module, graph, program, segment.entry, block, apart, offsets)
+        _emit_segment(module, graph, program, segment, block, apart, offsets)
     math = definitions(module.math)
     declares = sorted({*module.declares, *math.declares})
     parts = [*declares, *_constants(program), math.text, *module.functions]
@@ -103,7 +108,8 @@ def _segments(program: Program) -> Iterator[Segment]:
     for place, stmt in enumerate((*program.body, None)):
         if stmt is None or isinstance(stmt, Boxed):
             if place > first:
-                yield Segment(f"fxc.entry{first}", first, place)
+                checks = any(isinstance(s, Check) for s in walk(program.body[first:place]))
+                yield Segment(f"fxc.entry{first}", first, place, checks)
             first = place + 1
 
 
@@ -181,23 +187,24 @@ def _emit_segment(
     module: ModuleText,
     graph: Graph,
     program: Program,
-    entry: str,
+    segment: Segment,
     block: Sequence[Stmt],
     apart: Sequence[str],
     offsets: dict[str, Dim],
 ) -> None:
     f = FunctionText(module)
-    emitter = Emitter(module, f, program, entry)
+    emitter = Emitter(module, f, program, segment.entry)
     f.lines.append(f"  %table = getelementptr i8, ptr %self, i64 {LAYOUT.bytes_data}")
     _bind_symbols(emitter, graph, program, apart, _symbols(program, block, offsets))
     _bind_params(emitter, program)
     _bind_data(emitter, program, block, apart, offsets)
     emitter.block(block)
-    f.do("%result = load ptr, ptr %args, align 8")
-    f.do("call void @Py_IncRef(ptr %result)")
-    f.do("ret ptr %result")
+    _return_argument(f, 0)
+    if segment.checks:
+        f.start(FAILED)
+        _return_argument(f, 1)
     module.declare("declare void @Py_IncRef(ptr)")
-    head = f'define ptr @"{entry}"(ptr %self, ptr %args, i64 %nargs) nounwind {{'
+    head = f'define ptr @"{segment.entry}"(ptr %self, ptr %args, i64 %nargs) nounwind {{'
     lines = [head, "entry:", *f.stack_lines, *f.lines, "}"]
     module.functions.append("\n".join(lines))
 
@@ -223,6 +230,12 @@ def _symbols(program: Program, block: Sequence[Stmt], offsets: dict[str, Dim]) -
         add(*buffer.shape, *buffer.strides, buffer.offset)
     add(*offsets.values())
     return names
+
+
+def _return_argument(f: FunctionText, place: int) -> None:
+    result = _argument(f, place)
+    f.do(f"call void @Py_IncRef(ptr {result})")
+    f.do(f"ret ptr {result}")
 
 
 def _argument(f: FunctionText, place: int) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from fxc.ir.records import mutable
+from fxc.ir.symbols import Dim, computed_in, rename_computed
 
 from .accesses import Block, accesses
 from .index_maps import Idx
@@ -12,6 +13,7 @@ from .loops import (
     Accumulate,
     Atom,
     Boxed,
+    Check,
     Compute,
     Const,
     For,
@@ -51,6 +53,16 @@ class _Known:
     def atom(self, atom: Atom) -> Atom:
         return self.names.get(atom, atom) if isinstance(atom, str) else atom
 
+    def dim(self, dim: Dim) -> Dim:
+        known = {name: self.names[name] for name in computed_in(dim) if name in self.names}
+        if not known:
+            return dim
+        atoms = {n: int(a.value) if isinstance(a, Const) else a for n, a in known.items()}
+        return rename_computed(dim, atoms)
+
+    def index(self, index: Idx) -> Idx:
+        return tuple(self.dim(dim) for dim in index)
+
 
 def forward(program: Program, block: Block) -> Block:
     return _forwarded(program, block, _Known({}, {}, {}))
@@ -68,7 +80,9 @@ def _forwarded(program: Program, block: Block, known: _Known) -> Block:
 def _forward_one(program: Program, stmt: Stmt, known: _Known) -> Stmt | None:
     """The statement on known registers; None if its result is known."""
     match stmt:
-        case Load(name=name, buffer=buffer, index=index):
+        case Load(name=name, buffer=buffer):
+            index = known.index(stmt.index)
+            stmt = replace(stmt, index=index)
             found = known.elements.get((buffer, index))
             if found is not None:
                 known.names[name] = found
@@ -79,15 +93,19 @@ def _forward_one(program: Program, stmt: Stmt, known: _Known) -> Stmt | None:
             stmt = replace(stmt, args=tuple(known.atom(a) for a in stmt.args))
             args = tuple(repr(a.value) if isinstance(a, Const) else (a,) for a in stmt.args)
             return _once(stmt, (stmt.op, stmt.dtype, stmt.arg_dtypes, args), known)
-        case Index(dtype=dtype, value=value):
-            return _once(stmt, ("index", dtype, value), known)
-        case Store(buffer=buffer, index=index):
-            stmt = replace(stmt, value=known.atom(stmt.value))
+        case Index(dtype=dtype):
+            stmt = replace(stmt, value=known.dim(stmt.value))
+            return _once(stmt, ("index", dtype, stmt.value), known)
+        case Store(buffer=buffer):
+            index = known.index(stmt.index)
+            stmt = replace(stmt, value=known.atom(stmt.value), index=index)
             known.forget(program, {program.buffers[buffer].storage})
             known.elements[buffer, index] = stmt.value
             return stmt
         case Accumulate():
             return replace(stmt, value=known.atom(stmt.value), init=known.atom(stmt.init))
+        case Check():
+            return replace(stmt, failed=known.atom(stmt.failed))
         case Boxed():  # native code begins anew behind a call of NumPy, with no registers
             known.elements.clear()
             known.results.clear()

@@ -13,12 +13,13 @@ from dataclasses import replace
 from fxc.ir.symbols import Dim, SymExpr, hint, symbol, symbols_of
 
 from .accesses import Access, Block, accesses, conflict, rename
-from .addressing import byte_offset, step_of
+from .addressing import byte_offset, split, step_of
 from .collapse import collapse
 from .forward import forward
 from .loops import (
     Accumulate,
     Atom,
+    Check,
     Compute,
     For,
     If,
@@ -87,11 +88,17 @@ def _merge_back(
                 done[place] = merged
                 known[place] = list(accesses(program, merged))
                 return True
-        if not isinstance(earlier, Loop | Load | Compute | Index | Store):
+        if not isinstance(earlier, Loop | Load | Compute | Index | Store | Check):
+            return False
+        if isinstance(earlier, Check) and _stores_to_inputs(program, mine):
             return False
         if conflict(known[place], mine) or _defines(earlier) & defined:
             return False
     return False
+
+
+def _stores_to_inputs(program: Program, accesses: Sequence[Access]) -> bool:
+    return any(a.written and program.buffers[a.storage].role == "input" for a in accesses)
 
 
 def _defines(stmt: Stmt) -> set[Atom]:
@@ -157,14 +164,17 @@ def _same_kind(first: Loop, second: Loop) -> bool:
 
 
 def _moves_evenly(program: Program, loop: Loop) -> bool:
-    """Whether each access moves by a fixed step from one iteration to the next: lanes need that."""
+    """Whether each access moves by a fixed step from one iteration to the next, or by integers that
+    are computed: lanes need that.
+    """
     for stmt in loop.body:
         match stmt:
             case Load(buffer=buffer, index=index) | Store(buffer=buffer, index=index):
-                if step_of(byte_offset(program.buffers[buffer], index), loop.var) is None:
+                known, _ = split(byte_offset(program.buffers[buffer], index))
+                if step_of(known, loop.var) is None:
                     return False
             case Index(value=value):
-                if step_of(value, loop.var) is None:
+                if step_of(split(value)[0], loop.var) is None:
                     return False
             case _:
                 pass

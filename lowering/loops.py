@@ -1,7 +1,7 @@
 """The loop IR: loop nests over buffers, as data, with a text form.
 
 A program is a list of statements over named buffers. Scalars are SSA names; an index is a tuple of
-dims over loop variables, one for each dim of the buffer::
+dims over loop variables and integer scalars, one for each dim of the buffer::
 
     for i in 0:n                                     # heat.py:6
       for j in 0:m
@@ -22,7 +22,17 @@ import numpy as np
 from fxc.ir.graph import Graph
 from fxc.ir.location import SourceLocation
 from fxc.ir.records import frozen, mutable
-from fxc.ir.symbols import Dim
+from fxc.ir.symbols import Dim, computed_in, rename_computed
+
+# Note [Computed indices]
+# An index may hold a scalar of the loop around it: ``t3 = idx[i0]; t4 = x[t3, i1]``. In dims that
+# is ``computed("t3", (i0,))``, of which nothing is known but that it is t3, and another one in each
+# iteration of i0. It always points into the array: an index that is out of bounds, and for which a
+# check fails, is replaced by 0 before it is used. What follows from it:
+# - an access through it moves by no fixed step, and may meet any element of its buffer;
+# - two iterations may store to one place, so such stores keep their order, also from lane to lane;
+# - a load of what is stored through one is placed before the loop (``writes.relation``), except for
+#   the one element that an update reads and writes. Loops with that never have lanes.
 
 Role = OneOf["input", "output", "temp", "constant"]
 Order = OneOf["any", "sequential", "pairwise"]
@@ -112,6 +122,16 @@ class Accumulate:
 
 
 @frozen
+class Check:
+    """The call goes back to NumPy, which raises, if ``failed`` (a bool scalar) holds.
+
+    It stands outside loops. No input has been stored to before it, see Note [Raising ops].
+    """
+
+    failed: Atom
+
+
+@frozen
 class Loop:
     """``for var in 0:size``.
 
@@ -191,7 +211,7 @@ class InputArg:
     input: int
 
 
-Stmt = Load | Compute | Index | Store | Accumulate | Loop | If | For | Matmul | Boxed
+Stmt = Load | Compute | Index | Store | Accumulate | Check | Loop | If | For | Matmul | Boxed
 
 
 @frozen
@@ -291,14 +311,14 @@ class _Printer:
         for stmt in body:
             match stmt:
                 case Load(name, _, buffer, index):
-                    self.define(pad, name, f"{buffer}[{', '.join(map(str, index))}]", known)
+                    self.define(pad, name, self.element(buffer, index, known), known)
                 case Compute(name, _, op, args):
                     text = f"{op}({', '.join(self.atom(a, known) for a in args)})"
                     self.define(pad, name, text, known)
                 case Index(name, _, value):
-                    self.define(pad, name, f"({value})", known)
+                    self.define(pad, name, f"({self.dim(value, known)})", known)
                 case Store(buffer, index, value):
-                    target = f"{buffer}[{', '.join(map(str, index))}]"
+                    target = self.element(buffer, index, known)
                     shown = self.atom(value, known)
                     self.settle(pad, known)
                     self.lines.append(f"{pad}{target} = {shown}")
@@ -306,6 +326,8 @@ class _Printer:
                     self.lines.append(
                         f"{pad}{name} = {combine} {self.atom(value, known)}  [{order}]"
                     )
+                case Check(failed):
+                    self.lines.append(f"{pad}raise if {self.atom(failed, known)}")
                 case Loop():
                     self.settle(pad, known)
                     step = " ordered" if stmt.ordered else ""
@@ -344,6 +366,13 @@ class _Printer:
             return repr(atom.value)
         return known.pop(atom, atom)
 
+    def element(self, buffer: str, index: tuple[Dim, ...], known: dict[str, str]) -> str:
+        return f"{buffer}[{', '.join(self.dim(dim, known) for dim in index)}]"
+
+    def dim(self, dim: Dim, known: dict[str, str]) -> str:
+        names = {name: self.atom(name, known) for name in computed_in(dim)}
+        return str(rename_computed(dim, names))
+
     def settle(self, pad: str, known: dict[str, str]) -> None:
         """Before memory changes: lines for what has been loaded and is used later."""
         for name in [name for name, text in known.items() if "[" in text]:
@@ -353,12 +382,18 @@ class _Printer:
 def _atoms(stmt: Stmt) -> tuple[Atom, ...]:
     """The scalars a statement reads itself."""
     match stmt:
+        case Load(index=index):
+            return _computed(*index)
         case Compute(args=args):
             return args
-        case Store(value=value):
-            return (value,)
-        case Accumulate(value=value, init=init):
-            return (value, init)
+        case Index(value=dim):
+            return _computed(dim)
+        case Store(index=index, value=value):
+            return (*_computed(*index), value)
+        case Accumulate(value=value, init=init, position=position):
+            return (value, init) if position is None else (value, init, *_computed(position))
+        case Check(failed):
+            return (failed,)
         case If(condition=condition):
             return (condition,)
         case For(lo=lo, hi=hi):
@@ -368,3 +403,7 @@ def _atoms(stmt: Stmt) -> tuple[Atom, ...]:
 
 
 atoms_read = _atoms
+
+
+def _computed(*dims: Dim) -> tuple[str, ...]:
+    return tuple(name for dim in dims for name in computed_in(dim))

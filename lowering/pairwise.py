@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fxc.ir.symbols import symbols_of
+from fxc.ir.symbols import Dim, Symbol, computed_in, operands_of
 
 from .addressing import byte_offset
 from .llvm_text import FunctionText, Lanes, constant, scalar_type
@@ -24,6 +24,8 @@ from .totals import combined
 if TYPE_CHECKING:
     from .emit import Emitter
 
+I64 = np.dtype(np.int64)
+
 
 def _typed_atoms(stmt: Stmt) -> Iterator[tuple[Atom, np.dtype]]:
     match stmt:
@@ -31,6 +33,16 @@ def _typed_atoms(stmt: Stmt) -> Iterator[tuple[Atom, np.dtype]]:
             yield from zip(args, dtypes, strict=True)
         case Store(value=value, dtype=dtype) | Accumulate(value=value, dtype=dtype):
             yield value, dtype
+    match stmt:
+        case Load(index=index) | Store(index=index):
+            yield from ((name, I64) for dim in index for name in computed_in(dim))
+        case Index(value=dim):
+            yield from ((name, I64) for name in computed_in(dim))
+
+
+def _read(dim: Dim) -> dict[str, None]:
+    """The symbols that computing ``dim`` reads."""
+    return {each.name: None for each in operands_of(dim) if isinstance(each, Symbol)}
 
 
 class PairwiseTree:
@@ -66,10 +78,9 @@ class PairwiseTree:
             match stmt:
                 case Load(buffer=buffer, index=index) | Store(buffer=buffer, index=index):
                     storages[buffers[buffer].storage] = None
-                    offset = byte_offset(buffers[buffer], index)
-                    dims.update(dict.fromkeys(symbols_of(offset)))
+                    dims.update(_read(byte_offset(buffers[buffer], index)))
                 case Index(value=value):
-                    dims.update(dict.fromkeys(symbols_of(value)))
+                    dims.update(_read(value))
             for atom, dtype in _typed_atoms(stmt):
                 if isinstance(atom, str) and atom not in inside:
                     atoms[atom] = dtype

@@ -8,15 +8,19 @@ import numpy as np
 
 from fxc.ir.graph import Literal, Node, Value
 from fxc.ir.types import ArrayType, ScalarType, Type
-from fxc.ops.table import TABLE
+from fxc.ops.table import TABLE, Tag
 
 from .scalar_rules import SCALAR_RULES, DTypes
+
+GATHER_COST = 4
 
 PromotionKey = np.dtype | type
 
 
 def weight(node: Node) -> int:
     """A rough number of machine operations for one element of the result."""
+    if TABLE[node.op].tag is Tag.GATHER:
+        return GATHER_COST
     rule = SCALAR_RULES.get(node.op)
     return rule.cost if rule is not None else 0
 
@@ -44,6 +48,12 @@ def loop_dtypes(node: Node) -> tuple[DTypes, np.dtype]:
     operands = [arg for arg in node.args if isinstance(arg, Value | Literal)]
     keys = tuple(_promotion_key(operand.type) for operand in operands)
     return _loop_dtypes(node.op, keys, node.output.type.dtype)
+
+
+def binary_dtypes(ufunc: str, left: Type, right: Type) -> tuple[DTypes, np.dtype]:
+    """The dtypes to which a binary ufunc casts its operands, and that of its result."""
+    keys = (_promotion_key(left), _promotion_key(right))
+    return _loop_dtypes(ufunc, keys, left.dtype)
 
 
 def _promotion_key(kind: Type) -> PromotionKey:

@@ -373,6 +373,27 @@ def _where(code: Lanes, args: Sequence[str], dtypes: DTypes, result: np.dtype) -
     return code.select(args[0], result, args[1], args[2])
 
 
+def _counted_from_front(code: Lanes, args: Sequence[str]) -> tuple[str, str]:
+    """An index with a negative one counted from the end, and whether it is out of bounds."""
+    index, size = args
+    below = code.compare("slt", I64, index, code.const(0, I64))
+    place = code.select(below, I64, code.binary("add", I64, index, size), index)
+    return place, code.compare("uge", I64, place, size)
+
+
+def _wrap_index(code: Lanes, args: Sequence[str], dtypes: DTypes, result: np.dtype) -> str:
+    place, outside = _counted_from_front(code, args)
+    return code.select(outside, I64, code.const(0, I64), place)
+
+
+def _out_of_bounds(code: Lanes, args: Sequence[str], dtypes: DTypes, result: np.dtype) -> str:
+    return _counted_from_front(code, args)[1]
+
+
+def _index_types(dtypes: DTypes, result: np.dtype) -> tuple[DTypes, np.dtype]:
+    return (I64,), I64
+
+
 def cast(code: Lanes, args: Sequence[str], dtypes: DTypes, result: np.dtype) -> str:
     """NumPy's unsafe cast. Floats out of an integer's range give what the processor gives."""
     (x,), (source,) = args, dtypes
@@ -495,6 +516,8 @@ SCALAR_RULES: dict[str, ScalarRule] = {
     "left_shift": ScalarRule(_shift("shl", "shl"), cost=3, supports=_no_bools),
     "right_shift": ScalarRule(_shift("ashr", "lshr"), cost=3, supports=_no_bools),
     "where": ScalarRule(_where, typed=_where_types),
+    "wrap_index": ScalarRule(_wrap_index, cost=4, typed=_index_types),  # 0 if out of bounds
+    "out_of_bounds": ScalarRule(_out_of_bounds, cost=1),
     "py_add": ScalarRule(_arithmetic("fadd", "add", "or"), supports=floats),
     "py_subtract": ScalarRule(_arithmetic("fsub", "sub", "xor"), supports=floats),
     "py_multiply": ScalarRule(_arithmetic("fmul", "mul", "and"), supports=floats),

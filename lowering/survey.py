@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from fxc.ir.symbols import Dim, hint
+from fxc.ir.symbols import hint
 
-from .addressing import byte_offset, step_of
+from .addressing import byte_offset, split, step_of, varies
 from .loops import Accumulate, Compute, Index, Load, Loop, Program, Stmt, Store, walk
 from .scalar_rules import SCALAR_RULES
 
@@ -30,7 +30,7 @@ def lanes_for(program: Program, loop: Loop) -> int:
     if not survey.possible or not survey.pays:
         return 1
     lanes = VECTOR_BYTES // survey.widest
-    if survey.totals or (survey.inner and not survey.all_short):
+    if (survey.totals and not survey.scattered) or (survey.inner and not survey.all_short):
         lanes *= TOTALS
     elif survey.work >= LONG_WORK:
         lanes *= 4 if hint(loop.size) * survey.work >= MUCH_WORK else 2
@@ -79,7 +79,8 @@ class Survey:
         self.direct = {id(s) for s in loop.body}
         self.widest = 1
         self.along = self.across = self.better_inside = self.work = self.totals = 0
-        self.possible = all(self.visit(stmt) for stmt in walk(loop.body))
+        self.scattered: set[str] = set()  # storages met at places that are computed
+        self.possible = all(self.visit(stmt) for stmt in walk(loop.body)) and not self.collides
 
     @property
     def pays(self) -> bool:
@@ -93,20 +94,29 @@ class Survey:
         """Whether the loops inside are too short for lanes of their own."""
         return all(isinstance(i.size, int) and i.size < SHORT for i in self.inner)
 
+    @property
+    def collides(self) -> bool:
+        """Whether a lane may load what another one stores, as far as is known."""
+        stored = {s.buffer for s in walk(self.loop.body) if isinstance(s, Store)}
+        loaded = {s.buffer for s in walk(self.loop.body) if isinstance(s, Load)}
+        buffers = self.program.buffers
+        both = {buffers[b].storage for b in stored} & {buffers[b].storage for b in loaded}
+        return bool(both & self.scattered)
+
     def visit(self, stmt: Stmt) -> bool:
         """Take a statement into account; False if it rules lanes out."""
         match stmt:
             case Load():
                 return self.access(stmt)
             case Store():
-                return self.access(stmt) and self.step(stmt) != 0
+                return self.access(stmt)
             case Compute(op=op, dtype=dtype, arg_dtypes=arg_dtypes):
                 self.widen(dtype, *arg_dtypes)
                 self.work += SCALAR_RULES[op].cost
                 return True
             case Index(value=value):
                 self.widest = 8
-                return step_of(value, self.loop.var) is not None
+                return step_of(split(value)[0], self.loop.var) is not None
             case Accumulate():
                 return self.accumulate(stmt)
             case Loop():
@@ -117,18 +127,22 @@ class Survey:
     def widen(self, *dtypes: np.dtype) -> None:
         self.widest = max(self.widest, *(dtype.itemsize for dtype in dtypes))
 
-    def step(self, stmt: Load | Store) -> Dim | None:
-        return step_of(byte_offset(self.program.buffers[stmt.buffer], stmt.index), self.loop.var)
-
     def access(self, stmt: Load | Store) -> bool:
         self.widen(stmt.dtype)
         unit = (stmt.dtype.itemsize, -stmt.dtype.itemsize)
-        offset = byte_offset(self.program.buffers[stmt.buffer], stmt.index)
-        step = step_of(offset, self.loop.var)
+        buffer = self.program.buffers[stmt.buffer]
+        offset = byte_offset(buffer, stmt.index)
+        known, multiples = split(offset)
+        step = step_of(known, self.loop.var)
+        if any(varies(atom, self.loop.var) for atom, _ in multiples):
+            self.scattered.add(buffer.storage)
+            self.across += 1
+            in_order = isinstance(stmt, Load) or id(stmt) in self.direct
+            return step is not None and in_order
         self.along += step in unit
         self.across += step not in unit and step != 0
         self.better_inside += any(step_of(offset, i.var) in unit for i in self.inner)
-        return step is not None
+        return step is not None and not (step == 0 and isinstance(stmt, Store))
 
     def accumulate(self, stmt: Accumulate) -> bool:
         self.widen(stmt.dtype)

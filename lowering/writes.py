@@ -7,22 +7,25 @@ from dataclasses import replace
 
 from fxc.ir.graph import Graph, Node, Operand, Region, Value
 from fxc.ir.location import SourceLocation
-from fxc.ir.symbols import Dim, Symbol, atoms, decide, hint, product, symbols_of
+from fxc.ir.symbols import Dim, SymFunc, atoms, computed_in, decide, hint, product, symbols_of
 from fxc.ir.types import ArrayType, ordered_strides
 from fxc.ops.identities import DISTINCT
 from fxc.ops.table import TABLE, Tag
 
-from .addressing import byte_offset, step_of
-from .context import Body, Context, Origin, is_view_copy
+from .addressing import byte_offset, step_of, varies
+from .context import STRETCHED_WEIGHT, Body, Context, Origin, is_view_copy
 from .delayed import store_behind
-from .index_maps import INDEX_MAPS, Idx
+from .index_maps import INDEX_MAPS, Idx, broadcast
+from .indexed import index_space, indexed, update_dtypes, updated
 from .loops import Atom, Buffer, Load, Stmt, Store
 
 # From an index into what is stored to the index of the buffer that it is stored at.
-Place = Callable[[Idx], Idx]
+Place = Callable[[Body, Idx], Idx]
+# Operators that give an array with some of its elements replaced.
+UPDATES = (Tag.SCATTER, Tag.INDEX_PUT)
 
 
-def whole(index: Idx) -> Idx:
+def whole(body: Body, index: Idx) -> Idx:
     """The place of a value that fills its buffer."""
     return index
 
@@ -32,7 +35,7 @@ def fill_new(context: Context, value: Operand, *, c_order: bool = False, aimed: 
     node = context.node_of.get(value) if isinstance(value, Value) else None
     tag = TABLE[node.op].tag if node is not None else None
     target = context.target.get(value) if aimed and isinstance(value, Value) else None
-    if target is not None and tag in (Tag.SCATTER, Tag.JOIN):  # stored in several steps
+    if target is not None and tag in (*UPDATES, Tag.JOIN):  # stored in several steps
         read = context.reads_of(value) if isinstance(value, Value) else ()
         target = None if target in read else target
     if target is not None and context.may_overwrite(target):
@@ -40,7 +43,7 @@ def fill_new(context: Context, value: Operand, *, c_order: bool = False, aimed: 
         name = target
     else:
         name = context.new_buffer(value.type, c_order=c_order)
-    if node is not None and tag is Tag.SCATTER:
+    if node is not None and tag in UPDATES:
         fill_scatter(context, node, name)
     elif node is not None and tag is Tag.JOIN:
         store_joined(context, node, name, whole)
@@ -57,41 +60,58 @@ def _loc(context: Context, value: Operand) -> SourceLocation | None:
 
 
 def store(
-    context: Context, value: Operand, name: str, place: Place, loc: SourceLocation | None
+    context: Context,
+    value: Operand,
+    name: str,
+    place: Place,
+    loc: SourceLocation | None,
+    *,
+    by: Node | None = None,
 ) -> None:
-    """Store ``value`` at ``place`` of a buffer, as if it had been read in full before."""
-    if any(dim == 0 for dim in value.type.shape):
+    """Store ``value`` at ``place`` of a buffer, as if it had been read in full before.
+
+    It is broadcast to the index space of ``by``, a node that writes by index arrays.
+    """
+    shape = value.type.shape if by is None else index_space(by)[0]
+    reduced = by if by is not None and by.op == "index_reduce" else None
+    if any(dim == 0 for dim in shape):
         return
     for _ in range(100):
-        index = context.loop_vars(value.type.shape)
+        index = context.loop_vars(shape)
         body = Body(context)
         before = len(context.scope.statements)
-        atom = body.value(value, index, context.buffers[name].dtype)
+        extra = max(0, value.type.rank - len(shape))  # axes of size 1 that assignment drops
+        here = (0,) * extra + broadcast(value.type.shape[extra:], index, shape)
+        dtype = context.buffers[name].dtype if reduced is None else update_dtypes(reduced)[0][1]
+        atom = body.value(value, here, dtype)
+        of_value = tuple(body.origins)
+        target = place(body, index)
         if len(context.scope.statements) != before:
             continue  # computing it placed something: look again
-        target = place(index)
         if _is_there(context, atom, body, name, target):
             return
         clash = _first_clash(context, body, name, index, target)
         if not isinstance(clash, Origin):
+            if reduced is not None:
+                atom = updated(body, reduced, name, target, atom)
             dtype = context.buffers[name].dtype
             stmts: list[Stmt] = [*body.stmts, Store(name, target, atom, dtype)]
-            context.emit_nest(index, value.type.shape, stmts, loc, direction=clash)
+            context.emit_nest(index, shape, stmts, loc, direction=clash)
             return
         distances = _distances(context, body, name, index, target)
-        if distances is not None:
+        if distances is not None and by is None:
 
             def element(at: Idx) -> tuple[Sequence[Stmt], Atom, Idx]:
                 body = Body(context)
                 atom = body.value(value, at, context.buffers[name].dtype)
-                return body.stmts, atom, place(at)
+                return body.stmts, atom, place(body, at)
 
             if store_behind(context, name, index, value.type.shape, element, distances, loc):
                 return
         part = clash.value
         smaller = 2 * hint(product(part.type.shape)) <= hint(product(value.type.shape))
         context.copies.append(f"{loc or ''} read before it is overwritten in {name}".strip())
-        if smaller or not isinstance(value, Value) or part is value:
+        if smaller or not isinstance(value, Value) or part is value or clash not in of_value:
             place_apart(context, part)
         else:
             place_apart(context, value)
@@ -169,7 +189,7 @@ def _distances(
 
 def _comparable(context: Context, name: str, read: Idx, written: Idx) -> tuple[Idx, Idx]:
     """Two places in a buffer by index, or by offset where an index has quotients or remainders."""
-    if all(isinstance(atom, Symbol) for dim in (*read, *written) for atom in atoms(dim)):
+    if not any(isinstance(atom, SymFunc) for dim in (*read, *written) for atom in atoms(dim)):
         return read, written
     buffer = context.buffers[name]
     return (byte_offset(buffer, read),), (byte_offset(buffer, written),)
@@ -199,14 +219,17 @@ def distance(read: Idx, written: Idx, loops: Sequence[str]) -> dict[str, int] | 
 def relation(read: Idx, written: Idx, loops: Sequence[str]) -> str:
     """How a read of a buffer stands to the write in the same iteration of ``loops``.
 
-    ``same``: the same element and no other; ``apart``: never an element that any iteration writes;
+    ``same``: the same element, which no other iteration writes; ``apart``: never an element that
+    any iteration writes;
     ``ascending`` / ``descending``: if the loops run that way, only elements written later;
     ``clash``: none of these is known.
     """
-    if tuple(read) == tuple(written):
-        return "same"
     if any(_disjoint(r, w, loops) for r, w in zip(read, written, strict=True)):
         return "apart"
+    if any(_is_computed_in(dim, loops) for dim in (*read, *written)):
+        return "clash"  # the same element may be written in several iterations
+    if tuple(read) == tuple(written):
+        return "same"
     distance: dict[str, Dim] = {}
     for r, w in zip(read, written, strict=True):
         gap = r - w
@@ -226,6 +249,12 @@ def relation(read: Idx, written: Idx, loops: Sequence[str]) -> str:
         if isinstance(gap, int) and gap:
             return "ascending" if gap > 0 else "descending"
     return "clash"
+
+
+def _is_computed_in(dim: Dim, loops: Sequence[str]) -> bool:
+    """Whether ``dim`` holds an integer that is computed anew in iterations of ``loops``."""
+    atoms = computed_in(dim).values()
+    return any(varies(atom, loop) for atom in atoms for loop in loops)
 
 
 def _single_loop(dim: Dim, loops: Sequence[str]) -> tuple[str, Dim] | None:
@@ -311,16 +340,19 @@ def _is_unset(context: Context, base: Operand) -> bool:
 
 def store_region(context: Context, node: Node, name: str, outer: Place) -> None:
     """Store the source of a scatter node at its region, which lies at ``outer`` of ``name``."""
+    if TABLE[node.op].tag is Tag.INDEX_PUT:
+        _store_indexed(context, node, name, outer)
+        return
     base, source = node.args[0], node.args[1]
     group = TABLE[node.op].group
     arguments = node.args[2:]
 
-    def place(index: Idx) -> Idx:
-        return outer(INDEX_MAPS[group](base.type, arguments, index))
+    def place(body: Body, index: Idx) -> Idx:
+        return outer(body, INDEX_MAPS[group](base.type, arguments, index))
 
     inner = context.node_of.get(source) if isinstance(source, Value) else None
     if inner is not None and source not in context.place:
-        if TABLE[inner.op].tag is Tag.SCATTER:
+        if TABLE[inner.op].tag in UPDATES:
             store_region(context, inner, name, place)
             return
         storage = context.buffers[name].storage
@@ -328,6 +360,19 @@ def store_region(context: Context, node: Node, name: str, outer: Place) -> None:
             store_joined(context, inner, name, place)
             return
     store(context, source, name, place, node.loc)
+
+
+def _store_indexed(context: Context, node: Node, name: str, outer: Place) -> None:
+    """Store the source of a node where its index arrays point to."""
+    source = node.arg("source")
+    stretched = isinstance(source, Value) and source.type.shape != index_space(node)[0]
+    if stretched and context.weights.get(source, 0) >= STRETCHED_WEIGHT:
+        context.place_value(source)  # otherwise computed again for each place
+
+    def place(body: Body, index: Idx) -> Idx:
+        return outer(body, indexed(body, node, index))
+
+    store(context, source, name, place, node.loc, by=node)
 
 
 def _is_part_of_next(context: Context, node: Node) -> bool:
@@ -342,7 +387,7 @@ def _is_part_of_next(context: Context, node: Node) -> bool:
         return False
     base = node.args[0]
     view = context.node_of.get(base) if isinstance(base, Value) else None
-    while view is not None and TABLE[view.op].tag is Tag.SCATTER:
+    while view is not None and TABLE[view.op].tag in UPDATES:
         base = view.args[0]  # a chain of updates of one view
         view = context.node_of.get(base) if isinstance(base, Value) else None
     return (
@@ -362,7 +407,7 @@ def aim(context: Context, region: Region, value: Operand, name: str) -> None:
     while isinstance(value, Value) and value not in context.target:
         context.target[value] = name
         node = makers.get(value)
-        if node is None or TABLE[node.op].tag is not Tag.SCATTER:
+        if node is None or TABLE[node.op].tag not in UPDATES:
             return
         value = node.args[0]
 
@@ -392,8 +437,8 @@ def store_joined(context: Context, node: Node, name: str, outer: Place) -> None:
         else:
             along = axis % part.type.rank
 
-        def place(index: Idx, start: Dim = start, along: int = along) -> Idx:
-            return outer((*index[:along], index[along] + start, *index[along + 1 :]))
+        def place(body: Body, index: Idx, start: Dim = start, along: int = along) -> Idx:
+            return outer(body, (*index[:along], index[along] + start, *index[along + 1 :]))
 
         store(context, part, name, place, node.loc)
         start = start + part.type.shape[along]

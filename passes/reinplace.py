@@ -40,7 +40,8 @@ def _marked(region: Region, kept: set[Value]) -> Region:
             held = outside | set(region.params) | {v for n in nodes for v in n.outputs}
             args = tuple(_marked(a, held) if isinstance(a, Region) else a for a in node.args)
             node = replace(node, args=args)
-        base = node.args[0] if TABLE[node.op].tag is Tag.SCATTER else None
+        is_update = TABLE[node.op].tag in (Tag.SCATTER, Tag.INDEX_PUT)
+        base = node.args[0] if is_update else None
         if isinstance(base, Value) and base not in outside and last[base] == place:
             node = replace(node, into=base)
         nodes.append(node)

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from fxc.ir.errors import Unsuited
+from fxc.ir.errors import Unsuited, WouldRaise
 from fxc.ir.graph import SliceSpec, Value
 from fxc.ir.records import frozen
 from fxc.ir.signature import (
@@ -46,9 +46,13 @@ class Slot:
 
 @frozen
 class NativeStep:
-    """A call of native code on all slots."""
+    """A call of native code on all slots.
+
+    ``checks``: it gives back its first argument, or another one where NumPy would raise.
+    """
 
     function: Callable[..., Any]
+    checks: bool
 
 
 @frozen
@@ -97,7 +101,10 @@ class Recipe:
 
 @frozen
 class Plan:
-    """``run(*inputs)`` gives the leaves of the result; raises ``Unsuited`` before any effect."""
+    """``run(*inputs)`` gives the leaves of the result.
+
+    It raises ``Unsuited`` before any effect, and ``WouldRaise`` before any that the caller sees.
+    """
 
     run: Callable[..., list[Any]]
     source: str
@@ -145,10 +152,15 @@ class _PlanWriter:
             packed = f"{pack}({', '.join(f'a{place}' for place, _ in recipe.params)})"
         for step in recipe.steps:
             match step:
-                case NativeStep(function):
+                case NativeStep(function, checks):
                     entry = self.constant("entry", function)
                     given = "".join(f", {name}" for name in arguments)
-                    self.add(f"{entry}({entry}, {packed}{given})")
+                    call = f"{entry}({entry}, {packed}{given})"
+                    if checks:
+                        self.add(f"if {call} is not {entry}:")
+                        self.add(f"    raise {self.constant('WouldRaise', WouldRaise)}")
+                    else:
+                        self.add(call)
                 case NumpyStep():
                     self._call_numpy(step)
         leaves = [self._leaf(leaf) for leaf in recipe.signature.outputs]

@@ -15,6 +15,8 @@ from fxc.ir.symbols import (
     Guard,
     SymExpr,
     apply_function,
+    computed,
+    computed_in,
     decide,
     evaluate,
     floordiv,
@@ -25,6 +27,7 @@ from fxc.ir.symbols import (
     mod,
     product,
     recording,
+    rename_computed,
     substitute,
     symbol,
     symbols_of,
@@ -295,3 +298,25 @@ def test_expressions_do_not_change():
     dim += 1
     assert str(dim) == "n + 2"
     assert str(N) == "n"
+
+
+def test_a_computed_integer_depends_on_its_dims_and_is_known_by_its_name():
+    i, j = symbol("i"), symbol("j")
+    place = computed("t1", (i,))
+    index = 3 * place + i
+    assert str(index) == "i + 3*t1"
+    assert set(symbols_of(index)) == {"i"}
+    assert set(computed_in(floordiv(index, 4))) == {"t1"}
+    assert not computed_in(computed("t2", (place,))).keys() & {"t1"}
+    assert substitute(index, {"i": j}) == 3 * computed("t1", (j,)) + j
+    assert place - computed("t1", (i,)) == 0
+    assert decide(place, ">=", 0) is None
+    assert decide(place, "!=", place + 1) is True
+
+
+def test_a_computed_integer_is_renamed_and_replaced_by_what_is_known():
+    i = symbol("i")
+    index = mod(computed("t1", (i,)), symbol("n")) + computed("t2", (i,))
+    renamed = rename_computed(index, {"t1": "t5", "t2": 4})
+    assert renamed == mod(computed("t5", (i,)), symbol("n")) + 4
+    assert rename_computed(7, {"t1": 1}) == 7

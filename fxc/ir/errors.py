@@ -36,3 +36,9 @@ class Unsuited(FxcError):
     """The compiled code is not for this call: inputs overlap and one is written, or a relation of
     sizes does not hold. Nothing has been done yet.
     """
+
+
+class WouldRaise(FxcError):
+    """Compiled code met what NumPy raises an exception for. Nothing that the caller sees has been
+    done; NumPy shall run the call again and raise.
+    """

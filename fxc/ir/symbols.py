@@ -52,12 +52,22 @@ class SymFunc:
     right: Dim
 
 
-Atom = Symbol | SymFunc
+@frozen
+class Computed:
+    """An integer that is computed while the program runs, as an opaque factor: a function of the
+    dims ``over`` of which nothing else is known. Equal names are equal values.
+    """
+
+    name: str
+    over: tuple[Dim, ...]
+
+
+Atom = Symbol | SymFunc | Computed
 Monomial = tuple[Atom, ...]
 
 
 def _atom_key(atom: Atom) -> str:
-    return atom.name if isinstance(atom, Symbol) else f"~{_show_atom(atom)}"
+    return f"~{_show_atom(atom)}" if isinstance(atom, SymFunc) else atom.name
 
 
 class SymExpr:
@@ -143,10 +153,15 @@ def symbol(name: str, *, hint: int | None = None, lower: int | None = None) -> S
     return SymExpr((((Symbol(name, hint, lower),), 1),))
 
 
+def computed(name: str, over: tuple[Dim, ...]) -> SymExpr:
+    """The integer called ``name``, computed anew wherever one of the dims ``over`` changes."""
+    return SymExpr((((Computed(name, over),), 1),))
+
+
 def _show_atom(atom: Atom) -> str:
-    if isinstance(atom, Symbol):
-        return atom.name
-    return f"{atom.name}({atom.left}, {atom.right})"
+    if isinstance(atom, SymFunc):
+        return f"{atom.name}({atom.left}, {atom.right})"
+    return atom.name
 
 
 def _terms(dim: Dim) -> tuple[tuple[Monomial, int], ...]:
@@ -258,13 +273,32 @@ def apply_function(name: str, left: Dim, right: Dim) -> Dim:
 
 
 def atoms(dim: Dim) -> Iterator[Atom]:
-    """Every atom of ``dim``, with those inside floordiv, mod, min and max."""
+    """Every atom of ``dim``, with those inside functions, and what computed ones depend on."""
     for monomial, _ in _terms(dim):
         for atom in monomial:
             yield atom
             if isinstance(atom, SymFunc):
                 yield from atoms(atom.left)
                 yield from atoms(atom.right)
+            elif isinstance(atom, Computed):
+                for each in atom.over:
+                    yield from atoms(each)
+
+
+def operands_of(dim: Dim) -> Iterator[Symbol | Computed]:
+    """What has to be known to compute ``dim``: of a computed integer not what it depends on."""
+    for monomial, _ in _terms(dim):
+        for atom in monomial:
+            if isinstance(atom, SymFunc):
+                yield from operands_of(atom.left)
+                yield from operands_of(atom.right)
+            else:
+                yield atom
+
+
+def computed_in(dim: Dim) -> dict[str, Computed]:
+    """The computed integers that ``dim`` is made of, by name."""
+    return {atom.name: atom for atom in operands_of(dim) if isinstance(atom, Computed)}
 
 
 def symbols_of(dim: Dim) -> dict[str, Symbol]:
@@ -289,8 +323,35 @@ def _substitute_atom(atom: Atom, values: Mapping[str, Dim]) -> Dim:
     if isinstance(atom, Symbol):
         found = values.get(atom.name)
         return found if found is not None else SymExpr((((atom,), 1),))
+    if isinstance(atom, Computed):
+        return computed(atom.name, tuple(substitute(each, values) for each in atom.over))
     left, right = substitute(atom.left, values), substitute(atom.right, values)
     return apply_function(atom.name, left, right)
+
+
+def rename_computed(dim: Dim, names: Mapping[str, str | int]) -> Dim:
+    """``dim`` with computed integers called otherwise, or replaced by what they are known to be."""
+    if isinstance(dim, int):
+        return dim
+    total: Dim = 0
+    for monomial, coefficient in dim.terms:
+        term: Dim = coefficient
+        for atom in monomial:
+            term = term * _rename_atom(atom, names)
+        total = total + term
+    return total
+
+
+def _rename_atom(atom: Atom, names: Mapping[str, str | int]) -> Dim:
+    match atom:
+        case Computed(name, over):
+            found = names.get(name, name)
+            return found if isinstance(found, int) else computed(found, over)
+        case SymFunc(name, left, right):
+            sides = (rename_computed(left, names), rename_computed(right, names))
+            return apply_function(name, *sides)
+        case _:
+            return SymExpr((((atom,), 1),))
 
 
 def evaluate(dim: Dim, values: Mapping[str, int]) -> int:
@@ -329,7 +390,9 @@ def _lower_bound(dim: Dim) -> int | None:
     return bound
 
 
-def _function_bound(atom: SymFunc) -> int | None:
+def _function_bound(atom: SymFunc | Computed) -> int | None:
+    if isinstance(atom, Computed):
+        return None
     left, right = _lower_bound(atom.left), _lower_bound(atom.right)
     if left is None or right is None or left < 0 or right < 0:
         return None

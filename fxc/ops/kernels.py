@@ -265,8 +265,10 @@ def _targets(
         return view, flat, source
     shape = np.broadcast_shapes(*map(np.shape, indices))
     rest = view.shape[len(axes) :]
-    whole = np.broadcast_to(source, (*rest[:place], *shape, *rest[place:]))
     count = len(shape)
+    extra = max(0, np.ndim(source) - len(rest) - count)  # axes of size 1 that assignment drops
+    source = np.reshape(source, np.shape(source)[extra:])
+    whole = np.broadcast_to(source, (*rest[:place], *shape, *rest[place:]))
     moved = np.moveaxis(whole, range(place, place + count), range(count))
     return view, flat, moved.reshape((flat[0].size, *rest))
 

@@ -1,0 +1,482 @@
+"""Index arrays in native code: the loops they become, and what those do, against NumPy's kernels."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+from expecttest import TestCase
+
+from fxc.dispatch.default import default_dispatcher
+from fxc.dispatch.ops_handle import Ops
+from fxc.dispatch.trace import recording_into
+from fxc.ir.builder import GraphBuilder
+from fxc.ir.errors import WouldRaise
+from fxc.ir.evaluate import call
+from fxc.ir.graph import Graph, Region, SliceSpec, Value
+from fxc.ir.signature import Mutation, ResultLeaf, Signature
+from fxc.ir.symbols import Dim, symbol
+from fxc.ir.types import array_type, c_strides
+from fxc.ops.kernels import kernel_of
+from fxc.stages import Native, native
+
+OPS = Ops(default_dispatcher())
+
+Build = Callable[..., dict[str, Value] | Value]
+
+
+def graph_of(build: Build, arrays: Sequence[np.ndarray], *, dynamic: bool = False) -> Graph:
+    """The functional graph of ``build(x, y, …)``.
+
+    It gives one result, or new contents of inputs by name, with ``result`` for the result.
+    """
+    builder = GraphBuilder()
+    values = []
+    for name, array in zip("xyzuvw", arrays, strict=False):
+        shape: tuple[Dim, ...] = array.shape
+        if dynamic:
+            shape = tuple(
+                symbol(f"{name}.{axis}", hint=dim, lower=2) if dim > 1 else dim
+                for axis, dim in enumerate(shape)
+            )
+        strides = c_strides(shape, array.itemsize) if dynamic else array.strides
+        values.append(builder.value(array_type(array.dtype, shape, strides), name))
+    with recording_into(builder):
+        made = build(*values)
+    results = made if isinstance(made, dict) else {"result": made}
+    names = [value.name for value in values]
+    mutations, outputs = [], []
+    for place, (name, value) in enumerate(results.items()):
+        if name in names:
+            mutations.append(Mutation(names.index(name), place))
+        else:
+            outputs.append(ResultLeaf(place, value.type))
+    body = Region(tuple(values), builder.nodes, tuple(results.values()))
+    return Graph("f", "functional", body, (), Signature(tuple(mutations), tuple(outputs)))
+
+
+def same_layout(array: np.ndarray) -> np.ndarray:
+    """A copy with the same strides."""
+    base = array
+    while base.base is not None:
+        base = base.base  # type: ignore[assignment]
+    start = array.__array_interface__["data"][0] - base.__array_interface__["data"][0]
+    copy = base.copy(order="K")
+    return np.ndarray(array.shape, array.dtype, copy, start, array.strides)
+
+
+def check(
+    build: Build, *arrays: np.ndarray, dynamic: bool = False, boxed: Sequence[str] = ()
+) -> Native:
+    """Native code against NumPy's kernels: results, and the inputs afterwards."""
+    graph = graph_of(build, arrays, dynamic=dynamic)
+    made = native(graph)
+    assert made.assembled.fallbacks == tuple(boxed)
+    ours, theirs = list(map(same_layout, arrays)), list(map(same_layout, arrays))
+    found = made.assembled.plan.run(*ours)
+    wanted = call(graph, theirs, kernel_of)
+    for a, b in zip((*found, *ours), (*wanted, *theirs), strict=True):
+        assert a.dtype == b.dtype
+        np.testing.assert_array_equal(a, b)
+    return made
+
+
+def check_raises(build: Build, *arrays: np.ndarray) -> None:
+    """NumPy raises, native code says that it would, and no input has changed."""
+    graph = graph_of(build, arrays)
+    made = native(graph)
+    with pytest.raises(IndexError, match="is out of bounds"):
+        call(graph, list(map(same_layout, arrays)), kernel_of)
+    ours = list(map(same_layout, arrays))
+    with pytest.raises((WouldRaise, IndexError)):
+        made.assembled.plan.run(*ours)
+    for a, b in zip(ours, arrays, strict=True):
+        np.testing.assert_array_equal(a, b)
+
+
+def loops(build: Build, *arrays: np.ndarray, dynamic: bool = False) -> str:
+    program = native(graph_of(build, arrays, dynamic=dynamic)).assembled.module.program
+    return re.sub(r"( +#.*)|(?<=copy: )\S+\.py:\d+ ", "", str(program))
+
+
+def wrap(index: Value, size: Dim) -> Value:
+    return OPS.wrap_index(index, size, axis=0)  # type: ignore[no-any-return]
+
+
+def take(x: Value, *indices: Any, axes: tuple[int, ...] = (0,), place: int = 0) -> Value:
+    """``x`` at index arrays that may be negative."""
+    wrapped = tuple(wrap(i, x.type.shape[a]) for i, a in zip(indices, axes, strict=True))
+    return OPS.gather(x, wrapped, axes=axes, place=place, layout=None)  # type: ignore[no-any-return]
+
+
+def put(
+    x: Value, source: Any, *indices: Any, axes: tuple[int, ...] = (0,), place: int = 0
+) -> Value:
+    wrapped = tuple(wrap(i, x.type.shape[a]) for i, a in zip(indices, axes, strict=True))
+    return OPS.index_put(x, source, wrapped, axes=axes, place=place)  # type: ignore[no-any-return]
+
+
+def reduce_at(ufunc: str, x: Value, source: Any, *indices: Any, axes: Any = (0,)) -> Value:
+    wrapped = tuple(wrap(i, x.type.shape[a]) for i, a in zip(indices, axes, strict=True))
+    return OPS.index_reduce(x, source, wrapped, axes=axes, place=0, ufunc=ufunc)  # type: ignore[no-any-return]
+
+
+RNG = np.random.default_rng(3)
+ROW = RNG.random(10)
+PLACES = np.array([3, -1, 0, 3, 9, -10, 2, 2, 1, 0, 5])
+MORE = RNG.random(11)
+
+
+class Loops(TestCase):
+    maxDiff = None
+
+    def test_a_gather_is_read_in_the_loop_that_uses_it(self) -> None:
+        def build(x: Value, y: Value, z: Value) -> Value:
+            return OPS.add(OPS.multiply(take(x, y), 2.0), z)  # type: ignore[no-any-return]
+
+        self.assertExpectedInline(
+            loops(build, ROW, PLACES, MORE),
+            """\
+loops f
+  input x: float64[10]
+  input y: int64[11]
+  input z: float64[11]
+  output b3: float64[11]
+  for i0 in 0:11
+    t1 = y[i0]
+    t3 = logical_or out_of_bounds(t1, 10)  [any]
+    b3[i0] = add(multiply(x[wrap_index(t1, 10)], 2.0), z[i0])
+  raise if t3
+  bytes moved 344; copies 0""",
+        )
+
+    def test_a_put_stores_the_indexed_elements_alone(self) -> None:
+        self.assertExpectedInline(
+            loops(lambda x, y: {"x": put(x, 1.0, y)}, np.zeros(1000), PLACES),
+            """\
+loops f
+  input x: float64[1000]
+  input y: int64[11]
+  for i0 in 0:11
+    t3 = logical_or out_of_bounds(y[i0], 1000)  [any]
+  raise if t3
+  for i1 in 0:11
+    x[wrap_index(y[i1], 1000)] = 1.0
+  bytes moved 264; copies 0""",
+        )
+
+    def test_what_is_put_is_read_before(self) -> None:
+        """``x[y] += z``: equal places do not add up, so nothing may be stored meanwhile."""
+
+        def build(x: Value, y: Value, z: Value) -> dict[str, Value]:
+            return {"x": put(x, OPS.add(take(x, y), z), y)}
+
+        self.assertExpectedInline(
+            loops(build, ROW, PLACES, MORE),
+            """\
+loops f
+  input x: float64[10]
+  input y: int64[11]
+  input z: float64[11]
+  temp b3: float64[11]
+  for i0 in 0:11
+    t1 = y[i0]
+    t3 = logical_or out_of_bounds(t1, 10)  [any]
+    b3[i0] = add(x[wrap_index(t1, 10)], z[i0])
+  raise if t3
+  for i3 in 0:11
+    x[wrap_index(y[i3], 10)] = b3[i3]
+  copy: read before it is overwritten in x
+  bytes moved 600; copies 1""",
+        )
+
+    def test_an_update_reads_what_it_writes(self) -> None:
+        self.assertExpectedInline(
+            loops(lambda x, y, z: {"x": reduce_at("add", x, z, y)}, ROW, PLACES, MORE),
+            """\
+loops f
+  input x: float64[10]
+  input y: int64[11]
+  input z: float64[11]
+  for i0 in 0:11
+    t3 = logical_or out_of_bounds(y[i0], 10)  [any]
+  raise if t3
+  for i1 in 0:11
+    t6 = wrap_index(y[i1], 10)
+    x[t6] = add(x[t6], z[i1])
+  bytes moved 424; copies 0""",
+        )
+
+    def test_rows(self) -> None:
+        self.assertExpectedInline(
+            loops(lambda x, y: take(x, y), np.zeros((10, 40)), PLACES),
+            """\
+loops f
+  input x: float64[10, 40]
+  input y: int64[11]
+  output b2: float64[11, 40]
+  for i0 in 0:11
+    t3 = logical_or out_of_bounds(y[i0], 10)  [any]
+  raise if t3
+  for i1 in 0:11
+    for i2 in 0:40
+      b2[i1, i2] = x[wrap_index(y[i1], 10), i2]
+  bytes moved 6896; copies 0""",
+        )
+
+    def test_symbolic_sizes(self) -> None:
+        self.assertExpectedInline(
+            loops(lambda x, y: take(x, y), ROW, PLACES, dynamic=True),
+            """\
+loops f
+  input x: float64[x.0]
+  input y: int64[y.0]
+  output b2: float64[y.0]
+  for i0 in 0:y.0
+    t1 = y[i0]
+    t2 = (x.0)
+    t4 = logical_or out_of_bounds(t1, t2)  [any]
+    b2[i0] = x[wrap_index(t1, t2)]
+  raise if t4
+  bytes moved 8*x.0 + 16*y.0; copies 0""",
+        )
+
+    def test_a_put_into_a_view_is_one_store(self) -> None:
+        """``x[2:8][y] = 1``."""
+
+        def build(x: Value, y: Value) -> dict[str, Value]:
+            spec = (SliceSpec(2, 8, 1),)
+            part = put(OPS.slice_copy(x, spec), 1.0, y)
+            return {"x": OPS.slice_scatter(x, part, spec)}
+
+        self.assertExpectedInline(
+            loops(build, ROW, PLACES[2:4]),
+            """\
+loops f
+  input x: float64[10]
+  input y: int64[2]
+  for i0 in 0:2
+    t3 = logical_or out_of_bounds(y[i0], 6)  [any]
+  raise if t3
+  for i1 in 0:2
+    x[wrap_index(y[i1], 6) + 2] = 1.0
+  bytes moved 48; copies 0""",
+        )
+
+    def test_a_base_that_is_read_again_is_copied(self) -> None:
+        def build(x: Value, y: Value) -> dict[str, Value]:
+            return {"result": put(x, 1.0, y)}
+
+        self.assertExpectedInline(
+            loops(build, ROW, PLACES),
+            """\
+loops f
+  input x: float64[10]
+  input y: int64[11]
+  output b2: float64[10]
+  for i0 in 0:11
+    t3 = logical_or out_of_bounds(y[i0], 10)  [any]
+  raise if t3
+  for i1 in 0:10
+    b2[i1] = x[i1]
+  for i2 in 0:11
+    b2[wrap_index(y[i2], 10)] = 1.0
+  copy: %x is read again after it
+  bytes moved 416; copies 1""",
+        )
+
+
+# -- values, against NumPy's kernels
+
+DTYPES = ("?", "i1", "i8", "u2", "u8", "f4", "f8")
+CUBE = (4, 3, 5)
+
+
+def filled(dtype: str, shape: tuple[int, ...], seed: int = 0) -> np.ndarray:
+    rng = np.random.default_rng(seed)
+    return (rng.random(shape) * 20).astype(dtype) if dtype != "?" else rng.random(shape) > 0.5
+
+
+def layouts(array: np.ndarray) -> Iterator[np.ndarray]:
+    """The same elements in other layouts."""
+    yield array
+    yield np.asfortranarray(array)
+    yield array[::-1].copy()[::-1]
+    spread = np.zeros((*array.shape, 2), array.dtype)
+    spread[..., 0] = array
+    yield spread[..., 0]
+
+
+def indices(size: int, shape: tuple[int, ...], dtype: str = "i8", seed: int = 1) -> np.ndarray:
+    low = 0 if dtype[0] == "u" else -size
+    return np.random.default_rng(seed).integers(low, size, shape).astype(dtype)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("kind", ["i8", "i4", "u1", "i2", "u8"])
+def test_dtypes_of_elements_and_indices(dtype: str, kind: str) -> None:
+    x, y = filled(dtype, (50,)), indices(50, (37,), kind)
+    check(lambda x, y: take(x, y), x, y)
+    check(lambda x, y, z: {"x": put(x, z, y)}, x, y, filled("f4", (37,), 5))
+    check(lambda x, y: {"x": put(x, OPS.add(take(x, y), take(x, y)), y)}, x, y)
+
+
+@pytest.mark.parametrize("number", range(4))
+def test_layouts(number: int) -> None:
+    x = list(layouts(filled("f8", CUBE)))[number]
+    for y in layouts(indices(3, (2, 6))):
+        for axis, place in ((0, 0), (1, 1), (2, 0), (2, 2), (1, 0)):
+            y = y % x.shape[axis]
+
+            def get(x: Value, y: Value, a: int = axis, p: int = place) -> Value:
+                return take(x, y, axes=(a,), place=p)
+
+            def write(x: Value, y: Value, a: int = axis, p: int = place) -> dict[str, Value]:
+                return {"x": put(x, 7.0, y, axes=(a,), place=p)}
+
+            check(get, x, y)
+            check(write, x, y)
+
+
+@pytest.mark.parametrize(
+    ("axes", "place", "shapes"),
+    [
+        ((0, 1), 0, ((6,), (6,))),
+        ((0, 2), 0, ((2, 1), (3,))),
+        ((2, 0), 1, ((6,), (1,))),
+        ((0, 1, 2), 0, ((2, 3), (3,), ())),
+        ((1, 2), 1, ((), ())),
+        ((0,), 0, ((0,),)),
+        ((0,), 0, ((1, 1),)),
+    ],
+)
+def test_several_index_arrays(axes: Any, place: int, shapes: Any) -> None:
+    x = filled("f8", CUBE)
+    given = [indices(CUBE[a], s, seed=a) for a, s in zip(axes, shapes, strict=True)]
+    found = check(lambda x, *y: take(x, *y, axes=axes, place=place), x, *given)
+    shape = found.decomposed.outputs[0].type.shape
+    check(lambda x, *y: {"x": put(x, 7.0, *y, axes=axes, place=place)}, x, *given)
+    for source in (filled("f4", shape), filled("f8", shape[1:], 2), filled("f8", (1, *shape), 2)):
+
+        def write(x: Value, z: Value, *y: Value) -> dict[str, Value]:
+            return {"x": put(x, z, *y, axes=axes, place=place)}
+
+        check(write, x, source, *given)
+
+
+@pytest.mark.parametrize("shape", [(40,), (3, 16, 2), (2, 5, 9), (64, 3)])
+@pytest.mark.parametrize("rest", [(), (3,), (20,)])
+def test_of_equal_places_the_last_one_stays(shape: tuple[int, ...], rest: tuple[int, ...]) -> None:
+    """Also where a loop around a short one has the lanes."""
+    x, y = filled("f8", (4, *rest)), indices(4, shape)
+    source = np.arange(float(np.prod((*shape, *rest)))).reshape(*shape, *rest)
+    check(lambda x, y, z: {"x": put(x, z, y)}, x, y, source)
+    check(lambda x, y, z: {"x": put(x, OPS.sqrt(OPS.multiply(z, 3.0)), y)}, x, y, source)
+    check(lambda x, y, z: {"x": reduce_at("subtract", x, z, y)}, x, y, source)
+
+
+@pytest.mark.parametrize("ufunc", ["add", "multiply", "maximum", "divide", "logical_or", "fmod"])
+@pytest.mark.parametrize(
+    ("dtype", "given"), list(itertools.product(("f4", "f8"), ("f8", "i2", "f4")))
+)
+def test_updates(ufunc: str, dtype: str, given: str) -> None:
+    x, y, z = filled(dtype, (9,)), indices(9, (50,)), filled(given, (50,), 3)
+    check(lambda x, y, z: {"x": reduce_at(ufunc, x, z, y)}, x, y, z)
+    check(lambda x, y: {"x": reduce_at(ufunc, x, 2.0, y)}, x, y)
+
+
+def test_updates_without_native_code_are_left_to_numpy() -> None:
+    def build(x: Value, y: Value) -> dict[str, Value]:
+        return {"x": reduce_at("negative", x, None, y)}
+
+    check(build, filled("f8", (9,)), indices(9, (5,)), boxed=("index_reduce",))
+
+
+def test_source_and_target_overlap() -> None:
+    x, y, z = filled("f8", (30,)), indices(30, (20,)), indices(30, (20,), seed=4)
+    check(lambda x, y, z: {"x": put(x, take(x, z), y)}, x, y, z)
+    check(lambda x, y, z: {"x": reduce_at("add", x, take(x, z), y)}, x, y, z)
+    check(lambda x, y: {"x": OPS.add(take(x, y), 1.0)}, x[:20], y % 20)
+    spec = (SliceSpec(3, 23, 1),)
+    check(lambda x, y: {"x": OPS.slice_scatter(x, take(x, y), spec)}, x, y)
+    check(lambda x, y: {"x": put(x, OPS.slice_copy(x, spec), y)}, x, y)
+
+
+def test_the_index_is_the_target() -> None:
+    """``y[y] = 3``: the old values say where."""
+    y = indices(20, (20,))
+    check(lambda x: {"x": put(x, 3, x)}, y)
+    check(lambda x: {"x": put(x, OPS.add(x, 1), x)}, y)
+    check(lambda x: {"x": reduce_at("add", x, 0, x)}, y)
+
+
+def test_gathers_of_gathers() -> None:
+    x, y, z = filled("f8", (30,)), indices(30, (12, 2)), indices(12, (7,))
+    check(lambda x, y, z: take(x, take(y, z)), x, y, z)
+    check(lambda x, y, z: take(take(x, y), z), x, y, z)
+    check(lambda x, y, z: {"x": put(x, 1.0, take(y, z))}, x, y, z)
+    check(lambda x, y: take(x, OPS.floor_divide(OPS.multiply(y, y), 31)), x, y)
+
+
+@pytest.mark.parametrize("axis", [None, (0,), (1,)])
+@pytest.mark.parametrize("dtype", ["f8", "f4", "i4"])
+def test_reductions_of_gathers(axis: Any, dtype: str) -> None:
+    x, y = filled(dtype, (60, 33)), indices(60, (300,))
+
+    def build(x: Value, y: Value) -> Value:
+        return OPS.sum(take(x, y), axis=axis, keepdims=False, dtype=None)  # type: ignore[no-any-return]
+
+    check(build, x, y)
+    check(lambda x, y: OPS.max(take(x, y), axis=axis, keepdims=False), x, y)
+    check(lambda x, y: OPS.argmax(take(x, y), axis=None, keepdims=False), x, y)
+    check(lambda x, y: OPS.cumsum(take(x, y), axis=0, dtype=None), x, y)
+
+
+@pytest.mark.parametrize("size", [1, 3, 4, 5, 8, 11, 16, 31, 33, 100])
+def test_lanes_and_the_rest(size: int) -> None:
+    x, y, z = filled("f8", (50,)), indices(50, (size,)), filled("f8", (size,), 2)
+    for dynamic in (False, True):
+        check(lambda x, y, z: OPS.add(take(x, y), z), x, y, z, dynamic=dynamic)
+        check(lambda x, y, z: {"x": put(x, z, y)}, x, y, z, dynamic=dynamic)
+        check(lambda x, y: take(OPS.square(x), y), x, y, dynamic=dynamic)
+
+
+@pytest.mark.parametrize("place", [0, 7, 8, 20, 36])
+@pytest.mark.parametrize("index", [50, -51, 2**62, -(2**63)])
+def test_out_of_bounds(place: int, index: int) -> None:
+    x, y = filled("f8", (50,)), indices(50, (37,))
+    y[place] = index
+    check_raises(lambda x, y: take(x, y), x, y)
+    check_raises(lambda x, y: {"x": put(x, 1.0, y)}, x, y)
+    check_raises(lambda x, y: {"x": put(OPS.add(x, 1.0), 1.0, y)}, x, y)
+    check_raises(lambda x, y: {"x": OPS.add(x, 1.0), "result": take(x, y)}, x, y)
+    check_raises(lambda x, y: {"x": reduce_at("add", x, 1.0, y)}, x, y)
+    check_raises(lambda x, y: take(OPS.reshape_copy(x, (10, 5)), OPS.floor_divide(y, 5)), x, y)
+
+
+def test_one_index() -> None:
+    x, y = filled("f8", (5, 4)), np.array(-2)
+    check(lambda x, y: take(x, y), x, y)
+    check(lambda x, y: {"x": put(x, 1.0, y)}, x, y)
+    check(lambda x, y: {"x": put(x, OPS.square(take(x, y)), y)}, x, y)
+    check_raises(lambda x, y: take(x, y), x, np.array(5))
+    check_raises(lambda x, y: {"x": put(x, 1.0, y)}, x, np.array([-6]))
+
+
+def test_nothing_to_index() -> None:
+    empty, some = np.zeros((0, 3)), np.zeros((4,), np.int64)
+    none = np.zeros((0,), np.int64)
+    check_raises(lambda x, y: take(x, y), empty, some)
+    check_raises(lambda x, y: {"x": put(x, 1.0, y)}, empty, some)
+    check(lambda x, y: {"x": put(x, 1.0, y)}, np.ones(3), none)
+    check(lambda x, y: take(x, y), np.ones(3), none)
+
+
+def test_a_put_touches_what_it_writes_alone() -> None:
+    """100 elements of a large input."""
+    found = check(lambda x, y: {"x": put(x, 1.0, y)}, np.zeros(200_000), indices(200_000, (100,)))
+    assert "bytes moved 2400; copies 0" in str(found.assembled.module.program)
