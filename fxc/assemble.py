@@ -13,7 +13,7 @@ from fxc.ir.errors import InternalError
 from fxc.ir.evaluate import evaluate
 from fxc.ir.graph import Graph
 from fxc.ir.records import frozen
-from fxc.ir.types import ArrayType, array_type, stride_order
+from fxc.ir.types import array_type, stride_order
 from fxc.lowering.entry import Module
 from fxc.lowering.loops import Boxed, BufferArg, InputArg, Program
 from fxc.lowering.lower import lower
@@ -67,20 +67,11 @@ def _recipe(graph: Graph, module: Module, engine: Engine) -> Recipe:
         program.results,
         graph.signature,
         {op: kernel_of(op) for op in views},
-        _pairs_apart(graph),
     )
 
 
 def _code(dtype: np.dtype) -> str:
     return {"f": "d", "u": "Q", "b": "?7x"}.get(dtype.kind, "q")  # 8 bytes each
-
-
-def _pairs_apart(graph: Graph) -> tuple[tuple[int, int], ...]:
-    """The pairs of array inputs that must not share memory, because one of them is written."""
-    assert graph.signature is not None
-    arrays = [i for i, value in enumerate(graph.inputs) if isinstance(value.type, ArrayType)]
-    written = graph.signature.mutated_inputs
-    return tuple((i, j) for i in arrays for j in arrays if i < j and (i in written or j in written))
 
 
 def _steps(module: Module, engine: Engine) -> Iterator[NativeStep | NumpyStep]:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import field
 from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar, overload
 
-from fxc.ir.errors import CaptureError, CaptureWarning, InternalError, Unsuited
+from fxc.ir.errors import CaptureError, CaptureWarning, InternalError, OverlapError, Unsuited
 from fxc.ir.records import frozen, mutable
 from fxc.ir.tree import LEAF, TreeSpec, unflatten
 
@@ -124,6 +124,7 @@ class _State:
 
     variants: list[_Variant] = field(default_factory=list)
     refused: dict[object, str] = field(default_factory=dict)
+    overlaps: list[OverlapError] = field(default_factory=list)
     warned: set[str] = field(default_factory=set)
     eager_calls: int = 0
     lock: threading.RLock = field(default_factory=threading.RLock)
@@ -221,8 +222,7 @@ class Compiled(Generic[P, R]):
         try:
             leaves = variant.run(*inputs)
         except Unsuited as error:
-            _log.info("%s: runs as plain NumPy: %s", self.__name__, error)
-            return self._eager(args, kwargs)
+            return self._eager(args, kwargs, error)
         except Exception as error:  # nothing that the caller sees has changed: NumPy replays it
             return self._eager_after(error, args, kwargs)
         variant.calls += 1
@@ -230,18 +230,32 @@ class Compiled(Generic[P, R]):
             return leaves[0]
         return unflatten(variant.out_spec, leaves)
 
-    def _eager(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    def _eager(
+        self, args: tuple[Any, ...], kwargs: dict[str, Any], why: Exception | None = None
+    ) -> Any:
+        """Run the function as it is; the log says why, if that is not to be a warning."""
+        if why is not None:
+            _log.info("%s: runs as plain NumPy: %s", self.__name__, why)
         self._state.eager_calls += 1
         return self.__fxc_original__(*args, **kwargs)
 
     def _miss(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         state = self._state
         key = _coarse_key(args, kwargs)
-        if key in state.refused and not self._options.fullgraph:
-            return self._eager(args, kwargs)
+        if not self._options.fullgraph:
+            if key in state.refused:
+                return self._eager(args, kwargs)
+            for overlap in state.overlaps:
+                if overlap.check(args, kwargs) is not None:
+                    return self._eager(args, kwargs, overlap)
         try:
             with state.lock:
                 variant = self._find(args, kwargs) or self._compile(args, kwargs)
+        except OverlapError as error:
+            if self._options.fullgraph:
+                raise
+            state.overlaps.append(error)
+            return self._eager(args, kwargs, error)
         except CaptureError as error:
             if self._options.fullgraph:
                 raise

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import cached_property
 from itertools import combinations
 from types import MethodType
@@ -13,8 +14,8 @@ from typing import Any, NoReturn
 import numpy as np
 
 from fxc.capture.capture import Captured, capture
-from fxc.capture.guards import same_value
-from fxc.ir.errors import CaptureError, Unsuited, WouldRaise
+from fxc.capture.guards import apart, overlaps_itself, same_value
+from fxc.ir.errors import CaptureError, WouldRaise
 from fxc.ir.evaluate import call, plain_symbol
 from fxc.ir.graph import Graph, Value
 from fxc.ir.signature import Signature
@@ -43,7 +44,6 @@ from .program_file import (
 # answers with an exception, because there is no function left to go back to.
 
 _INT64 = range(-(2**63), 2**63)
-_OVERLAP_WORK: Any = 100_000  # np.shares_memory can take very long; NumPy's stub wants 0 or -1
 
 
 def export(
@@ -72,6 +72,12 @@ def export(
     leaves, in_spec = flatten((args, kwargs))
     own_args, own_kwargs = unflatten(in_spec, _own_views(leaves))
     captured = capture(fn, own_args, own_kwargs, dynamic=dynamic)
+    if captured.overlaps.inputs:
+        texts = (captured.inputs[place].text for place in captured.overlaps.inputs.values())
+        raise CaptureError(
+            f"{' and '.join(texts)} share memory and one of them is written, which cannot be "
+            "exported; pass arrays that do not overlap"
+        )
     parameters = _parameters(fn, len(args))
     names = leaf_names(in_spec, parameters)
     places = _places(captured, in_spec, leaves)
@@ -80,14 +86,7 @@ def export(
         for leaf, place, name in zip(leaves, places, names, strict=True)
     )
     graph = _functional(captured)
-    program = ExportedProgram(Program(graph, in_spec, captured.out_spec, parameters, kept))
-    pair = program._overlapping(leaves)
-    if pair is not None:
-        raise CaptureError(
-            f"{names[pair[0]]} and {names[pair[1]]} share memory and one of them is written, which "
-            "cannot be exported; pass arrays that do not overlap"
-        )
-    return program
+    return ExportedProgram(Program(graph, in_spec, captured.out_spec, parameters, kept))
 
 
 def load(path: str | os.PathLike[str]) -> ExportedProgram:
@@ -326,44 +325,37 @@ class ExportedProgram:
 
     def _run(self, inputs: list[Any]) -> list[Any]:
         plan, guards = self._code
+        self._refuse_overlap(inputs)
         known = self._symbols(inputs) if guards else {}
         if all(guard.holds(known) for guard in guards):
-            try:
+            with suppress(WouldRaise):  # NumPy raises it below
                 return plan.run(*inputs)
-            except Unsuited:
-                self._refuse_overlap(inputs)
-            except WouldRaise:
-                pass
         return call(self.graph, inputs, kernel_of)
 
     def _refuse_overlap(self, inputs: list[Any]) -> None:
-        pair = self._shared(inputs)
-        if pair is not None:
-            left, right = (self._input_names[place] for place in pair)
-            raise ValueError(
-                f"{left} and {right} share memory and one of them is written; "
-                f"{self.graph.name}() is for arrays that do not overlap"
-            )
+        """Raise if a written input has an element in common with another, or with itself."""
+        name, names = self.graph.name, self._input_names
+        written = sorted(self.signature.mutated_inputs)
+        for place in written:
+            if overlaps_itself(inputs[place]):
+                raise ValueError(
+                    f"several elements of {names[place]} lie at one place in memory, and "
+                    f"{name}() writes it; pass a copy"
+                )
+        for pair in self._pairs:
+            left, right = (inputs[place] for place in pair)
+            if np.may_share_memory(left, right) and not apart(left, right):
+                raise ValueError(
+                    f"{names[pair[0]]} and {names[pair[1]]} share memory and one of them is "
+                    f"written; {name}() is for arrays that do not overlap"
+                )
 
-    def _shared(self, inputs: Sequence[Any]) -> tuple[int, int] | None:
-        """Two inputs that have an element in common, and of which one is written."""
+    @cached_property
+    def _pairs(self) -> list[tuple[int, int]]:
+        """The inputs of which one is written, and which therefore have to be apart."""
         written = self.signature.mutated_inputs
         arrays = [p for p, x in enumerate(self.graph.inputs) if isinstance(x.type, ArrayType)]
-        for i, j in combinations(arrays, 2):
-            if (i in written or j in written) and _share(inputs[i], inputs[j]):
-                return i, j
-        return None
-
-    def _overlapping(self, leaves: Sequence[Any]) -> tuple[int, int] | None:
-        """The leaves of two such inputs."""
-        inputs: dict[int, Any] = {}
-        first: dict[int, int] = {}
-        for number, (leaf, value) in enumerate(zip(self._program.leaves, leaves, strict=True)):
-            if isinstance(leaf, Given):
-                inputs[leaf.input] = value
-                first.setdefault(leaf.input, number)
-        pair = self._shared([inputs[place] for place in range(len(inputs))])
-        return None if pair is None else (first[pair[0]], first[pair[1]])
+        return [pair for pair in combinations(arrays, 2) if not written.isdisjoint(pair)]
 
 
 # ------------------------------------------------------------------ exporting
@@ -568,10 +560,3 @@ def _describe(spec: TreeSpec) -> str:
     if spec.container is dict:
         return f"a dict with the keys {list(spec.keys)}"
     return f"a {kind}" if spec.keys else f"a {kind} of {len(spec.children)}"
-
-
-def _share(left: np.ndarray, right: np.ndarray) -> bool:
-    try:
-        return np.shares_memory(left, right, max_work=_OVERLAP_WORK)
-    except np.exceptions.TooHardError:
-        return True

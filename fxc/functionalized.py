@@ -10,7 +10,7 @@ from typing import Any, Generic, ParamSpec, TypeVar
 import numpy as np
 
 from fxc.capture.capture import Captured, capture
-from fxc.ir.evaluate import call
+from fxc.ir.evaluate import call, viewed
 from fxc.ir.graph import Graph
 from fxc.ir.records import frozen
 from fxc.ir.tree import unflatten
@@ -71,12 +71,17 @@ class Functionalized(Generic[P, R]):
         inputs = list(given)
         for place in graph.signature.mutated_inputs:
             inputs[place] = np.copy(given[place], order="K")
+        changed = set(graph.signature.mutated_inputs)
+        for base, parts in captured.overlaps.parts.items():
+            if base not in changed:
+                continue
+            changed.remove(base)
+            for part in parts:  # of the new array as they are of the old
+                inputs[part.input] = viewed(inputs[base], part.steps, {}, kernel_of)
+            changed.update(part.input for part in parts if part.written)
         leaves = call(graph, inputs, kernel_of)
-        changed = {
-            captured.inputs[mutation.input].text: inputs[mutation.input]
-            for mutation in graph.signature.mutations
-        }
-        return unflatten(captured.out_spec, leaves), changed
+        news = {captured.inputs[place].text: inputs[place] for place in sorted(changed)}
+        return unflatten(captured.out_spec, leaves), news
 
     def graph(self, *args: P.args, **kwargs: P.kwargs) -> Graph:
         """The functional graph for these arguments; nothing is run."""

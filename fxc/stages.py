@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from fxc.capture.capture import ArrayLeaf, Captured, ScalarLeaf
+from fxc.capture.overlaps import ViewSteps
 from fxc.dispatch.backend import BackendIndex, BackendMetadata, numpy_index
 from fxc.dispatch.default import default_dispatcher
 from fxc.dispatch.keys import DispatchKey
 from fxc.ir.errors import Unsuited
 from fxc.ir.evaluate import bind_symbols, deliver, evaluate
-from fxc.ir.graph import Graph
+from fxc.ir.graph import Graph, Operand, Value
 from fxc.ir.records import frozen
-from fxc.ir.signature import OutputLeaf, ResultLeaf
+from fxc.ir.signature import InputLeaf, OutputLeaf, ResultLeaf, ViewLeaf, ViewStep
 from fxc.ir.symbols import Guard, recording
 from fxc.ir.types import Type
 from fxc.ops.kernels import kernel_of
@@ -60,14 +62,34 @@ def result_leaves(captured: Captured) -> tuple[OutputLeaf, ...]:
     """The leaves of the caller's result; a ResultLeaf numbers a result of the captured graph."""
     leaves: list[OutputLeaf] = []
     place = 0
+    known = _leaves_of_overlapping(captured) if captured.overlaps.inputs else {}
     for leaf in captured.outputs:
         if isinstance(leaf, ArrayLeaf | ScalarLeaf):
             operand = leaf.value if isinstance(leaf, ArrayLeaf) else leaf.operand
-            leaves.append(ResultLeaf(place, operand.type))
+            leaves.append(known.get(operand) or ResultLeaf(place, operand.type))
             place += 1
         else:
             leaves.append(leaf)
     return tuple(leaves)
+
+
+def _leaves_of_overlapping(captured: Captured) -> dict[Operand, OutputLeaf]:
+    """What inputs that have a common base are in the result, and views of them: of the caller's
+    object, not of the base. See Note [Overlapping inputs].
+    """
+    inputs = captured.overlaps.inputs
+    origins: dict[Operand, tuple[Value, ViewSteps]] = {x: (x, ()) for x in inputs}
+    leaves: dict[Operand, OutputLeaf] = {x: InputLeaf(place) for x, place in inputs.items()}
+    # What functionalization numbers as views of its own is less than the number of results.
+    identity = len(captured.outputs)
+    for node in captured.graph.nodes:
+        if node.schema.is_view and node.args[0] in origins and node.output not in origins:
+            root, steps = origins[node.args[0]]
+            steps = (*steps, ViewStep(node.op, node.args[1:]))
+            origins[node.output] = root, steps
+            leaves[node.output] = ViewLeaf(InputLeaf(inputs[root]), steps, identity)
+            identity += 1
+    return leaves
 
 
 def verified(graph: Graph, after: str) -> Graph:
@@ -86,6 +108,7 @@ def functional_graph(captured: Captured) -> Graph:
     """The captured graph without views and writes, simplified."""
     graph = verified(captured.graph, "capture")
     graph = functionalize(graph, result_leaves(captured), default_dispatcher())
+    graph = _within_regions(graph, captured.overlaps.regions)
     return verified(simplify(verified(graph, "functionalize")), "simplify")
 
 
@@ -93,6 +116,15 @@ def decomposed_graph(functional: Graph, index: BackendIndex) -> Graph:
     """The functional graph in operators that a backend has kernels for, simplified."""
     graph = verified(decompose(functional, index, default_dispatcher()), "decompose")
     return verified(simplify(graph), "simplify after decompose")
+
+
+def _within_regions(graph: Graph, regions: Mapping[int, tuple[ViewSteps, ...]]) -> Graph:
+    """The graph with the regions of its inputs that its mutations must keep to."""
+    assert graph.signature is not None
+    mutations = tuple(
+        replace(m, regions=regions.get(m.input, ())) for m in graph.signature.mutations
+    )
+    return replace(graph, signature=replace(graph.signature, mutations=mutations))
 
 
 def compile_captured(captured: Captured, backend: str | Backend) -> Compilation:

@@ -65,7 +65,8 @@ def build_loops(graph: Graph) -> Program:
     for mutation in graph.signature.mutations:
         name = inputs[mutation.input]
         scope.owned.add(name)
-        aim(context, graph.body, graph.outputs[mutation.result], name)
+        if not mutation.regions:
+            aim(context, graph.body, graph.outputs[mutation.result], name)
     raising = [place for place, node in enumerate(graph.nodes) if _may_raise(node)]
     context.commits_from = raising[-1] + 1 if raising else 0
     for position, node in enumerate(graph.nodes):

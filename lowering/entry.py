@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from fxc.ir.graph import Graph
+from fxc.ir.objects import ARRAY_DATA, ARRAY_DIMS, ARRAY_STRIDES, BYTES_DATA
 from fxc.ir.records import frozen
 from fxc.ir.symbols import Dim, SymExpr, hint, symbols_of
 from fxc.ir.types import ArrayType
@@ -31,29 +32,6 @@ from .vector_math import definitions
 # code. The caller has checked everything that the graph's guards say.
 
 ALIGNMENT = 64
-
-
-@frozen
-class ObjectLayout:
-    """Where CPython and NumPy keep things: byte offsets into their objects."""
-
-    header: int  # size of PyObject
-    bytes_data: int  # from a bytes object to its first byte
-
-    @property
-    def data(self) -> int:
-        return self.header
-
-    @property
-    def dims(self) -> int:
-        return self.header + 16
-
-    @property
-    def strides(self) -> int:
-        return self.header + 24
-
-
-LAYOUT = ObjectLayout(object.__basicsize__, bytes.__basicsize__ - 1)
 
 
 @frozen
@@ -194,7 +172,7 @@ def _emit_segment(
 ) -> None:
     f = FunctionText(module)
     emitter = Emitter(module, f, program, segment.entry)
-    f.lines.append(f"  %table = getelementptr i8, ptr %self, i64 {LAYOUT.bytes_data}")
+    f.lines.append(f"  %table = getelementptr i8, ptr %self, i64 {BYTES_DATA}")
     _bind_symbols(emitter, graph, program, apart, _symbols(program, block, offsets))
     _bind_params(emitter, program)
     _bind_data(emitter, program, block, apart, offsets)
@@ -257,7 +235,7 @@ def _bind_symbols(
         kind = value.type
         if not isinstance(kind, ArrayType):
             continue
-        for field, dims in ((LAYOUT.dims, kind.shape), (LAYOUT.strides, kind.strides)):
+        for field, dims in ((ARRAY_DIMS, kind.shape), (ARRAY_STRIDES, kind.strides)):
             for axis, dim in enumerate(dims):
                 is_symbol = isinstance(dim, SymExpr) and list(symbols_of(dim)) == [str(dim)]
                 if is_symbol and str(dim) in needed and str(dim) not in known:
@@ -273,7 +251,7 @@ def _bind_params(emitter: Emitter, program: Program) -> None:
     params = _argument(f, 1)
     for place, param in enumerate(program.params):
         wide = "double" if param.dtype.kind == "f" else "i64"
-        register = _field(f, params, LAYOUT.bytes_data + 8 * place, wide)
+        register = _field(f, params, BYTES_DATA + 8 * place, wide)
         kind = scalar_type(param.dtype)
         if kind == "float":
             register = f.op(f"fptrunc double {register} to float")
@@ -299,9 +277,9 @@ def _bind_data(
             emitter.regs.data[storage] = f"@fxc.{storage}"
         elif storage in apart:
             array = _argument(f, 2 + apart.index(storage))
-            emitter.regs.data[storage] = _field(f, array, LAYOUT.data, "ptr")
+            emitter.regs.data[storage] = _field(f, array, ARRAY_DATA, "ptr")
         else:
             if not arena:
-                arena = _field(f, _argument(f, 2 + len(apart)), LAYOUT.data, "ptr")
+                arena = _field(f, _argument(f, 2 + len(apart)), ARRAY_DATA, "ptr")
             at = emitter.dim(offsets[storage])
             emitter.regs.data[storage] = f.op(f"getelementptr i8, ptr {arena}, i64 {at}")

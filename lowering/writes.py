@@ -7,13 +7,15 @@ from dataclasses import replace
 
 from fxc.ir.graph import Graph, Node, Operand, Region, Value
 from fxc.ir.location import SourceLocation
+from fxc.ir.signature import ViewStep
 from fxc.ir.symbols import Dim, SymFunc, atoms, computed_in, decide, hint, product, symbols_of
 from fxc.ir.types import ArrayType, ordered_strides
 from fxc.ops.identities import DISTINCT
+from fxc.ops.metas import meta_of
 from fxc.ops.table import TABLE, Tag
 
 from .addressing import byte_offset, step_of, varies
-from .context import STRETCHED_WEIGHT, Body, Context, Origin, is_view_copy
+from .context import STRETCHED_WEIGHT, Body, Context, Origin, is_view_copy, through_view
 from .delayed import store_behind
 from .index_maps import INDEX_MAPS, Idx, broadcast
 from .indexed import index_space, indexed, update_dtypes, updated
@@ -450,7 +452,8 @@ def store_joined(context: Context, node: Node, name: str, outer: Place) -> None:
 def finish(context: Context, graph: Graph, inputs: Sequence[str]) -> list[str]:
     """Give every result a buffer of its own, then bring new contents into the inputs."""
     assert graph.signature is not None
-    wanted = {m.result: inputs[m.input] for m in graph.signature.mutations}
+    mutations = {m.result: m for m in graph.signature.mutations}
+    wanted = {number: inputs[m.input] for number, m in mutations.items()}
     places = [context.place.get(v) if isinstance(v, Value) else None for v in graph.outputs]
     moving = {name for number, name in wanted.items() if places[number] != name}
     results: list[str] = []
@@ -466,7 +469,9 @@ def finish(context: Context, graph: Graph, inputs: Sequence[str]) -> list[str]:
         results.append(placed)
     for number, name in wanted.items():
         if results[number] != name:
-            _commit(context, graph.outputs[number], results[number], name)
+            _commit(
+                context, graph.outputs[number], results[number], name, mutations[number].regions
+            )
             results[number] = name
     for number, name in enumerate(results):
         if number not in wanted:
@@ -492,8 +497,36 @@ def fill_result(context: Context, value: Operand, placed: bool) -> str:
     return name
 
 
-def _commit(context: Context, value: Operand, source: str, name: str) -> None:
-    """Copy a result that was computed elsewhere into the input's buffer."""
+def _commit(
+    context: Context,
+    value: Operand,
+    source: str,
+    name: str,
+    regions: Sequence[tuple[ViewStep, ...]],
+) -> None:
+    """Copy a result that was computed elsewhere into the input's buffer, or regions of it."""
     holder = Value(f"{source}", value.type)
     context.place[holder] = source
-    store(context, holder, name, whole, _loc(context, value))
+    loc = _loc(context, value)
+    for steps in regions or ((),):
+        part: Value = holder
+        place: Place = whole
+        for step in steps:
+            part, place = _viewed(context, part, place, step)
+        store(context, part, name, place, loc)
+
+
+def _viewed(context: Context, value: Value, outer: Place, step: ViewStep) -> tuple[Value, Place]:
+    """A view of a value that fills ``outer``, and the place that it fills itself."""
+    copy = TABLE.partner(step.op, "copy")
+    args = (value, *step.args)
+    kind = meta_of(copy.name)(value.type, *step.args)
+    assert isinstance(kind, ArrayType)
+    view = Value(f"{value.name}_{copy.group}", kind)
+    node = context.node_of[view] = Node(copy.schema, args, (view,))
+    context.note_inline(node)
+
+    def place(body: Body, index: Idx) -> Idx:
+        return outer(body, through_view(node, index))
+
+    return view, place

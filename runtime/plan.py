@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from fxc.ir.errors import Unsuited, WouldRaise
+from fxc.ir.errors import WouldRaise
 from fxc.ir.graph import SliceSpec, Value
 from fxc.ir.records import frozen
 from fxc.ir.signature import (
@@ -85,7 +85,7 @@ class Recipe:
     """What a plan is made of.
 
     ``results`` name the slot of each graph result; ``params`` the graph inputs that are scalars,
-    with their ``struct`` codes; ``apart`` the inputs of which no two may share memory.
+    with their ``struct`` codes.
     """
 
     inputs: tuple[Value, ...]
@@ -96,14 +96,13 @@ class Recipe:
     results: tuple[str, ...]
     signature: Signature
     view_kernels: Mapping[str, Callable[..., Any]]
-    apart: tuple[tuple[int, int], ...] = ()
 
 
 @frozen
 class Plan:
     """``run(*inputs)`` gives the leaves of the result.
 
-    It raises ``Unsuited`` before any effect, and ``WouldRaise`` before any that the caller sees.
+    It raises ``WouldRaise`` before any effect that the caller sees.
     """
 
     run: Callable[..., list[Any]]
@@ -137,7 +136,6 @@ class _PlanWriter:
 
     def write(self) -> str:
         recipe = self.recipe
-        self._check_apart()
         self._bind_symbols()
         for slot in recipe.slots:
             self._allocate(slot)
@@ -167,15 +165,6 @@ class _PlanWriter:
         self.add(f"return [{', '.join(leaves)}]")
         given = ", ".join(f"a{place}" for place in range(len(recipe.inputs)))
         return "\n".join([f"def run({given}):", *self.lines, ""])
-
-    def _check_apart(self) -> None:
-        if not self.recipe.apart:
-            return
-        share = self.constant("may_share_memory", np.may_share_memory)
-        overlap = self.constant("Unsuited", Unsuited)
-        tests = " or ".join(f"{share}(a{i}, a{j})" for i, j in self.recipe.apart)
-        self.add(f"if {tests}:")
-        self.add(f"    raise {overlap}('inputs overlap and one of them is written')")
 
     def _bind_symbols(self) -> None:
         recipe = self.recipe

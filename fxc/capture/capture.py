@@ -4,22 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
 from fxc.dispatch.dispatcher import Dispatcher
-from fxc.ir.errors import CaptureError
+from fxc.ir.errors import CaptureError, OverlapError
 from fxc.ir.graph import Graph, Operand, Region, Value
 from fxc.ir.records import frozen
 from fxc.ir.signature import ConstantLeaf, DimLeaf
 from fxc.ir.tree import TreeSpec, flatten
 from fxc.ir.types import ArrayType
 
+from .assignments import OrderedAssignment, ordered_assignments
 from .door import Door
 from .guards import GuardProgram
 from .operands import Traced, TracedValue, constant
 from .outside import ExternalDict, ExternalList, GraphInput, Outside, SymbolSource
+from .overlaps import Overlaps, SizesNeeded, settle_overlaps
 from .relations import strongest
 from .session import Respecialise, Session, refuse
 from .traced_int import TracedInt
@@ -53,7 +55,8 @@ class Captured:
     ``outputs`` are the leaves of the result in the order of ``out_spec``; the graph's results are
     the operands of its ArrayLeafs and ScalarLeafs, in order. ``guards.check(args, kwargs)`` gives
     the graph's inputs (arrays, scalars and ints, in the order of ``inputs``) or None.
-    ``static`` names the inputs that had to become constants.
+    ``overlaps`` says what became of inputs that share memory. ``static`` names the inputs that
+    had to become constants.
     """
 
     graph: Graph
@@ -62,6 +65,7 @@ class Captured:
     out_spec: TreeSpec
     guards: GuardProgram
     symbols: Mapping[str, SymbolSource]
+    overlaps: Overlaps
     static: frozenset[str]
 
 
@@ -79,7 +83,8 @@ def capture(
 ) -> Captured:
     """Capture the call ``fn(*args, **kwargs)``; nothing of the user's is touched.
 
-    ``dynamic`` makes the sizes of arrays symbols. ``static`` names inputs that are constants.
+    ``dynamic`` makes the sizes of arrays symbols, unless arrays overlap. ``static`` names inputs
+    that are constants.
 
     Raises ``CaptureError`` for what cannot be captured; what the program itself raises, NumPy's
     errors included, comes through as it is.
@@ -91,6 +96,8 @@ def capture(
             if request.names <= static:
                 raise RuntimeError(f"{request.names} are constants already") from None
             static |= request.names
+        except SizesNeeded:
+            dynamic = False
     raise CaptureError("too many numbers had to become constants")
 
 
@@ -124,13 +131,16 @@ def _attempt(
     relations = strongest(session.guards)
     for relation in relations:
         outside.guards.check_relation(relation)
+    overlaps = settle_overlaps(outside)
     results = tuple(
         leaf.value if isinstance(leaf, ArrayLeaf) else leaf.operand
         for leaf in outputs
         if isinstance(leaf, ArrayLeaf | ScalarLeaf)
     )
     params = tuple(each.value for each in outside.inputs)
-    body = Region(params, session.builder.nodes, results)
+    body = Region(params, (*overlaps.nodes, *session.builder.nodes), results)
+    for assignment in ordered_assignments(body):
+        _refuse_assignment(assignment, outside, overlaps)
     name = getattr(fn, "__name__", type(fn).__name__)
     name = name if name.isidentifier() else "function"
     return Captured(
@@ -140,8 +150,25 @@ def _attempt(
         out_spec=out_spec,
         guards=outside.guards.program(outside.input_sources),
         symbols=outside.symbols,
+        overlaps=overlaps,
         static=static,
     )
+
+
+def _refuse_assignment(
+    assignment: OrderedAssignment, outside: Outside, overlaps: Overlaps
+) -> NoReturn:
+    """Say that NumPy's order shows; first make sure of it. See Note [Assignments in order]."""
+    if not assignment.symbols <= outside.static:
+        raise Respecialise(assignment.symbols)
+    reason = (
+        "an assignment from an overlapping part of the array with another step depends on the "
+        "order of elements and cannot be captured; copy the source first"
+    )
+    place = next((p for p, x in enumerate(outside.inputs) if x.value is assignment.root), None)
+    if place in overlaps.parts:
+        raise OverlapError(reason, outside.guards.program(()).check)
+    raise refuse(reason, assignment.node.loc)
 
 
 def _admit_callee(outside: Outside, fn: Any) -> tuple[Any, tuple[Any, ...]]:

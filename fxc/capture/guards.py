@@ -170,8 +170,32 @@ def same_keys(found: dict[Any, Any], known: tuple[Any, ...]) -> bool:
     return len(found) == len(known) and same_items(tuple(found), known)
 
 
+def apart(x: np.ndarray, y: np.ndarray) -> bool:
+    """Whether two arrays have no element in common; False where that is hard to know."""
+    try:
+        return not np.shares_memory(x, y, max_work=_MOST_WORK)
+    except np.exceptions.TooHardError:
+        return False
+
+
+_MOST_WORK: Any = 100_000  # NumPy's stub wants 0 or -1
+
+
+def overlaps_itself(x: np.ndarray) -> bool:
+    """Whether two elements of an array lie at one place in memory, or may."""
+    reach = x.itemsize
+    for step, size in sorted(zip(map(abs, x.strides), x.shape, strict=True)):
+        if size > 1 and step < reach:
+            return x.size > 0
+        reach += (size - 1) * step
+    return False
+
+
 _NAMESPACE: dict[str, Any] = {
     "ndarray": np.ndarray,
+    "may_share": np.may_share_memory,
+    "apart": apart,
+    "overlaps_itself": overlaps_itself,
     "same_value": same_value,
     "same_items": same_items,
     "same_keys": same_keys,

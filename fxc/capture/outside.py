@@ -110,6 +110,7 @@ class Outside:
         self.guards = GuardBuilder()
         self.inputs: list[GraphInput] = []
         self.input_sources: list[Source] = []
+        self.arrays: dict[Value, np.ndarray] = {}  # of the inputs that are arrays
         self.symbols: dict[str, SymbolSource] = {}
         self.known: dict[int, Known] = {}
 
@@ -174,7 +175,8 @@ class Outside:
 
     # -------------------------------------------------------- inputs of the graph
 
-    def _add_input(self, kind: Any, source: Source, name: str, hidden: bool) -> Value:
+    def add_input(self, kind: Any, source: Source, name: str, hidden: bool) -> Value:
+        """A new input of the graph."""
         value = self.session.builder.value(kind, name)
         self.inputs.append(GraphInput(value, source.text, hidden))
         self.input_sources.append(source)
@@ -190,7 +192,7 @@ class Outside:
             f"type({source.var}) is int and {bound} <= {source.var} < 9223372036854775808", text
         )
         kind = ScalarType(np.dtype("i8"), weak=True)
-        graph_value = self._add_input(kind, source, name, False)
+        graph_value = self.add_input(kind, source, name, False)
         dim = symbol(graph_value.name, hint=value, lower=low)
         self.guards.symbols[graph_value.name] = source.var
         self.symbols[graph_value.name] = SymbolSource(len(self.inputs) - 1, "value")
@@ -201,7 +203,7 @@ class Outside:
             f"type({source.var}) is {type(value).__name__}",
             f"{source.text} is a {type(value).__name__}",
         )
-        graph_value = self._add_input(scalar_type_of(value), source, name, False)
+        graph_value = self.add_input(scalar_type_of(value), source, name, False)
         self.session.origins[graph_value] = frozenset((name,))
         return TracedScalar(graph_value)
 
@@ -215,7 +217,7 @@ class Outside:
             f"type({source.var}) is {self.guards.constant(type(value))}",
             f"{source.text} is a {type(value).__name__}",
         )
-        graph_value = self._add_input(scalar_type_of(value), source, name, False)
+        graph_value = self.add_input(scalar_type_of(value), source, name, False)
         self.session.origins[graph_value] = frozenset((name,))
         return TracedScalar(graph_value)
 
@@ -224,8 +226,9 @@ class Outside:
             raise refuse(f"{source.text} has dtype {array.dtype}, {_EAGER}")
         if not array.flags.aligned:
             raise refuse(f"{source.text} is not aligned in memory, {_EAGER}")
-        value = self._add_input(array_type(array.dtype, ()), source, name, hidden)
+        value = self.add_input(array_type(array.dtype, ()), source, name, hidden)
         value.type = self._array_type(array, source, value.name)
+        self.arrays[value] = array
         return TracedArray(value)
 
     def _array_type(self, array: np.ndarray, source: Source, name: str) -> ArrayType:

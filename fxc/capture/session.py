@@ -6,7 +6,7 @@ The thread's current session is found by ``current()``; traced values belong to 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -93,6 +93,11 @@ class Session:
         elif result is not None and self.region:
             self.homes.update((each, self.region) for each in result)
         return result
+
+    @property
+    def written(self) -> Collection[Value]:
+        """The arrays that own memory which was written."""
+        return self._written.keys()
 
     def enter_region(self) -> int:
         """Begin a region; gives the one around it, for ``leave_region``."""

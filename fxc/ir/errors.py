@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 
 class FxcError(Exception):
     """What all errors of fxc have in common."""
@@ -14,6 +16,18 @@ class CaptureError(FxcError):
     Without ``fullgraph=True`` a user sees it as a :class:`CaptureWarning`, and the call runs as
     plain NumPy.
     """
+
+
+class OverlapError(CaptureError):
+    """Inputs overlap, one of them is written, and no graph says what that does.
+
+    ``check(args, kwargs)`` is not None for the calls in which it would be the same. Without
+    ``fullgraph=True`` such a call runs as plain NumPy, and only the log says so.
+    """
+
+    def __init__(self, reason: str, check: Callable[..., object]) -> None:
+        super().__init__(reason)
+        self.check = check
 
 
 class InternalError(FxcError):
@@ -33,8 +47,8 @@ class CaptureWarning(UserWarning):
 
 
 class Unsuited(FxcError):
-    """The compiled code is not for this call: inputs overlap and one is written, or a relation of
-    sizes does not hold. Nothing has been done yet.
+    """The compiled code is not for this call: a relation of sizes does not hold. Nothing has been
+    done yet.
     """
 
 

@@ -17,7 +17,15 @@ from . import symbols
 from .errors import InternalError
 from .graph import Arg, Graph, Literal, Node, Operand, Region, SliceSpec, Value
 from .records import mutable
-from .signature import ConstantLeaf, DimLeaf, InputLeaf, OutputLeaf, ResultLeaf, ViewLeaf
+from .signature import (
+    ConstantLeaf,
+    DimLeaf,
+    InputLeaf,
+    OutputLeaf,
+    ResultLeaf,
+    ViewLeaf,
+    ViewStep,
+)
 from .symbols import Dim, Symbol, SymExpr
 from .types import ArrayType, ScalarType, Type, normal_strides
 
@@ -220,13 +228,18 @@ def deliver(
     signature = graph.signature
     if signature is None:
         raise InternalError(f"{graph.name} has no signature: it is not functionalized")
-    boundary = _Boundary(args, results, bind_symbols(graph.inputs, args), kernel_of)
+    known = bind_symbols(graph.inputs, args)
+    boundary = _Boundary(args, results, known, kernel_of)
     # A result may be an input that the caller sees change: all are kept before one is written.
     for leaf in signature.outputs:
         boundary.keep(leaf)
     news = [np.array(results[mutation.result]) for mutation in signature.mutations]
     for mutation, new in zip(signature.mutations, news, strict=True):
-        np.copyto(args[mutation.input], new, casting="equiv")
+        for steps in mutation.regions or ((),):
+            target, source = (
+                viewed(x, steps, known, kernel_of) for x in (args[mutation.input], new)
+            )
+            np.copyto(target, source, casting="equiv")
     return [boundary.object(leaf) for leaf in signature.outputs]
 
 
@@ -280,10 +293,16 @@ class _Boundary:
                 assert_never(leaf)
 
     def view(self, leaf: ViewLeaf) -> Any:
-        array = self.object(leaf.base)
-        for step in leaf.steps:
-            array = self.kernel_of(step.op)(array, *with_symbols(step.args, self.symbols))
-        return array
+        return viewed(self.object(leaf.base), leaf.steps, self.symbols, self.kernel_of)
+
+
+def viewed(
+    array: Any, steps: Sequence[ViewStep], known: Mapping[str, int], kernel_of: KernelOf
+) -> Any:
+    """The view of an array by these steps."""
+    for step in steps:
+        array = kernel_of(step.op)(array, *with_symbols(step.args, known))
+    return array
 
 
 def _dense_copy(array: np.ndarray, strides: Sequence[int]) -> np.ndarray:

@@ -268,7 +268,7 @@ class _Parser(AtomParser):
             number = self.input(numbers)
             self.expect(":=")
             self.expect("result")
-            mutations.append(Mutation(number, self.integer()))
+            mutations.append(Mutation(number, self.integer(), self.regions()))
             self.end_line()
         while self.accept("output"):
             token = self.next
@@ -278,6 +278,12 @@ class _Parser(AtomParser):
             outputs.append(self.leaf(numbers))
             self.end_line()
         return Signature(tuple(mutations), tuple(outputs))
+
+    def regions(self) -> tuple[tuple[ViewStep, ...], ...]:
+        found: list[tuple[ViewStep, ...]] = []
+        while self.accept("in"):
+            found.append(self.steps())
+        return tuple(found)
 
     def input(self, numbers: dict[str, int]) -> int:
         token = self.take("value", "an input")
@@ -296,7 +302,8 @@ class _Parser(AtomParser):
                 self.expect("of")
                 kind = self.expect("input", "result")
                 base = InputLeaf(self.input(numbers)) if kind == "input" else self.result_leaf()
-                return ViewLeaf(base, self.steps(), identity)
+                steps = self.steps() if self.accept("by") else ()
+                return ViewLeaf(base, steps, identity)
             case "dim":
                 return DimLeaf(self.dim())
             case _:
@@ -309,7 +316,7 @@ class _Parser(AtomParser):
 
     def steps(self) -> tuple[ViewStep, ...]:
         found: list[ViewStep] = []
-        while self.accept("," if found else "by"):
+        while not found or self.accept(","):
             schema = self.operator()
             found.append(ViewStep(schema.name, self.arguments(schema.params[1:])))
         return tuple(found)

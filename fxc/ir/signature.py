@@ -15,19 +15,25 @@ from .types import Type
 
 
 @frozen
-class Mutation:
-    """Input number ``input`` is updated in place with the graph's result number ``result``."""
-
-    input: int
-    result: int
-
-
-@frozen
 class ViewStep:
     """One view operator and its arguments after the array: ``select(·, 0, 0)``."""
 
     op: str
     args: tuple[Any, ...]
+
+
+@frozen
+class Mutation:
+    """Input number ``input`` is updated in place with the graph's result number ``result``.
+
+    ``regions`` are views of the input, by their steps: what lies outside of all of them is the
+    same in the result, and must not be written, for it may belong to others. Empty where the whole
+    input may be.
+    """
+
+    input: int
+    result: int
+    regions: tuple[tuple[ViewStep, ...], ...] = ()
 
 
 @frozen

@@ -68,8 +68,6 @@ class Scenario:
         """How fxc is expected to treat this layout; None if as one graph."""
         if layout == "F" and len(self.shape) < 2:
             return Absent("an array of one dimension has no Fortran order")
-        if layout == "overlapping":
-            return self.differs.get(layout, self.differs.get(EVERYWHERE, Pending()))
         return self.differs.get(layout, self.differs.get(EVERYWHERE))
 
     @property
