@@ -182,6 +182,12 @@ def of_a_view(x):
     v[:-1] += v[1:]
     return w, x[10:]
 
+def of_a_reshape(x):
+    v = x.reshape(2, -1)
+    v[0, 1:] -= v[1, :-1]
+    v[0] += v[1].sum()
+    return v, x[10:]
+
 def strided(x):
     x[1:300:3] = x[300:600:3]
     x[::-1][-50:] = 0
@@ -202,7 +208,7 @@ def out(x):
 def left_to_numpy(x):
     x[:50] = np.sort(x)[-50:]
 
-for program in (assigned, updated, of_a_view, strided, nothing, one_element, out, left_to_numpy):
+for program in (assigned, updated, of_a_view, of_a_reshape, strided, nothing, one_element, out, left_to_numpy):
     for dynamic in (False, True):
         compiled = fxc.compile(program, fullgraph=True, dynamic=dynamic)
         x, y = half_protected(), half_protected()

@@ -45,6 +45,18 @@ def test_scenario(scenario: Scenario, layout: str) -> None:
         assert compiled.cache_info().eager_calls == (CALLS if plain else 0), f"expected: {how}"
 
 
+COMPILED = [scenario for scenario in SCENARIOS if scenario.expected("strided") is None]
+
+
+@pytest.mark.parametrize("options", [{"backend": "numpy"}, {"dynamic": True}], ids=str)
+@pytest.mark.parametrize("scenario", COMPILED, ids=lambda scenario: scenario.name)
+def test_otherwise_compiled(scenario: Scenario, options: dict[str, Any]) -> None:
+    expected = as_numpy(scenario, "strided")
+    compiled = fxc.compile(scenario.program, fullgraph=True, **options)
+    assert_same(expected, run(compiled, arguments(scenario, "strided")))
+    assert compiled.cache_info().eager_calls == (expected.error is not None)
+
+
 WRITING = [cell for cell in CELLS if writes(*cell.values)]  # type: ignore[arg-type]
 
 

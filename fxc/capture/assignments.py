@@ -62,7 +62,7 @@ def _judged(
     into, given = target.type, source.type
     if not isinstance(into, ArrayType) or not isinstance(given, ArrayType):
         return None
-    if into.rank != 1 or given.rank == 0 or into.strides[-1] == given.strides[-1]:
+    if into.rank != 1 or given.rank == 0 or not _run_apart(into.strides[-1], given.strides[-1]):
         return None
     assert isinstance(source, Value)  # literals are scalars
     root, to_target = _path(target, views)
@@ -79,6 +79,13 @@ def _judged(
         if not is_order_shown(*parts):
             return None
     return OrderedAssignment(node, root, symbols)
+
+
+def _run_apart(into: Dim, out_of: Dim) -> bool:
+    """Whether two vectors may run the same way with different steps."""
+    if isinstance(into, int) and isinstance(out_of, int) and into * out_of <= 0:
+        return False
+    return into not in (out_of, -out_of)
 
 
 def _path(value: Value, views: dict[Value, Node]) -> tuple[Value, tuple[ViewStep, ...]]:

@@ -293,7 +293,7 @@ class Outside:
         for axis, (stride, var) in enumerate(zip(array.strides, names, strict=True)):
             if shape[axis] == 1 or shape[axis] == 0:
                 strides.append(stride)
-            elif abs(stride) <= itemsize:
+            elif abs(stride) <= itemsize or f"{name}.s{axis}" in self.static:
                 self.guards.check(f"{var} == {stride}", f"stride {axis} of {source.text}")
                 strides.append(stride)
             else:
