@@ -62,7 +62,7 @@ def _recipe(graph: Graph, module: Module, engine: Engine) -> Recipe:
         graph.inputs,
         tuple(slots),
         module.arena,
-        tuple((param.input, _code(param.dtype)) for param in program.params),
+        tuple((param.input, param.part, _code(param.dtype)) for param in program.params),
         tuple(_steps(module, engine)),
         program.results,
         graph.signature,

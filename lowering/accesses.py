@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from fxc.ir.records import frozen
-from fxc.ir.symbols import Dim, substitute
+from fxc.ir.symbols import Dim, decide, substitute
 
 from .addressing import linearised
 from .index_maps import Idx
@@ -72,6 +72,11 @@ def conflict(first: Sequence[Access], second: Sequence[Access]) -> bool:
     written = {a.storage for a in first if a.written}
     read = {a.storage for a in first}
     return any(a.storage in written or (a.written and a.storage in read) for a in second)
+
+
+def are_apart(index: Idx, other: Idx) -> bool:
+    """Whether two indices into one buffer never point to the same element."""
+    return any(decide(i, "!=", j) is True for i, j in zip(index, other, strict=True))
 
 
 def rename(stmt: Stmt, dims: dict[str, Dim]) -> Stmt:

@@ -79,7 +79,7 @@ class _Blocking:
         totals = [s for s in rows.body if isinstance(s, Accumulate)]
         if not totals or any(isinstance(s, Loop | Store) for s in rows.body):
             return None
-        if any(s.order == "pairwise" or s.position is not None or s.levels > 1 for s in totals):
+        if any(s.is_pairwise or s.position is not None or s.levels > 1 for s in totals):
             return None
         outside = {name for s in loop.body if s is not rows for name in _defined(s)}
         if any(atom in outside for s in rows.body for atom in atoms_read(s)):
@@ -94,7 +94,8 @@ class _Blocking:
         buffer = self.program.buffers[load.buffer]
         offset = byte_offset(buffer, load.index)
         along, down = step_of(offset, columns.var), step_of(offset, rows.var)
-        if along is None or down is None or abs(hint(along)) != load.dtype.itemsize:
+        size = load.dtype.itemsize * (2 if buffer.parts else 1)
+        if along is None or down is None or abs(hint(along)) != size:
             return False
         return abs(hint(down)) >= FAR and hint(columns.size) * hint(rows.size) * hint(along) >= MANY
 

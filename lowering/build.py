@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from fxc.ir.graph import ArrayConstant, Graph, Literal, Node, Region, Value, walk
 from fxc.ir.symbols import guard, hint, product, symbol
-from fxc.ir.types import ArrayType, ScalarType, c_strides
+from fxc.ir.types import PART_DTYPES, ArrayType, ScalarType, c_strides
 from fxc.ops.metas.shapes import hints
 from fxc.ops.table import TABLE, Tag
 
 from . import control
+from .accesses import accesses
 from .context import (
     INLINE_RESHAPES,
     INLINE_WEIGHT,
@@ -74,7 +77,7 @@ def build_loops(graph: Graph) -> Program:
         visit(context, node)
     scope.position = len(graph.nodes)
     results = finish(context, graph, inputs)
-    return Program(
+    program = Program(
         graph.name,
         context.buffers,
         tuple(context.params),
@@ -83,6 +86,21 @@ def build_loops(graph: Graph) -> Program:
         tuple(scope.statements),
         tuple(context.copies),
     )
+    return _without_unread_wholes(program)
+
+
+def _without_unread_wholes(program: Program) -> Program:
+    """Complex temporaries that are only read by their parts are float buffers."""
+    used: dict[str, set[str]] = {}
+    for access in (a for stmt in program.body for a in accesses(program, stmt)):
+        used.setdefault(access.storage, set()).add(access.buffer)
+    buffers = dict(program.buffers)
+    for name, buffer in program.buffers.items():
+        whole = program.buffers[buffer.storage]
+        if buffer.parts and whole.role == "temp" and used.get(whole.name) == {name}:
+            del buffers[whole.name]
+            buffers[name] = replace(buffer, storage=name)
+    return replace(program, buffers=buffers)
 
 
 def _declare(context: Context, number: int, value: Value) -> str:
@@ -96,6 +114,9 @@ def _declare(context: Context, number: int, value: Value) -> str:
     param = Param(name, kind.dtype, number)
     if kind.dtype in NATIVE_DTYPES:
         context.params.append(param)
+    elif kind.dtype in PART_DTYPES:
+        dtype = PART_DTYPES[kind.dtype]
+        context.params += [Param(f"{name}.{p}", dtype, number, p) for p in ("real", "imag")]
     if kind.weak and kind.dtype.kind == "i":
         context.dim_of[value] = symbol(value.name)
     else:

@@ -57,8 +57,8 @@ def _is_even(program: Program, outer: Loop, inner: Loop) -> bool:
             case Index(value=value):
                 if not _continues(value, outer, inner):
                     return False
-            case Accumulate(levels=levels, order=order, position=position):
-                if levels < 2 or order == "pairwise":
+            case Accumulate(levels=levels, position=position):
+                if levels < 2 or stmt.is_pairwise:
                     return False
                 if position is not None and not _continues(position, outer, inner):
                     return False

@@ -15,24 +15,38 @@ from fxc.ir.graph import Literal, Node, Operand, Region, Value, walk
 from fxc.ir.location import SourceLocation
 from fxc.ir.records import mutable
 from fxc.ir.symbols import Dim, computed, product, substitute, symbol, symbols_of
-from fxc.ir.types import ArrayType, Type, array_type, c_strides, ordered_strides, stride_order
+from fxc.ir.types import (
+    PART_DTYPES,
+    ArrayType,
+    Type,
+    array_type,
+    c_strides,
+    ordered_strides,
+    stride_order,
+)
 from fxc.ops.table import TABLE, Tag
 
+from . import complex_rules
+from .complex_rules import ComplexRule
 from .factories import FACTORIES
-from .index_maps import INDEX_MAPS, Idx, broadcast
+from .index_maps import INDEX_MAPS, PART_VIEWS, Idx, broadcast
 from .indexed import indexed, wrapped
 from .loops import (
     Atom,
     Buffer,
     Compute,
     Const,
+    Element,
     Index,
     Load,
     Loop,
+    Pair,
     Param,
     Stmt,
+    Store,
 )
-from .pointwise import loop_dtypes, loop_name, weight
+from .pointwise import loop_dtypes, loop_name, rule_of, weight
+from .scalar_rules import BOOL
 
 # Note [Writes in place]
 # A functional scatter gives a new value; where the old one is not read any more the new one takes
@@ -303,12 +317,16 @@ class Context:
         index = self.loop_vars(value.type.shape)
         here: Idx = index
         base = value
+        part: Idx = ()
         while base not in self.place:
             node = self.node_of.get(base)
             if node is None or not is_view_copy(node) or isinstance(node.args[0], Literal):
                 return None
             base, here = node.args[0], through_view(node, here)
+            part = (PART_VIEWS[node.op],) if node.op in PART_VIEWS else part
         buffer = self.buffers[self.place[base]]
+        if part:
+            buffer, here = self.buffers[self.parts(buffer.name)], (*here, *part)
         offset: Dim = buffer.offset
         for stride, at in zip(buffer.strides, here, strict=True):
             offset = offset + at * stride
@@ -348,9 +366,35 @@ class Context:
         """Another reading of the memory of ``buffer``."""
         name = self.unused(f"v{len(self.buffers)}")
         self.buffers[name] = replace(
-            buffer, name=name, shape=kind.shape, strides=tuple(strides), offset=offset
+            buffer,
+            name=name,
+            dtype=kind.dtype,
+            shape=kind.shape,
+            strides=tuple(strides),
+            offset=offset,
+            parts=False,
         )
         return name
+
+    def parts(self, name: str) -> str:
+        """The reading of a complex buffer as floats. See Note [Complex numbers]."""
+        buffer, parts = self.buffers[name], f"{name}.parts"
+        if parts not in self.buffers:
+            dtype = PART_DTYPES[buffer.dtype]
+            shape, strides = (*buffer.shape, 2), (*buffer.strides, dtype.itemsize)
+            self.buffers[parts] = replace(
+                buffer, name=parts, dtype=dtype, shape=shape, strides=strides, parts=True
+            )
+        return parts
+
+    def cells(self, name: str, index: Idx, element: Element) -> list[Store]:
+        """The stores that put an element at ``index`` of a buffer."""
+        if not isinstance(element, Pair):
+            return [Store(name, index, element, self.buffers[name].dtype)]
+        parts = self.parts(name)
+        dtype = self.buffers[parts].dtype
+        both = enumerate((element.re, element.im))
+        return [Store(parts, (*index, part), atom, dtype) for part, atom in both]
 
 
 def through_view(node: Node, index: Idx) -> Idx:
@@ -374,19 +418,41 @@ class Body:
         self.context = context
         self.stmts: list[Stmt] = []
         self.origins: list[Origin] = []
-        self._known: dict[tuple[Operand, Idx], Atom] = {}
+        self._known: dict[tuple[Operand, Idx], Element] = {}
 
     def value(self, operand: Operand, index: Idx, dtype: np.dtype | None = None) -> Atom:
+        """The element of ``operand``, which is real, at ``index``, cast to ``dtype``."""
+        return real_atom(self.element(operand, index, dtype))
+
+    def element(self, operand: Operand, index: Idx, dtype: np.dtype | None = None) -> Element:
         """The element of ``operand`` at ``index``, cast to ``dtype``."""
         if isinstance(operand, Literal):
-            return _literal(operand, dtype)
-        atom = self._known.get((operand, index))
-        if atom is None:
-            atom = self._known[operand, index] = self._element(operand, index)
-        return self.cast(atom, operand.type.dtype, dtype)
+            return literal_element(operand.value, dtype or operand.type.dtype)
+        found = self._known.get((operand, index))
+        if found is None:
+            found = self._known[operand, index] = self._element(operand, index)
+        return self.cast(found, operand.type.dtype, dtype)
 
-    def cast(self, atom: Atom, source: np.dtype, dtype: np.dtype | None) -> Atom:
+    def truth(self, operand: Operand, index: Idx) -> Atom:
+        """Whether the element of ``operand`` at ``index`` counts as true."""
+        found = self.element(operand, index)
+        dtype = operand.type.dtype
+        if isinstance(found, Pair):
+            return complex_rules.truth(self, found, dtype)
+        if dtype == BOOL:
+            return found
+        zero = Const(dtype.type(0).item(), dtype)
+        return self.compute("not_equal", (found, zero), (dtype, dtype), BOOL)
+
+    def cast(self, element: Element, source: np.dtype, dtype: np.dtype | None) -> Element:
         if dtype is None or dtype == source:
+            return element
+        if isinstance(element, Pair) or dtype in PART_DTYPES:
+            return complex_rules.cast(self, element, source, dtype)
+        return self.cast_atom(element, source, dtype)
+
+    def cast_atom(self, atom: Atom, source: np.dtype, dtype: np.dtype) -> Atom:
+        if dtype == source:
             return atom
         return self.compute("astype", (atom,), (source,), dtype)
 
@@ -419,33 +485,62 @@ class Body:
         self.stmts.append(Load(name, self.context.buffers[buffer].dtype, buffer, index))
         return name
 
-    def _element(self, value: Value, index: Idx) -> Atom:
+    def _element(self, value: Value, index: Idx) -> Element:
         context = self.context
         origin = value
         while value not in context.place:
             if value in context.param_of:
-                return context.param_of[value].name
+                return _given(context.param_of[value])
             if value in context.literal_of:
-                return self.value(context.literal_of[value], ())
+                return self.element(context.literal_of[value], ())
             if value in context.dim_of:
                 return self.index(context.dim_of[value], value.type.dtype)
             node = context.node_of[value]
-            if TABLE[node.op].tag is Tag.GATHER:
-                index = indexed(self, node, index)
-            elif is_view_copy(node):
-                index = through_view(node, index)
-            else:
+            if node.op in PART_VIEWS:
+                return self._part(node, index, origin)
+            passed = self._passed(node, index)
+            if passed is None:
                 return self._computed(node, index)
+            index = passed
             if isinstance(node.args[0], Literal):
-                return self.value(node.args[0], index)
+                return self.element(node.args[0], index)
             value = node.args[0]
-        atom = self.load(context.place[value], index)
+        name = context.place[value]
+        if value.type.dtype not in PART_DTYPES:
+            return self._loaded(name, index, origin)
+        parts = context.parts(name)
+        return Pair(*(self._loaded(parts, (*index, part), origin) for part in range(2)))
+
+    def _passed(self, node: Node, index: Idx) -> Idx | None:
+        """The index into the array that ``node`` only rearranges; None if it computes something."""
+        if TABLE[node.op].tag is Tag.GATHER:
+            return indexed(self, node, index)
+        return through_view(node, index) if is_view_copy(node) else None
+
+    def _loaded(self, name: str, index: Idx, origin: Value) -> Atom:
+        atom = self.load(name, index)
         load = self.stmts[-1]
         assert isinstance(load, Load)
         self.origins.append(Origin(load, origin))
         return atom
 
-    def _computed(self, node: Node, index: Idx) -> Atom:
+    def _part(self, node: Node, index: Idx, origin: Value) -> Atom:
+        """The element of ``x.real`` or ``x.imag``; of memory only that part is read."""
+        part, value = PART_VIEWS[node.op], node.args[0]
+        while isinstance(value, Value) and value not in self.context.place:
+            inner = self.context.node_of.get(value)
+            passed = None if inner is None else self._passed(inner, index)
+            if inner is None or passed is None:
+                break
+            index, value = passed, inner.args[0]
+        if isinstance(value, Value) and value in self.context.place:
+            parts = self.context.parts(self.context.place[value])
+            return self._loaded(parts, (*index, part), origin)
+        pair = self.element(value, index)
+        assert isinstance(pair, Pair)
+        return (pair.re, pair.im)[part]
+
+    def _computed(self, node: Node, index: Idx) -> Element:
         op = TABLE[node.op]
         if op.tag is Tag.FACTORY:
             return FACTORIES[node.op](self, node, index)
@@ -459,18 +554,37 @@ class Body:
         resolved, result = loop_dtypes(node)
         for operand, dtype in zip(operands, resolved, strict=True):
             at = broadcast(operand.type.shape, index, node.output.type.shape)
-            args.append(self.value(operand, at, dtype))
+            args.append(self.element(operand, at, dtype))
             dtypes.append(dtype)
-        name = self.compute(loop_name(node), args, dtypes, result)
-        return self.cast(name, result, node.output.type.dtype)
+        rule = rule_of(node)
+        if isinstance(rule, ComplexRule):
+            made = rule.make(self, args, tuple(dtypes), result)
+        else:
+            made = self.compute(loop_name(node), list(map(real_atom, args)), dtypes, result)
+        return self.cast(made, result, node.output.type.dtype)
 
 
 def _statics(node: Node) -> int:
     return sum(not param.is_value for param in node.schema.params)
 
 
-def _literal(literal: Literal, dtype: np.dtype | None) -> Const:
-    wanted = dtype if dtype is not None else literal.type.dtype
+def literal_element(value: object, dtype: np.dtype) -> Element:
+    """A scalar known now, as an element of ``dtype``."""
     with np.errstate(all="ignore"):
-        value = np.asarray(literal.value).astype(wanted)
-    return Const(value.item(), wanted)
+        found = np.asarray(value).astype(dtype)
+    if dtype in PART_DTYPES:
+        part = PART_DTYPES[dtype]
+        return Pair(Const(found.real.item(), part), Const(found.imag.item(), part))
+    return Const(found.item(), dtype)
+
+
+def real_atom(element: Element) -> Atom:
+    """An element that is no complex number."""
+    assert not isinstance(element, Pair)
+    return element
+
+
+def _given(param: Param) -> Element:
+    if param.dtype in PART_DTYPES:
+        return Pair(f"{param.name}.real", f"{param.name}.imag")
+    return param.name

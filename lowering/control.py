@@ -10,7 +10,7 @@ from fxc.ir.graph import Literal, Node, Operand, Region, Value
 from fxc.ir.symbols import symbol
 
 from .context import Body, Context, Scope, free_values, new_scope
-from .loops import Atom, Const, For, If, Stmt
+from .loops import Atom, For, If, Stmt
 from .writes import aim, place_apart, store, whole
 
 BOOL = np.dtype(bool)
@@ -29,12 +29,8 @@ def scalar(context: Context, operand: Operand) -> Atom:
 
 def truth(context: Context, operand: Operand) -> Atom:
     """Whether a rank-0 operand counts as true."""
-    source = operand.type.dtype
     body = Body(context)
-    atom = body.value(operand, ())
-    if source != BOOL:
-        zero = Const(source.type(0).item(), source)
-        atom = body.compute("not_equal", (atom, zero), (source, source), BOOL)
+    atom = body.truth(operand, ())
     for stmt in body.stmts:
         context.emit(stmt)
     return atom

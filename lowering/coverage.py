@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from fxc.ir.graph import ArrayConstant, Node, operands_of
+from fxc.ir.graph import Node, operands_of
+from fxc.ir.types import PART_DTYPES
 from fxc.ops.table import TABLE, Operator, Tag
 
+from .complex_rules import COMPLEX_RULES, ComplexRule
 from .index_maps import INDEX_MAPS
 from .indexed import update_dtypes
-from .pointwise import loop_dtypes
+from .pointwise import loop_dtypes, rule_of
 from .reductions import REDUCERS, SCANS, has_nest
 from .scalar_rules import SCALAR_RULES
 
@@ -24,11 +26,13 @@ def is_native(node: Node) -> bool:
     """Whether lowering has code for the node."""
     types = [operand.type for arg in node.args for operand in operands_of(arg)]
     types += [value.type for value in node.outputs]
-    if any(kind.dtype not in NATIVE_DTYPES for kind in types):
+    if any(kind.dtype not in NATIVE_DTYPES and kind.dtype not in PART_DTYPES for kind in types):
         return False
     match TABLE[node.op].tag:
         case Tag.POINTWISE:
-            rule = SCALAR_RULES.get(node.op)
+            rule = rule_of(node)
+            if isinstance(rule, ComplexRule):
+                return rule.supports is None or rule.supports(types)
             if rule is None:
                 return False
             dtypes, result = loop_dtypes(node)
@@ -37,8 +41,7 @@ def is_native(node: Node) -> bool:
                 return False  # every index is out of bounds
             return known and rule.supports(node.args, dtypes)
         case Tag.FACTORY:
-            data = node.args[0]
-            return not isinstance(data, ArrayConstant) or data.dtype in NATIVE_DTYPES
+            return _fills(types[-1].dtype, [kind.dtype for kind in types[:-1]], node)
         case Tag.REDUCTION | Tag.SCAN:
             return has_nest(node)
         case Tag.CONTRACTION:
@@ -65,18 +68,25 @@ def _has_update(node: Node) -> bool:
     return known and rule.supports(node.args[:2], dtypes)
 
 
+def _fills(dtype: np.dtype, given: list[np.dtype], node: Node) -> bool:
+    """Whether there is code for a factory: complex numbers are counted up, or cut, by NumPy."""
+    if dtype in PART_DTYPES:
+        return node.op != "arange"
+    return not any(each in PART_DTYPES for each in given)
+
+
 def _has_product(node: Node) -> bool:
     """NumPy's inner loop multiplies matrices; ``dot`` means the same up to rank 2."""
     ranks = [operand.type.rank for operand in node.args[:2]]
     most = PRODUCT_RANKS[node.op]
-    return node.output.type.dtype.kind == "f" and all(1 <= rank <= most for rank in ranks)
+    return node.output.type.dtype.kind in "fc" and all(1 <= rank <= most for rank in ranks)
 
 
 def has_code(op: Operator) -> bool:
     """Whether lowering has code for the operator, on dtypes that it knows."""
     match op.tag:
         case Tag.POINTWISE:
-            return op.name in SCALAR_RULES
+            return op.name in SCALAR_RULES or op.name in COMPLEX_RULES
         case Tag.REDUCTION | Tag.SCAN:
             return op.name in REDUCERS or op.name in SCANS
         case Tag.VIEW | Tag.SCATTER:

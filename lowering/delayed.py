@@ -13,6 +13,7 @@ temporary for the whole array would be written and read once more. One long row 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 
 from fxc.ir.location import SourceLocation
 from fxc.ir.records import frozen
@@ -22,7 +23,7 @@ from fxc.ir.types import c_strides
 from .addressing import byte_offset, step_of
 from .context import Context
 from .index_maps import Idx
-from .loops import Atom, Load, Loop, Stmt, Store
+from .loops import Element, Load, Loop, Stmt
 
 SMALL = 1 << 16  # bytes of a temporary that stays in the cache
 BLOCK = 8192  # bytes of a block of a row
@@ -30,7 +31,7 @@ MOST_ROWS = 4  # that may wait
 WORTH = 4  # times as many rows or blocks as may wait: else a temporary is as good
 
 # For an index of the result: the statements that compute the element, it, and where it goes.
-Element = Callable[[Idx], tuple[Sequence[Stmt], Atom, Idx]]
+Compute = Callable[[Idx], tuple[Sequence[Stmt], Element, Idx]]
 # For a load: by how many iterations of each loop its element is written later (or earlier).
 Distances = Mapping[str, int]
 
@@ -50,7 +51,7 @@ def store_behind(
     name: str,
     index: Idx,
     shape: Sequence[Dim],
-    element: Element,
+    compute: Compute,
     distances: Sequence[Distances],
     loc: SourceLocation | None,
 ) -> bool:
@@ -59,7 +60,7 @@ def store_behind(
     ``distances`` has those of all loads that meet elements which the loops store. False, and
     nothing emitted, if too many rows would have to wait.
     """
-    axes = _order(context, name, index, element(index)[2])
+    axes = _order(context, name, index, compute(index)[2])
     pace = _pace(context, name, index, shape, axes, distances)
     if pace is None:
         return False
@@ -72,7 +73,7 @@ def store_behind(
     waiting = (pace.behind + 1, *row)
     ring = context.add_buffer(dtype, waiting, c_strides(waiting, dtype.itemsize))
 
-    def nest(here: Dim, runs: Dim, *, compute: bool) -> Loop:
+    def nest(here: Dim, runs: Dim, *, computes: bool) -> Loop:
         """The loops over the row or block number ``here``; none if ``runs`` is 0."""
         at: list[Dim] = [0 if isinstance(i, int) else context.loop_var() for i in index]
         if pace.block is not None:
@@ -82,13 +83,14 @@ def store_behind(
         else:
             variables, sizes = [at[axis] for axis in rest], list(row)
             at[pace.axis] = here
-        stmts, atom, target = element(tuple(at))
+        stmts, element, target = compute(tuple(at))
         place = (mod(here, pace.behind + 1) if pace.behind else 0, *variables)
-        if compute:
-            body: tuple[Stmt, ...] = (*stmts, Store(ring, place, atom, dtype))
-        else:
-            waited = context.fresh()
-            body = (Load(waited, dtype, ring, place), Store(name, target, waited, dtype))
+        kept = context.cells(ring, place, element)
+        body: tuple[Stmt, ...] = (*stmts, *kept)
+        if not computes:
+            loads = [Load(context.fresh(), s.dtype, s.buffer, s.index) for s in kept]
+            stores = zip(context.cells(name, target, element), loads, strict=True)
+            body = (*loads, *(replace(s, value=load.name) for s, load in stores))
         sizes[0] = sizes[0] * runs
         for variable, size in reversed(list(zip(variables, sizes, strict=True))):
             body = (Loop(str(variable), size, body, loc=loc),)
@@ -99,8 +101,8 @@ def store_behind(
     left = maximum(0, pace.count - step)
     started = maximum(0, step - (pace.behind - 1))
     always = pace.behind == 0
-    computed = nest(step, 1 if always else minimum(1, left), compute=True)
-    stored = nest(step - pace.behind, 1 if always else minimum(1, started), compute=False)
+    computed = nest(step, 1 if always else minimum(1, left), computes=True)
+    stored = nest(step - pace.behind, 1 if always else minimum(1, started), computes=False)
     note = f"stored {pace.behind} behind" if pace.behind else "stored row by row"
     steps = pace.count + pace.behind
     context.emit(Loop(str(step), steps, (computed, stored), ordered=True, loc=loc, note=note))

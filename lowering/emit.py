@@ -25,6 +25,7 @@ from fxc.ir.symbols import (
     symbols_of,
 )
 
+from . import interleaved
 from .accesses import rename
 from .addressing import byte_offset, split, step_of
 from .llvm_text import FunctionText, Lanes, ModuleText, memory_type, scalar_type
@@ -118,6 +119,8 @@ class Emitter:
         self.program = program
         self.prefix = prefix
         self.regs = Registers()
+        # Complex numbers loaded in this block: by storage and offset.
+        self.numbers: dict[tuple[str, Dim], str] = {}
         self.total_lanes = 0  # lanes of the totals, where they are fewer than those of the values
 
     def inside(self, function: FunctionText) -> Emitter:
@@ -255,6 +258,9 @@ class Emitter:
             loaded = code.op(f"load {code.of(memory)}, ptr {pointer}, align {itemsize}")
             loaded = self._reversed(loaded, memory, code)
             return self._to_register(loaded, dtype, code), code.count
+        if interleaved.is_unit_step(self.program.buffers[stmt.buffer], place.step):
+            assert isinstance(place.step, int)
+            return self._load_part(stmt, offset, place.step, code), code.count
         gathered = "poison"
         for lane, pointer in self._lane_pointers(stmt.buffer, place, code):
             element = code.op(f"load {memory}, ptr {pointer}, align {itemsize}")
@@ -262,6 +268,39 @@ class Emitter:
                 f"insertelement {code.of(memory)} {gathered}, {memory} {element}, i32 {lane}"
             )
         return self._to_register(gathered, dtype, code), code.count
+
+    def _load_part(self, stmt: Load, offset: Dim, step: int, code: Lanes) -> str:
+        """One part of the complex numbers in the lanes; the numbers are loaded once for both."""
+        itemsize = stmt.dtype.itemsize
+        start = interleaved.lowest(offset, step, stmt.index[-1], itemsize, code)
+        key = (self.program.buffers[stmt.buffer].storage, start)
+        if key not in self.numbers:
+            self.numbers[key] = interleaved.load(code, stmt, self.address(stmt.buffer, start))
+        return interleaved.part_of(code, stmt, self.numbers[key], step)
+
+    def _store_pair(self, pair: tuple[Store, Store], code: Lanes) -> bool:
+        """Store both parts of complex numbers at once, if the lanes lie next to each other."""
+        stmt, dtype = pair[0], pair[0].dtype
+        buffer = self.program.buffers[stmt.buffer]
+        offset = byte_offset(buffer, stmt.index)
+        step = self.in_lanes(offset).step
+        if code.count == 1 or not interleaved.is_unit_step(buffer, step):
+            return False
+        assert isinstance(step, int)
+        re, im = (self.atom(each.value, dtype, code) for each in pair)
+        whole = interleaved.joined(code, stmt, (re, im), step)
+        start = interleaved.lowest(offset, step, 0, dtype.itemsize, code)
+        kind = f"<{2 * code.count} x {memory_type(dtype)}>"
+        pointer = self.address(stmt.buffer, start)
+        self.function.do(f"store {kind} {whole}, ptr {pointer}, align {dtype.itemsize}")
+        self._forget(stmt)
+        return True
+
+    def _forget(self, stmt: Store) -> None:
+        """The complex numbers that ``stmt`` may overwrite have to be loaded again."""
+        storage = self.program.buffers[stmt.buffer].storage
+        for key in [key for key in self.numbers if key[0] == storage]:
+            del self.numbers[key]
 
     def _lane_pointers(self, buffer: str, place: InLanes, code: Lanes) -> Iterator[tuple[int, str]]:
         op = self.function.op
@@ -336,7 +375,13 @@ class Emitter:
     def block(self, block: Sequence[Stmt], lanes: int = 1) -> None:
         """Statements in order."""
         code = Lanes(self.function, lanes)
-        for stmt in block:
+        self.numbers.clear()
+        done = -1
+        for number, stmt in enumerate(block):
+            pair = interleaved.pair_at(self.program, block, number)
+            if number == done or (pair is not None and self._store_pair(pair, code)):
+                done = number + (number != done)
+                continue
             match stmt:
                 case Loop():
                     self.loop(stmt, lanes)
@@ -352,6 +397,10 @@ class Emitter:
                     emit_matmul(self, stmt)
                 case _:
                     self.straight(stmt, code)
+            if isinstance(stmt, Store):
+                self._forget(stmt)
+            elif isinstance(stmt, Loop | If | For | Matmul):
+                self.numbers.clear()
 
     def accumulate(self, stmt: Accumulate, code: Lanes) -> None:
         if stmt.position is not None:
@@ -383,7 +432,7 @@ class Emitter:
         self.regs.totals[key] = code.select(better, I64, position, where)
 
     def loop(self, loop: Loop, lanes: int) -> None:
-        if any(isinstance(s, Accumulate) and s.order == "pairwise" for s in loop.body):
+        if any(isinstance(s, Accumulate) and s.is_pairwise for s in loop.body):
             self.pairwise(loop)
             return
         if loop.descending:
@@ -626,7 +675,7 @@ class Emitter:
     # -- pairwise sums
 
     def pairwise(self, loop: Loop) -> None:
-        """NumPy's pairwise tree: a function for up to 128 elements, one that halves, and calls."""
+        """NumPy's pairwise tree: a function for a few elements, one that halves, and calls."""
         f = self.function
         hoisted, body = self._hoist(loop)
         self.block(hoisted)

@@ -7,29 +7,27 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fxc.ir.graph import Node
+from fxc.ir.graph import Literal, Node
 
 from .index_maps import Idx
-from .loops import Atom, Const
+from .loops import Atom, Const, Element
 
 if TYPE_CHECKING:
     from .context import Body
 
-Element = Callable[["Body", Node, Idx], Atom]
+Factory = Callable[["Body", Node, Idx], Element]
 
 
-def _full(body: Body, node: Node, index: Idx) -> Atom:
-    return body.value(node.arg("value"), (), node.arg("dtype"))
+def _full(body: Body, node: Node, index: Idx) -> Element:
+    return body.element(node.arg("value"), (), node.arg("dtype"))
 
 
-def _zero(body: Body, node: Node, index: Idx) -> Atom:
-    dtype = node.arg("dtype")
-    return Const(np.zeros((), dtype).item(), dtype)
+def _zero(body: Body, node: Node, index: Idx) -> Element:
+    return body.element(Literal(0), (), node.arg("dtype"))
 
 
-def _one(body: Body, node: Node, index: Idx) -> Atom:
-    dtype = node.arg("dtype")
-    return Const(np.ones((), dtype).item(), dtype)
+def _one(body: Body, node: Node, index: Idx) -> Element:
+    return body.element(Literal(1), (), node.arg("dtype"))
 
 
 def _arange(body: Body, node: Node, index: Idx) -> Atom:
@@ -37,7 +35,7 @@ def _arange(body: Body, node: Node, index: Idx) -> Atom:
     start, step, dtype = node.arg("start"), node.arg("step"), node.arg("dtype")
     wide = np.result_type(start.type.dtype, step.type.dtype)
     pair = (body.value(start, (), wide), body.value(step, (), wide))
-    second = body.cast(body.compute("add", pair, (wide, wide), wide), wide, dtype)
+    second = body.cast_atom(body.compute("add", pair, (wide, wide), wide), wide, dtype)
     first = body.value(start, (), dtype)
     both = (dtype, dtype)
     delta = body.compute("subtract", (second, first), both, dtype)
@@ -55,7 +53,7 @@ def _int_value(body: Body, node: Node, index: Idx) -> Atom:
     return body.index(node.arg("value"), node.output.type.dtype)
 
 
-FACTORIES: dict[str, Element] = {
+FACTORIES: dict[str, Factory] = {
     "full": _full,
     "zeros": _zero,
     "ones": _one,

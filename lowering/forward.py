@@ -7,7 +7,7 @@ from dataclasses import replace
 from fxc.ir.records import mutable
 from fxc.ir.symbols import Dim, computed_in, rename_computed
 
-from .accesses import Block, accesses
+from .accesses import Block, accesses, are_apart
 from .index_maps import Idx
 from .loops import (
     Accumulate,
@@ -45,6 +45,15 @@ class _Known:
             if program.buffers[place[0]].storage not in written
         }
         return _Known(elements, dict(self.results), self.names)
+
+    def overwritten(self, program: Program, stmt: Store) -> None:
+        """Forget what may stand where ``stmt`` stores."""
+        storage = program.buffers[stmt.buffer].storage
+        for buffer, index in list(self.elements):
+            if program.buffers[buffer].storage != storage:
+                continue
+            if buffer != stmt.buffer or not are_apart(index, stmt.index):
+                del self.elements[buffer, index]
 
     def forget(self, program: Program, storages: set[str]) -> None:
         for place in [p for p in self.elements if program.buffers[p[0]].storage in storages]:
@@ -99,7 +108,7 @@ def _forward_one(program: Program, stmt: Stmt, known: _Known) -> Stmt | None:
         case Store(buffer=buffer):
             index = known.index(stmt.index)
             stmt = replace(stmt, value=known.atom(stmt.value), index=index)
-            known.forget(program, {program.buffers[buffer].storage})
+            known.overwritten(program, stmt)
             known.elements[buffer, index] = stmt.value
             return stmt
         case Accumulate():

@@ -155,9 +155,10 @@ def _same_kind(first: Loop, second: Loop) -> bool:
     nested = [any(isinstance(s, Loop) for s in loop.body) for loop in (first, second)]
     if any("sequential" in kind for kind in kinds):
         return kinds[0] == kinds[1]
-    if any("pairwise" in kind for kind in kinds):  # its tree carries values, no positions
-        totals = [s for s in (*first.body, *second.body) if isinstance(s, Accumulate)]
-        return not any(nested) and all(s.position is None for s in totals)
+    totals = [s for s in (*first.body, *second.body) if isinstance(s, Accumulate)]
+    trees = {s.order for s in totals if s.is_pairwise}
+    if trees:  # a tree carries values, no positions
+        return len(trees) == 1 and not any(nested) and all(s.position is None for s in totals)
     if kinds[0] or kinds[1]:
         return nested[0] == nested[1]
     return True
@@ -192,9 +193,16 @@ def _legal(var: str, first: Sequence[Access], second: Sequence[Access]) -> bool:
                 continue
             if a.buffer != b.buffer or a.index is None or b.index is None:
                 return False
+            if any(_are_constants(i, j) for i, j in zip(a.index, b.index, strict=True)):
+                continue
             if not any(_moves_with(var, i, j) for i, j in zip(a.index, b.index, strict=True)):
                 return False
     return True
+
+
+def _are_constants(left: Dim, right: Dim) -> bool:
+    """Whether these are two indices that stay what they are, and stay apart."""
+    return isinstance(left, int) and isinstance(right, int) and left != right
 
 
 def _moves_with(var: str, left: Dim, right: Dim) -> bool:

@@ -117,6 +117,13 @@ def _within(source: Idx, target: Idx, index: Idx) -> list[Dim]:
     return result
 
 
+def same_index(operand: Type, args: tuple[Any, ...], index: Idx) -> Idx:
+    return index
+
+
+# What the last dim of the parts of a complex buffer is in these views; see Note [Complex numbers].
+PART_VIEWS = {"real_copy": 0, "imag_copy": 1}
+
 INDEX_MAPS: dict[str, IndexMap] = {
     "slice": slice_index,
     "select": select_index,
@@ -126,4 +133,6 @@ INDEX_MAPS: dict[str, IndexMap] = {
     "squeeze": squeeze_index,
     "broadcast_to": broadcast_index,
     "diagonal": diagonal_index,
+    "real": same_index,
+    "imag": same_index,
 }

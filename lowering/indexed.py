@@ -69,6 +69,6 @@ def updated(body: Body, node: Node, name: str, target: Idx, given: Atom) -> Atom
     """What stands at ``target`` of a buffer after the update of an ``index_reduce``."""
     dtypes, result = update_dtypes(node)
     dtype = node.output.type.dtype
-    old = body.cast(body.load(name, target), dtype, dtypes[0])
+    old = body.cast_atom(body.load(name, target), dtype, dtypes[0])
     new = body.compute(node.arg("ufunc"), (old, given), dtypes, result)
-    return body.cast(new, result, dtype)
+    return body.cast_atom(new, result, dtype)

@@ -29,8 +29,8 @@ def memory_type(dtype: np.dtype) -> str:
 
 
 def kind_name(dtype: np.dtype) -> str:
-    """``f32`` or ``f64``, as vector math and intrinsics name them."""
-    return f"f{8 * dtype.itemsize}"
+    """``f32``, ``f64``, as vector math and intrinsics name them; ``c64``, ``c128``."""
+    return f"{dtype.kind}{8 * dtype.itemsize}"
 
 
 def constant(value: bool | int | float, dtype: np.dtype) -> str:

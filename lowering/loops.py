@@ -13,7 +13,7 @@ Views are gone into indices. See Note [Writes in place].
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import field, replace
 from typing import Literal as OneOf
 
@@ -35,7 +35,7 @@ from fxc.ir.symbols import Dim, computed_in, rename_computed
 #   the one element that an update reads and writes. Loops with that never have lanes.
 
 Role = OneOf["input", "output", "temp", "constant"]
-Order = OneOf["any", "sequential", "pairwise"]
+Order = OneOf["any", "sequential", "pairwise", "complex pairwise"]
 
 
 @frozen
@@ -43,6 +43,8 @@ class Buffer:
     """Memory that statements load from and store to. Strides are in bytes.
 
     ``storage`` names the allocation: several buffers may be different readings (reshapes) of one.
+    ``parts`` marks the reading of complex numbers as pairs of floats: the last dim, of size 2,
+    tells the real from the imaginary part. See Note [Complex numbers].
     """
 
     name: str
@@ -53,6 +55,7 @@ class Buffer:
     storage: str
     offset: Dim = 0  # in bytes, from the start of the storage
     data: bytes | None = None  # of a constant
+    parts: bool = False
 
 
 @frozen
@@ -64,6 +67,27 @@ class Const:
 
 
 Atom = str | Const
+
+
+@frozen
+class Pair:
+    """A complex scalar: its real and its imaginary part. See Note [Complex numbers]."""
+
+    re: Atom
+    im: Atom
+
+
+Element = Atom | Pair
+
+
+def atoms_of(element: Element) -> tuple[Atom, ...]:
+    """The scalars that an element is made of."""
+    return (element.re, element.im) if isinstance(element, Pair) else (element,)
+
+
+def element_of(atoms: Sequence[Atom]) -> Element:
+    """The element that is made of these scalars: the inverse of ``atoms_of``."""
+    return Pair(*atoms) if len(atoms) == 2 else atoms[0]
 
 
 @frozen
@@ -108,7 +132,8 @@ class Accumulate:
 
     It starts from ``init``, a constant or a scalar of the block around. After those loops ``name``
     is the total; in a ``sequential`` one, later statements of the body may read the running total.
-    With ``position`` (argmin, argmax) the total is the position of the first extreme.
+    With ``position`` (argmin, argmax) the total is the position of the first extreme. A ``complex
+    pairwise`` one is that of a part of complex numbers, see Note [Pairwise sums].
     """
 
     name: str
@@ -119,6 +144,10 @@ class Accumulate:
     order: Order
     levels: int = 1
     position: Dim | None = None
+
+    @property
+    def is_pairwise(self) -> bool:
+        return self.order in ("pairwise", "complex pairwise")
 
 
 @frozen
@@ -216,11 +245,15 @@ Stmt = Load | Compute | Index | Store | Accumulate | Check | Loop | If | For | M
 
 @frozen
 class Param:
-    """A scalar that is given at run time: a Python or NumPy scalar among the inputs."""
+    """A scalar that is given at run time: a Python or NumPy scalar among the inputs.
+
+    Of a complex one native code gets ``part``, 'real' or 'imag'.
+    """
 
     name: str
     dtype: np.dtype
     input: int
+    part: str = ""
 
 
 @frozen

@@ -1,4 +1,4 @@
-"""NumPy's pairwise sums: a function for up to 128 elements, and one that halves longer runs.
+"""NumPy's pairwise sums: a function for a few elements, and one that halves longer runs.
 
 See Note [Pairwise sums] in ``reduction_order``.
 """
@@ -16,9 +16,9 @@ from .addressing import byte_offset
 from .llvm_text import FunctionText, Lanes, constant, scalar_type
 from .loops import Accumulate, Atom, Compute, Index, Load, Loop, Stmt, Store
 from .neutral import nothing
-from .reduction_order import PAIRWISE_BLOCK, PAIRWISE_LANES
+from .reduction_order import PAIRWISE_GROUPS, PAIRWISE_LANES
 from .scalar_rules import SCALAR_RULES
-from .survey import LONG_WORK
+from .survey import LONG_WORK, VECTOR_BYTES
 from .totals import combined
 
 if TYPE_CHECKING:
@@ -59,6 +59,7 @@ class PairwiseTree:
         self.loop = loop
         self.body = tuple(s for s in body if not isinstance(s, Accumulate))
         self.totals = totals
+        (self.lanes,) = {PAIRWISE_LANES[s.order] for s in totals if s.is_pairwise}
         self.name = f"{emitter.prefix}.sum{len(emitter.module.functions)}"
         self.params = self._outside()
         kinds = [scalar_type(s.dtype) for s in totals]
@@ -135,14 +136,14 @@ class PairwiseTree:
         return inner
 
     def _write_leaf(self) -> None:
-        """Up to 128 elements: eight lanes over whole groups of eight, then the rest in order."""
+        """Up to sixteen groups: a lane for each element of a group, then the rest in order."""
         f = FunctionText(self.emitter.module)
         inner = self._inner_emitter(f)
-        code = Lanes(f, PAIRWISE_LANES)
+        code = Lanes(f, self.lanes)
         end = f.op("add i64 %lo, %n")
-        groups = f.op(f"and i64 %n, {-PAIRWISE_LANES}")
+        groups = f.op(f"and i64 %n, {-self.lanes}")
         middle = f.op(f"add i64 %lo, {groups}")
-        few = f.op(f"icmp slt i64 %n, {PAIRWISE_LANES}")
+        few = f.op(f"icmp slt i64 %n, {self.lanes}")
         many, join = f.new_label("many"), f.new_label("join")
         start = f.block
         f.do(f"br i1 {few}, label %{join}, label %{many}")
@@ -154,14 +155,14 @@ class PairwiseTree:
             zero = nothing(stmt.combine, stmt.dtype).value
             inner.regs.totals[stmt.name] = code.const(zero, stmt.dtype)
         inner.regs.vector = self.loop.var
-        inner.total_lanes = PAIRWISE_LANES
+        inner.total_lanes = self.lanes
         block, here = (*self.body, *lanes), "%lo"
         if self.is_narrow or self.work >= LONG_WORK:
-            wide = 2 * PAIRWISE_LANES
+            wide = 2 * self.lanes
             pairs = f.op(f"add i64 %lo, {f.op(f'and i64 %n, {-wide}')}")
             self._vectors(inner, block, lanes, (here, pairs), wide)
             here = pairs
-        self._vectors(inner, block, lanes, (here, middle), PAIRWISE_LANES)
+        self._vectors(inner, block, lanes, (here, middle), self.lanes)
         inner.regs.vector = None
         sums = [self._fold(stmt, inner.regs.totals[stmt.name], code) for stmt in lanes]
         last = f.block
@@ -186,7 +187,7 @@ class PairwiseTree:
 
     @property
     def is_narrow(self) -> bool:
-        """Whether sixteen elements fit into a register: then as many are computed at once."""
+        """Whether two groups of elements fit into a register: then both are computed at once."""
         sizes = [stmt.dtype.itemsize for stmt in self.totals]
         for stmt in self.body:
             match stmt:
@@ -196,7 +197,7 @@ class PairwiseTree:
                     sizes += [dtype.itemsize, *(each.itemsize for each in given)]
                 case _:
                     return False
-        return max(sizes) <= 4
+        return 2 * self.lanes * max(sizes) <= VECTOR_BYTES
 
     def _vectors(
         self,
@@ -211,7 +212,7 @@ class PairwiseTree:
             self.loop.var,
             *bounds,
             lanes,
-            PAIRWISE_LANES,
+            self.lanes,
             totals,
             lambda: inner.block(block, lanes),
         )
@@ -230,14 +231,14 @@ class PairwiseTree:
 
     def _write_tree(self) -> None:
         f = FunctionText(self.emitter.module)
-        small = f.op(f"icmp sle i64 %n, {PAIRWISE_BLOCK}")
+        small = f.op(f"icmp sle i64 %n, {PAIRWISE_GROUPS * self.lanes}")
         f.do(f"br i1 {small}, label %leaf, label %halves")
         f.start("leaf")
         given = self._arguments(True)
         f.do(f"%all = call {self.type} @{self.name}.leaf(i64 %lo, i64 %n{given})")
         f.do(f"ret {self.type} %all")
         f.start("halves")
-        half = f.op(f"and i64 {f.op('lshr i64 %n, 1')}, {-PAIRWISE_LANES}")
+        half = f.op(f"and i64 {f.op('lshr i64 %n, 1')}, {-self.lanes}")
         rest = f.op(f"sub i64 %n, {half}")
         middle = f.op(f"add i64 %lo, {half}")
         left = f.op(f"call {self.type} @{self.name}(i64 %lo, i64 {half}{given})")

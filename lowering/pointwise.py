@@ -10,7 +10,9 @@ from fxc.ir.graph import Literal, Node, Value
 from fxc.ir.types import ArrayType, ScalarType, Type
 from fxc.ops.table import TABLE, Tag
 
-from .scalar_rules import SCALAR_RULES, DTypes
+from . import complex_rules
+from .complex_rules import ComplexRule
+from .scalar_rules import SCALAR_RULES, DTypes, ScalarRule, Typed
 
 GATHER_COST = 4
 
@@ -21,7 +23,7 @@ def weight(node: Node) -> int:
     """A rough number of machine operations for one element of the result."""
     if TABLE[node.op].tag is Tag.GATHER:
         return GATHER_COST
-    rule = SCALAR_RULES.get(node.op)
+    rule = rule_of(node)
     return rule.cost if rule is not None else 0
 
 
@@ -43,17 +45,25 @@ def _has_one_exponent(node: Node) -> bool:
     return bool(base.rank > 0 and exponent.shape != base.shape)
 
 
+def rule_of(node: Node) -> ScalarRule | ComplexRule | None:
+    """How the node becomes code, if it does."""
+    if complex_rules.is_complex(node):
+        return complex_rules.rule_of(node)
+    return SCALAR_RULES.get(node.op)
+
+
 def loop_dtypes(node: Node) -> tuple[DTypes, np.dtype]:
     """The dtypes to which NumPy casts the operands of a pointwise node, and that of the result."""
     operands = [arg for arg in node.args if isinstance(arg, Value | Literal)]
     keys = tuple(_promotion_key(operand.type) for operand in operands)
-    return _loop_dtypes(node.op, keys, node.output.type.dtype)
+    rule = rule_of(node)
+    return _loop_dtypes(node.op, rule.typed if rule else None, keys, node.output.type.dtype)
 
 
 def binary_dtypes(ufunc: str, left: Type, right: Type) -> tuple[DTypes, np.dtype]:
     """The dtypes to which a binary ufunc casts its operands, and that of its result."""
     keys = (_promotion_key(left), _promotion_key(right))
-    return _loop_dtypes(ufunc, keys, left.dtype)
+    return _loop_dtypes(ufunc, None, keys, left.dtype)
 
 
 def _promotion_key(kind: Type) -> PromotionKey:
@@ -64,11 +74,11 @@ def _promotion_key(kind: Type) -> PromotionKey:
 
 @cache
 def _loop_dtypes(
-    name: str, keys: tuple[PromotionKey, ...], result: np.dtype
+    name: str, typed: Typed | None, keys: tuple[PromotionKey, ...], result: np.dtype
 ) -> tuple[DTypes, np.dtype]:
-    function, rule = TABLE[name].numpy, SCALAR_RULES.get(name)
-    if rule is not None and rule.typed is not None:
-        return rule.typed(tuple(np.dtype(key) for key in keys), result)
+    function = TABLE[name].numpy
+    if typed is not None:
+        return typed(tuple(np.dtype(key) for key in keys), result)
     if isinstance(function, np.ufunc):
         *inputs, output = function.resolve_dtypes((*keys, None))
         return tuple(inputs), output

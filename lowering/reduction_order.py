@@ -11,8 +11,8 @@ run once for each element of the result:
             acc = acc + pairwise(part)              # See Note [Pairwise sums].
 
 With an empty `inner` the run is one element and the loop is `acc = acc + element`. Axes of size 1
-stand in neither tuple. Only float32 and float64 need this; integers are associative. (float16 and
-complex have other inner loops: do not ask.)
+stand in neither tuple. Only floats and complex numbers need this; integers are associative.
+(float16 has another inner loop: do not ask. Complex products neither.)
 
     (n, m) C order, axis=1              outer=()    inner=(1,)
     (n, m) C order, axis=0              outer=(0,)  inner=()
@@ -39,10 +39,12 @@ from fxc.ir.records import frozen
 #              ((r[0] + r[1]) + (r[2] + r[3])) + ((r[4] + r[5]) + (r[6] + r[7])); then the n % 8
 #              elements left, one after another
 #   else       pairwise(x[:h]) + pairwise(x[h:]) with h = n // 2, rounded down to a multiple of 8
-# The stride of x makes no difference. The sum of no elements is -0.0, which adds nothing.
+# The stride of x makes no difference. The sum of no elements is -0.0, which adds nothing. The real
+# and the imaginary parts of complex numbers are added apart, with half of each of these numbers:
+# four lanes, up to 64 elements, halves that are multiples of 4.
 
-PAIRWISE_LANES = 8
-PAIRWISE_BLOCK = 128
+PAIRWISE_LANES = {"pairwise": 8, "complex pairwise": 4}  # by the order of an Accumulate
+PAIRWISE_GROUPS = 16  # of so many elements at once
 
 # Note [How NumPy walks a reduction]
 # NumPy (2.3 and later) gives the operand and a fresh result to one buffered iterator.

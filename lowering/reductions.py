@@ -9,12 +9,23 @@ import numpy as np
 from fxc.ir.graph import Node, Operand
 from fxc.ir.records import frozen
 from fxc.ir.symbols import Dim, product
-from fxc.ir.types import ArrayType, is_c_contiguous
+from fxc.ir.types import PART_DTYPES, ArrayType, is_c_contiguous
 
 from .addressing import byte_offset, step_of
-from .context import Body, Context
+from .context import Body, Context, literal_element
 from .index_maps import Idx, regroup
-from .loops import Accumulate, Atom, Const, Index, Load, Loop, Order, Stmt, Store
+from .loops import (
+    Accumulate,
+    Const,
+    Element,
+    Index,
+    Load,
+    Loop,
+    Order,
+    Stmt,
+    atoms_of,
+    element_of,
+)
 from .neutral import neutral, nothing
 from .reduction_order import ReductionOrder, axes_by_stride, reduction_order
 from .writes import free_target, place_apart
@@ -49,6 +60,9 @@ SCANS = {"cumsum": Reducer("add"), "cumprod": Reducer("multiply")}
 def has_nest(node: Node) -> bool:
     """Whether the reduction or scan has a nest; otherwise it is left to NumPy."""
     operand: Operand = node.args[0]
+    is_complex = not PART_DTYPES.keys().isdisjoint((operand.type.dtype, node.output.type.dtype))
+    if is_complex and node.op not in ("sum", "cumsum", "any", "all"):
+        return False  # each part of the total depends on both
     if node.op in REDUCERS:
         return _order(node) is not None
     return isinstance(operand.type, ArrayType) and operand.type.rank > 0
@@ -65,7 +79,7 @@ def _axes(node: Node) -> tuple[int, ...]:
 
 def _is_exact(combine: str, dtype: np.dtype) -> bool:
     """Whether the order of combination shows in the bits of the result."""
-    return dtype.kind == "f" and combine in ("add", "multiply")
+    return dtype.kind in "fc" and combine in ("add", "multiply")
 
 
 def _order(node: Node) -> ReductionOrder | None:
@@ -112,10 +126,10 @@ def reduction(context: Context, node: Node) -> None:
     at: Idx = tuple(index[axis] for axis in kept)
     if node.arg("keepdims"):
         at = tuple(index[axis] if axis in kept else 0 for axis in range(kind.rank))
-    stored = Store(name, at, value, node.output.type.dtype)
+    stores = context.cells(name, at, value)
     around = [index[axis] for axis in kept]
     sizes = [kind.shape[axis] for axis in kept]
-    context.emit_nest(around, sizes, (*stmts, stored), node.loc)
+    context.emit_nest(around, sizes, (*stmts, *stores), node.loc)
     context.put(node.output, name)
 
 
@@ -124,13 +138,14 @@ def _empty(context: Context, node: Node) -> None:
     name, kind = context.new_buffer(node.output.type), node.output.type
     index = context.loop_vars(kind.shape)
     start = neutral(REDUCERS[node.op].combine, kind.dtype)
-    context.emit_nest(index, kind.shape, (Store(name, index, start, kind.dtype),), node.loc)
+    stores = context.cells(name, index, literal_element(start.value, kind.dtype))
+    context.emit_nest(index, kind.shape, stores, node.loc)
     context.put(node.output, name)
 
 
 def _nest(
     context: Context, node: Node, order: ReductionOrder, operand: Operand
-) -> tuple[Idx, Atom, tuple[Stmt, ...]] | None:
+) -> tuple[Idx, Element, tuple[Stmt, ...]] | None:
     """The index of an element, the total, and the loops that make it; None if ``operand`` has to
     be placed first.
     """
@@ -141,7 +156,8 @@ def _nest(
     loops = [(index[a], kind.shape[a]) for a in order.outer if not isinstance(index[a], int)]
     chunk = None
     if order.inner:
-        how, chunk = "pairwise", order.chunk
+        how = "complex pairwise" if dtype in PART_DTYPES else "pairwise"
+        chunk = order.chunk
         sizes = tuple(kind.shape[axis] for axis in order.inner)
         run = index[order.inner[0]] if len(sizes) == 1 else context.loop_var()
         if len(sizes) > 1:
@@ -156,14 +172,17 @@ def _nest(
     if not loops:
         return tuple(index), _single(body, reducer, value, dtype), tuple(body.stmts)
     position = _linear(kind.shape, tuple(index), _axes(node)) if reducer.position else None
-    total = context.fresh()
-    start = neutral(reducer.combine, dtype)
-    accumulate = Accumulate(total, dtype, reducer.combine, value, start, how, len(loops), position)
-    stmts: tuple[Stmt, ...] = (*body.stmts, accumulate)
+    scalar = PART_DTYPES.get(dtype, dtype)
+    start = neutral(reducer.combine, scalar)
+    accumulates = [
+        Accumulate(context.fresh(), scalar, reducer.combine, atom, start, how, len(loops), position)
+        for atom in atoms_of(value)
+    ]
+    stmts: tuple[Stmt, ...] = (*body.stmts, *accumulates)
     for place, (var, size) in enumerate(reversed(loops)):
         cut = chunk if place == 0 else None
         stmts = (Loop(str(var), size, stmts, chunk=cut, loc=node.loc),)
-    return tuple(index), total, stmts
+    return tuple(index), element_of([stmt.name for stmt in accumulates]), stmts
 
 
 def _is_even(context: Context, stmt: Stmt, loop: str) -> bool:
@@ -177,22 +196,22 @@ def _is_even(context: Context, stmt: Stmt, loop: str) -> bool:
             return True
 
 
-def _element(body: Body, reducer: Reducer, operand: Operand, index: Idx, dtype: np.dtype) -> Atom:
-    source = operand.type.dtype
-    if reducer.tests and source != np.dtype(bool):
-        zero = Const(source.type(0).item(), source)
-        value = body.value(operand, index)
-        return body.compute("not_equal", (value, zero), (source, source), np.dtype(bool))
-    return body.value(operand, index, dtype)
+def _element(
+    body: Body, reducer: Reducer, operand: Operand, index: Idx, dtype: np.dtype
+) -> Element:
+    return body.truth(operand, index) if reducer.tests else body.element(operand, index, dtype)
 
 
-def _single(body: Body, reducer: Reducer, value: Atom, dtype: np.dtype) -> Atom:
+def _single(body: Body, reducer: Reducer, value: Element, dtype: np.dtype) -> Element:
     """The total of one element."""
     if reducer.position:
         return Const(0, np.dtype(np.intp))
     if _is_exact(reducer.combine, dtype):
-        start = neutral(reducer.combine, dtype)
-        return body.compute(reducer.combine, (start, value), (dtype, dtype), dtype)
+        part = PART_DTYPES.get(dtype, dtype)
+        start, both = neutral(reducer.combine, part), (part, part)
+        return element_of(
+            [body.compute(reducer.combine, (start, atom), both, part) for atom in atoms_of(value)]
+        )
     return value
 
 
@@ -217,12 +236,16 @@ def scan(context: Context, node: Node) -> None:
     if isinstance(index[axis], int):
         index[axis] = context.loop_var()
     body = Body(context)
-    value = body.value(operand, tuple(index), dtype)
+    value = body.element(operand, tuple(index), dtype)
     name = _scan_target(context, node, body, tuple(index)) or context.new_buffer(node.output.type)
-    total = context.fresh()
-    start = nothing(combine, dtype)
-    accumulate = Accumulate(total, dtype, combine, value, start, "sequential", 1)
-    stmts = (*body.stmts, accumulate, Store(name, tuple(index), total, dtype))
+    part = PART_DTYPES.get(dtype, dtype)
+    start = nothing(combine, part)
+    totals = [
+        Accumulate(context.fresh(), part, combine, atom, start, "sequential", 1)
+        for atom in atoms_of(value)
+    ]
+    stores = context.cells(name, tuple(index), element_of([stmt.name for stmt in totals]))
+    stmts = (*body.stmts, *totals, *stores)
     along = Loop(str(index[axis]), kind.shape[axis], stmts, ordered=True, loc=node.loc)
     around = [i for a, i in enumerate(index) if a != axis]
     sizes = [dim for a, dim in enumerate(kind.shape) if a != axis]
@@ -236,8 +259,10 @@ def _scan_target(context: Context, node: Node, body: Body, index: Idx) -> str | 
     if target is None or not context.may_overwrite(target):
         return None
     for origin in body.origins:
-        buffer = context.buffers[origin.load.buffer]
-        if buffer.storage == target and (buffer.name != target or origin.load.index != index):
+        buffer, at = context.buffers[origin.load.buffer], origin.load.index
+        if buffer.parts:
+            buffer, at = context.buffers[buffer.name.removesuffix(".parts")], at[:-1]
+        if buffer.storage == target and (buffer.name != target or at != index):
             return None
     context.place_readers(target, node.output)
     return target

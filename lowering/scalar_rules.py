@@ -19,6 +19,9 @@ DTypes = tuple[np.dtype, ...]
 # (code, argument registers, their dtypes, the result's dtype) -> result register
 Emit = Callable[[Lanes, Sequence[str], DTypes, np.dtype], str]
 
+# (dtypes of the operands, that of the result) -> those of the loop
+Typed = Callable[[DTypes, np.dtype], tuple[DTypes, np.dtype]]
+
 BOOL = np.dtype(bool)
 I32, I64 = np.dtype(np.int32), np.dtype(np.int64)
 F64 = np.dtype(np.float64)
@@ -45,7 +48,7 @@ class ScalarRule:
     emit: Emit
     cost: int = 1
     supports: Callable[[Sequence[object], DTypes], bool] = anything
-    typed: Callable[[DTypes, np.dtype], tuple[DTypes, np.dtype]] | None = None
+    typed: Typed | None = None
 
 
 def _arithmetic(on_float: str, on_int: str, on_bool: str) -> Emit:
@@ -238,6 +241,10 @@ def _power_by_one(code: Lanes, args: Sequence[str], dtypes: DTypes, result: np.d
         is_it = code.compare("oeq", dtype, y, code.const(exponent, dtype))
         power = code.select(is_it, dtype, other, power)
     return power
+
+
+def _fused_multiply_add(code: Lanes, args: Sequence[str], dtypes: DTypes, result: np.dtype) -> str:
+    return code.intrinsic("fma", result, args)
 
 
 def _copysign(code: Lanes, args: Sequence[str], dtypes: DTypes, result: np.dtype) -> str:
@@ -444,11 +451,13 @@ def _float_to_uint64(code: Lanes, x: str, source: np.dtype, limit: str) -> str:
     return code.select(code.compare("oge", source, x, limit), I64, large, small)
 
 
-def _cast_types(dtypes: DTypes, result: np.dtype) -> tuple[DTypes, np.dtype]:
+def cast_types(dtypes: DTypes, result: np.dtype) -> tuple[DTypes, np.dtype]:
+    """The dtypes of an operator that takes its operand as it is."""
     return dtypes, result
 
 
-def _where_types(dtypes: DTypes, result: np.dtype) -> tuple[DTypes, np.dtype]:
+def where_types(dtypes: DTypes, result: np.dtype) -> tuple[DTypes, np.dtype]:
+    """The dtypes of a choice: the condition as a bool."""
     return (BOOL, result, result), result
 
 
@@ -471,15 +480,16 @@ SCALAR_RULES: dict[str, ScalarRule] = {
     "floor_divide": ScalarRule(_floor_divide, cost=20, supports=_no_bools),
     "remainder": ScalarRule(_remainder, cost=20, supports=_no_bools),
     "fmod": ScalarRule(_fmod, cost=20, supports=_no_bools),
+    "fused_multiply_add": ScalarRule(_fused_multiply_add),  # of complex_rules; no operator
     "power": ScalarRule(_power, cost=60, supports=_supports_power),
     "power_by_one": ScalarRule(_power_by_one, cost=72, supports=_supports_power),
     "float_power": ScalarRule(_power, cost=60, supports=_supports_power),
     "negative": ScalarRule(_negative),
     "positive": ScalarRule(_identity, cost=0),
     "conjugate": ScalarRule(_identity, cost=0),
-    "copy": ScalarRule(_identity, cost=0, typed=_cast_types),
-    "item": ScalarRule(_identity, cost=0, typed=_cast_types),
-    "astype": ScalarRule(cast, typed=_cast_types),
+    "copy": ScalarRule(_identity, cost=0, typed=cast_types),
+    "item": ScalarRule(_identity, cost=0, typed=cast_types),
+    "astype": ScalarRule(cast, typed=cast_types),
     "absolute": ScalarRule(_absolute),
     "sign": ScalarRule(_sign, cost=3, supports=_no_bools),
     "square": ScalarRule(_square),
@@ -515,7 +525,7 @@ SCALAR_RULES: dict[str, ScalarRule] = {
     "invert": ScalarRule(_invert),
     "left_shift": ScalarRule(_shift("shl", "shl"), cost=3, supports=_no_bools),
     "right_shift": ScalarRule(_shift("ashr", "lshr"), cost=3, supports=_no_bools),
-    "where": ScalarRule(_where, typed=_where_types),
+    "where": ScalarRule(_where, typed=where_types),
     "wrap_index": ScalarRule(_wrap_index, cost=4, typed=_index_types),  # 0 if out of bounds
     "out_of_bounds": ScalarRule(_out_of_bounds, cost=1),
     "py_add": ScalarRule(_arithmetic("fadd", "add", "or"), supports=floats),

@@ -2,14 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
 from fxc.ir.symbols import hint
 
 from .addressing import byte_offset, split, step_of, varies
-from .loops import Accumulate, Compute, Index, Load, Loop, Program, Stmt, Store, walk
+from .interleaved import is_unit_step, pair_at
+from .loops import (
+    Accumulate,
+    Compute,
+    Index,
+    Load,
+    Loop,
+    Program,
+    Stmt,
+    Store,
+    blocks_of,
+    walk,
+)
 from .scalar_rules import SCALAR_RULES
 
 VECTOR_BYTES = 64
@@ -65,6 +77,17 @@ def _is_scan(loop: Loop) -> bool:
     return any(isinstance(s, Accumulate) for s in loop.body)
 
 
+def _single_parts(program: Program, block: Sequence[Stmt]) -> Iterator[int]:
+    """The stores, by identity, of one part of complex numbers without the other."""
+    for number, stmt in enumerate(block):
+        if isinstance(stmt, Store) and program.buffers[stmt.buffer].parts:
+            pairs = (pair_at(program, block, at) for at in (number, number - 1) if at >= 0)
+            if not any(pairs):
+                yield id(stmt)
+        for inner in blocks_of(stmt):
+            yield from _single_parts(program, inner)
+
+
 class Survey:
     """What running the iterations of a loop in lanes would mean.
 
@@ -77,6 +100,7 @@ class Survey:
         self.loop = loop
         self.inner = [s for s in walk(loop.body) if isinstance(s, Loop)]
         self.direct = {id(s) for s in loop.body}
+        self.single = set(_single_parts(program, loop.body))
         self.widest = 1
         self.along = self.across = self.better_inside = self.work = self.totals = 0
         self.scattered: set[str] = set()  # storages met at places that are computed
@@ -129,7 +153,6 @@ class Survey:
 
     def access(self, stmt: Load | Store) -> bool:
         self.widen(stmt.dtype)
-        unit = (stmt.dtype.itemsize, -stmt.dtype.itemsize)
         buffer = self.program.buffers[stmt.buffer]
         offset = byte_offset(buffer, stmt.index)
         known, multiples = split(offset)
@@ -139,9 +162,10 @@ class Survey:
             self.across += 1
             in_order = isinstance(stmt, Load) or id(stmt) in self.direct
             return step is not None and in_order
-        self.along += step in unit
-        self.across += step not in unit and step != 0
-        self.better_inside += any(step_of(offset, i.var) in unit for i in self.inner)
+        is_along = is_unit_step(buffer, step) and id(stmt) not in self.single
+        self.along += is_along
+        self.across += not is_along and step != 0
+        self.better_inside += any(is_unit_step(buffer, step_of(offset, i.var)) for i in self.inner)
         return step is not None and not (step == 0 and isinstance(stmt, Store))
 
     def accumulate(self, stmt: Accumulate) -> bool:
@@ -152,9 +176,7 @@ class Survey:
             if step_of(stmt.position, self.loop.var) is None:
                 return False
         if self.inner:  # the total of a loop inside is one for each lane, if it ends there
-            return (
-                stmt.order != "pairwise" and id(stmt) not in self.direct and not self.carries(stmt)
-            )
+            return not stmt.is_pairwise and id(stmt) not in self.direct and not self.carries(stmt)
         return stmt.order == "any"
 
     def carries(self, stmt: Accumulate) -> bool:

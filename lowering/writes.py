@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
@@ -17,9 +18,9 @@ from fxc.ops.table import TABLE, Tag
 from .addressing import byte_offset, step_of, varies
 from .context import STRETCHED_WEIGHT, Body, Context, Origin, is_view_copy, through_view
 from .delayed import store_behind
-from .index_maps import INDEX_MAPS, Idx, broadcast
+from .index_maps import INDEX_MAPS, PART_VIEWS, Idx, broadcast
 from .indexed import index_space, indexed, update_dtypes, updated
-from .loops import Atom, Buffer, Load, Stmt, Store
+from .loops import Buffer, Element, Load, Stmt, Store
 
 # From an index into what is stored to the index of the buffer that it is stored at.
 Place = Callable[[Body, Idx], Idx]
@@ -85,30 +86,31 @@ def store(
         extra = max(0, value.type.rank - len(shape))  # axes of size 1 that assignment drops
         here = (0,) * extra + broadcast(value.type.shape[extra:], index, shape)
         dtype = context.buffers[name].dtype if reduced is None else update_dtypes(reduced)[0][1]
-        atom = body.value(value, here, dtype)
+        element = body.element(value, here, dtype)
         of_value = tuple(body.origins)
         target = place(body, index)
         if len(context.scope.statements) != before:
             continue  # computing it placed something: look again
-        if _is_there(context, atom, body, name, target):
+        stores = context.cells(name, target, element)
+        if _is_there(context, body, stores):
             return
-        clash = _first_clash(context, body, name, index, target)
+        clash = _first_clash(context, body, index, stores)
         if not isinstance(clash, Origin):
             if reduced is not None:
-                atom = updated(body, reduced, name, target, atom)
-            dtype = context.buffers[name].dtype
-            stmts: list[Stmt] = [*body.stmts, Store(name, target, atom, dtype)]
+                (stmt,) = stores
+                stores = [replace(stmt, value=updated(body, reduced, name, target, stmt.value))]
+            stmts: list[Stmt] = [*body.stmts, *stores]
             context.emit_nest(index, shape, stmts, loc, direction=clash)
             return
-        distances = _distances(context, body, name, index, target)
+        distances = _distances(context, body, index, stores)
         if distances is not None and by is None:
 
-            def element(at: Idx) -> tuple[Sequence[Stmt], Atom, Idx]:
+            def compute(at: Idx) -> tuple[Sequence[Stmt], Element, Idx]:
                 body = Body(context)
-                atom = body.value(value, at, context.buffers[name].dtype)
-                return body.stmts, atom, place(body, at)
+                element = body.element(value, at, context.buffers[name].dtype)
+                return body.stmts, element, place(body, at)
 
-            if store_behind(context, name, index, value.type.shape, element, distances, loc):
+            if store_behind(context, name, index, value.type.shape, compute, distances, loc):
                 return
         part = clash.value
         smaller = 2 * hint(product(part.type.shape)) <= hint(product(value.type.shape))
@@ -135,27 +137,31 @@ def place_apart(context: Context, value: Value, order: Sequence[int] | None = No
     context.put(value, name)
 
 
-def _is_there(context: Context, atom: object, body: Body, name: str, target: Idx) -> bool:
-    """Whether the store would write back what stands there."""
-    match body.stmts:
-        case [Load(buffer=source, index=index, name=loaded)] if loaded == atom:
-            return context.buffers[source] is context.buffers[name] and index == target
-        case _:
+def _is_there(context: Context, body: Body, stores: Sequence[Store]) -> bool:
+    """Whether the stores would write back what stands there."""
+    loads = {stmt.name: stmt for stmt in body.stmts if isinstance(stmt, Load)}
+    if len(body.stmts) != len(stores):
+        return False
+    for stmt in stores:
+        load = loads.get(stmt.value) if isinstance(stmt.value, str) else None
+        if load is None or load.index != stmt.index:
             return False
+        if context.buffers[load.buffer] is not context.buffers[stmt.buffer]:
+            return False
+    return True
 
 
-def _first_clash(context: Context, body: Body, name: str, index: Idx, target: Idx) -> Origin | str:
-    """The first load that no loop order reconciles with the store; else the direction needed."""
-    storage = context.buffers[name].storage
+def _first_clash(context: Context, body: Body, index: Idx, stores: Sequence[Store]) -> Origin | str:
+    """The first load that no loop order reconciles with the stores; else the direction needed."""
     loops = [str(i) for i in index if not isinstance(i, int)]
     direction = ""
-    for origin in body.origins:
+    for origin, stmt in itertools.product(body.origins, stores):
         load = origin.load
-        if context.buffers[load.buffer].storage != storage:
+        if context.buffers[load.buffer].storage != context.buffers[stmt.buffer].storage:
             continue
-        if context.buffers[load.buffer] is not context.buffers[name]:
+        if context.buffers[load.buffer] is not context.buffers[stmt.buffer]:
             return origin
-        needed = relation(*_comparable(context, name, load.index, target), loops)
+        needed = relation(*_comparable(context, stmt.buffer, load.index, stmt.index), loops)
         if needed == "same" or needed == "apart":
             continue
         if needed == "clash" or (direction and direction != needed):
@@ -165,22 +171,21 @@ def _first_clash(context: Context, body: Body, name: str, index: Idx, target: Id
 
 
 def _distances(
-    context: Context, body: Body, name: str, index: Idx, target: Idx
+    context: Context, body: Body, index: Idx, stores: Sequence[Store]
 ) -> list[dict[str, int]] | None:
     """How far each load is from the store of its element; None if that varies for one of them.
 
     Loads of elements that are not stored do not count.
     """
-    storage = context.buffers[name].storage
     loops = [str(i) for i in index if not isinstance(i, int)]
     found: list[dict[str, int]] = []
-    for origin in body.origins:
+    for origin, stmt in itertools.product(body.origins, stores):
         load = origin.load
-        if context.buffers[load.buffer].storage != storage:
+        if context.buffers[load.buffer].storage != context.buffers[stmt.buffer].storage:
             continue
-        if context.buffers[load.buffer] is not context.buffers[name]:
+        if context.buffers[load.buffer] is not context.buffers[stmt.buffer]:
             return None
-        read, written = _comparable(context, name, load.index, target)
+        read, written = _comparable(context, stmt.buffer, load.index, stmt.index)
         if relation(read, written, loops) != "apart":
             each = distance(read, written, loops)
             if each is None:
@@ -348,9 +353,12 @@ def store_region(context: Context, node: Node, name: str, outer: Place) -> None:
     base, source = node.args[0], node.args[1]
     group = TABLE[node.op].group
     arguments = node.args[2:]
+    part: Idx = ()
+    if group in ("real", "imag"):
+        name, part = context.parts(name), (PART_VIEWS[f"{group}_copy"],)
 
     def place(body: Body, index: Idx) -> Idx:
-        return outer(body, INDEX_MAPS[group](base.type, arguments, index))
+        return (*outer(body, INDEX_MAPS[group](base.type, arguments, index)), *part)
 
     inner = context.node_of.get(source) if isinstance(source, Value) else None
     if inner is not None and source not in context.place:

@@ -85,13 +85,13 @@ class Recipe:
     """What a plan is made of.
 
     ``results`` name the slot of each graph result; ``params`` the graph inputs that are scalars,
-    with their ``struct`` codes.
+    or a part of one that is complex, with their ``struct`` codes.
     """
 
     inputs: tuple[Value, ...]
     slots: tuple[Slot, ...]
     arena: Dim
-    params: tuple[tuple[int, str], ...]
+    params: tuple[tuple[int, str, str], ...]
     steps: tuple[NativeStep | NumpyStep, ...]
     results: tuple[str, ...]
     signature: Signature
@@ -143,11 +143,12 @@ class _PlanWriter:
         if recipe.arena != 0:
             self.add(f"arena = empty({self.dim(recipe.arena)}, {self.constant('dtype', np.uint8)})")
             arguments.append("arena")
-        codes = "".join(code for _, code in recipe.params)
+        codes = "".join(code for _, _, code in recipe.params)
         packed = "b''"
         if codes:
             pack = self.constant("pack", struct.Struct("=" + codes).pack)
-            packed = f"{pack}({', '.join(f'a{place}' for place, _ in recipe.params)})"
+            values = [f"a{i}.{part}" if part else f"a{i}" for i, part, _ in recipe.params]
+            packed = f"{pack}({', '.join(values)})"
         for step in recipe.steps:
             match step:
                 case NativeStep(function, checks):

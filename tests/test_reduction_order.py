@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from fxc.lowering.reduction_order import (
-    PAIRWISE_BLOCK,
+    PAIRWISE_GROUPS,
     PAIRWISE_LANES,
     ReductionOrder,
     axes_by_stride,
@@ -32,16 +32,16 @@ CORNERS_OF_THE_BUFFER = (4095, 4096, 4097, 5461, 5462, 8191, 8192, 8193, 9000, 1
 
 def pairwise(x: np.ndarray) -> np.ndarray:
     """The pairwise sum over the last axis. See Note [Pairwise sums]."""
-    n = x.shape[-1]
-    if n < PAIRWISE_LANES:
+    n, wide = x.shape[-1], PAIRWISE_LANES[f"{'complex ' * (x.dtype.kind == 'c')}pairwise"]
+    if n < wide:
         return running(np.full(x.shape[:-1], -0.0, x.dtype), x)
-    if n > PAIRWISE_BLOCK:
-        half = n // 2 - n // 2 % PAIRWISE_LANES
+    if n > PAIRWISE_GROUPS * wide:
+        half = n // 2 - n // 2 % wide
         return pairwise(x[..., :half]) + pairwise(x[..., half:])
-    whole = n - n % PAIRWISE_LANES
-    lanes = x[..., :PAIRWISE_LANES]
-    for start in range(PAIRWISE_LANES, whole, PAIRWISE_LANES):
-        lanes = lanes + x[..., start : start + PAIRWISE_LANES]
+    whole = n - n % wide
+    lanes = x[..., :wide]
+    for start in range(wide, whole, wide):
+        lanes = lanes + x[..., start : start + wide]
     while lanes.shape[-1] > 1:
         lanes = lanes[..., 0::2] + lanes[..., 1::2]
     return running(lanes[..., 0], x[..., whole:])
@@ -109,7 +109,10 @@ def numbers(rng: np.random.Generator, shape: Sequence[int], dtype: str = "f8") -
     """Values of many magnitudes, so that any other order shows in the last bits."""
     if np.dtype(dtype).kind in "iu":
         return rng.integers(0, 2**7, shape).astype(dtype) * np.array(2**17 + 1).astype(dtype)
-    return (rng.standard_normal(shape) * 10.0 ** rng.uniform(-3, 3, shape)).astype(dtype)
+    found = rng.standard_normal(shape) * 10.0 ** rng.uniform(-3, 3, shape)
+    if np.dtype(dtype).kind == "c":
+        found = found + 1j * rng.standard_normal(shape)
+    return found.astype(dtype)
 
 
 def some_shape(pick: random.Random, most: int = 30_000) -> list[int]:
@@ -191,7 +194,7 @@ def buffer_of(size: int) -> Iterator[None]:
 def test_sums_have_numpys_bits(layout, seed):
     pick, rng = random.Random(seed), np.random.default_rng(seed)
     for _ in range(60):
-        a = layout(pick, rng, pick.choice(("f4", "f8")))
+        a = layout(pick, rng, pick.choice(("f4", "f8", "c8", "c16")))
         for _ in range(3):
             check(a, some_axes(pick, a.ndim))
 

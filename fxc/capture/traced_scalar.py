@@ -207,6 +207,8 @@ def _define_binary(name: str, numpy_name: str) -> None:
         if not (taken(left) and taken(right)):
             return NotImplemented
         if not (_is_python_scalar(left) and _is_python_scalar(right)):
+            if name == "mul" and _are_complex_scalars(left, right):
+                return record("py_multiply", operand(left), operand(right))
             return call_ufunc(numpy_name, left, right)
         if python_name is not None and _may_divide(name, right):
             return record(python_name, operand(left), operand(right))
@@ -215,6 +217,17 @@ def _define_binary(name: str, numpy_name: str) -> None:
     setattr(TracedScalar, f"__{name}__", lambda self, other: compute(self, other))
     if name not in ("eq", "ne", "lt", "le", "gt", "ge"):
         setattr(TracedScalar, f"__r{name}__", lambda self, other: compute(other, self))
+
+
+def _are_complex_scalars(left: Any, right: Any) -> bool:
+    """Whether Python's operator multiplies NumPy's complex scalars: it rounds otherwise than the
+    ufunc does. See Note [Complex numbers] in ``lowering``.
+    """
+    if isinstance(left, list | tuple) or isinstance(right, list | tuple):
+        return False
+    types = [operand(x).type for x in (left, right)]
+    scalars = all(isinstance(kind, ScalarType) for kind in types)
+    return scalars and any(kind.dtype.kind == "c" for kind in types)
 
 
 def _may_divide(name: str, divisor: Any) -> bool:
@@ -234,6 +247,8 @@ def _define_unary(name: str, numpy_name: str) -> None:
 
     def method(self: TracedScalar) -> Any:
         if not self._type.weak:
+            if name == "abs" and self._type.dtype.kind == "c":
+                return record("py_absolute", self._value)
             return call_ufunc(numpy_name, self)
         if name == "pos":
             return self

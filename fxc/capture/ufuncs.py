@@ -310,8 +310,9 @@ def binary(name: str) -> tuple[Callable[[Any, Any], Any], Callable[[Any, Any], A
     """The method of an operator and its reflected one."""
 
     def plain(self: Any, other: Any) -> Any:
-        if name == "power" and type(other) is int and other == 2 and _is_bools(self):
-            return call_ufunc("square", self)  # the operator takes a shortcut, np.power does not
+        shortcut = _shortcut(self, other) if name == "power" else None
+        if shortcut is not None:
+            return call_ufunc(shortcut, self)
         return call_ufunc(name, self, other) if taken(other) else NotImplemented
 
     def reflected(self: Any, other: Any) -> Any:
@@ -320,8 +321,20 @@ def binary(name: str) -> tuple[Callable[[Any, Any], Any], Callable[[Any, Any], A
     return plain, reflected
 
 
-def _is_bools(x: Any) -> bool:
-    return isinstance(x, np.ndarray) and x.dtype == np.dtype(bool)
+# The powers for which the operator ** of arrays calls another ufunc, which np.power does not: by
+# the type of the exponent. Of floats and integers both have the same bits.
+_SHORTCUTS = {(int, 2): "square", (int, -1): "reciprocal", (float, 0.5): "sqrt"}
+
+
+def _shortcut(x: Any, exponent: Any) -> str | None:
+    if not isinstance(x, np.ndarray) or x.dtype.kind not in "bc":
+        return None
+    if isinstance(exponent, Traced) and isinstance(exponent, float | int):
+        exponent = exponent.__class__(exponent)  # a constant from here on: it says what is called
+    if x.dtype.kind == "b" and (type(exponent) is not int or exponent != 2):
+        return None
+    plain = type(exponent) in (int, float)
+    return _SHORTCUTS.get((type(exponent), exponent)) if plain else None
 
 
 def unary(name: str) -> Callable[[Any], Any]:
@@ -337,6 +350,10 @@ def write_in_place(name: str) -> Callable[[Any, Any], Any]:
     """The method of an augmented assignment."""
 
     def method(self: Any, other: Any) -> Any:
+        shortcut = _shortcut(self, other) if name == "power" else None
+        if shortcut is not None:
+            current().record(f"{shortcut}_", self._value)
+            return self
         return in_place(name, self, other) if taken(other) else NotImplemented
 
     return method
