@@ -19,9 +19,12 @@ from fxc.ir.errors import CaptureError, OverlapError
 from fxc.ir.evaluate import call
 from fxc.ir.graph import Graph, Node, Region
 from fxc.ir.tree import LEAF, unflatten
+from fxc.ir.verify import verify
 from fxc.ops.kernels import Kernel, kernel_of
+from fxc.ops.metas import types_of
+from fxc.ops.table import TABLE
 from fxc.passes import reinplace
-from fxc.stages import decomposed_graph, functional_graph, llvm_index, verified
+from fxc.stages import decomposed_graph, functional_graph, llvm_index
 from tests.outcomes import Outcome, difference, run, same_bits
 from tests.programs import Program, shrink
 
@@ -32,9 +35,11 @@ Level = Callable[[Callable[..., Any], tuple[Any, ...]], Outcome]
 
 
 def stages(captured: Captured) -> Graph:
-    """All graph stages, each verified (conftest.py); the last one."""
+    """All graph stages; the last one, verified. The others are where conftest.py says so."""
     graph = decomposed_graph(functional_graph(captured), llvm_index())
-    return verified(reinplace.reinplace(graph), "reinplace")
+    graph = reinplace.reinplace(graph)
+    verify(graph, table=TABLE.schema_of, meta=types_of, after="reinplace")
+    return graph
 
 
 def cheaply(fn: Callable[..., Any], inputs: tuple[Any, ...]) -> Outcome:

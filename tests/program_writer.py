@@ -59,6 +59,8 @@ class Writer:
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")
             self.dtypes = rng.choices(list(DTYPES), list(DTYPES.values()), k=3)
+            # Sums of thirds show the order in which they are added.
+            self.parts = ", 3" if rng.random() < 0.15 else ""
             self.make_inputs()
             goes_on = first is None or self.statement((first,), (1,))
             for _ in range(rng.randint(1, 15) - len(self.body)):
@@ -172,6 +174,8 @@ class Writer:
         rng = self.rng
         rank = rng.choices((0, 1, 2, 3, 4), (1, 5, 6, 3, 2))[0]
         shape = tuple(rng.choice(_DIMS) for _ in range(rank))
+        if rank > 1 and rng.random() < 0.25:
+            shape = _with(shape, 0, shape[1])  # square, so that it can be added to its transpose
         if rank and rng.random() < 0.08:
             shape = _with(shape, rng.randrange(rank), 0)
         elif rank and rng.random() < 0.12:
@@ -187,7 +191,7 @@ class Writer:
         dtype = rng.choice((*self.dtypes, self.dtypes[0]))
         if rng.random() < 0.1:
             dtype = rng.choice(list(DTYPES))
-        shift = rng.randint(0, 9)
+        shift = f"{rng.randint(0, 9)}{self.parts if dtype.startswith('f') else ''}"
         layout = rng.random()
         if not shape or layout < 0.55:
             return f"array({dtype!r}, {shape}, {shift})"
@@ -539,7 +543,7 @@ def diagonal(writer: Writer, source: str, x: np.ndarray) -> str:
     if x.ndim < 2:
         return ""
     rng = writer.rng
-    offset = rng.choice(("", "", "1", "-1"))
+    offset = rng.choice(("", "1", "-1"))
     if x.ndim == 2 and rng.random() < 0.3:
         return f"np.diag({', '.join(filter(None, (source, offset)))})"
     if rng.random() < 0.5:
@@ -576,7 +580,7 @@ def parts_of(part_name: str) -> View:
 
 _VIEW_CHOICES: tuple[tuple[View, float], ...] = (
     (permuted, 4), (turned, 8), (reshaped, 6), (raveled, 4), (squeezed, 2), (expanded, 3),
-    (flipped, 4), (broadcast, 2), (diagonal, 3), (as_it_is, 3), (part, 4),
+    (flipped, 4), (broadcast, 2), (diagonal, 4), (as_it_is, 3), (part, 4),
 )  # fmt: skip
 VIEWS = tuple(view for view, _ in _VIEW_CHOICES)
 VIEW_WEIGHTS = tuple(weight for _, weight in _VIEW_CHOICES)

@@ -95,8 +95,8 @@ CONTAINERS: dict[str, Callable[[tuple[str, ...]], str]] = {
 MARGIN = 64  # bytes around each array that nobody may touch
 
 
-def array(dtype: str, shape: tuple[int, ...], shift: int = 0) -> np.ndarray:
-    """Small numbers, all different from their neighbours; quarters among the floats.
+def array(dtype: str, shape: tuple[int, ...], shift: int = 0, parts: int = 4) -> np.ndarray:
+    """Small numbers, all different from their neighbours; quarters (or ``parts``) among the floats.
 
     The array is a window of a larger one, so that a write outside of it shows in its base.
     """
@@ -108,7 +108,7 @@ def array(dtype: str, shape: tuple[int, ...], shift: int = 0) -> np.ndarray:
     elif kind.kind == "b":
         values = values % 3 == 0
     elif kind.kind == "f":
-        values = values / 4
+        values = values / parts
     elif kind.kind == "c":
         values = values / 4 + 1j * ((np.arange(size) * 5 + shift) % 11 - 4) / 2
     memory = np.full(size * kind.itemsize + 2 * MARGIN, 0x5A, np.uint8)

@@ -11,6 +11,7 @@ once, so that programs can be compared bit for bit.
 
 from __future__ import annotations
 
+import re
 from functools import partial
 from typing import Any
 
@@ -222,6 +223,9 @@ def joined(writer: Writer) -> str:
     other = writer.view()
     if rng.random() < 0.6:
         other = f"{name}[{'::-1' if rng.random() < 0.5 else ':'}]"
+    y = writer.array_value(other)
+    if x.ndim > 1 and (y is None or not y.size):
+        return ""  # the strides of an array without elements, which NumPy looks at, are not known
     kind = rng.choice(("concatenate", "concatenate", "stack"))
     return f"{writer.new()} = np.{kind}([{name}, {other}], axis={rng.randrange(x.ndim)})"
 
@@ -237,6 +241,31 @@ def element(writer: Writer) -> str:
 
 def rebind(writer: Writer) -> str:
     return f"{writer.some_array()} = {writer.some_array()}"
+
+
+def again(writer: Writer) -> str:
+    """What an earlier statement has computed, computed once more: another array."""
+    found = [re.fullmatch(r"v\d+ = ([^;\n]+)", line) for line in writer.body]
+    sources = [match[1] for match in found if match is not None]
+    return f"{writer.new()} = {writer.rng.choice(sources)}" if sources else ""
+
+
+def take_over(writer: Writer) -> str:
+    """The whole of one array into another, which is then changed."""
+    rng = writer.rng
+    name = writer.some_array()
+    x = writer.space[name]
+    if rng.random() < 0.5:
+        alike = [
+            other
+            for other in writer.arrays()
+            if writer.space[other].shape == x.shape and fits(writer.space[other], x.dtype)
+        ]
+        return f"{name}[...] = {rng.choice(alike)}"
+    copied = writer.new()
+    sign = rng.choice("&|^" if x.dtype.kind == "b" else "+-*")
+    change = f"{copied}[{writer.index(x.shape)}] {sign}= {writer.literal(x.dtype)}"
+    return f"{copied} = np.zeros_like({name})\n{copied}[...] = {name}\n{change}"
 
 
 def loop_over_rows(writer: Writer) -> str:
@@ -285,6 +314,28 @@ def staged_loop(writer: Writer) -> str:
     return (
         f"def {result}_body(i, x):\n    {body}\n    return x\n"
         f"{result} = fxc.fori_loop(1, {rng.randint(2, 3)}, {result}_body, {name})"
+    )
+
+
+_PAIR_BODIES = (
+    "x, y = y, x", "x[:2] = y[1:3]", "y[...] = x[::-1]", "x += y", "y[i] = x[i - 1]",
+    "x[1:], y[1:] = y[:-1], x[:-1]", "y -= x[0]",
+)  # fmt: skip
+
+
+def staged_loop_of_two(writer: Writer) -> str:
+    """``fxc.fori_loop`` that carries two arrays, which may change places."""
+    rng = writer.rng
+    name = writer.some_array()
+    x = writer.space[name]
+    if not x.ndim or len(x) < 3 or x.dtype.kind == "b":
+        return ""
+    first, second = writer.new(), writer.new()
+    body = "\n    ".join(rng.sample(_PAIR_BODIES, rng.randint(1, 3)))
+    start = rng.choice((f"{name}, {name}[::-1]", f"{name}, {name}", f"{name}[::-1], {name} * 2"))
+    return (
+        f"def {first}_body(i, pair):\n    x, y = pair\n    {body}\n    return {rng.choice(('x, y', 'y, x'))}\n"
+        f"{first}, {second} = fxc.fori_loop(1, {rng.randint(2, 3)}, {first}_body, ({start}))"
     )
 
 
@@ -602,6 +653,10 @@ def is_spelled(op: Operator) -> bool:
             return op.schema.writes or op.schema.is_view
 
 
+# Capture records these as other operators, as NumPy writes them: part after part.
+IN_PARTS = frozenset({"concatenate.out", "stack.out"})
+
+
 def _spellings() -> dict[str, Statement]:
     found = dict(_OWN_SPELLINGS)
     for op in TABLE:
@@ -629,7 +684,7 @@ _CHOICES: tuple[tuple[Statement, float], ...] = (
     (make_view, 18), (in_place, 18), (set_item, 16), (swap, 4), (swap_through_copy, 1),
     (with_out, 6), (with_where, 4), (computed, 5), (expression, 4), (compare, 2), (copies, 5),
     (made, 2), (fill, 4), (reduction, 4), (scan, 1), (choose, 2), (joined, 3), (element, 3),
-    (rebind, 1), (set_masked, 2), (loop_over_rows, 3), (loop_over_places, 3), (staged_loop, 2),
+    (rebind, 1), (again, 4), (take_over, 3), (staged_loop_of_two, 2), (set_masked, 2), (loop_over_rows, 3), (loop_over_places, 3), (staged_loop, 2),
     (staged_branch, 2), (in_list, 1), (by_helper, 2), (any_spelling, 14),
 )  # fmt: skip
 _KINDS = tuple(kind for kind, _ in _CHOICES)

@@ -384,3 +384,40 @@ def test_one_element_takes_no_array() -> None:
 
     same_error = run(program, (numbers(3), numbers(1)))
     assert not difference(same_error, run(fxc.compile(program), (numbers(3), numbers(1))))
+
+
+# ---------------------------------------------------------------- stores among what is loaded
+
+
+def test_a_row_of_a_reshaped_array_is_scaled_by_its_own_element() -> None:
+    def program(a):
+        rows = np.fliplr(a).reshape((2, 20), order="A")
+        rows[::2, ::-2] *= rows[-2, -5, ...] * 2.0
+        return rows
+
+    same(program, lambda: (numbers(2, 5, 4).T[:, ::-1],))
+
+
+# ---------------------------------------------------------------- who is whose base
+
+
+def test_a_flat_copy_is_no_view_of_another_array() -> None:
+    def program(x):
+        copies = x.flatten(), x.T.ravel(), x[:, ::2].ravel("F")
+        return copies, [copied[1:] for copied in copies]
+
+    same(program, lambda: (numbers(3, 4),))
+
+
+# ---------------------------------------------------------------- exceptions
+
+
+def test_an_item_of_a_read_only_array_is_not_assigned_to_itself() -> None:
+    def program(x):
+        row = np.broadcast_to(x, (2, 3))
+        row[0] = row[0]
+
+    compiled = fxc.compile(program)
+    expected, found = run(program, (numbers(3),)), run(compiled, (numbers(3),))
+    assert isinstance(expected.error, ValueError)
+    assert not difference(expected, found)

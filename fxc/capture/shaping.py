@@ -70,12 +70,18 @@ def _flat_source(x: Any, order: str) -> Any:
 def ravel(x: Any, order: str = "C") -> Any:
     """As ``np.ravel``: contiguous, so that of an array with gaps it is a copy."""
     source = _flat_source(x, order)
-    return reshape(source, -1, copy=None if is_c_ordered(_kind(_array(source))) else True)
+    return reshape(source, -1) if is_c_ordered(_kind(_array(source))) else _flat_copy(source)
 
 
 def flatten(x: Any, order: str = "C") -> Any:
     """As ``ndarray.flatten``: always a copy."""
-    return reshape(_flat_source(x, order), -1, copy=True)
+    return _flat_copy(_flat_source(x, order))
+
+
+def _flat_copy(x: Any) -> Any:
+    """A new array with the elements in C order: no view of a copy, as reshape makes it."""
+    copied = record("copy", _array(x), order="C")._value
+    return record("reshape_copy", copied, (_kind(copied).size,))
 
 
 def transpose(x: Any, axes: Any = None) -> Any:

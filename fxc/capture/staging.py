@@ -216,10 +216,11 @@ def _compiled(node: FunctionNode, code: CodeType) -> CodeType:
         body=[body],
         decorator_list=[],
     )
-    ast.copy_location(factory, node)
+    for made in (factory, *names):  # the nodes inside have theirs
+        ast.copy_location(made, node)
     if hasattr(factory, "type_params"):
         factory.type_params = []
-    module = ast.fix_missing_locations(ast.Module(body=[factory], type_ignores=[]))
+    module = ast.Module(body=[factory], type_ignores=[])
     flags = code.co_flags & _FUTURES
     compiled = compile(module, code.co_filename, "exec", flags=flags, dont_inherit=True)
     for found in codes_in(compiled):

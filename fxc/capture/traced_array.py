@@ -273,7 +273,8 @@ class TracedArray(TracedValue):
     def __setitem__(self, key: Any, source: Any) -> None:
         place = locate(self._type, key)
         # ``x[i] += v`` ends with ``x[i] = view``, where view is x[i]: nothing is left to do.
-        if type(source) is TracedArray and source._is_at(self._value, place):
+        is_own = type(source) is TracedArray and source._is_at(self._value, place)
+        if is_own and self._type.writeable:
             return
         view = apply_steps(self._value, place.steps)
         if isinstance(place.arrays, IndexArrays):
