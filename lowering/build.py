@@ -266,8 +266,6 @@ def _boxed_arg(context: Context, arg: object) -> object:
                 return InputArg(context.param_of[arg].input)
             if arg in context.literal_of:
                 return context.literal_of[arg].value
-            if context.buffers[context.place_value(arg)].role == "constant":
-                place_apart(context, arg)  # its elements are part of the native code
             name, kind = context.place_value(arg), arg.type
             buffer = context.buffers[name]
             if buffer.data is not None:
