@@ -37,7 +37,7 @@ from .loops import (
     Program,
 )
 from .reductions import reduction, scan
-from .writes import aim, finish, free_target, join, place_apart, scatter, store, whole
+from .writes import aim, finish, free_target, join, scatter, store, whole
 
 # Note [Raising ops]
 # An operation that can raise at run time (Operator.raises, every call of NumPy) may send the whole
