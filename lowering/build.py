@@ -40,7 +40,7 @@ from .loops import (
     Program,
 )
 from .reductions import reduction, scan
-from .writes import aim, finish, free_target, join, place_apart, scatter, store, whole
+from .writes import aim, finish, free_target, join, scatter, store, whole
 
 # Note [Raising ops]
 # An operation that can raise at run time (Operator.raises, every call of NumPy) may send the whole
@@ -288,8 +288,6 @@ def _boxed_arg(context: Context, arg: object) -> object:
                 return InputArg(context.param_of[arg].input)
             if arg in context.literal_of:
                 return context.literal_of[arg].value
-            if context.buffers[context.place_value(arg)].role == "constant":
-                place_apart(context, arg)  # its elements are part of the native code
             name, kind = context.place_value(arg), arg.type
             buffer = context.buffers[name]
             if buffer.data is not None:

@@ -132,6 +132,7 @@ INDEX_MAPS: dict[str, IndexMap] = {
     "expand_dims": expand_dims_index,
     "squeeze": squeeze_index,
     "broadcast_to": broadcast_index,
+    "broadcast": broadcast_index,
     "diagonal": diagonal_index,
     "real": same_index,
     "imag": same_index,

@@ -516,6 +516,15 @@ def viewed(form: View, writer: Writer) -> str:
     return f"{writer.new()} = {view}" if view else ""
 
 
+def spread(writer: Writer) -> str:
+    """What is computed from a broadcast array, which itself is not to be written."""
+    source = writer.some_array()
+    x = writer.array_value(source)
+    if x is None or x.ndim > 3:
+        return ""
+    return f"{writer.new()} = np.broadcast_arrays({source}, np.zeros({(2, *x.shape)}))[0] * 1"
+
+
 def _indexed(writer: Writer, source: str, x: np.ndarray) -> str:
     return f"{source}[{writer.index(x.shape)}]"
 
@@ -614,6 +623,7 @@ _OWN_SPELLINGS: dict[str, Statement] = {
     "expand_dims": partial(viewed, views.expanded),
     "squeeze": partial(viewed, views.squeezed),
     "broadcast_to": partial(viewed, views.broadcast),
+    "broadcast": spread,
     "diagonal": partial(viewed, views.diagonal),
     "real": partial(viewed, views.parts_of("real")),
     "imag": partial(viewed, views.parts_of("imag")),
@@ -626,8 +636,6 @@ _OWN_SPELLINGS: dict[str, Statement] = {
     "dot.out": partial(product_out, "dot"),
     "outer.out": outer_out,
     "clip.out": clip_out,
-    "concatenate.out": partial(join_out, "concatenate"),
-    "stack.out": partial(join_out, "stack"),
     **{
         f"{name}.out": partial(reduction_out, name)
         for name in (
@@ -686,6 +694,7 @@ _CHOICES: tuple[tuple[Statement, float], ...] = (
     (made, 2), (fill, 4), (reduction, 4), (scan, 1), (choose, 2), (joined, 3), (element, 3),
     (rebind, 1), (again, 4), (take_over, 3), (staged_loop_of_two, 2), (set_masked, 2), (loop_over_rows, 3), (loop_over_places, 3), (staged_loop, 2),
     (staged_branch, 2), (in_list, 1), (by_helper, 2), (any_spelling, 14),
+    (partial(join_out, "concatenate"), 1), (partial(join_out, "stack"), 1),
 )  # fmt: skip
 _KINDS = tuple(kind for kind, _ in _CHOICES)
 _WEIGHTS = tuple(weight for _, weight in _CHOICES)

@@ -204,6 +204,7 @@ VIEWS: dict[str, Call] = {
     "expand_dims": lambda x, axes: np.expand_dims(x, axes),
     "squeeze": lambda x, axes: x.squeeze(axes),
     "broadcast_to": lambda x, shape: np.broadcast_to(x, shape),
+    "broadcast": lambda x, shape: np.broadcast_arrays(x, np.empty(shape))[0],
     "diagonal": lambda x, offset, axis1, axis2: np.diagonal(x, offset, axis1, axis2),
     "real": lambda x: x.real,
     "imag": lambda x: x.imag,
@@ -402,7 +403,7 @@ def test_samples_in_place(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", [name for name in VIEWS if name not in ("broadcast_to", "diagonal")]
+    "name", [name for name in VIEWS if name not in ("broadcast_to", "broadcast", "diagonal")]
 )
 def test_writes_through_views(name: str) -> None:
     def write(x: Any, source: Any, *rest: Any) -> Any:

@@ -246,6 +246,8 @@ def asarray(
 ) -> Any:
     """As ``np.asarray``: the array itself where nothing needs to change."""
     _supported("asarray", device=device, like=like)
+    if isinstance(a, np.flatiter):  # a view or a copy that is written back
+        raise refuse("np.asarray of x.flat cannot be captured; use x.ravel() or x.flatten()")
     array = a if is_array(a) else wrap(array_value(a))
     result = _converted(array, dtype, order or "K")
     if result is not array:

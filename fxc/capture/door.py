@@ -25,6 +25,7 @@ from fxc.ir.types import DTYPE_NAMES
 from . import purity
 from .control import CONTROL
 from .creation import CREATION
+from .numpy_source import SOURCES, run_source
 from .operands import Traced, constant, has_traced, wrap
 from .outside import Outside, check_class
 from .protocol import FUNCTIONS, array_function
@@ -138,6 +139,8 @@ class Door(Reads):
         if module.partition(".")[0] == "numpy":
             if f in purity.PURE_NUMPY and not has_traced(known := known_ints((args, kwargs))):
                 return self._eager(f, *known)
+            if function in SOURCES and has_traced((args, kwargs)):
+                return run_source(function, args, kwargs)
             raise self._refuse_call(f)
         if f.__code__ in self._inner_codes or f.__code__.co_filename.startswith(_OUR_FILES):
             return f(*args, **kwargs)

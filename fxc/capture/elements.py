@@ -150,7 +150,3 @@ def ptp(a: Any, axis: Any = None, out: Any = None, keepdims: Any = np._NoValue) 
     """As ``np.ptp``."""
     high = reduction("max", a, axis, keepdims=keepdims)
     return call_ufunc("subtract", high, reduction("min", a, axis, keepdims=keepdims), out=out)
-
-
-def isclose(a: Any, b: Any, rtol: Any = 1e-5, atol: Any = 1e-8, equal_nan: bool = False) -> Any:
-    raise refuse("np.isclose cannot be captured; compare np.abs(a - b) with a tolerance")

@@ -1,4 +1,4 @@
-"""``np.concatenate`` and its kin, and ``np.roll``."""
+"""``np.concatenate`` and its kin, ``np.roll`` and ``np.repeat``."""
 
 from __future__ import annotations
 
@@ -12,8 +12,9 @@ from fxc.ir.symbols import Dim
 from fxc.ops.metas.shapes import normalize_axis, same_shape
 
 from . import creation, shaping
-from .operands import array_value, axis_number, record, wrap
+from .operands import Traced, array_value, axis_number, dim_of, operand, record, wrap
 from .session import current, refuse
+from .traced_int import wrap_dim
 from .ufuncs import writable
 
 
@@ -148,3 +149,22 @@ def _rolled(array: Any, by: Any, axis: int) -> Any:
     before = (slice(None),) * axis
     parts = [array[(*before, slice(split, None))], array[(*before, slice(None, split))]]
     return concatenate(parts, axis)
+
+
+def repeat(a: Any, repeats: Any, axis: Any = None) -> Any:
+    """As ``np.repeat`` with one known number."""
+    array = wrap(array_value(a))
+    if axis is None:
+        return repeat(shaping.ravel(array), repeats, 0)
+    along = normalize_axis(axis_number(axis), array.ndim)
+    if np.ndim(repeats) if not isinstance(repeats, Traced) else operand(repeats).type.rank:
+        raise refuse("np.repeat with several numbers cannot be captured; repeat the parts")
+    count = wrap_dim(dim_of(repeats, "the number of repeats"))
+    if count < 0:
+        if array.size:
+            raise ValueError("repeats may not contain negative values.")
+        count = 0
+    before, behind = array.shape[:along], array.shape[along + 1 :]
+    each = array[(*(slice(None),) * (along + 1), None)]
+    spread = shaping.broadcast_to(each, (*before, array.shape[along], count, *behind))
+    return shaping.reshape(spread, (*before, array.shape[along] * count, *behind), copy=True)

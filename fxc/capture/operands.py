@@ -90,7 +90,7 @@ def operand(x: Any) -> Operand:
         raise refuse(f"a scalar of dtype {x.dtype} cannot be captured")
     if isinstance(x, np.ndarray):
         return constant(x)
-    if isinstance(x, tuple | list):
+    if isinstance(x, tuple | list | range):
         return array_value(x)
     if isinstance(x, int):  # an enum, for instance
         return operand(int(x))

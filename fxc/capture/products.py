@@ -20,6 +20,14 @@ def dot(a: Any, b: Any, out: Any = None) -> Any:
     return record("dot", left, right)
 
 
+def inner(a: Any, b: Any, /) -> Any:
+    """As ``np.inner``: the product with the last two axes of ``b`` swapped."""
+    left, right = operand(a), operand(b)
+    if left.type.rank and right.type.rank > 1:
+        return dot(a, shaping.swapaxes(b, -1, -2))
+    return dot(a, b)
+
+
 def outer(a: Any, b: Any, out: Any = None) -> Any:
     """As ``np.outer``."""
     left, right = array_value(a), array_value(b)

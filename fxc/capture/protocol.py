@@ -12,11 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from fxc.ir.types import ArrayType
+from fxc.ir.types import ArrayType, ScalarType
 from fxc.ops.table import TABLE, Tag
 
 from . import creation, elements, joining, parts, picking, placing, products, shaping, sorting
-from .operands import array_value, axis_number, record
+from .numpy_source import SOURCES, run_source
+from .operands import Traced, array_value, axis_number, record
 from .reductions import find, reducible, scan
 from .reductions import reduce as reduction
 from .session import refuse
@@ -34,6 +35,8 @@ def array_function(function: Any, args: Any, kwargs: Any) -> Any:
     op = TABLE.for_callable(function)
     if op is not None and op.tag is Tag.OPAQUE:
         return _opaque(op.name, *args, **kwargs)
+    if function in SOURCES:
+        return run_source(function, args, kwargs)
     name = getattr(function, "__name__", repr(function))
     module = getattr(function, "__module__", "numpy") or "numpy"
     raise refuse(f"{module.replace('numpy', 'np', 1)}.{name} cannot be captured")
@@ -58,20 +61,28 @@ def _opaque(name: str, *args: Any, **kwargs: Any) -> Any:
 # ------------------------------------------------------------------ shapes
 
 
-def broadcast_arrays(*args: Any, subok: bool = False) -> Any:
-    raise refuse("np.broadcast_arrays cannot be captured; use np.broadcast_to")
-
-
-def diag(v: Any, k: Any = 0) -> Any:
-    """As ``np.diag`` of a matrix."""
-    if array_value(v).type.rank != 2:
-        raise refuse("np.diag of a vector cannot be captured; write into np.zeros((n, n))")
-    return shaping.diagonal(v, k)
-
-
 def reshape(a: Any, shape: Any = None, order: str = "C", *, copy: Any = None) -> Any:
     """As ``np.reshape``."""
     return shaping.reshape(a, shape, order, copy)
+
+
+def astype(x: Any, dtype: Any, /, *, copy: bool = True, device: Any = None) -> Any:
+    """As ``np.astype``."""
+    if not creation.is_array(x):
+        raise TypeError("Input should be a NumPy array. It is of type " + str(type(x)))
+    return x.astype(dtype, copy=copy)
+
+
+def result_type(*arrays_and_dtypes: Any) -> np.dtype:
+    """As ``np.result_type``."""
+    given = (_promoting(x) if isinstance(x, Traced) else x for x in arrays_and_dtypes)
+    found: np.dtype = np.result_type(*given)
+    return found
+
+
+def _promoting(x: Any) -> Any:
+    kind = x._operand().type
+    return kind.python_type(1) if isinstance(kind, ScalarType) and kind.weak else kind.dtype
 
 
 def shape_of(a: Any) -> tuple[Any, ...]:
@@ -130,6 +141,7 @@ FUNCTIONS: dict[Any, Callable[..., Any]] = {
         getattr(np, name): _reduction(name)
         for name in ("sum", "prod", "min", "max", "any", "all", "mean")
     },
+    **{getattr(np, alias): _reduction(name) for alias, name in (("amin", "min"), ("amax", "max"))},
     np.var: _variance("var"),
     np.std: _variance("std"),
     np.argmin: partial(find, "argmin"),
@@ -148,6 +160,9 @@ FUNCTIONS: dict[Any, Callable[..., Any]] = {
     np.argsort: sorting.argsort,
     np.partition: sorting.partition,
     np.argpartition: sorting.argpartition,
+    np.repeat: joining.repeat,
+    np.broadcast_arrays: shaping.broadcast_arrays,
+    np.inner: products.inner,
     np.dot: products.dot,
     np.outer: products.outer,
     np.vdot: products.vdot,
@@ -170,15 +185,14 @@ FUNCTIONS: dict[Any, Callable[..., Any]] = {
     np.fliplr: lambda m: shaping.flip(m, 1),
     np.flipud: lambda m: shaping.flip(m, 0),
     np.broadcast_to: lambda array, shape, subok=False: shaping.broadcast_to(array, shape),
-    np.broadcast_arrays: broadcast_arrays,
     np.diagonal: shaping.diagonal,
-    np.diag: diag,
+    np.astype: astype,
+    np.result_type: result_type,
     np.shape: shape_of,
     np.ndim: lambda a: array_value(a).type.rank,
     np.size: size_of,
     np.atleast_1d: all_at_least(1),
     np.atleast_2d: all_at_least(2),
-    np.isclose: elements.isclose,
     np.take: picking.take,
     np.take_along_axis: picking.take_along_axis,
     np.compress: picking.compress,

@@ -19,7 +19,8 @@ from fxc.ir.graph import ArrayConstant, Literal, Operand, Value
 from fxc.ir.location import SourceLocation
 from fxc.ir.records import frozen
 from fxc.ir.symbols import Guard, recording
-from fxc.ir.types import ScalarType
+from fxc.ir.types import ArrayType, ScalarType
+from fxc.ops.metas.layout import overlaps_itself
 from fxc.ops.table import TABLE
 
 from .locations import line_text, user_location
@@ -182,6 +183,7 @@ class Session:
             if place not in places:
                 continue
             target = args[place] if place < len(args) else kwargs[name]
+            self._check_distinct(target)
             root = self.root(target)
             if self.homes.get(root, 0) != self.region:
                 raise refuse(
@@ -190,6 +192,18 @@ class Session:
                 )
             self._written[root] = self._count
             self.constants.pop(root, None)
+
+    def _check_distinct(self, target: Value) -> None:
+        """Refuse a write to, or through, a view in which one element stands at several places."""
+        value: Value | None = target
+        while value is not None:
+            kind = value.type
+            if isinstance(kind, ArrayType) and kind.writeable and overlaps_itself(kind):
+                raise refuse(
+                    "a write to an array in which several elements share memory cannot be "
+                    "captured; write to a copy of it"
+                )
+            value = self.bases.get(value)
 
     def _follow_origins(self, result: Value, args: tuple[Any, ...]) -> None:
         origins: frozenset[str] = frozenset()

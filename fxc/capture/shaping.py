@@ -5,14 +5,27 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from fxc.ir.graph import Value
 from fxc.ir.symbols import Dim
 from fxc.ir.types import ArrayType
-from fxc.ops.metas.layout import is_c_ordered, is_f_ordered, reshape_strides, resolve_shape
-from fxc.ops.metas.shapes import is_one, normalize_axes_tuple, normalize_axis
+from fxc.ops.metas.layout import (
+    is_c_ordered,
+    is_f_ordered,
+    iteration_order,
+    reshape_strides,
+    resolve_shape,
+)
+from fxc.ops.metas.shapes import (
+    broadcast_shapes,
+    is_one,
+    normalize_axes_tuple,
+    normalize_axis,
+    same_shape,
+)
 
-from .operands import array_value, axis_number, dims_of, record, wrap
-from .session import refuse
+from .operands import TracedValue, array_value, axis_number, dims_of, record, wrap
 
 # Note [Views or copies]
 # ``reshape``, ``ravel``, ``asarray`` and ``astype(copy=False)`` give a view or a copy by the
@@ -28,6 +41,24 @@ def _kind(value: Value) -> ArrayType:
     kind = value.type
     assert isinstance(kind, ArrayType)
     return kind
+
+
+def itself(x: Any, value: Value) -> Any:
+    """``x`` where NumPy gives the array itself; a new array where ``x`` is none."""
+    return x if isinstance(x, TracedValue) and x._value is value else wrap(value)
+
+
+def is_in_order(kind: ArrayType, order: str) -> bool:
+    """Whether an array has its elements in this order already."""
+    match order:
+        case "C":
+            return is_c_ordered(kind)
+        case "F":
+            return is_f_ordered(kind)
+        case "A":
+            return is_c_ordered(kind) or is_f_ordered(kind)
+        case _:
+            return True
 
 
 def reshape(x: Any, shape: Any, order: str = "C", copy: Any = None) -> Any:
@@ -58,13 +89,13 @@ def wrap_dims(dims: Sequence[Dim]) -> tuple[Any, ...]:
 def _flat_source(x: Any, order: str) -> Any:
     """The array whose elements in C order are those of ``x`` in ``order``."""
     kind = _kind(_array(x))
-    if order == "F" or (order == "A" and is_f_ordered(kind) and not is_c_ordered(kind)):
+    if order not in ("C", "F", "A", "K"):
+        raise ValueError(f"order must be one of 'C', 'F', 'A', or 'K' (got '{order}')")
+    if order == "C" or (order != "F" and is_c_ordered(kind)):
+        return x
+    if order == "F" or is_f_ordered(kind):
         return transpose(x)
-    if order == "K" and not is_c_ordered(kind):
-        if is_f_ordered(kind):
-            return transpose(x)
-        raise refuse("ravel with order='K' of this layout cannot be captured; use order='C'")
-    return x
+    return transpose(x, iteration_order(kind.rank, [kind])) if order == "K" else x
 
 
 def ravel(x: Any, order: str = "C") -> Any:
@@ -90,7 +121,8 @@ def transpose(x: Any, axes: Any = None) -> Any:
     rank = _kind(value).rank
     if axes is None:
         return record("transpose", value, tuple(reversed(range(rank))))
-    wanted = [axis_number(axis) for axis in (axes if isinstance(axes, tuple | list) else (axes,))]
+    given = axes if isinstance(axes, tuple | list | np.ndarray) else (axes,)
+    wanted = [axis_number(axis) for axis in given]
     if len(wanted) != rank:
         raise ValueError("axes don't match array")
     try:
@@ -138,7 +170,7 @@ def moveaxis(x: Any, source: Any, destination: Any) -> Any:
 
 
 def _axes(axes: Any, rank: int) -> tuple[int, ...]:
-    given = axes if isinstance(axes, tuple | list) else (axes,)
+    given = axes if isinstance(axes, tuple | list | np.ndarray) else (axes,)
     return normalize_axes_tuple([axis_number(axis) for axis in given], rank)
 
 
@@ -149,7 +181,7 @@ def rollaxis(x: Any, axis: Any, start: Any = 0) -> Any:
     place = _axis(axis, rank)
     target = axis_number(start)
     if not -rank <= target <= rank:
-        raise refuse(f"np.rollaxis with start={target} is out of range")
+        np.rollaxis(np.empty((1,) * rank), place, target)  # raises
     target += rank if target < 0 else 0
     if place < target:
         target -= 1
@@ -164,9 +196,9 @@ def squeeze(x: Any, axis: Any = None) -> Any:
     kind = _kind(value)
     if axis is None:
         ones = tuple(a for a, d in enumerate(kind.shape) if is_one(d))
-        return record("squeeze", value, ones) if ones else wrap(value)  # x itself, as NumPy
+        return record("squeeze", value, ones) if ones else itself(x, value)
     if kind.rank == 0 and axis in (0, -1):
-        return wrap(value)
+        return itself(x, value)
     axes = _axes(axis, kind.rank)
     if not all(is_one(kind.shape[a]) for a in axes):
         raise ValueError("cannot select an axis to squeeze out which has size not equal to one")
@@ -201,9 +233,21 @@ def flip(x: Any, axis: Any = None) -> Any:
 
 def at_least(x: Any, rank: int) -> Any:
     """As ``np.atleast_1d`` and ``np.atleast_2d``."""
-    array = x if isinstance(getattr(x, "_type", None), ArrayType) else wrap(_array(x))
+    array = itself(x, _array(x))
     if array.ndim >= rank:
         return array
     if array.ndim == 0:
         return reshape(array, (1,) * rank)
     return array[None, :]
+
+
+def broadcast_arrays(*args: Any, subok: bool = False) -> tuple[Any, ...]:
+    """As ``np.broadcast_arrays``: views, which can be written but should not be."""
+    values = [_array(x) for x in args]
+    shape = broadcast_shapes(*(value.type.shape for value in values))
+    return tuple(
+        itself(x, value)
+        if same_shape(value.type.shape, shape)
+        else record("broadcast", value, shape)
+        for x, value in zip(args, values, strict=True)
+    )

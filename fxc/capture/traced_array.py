@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 
 from fxc.ir.types import ArrayType
-from fxc.ops.metas.layout import is_c_ordered, is_f_ordered
 
-from . import advanced, masked, parts, shaping, sorting
+from . import advanced, joining, masked, parts, shaping, sorting
+from .flags import Flags
+from .flat import TracedFlat
 from .indexing import IndexArrays, Place, apply_steps, assign, assign_element, locate
 from .operands import TracedValue, operand, record, wrap
 from .reductions import find, reduce, scan
@@ -20,7 +21,6 @@ from .ufunc_methods import array_ufunc
 from .ufuncs import BINARY, COMPARISONS, UNARY, binary, call_ufunc, unary, write_in_place
 
 _REFUSED = {
-    "flat": "use x.ravel() or x.reshape(-1)",
     "view": "use x.astype(dtype), or compute on the bits outside of the compiled function",
     "resize": "make a new array with np.zeros and copy",
     "setflags": "set flags outside of the compiled function",
@@ -33,52 +33,11 @@ _REFUSED = {
     "base": "compare arrays outside of the compiled function",
     "tolist": "convert outside of the compiled function",
     "byteswap": "convert outside of the compiled function",
-    "repeat": "use np.broadcast_to and reshape",
     "nonzero": "use np.where(mask, x, other)",
     "searchsorted": "search outside of the compiled function",
-    "trace": "use x.diagonal().sum()",
     "getfield": "use the array outside of the compiled function",
     "setfield": "use the array outside of the compiled function",
 }
-
-
-class Flags:
-    """What ``x.flags`` tells of a traced array."""
-
-    _kind: ArrayType
-
-    def __init__(self, kind: ArrayType) -> None:
-        object.__setattr__(self, "_kind", kind)
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        raise refuse(f"an assignment to x.flags.{name} cannot be captured")
-
-    def __setitem__(self, name: str, value: Any) -> None:
-        raise refuse(f"an assignment to x.flags[{name!r}] cannot be captured")
-
-    @property
-    def writeable(self) -> bool:
-        return self._kind.writeable
-
-    @property
-    def c_contiguous(self) -> bool:
-        return is_c_ordered(self._kind)
-
-    @property
-    def f_contiguous(self) -> bool:
-        return is_f_ordered(self._kind)
-
-    @property
-    def aligned(self) -> bool:
-        return True
-
-    def __getitem__(self, name: str) -> bool:
-        return bool(
-            getattr(self, {"C": "c_contiguous", "F": "f_contiguous"}.get(name, name.lower()))
-        )
-
-    def __getattr__(self, name: str) -> Any:
-        raise refuse(f"x.flags.{name} cannot be captured")
 
 
 class TracedArray(TracedValue):
@@ -144,6 +103,10 @@ class TracedArray(TracedValue):
     @property
     def T(self) -> Any:
         return shaping.transpose(self)
+
+    @property
+    def flat(self) -> TracedFlat:
+        return TracedFlat(self)
 
     @property
     def mT(self) -> Any:
@@ -251,6 +214,9 @@ class TracedArray(TracedValue):
             return
         if not hasattr(np.ndarray, name):
             raise AttributeError(f"'numpy.ndarray' object has no attribute {name!r}")
+        if name == "flat":
+            self.flat[...] = value
+            return
         raise refuse(f"an assignment to x.{name} cannot be captured; use x[...] = v, or x.reshape")
 
     # -------------------------------------------------------- elements
@@ -313,7 +279,7 @@ class TracedArray(TracedValue):
         copy: bool = True,
     ) -> Any:
         wanted = np.dtype(dtype)
-        if wanted == self._type.dtype and not copy:
+        if wanted == self._type.dtype and not copy and shaping.is_in_order(self._type, order):
             return self
         return record("astype", self._value, wanted, casting=casting, order=order)
 
@@ -336,6 +302,9 @@ class TracedArray(TracedValue):
 
     def squeeze(self, axis: Any = None) -> Any:
         return shaping.squeeze(self, axis)
+
+    def repeat(self, repeats: Any, axis: Any = None) -> Any:
+        return joining.repeat(self, repeats, axis)
 
     def diagonal(self, offset: Any = 0, axis1: Any = 0, axis2: Any = 1) -> Any:
         return shaping.diagonal(self, offset, axis1, axis2)
@@ -379,6 +348,11 @@ class TracedArray(TracedValue):
 
     def conjugate(self) -> Any:
         return self if self._type.dtype.kind != "c" else call_ufunc("conjugate", self)
+
+    def trace(self, *args: Any, **options: Any) -> Any:
+        from .products import trace
+
+        return trace(self, *args, **options)
 
     def dot(self, other: Any, out: Any = None) -> Any:
         from .products import dot

@@ -75,7 +75,7 @@ def _by_name(op: Operator, function: Kernel) -> Kernel:
 # ---------------------------------------------------------------- writers
 
 # Functions of C that take ``out`` and have no signature to say so in every NumPy 2.
-_TAKE_OUT = frozenset({np.dot, np.concatenate})
+_TAKE_OUT = frozenset({np.dot})
 
 
 def _takes_out(function: Kernel | None) -> bool:
@@ -298,6 +298,12 @@ def _masked_put(x: np.ndarray, mask: Any, source: Any) -> np.ndarray:
     return result
 
 
+def _broadcast(x: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
+    model = np.broadcast_to(x, shape)  # raises if it does not fit
+    found: np.ndarray = np.broadcast_arrays(x, model)[0]
+    return found
+
+
 # ---------------------------------------------------------------- factories
 
 
@@ -409,6 +415,7 @@ _KERNELS: dict[str, Kernel] = {
     "index_put": _index_put,
     "index_reduce": _index_reduce,
     "masked_put": _masked_put,
+    "broadcast": _broadcast,
     "copy_": _copy_,
     "astype": _astype,
     "zeros": _zeros,

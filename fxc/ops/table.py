@@ -223,6 +223,7 @@ ROWS: tuple[Row, ...] = (
     row("expand_dims(Array(a) x, int[] axes) -> Array(a)", V, np.expand_dims),
     row("squeeze(Array(a) x, int[] axes) -> Array(a)", V, np.squeeze),
     row("broadcast_to(Array(a) x, Sym[] shape) -> Array(a)", V, np.broadcast_to),
+    row("broadcast(Array(a) x, Sym[] shape) -> Array(a)", V),  # of np.broadcast_arrays
     row("diagonal(Array(a) x, int offset, int axis1, int axis2) -> Array(a)", V, np.diagonal),
     row("real(Array(a) x) -> Array(a)", V, np.real),  # of complex arrays only
     row("imag(Array(a) x) -> Array(a)", V, np.imag),
@@ -326,7 +327,7 @@ ROWS: tuple[Row, ...] = (
     row("fori_loop(Array lo, Array hi, Array[] init, *, Region body) -> Array[]", Tag.CONTROL),
 )
 
-_OUT_TAGS = frozenset({P, R, Tag.SCAN, Tag.CONTRACTION, Tag.JOIN, Tag.COMPOSITE, Tag.OPAQUE})
+_OUT_TAGS = frozenset({P, R, Tag.SCAN, Tag.CONTRACTION, Tag.COMPOSITE, Tag.OPAQUE})
 _INPLACE_TAGS = frozenset({P, Tag.INDEX_PUT})
 _A = Alias("a")
 _WRITTEN = Alias("a", written=True)
@@ -356,7 +357,7 @@ def operators_of(row: Row) -> Iterator[Operator]:
         inplace = Schema(f"{name}_", params, ())
         if name != "copy":  # ``copy_`` is a row of its own: a write, not a copy in place
             yield Operator(inplace, Tag.WRITE, numpy, name, "inplace", raises)
-    if tag not in _OUT_TAGS:
+    if tag not in _OUT_TAGS or first.is_list:  # NumPy joins arrays into an out one by one
         return
     out = Param("out", "Array", _WRITTEN, keyword=True)
     written = Schema(f"{name}.out", (*schema.params, out), ())

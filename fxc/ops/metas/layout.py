@@ -65,6 +65,21 @@ def _is_packed(kind: ArrayType, inner_first: Sequence[int]) -> bool:
     return True
 
 
+def overlaps_itself(kind: ArrayType) -> bool:
+    """Whether several elements may share memory: of a broadcast array, of windows."""
+    if kind.rank == 0 or kind.strides == fresh_strides(kind.shape, kind.dtype.itemsize):
+        return False
+    reach = 0  # of the axes that move by less
+    for stride, size in sorted(zip(map(abs, hints(kind.strides)), hints(kind.shape), strict=True)):
+        if size == 0:
+            return False
+        if size > 1:
+            if stride <= reach:
+                return True
+            reach += stride * (size - 1)
+    return False
+
+
 def _magnitude(stride: Dim) -> Dim:
     if isinstance(stride, int):
         return abs(stride)

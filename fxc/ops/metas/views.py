@@ -183,6 +183,13 @@ def broadcast_to(x: Operand, shape: tuple[Dim, ...]) -> Type:
     return _view(kind, list(shape), strides, writeable=False)
 
 
+def broadcast(x: Operand, shape: tuple[Dim, ...]) -> Type:
+    """As ``broadcast_to``, but as writeable as ``x``: what ``np.broadcast_arrays`` gives."""
+    kind = broadcast_to(x, shape)
+    assert isinstance(kind, ArrayType)
+    return replace(kind, writeable=_as_array(x).writeable)
+
+
 def diagonal(x: Operand, offset: int, axis1: int, axis2: int) -> Type:
     """``np.diagonal``: a read-only view, the diagonal is its last axis."""
     kind = _as_array(x)
@@ -263,6 +270,7 @@ METAS: dict[str, View] = {
     "expand_dims": expand_dims,
     "squeeze": squeeze,
     "broadcast_to": broadcast_to,
+    "broadcast": broadcast,
     "diagonal": diagonal,
     "real": part,
     "imag": part,

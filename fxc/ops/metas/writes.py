@@ -62,7 +62,7 @@ def _ask_assignment(
 # ---------------------------------------------------------------- in place and out
 
 # Functions of C that take ``out`` and have no signature to say so in every NumPy 2.
-_TAKE_OUT = frozenset({np.dot, np.concatenate})
+_TAKE_OUT = frozenset({np.dot})
 
 
 def takes_out(op: Operator) -> bool:
