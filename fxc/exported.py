@@ -71,7 +71,7 @@ def export(
     fn = _original(fn)
     leaves, in_spec = flatten((args, kwargs))
     own_args, own_kwargs = unflatten(in_spec, _own_views(leaves))
-    captured = capture(fn, own_args, own_kwargs, dynamic=dynamic)
+    captured = capture(fn, own_args, own_kwargs, dynamic=dynamic, effects=False)
     parameters = _parameters(fn, len(args))
     names = leaf_names(in_spec, parameters)
     places = _places(captured, in_spec, leaves)

@@ -6,7 +6,8 @@ import os
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from fxc.capture.capture import ArrayLeaf, Captured, ScalarLeaf
+from fxc.capture.capture import Captured
+from fxc.capture.epilogue import ArrayLeaf, ScalarLeaf
 from fxc.dispatch.backend import BackendIndex, BackendMetadata, numpy_index
 from fxc.dispatch.default import default_dispatcher
 from fxc.dispatch.keys import DispatchKey
