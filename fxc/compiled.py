@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import logging
+import sys
 import threading
 import types
 import warnings
@@ -14,7 +15,6 @@ from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar, overload
 
 from fxc.ir.errors import CaptureError, CaptureWarning, InternalError, OverlapError, Unsuited
 from fxc.ir.records import frozen, mutable
-from fxc.ir.tree import LEAF, TreeSpec, unflatten
 
 if TYPE_CHECKING:
     from fxc.capture.capture import Captured
@@ -26,6 +26,7 @@ R = TypeVar("R")
 
 _log = logging.getLogger("fxc")
 _BACKENDS = ("llvm", "numpy")
+MOST_VARIANTS = 64
 
 
 @frozen
@@ -97,9 +98,10 @@ class _Variant:
 
     check: Callable[[tuple[Any, ...], dict[str, Any]], tuple[Any, ...] | None]
     run: Callable[..., list[Any]]
-    out_spec: TreeSpec
     captured: Captured
     compilation: Compilation
+    finish: Callable[..., Any] | None  # from the leaves, and objects for effects, to the result
+    inputs: int  # how many of what ``check`` gives are inputs of the graph
     calls: int = 0
 
 
@@ -126,6 +128,7 @@ class _State:
     refused: dict[object, str] = field(default_factory=dict)
     overlaps: list[OverlapError] = field(default_factory=list)
     warned: set[str] = field(default_factory=set)
+    varying: set[str] = field(default_factory=set)  # see Note [Numbers from outside]
     eager_calls: int = 0
     lock: threading.RLock = field(default_factory=threading.RLock)
 
@@ -142,6 +145,10 @@ class Compiled(Generic[P, R]):
     >>> print(area.inspect(np.array([1.0, 2.0]), 3.0).functional.nodes[0].op)
     multiply
     """
+
+    # In slots, so that functools.wraps does not hand them on to the wrapper of a compiled function.
+    __slots__ = ("__dict__", "__fxc_original__", "__weakref__", "_options", "_state")
+    __fxc_original__: Callable[P, R]
 
     def __init__(self, fn: Callable[P, R], options: Options) -> None:
         self.__name__: str = getattr(fn, "__name__", type(fn).__name__)
@@ -162,13 +169,28 @@ class Compiled(Generic[P, R]):
         return result
 
     def __get__(self, owner: Any, kind: type | None = None) -> Any:
-        return self if owner is None else types.MethodType(self, owner)
+        """A method, where the function itself would be one."""
+        binds = hasattr(type(self.__fxc_original__), "__get__")
+        if owner is None or not binds or isinstance(self.__fxc_original__, types.MethodType):
+            return self
+        return types.MethodType(self, owner)
 
     def __repr__(self) -> str:
         return f"<fxc.Compiled {getattr(self, '__qualname__', self.__fxc_original__)}>"
 
     def __reduce__(self) -> str | tuple[Any, ...]:
-        return str(getattr(self, "__qualname__", ""))  # found again by its name, like a function
+        """Found again by its name, like a function, or made again from a function that is."""
+        name = str(getattr(self, "__qualname__", ""))
+        found: Any = sys.modules.get(self.__module__)
+        for part in name.split("."):
+            found = getattr(found, part, None)
+        return name if found is self else (Compiled, (self.__fxc_original__, self._options))
+
+    def __copy__(self) -> Compiled[P, R]:
+        return self
+
+    def __deepcopy__(self, memo: object) -> Compiled[P, R]:
+        return self
 
     # -- looking inside
 
@@ -219,16 +241,20 @@ class Compiled(Generic[P, R]):
         args: tuple[Any, ...],
         kwargs: dict[str, Any],
     ) -> Any:
+        objects: tuple[Any, ...] = ()
+        if len(inputs) != variant.inputs:
+            inputs, objects = inputs[: variant.inputs], inputs[variant.inputs :]
         try:
             leaves = variant.run(*inputs)
         except Unsuited as error:
             return self._eager(args, kwargs, error)
         except Exception as error:  # nothing that the caller sees has changed: NumPy replays it
+            if variant.captured.handles:
+                _log.info("%s: runs as plain NumPy, which may handle %r", self.__name__, error)
+                return self._eager(args, kwargs)
             return self._eager_after(error, args, kwargs)
         variant.calls += 1
-        if variant.out_spec is LEAF:
-            return leaves[0]
-        return unflatten(variant.out_spec, leaves)
+        return leaves[0] if variant.finish is None else variant.finish(leaves, *objects)
 
     def _eager(
         self, args: tuple[Any, ...], kwargs: dict[str, Any], why: Exception | None = None
@@ -299,13 +325,30 @@ class Compiled(Generic[P, R]):
         state, options = self._state, self._options
         if state.variants:
             why = state.variants[-1].captured.guards.why(args, kwargs)
+            if len(state.variants) >= MOST_VARIANTS:
+                raise CaptureError(
+                    f"{self.__name__} has been compiled {MOST_VARIANTS} times and is not compiled "
+                    f"again: {why}; pass what differs as an argument, or use dynamic=True"
+                )
             _log.info("%s: compiled again: %s", self.__name__, why)
-        captured = capture(self.__fxc_original__, args, kwargs, dynamic=options.dynamic)
+        for each in state.variants:
+            state.varying.update(each.captured.guards.changed(args, kwargs))
+        captured = capture(
+            self.__fxc_original__,
+            args,
+            kwargs,
+            dynamic=options.dynamic,
+            varying=frozenset(state.varying),
+        )
+        state.varying |= captured.varying
         try:
             made = compile_captured(captured, options.backend)
         except Exception as error:  # the program was captured: what fails now is fxc
             raise InternalError(f"{self.__name__}: {type(error).__name__}: {error}") from error
-        variant = _Variant(captured.guards.check, made.run, captured.out_spec, captured, made)
+        finish = None if captured.epilogue is None else captured.epilogue.finish
+        variant = _Variant(
+            captured.guards.check, made.run, captured, made, finish, len(captured.inputs)
+        )
         state.variants.append(variant)
         return variant
 
@@ -371,6 +414,9 @@ def compile(
     options = Options(fullgraph, backend, dynamic)
     if fn is None:
         return lambda function: Compiled(function, options)
+    for kind in (staticmethod, classmethod):
+        if isinstance(fn, kind):
+            raise TypeError(f"put @{kind.__name__} above @fxc.compile, not below it")
     if not callable(fn):
         raise TypeError(f"fxc.compile takes a function, not a {type(fn).__name__}")
     return Compiled(fn, options)

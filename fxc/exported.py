@@ -71,7 +71,7 @@ def export(
     fn = _original(fn)
     leaves, in_spec = flatten((args, kwargs))
     own_args, own_kwargs = unflatten(in_spec, _own_views(leaves))
-    captured = capture(fn, own_args, own_kwargs, dynamic=dynamic)
+    captured = capture(fn, own_args, own_kwargs, dynamic=dynamic, effects=False)
     if captured.overlaps.inputs:
         texts = (captured.inputs[place].text for place in captured.overlaps.inputs.values())
         raise CaptureError(

@@ -98,7 +98,7 @@ class Functionalized(Generic[P, R]):
                 inputs = variant.captured.guards.check(args, kwargs)
                 if inputs is not None:
                     return variant, inputs
-            captured = capture(self.__fxc_original__, args, kwargs)
+            captured = capture(self.__fxc_original__, args, kwargs, effects=False)
             self._variants.append(_Variant(captured, functional_graph(captured)))
             inputs = captured.guards.check(args, kwargs)
             assert inputs is not None

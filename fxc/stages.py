@@ -7,7 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from fxc.capture.capture import ArrayLeaf, Captured, ScalarLeaf
+from fxc.capture.capture import Captured
+from fxc.capture.epilogue import ArrayLeaf, ScalarLeaf
 from fxc.capture.overlaps import ViewSteps
 from fxc.dispatch.backend import BackendIndex, BackendMetadata, numpy_index
 from fxc.dispatch.default import default_dispatcher

@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from fxc.capture.capture import ArrayLeaf, Captured, ScalarLeaf, capture
+from fxc.capture.capture import Captured, capture
+from fxc.capture.epilogue import ArrayLeaf, ScalarLeaf
 from fxc.ir.evaluate import bind_symbols, evaluate
 from fxc.ir.graph import Literal
 from fxc.ir.signature import ConstantLeaf
 from fxc.ir.symbols import evaluate as number
-from fxc.ir.tree import unflatten
 from fxc.ir.verify import verify
 from fxc.ops.kernels import kernel_of
 from fxc.ops.table import TABLE
@@ -34,8 +34,9 @@ def graph_of(fn: Callable[..., Any], *args: Any, **kwargs: Any) -> str:
 
 def run_captured(captured: Captured, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """What the captured graph gives and does for these arguments."""
-    inputs = captured.guards.check(args, kwargs)
-    assert inputs is not None, captured.guards.why(args, kwargs)
+    given = captured.guards.check(args, kwargs)
+    assert given is not None, captured.guards.why(args, kwargs)
+    inputs, objects = given[: len(captured.inputs)], given[len(captured.inputs) :]
     graph = captured.graph
     results = iter(evaluate(graph, inputs, kernel_of))
     known = bind_symbols(graph.inputs, inputs)
@@ -53,7 +54,7 @@ def run_captured(captured: Captured, args: tuple[Any, ...], kwargs: dict[str, An
                 leaves.append(value)
             case dim:
                 leaves.append(number(dim.value, known))
-    return unflatten(captured.out_spec, leaves)
+    return captured.finish(leaves, objects)
 
 
 def through_capture(fn: Callable[..., Any], *, dynamic: bool = False) -> Callable[..., Any]:

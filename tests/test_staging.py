@@ -22,7 +22,6 @@ GAIN = 2.5
 TABLE = np.arange(3.0)
 WEIGHTS = [0.25, 0.5]
 LOG: list[Any] = []
-COUNTS = {"calls": 0}
 NAMES = collections.deque([1, 2])
 RNG = np.random.default_rng(0)
 ARRAYS = {"bias": np.ones(3), "parts": [np.zeros(3), np.full(3, 2.0)]}
@@ -143,10 +142,6 @@ class Model:
         self.u += 1
         return self.scaled(self.clipped(self.u))
 
-    def counted(self, x):
-        self.steps += 1
-        return x
-
     def __secret(self, x):
         return x + 1
 
@@ -238,8 +233,6 @@ def test_arrays_of_globals_and_closures_are_hidden_inputs():
     assert [(i.text, i.hidden) for i in captured.inputs[1:]] == [
         ("bias", True),
         ("TABLE", True),
-        ("ARRAYS['bias']", True),
-        ("ARRAYS['parts'][0]", True),
         ("ARRAYS['parts'][1]", True),
     ]
     assert (bias == 1).all()
@@ -323,15 +316,6 @@ def test_tracebacks_show_the_users_lines():
 # ------------------------------------------------------------------ refused before it happens
 
 
-def appends(x):
-    LOG.append(x)
-
-
-def counts(x):
-    COUNTS["calls"] += 1
-    return x
-
-
 def draws(x):
     return x + RNG.normal()
 
@@ -341,21 +325,8 @@ def prints(x):
     return x
 
 
-def rebinds(x):
-    global GAIN
-    GAIN = 3.0
-
-
-def store_in_argument(x, table):
-    table["y"] = x
-
-
 def iterates(x, items):
     return [x + item for item in items]
-
-
-def nested_append(x):
-    return sorted([2, 1], key=lambda a: LOG.append(x))
 
 
 class Operators:
@@ -366,7 +337,7 @@ class Operators:
 
 def tries(x):
     try:
-        return x + 1
+        return x.reshape(17)
     except ValueError:
         return x
 
@@ -395,29 +366,14 @@ def manages(x):
         return x + len(file.read())
 
 
-def nonlocal_count():
-    count = 0
-
-    def f(x):
-        nonlocal count
-        count += 1
-        return x
-
-    return f
+def deep(x, n):
+    return x if n == 0 else deep(x + 1, n - 1)
 
 
 def loops(x):
     for _ in range(30000):
         x = x + 1
     return x
-
-
-@dataclasses.dataclass
-class Post:
-    a: Any
-
-    def __post_init__(self):
-        LOG.append(self.a)
 
 
 class Lazy:
@@ -428,39 +384,27 @@ class Lazy:
 
 CALL = "cannot be captured: fxc does not know what it does besides returning a value"
 REFUSED = [
-    (appends, (array(3),), "append changes a list from outside of the compiled function"),
-    (counts, (array(3),), "__setitem__ changes a dict from outside of the compiled function"),
-    (nested_append, (array(3),), "append changes a list from outside"),
     (draws, (array(3),), f"a call of np.random._generator.Generator.normal {CALL}"),
     (prints, (array(3),), f"a call of print {CALL}"),
     (lambda x: x * time.time(), (array(3),), f"a call of time.time {CALL}"),
     (lambda x: x * random.random(), (array(3),), f"a call of Random.random {CALL}"),
     (lambda x: x + np.random.rand(3), (array(3),), "a call of np.random.RandomState.rand cannot"),
-    (lambda x: NAMES.append(x), (array(3),), "a call of deque.append cannot be captured"),
+    (lambda x: NAMES.append(x), (array(3),), "a deque from outside cannot be captured; pass"),
     (lambda x: x.tofile("x.bin"), (array(3),), "x.tofile cannot be captured; write files"),
     (lambda x: np.save("x.npy", x), (array(3),), "np.save cannot be captured"),
     (lambda x: np.save("x.npy", 1.0), (array(3),), "a call of np.save cannot be captured"),
-    (lambda x: x + NAMES[0], (array(3),), "reading items of a deque cannot be captured"),
-    (lambda x: NAMES.__setitem__(0, 1), (array(3),), "a call of deque.__setitem__ cannot"),
     (iterates, (array(3), iter([1])), "iterating over a list_iterator from outside"),
     (lambda x, i: next(i), (array(3), iter([1])), "iterating over a list_iterator from outside"),
-    (store_in_argument, (array(3), {}), "__setitem__ changes a dict from outside"),
-    (Model.counted, (Model(3), array(3)), "an assignment to .steps of a Model from outside"),
     (lambda x, o: o + x, (array(3), Operators()), "Operators defines __add__, and objects with"),
     (lambda x, o: o.u * x, (array(3), Lazy()), "Lazy defines __getattr__, and objects with"),
-    (lambda x: Post(x), (array(3),), "Post, which has a __post_init__, cannot be captured"),
     (lambda x: setattr(Model, "gain", 1), (array(3),), "an assignment to .gain of a Model"),
-    (rebinds, (array(3),), "'global GAIN', a write to a global, cannot be captured"),
-    (nonlocal_count(), (array(3),), "'nonlocal count', a write outside of the function,"),
-    (tries, (array(3),), "a try statement cannot be captured"),
+    (tries, (array(3),), "a handler for a ValueError of an operation that is being captured"),
+    (deep, (array(3), 2000), "a recursion this deep cannot be captured; use a loop"),
     (generates, (array(3),), "generates is a generator or a coroutine and cannot be captured"),
     (defines, (array(3),), "a class in a function (Inner) cannot be captured"),
-    (decorates, (array(3),), "g, a decorated function in a function, cannot be captured"),
+    (decorates, (array(3),), "a call of functools.cache cannot be captured: fxc does not"),
     (manages, (array(3),), "a call of "),
     (loops, (array(3),), "a program of more than 20000 operations is not captured"),
-    (lambda x: WEIGHTS, (array(3),), "a list or dict from outside of the compiled function is ret"),
-    (lambda x: [y := [x], y], (array(3),), "a result that holds one list or dict twice"),
-    (lambda x: {1, 2}, (array(3),), "a set in the result cannot be captured; return arrays"),
     (lambda x: np.errstate(all="raise"), (array(3),), "np.errstate with anything but 'ignore'"),
     (lambda x: type("T", (), {}), (array(3),), "making a class with type() cannot be captured"),
     (lambda x: np.array(["a"]), (array(3),), "an array of dtype <U1 cannot be captured"),
@@ -471,12 +415,12 @@ REFUSED = [
     "program, args, message", REFUSED, ids=[f"{n}-{case[2][:30]}" for n, case in enumerate(REFUSED)]
 )
 def test_refused_before_it_happens(program, args, message, capsys):
-    before = (list(LOG), dict(COUNTS), list(NAMES), RNG.bit_generator.state, GAIN, Model.gain)
+    before = (list(LOG), list(NAMES), RNG.bit_generator.state, Model.gain)
     with pytest.raises(CaptureError) as caught:
         capture(program, args, {})
     assert str(caught.value).startswith(message)
-    assert (list(LOG), dict(COUNTS), list(NAMES)) == before[:3]
-    assert before[3:] == (RNG.bit_generator.state, GAIN, Model.gain)
+    assert (list(LOG), list(NAMES)) == before[:2]
+    assert before[2:] == (RNG.bit_generator.state, Model.gain)
     assert capsys.readouterr().out == ""
     assert "test_staging.py:" in caught.value.__notes__[0]
 
@@ -493,7 +437,7 @@ def marked_line(function):
 def test_a_refusal_points_to_the_line():
     def f(x):
         y = x + 1
-        LOG.append(y)  # here
+        NAMES.append(y)  # here
         return y
 
     with pytest.raises(CaptureError) as caught:
@@ -505,10 +449,11 @@ def test_a_refusal_points_to_the_line():
 def test_a_refusal_at_sight_points_to_the_statement():
     def f(x):
         y = x + 1
-        try:  # here
-            return y
-        finally:
+
+        class Inner:  # here
             pass
+
+        return y
 
     with pytest.raises(CaptureError) as caught:
         capture(f, (array(3),), {})

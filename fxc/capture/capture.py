@@ -3,70 +3,62 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
+from inspect import CO_ASYNC_GENERATOR, CO_COROUTINE, CO_GENERATOR
+from types import BuiltinFunctionType, FunctionType, MethodType
 from typing import Any, NoReturn
 
 import numpy as np
 
 from fxc.dispatch.dispatcher import Dispatcher
 from fxc.ir.errors import CaptureError, OverlapError
-from fxc.ir.graph import Graph, Operand, Region, Value
+from fxc.ir.graph import Graph, Region
+from fxc.ir.location import SourceLocation
 from fxc.ir.records import frozen
-from fxc.ir.signature import ConstantLeaf, DimLeaf
-from fxc.ir.tree import TreeSpec, flatten
-from fxc.ir.types import ArrayType
+from fxc.ir.tree import LEAF, TreeSpec, flatten
 
 from .assignments import OrderedAssignment, ordered_assignments
+from .containers import External
 from .door import Door
+from .epilogue import ArrayLeaf, CapturedLeaf, Epilogue, EpilogueBuilder, ScalarLeaf, output_leaf
 from .guards import GuardProgram
-from .operands import Traced, TracedValue, constant
-from .outside import ExternalDict, ExternalList, GraphInput, Outside, SymbolSource
+from .outside import GraphInput, Outside, SymbolSource
 from .overlaps import Overlaps, SizesNeeded, settle_overlaps
 from .relations import strongest
 from .session import Respecialise, Session, refuse
-from .traced_int import TracedInt
-
-
-@frozen
-class ArrayLeaf:
-    """An array in the result. Leaves with the same Value are the same object.
-
-    A Value that is an input of the graph is the input's own object; one that a view operator made
-    is a view.
-    """
-
-    value: Value
-
-
-@frozen
-class ScalarLeaf:
-    """A Python or NumPy scalar in the result, by the operand's type."""
-
-    operand: Operand
-
-
-CapturedLeaf = ArrayLeaf | ScalarLeaf | DimLeaf | ConstantLeaf
 
 
 @frozen
 class Captured:
     """A captured call: the graph, what the caller gets, and when it may be used again.
 
-    ``outputs`` are the leaves of the result in the order of ``out_spec``; the graph's results are
-    the operands of its ArrayLeafs and ScalarLeafs, in order. ``guards.check(args, kwargs)`` gives
-    the graph's inputs (arrays, scalars and ints, in the order of ``inputs``) or None.
-    ``overlaps`` says what became of inputs that share memory. ``static`` names the inputs that
-    had to become constants.
+    ``outputs`` are the leaves that leave the function; the graph's results are the operands of its
+    ArrayLeafs and ScalarLeafs, in order. ``epilogue`` makes the result of them, and the effects;
+    if it is None, the result is the one leaf. ``guards.check(args, kwargs)`` gives the graph's
+    inputs (arrays, scalars and ints, in the order of ``inputs``) and then the objects that the
+    epilogue takes, or None. ``overlaps`` says what became of inputs that share memory. ``static``
+    names the inputs that had to become constants, ``varying`` the numbers from outside that did
+    not, see Note [Numbers from outside]. ``handles`` says that the program may handle exceptions
+    that NumPy raises at run time.
+
+    Captured with ``effects=False``, there is no epilogue: the leaves are in the order of
+    ``out_spec``.
     """
 
     graph: Graph
     inputs: tuple[GraphInput, ...]
     outputs: tuple[CapturedLeaf, ...]
     out_spec: TreeSpec
+    epilogue: Epilogue | None
     guards: GuardProgram
     symbols: Mapping[str, SymbolSource]
     overlaps: Overlaps
     static: frozenset[str]
+    varying: frozenset[str]
+    handles: bool
+
+    def finish(self, leaves: list[Any], objects: tuple[Any, ...]) -> Any:
+        """The result from its leaves; makes the effects."""
+        return leaves[0] if self.epilogue is None else self.epilogue.finish(leaves, *objects)
 
 
 _MOST_ATTEMPTS = 40
@@ -79,25 +71,34 @@ def capture(
     *,
     dynamic: bool = False,
     static: frozenset[str] = frozenset(),
+    varying: frozenset[str] = frozenset(),
+    effects: bool = True,
     dispatcher: Dispatcher | None = None,
 ) -> Captured:
     """Capture the call ``fn(*args, **kwargs)``; nothing of the user's is touched.
 
     ``dynamic`` makes the sizes of arrays symbols, unless arrays overlap. ``static`` names inputs
-    that are constants.
+    that are constants, ``varying`` numbers from outside that are not. With ``effects=False`` a
+    function that changes Python objects is refused, and so is a result that is an object from
+    outside, but for arrays.
 
     Raises ``CaptureError`` for what cannot be captured; what the program itself raises, NumPy's
     errors included, comes through as it is.
     """
     for _ in range(_MOST_ATTEMPTS):
         try:
-            return _attempt(fn, args, kwargs, dynamic, static, dispatcher)
+            attempt = _attempt(fn, args, kwargs, dynamic, static, varying, effects, dispatcher)
         except Respecialise as request:
             if request.names <= static:
                 raise RuntimeError(f"{request.names} are constants already") from None
             static |= request.names
+            continue
         except SizesNeeded:
             dynamic = False
+            continue
+        if isinstance(attempt, Captured):
+            return attempt
+        varying |= attempt
     raise CaptureError("too many numbers had to become constants")
 
 
@@ -107,27 +108,50 @@ def _attempt(
     kwargs: Mapping[str, Any],
     dynamic: bool,
     static: frozenset[str],
+    varying: frozenset[str],
+    effects: bool,
     dispatcher: Dispatcher | None,
-) -> Captured:
+) -> Captured | frozenset[str]:
+    """The capture, or labels of numbers that must vary, see Note [Numbers from outside]."""
     session = Session(dispatcher)
-    outside = Outside(session, dynamic, static)
+    outside = Outside(session, dynamic, static, varying)
     session.door = Door(session, outside)
     with session.active():
+        _check_kind(fn)
         call_args, call_kwargs = _admit_arguments(outside, fn, args, kwargs)
         callee, bound = _admit_callee(outside, fn)
         try:
             result = session.door.call(callee, *bound, *call_args, **call_kwargs)
         except CaptureError:
             raise
+        except RecursionError:
+            raise refuse("a recursion this deep cannot be captured; use a loop") from None
+        except AttributeError as error:
+            if session.error is None and outside.is_stand_in(error.obj):
+                raise refuse(
+                    f"code that fxc does not see reads .{error.name} of a "
+                    f"{type(error.obj).__name__} from outside, which cannot be captured"
+                ) from None
+            raise session.error or error from None
         except Exception:
             if session.error is not None:
                 raise session.error from None
             raise
         if session.error is not None:  # a handler in the program swallowed it
             raise session.error
-        leaves, out_spec = flatten(result)
-        _check_containers(result, set())
-        outputs = tuple(_output_leaf(outside, leaf) for leaf in leaves)
+        changing = outside.changing - varying - static
+        if changing:
+            return frozenset(changing)
+        builder = EpilogueBuilder(outside)
+        epilogue, out_spec = None, LEAF
+        if effects:
+            epilogue = builder.build(result)
+            outputs = tuple(builder.leaves)
+            outside.guard_identities()
+        else:
+            _check_plain(outside, result, set())
+            leaves, out_spec = flatten(result)
+            outputs = tuple(output_leaf(outside, leaf) for leaf in leaves)
     relations = strongest(session.guards)
     for relation in relations:
         outside.guards.check_relation(relation)
@@ -148,10 +172,13 @@ def _attempt(
         inputs=tuple(outside.inputs),
         outputs=outputs,
         out_spec=out_spec,
-        guards=outside.guards.program(outside.input_sources),
+        epilogue=epilogue,
+        guards=outside.guards.program(outside.input_sources, builder.objects),
         symbols=outside.symbols,
         overlaps=overlaps,
         static=static,
+        varying=varying,
+        handles=session.handles,
     )
 
 
@@ -171,6 +198,16 @@ def _refuse_assignment(
     raise refuse(reason, assignment.node.loc)
 
 
+def _check_kind(fn: Any) -> None:
+    """Refuse a function whose body does not run when it is called."""
+    code = getattr(getattr(fn, "__func__", fn), "__code__", None)
+    if code is not None and code.co_flags & (CO_GENERATOR | CO_COROUTINE | CO_ASYNC_GENERATOR):
+        raise refuse(
+            f"{code.co_name} is a generator or a coroutine and cannot be captured",
+            SourceLocation(code.co_filename, code.co_firstlineno, code.co_name),
+        )
+
+
 def _admit_callee(outside: Outside, fn: Any) -> tuple[Any, tuple[Any, ...]]:
     """What to call, and with which first arguments: an object that is bound into the callee, or is
     the callee, comes from outside like an argument.
@@ -178,7 +215,7 @@ def _admit_callee(outside: Outside, fn: Any) -> tuple[Any, tuple[Any, ...]]:
     if isinstance(fn, FunctionType | BuiltinFunctionType | type | np.ufunc):
         return fn, ()
     owner = fn.__self__ if isinstance(fn, MethodType) else fn
-    source = outside.guards.fetch(outside.guards.constant(owner), "the object it is bound to")
+    source = outside.guards.fetch(outside.guards.constant(owner), "self")
     seen = outside.admit(owner, source, "self")
     return (fn.__func__, (seen,)) if isinstance(fn, MethodType) else (seen, ())
 
@@ -218,45 +255,23 @@ def _parameter_names(fn: Any, count: int) -> list[str]:
 # ------------------------------------------------------------------ results
 
 
-def _check_containers(tree: Any, seen: set[int]) -> None:
-    """Refuse a mutable container that occurs twice: the copies would be two objects."""
+def _check_plain(outside: Outside, tree: Any, seen: set[int]) -> None:
+    """Refuse what a result is not made of if there is no epilogue."""
+    for effect in outside.effects.entries:
+        raise refuse(f"a change to {effect.owner.text} cannot be captured without effects")
+    known = outside.shown.get(id(tree))
+    if isinstance(tree, External) or (known is not None and known.is_object and not known.is_fixed):
+        raise refuse(
+            "a container or an object from outside of the function is returned, which cannot be "
+            "captured here; return its elements"
+        )
     if isinstance(tree, list | dict):
         if id(tree) in seen:
-            raise refuse("a result that holds one list or dict twice cannot be captured")
+            raise refuse("a result that holds one list or dict twice cannot be captured here")
         seen.add(id(tree))
     if isinstance(tree, list | tuple):
         for item in tree:
-            _check_containers(item, seen)
+            _check_plain(outside, item, seen)
     elif isinstance(tree, dict):
         for item in tree.values():
-            _check_containers(item, seen)
-
-
-_CONSTANTS = (str, bytes, int, float, complex, range, slice, np.generic, np.dtype)
-_IDENTIFIED = (FunctionType, BuiltinFunctionType, ModuleType, type, np.ufunc)
-
-
-def _output_leaf(outside: Outside, leaf: Any) -> CapturedLeaf:
-    if isinstance(leaf, TracedInt):
-        return DimLeaf(leaf._dim)
-    if isinstance(leaf, TracedValue):
-        value = leaf._value
-        outside.session.check_alive(value)
-        for index in outside.session.dynamic_indices(value):
-            outside.session.specialise(index, "the place of a view that is returned")
-        return ArrayLeaf(value) if isinstance(value.type, ArrayType) else ScalarLeaf(value)
-    if isinstance(leaf, Traced):
-        leaf._operand()  # says why there is none
-    if isinstance(leaf, np.ndarray):
-        return ArrayLeaf(constant(leaf))
-    if leaf is Ellipsis or isinstance(leaf, _CONSTANTS):
-        return ConstantLeaf(leaf)
-    if isinstance(leaf, ExternalList | ExternalDict):
-        raise refuse(
-            "a list or dict from outside of the compiled function is returned, which cannot be "
-            "captured; return its elements"
-        )
-    known = outside.known.get(id(leaf))
-    if isinstance(leaf, _IDENTIFIED) or (known is not None and known.is_fixed):
-        return ConstantLeaf(leaf)
-    raise refuse(f"a {type(leaf).__name__} in the result cannot be captured; return arrays")
+            _check_plain(outside, item, seen)

@@ -6,7 +6,10 @@ See Note [The call door].
 from __future__ import annotations
 
 import builtins
+import dataclasses
 import functools
+import inspect
+import opcode
 from collections.abc import Callable
 from types import (
     BuiltinFunctionType,
@@ -23,16 +26,26 @@ import numpy as np
 from fxc.ir.types import DTYPE_NAMES
 
 from . import purity
+from .containers import settle_all
 from .control import CONTROL
 from .creation import CREATION
 from .numpy_source import SOURCES, run_source
+from .objects import (
+    MISSING,
+    check_class,
+    class_attribute,
+    has_owner,
+    is_namedtuple,
+    is_python_class,
+)
 from .operands import Traced, constant, has_traced, wrap
-from .outside import Outside, check_class
+from .outside import Outside
 from .protocol import FUNCTIONS, array_function
-from .reads import MISSING, Reads
+from .rewriting import DOOR
 from .session import Session, refuse
 from .special import SPECIAL
-from .staging import DOOR, codes_in, stage
+from .staging import codes_in, stage
+from .stores import Names, Stores
 from .traced_int import known_ints
 from .traced_scalar import numpy_scalar
 from .ufunc_methods import array_ufunc
@@ -42,8 +55,8 @@ from .ufunc_methods import array_ufunc
 # no call of its own: the door does, and knows three kinds of callees. NumPy's functions in our
 # tables and pure builtins run as they are, the former on traced arrays or, where nothing is
 # traced, eagerly (an array that comes out is a constant of the graph, fresh at each call). Python
-# functions with source are staged in turn. Everything else is refused before it runs. The same
-# for stores: only what was made inside may be changed.
+# functions with source are staged in turn. Everything else is refused before it runs. Stores into
+# what was made inside just happen; for those into objects from outside see Note [Effects].
 
 _DISPATCHED = type(np.sum)  # the wrapper of functions with ``__array_function__``
 
@@ -53,7 +66,6 @@ class Scope:
 
     def __init__(self, door: Door, function: FunctionType) -> None:
         self._function = function
-        self._names: dict[str, Any] = {}
         self._door = door
         self.call = door.call
         self.attr = door.attr
@@ -63,26 +75,69 @@ class Scope:
         self.iterable = door.iterable
         self.context = door.context
         self.same = door.same
+        self.equal = door.equal
+        self.unequal = door.unequal
+        self.shown = door.shown
+        self.settled = door.settled
+        self.trying = door.trying
+        self.caught = door.caught
+        self.raising = door.raising
+        self.importing = door.importing
+        self.patterns = Patterns(self)
+        space = function.__globals__
+        self.globals = Names(
+            self.outer,
+            functools.partial(door.store_global, space),
+            functools.partial(door.delete_global, space),
+        )
+        self.cells = Names(
+            self.free, functools.partial(door.store_cell, function), self._delete_cell
+        )
 
-    def outer(self, name: str, value: Any) -> Any:
+    def outer(self, name: str) -> Any:
         """A global or builtin, as the function sees it."""
-        seen = self._names.get(name, MISSING)
-        if seen is MISSING:
-            seen = self._names[name] = self._door.read_global(self._function, name, value)
-        return seen
+        return self._door.read_global(self._function, name)
 
-    def free(self, name: str, value: Any) -> Any:
+    def free(self, name: str) -> Any:
         """A variable of an enclosing function."""
-        if isinstance(value, Traced):
-            return value
-        seen = self._names.get(name, MISSING)
-        if seen is MISSING:
-            seen = self._names[name] = self._door.read_cell(self._function, name, value)
-        return seen
+        return self._door.read_cell(self._function, name)
+
+    def imported(self, module: str, level: int, name: str) -> Any:
+        """``name`` in ``from module import name``."""
+        package = self._function.__globals__.get("__package__") or ""
+        return self._door.imported(f"{'.' * level}{module}", package, name)
+
+    def dotted(self, place: str, names: str) -> Any:
+        """What a dotted name means; ``place`` says where the first part is found."""
+        first, *rest = names.split(".")
+        found = self.free(first) if place == "free" else self.outer(first)
+        for name in rest:
+            found = self._door.attr(found, name)
+        return found
+
+    def _delete_cell(self, name: str) -> None:
+        raise refuse(f"'del {name}', of a variable of an enclosing function, cannot be captured")
 
 
-class Door(Reads):
-    """The door of one capture: its calls; the reads and stores are in ``Reads``."""
+class Patterns:
+    """Gives the names in ``match`` patterns: ``use:place:dotted.name``."""
+
+    def __init__(self, scope: Scope) -> None:
+        self._scope = scope
+
+    def __getattr__(self, asked: str) -> Any:
+        use, place, names = asked.split(":")
+        found = self._scope.dotted(place, names)
+        if use == "parts" and found.__module__ != "builtins" and not is_namedtuple(found):
+            raise refuse(
+                f"a pattern with the attributes of a {found.__name__} cannot be captured; use "
+                "isinstance and read the attributes"
+            )
+        return found
+
+
+class Door(Stores):
+    """The door of one capture: its calls; reads and stores are in the classes below it."""
 
     def __init__(self, session: Session, outside: Outside) -> None:
         super().__init__(session, outside)
@@ -144,9 +199,10 @@ class Door(Reads):
             raise self._refuse_call(f)
         if f.__code__ in self._inner_codes or f.__code__.co_filename.startswith(_OUR_FILES):
             return f(*args, **kwargs)
-        original = getattr(f, "__fxc_original__", None)
-        if original is not None:
-            return self.call(original, *args, **kwargs)
+        if f in purity.OF_OWN_FUNCTIONS:
+            return f(*args, **kwargs)
+        if f in purity.WITH_MEMORY:
+            raise self._refuse_call(f)
         return self.staged(f)(*args, **kwargs)
 
     def _call_class(self, f: type, args: Any, kwargs: Any) -> Any:
@@ -155,35 +211,63 @@ class Door(Reads):
             return special(self, *args, **kwargs)
         if issubclass(f, np.generic):
             return numpy_scalar(f, *args) if has_traced(args) else f(*args, **kwargs)
-        if f in purity.PURE_CLASSES:
+        if f in purity.DIRECT_CLASSES:
             return f(*args, **kwargs)
+        if f in purity.PURE_CLASSES:
+            return f(*self.runnables(args), **self.runnable_options(kwargs))
         if issubclass(f, BaseException):
             if f.__init__ is Exception.__init__ or f.__module__ in ("builtins", "numpy.exceptions"):
                 return f(*args, **kwargs)
         elif f is np.errstate:
             return _errstate(**kwargs)
-        elif type(f) is type and f.__new__ is object.__new__ and f.__module__ != "builtins":
+        elif f.__new__ is object.__new__ and f.__module__ != "builtins" and is_python_class(f):
             return self._construct(f, args, kwargs)
-        elif issubclass(f, tuple) and hasattr(f, "_fields"):
+        elif is_plain_namedtuple(f):
             return f(*args, **kwargs)
         raise self._refuse_call(f)
 
     def _construct(self, f: type, args: Any, kwargs: Any) -> Any:
         """An instance of a class of the user's, its ``__init__`` staged."""
         check_class(f)
-        self.attr(f, "__init__")
-        init = f.__init__  # type: ignore[misc]
+        if getattr(f, "__abstractmethods__", None):
+            return f(*args, **kwargs)  # Python says what is missing
+        init = class_attribute(f, "__init__")
         made: Any = object.__new__(f)
         if isinstance(init, FunctionType):
-            if init.__code__.co_filename == "<string>":  # a dataclass wrote it
-                if hasattr(f, "__post_init__"):
-                    raise refuse(f"{f.__name__}, which has a __post_init__, cannot be captured")
-                init(made, *args, **kwargs)
+            self._guard_class_attribute(f, "__init__", init)
+            if dataclasses.is_dataclass(f) and init.__code__.co_filename == "<string>":
+                self._fill(f, made, init, args, kwargs)
             else:
                 self.call(init, made, *args, **kwargs)
         elif args or kwargs:
             raise TypeError(f"{f.__name__}() takes no arguments")
         return made
+
+    def _fill(self, f: Any, made: Any, init: FunctionType, args: Any, kwargs: Any) -> None:
+        """What the ``__init__`` that dataclass wrote does."""
+        given = inspect.signature(init).bind(made, *args, **kwargs).arguments
+        rest: list[Any] = []
+        for name, field in f.__dataclass_fields__.items():
+            kind = field._field_type.name
+            if kind == "_FIELD_CLASSVAR":
+                continue
+            if name in given and field.init:
+                value = given[name]
+            elif field.default_factory is not dataclasses.MISSING:
+                value = self.call(field.default_factory)
+            elif field.default is not dataclasses.MISSING:
+                root = self.outside.guards.constant(field)
+                value = self.read(field.default, f"{root}.default", f"{f.__name__}.{name}")
+            else:
+                continue
+            if kind == "_FIELD_INITVAR":
+                rest.append(value)
+            elif f.__dataclass_params__.frozen:
+                object.__setattr__(made, name, value)
+            else:
+                self.store_attr(made, name, value)
+        if hasattr(f, "__post_init__"):
+            self.call(self.attr(made, "__post_init__"), *rest)
 
     def _call_builtin(self, f: Any, args: Any, kwargs: Any) -> Any:
         owner = f.__self__
@@ -197,7 +281,9 @@ class Door(Reads):
         elif isinstance(owner, np.ufunc):
             return self._call_ufunc(owner, f.__name__, args, kwargs)
         elif type(owner) in purity.PURE_OWNERS or isinstance(owner, purity.OWN_CONTAINERS):
-            if type(owner) in purity.PURE_OWNERS or id(owner) not in self.outside.known:
+            if type(owner) in purity.PURE_OWNERS or not self.is_foreign(owner):
+                if type(owner) is str:
+                    self.check_text((args, kwargs))
                 if f.__name__ in purity.CONTAINER_WRITES and type(owner) not in purity.PURE_OWNERS:
                     self.check_change(owner)
                 return f(*self.runnables(args), **self.runnable_options(kwargs))
@@ -207,19 +293,11 @@ class Door(Reads):
 
     def _call_object(self, f: Any, kind: type, args: Any, kwargs: Any) -> Any:
         if kind is functools.partial:
-            known = self.outside.known.get(id(f))
-            first, options = f.args, f.keywords
-            if known is not None:
-                first = self.read(f.args, f"{known.source.var}.args", f"{known.source.text}.args")
-                options = self.read(
-                    f.keywords, f"{known.source.var}.keywords", f"{known.source.text}.keywords"
-                )
-            return self.call(self._callee_of(f), *first, *args, **{**options, **kwargs})
+            return self.call(f.func, *f.args, *args, **{**f.keywords, **kwargs})
         if kind is MethodDescriptorType and f.__objclass__ is np.ndarray and has_traced(args):
             return getattr(args[0], f.__name__)(*args[1:], **kwargs)
-        original = getattr(f, "__fxc_original__", None)
-        if original is not None:
-            return self.call(original, *args, **kwargs)
+        if hasattr(kind, "__fxc_original__"):
+            return self.call(f.__fxc_original__, *args, **kwargs)
         if kind in purity.PURE_CALLABLES:
             return f(*args, **kwargs)
         method = getattr(kind, "__call__", None)  # noqa: B004
@@ -228,9 +306,6 @@ class Door(Reads):
         if method is None:
             raise TypeError(f"{kind.__name__!r} object is not callable")
         raise self._refuse_call(f)
-
-    def _callee_of(self, f: functools.partial[Any]) -> Any:
-        return f.func
 
     def _refuse_call(self, f: Any) -> Exception:
         name = getattr(f, "__qualname__", None) or getattr(f, "__name__", repr(type(f)))
@@ -260,16 +335,19 @@ class Door(Reads):
         self._inner_codes |= staged.inner
         cells = dict(zip(f.__code__.co_freevars, f.__closure__ or (), strict=True))
         scope = Scope(self, f)
+        root = self.outside.guards.constant(f)
+        code = self.outside.guards.constant(f.__code__)
+        self.outside.guards.check(f"{root}.__code__ is {code}", f"{f.__name__} has the same code")
         closure = tuple(
             CellType(scope) if name == DOOR else cells[name] for name in staged.code.co_freevars
         )
         made = FunctionType(staged.code, f.__globals__, f.__name__, None, closure)
         # Defaults are read from outside like globals.
         if f.__defaults__:
-            text = f"{self.outside.guards.constant(f)}.__defaults__"
+            text = f"{root}.__defaults__"
             made.__defaults__ = self.read(f.__defaults__, text, f"the defaults of {f.__name__}")
         if f.__kwdefaults__:
-            text = f"{self.outside.guards.constant(f)}.__kwdefaults__"
+            text = f"{root}.__kwdefaults__"
             seen = self.read(f.__kwdefaults__, text, f"the defaults of {f.__name__}")
             made.__kwdefaults__ = dict(seen)
         self._staged[f] = made
@@ -281,17 +359,19 @@ class Door(Reads):
         Its reads are guarded; it may use NumPy, math, pure builtins and plain values.
         """
         for code in codes_in(f.__code__):
+            if any(code.co_code[::2].count(number) for number in _STORES):
+                raise refuse(f"the source of {f.__name__} is not to be had, and it makes stores")
             for name in code.co_names:
                 value = f.__globals__.get(name, getattr(builtins, name, MISSING))
                 if value is not MISSING:
-                    self.read_global(f, name, value)
+                    self.read_global(f, name)
                 if name in purity.IMPURE_NAMES or not _is_harmless(value):
                     raise refuse(f"the source of {f.__name__} is not to be had, and it uses {name}")
         for name, cell in zip(f.__code__.co_freevars, f.__closure__ or (), strict=True):
             value = cell.cell_contents
             if not _is_harmless(value):
                 raise refuse(f"the source of {f.__name__} is not to be had, and it uses {name}")
-            self.read_cell(f, name, value)
+            self.read_cell(f, name)
 
     def runnable(self, f: Any) -> Any:
         """``f`` for code that calls it without the door: as a function that goes through it."""
@@ -300,15 +380,37 @@ class Door(Reads):
         return f
 
     def runnables(self, args: tuple[Any, ...]) -> list[Any]:
+        settle_all(args)
         return [self.iterable(self.runnable(arg)) for arg in args]
 
     def runnable_options(self, kwargs: dict[str, Any]) -> dict[str, Any]:
         return {name: self.runnable(value) for name, value in kwargs.items()}
 
+    def is_made_inside(self, f: Any) -> bool:
+        """Whether a function was made by the program, or is a method of such an object."""
+        if isinstance(f, FunctionType):
+            return f.__code__ in self._inner_codes
+        return isinstance(f, BuiltinFunctionType) and has_owner(f)
+
 
 # ------------------------------------------------------------------ small questions
 
 _OUR_FILES = __file__.rpartition("capture")[0]
+_STORES = frozenset(
+    number
+    for name, number in opcode.opmap.items()
+    if name in ("STORE_ATTR", "DELETE_ATTR", "STORE_GLOBAL", "DELETE_GLOBAL")
+)
+
+
+def is_plain_namedtuple(f: type) -> bool:
+    """Whether a class is a named tuple's, and making one just makes it."""
+    if not (issubclass(f, tuple) and hasattr(f, "_fields")):
+        return False
+    new: Any = class_attribute(f, "__new__")
+    code = getattr(getattr(new, "__func__", new), "__code__", None)
+    made = code is not None and code.co_filename.startswith("<string>")
+    return made and f.__init__ is object.__init__ and type(f) is type
 
 
 def _is_harmless(value: Any) -> bool:

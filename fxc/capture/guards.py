@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from functools import cached_property
 from typing import Any
@@ -42,24 +42,35 @@ class Fetch:
 
 @frozen
 class Check:
-    """A condition that must hold; ``text`` says what it is about."""
+    """A condition that must hold; ``text`` says what it is about.
+
+    ``label`` names a constant that may change: see Note [Numbers from outside].
+    """
 
     condition: str
     text: str
+    label: str = ""
 
 
 Step = Fetch | Check
 
 
 class GuardProgram:
-    """The steps, the constants they mention, and which variables are the graph's inputs."""
+    """The steps, the constants they mention, which variables are the graph's inputs, and which
+    objects the epilogue takes.
+    """
 
     def __init__(
-        self, steps: Iterable[Step], constants: Mapping[str, Any], inputs: Iterable[str]
+        self,
+        steps: Iterable[Step],
+        constants: Mapping[str, Any],
+        inputs: Iterable[str],
+        objects: Iterable[str] = (),
     ) -> None:
         self.steps = tuple(steps)
         self.constants = dict(constants)
         self.inputs = tuple(inputs)
+        self.objects = tuple(objects)
 
     @cached_property
     def source(self) -> str:
@@ -70,13 +81,17 @@ class GuardProgram:
                 lines.append(f"        {step.var} = {step.expression}")
             else:
                 lines.append(f"        if not ({step.condition}): return None  # {step.text}")
-        lines.append(f"        return ({''.join(f'{var}, ' for var in self.inputs)})")
+        lines.append(
+            f"        return ({''.join(f'{var}, ' for var in (*self.inputs, *self.objects))})"
+        )
         lines.append("    except Exception: return None")
         return "\n".join(lines)
 
     @cached_property
     def check(self) -> Callable[[tuple[Any, ...], dict[str, Any]], Inputs | None]:
-        """The graph's inputs for these arguments, or None if this capture is not for them."""
+        """The graph's inputs for these arguments, and the objects for the epilogue after them; None
+        if this capture is not for them.
+        """
         return self._compiled(self.source, "check")
 
     @cached_property
@@ -104,12 +119,21 @@ class GuardProgram:
         None stands for what cannot be fetched, or does not come from the arguments.
         """
         namespace = {**_NAMESPACE, **self.constants, "args": args, "kwargs": kwargs}
-        found: dict[str, Any] = {}
         for step in self.steps:
             if isinstance(step, Fetch):
                 with suppress(Exception):  # marks have no shape to unpack
-                    exec(f"{step.var} = {step.expression}", namespace, found)
-        return [found.get(var) for var in self.inputs]
+                    exec(f"{step.var} = {step.expression}", namespace)
+        return [namespace.get(var) for var in self.inputs]
+
+    def changed(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Iterator[str]:
+        """The labels of constants that are others for these arguments."""
+        namespace = {**_NAMESPACE, **self.constants, "args": args, "kwargs": kwargs}
+        for step in self.steps:
+            with suppress(Exception):  # other parts may be of another kind
+                if isinstance(step, Fetch):
+                    exec(f"{step.var} = {step.expression}", namespace)
+                elif step.label and not eval(step.condition, namespace):
+                    yield step.label
 
     def _missing(self, number: int, error: Exception) -> str:
         step = self.steps[number]
@@ -165,6 +189,11 @@ def same_items(items: Any, known: Any) -> bool:
     return all(map(operator.is_, items, known)) or all(map(same_value, items, known))
 
 
+def distinct(*objects: Any) -> bool:
+    """Whether no two of these are one object."""
+    return len(set(map(id, objects))) == len(objects)
+
+
 def same_keys(found: dict[Any, Any], known: tuple[Any, ...]) -> bool:
     """Whether a dict has these keys in this order."""
     return len(found) == len(known) and same_items(tuple(found), known)
@@ -192,6 +221,7 @@ def overlaps_itself(x: np.ndarray) -> bool:
 
 
 _NAMESPACE: dict[str, Any] = {
+    "distinct": distinct,
     "ndarray": np.ndarray,
     "may_share": np.may_share_memory,
     "apart": apart,
@@ -231,9 +261,9 @@ class GuardBuilder:
         self.steps.append(Fetch(source.var, expression))
         return source
 
-    def check(self, condition: str, text: str) -> None:
-        """Demand a fact."""
-        self.steps.append(Check(condition, " ".join(text.split())))
+    def check(self, condition: str, text: str, label: str = "") -> None:
+        """Demand a fact; ``label`` names it if it may change from call to call."""
+        self.steps.append(Check(condition, " ".join(text.split()), label))
 
     def same_keys(self, var: str, keys: tuple[Any, ...]) -> str:
         """The condition that a dict has these keys in this order."""
@@ -241,7 +271,7 @@ class GuardBuilder:
             return f"[*{var}] == {list(keys)!r}"
         return f"same_keys({var}, {self.constant(keys)})"
 
-    def check_value(self, source: Source, value: Any) -> None:
+    def check_value(self, source: Source, value: Any, label: str = "") -> None:
         """Demand the very type and value of a plain immutable object."""
         name = self.constant(value)
         shown = repr(value)
@@ -249,6 +279,7 @@ class GuardBuilder:
         self.check(
             f"{source.var} is {name} or same_value({source.var}, {name})",
             f"{source.text} is {shown}",
+            label,
         )
 
     def check_identity(self, source: Source, value: Any) -> None:
@@ -285,6 +316,7 @@ class GuardBuilder:
             case name:
                 return f"{name}({left}, {right})"
 
-    def program(self, inputs: Iterable[Source]) -> GuardProgram:
+    def program(self, inputs: Iterable[Source], objects: Iterable[str] = ()) -> GuardProgram:
         """The finished program."""
-        return GuardProgram(self.steps, self.constants, [source.var for source in inputs])
+        variables = [source.var for source in inputs]
+        return GuardProgram(self.steps, self.constants, variables, objects)

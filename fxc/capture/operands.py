@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from fxc.ir.graph import ArrayConstant, Literal, Operand, Value
-from fxc.ir.symbols import Dim, SymExpr, guard
+from fxc.ir.symbols import Dim, Symbol, SymExpr, SymFunc, guard
 from fxc.ir.types import DTYPE_NAMES, ArrayType, ScalarType
 
 from .session import current, refuse
@@ -190,3 +190,26 @@ def axis_number(axis: Any) -> int:
 def guard_range(dim: Dim, low: int, high: int) -> bool:
     """Whether ``low <= dim <= high``, by guards."""
     return guard(dim, ">=", low) and guard(dim, "<=", high)
+
+
+def guard_magnitude(dim: Dim, limit: int) -> bool:
+    """Whether no part of ``dim`` is beyond ``limit``, by guards on its symbols alone."""
+    if isinstance(dim, int):
+        return abs(dim) <= limit
+    degree = max(len(monomial) for monomial, _ in dim.terms)
+    total = sum(abs(coefficient) for _, coefficient in dim.terms)
+    if degree == 1 and total == 1 and isinstance(dim.terms[0][0][0], Symbol):
+        return limit >= _MOST or guard_range(dim, -limit, limit)
+    bound = int((limit / total) ** (1 / degree))
+    for monomial, _ in dim.terms:
+        for atom in monomial:
+            if isinstance(atom, SymFunc):
+                parts: tuple[Dim, ...] = (atom.left, atom.right)
+            else:
+                parts = (SymExpr((((atom,), 1),)),)
+            if not all(guard_magnitude(part, bound) for part in parts):
+                return False
+    return True
+
+
+_MOST = 2**63 - 1

@@ -1,21 +1,16 @@
 """What comes from outside of the captured function: arguments, globals, attributes.
 
 Everything that the program reads from outside passes ``Outside.admit`` once: arrays and numbers
-become inputs of the graph, plain values are guarded, containers are shown as ones that refuse to
-be changed, objects are remembered so that the reads of their attributes come here, too.
+become inputs of the graph, plain values are guarded. In place of containers and objects the
+program sees stand-ins (containers.py, objects.py), whose parts come here when they are read.
 """
 
 from __future__ import annotations
 
-import weakref
-from collections.abc import Callable
-from types import (
-    BuiltinFunctionType,
-    FunctionType,
-    MethodType,
-    ModuleType,
-)
-from typing import Any, NoReturn
+import functools
+from collections import OrderedDict, defaultdict
+from types import BuiltinFunctionType, MethodType
+from typing import Any
 
 import numpy as np
 
@@ -24,16 +19,21 @@ from fxc.ir.records import frozen
 from fxc.ir.symbols import Dim, symbol
 from fxc.ir.types import DTYPE_NAMES, ArrayType, ScalarType, array_type, c_strides, scalar_type_of
 
+from .containers import PLAIN, External, Held, is_plain
+from .effects import Effects
 from .guards import GuardBuilder, Source
+from .objects import has_owner, is_by_identity, is_namedtuple, stand_in
 from .operands import Traced
+from .outside_dicts import ExternalDict
+from .outside_lists import ExternalList
+from .outside_sets import ExternalSet
 from .session import Session, refuse
 from .traced_array import TracedArray
 from .traced_int import TracedInt
 from .traced_scalar import TracedScalar
 
 _C_CONTIGUOUS, _F_CONTIGUOUS, _ALIGNED, _WRITEABLE = 0x1, 0x2, 0x100, 0x400
-_PLAIN = frozenset({type(None), bool, int, float, complex, str, bytes, type(Ellipsis), range})
-_NUMBERS = frozenset({bool, int, float, complex})
+_NUMBERS = frozenset({int, float, complex})
 
 
 @frozen
@@ -54,41 +54,6 @@ class SymbolSource:
     axis: int = 0
 
 
-class ExternalList(list[Any]):
-    """A list from outside: the program may read it, and is refused when it changes it."""
-
-
-class ExternalDict(dict[Any, Any]):
-    """A dict from outside: the program may read it, and is refused when it changes it."""
-
-
-def _refusing(kind: type, method: str) -> Callable[..., NoReturn]:
-    what = kind.__name__.removeprefix("External").lower()
-
-    def refused(self: Any, *args: Any, **kwargs: Any) -> NoReturn:
-        raise refuse(
-            f"{method} changes a {what} from outside of the compiled function and cannot be "
-            "captured; return the new value instead"
-        )
-
-    return refused
-
-
-_LIST_WRITES = (
-    "append extend insert remove pop clear sort reverse __setitem__ __delitem__ __iadd__ __imul__"
-)
-_DICT_WRITES = "__setitem__ __delitem__ pop popitem clear update setdefault __ior__"
-for _method in _LIST_WRITES.split():
-    setattr(ExternalList, _method, _refusing(ExternalList, _method))
-for _method in _DICT_WRITES.split():
-    setattr(ExternalDict, _method, _refusing(ExternalDict, _method))
-
-
-def is_namedtuple(kind: type) -> bool:
-    """Whether a class is a named tuple's."""
-    return issubclass(kind, tuple) and hasattr(kind, "_fields")
-
-
 @frozen
 class Known:
     """An object from outside, kept alive, with what the program sees in its place."""
@@ -100,41 +65,81 @@ class Known:
     is_fixed: bool = False  # guarded by identity
 
 
-class Outside:
-    """All that one capture has read from outside."""
+# Note [Numbers from outside]
+# A number that is no argument is a constant of the capture, guarded by its value: most of them
+# never change, and constants make better code. One that changes is a run-time input, like an
+# argument: if the program itself stores to it the capture starts again, if its guard fails the next
+# capture has it so. Each such number, the length of a list too, has a label that is the same in
+# every attempt; ``varying`` holds those of the run-time inputs.
 
-    def __init__(self, session: Session, dynamic: bool, static: frozenset[str]) -> None:
+
+class Outside:
+    """All that one capture has read from outside.
+
+    ``static`` names numbers that are constants even so, because Python needs their value.
+    """
+
+    def __init__(
+        self,
+        session: Session,
+        dynamic: bool,
+        static: frozenset[str],
+        varying: frozenset[str] = frozenset(),
+    ) -> None:
         self.session = session
         self.dynamic = dynamic
         self.static = static
+        self.varying = varying
         self.guards = GuardBuilder()
+        self.effects = Effects(session)
         self.inputs: list[GraphInput] = []
         self.input_sources: list[Source] = []
         self.arrays: dict[Value, np.ndarray] = {}  # of the inputs that are arrays
         self.symbols: dict[str, SymbolSource] = {}
-        self.known: dict[int, Known] = {}
+        self.known: dict[int, Known] = {}  # by the object from outside
+        self.shown: dict[int, Known] = {}  # by what the program sees in its place
+        self._labels: set[str] = set()
+        self._constants: set[str] = set()
+        self._stored: set[str] = set()
 
     def guard_distinct(self, a: Any, b: Any) -> None:
-        """Rely on two inputs being different objects, if both are inputs."""
-        found = [
-            source
-            for x in (a, b)
-            for each, source in zip(self.inputs, self.input_sources, strict=True)
-            if isinstance(x, TracedArray) and x._value is each.value
-        ]
-        if len(found) == 2:
-            left, right = found
+        """Rely on two objects from outside being different ones, if both are from outside."""
+        left, right = self._source_of(a), self._source_of(b)
+        if left is not None and right is not None:
             self.guards.check(f"{left.var} is not {right.var}", f"{left.text} is not {right.text}")
+
+    def is_stand_in(self, x: Any) -> bool:
+        """See Note [Stand-ins]."""
+        known = self.shown.get(id(x))
+        return known is not None and known.is_object and not known.is_fixed
+
+    def _source_of(self, x: Any) -> Source | None:
+        if isinstance(x, TracedArray):
+            for each, source in zip(self.inputs, self.input_sources, strict=True):
+                if x._value is each.value:
+                    return source
+        known = self.shown.get(id(x))
+        return None if known is None else known.source
 
     # -------------------------------------------------------- the one way in
 
-    def admit(self, value: Any, source: Source, name: str, *, argument: bool = False) -> Any:
+    def admit(
+        self,
+        value: Any,
+        source: Source,
+        name: str,
+        *,
+        argument: bool = False,
+        varies: bool = False,
+    ) -> Any:
         """What the program sees for ``value``; ``name`` is for inputs it becomes."""
         if isinstance(value, Traced):
             return value
         kind = type(value)
-        if kind in _PLAIN:
-            return self._plain(value, source, name, argument)
+        if kind in PLAIN:
+            return self._plain(value, source, name, argument, varies)
+        if isinstance(value, np.generic):
+            return self._numpy_scalar(value, source, name, argument, varies)
         known = self.known.get(id(value))
         if known is not None:
             self.guards.check(
@@ -143,35 +148,83 @@ class Outside:
             return known.seen
         seen = self._admit_new(value, kind, source, name, argument)
         if id(value) not in self.known:
-            self.known[id(value)] = Known(value, seen, source, False)
+            self.remember(Known(value, seen, source, False))
         return seen
+
+    def remember(self, known: Known) -> None:
+        """Note what stands for an object from outside."""
+        self.known[id(known.object)] = known
+        if not isinstance(known.seen, Traced):
+            self.shown[id(known.seen)] = known
 
     def _admit_new(self, value: Any, kind: type, source: Source, name: str, argument: bool) -> Any:
         if kind is np.ndarray:
             return self._array(value, source, name, hidden=not argument)
-        if isinstance(value, np.generic):
-            return self._numpy_scalar(value, source, name, argument)
         if isinstance(value, np.ndarray):
             raise refuse(f"{source.text} is a {kind.__name__}, a subclass of arrays, {_EAGER}")
         if isinstance(value, np.dtype):
             self.guards.check_value(source, value)
             return value
-        if kind is frozenset or kind is set:
-            return self._set(value, kind, source)
-        if kind is tuple or kind is list or is_namedtuple(kind):
-            return self._sequence(value, kind, source, name, argument)
-        if kind is dict:
-            return self._dict(value, source, name, argument)
+        if kind is tuple or is_namedtuple(kind):
+            return self._tuple(value, kind, source, name, argument)
+        if kind is frozenset:
+            return self._frozenset(value, source)
+        if kind is slice:
+            return self._slice(value, source, name, argument)
+        if kind in _CONTAINERS:
+            return self._container(value, kind, source, name, argument)
+        if kind is MethodType:
+            return self._method(value, source, name)
+        if kind is functools.partial:
+            return self._partial(value, source, name, argument)
+        if kind is BuiltinFunctionType and has_owner(value):
+            return self._builtin_method(value, source, name)
         return self._object(value, kind, source)
 
-    def _plain(self, value: Any, source: Source, name: str, argument: bool) -> Any:
-        if argument and name not in self.static:
-            if type(value) is int and abs(value) >= 2:
-                return self._int(value, source, name)
-            if type(value) in (float, complex):
-                return self._scalar(value, source, name)
-        self.guards.check_value(source, value)
+    def _plain(self, value: Any, source: Source, name: str, argument: bool, varies: bool) -> Any:
+        kind = type(value)
+        if kind not in _NUMBERS:
+            self.guards.check_value(source, value)
+            return value
+        label = self._label(name)
+        varies = varies or label in self.varying
+        if (argument or varies) and label not in self.static:
+            if kind is not int:
+                return self._scalar(value, source, label, not argument)
+            if varies or abs(value) >= 2:
+                return self._int(value, source, label, not argument, varies)
+        self._constants.add(label)
+        self.guards.check_value(source, value, "" if argument else label)
         return value
+
+    def _label(self, name: str) -> str:
+        """A label for a number that no other number has. See Note [Numbers from outside]."""
+        label, count = name, 1
+        while label in self._labels:
+            count += 1
+            label = f"{name}_{count}"
+        self._labels.add(label)
+        return label
+
+    def stored(self, *names: str) -> None:
+        """Note that the program stores to places of these names."""
+        self._stored.update(names)
+
+    @property
+    def changing(self) -> set[str]:
+        """The labels of constants that the program stores to."""
+        return self._stored & self._constants
+
+    def check_constant(self, condition: str, text: str, label: str) -> None:
+        """Demand a fact that may change from call to call; ``label`` names it."""
+        self._constants.add(label)
+        self.guards.check(condition, text, label)
+
+    def length_of(self, held: Held) -> Any:
+        """The length of a list as a run-time input."""
+        label = f"{held.name}.len"
+        source = self.guards.fetch(f"len({held.source.var})", f"len({held.source.text})")
+        return self._int(len(held.real), source, self._label(label), True, True)
 
     # -------------------------------------------------------- inputs of the graph
 
@@ -182,43 +235,49 @@ class Outside:
         self.input_sources.append(source)
         return value
 
-    def _int(self, value: int, source: Source, name: str) -> Any:
+    def _int(self, value: int, source: Source, name: str, hidden: bool, free: bool) -> Any:
+        """An int as a symbol, 2 or more if it is so now; ``free`` for any int."""
         if not -(2**63) <= value < 2**63:
             raise refuse(f"{source.text} = {value} does not fit in 64 bits and cannot be captured")
-        low = 2 if value >= 2 else None
+        low = 2 if value >= 2 and not free else None
         text = f"{source.text} is an int" + (", 2 or more" if low else "")
         bound = "2" if low else "-9223372036854775808"
         self.guards.check(
             f"type({source.var}) is int and {bound} <= {source.var} < 9223372036854775808", text
         )
         kind = ScalarType(np.dtype("i8"), weak=True)
-        graph_value = self.add_input(kind, source, name, False)
+        graph_value = self.add_input(kind, source, name, hidden)
+        self.session.labels[graph_value.name] = name
         dim = symbol(graph_value.name, hint=value, lower=low)
         self.guards.symbols[graph_value.name] = source.var
         self.symbols[graph_value.name] = SymbolSource(len(self.inputs) - 1, "value")
         return TracedInt(dim)
 
-    def _scalar(self, value: Any, source: Source, name: str) -> Any:
+    def _scalar(self, value: Any, source: Source, name: str, hidden: bool) -> Any:
         self.guards.check(
             f"type({source.var}) is {type(value).__name__}",
             f"{source.text} is a {type(value).__name__}",
         )
-        graph_value = self.add_input(scalar_type_of(value), source, name, False)
+        graph_value = self.add_input(scalar_type_of(value), source, name, hidden)
         self.session.origins[graph_value] = frozenset((name,))
         return TracedScalar(graph_value)
 
-    def _numpy_scalar(self, value: np.generic, source: Source, name: str, argument: bool) -> Any:
+    def _numpy_scalar(
+        self, value: np.generic, source: Source, name: str, argument: bool, varies: bool
+    ) -> Any:
         if value.dtype not in DTYPE_NAMES:
             raise refuse(f"{source.text} is a {type(value).__name__}, {_EAGER}")
-        if not argument or name in self.static:
-            self.guards.check_value(source, value)
+        label = self._label(name)
+        if not (argument or varies or label in self.varying) or label in self.static:
+            self._constants.add(label)
+            self.guards.check_value(source, value, "" if argument else label)
             return value
         self.guards.check(
             f"type({source.var}) is {self.guards.constant(type(value))}",
             f"{source.text} is a {type(value).__name__}",
         )
-        graph_value = self.add_input(scalar_type_of(value), source, name, False)
-        self.session.origins[graph_value] = frozenset((name,))
+        graph_value = self.add_input(scalar_type_of(value), source, label, not argument)
+        self.session.origins[graph_value] = frozenset((label,))
         return TracedScalar(graph_value)
 
     def _array(self, array: np.ndarray, source: Source, name: str, hidden: bool) -> Any:
@@ -308,127 +367,161 @@ class Outside:
 
     # -------------------------------------------------------- containers
 
-    def _sequence(self, value: Any, kind: type, source: Source, name: str, argument: bool) -> Any:
+    def _container(self, value: Any, kind: type, source: Source, name: str, argument: bool) -> Any:
+        """A list, dict or set, read and guarded as far as the program looks."""
+        self.guards.check(
+            f"type({source.var}) is {self.guards.constant(kind)}",
+            f"{source.text} is a {kind.__name__}",
+        )
+        seen = _CONTAINERS[kind](Held(self, value, source, name, argument))
+        self.remember(Known(value, seen, source, False))
+        return seen
+
+    def _tuple(self, value: Any, kind: type, source: Source, name: str, argument: bool) -> Any:
+        if kind is not tuple and getattr(value, "__dict__", None):
+            raise refuse(f"{source.text} is a named tuple with other attributes, {_EAGER}")
         type_name = self.guards.constant(kind)
-        if not argument and _is_plain(value):
-            copy = tuple(value)
+        if not argument and is_plain(value) and name not in self.varying:
+            self._constants.add(name)
             self.guards.check(
                 f"type({source.var}) is {type_name} and "
-                f"same_items({source.var}, {self.guards.constant(copy)})",
+                f"same_items({source.var}, {self.guards.constant(tuple(value))})",
                 f"{source.text} holds the same values",
+                name,
             )
-            return ExternalList(value) if kind is list else value
+            return value
         self.guards.check(
             f"type({source.var}) is {type_name} and len({source.var}) == {len(value)}",
             f"{source.text} is a {kind.__name__} of {len(value)}",
         )
         items = []
+        varies = name in self.varying
         for place, item in enumerate(value):
             part = self.guards.fetch(f"{source.var}[{place}]", f"{source.text}[{place}]")
-            items.append(self.admit(item, part, f"{name}_{place}", argument=argument))
-        if kind is list:
-            return ExternalList(items)
-        return tuple(items) if kind is tuple else kind(*items)
+            items.append(
+                self.admit(item, part, f"{name}_{place}", argument=argument, varies=varies)
+            )
+        return tuple.__new__(kind, items)
 
-    def _set(self, value: Any, kind: type, source: Source) -> Any:
-        """A set of plain values, as one that cannot be changed; the order counts, too."""
-        if not _is_plain(value):
+    def _slice(self, value: slice, source: Source, name: str, argument: bool) -> Any:
+        self.guards.check(f"type({source.var}) is slice", f"{source.text} is a slice")
+        parts = [
+            self._part(getattr(value, part), source, part, name, argument)
+            for part in ("start", "stop", "step")
+        ]
+        return slice(*parts)
+
+    def _frozenset(self, value: frozenset[Any], source: Source) -> Any:
+        """A set of plain values; the order counts, too."""
+        if not is_plain(value):
             raise refuse(f"{source.text} holds objects, {_EAGER}")
         items = self.guards.constant(tuple(value))
         self.guards.check(
-            f"type({source.var}) is {kind.__name__} and same_items(tuple({source.var}), {items})",
+            f"type({source.var}) is frozenset and same_items(tuple({source.var}), {items})",
             f"{source.text} holds the same values",
         )
-        return frozenset(value)
-
-    def _dict(self, value: dict[Any, Any], source: Source, name: str, argument: bool) -> Any:
-        keys = tuple(value)
-        for key in keys:
-            if type(key) not in _PLAIN:
-                raise refuse(f"{source.text} has a key of type {type(key).__name__}, {_EAGER}")
-        self.guards.check(
-            f"type({source.var}) is dict and {self.guards.same_keys(source.var, keys)}",
-            f"{source.text} has the keys {list(keys)}",
-        )
-        items = {}
-        for place, (key, item) in enumerate(value.items()):
-            part = self.guards.fetch(f"{source.var}[{key!r}]", f"{source.text}[{key!r}]")
-            label = key if isinstance(key, str) and key.isidentifier() else f"item{place}"
-            items[key] = self.admit(item, part, f"{name}.{label}", argument=argument)
-        return ExternalDict(items)
+        return value
 
     # -------------------------------------------------------- objects
 
     def _object(self, value: Any, kind: type, source: Source) -> Any:
-        if not isinstance(value, _BY_IDENTITY):
-            check_class(kind)
-        if isinstance(value, _BY_IDENTITY) or not _is_python_class(kind):
+        if is_by_identity(value):
             self.guards.check_identity(source, value)
-            self.known[id(value)] = Known(value, value, source, True, is_fixed=True)
+            self.remember(Known(value, value, source, True, is_fixed=True))
             return value
+        seen = stand_in(kind)
         self.guards.check(
             f"type({source.var}) is {self.guards.constant(kind)}",
             f"{source.text} is a {kind.__name__}",
         )
-        self.known[id(value)] = Known(value, value, source, True)
-        return value
+        self.remember(Known(value, seen, source, True))
+        return seen
+
+    def _method(self, value: MethodType, source: Source, name: str) -> Any:
+        self.guards.check(f"type({source.var}) is {self.guards.constant(MethodType)}", source.text)
+        return MethodType(
+            self._part(value.__func__, source, "__func__", name),
+            self._part(value.__self__, source, "__self__", name),
+        )
+
+    def _builtin_method(self, value: Any, source: Source, name: str) -> Any:
+        """``log.append``, say: the method of what the program sees for ``log``."""
+        self.guards.check(
+            f"type({source.var}) is {self.guards.constant(BuiltinFunctionType)} and "
+            f"{source.var}.__name__ == {value.__name__!r}",
+            f"{source.text} is a method {value.__name__}",
+        )
+        return getattr(self._part(value.__self__, source, "__self__", name), value.__name__)
+
+    def _partial(self, value: Any, source: Source, name: str, argument: bool) -> Any:
+        self.guards.check(
+            f"type({source.var}) is {self.guards.constant(functools.partial)}",
+            f"{source.text} is a partial",
+        )
+        func, args, keywords = (
+            self._part(getattr(value, part), source, part, name, argument)
+            for part in ("func", "args", "keywords")
+        )
+        return functools.partial(func, *args, **keywords)
+
+    def _part(
+        self, value: Any, source: Source, part: str, name: str, argument: bool = False
+    ) -> Any:
+        fetched = self.guards.fetch(f"{source.var}.{part}", f"{source.text}.{part}")
+        return self.admit(value, fetched, f"{name}.{part.strip('_')}", argument=argument)
 
     def root(self, value: Any, text: str) -> Source:
         """The source of an object that the program itself keeps: a module, a namespace."""
         return Source(self.guards.constant(value), text)
 
+    # -------------------------------------------------------- at the end
+
+    def guard_identities(self) -> None:
+        """Rely on containers and objects that are distinct now being so in each call."""
+        kinds: dict[type, list[Source]] = {}
+        for known in self.shown.values():
+            if isinstance(known.seen, External) or (known.is_object and not known.is_fixed):
+                kinds.setdefault(type(known.object), []).append(known.source)
+        for kind, sources in kinds.items():
+            if len(sources) > 1:
+                variables = ", ".join(source.var for source in sources)
+                self.guards.check(f"distinct({variables})", f"each {kind.__name__} is another one")
+        if self.effects.entries:
+            self._guard_namespaces()
+
+    def _guard_namespaces(self) -> None:
+        """Rely on no dict being the namespace of an object, where one of them is changed."""
+        changed = {effect.owner.var for effect in self.effects.entries}
+        dicts = [known for known in self.known.values() if isinstance(known.seen, ExternalDict)]
+        spaces = [
+            (f"{known.source.var}.__dict__", known.source.var, vars(known.object))
+            for known in self.known.values()
+            if known.is_object and hasattr(known.object, "__dict__")
+        ]
+        spaces += [
+            (var, var, value) for var, value in self.guards.constants.items() if type(value) is dict
+        ]
+        for known in dicts:
+            var = known.source.var
+            for space, owner, value in spaces:
+                if owner == var or not {owner, var} & changed:
+                    continue
+                if value is known.object:
+                    raise refuse(
+                        f"a store to {known.source.text}, which is the namespace of an object, "
+                        "cannot be captured"
+                    )
+                self.guards.check(f"{space} is not {var}", f"{known.source.text} is no namespace")
+
 
 _EAGER = "which runs as plain NumPy"
-_BY_IDENTITY = (
-    FunctionType,
-    BuiltinFunctionType,
-    MethodType,
-    ModuleType,
-    type,
-    np.ufunc,
-    staticmethod,
-    classmethod,
-)
-# Methods with which Python code would run where the call door does not see it.
-_UNSEEN_NAMES = (
-    "add radd iadd sub rsub isub mul rmul imul truediv rtruediv itruediv floordiv mod pow matmul "
-    "rmatmul and or xor lshift rshift neg abs invert getitem setitem delitem iter next len "
-    "contains bool getattr getattribute setattr delattr array array_ufunc array_function float "
-    "int index lt le gt ge enter exit"
-)
-_UNSEEN = frozenset(f"__{name}__" for name in _UNSEEN_NAMES.split())
-_class_checked: weakref.WeakSet[type] = weakref.WeakSet()
-
-
-def check_class(kind: type) -> None:
-    """Refuse objects of a class whose operators are Python code."""
-    if kind in _class_checked:
-        return
-    for each in kind.__mro__:
-        if each.__module__ == "builtins" or is_namedtuple(each):
-            continue
-        unseen = sorted(name for name in _UNSEEN & set(vars(each)) if _is_code(vars(each)[name]))
-        if unseen:
-            raise refuse(
-                f"{kind.__name__} defines {unseen[0]}, and objects with operators of their own "
-                "cannot be captured; pass the arrays they hold"
-            )
-    _class_checked.add(kind)
-
-
-def _is_code(attribute: Any) -> bool:
-    # What dataclasses write has no file: it only compares fields.
-    code = getattr(attribute, "__code__", None)
-    return code is not None and code.co_filename != "<string>"
-
-
-def _is_python_class(kind: type) -> bool:
-    """Whether a class was made by Python code, and not by C."""
-    return bool(kind.__flags__ & (1 << 9)) and "__module__" in vars(kind) and type(kind) is type
-
-
-def _is_plain(value: Any) -> bool:
-    return all(type(item) in _PLAIN or (type(item) is tuple and _is_plain(item)) for item in value)
+_CONTAINERS: dict[type, Any] = {
+    list: ExternalList,
+    dict: ExternalDict,
+    OrderedDict: ExternalDict,
+    defaultdict: ExternalDict,
+    set: ExternalSet,
+}
 
 
 def _unpack(names: list[str], expression: str) -> Any:

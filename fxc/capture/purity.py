@@ -9,6 +9,7 @@ import functools
 import itertools
 import math
 import operator
+import types
 from types import BuiltinFunctionType
 from typing import Any
 
@@ -51,11 +52,19 @@ PURE_CLASSES: frozenset[type] = frozenset(
         *(kind for kind in vars(itertools).values() if isinstance(kind, type)),
         operator.itemgetter,
         operator.attrgetter,
+        types.SimpleNamespace,
         np.dtype,
         np.finfo,
         np.iinfo,
     }
 )
+# What wraps functions changes the wrapper alone, which the program has made.
+OF_OWN_FUNCTIONS: frozenset[Any] = frozenset({functools.wraps, functools.update_wrapper})
+# These make functions that remember.
+WITH_MEMORY: frozenset[Any] = frozenset({functools.cache, functools.lru_cache})
+
+# Of the pure classes, the ones that take objects as they are, and do not look into them.
+DIRECT_CLASSES: frozenset[type] = frozenset({object, super, functools.partial})
 PURE_CALLABLES: frozenset[type] = frozenset({operator.itemgetter, operator.attrgetter})
 
 # Builtin methods of these objects change nothing.

@@ -48,6 +48,8 @@ class Session:
         self.guards: dict[Guard, None] = {}
         self.error: CaptureError | None = None
         self.door: Any = None  # the Door of this capture, see door.py
+        self.handles = False  # the program has handlers of exceptions
+        self.labels: dict[str, str] = {}  # of inputs that are symbols, by the symbol's name
         # Which inputs a scalar follows from; scalars that depend on elements of arrays have none.
         self.origins: dict[Value, frozenset[str]] = {}
         # Views by the array they were made from, and the region that made an array (see Region

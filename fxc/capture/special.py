@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from .containers import External
 from .creation import is_array
+from .objects import MISSING
 from .operands import Traced, operand, record
 from .session import refuse
 from .traced_int import TracedInt, largest, smallest
@@ -18,6 +20,8 @@ if TYPE_CHECKING:
 def _len(door: Door, x: Any) -> Any:
     if is_array(x) and x.ndim:
         return x.shape[0]
+    if isinstance(x, External):
+        return x.length()
     return len(door.indexed(x))
 
 
@@ -40,7 +44,17 @@ def _float(door: Door, *args: Any) -> Any:
 def _type(door: Door, x: Any, *rest: Any) -> Any:
     if rest:
         raise refuse("making a class with type() cannot be captured")
-    return x.__class__ if isinstance(x, Traced) else type(x)
+    if isinstance(x, Traced):
+        return x.__class__
+    return x.kind if isinstance(x, External) else type(x)
+
+
+def _text(kind: Any) -> Any:
+    def text(door: Door, *args: Any, **kwargs: Any) -> Any:
+        door.check_text(args)
+        return kind(*door.runnables(args), **kwargs)
+
+    return text
 
 
 def _extreme(plain: Any, symbolic: Any) -> Any:
@@ -64,15 +78,29 @@ def _getattr(door: Door, owner: Any, name: str, *default: Any) -> Any:
 
 
 def _hasattr(door: Door, owner: Any, name: str) -> bool:
-    try:
-        door.attr(owner, name)
-    except AttributeError:
-        return False
-    return True
+    return _getattr(door, owner, name, MISSING) is not MISSING
 
 
 def _setattr(door: Door, owner: Any, name: str, value: Any) -> None:
-    setattr(door.owned(owner), name, value)
+    door.store_attr(owner, name, value)
+
+
+def _delattr(door: Door, owner: Any, name: str) -> None:
+    door.delete_attr(owner, name)
+
+
+def _isinstance(door: Door, x: Any, kinds: Any) -> bool:
+    for kind in kinds if isinstance(kinds, tuple) else (kinds,):
+        if getattr(kind, "_is_protocol", False) or not _is_plain_check(type(kind)):
+            raise refuse(f"isinstance of {kind} runs code of its own and cannot be captured")
+    return isinstance(x, kinds)
+
+
+def _is_plain_check(metaclass: type) -> bool:
+    found = getattr(metaclass, "__instancecheck__", None)
+    return metaclass.__module__ in ("builtins", "abc", "types", "enum", "typing") or (
+        found is type.__instancecheck__
+    )
 
 
 def _next(door: Door, iterator: Any, *default: Any) -> Any:
@@ -89,5 +117,8 @@ SPECIAL: dict[Any, Callable[..., Any]] = {
     getattr: _getattr,
     hasattr: _hasattr,
     setattr: _setattr,
+    delattr: _delattr,
+    isinstance: _isinstance,
+    **{kind: _text(kind) for kind in (str, repr, ascii, format)},
     next: _next,
 }

@@ -4,7 +4,7 @@
 
     def step(x):                         def step(x):
         y = np.zeros(n)                      y = __fxc__.call(__fxc__.attr(
-        self.u[1:-1] += y                        __fxc__.outer("np", np), "zeros"), …)
+        self.u[1:-1] += y                        __fxc__.outer("np"), "zeros"), …)
                                              __fxc__.stored(__fxc__.attr(self, "u"))[1:-1] += y
 
 It is done once for each code object. Lines and the file's name stay those of the source, so that
@@ -25,12 +25,11 @@ from typing import Any
 from fxc.ir.location import SourceLocation
 from fxc.ir.records import frozen
 
+from .rewriting import DOOR, FunctionNode, Rewriter, given, parameters
 from .session import refuse
 
-DOOR = "__fxc__"
-_GENERATOR_FLAGS = 0x20 | 0x80 | 0x200
+_COROUTINE_FLAGS = 0x80 | 0x100 | 0x200
 _FUTURES = 0x1FF0000  # the bits of ``from __future__`` imports
-FunctionNode = ast.FunctionDef | ast.Lambda
 
 
 @frozen
@@ -57,9 +56,9 @@ def stage(function: FunctionType) -> Staged | None:
     known = _staged.get(code)
     if known is not None and known.code.co_filename == code.co_filename:  # equal codes may differ
         return known
-    if code.co_flags & _GENERATOR_FLAGS:
+    if code.co_flags & _COROUTINE_FLAGS:
         raise refuse(
-            f"{code.co_name} is a generator or a coroutine and cannot be captured",
+            f"{code.co_name} is a coroutine and cannot be captured",
             SourceLocation(code.co_filename, code.co_firstlineno, code.co_name),
         )
     try:
@@ -132,9 +131,7 @@ def _candidates(tree: ast.Module, code: CodeType) -> list[FunctionNode]:
         elif isinstance(node, ast.Lambda) and code.co_name == "<lambda>":
             found += [node] if node.lineno == code.co_firstlineno else []
     return [
-        node
-        for node in found
-        if _parameters(node.args) == _given(code) and _is_source_of(node, code)
+        node for node in found if parameters(node.args) == given(code) and _is_source_of(node, code)
     ]
 
 
@@ -181,22 +178,11 @@ def _plain_constants(code: CodeType) -> list[str]:
     return [repr(each) for each in code.co_consts if not isinstance(each, CodeType)]
 
 
-def _parameters(args: ast.arguments) -> list[str]:
-    names = [arg.arg for arg in (*args.posonlyargs, *args.args, *args.kwonlyargs)]
-    return names + [arg.arg for arg in (args.vararg, args.kwarg) if arg is not None]
-
-
-def _given(code: CodeType) -> list[str]:
-    count = code.co_argcount + code.co_kwonlyargcount
-    count += bool(code.co_flags & 0x04) + bool(code.co_flags & 0x08)
-    return list(code.co_varnames[:count])
-
-
 # ------------------------------------------------------------------ rewriting
 
 
 def _rewrite(node: FunctionNode, code: CodeType) -> CodeType:
-    made = _compiled(_Rewriter(code).function(node), code)
+    made = _compiled(Rewriter(code).function(node), code)
     return made.replace(co_qualname=code.co_qualname)
 
 
@@ -224,225 +210,9 @@ def _compiled(node: FunctionNode, code: CodeType) -> CodeType:
     flags = code.co_flags & _FUTURES
     compiled = compile(module, code.co_filename, "exec", flags=flags, dont_inherit=True)
     for found in codes_in(compiled):
-        if found.co_name == name and _given(found) == _given(code):
+        if found.co_name == name and given(found) == given(code):
             return found.replace(co_name=code.co_name)
     raise _NoSource
 
 
 _STAGED = "__fxc_staged__"
-
-
-class _Rewriter(ast.NodeTransformer):
-    """Rewrites one function; knows which names are its own."""
-
-    def __init__(self, code: CodeType) -> None:
-        self._code = code
-        self._scopes: list[set[str]] = []
-        self._owner = _class_of(code)
-
-    def function(self, node: FunctionNode) -> Any:
-        """The outermost function, which is without decorators and defaults by now."""
-        return self._inside(node)
-
-    def _inside(self, node: FunctionNode) -> Any:
-        self._scopes.append(_bound_names(node))
-        for arg in ast.walk(node.args):
-            if isinstance(arg, ast.arg):
-                arg.annotation = None
-        if isinstance(node, ast.Lambda):
-            node.body = self.visit(node.body)
-        else:
-            node.returns = None
-            node.body = [self.visit(statement) for statement in node.body]
-        self._scopes.pop()
-        return node
-
-    # -------------------------------------------------------- scopes
-
-    def visit_FunctionDef(self, node: ast.FunctionDef) -> Any:
-        if node.decorator_list:
-            raise self._refuse(node, f"{node.name}, a decorated function in a function,")
-        self._visit_defaults(node.args)
-        return self._inside(node)
-
-    def visit_Lambda(self, node: ast.Lambda) -> Any:
-        self._visit_defaults(node.args)
-        return self._inside(node)
-
-    def _visit_defaults(self, args: ast.arguments) -> None:
-        args.defaults = [self.visit(default) for default in args.defaults]
-        args.kw_defaults = [None if d is None else self.visit(d) for d in args.kw_defaults]
-
-    def _comprehension(self, node: Any) -> Any:
-        first = node.generators[0]
-        first.iter = self._door("iterable", first.iter, self.visit(first.iter))
-        names = {
-            name.id
-            for generator in node.generators
-            for name in ast.walk(generator.target)
-            if isinstance(name, ast.Name)
-        }
-        self._scopes.append(names)
-        for place, generator in enumerate(node.generators):
-            if place:
-                generator.iter = self._door("iterable", generator.iter, self.visit(generator.iter))
-            generator.target = self.visit(generator.target)
-            generator.ifs = [self.visit(test) for test in generator.ifs]
-        for field in ("elt", "key", "value"):
-            if hasattr(node, field):
-                setattr(node, field, self.visit(getattr(node, field)))
-        self._scopes.pop()
-        return node
-
-    visit_ListComp = visit_SetComp = visit_DictComp = visit_GeneratorExp = _comprehension
-
-    # -------------------------------------------------------- doors
-
-    def _door(self, method: str, place: ast.AST, *args: ast.expr) -> ast.Call:
-        door = ast.Attribute(ast.Name(DOOR, ast.Load()), method, ast.Load())
-        call = ast.Call(door, list(args), [])
-        for node in (call, door, door.value):
-            ast.copy_location(node, place)
-        return call
-
-    def visit_Name(self, node: ast.Name) -> Any:
-        node.id = self._mangled(node.id)
-        if not isinstance(node.ctx, ast.Load) or node.id in ("__class__", DOOR):
-            return node
-        if any(node.id in scope for scope in self._scopes):
-            return node
-        method = "free" if node.id in self._code.co_freevars else "outer"
-        return self._door(method, node, ast.copy_location(ast.Constant(node.id), node), node)
-
-    def visit_Attribute(self, node: ast.Attribute) -> Any:
-        node.value = self.visit(node.value)
-        node.attr = self._mangled(node.attr)
-        if isinstance(node.ctx, ast.Load):
-            name = ast.copy_location(ast.Constant(node.attr), node)
-            return self._door("attr", node, node.value, name)
-        node.value = self._door("owned", node.value, node.value)
-        return node
-
-    def visit_Subscript(self, node: ast.Subscript) -> Any:
-        node.value = self.visit(node.value)
-        node.slice = self.visit(node.slice)
-        method = "indexed" if isinstance(node.ctx, ast.Load) else "stored"
-        node.value = self._door(method, node.value, node.value)
-        return node
-
-    def visit_Call(self, node: ast.Call) -> Any:
-        if isinstance(node.func, ast.Name) and node.func.id == "super" and not node.args:
-            first = _given(self._code)[0] if _given(self._code) else "self"
-            node.args = [
-                ast.copy_location(ast.Name(name, ast.Load()), node) for name in ("__class__", first)
-            ]
-        self.generic_visit(node)
-        call = self._door("call", node, node.func, *node.args)
-        call.keywords = node.keywords
-        return call
-
-    def visit_Compare(self, node: ast.Compare) -> Any:
-        """``a is b`` depends on the objects of a call: the door guards it."""
-        self.generic_visit(node)
-        if len(node.ops) != 1 or not isinstance(node.ops[0], ast.Is | ast.IsNot):
-            return node
-        right = node.comparators[0]
-        if isinstance(node.left, ast.Constant) or isinstance(right, ast.Constant):
-            return node
-        same = self._door("same", node, node.left, right)
-        if isinstance(node.ops[0], ast.Is):
-            return same
-        return ast.copy_location(ast.UnaryOp(ast.Not(), same), node)
-
-    def visit_For(self, node: ast.For) -> Any:
-        self.generic_visit(node)
-        node.iter = self._door("iterable", node.iter, node.iter)
-        return node
-
-    def visit_With(self, node: ast.With) -> Any:
-        self.generic_visit(node)
-        for item in node.items:
-            item.context_expr = self._door("context", item.context_expr, item.context_expr)
-        return node
-
-    def visit_AnnAssign(self, node: ast.AnnAssign) -> Any:
-        node.annotation = ast.copy_location(ast.Constant(None), node.annotation)
-        node.target = self.visit(node.target)
-        if node.value is not None:
-            node.value = self.visit(node.value)
-        return node
-
-    # -------------------------------------------------------- what is refused at sight
-
-    def visit_Global(self, node: ast.Global) -> Any:
-        raise self._refuse(node, f"'global {node.names[0]}', a write to a global,")
-
-    def visit_Nonlocal(self, node: ast.Nonlocal) -> Any:
-        raise self._refuse(node, f"'nonlocal {node.names[0]}', a write outside of the function,")
-
-    def visit_Try(self, node: ast.Try) -> Any:
-        raise self._refuse(node, "a try statement")
-
-    def visit_TryStar(self, node: Any) -> Any:
-        raise self._refuse(node, "a try statement")
-
-    def visit_ClassDef(self, node: ast.ClassDef) -> Any:
-        raise self._refuse(node, f"a class in a function ({node.name})")
-
-    def visit_AsyncFunctionDef(self, node: ast.AsyncFunctionDef) -> Any:
-        raise self._refuse(node, f"a coroutine ({node.name})")
-
-    def _refuse(self, node: ast.stmt, what: str) -> Exception:
-        code = self._code
-        location = SourceLocation(code.co_filename, node.lineno, code.co_name)
-        return refuse(f"{what} cannot be captured", location)
-
-    def _mangled(self, name: str) -> str:
-        if self._owner and name.startswith("__") and not name.endswith("__"):
-            return f"_{self._owner.lstrip('_')}{name}"
-        return name
-
-
-def _class_of(code: CodeType) -> str:
-    """The class in whose body the function stands, for names that begin with two underscores."""
-    parts = code.co_qualname.split(".")
-    return parts[-2] if len(parts) > 1 and parts[-2] != "<locals>" else ""
-
-
-_INNER = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
-_COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
-
-
-def _bound_names(function: FunctionNode) -> set[str]:
-    """The names that are local to a function."""
-    names = set(_parameters(function.args))
-    declared: set[str] = set()
-    todo: list[tuple[ast.AST, bool]] = [
-        (child, False)
-        for child in (function.body if isinstance(function.body, list) else [function.body])
-    ]
-    while todo:
-        node, comprehended = todo.pop()
-        match node:
-            case ast.Name(id, ast.Store() | ast.Del()):
-                if not comprehended:
-                    names.add(id)
-            case ast.NamedExpr(ast.Name(id)):
-                names.add(id)
-            case ast.Import(aliases) | ast.ImportFrom(_, aliases):
-                names.update((a.asname or a.name).split(".")[0] for a in aliases)
-            case ast.ExceptHandler(_, str(name)) | ast.MatchAs(_, str(name)):
-                names.add(name)
-            case ast.MatchStar(str(name)):
-                names.add(name)
-            case ast.MatchMapping(_, _, str(name)):
-                names.add(name)
-            case ast.Nonlocal(found) | ast.Global(found):
-                declared.update(found)
-            case ast.FunctionDef(name) | ast.AsyncFunctionDef(name) | ast.ClassDef(name):
-                names.add(name)
-        if isinstance(node, _INNER):
-            continue
-        inside = comprehended or isinstance(node, _COMPREHENSIONS)
-        todo.extend((child, inside) for child in ast.iter_child_nodes(node))
-    return names - declared

@@ -10,7 +10,7 @@ import numpy as np
 from fxc.ir.graph import Operand
 from fxc.ir.symbols import Dim, SymExpr, floordiv, guard, hint, maximum, minimum, mod, symbols_of
 
-from .operands import Traced, TracedValue, guard_range, operand, record
+from .operands import Traced, TracedValue, guard_magnitude, guard_range, operand, record
 from .session import current
 
 
@@ -32,11 +32,13 @@ class TracedInt(Traced):
 
     def _operand(self) -> Operand:
         session = current()
+        if not guard_magnitude(self._dim, 2**63 - 1):  # native code computes in 64 bits
+            return operand(self._known())
         value = session.record("int_value", self._dim)
-        from_symbols = frozenset(_symbol_names(self._dim))
-        session.origins[value] = from_symbols
-        operand: Operand = value
-        return operand
+        names = symbols_of(self._dim)
+        session.origins[value] = frozenset(session.labels.get(name, name) for name in names)
+        result: Operand = value
+        return result
 
     def _known(self) -> int:
         """The number; from here on the capture is good for this number only."""
@@ -130,10 +132,6 @@ def known_ints(tree: Any) -> Any:
     if type(tree) is dict:
         return {key: known_ints(value) for key, value in tree.items()}
     return tree
-
-
-def _symbol_names(dim: SymExpr) -> list[str]:
-    return list(symbols_of(dim))
 
 
 def _is_array(x: Any) -> bool:

@@ -1,0 +1,220 @@
+"""Lists from outside, see containers.py."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from .containers import MISSING, External, Held, is_number, is_plain, settled
+
+
+class ExternalList(External, list[Any]):
+    """A list from outside.
+
+    Until all of it is read, ``_seen`` holds the elements that were read or stored by their index
+    (all from the front or all from the back), ``_added`` what was appended.
+    """
+
+    def __init__(self, held: Held) -> None:
+        super().__init__()
+        self._held = held
+        self._whole = False
+        self._seen: dict[int, Any] = {}
+        self._added: list[Any] = []
+
+    def settle(self) -> None:
+        if self._whole:
+            return
+        self._whole = True
+        held, size = self._held, len(self._held.real)
+        varies = held.name in held.outside.varying
+        if not (held.argument or varies or self._seen) and is_plain(held.real):
+            items = held.constant(tuple(held.real))
+            held.outside.check_constant(
+                f"same_items({held.source.var}, {items})",
+                f"{held.source.text} holds the same values",
+                held.name,
+            )
+            found = list(held.real)
+        else:
+            held.check(f"len({{0}}) == {size}", f"has {size} elements")
+            found = [self._element(place, size) for place in range(size)]
+        list.extend(self, [*found, *self._added])
+
+    def _element(self, place: int, size: int) -> Any:
+        if place - size in self._seen:
+            return self._seen[place - size]
+        return self._original(place)
+
+    def _original(self, place: int) -> Any:
+        """The element at a place of the list as it was when the call began, or was stored there."""
+        seen = self._seen.get(place, MISSING)
+        if seen is MISSING:
+            held = self._held
+            name = f"{held.name}_{place}" if place >= 0 else f"{held.name}_last{-place}"
+            seen = self._seen[place] = held.part(held.real[place], f"[{place}]", name)
+        return seen
+
+    def _open_place(self, key: Any) -> int | None:
+        """The index in the original list that ``key`` means, if nothing else has to be read."""
+        if self._whole or not isinstance(key, int | np.integer) or isinstance(key, bool):
+            return None
+        place = operator.index(key)
+        place += len(self._added) if place < 0 else 0
+        mixed = any((place < 0) != (known < 0) for known in self._seen)
+        if mixed or not -len(self._held.real) <= place < len(self._held.real):
+            return None
+        return None if self._added and place >= 0 > operator.index(key) else place
+
+    def __getitem__(self, key: Any) -> Any:
+        place = self._open_place(key)
+        if place is not None:
+            return self._original(place)
+        if isinstance(key, int) and -len(self._added) <= key < 0 and not self._whole:
+            return self._added[key]
+        self.settle()
+        return list.__getitem__(self, key)
+
+    def length(self) -> Any:
+        if self._whole:
+            return list.__len__(self)
+        held = self._held
+        if f"{held.name}.len" in held.outside.varying:
+            return held.outside.length_of(held) + len(self._added)
+        size = len(held.real)
+        held.outside.check_constant(
+            f"len({held.source.var}) == {size}",
+            f"{held.source.text} has {size} elements",
+            f"{held.name}.len",
+        )
+        return size + len(self._added)
+
+    def __len__(self) -> int:
+        self.settle()
+        return list.__len__(self)
+
+    def __bool__(self) -> bool:
+        return bool(self.length() != 0)
+
+    def __radd__(self, other: Any) -> Any:
+        if type(other) is not list:
+            return NotImplemented
+        self.settle()
+        return other + list(self)
+
+    # -------------------------------------------------------- changes
+
+    def append(self, value: Any, /) -> None:
+        self._changing()
+        self._held.change("append", value=value)
+        if self._whole:
+            list.append(self, value)
+        else:
+            self._added.append(value)
+
+    def _changing(self) -> None:
+        """Before a change of more than one element."""
+        held = self._held
+        held.check_allowed()
+        held.outside.stored(held.name, f"{held.name}.len")
+
+    def extend(self, values: Iterable[Any], /) -> None:
+        for value in list(values):
+            self.append(value)
+
+    def __iadd__(self, values: Any, /) -> Any:  # type: ignore[misc]
+        self.extend(values)
+        return self
+
+    def __setitem__(self, key: Any, value: Any, /) -> None:
+        held, place = self._held, self._open_place(key)
+        held.check_allowed()
+        if place is not None and place >= 0:
+            before = self._seen.get(place, MISSING)
+            if before is MISSING:
+                held.check(f"{place} < len({{0}})", f"has more than {place} elements")
+            self._seen[place] = value
+        else:
+            self.settle()
+            if isinstance(key, slice):
+                self._changing()
+                where, values = _plain_slice(key), list(value)
+                list.__setitem__(self, where, values)
+                held.change("replace", where, values)
+                return
+            place = _plain_place(self, key, "assignment ")
+            before = list.__getitem__(self, place)
+            list.__setitem__(self, place, value)
+        if value is not before or is_number(value):
+            held.store(place, value, f"_{place}")
+
+    def insert(self, index: Any, value: Any, /) -> None:
+        self.settle()
+        self._changing()
+        place = operator.index(index)
+        list.insert(self, place, value)
+        self._held.change("insert", place, value)
+
+    def __delitem__(self, key: Any, /) -> None:
+        self.settle()
+        self._changing()
+        where = _plain_slice(key) if isinstance(key, slice) else _plain_place(self, key)
+        list.__delitem__(self, where)
+        self._held.change("delitem", where)
+
+    def pop(self, index: Any = -1, /) -> Any:
+        self.settle()
+        if not list.__len__(self):
+            raise IndexError("pop from empty list")
+        value = list.__getitem__(self, _plain_place(self, index, "pop "))
+        del self[index]
+        return value
+
+    def remove(self, value: Any, /) -> None:
+        items = list(self)
+        if value not in items:
+            raise ValueError("list.remove(x): x not in list")
+        del self[items.index(value)]
+
+    def clear(self) -> None:
+        self._changing()
+        self._held.change("clear")
+        self._whole = True
+        list.clear(self)
+
+    def reverse(self) -> None:
+        self.settle()
+        self._changing()
+        list.reverse(self)
+        self._held.change("reverse")
+
+    def sort(self, *, key: Any = None, reverse: Any = False) -> None:
+        self[:] = sorted(self, key=key, reverse=reverse)
+
+    def __imul__(self, count: Any, /) -> Any:  # type: ignore[misc]
+        self[:] = list(self) * count
+        return self
+
+
+def _plain_slice(key: slice) -> slice:
+    parts = (key.start, key.stop, key.step)
+    return slice(*(None if part is None else operator.index(part) for part in parts))
+
+
+def _plain_place(items: list[Any], index: Any, what: str = "assignment ") -> int:
+    """An index into a list as one from the front."""
+    place, size = operator.index(index), list.__len__(items)
+    if not -size <= place < size:
+        raise IndexError(f"{'' if what == 'pop ' else 'list '}{what}index out of range")
+    return place + size if place < 0 else place
+
+
+_LIST_READS = (
+    "__iter__ __reversed__ __contains__ __eq__ __ne__ __lt__ __le__ __gt__ __ge__ __add__ __mul__ "
+    "__rmul__ __repr__ copy count index"
+)
+for _name in _LIST_READS.split():
+    setattr(ExternalList, _name, settled(list, _name))

@@ -1,0 +1,425 @@
+"""The rewriting of a function's syntax tree, see staging.py."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable
+from types import CodeType
+from typing import Any
+
+from fxc.ir.location import SourceLocation
+from fxc.ir.records import frozen
+
+from .session import refuse
+
+DOOR = "__fxc__"
+FunctionNode = ast.FunctionDef | ast.Lambda
+
+
+@frozen
+class _Scope:
+    """The names that a function or comprehension binds, and those it declares global."""
+
+    bound: frozenset[str]
+    declared: frozenset[str] = frozenset()
+
+
+class Rewriter(ast.NodeTransformer):
+    """Rewrites one function; knows which names are its own."""
+
+    def __init__(self, code: CodeType) -> None:
+        self._code = code
+        self._scopes: list[_Scope] = []
+        self._owner = _class_of(code)
+        self._count = 0
+
+    def function(self, node: FunctionNode) -> Any:
+        """The outermost function, which is without decorators and defaults by now."""
+        return self._inside(node)
+
+    def _inside(self, node: FunctionNode) -> Any:
+        self._scopes.append(_scope_of(node))
+        for arg in ast.walk(node.args):
+            if isinstance(arg, ast.arg):
+                arg.annotation = None
+        if isinstance(node, ast.Lambda):
+            node.body = self.visit(node.body)
+        else:
+            node.returns = None
+            node.body = self._statements(node.body)
+        self._scopes.pop()
+        return node
+
+    def _statements(self, body: Iterable[ast.stmt]) -> list[ast.stmt]:
+        found: list[ast.stmt] = []
+        for statement in body:
+            made = self.visit(statement)
+            found += made if isinstance(made, list) else [made]
+        return found
+
+    # -------------------------------------------------------- scopes
+
+    def _place_of(self, name: str) -> str:
+        """Where a name is found: ``local``, ``free`` (an enclosing function's) or ``outer``."""
+        for scope in reversed(self._scopes):
+            if name in scope.declared:
+                return "outer"
+            if name in scope.bound:
+                return "local"
+        return "free" if name in self._code.co_freevars else "outer"
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> Any:
+        if self._place_of(node.name) != "local":
+            raise self._refuse(node, f"{node.name}, a function that is a global,")
+        before, names = [], []
+        for decorator in node.decorator_list:
+            name = f"__fxc_decorator{self._count}__"
+            self._count += 1
+            names.append(name)
+            value = self.visit(decorator)
+            before.append(_at(decorator, ast.Assign([ast.Name(name, ast.Store())], value)))
+        self._visit_defaults(node.args)
+        made = self._inside(node)
+        if not names:
+            return made
+        value = ast.Name(node.name, ast.Load())
+        for name in reversed(names):
+            value = self._door("call", node, ast.Name(name, ast.Load()), value)
+        node.decorator_list = []
+        after = _at(node, ast.Assign([ast.Name(node.name, ast.Store())], value))
+        return [*before, made, after]
+
+    def visit_Lambda(self, node: ast.Lambda) -> Any:
+        self._visit_defaults(node.args)
+        return self._inside(node)
+
+    def _visit_defaults(self, args: ast.arguments) -> None:
+        args.defaults = [self.visit(default) for default in args.defaults]
+        args.kw_defaults = [None if d is None else self.visit(d) for d in args.kw_defaults]
+
+    def _comprehension(self, node: Any) -> Any:
+        first = node.generators[0]
+        first.iter = self._door("iterable", first.iter, self.visit(first.iter))
+        names = {
+            name.id
+            for generator in node.generators
+            for name in ast.walk(generator.target)
+            if isinstance(name, ast.Name)
+        }
+        self._scopes.append(_Scope(frozenset(names)))
+        for place, generator in enumerate(node.generators):
+            if place:
+                generator.iter = self._door("iterable", generator.iter, self.visit(generator.iter))
+            generator.target = self.visit(generator.target)
+            generator.ifs = [self.visit(test) for test in generator.ifs]
+        for field in ("elt", "key", "value"):
+            if hasattr(node, field):
+                setattr(node, field, self.visit(getattr(node, field)))
+        self._scopes.pop()
+        return node
+
+    visit_ListComp = visit_SetComp = visit_DictComp = visit_GeneratorExp = _comprehension
+
+    def visit_Global(self, node: ast.Global) -> Any:
+        return _at(node, ast.Pass())  # stores go through the door
+
+    def visit_Nonlocal(self, node: ast.Nonlocal) -> Any:
+        """Variables of the rewritten function itself stay; others are stored by the door."""
+        own = [name for name in node.names if self._place_of(name) == "local"]
+        return _at(node, ast.Nonlocal(own) if own else ast.Pass())
+
+    # -------------------------------------------------------- doors
+
+    def _door(self, method: str, place: ast.AST, *args: ast.expr) -> Any:
+        return _at(place, ast.Call(_door_part(method), list(args), []))
+
+    def _text(self, node: ast.AST, text: Any) -> Any:
+        return _at(node, ast.Constant(text))
+
+    def visit_Name(self, node: ast.Name) -> Any:
+        node.id = self._mangled(node.id)
+        if node.id in ("__class__", DOOR):
+            return node
+        place = self._place_of(node.id)
+        if place == "local":
+            return node
+        if isinstance(node.ctx, ast.Load):
+            return self._door(place, node, self._text(node, node.id))
+        names = _door_part("cells" if place == "free" else "globals")
+        return _at(node, ast.Attribute(names, node.id, node.ctx))
+
+    def visit_NamedExpr(self, node: ast.NamedExpr) -> Any:
+        if self._place_of(node.target.id) != "local":
+            raise self._refuse(node, f"':=' of {node.target.id}, a variable from outside,")
+        node.value = self.visit(node.value)
+        return node
+
+    def visit_Attribute(self, node: ast.Attribute) -> Any:
+        node.value = self.visit(node.value)
+        node.attr = self._mangled(node.attr)
+        if isinstance(node.ctx, ast.Load):
+            return self._door("attr", node, node.value, self._text(node, node.attr))
+        node.value = self._door("owned", node.value, node.value)
+        return node
+
+    def visit_Subscript(self, node: ast.Subscript) -> Any:
+        node.value = self.visit(node.value)
+        node.slice = self.visit(node.slice)
+        method = "indexed" if isinstance(node.ctx, ast.Load) else "stored"
+        node.value = self._door(method, node.value, node.value)
+        return node
+
+    def visit_Call(self, node: ast.Call) -> Any:
+        if isinstance(node.func, ast.Name) and node.func.id == "super" and not node.args:
+            first = given(self._code)[0] if given(self._code) else "self"
+            node.args = [_at(node, ast.Name(name, ast.Load())) for name in ("__class__", first)]
+        self.generic_visit(node)
+        call = self._door("call", node, node.func, *node.args)
+        call.keywords = node.keywords
+        return call
+
+    def visit_Compare(self, node: ast.Compare) -> Any:
+        """What ``a is b`` gives depends on the objects of a call: the door guards it."""
+        self.generic_visit(node)
+        right = node.comparators[0]
+        if len(node.ops) != 1 or isinstance(node.left, ast.Constant):
+            return node
+        if isinstance(right, ast.Constant):
+            return node
+        match node.ops[0]:
+            case ast.Is():
+                return self._door("same", node, node.left, right)
+            case ast.IsNot():
+                same = self._door("same", node, node.left, right)
+                return _at(node, ast.UnaryOp(ast.Not(), same))
+            case ast.Eq():
+                return self._door("equal", node, node.left, right)
+            case ast.NotEq():
+                return self._door("unequal", node, node.left, right)
+            case _:
+                return node
+
+    def visit_FormattedValue(self, node: ast.FormattedValue) -> Any:
+        self.generic_visit(node)
+        node.value = self._door("shown", node.value, node.value)
+        return node
+
+    def visit_BinOp(self, node: ast.BinOp) -> Any:
+        self.generic_visit(node)
+        if isinstance(node.op, ast.Mod) and isinstance(node.left, ast.Constant | ast.JoinedStr):
+            node.right = self._door("shown", node.right, node.right)
+        return node
+
+    def visit_AugAssign(self, node: ast.AugAssign) -> Any:
+        """Sets take in what a set from outside holds without asking it."""
+        self.generic_visit(node)
+        if isinstance(node.op, ast.BitOr | ast.BitAnd | ast.BitXor | ast.Sub):
+            node.value = self._door("settled", node.value, node.value)
+        return node
+
+    def visit_For(self, node: ast.For) -> Any:
+        self.generic_visit(node)
+        node.iter = self._door("iterable", node.iter, node.iter)
+        return node
+
+    def visit_YieldFrom(self, node: ast.YieldFrom) -> Any:
+        self.generic_visit(node)
+        node.value = self._door("iterable", node.value, node.value)
+        return node
+
+    def visit_With(self, node: ast.With) -> Any:
+        self.generic_visit(node)
+        for item in node.items:
+            item.context_expr = self._door("context", item.context_expr, item.context_expr)
+        return node
+
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> Any:
+        if node.value is None and self._is_outside(node.target):
+            return _at(node, ast.Pass())
+        node.annotation = self._text(node.annotation, None)
+        node.target = self.visit(node.target)
+        if node.value is not None:
+            node.value = self.visit(node.value)
+        node.simple = int(isinstance(node.target, ast.Name))
+        return node
+
+    def _is_outside(self, target: ast.expr) -> bool:
+        return isinstance(target, ast.Name) and self._place_of(target.id) != "local"
+
+    # -------------------------------------------------------- exceptions
+
+    def visit_Try(self, node: ast.Try) -> Any:
+        """What is caught is looked at before a handler runs."""
+        self.generic_visit(node)
+        for handler in node.handlers:
+            handler.body.insert(0, self._statement("caught", handler))
+            if handler.name is not None and self._place_of(handler.name) != "local":
+                raise self._refuse(handler, f"'as {handler.name}', a variable from outside,")
+        if any(isinstance(each, _LEAVING) for part in node.finalbody for each in ast.walk(part)):
+            node.finalbody.insert(0, self._statement("caught", node.finalbody[0]))
+        return [self._statement("trying", node), node]
+
+    def _statement(self, method: str, place: ast.AST) -> Any:
+        return _at(place, ast.Expr(self._door(method, place)))
+
+    def visit_Raise(self, node: ast.Raise) -> Any:
+        self.generic_visit(node)
+        if node.exc is not None:
+            node.exc = self._door("raising", node.exc, node.exc)
+        return node
+
+    # -------------------------------------------------------- imports
+
+    def visit_Import(self, node: ast.Import) -> Any:
+        checks = []
+        for alias in node.names:
+            name = (alias.asname or alias.name).split(".")[0]
+            if self._place_of(name) != "local":
+                raise self._refuse(node, f"an import of {name}, a variable from outside,")
+            check = self._door("importing", node, self._text(node, alias.name))
+            checks.append(_at(node, ast.Expr(check)))
+        return [*checks, node]
+
+    def visit_ImportFrom(self, node: ast.ImportFrom) -> Any:
+        found = []
+        for alias in node.names:
+            parts = [self._text(node, part) for part in (node.module or "", node.level, alias.name)]
+            target = self.visit(_at(node, ast.Name(alias.asname or alias.name, ast.Store())))
+            found.append(_at(node, ast.Assign([target], self._door("imported", node, *parts))))
+        return found
+
+    # -------------------------------------------------------- patterns
+
+    def visit_MatchClass(self, node: ast.MatchClass) -> Any:
+        parts = bool(node.patterns or node.kwd_patterns)
+        node.cls = self._pattern(node.cls, "parts" if parts else "class")
+        node.patterns = [self.visit(each) for each in node.patterns]
+        node.kwd_patterns = [self.visit(each) for each in node.kwd_patterns]
+        return node
+
+    def visit_MatchValue(self, node: ast.MatchValue) -> Any:
+        if isinstance(node.value, ast.Attribute):
+            node.value = self._pattern(node.value, "value")
+        return node
+
+    def visit_MatchMapping(self, node: ast.MatchMapping) -> Any:
+        node.keys = [
+            self._pattern(key, "value") if isinstance(key, ast.Attribute) else key
+            for key in node.keys
+        ]
+        node.patterns = [self.visit(each) for each in node.patterns]
+        return node
+
+    def _pattern(self, node: ast.expr, use: str) -> Any:
+        """A dotted name, which a pattern wants to stay one: an attribute of a helper gets it."""
+        names: list[str] = []
+        inner = node
+        while isinstance(inner, ast.Attribute):
+            names.insert(0, self._mangled(inner.attr))
+            inner = inner.value
+        assert isinstance(inner, ast.Name)
+        place = self._place_of(inner.id)
+        if place == "local":
+            return node
+        asked = ":".join((use, place, ".".join([inner.id, *names])))
+        return _at(node, ast.Attribute(_door_part("patterns"), asked, ast.Load()))
+
+    # -------------------------------------------------------- what is refused at sight
+
+    def visit_TryStar(self, node: Any) -> Any:
+        raise self._refuse(node, "a try statement with except*")
+
+    def visit_ClassDef(self, node: ast.ClassDef) -> Any:
+        raise self._refuse(node, f"a class in a function ({node.name})")
+
+    def visit_AsyncFunctionDef(self, node: ast.AsyncFunctionDef) -> Any:
+        raise self._refuse(node, f"a coroutine ({node.name})")
+
+    def _refuse(self, node: Any, what: str) -> Exception:
+        code = self._code
+        location = SourceLocation(code.co_filename, node.lineno, code.co_name)
+        return refuse(f"{what} cannot be captured", location)
+
+    def _mangled(self, name: str) -> str:
+        if self._owner and name.startswith("__") and not name.endswith("__"):
+            return f"_{self._owner.lstrip('_')}{name}"
+        return name
+
+
+_LEAVING = (ast.Return, ast.Break, ast.Continue)
+
+
+def _at(place: ast.AST, node: Any) -> Any:
+    """A new node at the line of another, and what is in it."""
+    ast.copy_location(node, place)
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.expr) and not hasattr(child, "lineno"):
+            _at(place, child)
+    return node
+
+
+def _door_part(name: str) -> ast.expr:
+    return ast.Attribute(ast.Name(DOOR, ast.Load()), name, ast.Load())
+
+
+def parameters(args: ast.arguments) -> list[str]:
+    """The names of parameters in the order of a code object."""
+    names = [arg.arg for arg in (*args.posonlyargs, *args.args, *args.kwonlyargs)]
+    return names + [arg.arg for arg in (args.vararg, args.kwarg) if arg is not None]
+
+
+def given(code: CodeType) -> list[str]:
+    """The parameters of a code object."""
+    count = code.co_argcount + code.co_kwonlyargcount
+    count += bool(code.co_flags & 0x04) + bool(code.co_flags & 0x08)
+    return list(code.co_varnames[:count])
+
+
+def _class_of(code: CodeType) -> str:
+    """The class in whose body the function stands, for names that begin with two underscores."""
+    parts = code.co_qualname.split(".")
+    return parts[-2] if len(parts) > 1 and parts[-2] != "<locals>" else ""
+
+
+_INNER = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
+_COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+
+
+def _scope_of(function: FunctionNode) -> _Scope:
+    """The names that are local to a function, and those it declares global."""
+    names = set(parameters(function.args))
+    declared: set[str] = set()
+    elsewhere: set[str] = set()
+    todo: list[tuple[ast.AST, bool]] = [
+        (child, False)
+        for child in (function.body if isinstance(function.body, list) else [function.body])
+    ]
+    while todo:
+        node, comprehended = todo.pop()
+        match node:
+            case ast.Name(id, ast.Store() | ast.Del()):
+                if not comprehended:
+                    names.add(id)
+            case ast.NamedExpr(ast.Name(id)):
+                names.add(id)
+            case ast.Import(aliases) | ast.ImportFrom(_, aliases):
+                names.update((a.asname or a.name).split(".")[0] for a in aliases)
+            case ast.ExceptHandler(_, str(name)) | ast.MatchAs(_, str(name)):
+                names.add(name)
+            case ast.MatchStar(str(name)):
+                names.add(name)
+            case ast.MatchMapping(_, _, str(name)):
+                names.add(name)
+            case ast.Nonlocal(found):
+                elsewhere.update(found)
+            case ast.Global(found):
+                declared.update(found)
+            case ast.FunctionDef(name) | ast.AsyncFunctionDef(name) | ast.ClassDef(name):
+                names.add(name)
+        if isinstance(node, _INNER):
+            if isinstance(node, ast.FunctionDef):
+                todo.extend((each, comprehended) for each in node.decorator_list)
+            continue
+        inside = comprehended or isinstance(node, _COMPREHENSIONS)
+        todo.extend((child, inside) for child in ast.iter_child_nodes(node))
+    return _Scope(frozenset(names - declared - elsewhere), frozenset(declared))

@@ -1,0 +1,700 @@
+"""Effects on Python objects: each happens once per call, in order, or the call is plain NumPy."""
+
+import collections
+import dataclasses
+import functools
+import warnings
+from typing import Any
+
+import numpy as np
+import pytest
+
+import fxc
+from tests.worlds import World, compare, seen
+
+
+def array() -> np.ndarray:
+    return np.arange(1.0, 7.0)
+
+
+class Sim:
+    scale = 2.0
+    shared: Any
+
+    def __init__(self) -> None:
+        self.u = array()
+        self.t = 0.0
+        self.n = 0
+        self.history: list[Any] = []
+        self.cache: dict[str, Any] = {}
+        self.seen: set[Any] = set()
+
+    def step(self, x):
+        self.n += 1
+        self.t += 0.5
+        self.u += x
+        self.history.append(self.u.copy())
+        return self.u.sum()
+
+    def replace(self, x):
+        self.u = self.u + x
+        return self.u[0]
+
+    def reads_after_stores(self, x):
+        self.n += 1
+        self.t = self.t * 2 + self.n
+        return x * self.n + self.t
+
+    def caches(self, x):
+        self.cache["u"] = x * 2
+        self.cache["sum"] = self.cache["u"].sum()
+        return self.cache["u"]
+
+    @property
+    def time(self):
+        return self.t
+
+    @time.setter
+    def time(self, value):
+        self.t = value
+        self.n += 1
+
+    @functools.cached_property
+    def mesh(self):
+        self.n += 100
+        return np.linspace(0.0, 1.0, 6)
+
+
+def on_sim(function: Any, calls: int = 4) -> Any:
+    """A world in which a function is called with a Sim and an array."""
+
+    def make() -> World:
+        kind = type("Mine", (Sim,), {"shared": np.zeros(3)})
+        sim = kind()
+        watched = lambda: (vars(sim), kind.shared)  # noqa: E731
+        return World(function, [(sim, array()) for _ in range(calls)], watched)
+
+    return make
+
+
+# ------------------------------------------------------------------ attributes
+
+
+@pytest.mark.parametrize("method", ["step", "replace", "reads_after_stores", "caches"])
+def test_methods_that_change_their_object(method):
+    def make() -> World:
+        sim = Sim()
+        return World(getattr(sim, method), [(array(),)] * 5, lambda: vars(sim))
+
+    assert compare(make).variants == 1
+
+
+def new_attribute(sim, x):
+    sim.fresh = x * 2
+    sim.pair = (sim.fresh, x)
+    return sim.fresh
+
+
+def deletes(sim, x):
+    sim.extra = 1
+    del sim.extra
+    sim.kept = 2
+    return x + sim.kept
+
+
+def through_a_property(sim, x):
+    sim.time = sim.time + 1
+    return x * sim.time
+
+
+def one_array_twice(sim, x):
+    sim.a = sim.b = x + 1
+    sim.a[0] = 7
+    return sim.b
+
+
+def array_then_changed(sim, x):
+    y = x * 2
+    sim.history.append(y)
+    y += 1
+    x[0] = 5
+    sim.history.append(x)
+
+
+def stores_many_times(sim, x):
+    for k in range(10):
+        sim.t = sim.t + k
+        sim.cache["t"] = sim.t
+    return x
+
+
+def by_setattr(sim, x):
+    setattr(sim, "a" + "b", x + getattr(sim, "n", 0))
+    delattr(sim, "scratch") if hasattr(sim, "scratch") else setattr(sim, "scratch", x)
+    return hasattr(sim, "ab"), hasattr(sim, "never")
+
+
+def lazily_made(sim, x):
+    if not hasattr(sim, "_buffer"):
+        sim._buffer = np.zeros(6)
+    sim._buffer += x
+    return sim._buffer.sum()
+
+
+def cached(sim, x):
+    return sim.mesh + x
+
+
+def class_attribute(sim, x):
+    sim.scale *= 3
+    sim.shared += 1
+    return sim.shared * sim.scale
+
+
+def types_change(sim, x):
+    sim.t = sim.t + x.sum()
+    sim.n = sim.n + 0.5
+    return sim.t
+
+
+def returns_itself(sim, x):
+    sim.u[0] = 9.0
+    return sim, [sim], sim.history
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        new_attribute,
+        deletes,
+        through_a_property,
+        one_array_twice,
+        array_then_changed,
+        stores_many_times,
+        by_setattr,
+        lazily_made,
+        cached,
+        class_attribute,
+        types_change,
+        returns_itself,
+    ],
+)
+@pytest.mark.parametrize("dynamic", [False, True], ids=["static", "dynamic"])
+def test_stores_to_attributes(function, dynamic):
+    compare(on_sim(function), dynamic=dynamic)
+
+
+def test_a_counter_compiles_once():
+    info = compare(on_sim(Sim.step, 20))
+    assert (info.variants, info.native_calls) == (1, 20)
+
+
+def test_numbers_that_others_change_are_compiled_twice_at_most():
+    sim = Sim()
+    scaled = fxc.compile(fullgraph=True)(lambda x: x * sim.t + sim.n)
+    for k in range(8):
+        sim.t, sim.n = k / 4, k * 3
+        assert (scaled(array()) == array() * (k / 4) + k * 3).all()
+    assert scaled.cache_info().variants == 2
+
+
+@dataclasses.dataclass
+class Point:
+    x: Any
+    y: Any = 1.0
+    trail: list[Any] = dataclasses.field(default_factory=list)
+
+    def move(self, dx):
+        self.x = self.x + dx
+        self.trail.append(self.x)
+        return self
+
+
+@dataclasses.dataclass(slots=True)
+class Slotted:
+    x: Any
+    y: Any = None
+
+
+@dataclasses.dataclass(frozen=True)
+class Frozen:
+    x: Any
+    y: Any = 2.0
+
+
+def test_dataclasses_are_changed_and_returned_as_themselves():
+    def make() -> World:
+        point, slotted = Point(array()), Slotted(array())
+
+        def f(point, slotted):
+            slotted.y = slotted.x + 1
+            slotted.x += 1
+            return point.move(1.0), slotted
+
+        return World(f, [(point, slotted)] * 3)
+
+    compare(make)
+
+
+def test_a_frozen_dataclass_refuses_as_python_does():
+    def f(point):
+        point.x = 1
+
+    compare(lambda: World(f, [(Frozen(array()),)]), eager=1)
+
+
+def test_objects_made_inside_leave_with_what_they_hold():
+    def f(sim, x):
+        point = Point(x + 1)
+        point.extra = x
+        sim.points = [point, point, Frozen(x), Slotted(x)]
+        sim.made = Sim()
+        sim.made.u += 1
+        return point, sim.made
+
+    compare(on_sim(f))
+
+
+def test_objects_are_told_apart():
+    def f(a, b, x):
+        a.n += 1
+        b.n += 10
+        return x * a.n
+
+    def make() -> World:
+        a, b = Sim(), Sim()
+        return World(f, [(a, b, array()), (a, a, array()), (b, a, array()), (b, b, array())])
+
+    assert compare(make).variants == 2
+
+
+# ------------------------------------------------------------------ lists
+
+
+def appends(items, x):
+    items.append(x + 1)
+    items.append(x)
+    items.extend([1, 2.5])
+    items += ["a"]
+
+
+def counts(items, x):
+    items[0] += 1
+    items[1] -= x[0]
+    return x * items[0]
+
+
+def last(items, x):
+    before = items[-1]
+    items.append(before + x)
+    return items[-1] * items[-2]
+
+
+def rearranges(items, x):
+    items.insert(1, x)
+    items.pop()
+    items.reverse()
+    del items[0]
+    items[0:1] = [x, x + 1, 5]
+    return len(items), items.pop(0)
+
+
+def removes(items, x):
+    items.remove(3)
+    items.sort()
+    items *= 2
+    return items[0] * x, list(items)
+
+
+def clears(items, x):
+    items.clear()
+    items.append(x)
+    return len(items), items[0]
+
+
+def long(items, x):
+    items.append(x)
+    if len(items) > 2 and items:
+        return x * len(items)
+    return x
+
+
+def nested(items, x):
+    inner = [x]
+    items.append(inner)
+    inner.append(x * 2)
+    items.append((inner, {"a": inner}))
+    return inner
+
+
+@pytest.mark.parametrize(
+    "function, start, variants",
+    [
+        (appends, [], 1),
+        (counts, [0, 1.0], 2),
+        (last, [np.ones(6)], 1),
+        (rearranges, [1, 2, 3, 4], 5),
+        (removes, [5, 3, 4, 3, 3, 3, 3], None),
+        (clears, [1], 2),
+        (long, [], 2),
+        (nested, [], 1),
+    ],
+)
+def test_lists(function, start, variants):
+    def make() -> World:
+        items = list(start)
+        return World(function, [(items, array())] * 5, lambda: items)
+
+    info = compare(make)
+    assert variants is None or info.variants <= variants
+
+
+def test_lists_are_told_apart():
+    def f(a, b, x):
+        a.append(x)
+        return len(b)
+
+    def make() -> World:
+        a: list[Any] = []
+        b: list[Any] = []
+        return World(f, [(a, b, array()), (a, a, array()), (b, a, array())], lambda: (a, b))
+
+    compare(make)
+
+
+def test_an_element_out_of_range():
+    def f(items, x):
+        items.append(x)
+        return items[5]
+
+    def make() -> World:
+        items: list[Any] = []
+        return World(f, [(items, array())] * 7, lambda: items)
+
+    compare(make, eager=5)
+
+
+# ------------------------------------------------------------------ dicts and sets
+
+
+def stores_items(table, x):
+    table["u"] = x * 2
+    table["n"] = table.get("n", 0) + 1
+    table.setdefault("log", []).append(x)
+    table.update(a=1, b=x)
+    return table["u"] + table["n"]
+
+
+def deletes_items(table, x):
+    table["z"] = x
+    del table["z"]
+    table["z"] = 1
+    return table.pop("z"), table.pop("y", None), "z" in table
+
+
+def order_of_items(table, x):
+    table["b"] = x
+    del table["a"]
+    table["a"] = x + 1
+    return list(table), [v * 2 for v in table.values()]
+
+
+def clears_items(table, x):
+    table.clear()
+    table[1, 2] = x
+    table |= {3: 4}
+    return dict(table), table.pop(3)
+
+
+@pytest.mark.parametrize("kind", [dict, collections.OrderedDict])
+@pytest.mark.parametrize("function", [stores_items, deletes_items, order_of_items, clears_items])
+def test_dicts(function, kind):
+    def make() -> World:
+        table = kind(a=array(), b=2)
+        return World(function, [(table, array())] * 3, lambda: table)
+
+    compare(make)
+
+
+def test_a_defaultdict_makes_what_is_missing():
+    def f(table, x):
+        table["log"].append(x)
+        table["log"].append(len(table["log"]))
+        return table["log"][0]
+
+    def make() -> World:
+        table: Any = collections.defaultdict(list)
+        return World(f, [(table, array())] * 3, lambda: table)
+
+    compare(make)
+
+
+def test_sets():
+    def f(items, x):
+        items.add("a")
+        items.add(3)
+        items.discard(4)
+        items.discard(99)
+        items |= {1, 2}
+        return x * 2 if 7 in items else x, 3 in items, len(items)
+
+    def make() -> World:
+        items = {4, 7}
+        return World(f, [(items, array())] * 3, lambda: items)
+
+    compare(make)
+
+
+# ------------------------------------------------------------------ names
+
+COUNT = 0
+LOG: list[Any] = []
+TABLE = {"n": 0}
+
+
+def test_defaults_and_closures_hold_containers():
+    def make() -> World:
+        counter = [0]
+        weights = np.zeros(6)
+
+        def f(x, log=[], table={}):  # noqa: B006 (it is what is tested)
+            counter[0] += 1
+            weights[...] += x
+            log.append(counter[0])
+            table["w"] = weights
+            return x * counter[0]
+
+        return World(f, [(array(),)] * 4, lambda: (counter, weights, f.__defaults__))
+
+    compare(make)
+
+
+def test_function_attributes():
+    def make() -> World:
+        def f(x):
+            f.calls = getattr(f, "calls", 0) + 1
+            return x * f.calls
+
+        return World(f, [(array(),)] * 4, lambda: vars(f))
+
+    assert compare(make).variants == 2
+
+
+# ------------------------------------------------------------------ once per call, or not at all
+
+
+def test_what_raises_while_capturing_is_done_once():
+    def f(sim, x):
+        sim.n += 1
+        sim.history.append(x)
+        return x.reshape(4)
+
+    compare(on_sim(f), eager=4)
+
+
+def test_what_raises_in_native_code_is_done_once():
+    def f(sim, x):
+        sim.n += 1
+        sim.history.append(1)
+        power = x ** sim.u[:3]
+        sim.n += 10
+        return power
+
+    def make() -> World:
+        sim = Sim()
+        sim.u = np.array([1, 2, 3])
+        bad = np.array([-1, 2, 3])
+
+        def spoil():
+            sim.u = bad
+
+        x = np.array([1, 2, 3])
+        return World(f, [(sim, x), spoil, (sim, x), (sim, x)], lambda: vars(sim))
+
+    info = compare(make, eager=2)
+    assert info.native_calls == 1
+
+
+def test_what_is_refused_is_done_once():
+    calls: list[int] = []
+
+    def f(x, log):
+        log.append(len(log))
+        calls.append(1)
+        return np.unique(x)
+
+    log: list[int] = []
+    compiled = fxc.compile(f)
+    with pytest.warns(fxc.CaptureWarning, match=r"np\.unique"):
+        compiled(array(), log)
+    compiled(array(), log)
+    assert (log, len(calls), compiled.cache_info().eager_calls) == ([0, 1], 2, 2)
+
+
+@pytest.mark.parametrize("backend", ["llvm", "numpy"])
+def test_first_second_and_fallback_calls_have_each_effect_once(backend):
+    def f(x, log):
+        log.append(x.sum())
+        x[1:] = x[:-1] * 2
+        return log
+
+    compiled = fxc.compile(f, backend=backend)
+    log: list[Any] = []
+    base = np.arange(10.0)
+    for x in (base[:5].copy(), base[:5].copy(), base[::2].astype(object), base[:5].copy()):
+        before = len(log)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            assert compiled(x, log) is log
+        assert len(log) == before + 1
+    assert compiled.cache_info().eager_calls == 1
+
+
+def test_inspect_has_no_effect():
+    sim = Sim()
+    compiled = fxc.compile(Sim.step)
+    before = seen(vars(sim))
+    compiled.inspect(sim, array())
+    assert seen(vars(sim)) == before
+
+
+def draws(rng, x):
+    return x + rng.random(6)
+
+
+def shuffles(rng, x):
+    rng.shuffle(x)
+    return x * 2
+
+
+def draws_from_the_module(rng, x):
+    return x + np.random.rand(6)
+
+
+@pytest.mark.parametrize("function", [draws, shuffles, draws_from_the_module])
+def test_random_numbers_are_drawn_once_per_call(function):
+    def make() -> World:
+        rng = np.random.default_rng(3)
+        np.random.seed(3)
+        calls = [(rng, array()) for _ in range(3)]
+        return World(function, calls, lambda: repr(rng.bit_generator.state))
+
+    results = []
+    for compiled in (False, True):
+        world = make()
+        run = fxc.compile(function) if compiled else function
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            results.append(seen([run(*call) for call in world.calls] + [world.watched()]))
+    assert results[0] == results[1]
+
+
+# ------------------------------------------------------------------ refused
+
+
+class Watched:
+    def __init__(self) -> None:
+        self.x = 1.0
+
+    def __setattr__(self, name, value):
+        object.__setattr__(self, name, value)
+
+
+class Descriptor:
+    def __set__(self, owner, value):
+        LOG.append(value)
+
+    def __get__(self, owner, kind=None):
+        return 1.0
+
+
+class Described:
+    x = Descriptor()
+
+
+def in_a_branch(sim, x):
+    def arm(y):
+        sim.n = 5
+        return y
+
+    return fxc.cond(x.sum() > 0, arm, arm, x)
+
+
+def in_a_loop(sim, x):
+    def body(i, y):
+        sim.history.append(1)
+        return y + 1
+
+    return fxc.fori_loop(0, x.sum().astype(int), body, x)
+
+
+def to_the_class(sim, x):
+    Sim.scale = 3.0
+    return x
+
+
+def to_the_namespace(sim, x):
+    sim.__dict__["q"] = x
+    return x
+
+
+def to_the_namespace_as_argument(space, sim, x):
+    sim.n = 4
+    space["n"] = 5
+    return x * sim.n
+
+
+def key_of_objects(table, x):
+    table[object()] = x
+
+
+@pytest.mark.parametrize(
+    "function, args, message",
+    [
+        (lambda o, x: setattr(o, "x", x), (Watched(),), "Watched defines __setattr__"),
+        (lambda o, x: setattr(o, "x", x), (Described(),), "an assignment to .x of a Described"),
+        (in_a_branch, (Sim(),), "a change to a Sim inside fxc.cond"),
+        (in_a_loop, (Sim(),), "a change to a list inside fxc.cond or fxc.fori_loop"),
+        (to_the_class, (Sim(),), "an assignment to .scale of a Sim cannot be captured"),
+        (to_the_namespace, (Sim(),), "sim.__dict__ cannot be captured"),
+        (key_of_objects, ({},), "table has a key of type object"),
+        (lambda d, x: d.append(x), (collections.deque(),), "a deque from outside cannot be"),
+        (lambda d, x: d.popitem(), (collections.OrderedDict(a=1),), "popitem of an OrderedDict"),
+        (lambda s, x: s.pop(), ({1},), "pop of a set from outside cannot be captured"),
+    ],
+)
+def test_refused_before_it_happens(function, args, message):
+    before = seen(args)
+    with pytest.raises(fxc.CaptureError) as caught:
+        fxc.compile(function, fullgraph=True)(*args, array())
+    assert str(caught.value).startswith(message)
+    assert seen(args) == before
+
+
+def test_a_dict_that_is_a_namespace_is_refused():
+    sim = Sim()
+    with pytest.raises(fxc.CaptureError, match="which is the namespace of an object"):
+        fxc.compile(to_the_namespace_as_argument, fullgraph=True)(vars(sim), sim, array())
+
+
+def test_export_refuses_effects():
+    with pytest.raises(fxc.CaptureError, match=r"a change to self cannot be captured without"):
+        fxc.export(Sim.reads_after_stores, Sim(), array())
+
+
+def test_there_are_64_variants_at_most():
+    compiled = fxc.compile(lambda x, text: x + len(text))
+    for k in range(64):
+        compiled(array(), "a" * k)
+    with pytest.warns(fxc.CaptureWarning, match=r"compiled 64 times .* text is 'aaaaaa"):
+        assert (compiled(array(), "a" * 64) == array() + 64).all()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        compiled(array(), "a" * 65)
+        compiled(array(), "a" * 3)
+    info = compiled.cache_info()
+    assert (info.variants, info.native_calls, info.eager_calls) == (64, 65, 2)
+    strict = fxc.compile(lambda x, text: x, fullgraph=True)
+    strict._state = compiled._state
+    with pytest.raises(fxc.CaptureError, match="is not compiled again"):
+        strict(array(), "b")
