@@ -196,16 +196,19 @@ class Session:
             self.constants.pop(root, None)
 
     def _check_distinct(self, target: Value) -> None:
-        """Refuse a write to, or through, a view in which one element stands at several places."""
-        value: Value | None = target
-        while value is not None:
+        """Refuse a write to, or through, a view in which one element stands at several places.
+
+        Arrays from outside that are so are found by their guards, see ``overlaps``.
+        """
+        value = target
+        while value in self.bases:
             kind = value.type
             if isinstance(kind, ArrayType) and kind.writeable and overlaps_itself(kind):
                 raise refuse(
                     "a write to an array in which several elements share memory cannot be "
                     "captured; write to a copy of it"
                 )
-            value = self.bases.get(value)
+            value = self.bases[value]
 
     def _follow_origins(self, result: Value, args: tuple[Any, ...]) -> None:
         origins: frozenset[str] = frozenset()
