@@ -13,6 +13,7 @@ from fxc.ops.metas.layout import is_c_ordered, is_f_ordered, layout_of
 
 from .indexing import check_fits
 from .operands import Traced, TracedValue, array_value, dim_of, dims_of, operand, record, wrap
+from .sequences import array_of
 from .session import current, refuse
 from .shaping import transpose, wrap_dims
 from .traced_int import int_dim
@@ -248,7 +249,10 @@ def asarray(
     _supported("asarray", device=device, like=like)
     if isinstance(a, np.flatiter):  # a view or a copy that is written back
         raise refuse("np.asarray of x.flat cannot be captured; use x.ravel() or x.flatten()")
-    array = a if is_array(a) else wrap(array_value(a))
+    if is_array(a):
+        array = a
+    else:
+        array = wrap(array_value(a)) if dtype is None else array_of(a, np.dtype(dtype))
     result = _converted(array, dtype, order or "K")
     if result is not array:
         if copy is False:

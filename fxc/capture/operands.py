@@ -129,7 +129,7 @@ def array_value(x: Any) -> Value:
 def joined(items: Sequence[Any]) -> Value:
     """A new array from a nested list that holds traced values: ``np.array([[a, b], [c, d]])``."""
     if not items:
-        return constant(np.asarray(items))
+        raise refuse("an empty list among arrays cannot be captured; use an array of its dtype")
     parts = tuple(
         joined(item) if isinstance(item, tuple | list) else operand(item) for item in items
     )

@@ -13,8 +13,9 @@ from . import advanced, joining, masked, parts, shaping, sorting
 from .flags import Flags
 from .flat import TracedFlat
 from .indexing import IndexArrays, Place, apply_steps, assign, assign_element, locate
-from .operands import TracedValue, operand, record, wrap
+from .operands import TracedValue, kind_of, operand, record, wrap
 from .reductions import find, reduce, scan
+from .sequences import source_of
 from .session import current_or_none, refuse
 from .traced_int import wrap_dim
 from .ufunc_methods import array_ufunc
@@ -250,7 +251,8 @@ class TracedArray(TracedValue):
         elif place.is_element:
             assign_element(view, source)
         else:
-            assign(view, source)
+            is_list = isinstance(source, list | tuple)
+            assign(view, source_of(source, kind_of(view)) if is_list else source)
 
     def __delitem__(self, key: Any) -> None:
         raise ValueError("cannot delete array elements")

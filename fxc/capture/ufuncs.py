@@ -53,6 +53,10 @@ def writable(out: Any) -> Value:
     """The Value of an array given as ``out=`` or written in place."""
     if isinstance(out, TracedValue) and isinstance(out._value.type, ArrayType):
         return out._value
+    if out is ...:
+        raise refuse(
+            "out=... cannot be captured; np.asarray of the result is the array it asks for"
+        )
     if isinstance(out, Traced):
         out._operand()  # says what it cannot be
     elif isinstance(out, np.ndarray):
@@ -63,6 +67,11 @@ def writable(out: Any) -> Value:
 def in_place(name: str, target: TracedValue, other: Any) -> Any:
     """``target op= other`` for a traced array."""
     value = operand(other)
+    if name == "matmul" and (target._value.type.rank < 1 or type_of(value).rank < 2):
+        raise ValueError(
+            "inplace matrix multiplication requires the first operand to have at least one and the "
+            "second at least two dimensions."
+        )
     _check_python_ints(name, (target, other), (target._value, value))
     inplace = f"{name}_"
     if inplace in TABLE:
