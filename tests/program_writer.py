@@ -345,7 +345,9 @@ class Writer:
         """What to assign to ``x``: numbers that the cast to ``dtype`` keeps in range."""
         source = self.operand(np.shape(x), dtype)
         y = self.value(source)
-        return source if y is not None and fits(y, dtype) else self.literal(dtype)
+        if y is None or not fits(y, dtype):
+            return self.literal(dtype)
+        return f"{source}.copy()" if _depends_on_order(x, y) else source
 
     def target(self) -> str:
         """Something to write in place: an array or, more often, a view of one."""
@@ -406,8 +408,9 @@ class Writer:
                 self.fresh = fresh
                 continue
             line = self.before + line
+            code = _compiled(line, "exec")
             try:
-                exec(_compiled(line, "exec"), self.space)
+                exec(code, self.space)
             except Exception:
                 self.fresh = fresh
                 self.replay()
@@ -443,6 +446,15 @@ def fits(x: Any, dtype: np.dtype) -> bool:
 def _takes(rng: random.Random, target: np.dtype, dtype: np.dtype) -> bool:
     """Whether a target is of this dtype or, now and then, of one that it can be cast to."""
     return target == dtype or (rng.random() < 0.3 and np.can_cast(dtype, target, "same_kind"))
+
+
+def _depends_on_order(x: Any, y: Any) -> bool:
+    """Whether NumPy, assigning one vector to another, may read what it has just overwritten."""
+    if not (isinstance(x, np.ndarray) and isinstance(y, np.ndarray)):
+        return False
+    left, right = x.squeeze(), y.squeeze()
+    is_vector = left.ndim <= 1 and right.ndim <= 1
+    return is_vector and left.strides != right.strides and np.may_share_memory(x, y)
 
 
 def _with(shape: tuple[int, ...], place: int, size: int) -> tuple[int, ...]:
@@ -567,9 +579,10 @@ def as_it_is(writer: Writer, source: str, x: np.ndarray) -> str:
 
 def part(writer: Writer, source: str, x: np.ndarray) -> str:
     """The real or the imaginary part."""
-    if x.dtype.kind != "c" and writer.rng.random() < 0.8:
-        return ""
-    name = writer.rng.choice(("real", "real", "imag") if x.dtype.kind != "c" else ("real", "imag"))
+    if x.dtype.kind != "c":
+        # The imaginary part of a real array is a new one, of which we return a read-only view.
+        return f"{source}.real" if writer.rng.random() < 0.2 else ""
+    name = writer.rng.choice(("real", "imag"))
     return f"np.{name}({source})" if writer.rng.random() < 0.3 else f"{source}.{name}"
 
 

@@ -1,9 +1,9 @@
 """Random programs as Python source: what one is, how it is loaded, and how it is made smaller.
 
-``tests/program_writer.py`` writes them. A program is only text, so that a failing one can be pasted
+``tests/random_programs.py`` writes them. A program is only text, so that a failing one can be pasted
 into a file and run::
 
-    python -c "from tests.program_writer import random_program; print(random_program(17))"
+    python -c "from tests.random_programs import random_program; print(random_program(17))"
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ import pytest
 from tests.levels import failure
 from tests.planted import PLANTED, Planted
 from tests.programs import Program
-from tests.statements import random_program
+from tests.random_programs import random_program
 
 LONG = "FXC_FUZZ_PROGRAMS" in os.environ
 MOST = 5000 if LONG else 400

@@ -19,7 +19,8 @@ from fxc.ir.graph import walk
 from fxc.ops.table import TABLE
 from tests.levels import Level, cheaply, natively, shrunk_failure, symbolically
 from tests.outcomes import difference, run
-from tests.statements import IN_PARTS, SPELLINGS, is_spelled, random_program
+from tests.random_programs import random_program
+from tests.spellings import IN_PARTS, SPELLINGS, is_spelled
 
 COUNT = int(os.environ.get("FXC_FUZZ_PROGRAMS", "0"))
 CHEAP = COUNT or 500
@@ -57,7 +58,7 @@ VIEWING_OR_WRITING = [op.name for op in TABLE if is_spelled(op)]
 
 @pytest.mark.parametrize("name", VIEWING_OR_WRITING)
 def test_programs_have_each_operator_that_views_or_writes(name: str) -> None:
-    assert name in SPELLINGS, "tests/statements.py does not say how this is written in Python"
+    assert name in SPELLINGS, "tests/spellings.py does not say how this is written in Python"
     programs = (random_program(seed, focus=name) for seed in count())
     recorded = any(name in _captured_operators(program) for program in islice(programs, 60))
     assert recorded == (name not in IN_PARTS)
