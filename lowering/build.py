@@ -40,13 +40,13 @@ from .loops import (
     Program,
 )
 from .reductions import reduction, scan
-from .writes import aim, finish, free_target, join, scatter, store, whole
+from .writes import UPDATES, aim, finish, free_target, join, scatter, store, whole
 
 # Note [Raising ops]
 # An operation that can raise at run time (Operator.raises, every call of NumPy) may send the whole
 # call back to plain NumPy, which replays it from the start: exceptions and partial writes are then
 # NumPy's own. That is only right while the caller's arrays are untouched, so no store to an input
-# comes before the last such operation in program order.
+# comes before the last such operation. Those that depend on no update therefore come first.
 
 
 def build_loops(graph: Graph) -> Program:
@@ -56,7 +56,10 @@ def build_loops(graph: Graph) -> Program:
     Ensures: each result lies in a buffer of its own; each mutated input's new content is stored in
     the input's own buffer, behind the last operation that can raise.
     """
-    assert graph.signature is not None
+    signature = graph.signature
+    assert signature is not None
+    if signature.mutations:
+        graph = graph.with_body(_raising_first(graph.body))
     context = Context()
     scope = new_scope(graph.body)
     context.scopes.append(scope)
@@ -65,7 +68,7 @@ def build_loops(graph: Graph) -> Program:
     context.taken = {v.name for v in graph.inputs}
     context.taken |= {v.name for region in regions for v in region.params}
     inputs = [_declare(context, number, value) for number, value in enumerate(graph.inputs)]
-    for mutation in graph.signature.mutations:
+    for mutation in signature.mutations:
         name = inputs[mutation.input]
         scope.owned.add(name)
         if not mutation.regions:
@@ -124,8 +127,31 @@ def _declare(context: Context, number: int, value: Value) -> str:
     return name
 
 
+def _raising_first(region: Region) -> Region:
+    """The region with what may raise, and what that depends on, before all else.
+
+    Updates stay where they are: an earlier one might no longer be made in place.
+    """
+    makers = {output: node for node in region.nodes for output in node.outputs}
+    movable: set[Node] = set()
+    early: set[Node] = set()
+    for node in region.nodes:
+        needed = [makers[value] for value in node.inputs if value in makers]
+        if TABLE[node.op].tag in (*UPDATES, Tag.CONTROL) or not movable.issuperset(needed):
+            continue
+        movable.add(node)
+        waiting = [node] if _may_raise(node) else []
+        while waiting:
+            each = waiting.pop()
+            if each not in early:
+                early.add(each)
+                waiting += [makers[value] for value in each.inputs if value in makers]
+    ordered = sorted(region.nodes, key=lambda node: node not in early)
+    return Region(region.params, tuple(ordered), region.results)
+
+
 def _may_raise(node: Node) -> bool:
-    if TABLE[node.op].raises or not is_native(node):
+    if not is_native(node) or node.op in CHECKED:
         return True
     return any(_may_raise(inner) for region in node.regions for inner in region.nodes)
 
@@ -138,7 +164,7 @@ def visit(context: Context, node: Node) -> None:
         boxed(context, node)
         return
     match TABLE[node.op].tag:
-        case Tag.POINTWISE if node.op == "wrap_index":
+        case Tag.POINTWISE if node.op in CHECKED:
             wrap_index(context, node)
         case Tag.POINTWISE | Tag.VIEW | Tag.GATHER | Tag.FACTORY:
             _inline(context, node)
@@ -158,6 +184,7 @@ def visit(context: Context, node: Node) -> None:
             raise AssertionError(f"{node.op} has no lowering")
 
 
+CHECKED = frozenset({"wrap_index"})  # operators whose native code looks for what NumPy raises for
 CONTROL = {"cond": control.cond, "fori_loop": control.fori_loop}
 
 

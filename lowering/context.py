@@ -30,7 +30,7 @@ from . import complex_rules
 from .complex_rules import ComplexRule
 from .factories import FACTORIES
 from .index_maps import INDEX_MAPS, PART_VIEWS, Idx, broadcast
-from .indexed import indexed, wrapped
+from .indexed import indexed, view_index, wrapped
 from .loops import (
     Atom,
     Buffer,
@@ -322,7 +322,10 @@ class Context:
             node = self.node_of.get(base)
             if node is None or not is_view_copy(node) or isinstance(node.args[0], Literal):
                 return None
-            base, here = node.args[0], through_view(node, here)
+            index_map = INDEX_MAPS.get(TABLE[node.op].group)
+            if index_map is None:
+                return None
+            base, here = node.args[0], index_map(node.args[0].type, node.args[1:], here)
             part = (PART_VIEWS[node.op],) if node.op in PART_VIEWS else part
         buffer = self.buffers[self.place[base]]
         if part:
@@ -395,12 +398,6 @@ class Context:
         dtype = self.buffers[parts].dtype
         both = enumerate((element.re, element.im))
         return [Store(parts, (*index, part), atom, dtype) for part, atom in both]
-
-
-def through_view(node: Node, index: Idx) -> Idx:
-    """The index into the operand of a view node of its element at ``index``."""
-    group = TABLE[node.op].group
-    return INDEX_MAPS[group](node.args[0].type, node.args[1:], index)
 
 
 @mutable
@@ -515,7 +512,7 @@ class Body:
         """The index into the array that ``node`` only rearranges; None if it computes something."""
         if TABLE[node.op].tag is Tag.GATHER:
             return indexed(self, node, index)
-        return through_view(node, index) if is_view_copy(node) else None
+        return view_index(self, node, index) if is_view_copy(node) else None
 
     def _loaded(self, name: str, index: Idx, origin: Value) -> Atom:
         atom = self.load(name, index)

@@ -9,8 +9,7 @@ from fxc.ir.types import PART_DTYPES
 from fxc.ops.table import TABLE, Operator, Tag
 
 from .complex_rules import COMPLEX_RULES, ComplexRule
-from .index_maps import INDEX_MAPS
-from .indexed import update_dtypes
+from .indexed import has_index, update_dtypes
 from .pointwise import loop_dtypes, rule_of
 from .reductions import REDUCERS, SCANS, has_nest
 from .scalar_rules import SCALAR_RULES
@@ -51,7 +50,7 @@ def is_native(node: Node) -> bool:
         case Tag.INDEX_PUT:
             return node.op == "index_put" or (node.op == "index_reduce" and _has_update(node))
         case Tag.VIEW | Tag.SCATTER:
-            return TABLE[node.op].group in INDEX_MAPS
+            return has_index(TABLE[node.op])
         case Tag.GATHER | Tag.JOIN:
             return True
         case _:
@@ -90,7 +89,7 @@ def has_code(op: Operator) -> bool:
         case Tag.REDUCTION | Tag.SCAN:
             return op.name in REDUCERS or op.name in SCANS
         case Tag.VIEW | Tag.SCATTER:
-            return op.group in INDEX_MAPS
+            return has_index(op)
         case Tag.FACTORY | Tag.GATHER | Tag.JOIN | Tag.CONTRACTION | Tag.CONTROL:
             return True
         case Tag.INDEX_PUT:

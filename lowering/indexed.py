@@ -17,8 +17,9 @@ import numpy as np
 from fxc.ir.graph import Node
 from fxc.ir.symbols import Dim
 from fxc.ops.metas import indexed as metas
+from fxc.ops.table import TABLE, Operator
 
-from .index_maps import Idx, broadcast
+from .index_maps import INDEX_MAPS, Idx, broadcast, select_index
 from .loops import Atom
 from .pointwise import binary_dtypes
 from .scalar_rules import DTypes
@@ -48,6 +49,22 @@ def indexed(body: Body, node: Node, index: Idx) -> Idx:
     }
     rank = node.args[0].type.rank
     return tuple(at[axis] if axis in at else next(rest) for axis in range(rank))
+
+
+def view_index(body: Body, node: Node, index: Idx) -> Idx:
+    """The index into the array of its element at ``index`` of what a view or scatter is about."""
+    base, group = node.args[0], TABLE[node.op].group
+    if group == "dynamic_select":
+        return select_index(
+            base.type, (node.arg("axis"), body.computed(node.arg("index"), ())), index
+        )
+    statics = node.args[2:] if TABLE[node.op].role == "scatter" else node.args[1:]
+    return INDEX_MAPS[group](base.type, statics, index)
+
+
+def has_index(op: Operator) -> bool:
+    """Whether a view or scatter is index arithmetic."""
+    return op.group in INDEX_MAPS or op.group == "dynamic_select"
 
 
 def wrap_operands(body: Body, node: Node, index: Idx) -> tuple[Atom, Atom]:

@@ -16,10 +16,10 @@ from fxc.ops.metas import meta_of
 from fxc.ops.table import TABLE, Tag
 
 from .addressing import byte_offset, step_of, varies
-from .context import STRETCHED_WEIGHT, Body, Context, Origin, is_view_copy, through_view
+from .context import STRETCHED_WEIGHT, Body, Context, Origin, is_view_copy
 from .delayed import store_behind
-from .index_maps import INDEX_MAPS, PART_VIEWS, Idx, broadcast
-from .indexed import index_space, indexed, update_dtypes, updated
+from .index_maps import PART_VIEWS, Idx, broadcast
+from .indexed import index_space, indexed, update_dtypes, updated, view_index
 from .loops import Buffer, Element, Load, Stmt, Store
 
 # From an index into what is stored to the index of the buffer that it is stored at.
@@ -350,15 +350,13 @@ def store_region(context: Context, node: Node, name: str, outer: Place) -> None:
     if TABLE[node.op].tag is Tag.INDEX_PUT:
         _store_indexed(context, node, name, outer)
         return
-    base, source = node.args[0], node.args[1]
-    group = TABLE[node.op].group
-    arguments = node.args[2:]
+    source, group = node.args[1], TABLE[node.op].group
     part: Idx = ()
     if group in ("real", "imag"):
         name, part = context.parts(name), (PART_VIEWS[f"{group}_copy"],)
 
     def place(body: Body, index: Idx) -> Idx:
-        return (*outer(body, INDEX_MAPS[group](base.type, arguments, index)), *part)
+        return (*outer(body, view_index(body, node, index)), *part)
 
     inner = context.node_of.get(source) if isinstance(source, Value) else None
     if inner is not None and source not in context.place:
@@ -535,6 +533,6 @@ def _viewed(context: Context, value: Value, outer: Place, step: ViewStep) -> tup
     context.note_inline(node)
 
     def place(body: Body, index: Idx) -> Idx:
-        return outer(body, through_view(node, index))
+        return outer(body, view_index(body, node, index))
 
     return view, place

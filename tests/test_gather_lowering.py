@@ -267,6 +267,58 @@ loops f
   bytes moved 48; copies 0""",
         )
 
+    def test_checks_come_before_writes(self) -> None:
+        """``x += 1; return x[y]``: nothing has to wait in a temporary."""
+
+        def build(x: Value, y: Value) -> dict[str, Value]:
+            more = OPS.add(x, 1.0)
+            return {"x": more, "result": take(more, y)}
+
+        self.assertExpectedInline(
+            loops(build, ROW, PLACES),
+            """\
+loops f
+  input x: float64[10]
+  input y: int64[11]
+  output b2: float64[11]
+  for i0 in 0:11
+    t3 = logical_or out_of_bounds(y[i0], 10)  [any]
+  raise if t3
+  for i1 in 0:10
+    x[i1] = add(x[i1], 1.0)
+  for i2 in 0:11
+    b2[i2] = x[wrap_index(y[i2], 10)]
+  bytes moved 504; copies 0""",
+        )
+
+    def test_an_index_that_depends_on_data(self) -> None:
+        """``x[x.argmax(), 1:] += x[-1, 1:]``."""
+
+        def build(x: Value) -> dict[str, Value]:
+            at = wrap(OPS.argmax(x, axis=None, keepdims=False), 4)
+            spec = (SliceSpec(1, 5, 1),)
+            row = OPS.dynamic_select_copy(x, at, axis=0)
+            part = OPS.add(
+                OPS.slice_copy(row, spec), OPS.slice_copy(OPS.select_copy(x, 0, 3), spec)
+            )
+            row = OPS.slice_scatter(row, part, spec)
+            return {"x": OPS.dynamic_select_scatter(x, row, at, axis=0)}
+
+        self.assertExpectedInline(
+            loops(build, np.eye(4, 5)),
+            """\
+loops f
+  input x: float64[4, 5]
+  for i0 in 0:20
+    t2 = maximum x[floordiv(i0, 5), mod(i0, 5)]  [any]
+  raise if out_of_bounds(t2, 4)
+  for i3 in 0:4
+    t11 = wrap_index(t2, 4)
+    x[t11, i3 + 1] = add(x[t11, i3 + 1], x[3, i3 + 1])
+  copy: read before it is overwritten in x
+  bytes moved 224; copies 1""",
+        )
+
     def test_a_base_that_is_read_again_is_copied(self) -> None:
         def build(x: Value, y: Value) -> dict[str, Value]:
             return {"result": put(x, 1.0, y)}
@@ -465,6 +517,30 @@ def test_one_index() -> None:
     check(lambda x, y: {"x": put(x, OPS.square(take(x, y)), y)}, x, y)
     check_raises(lambda x, y: take(x, y), x, np.array(5))
     check_raises(lambda x, y: {"x": put(x, 1.0, y)}, x, np.array([-6]))
+
+
+@pytest.mark.parametrize("axis", [0, 1, 2])
+@pytest.mark.parametrize("at", [0, 2, -1, 3])
+def test_an_index_as_a_view(axis: int, at: int) -> None:
+    x, y, z = filled("f8", (4, 5, 6)), np.array(at), np.array(1)
+
+    def read(x: Value, y: Value) -> Value:
+        at = wrap(y, x.type.shape[axis])
+        return OPS.sum(
+            OPS.dynamic_select_copy(x, at, axis=axis), axis=None, keepdims=False, dtype=None
+        )  # type: ignore[no-any-return]
+
+    def shift(x: Value, y: Value, z: Value) -> dict[str, Value]:
+        """``x[y] = x[y - z] * 2``."""
+        before = wrap(OPS.subtract(y, z), x.type.shape[axis])
+        part = OPS.dynamic_select_copy(x, before, axis=axis)
+        at = wrap(y, x.type.shape[axis])
+        return {"x": OPS.dynamic_select_scatter(x, OPS.multiply(part, 2.0), at, axis=axis)}
+
+    check(read, x, y)
+    check(shift, x, y, z)
+    check_raises(read, x, np.array(6))
+    check_raises(shift, x, np.array(6), z)
 
 
 def test_nothing_to_index() -> None:
