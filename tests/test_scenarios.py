@@ -45,15 +45,20 @@ def test_scenario(scenario: Scenario, layout: str) -> None:
         assert compiled.cache_info().eager_calls == (CALLS if plain else 0), f"expected: {how}"
 
 
-COMPILED = [scenario for scenario in SCENARIOS if scenario.expected("strided") is None]
+COMPILED = [
+    pytest.param(scenario, layout, id=f"{scenario.name}-{layout}")
+    for scenario in SCENARIOS
+    for layout in ("strided", "overlapping")
+    if scenario.expected(layout) is None
+]
 
 
 @pytest.mark.parametrize("options", [{"backend": "numpy"}, {"dynamic": True}], ids=str)
-@pytest.mark.parametrize("scenario", COMPILED, ids=lambda scenario: scenario.name)
-def test_otherwise_compiled(scenario: Scenario, options: dict[str, Any]) -> None:
-    expected = as_numpy(scenario, "strided")
-    compiled = fxc.compile(scenario.program, fullgraph=True, **options)
-    assert_same(expected, run(compiled, arguments(scenario, "strided")))
+@pytest.mark.parametrize("scenario, layout", COMPILED)
+def test_otherwise_compiled(scenario: Scenario, layout: str, options: dict[str, Any]) -> None:
+    expected = as_numpy(scenario, layout)
+    compiled = fxc.compile(program(scenario, layout), fullgraph=True, **options)
+    assert_same(expected, run(compiled, arguments(scenario, layout)))
     assert compiled.cache_info().eager_calls == (expected.error is not None)
 
 
