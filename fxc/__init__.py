@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from .exported import export as export
     from .exported import load as load
     from .functionalized import functionalize as functionalize
+    from .ir.tree import register_pytree_node as register_pytree_node
 
 __all__ = [
     "CacheInfo",
@@ -36,6 +37,7 @@ __all__ = [
     "fori_loop",
     "functionalize",
     "load",
+    "register_pytree_node",
 ]
 
 # What not every program uses is imported when it is first asked for: importing fxc stays cheap.
@@ -46,6 +48,7 @@ _LATER = {
     "export": "fxc.exported",
     "load": "fxc.exported",
     "functionalize": "fxc.functionalized",
+    "register_pytree_node": "fxc.ir.tree",
 }
 
 

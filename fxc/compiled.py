@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import logging
+import os
 import sys
 import threading
 import types
@@ -131,6 +132,15 @@ class _State:
     varying: set[str] = field(default_factory=set)  # see Note [Numbers from outside]
     eager_calls: int = 0
     lock: threading.RLock = field(default_factory=threading.RLock)
+    process: int = field(default_factory=os.getpid)
+
+    def guard(self) -> threading.RLock:
+        """The lock for compiling; in a forked process a new one, for the old one may be held by a
+        thread that is not there.
+        """
+        if self.process != os.getpid():
+            self.lock, self.process = threading.RLock(), os.getpid()
+        return self.lock
 
 
 class Compiled(Generic[P, R]):
@@ -275,7 +285,7 @@ class Compiled(Generic[P, R]):
                 if overlap.check(args, kwargs) is not None:
                     return self._eager(args, kwargs, overlap)
         try:
-            with state.lock:
+            with state.guard():
                 variant = self._find(args, kwargs) or self._compile(args, kwargs)
         except OverlapError as error:
             if self._options.fullgraph:

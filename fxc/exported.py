@@ -20,7 +20,7 @@ from fxc.ir.evaluate import call, plain_symbol
 from fxc.ir.graph import Graph, Value
 from fxc.ir.signature import Signature
 from fxc.ir.symbols import Dim, Guard, evaluate, substitute, symbol, symbols_of
-from fxc.ir.tree import LEAF, NONE, TreeSpec, flatten, unflatten
+from fxc.ir.tree import LEAF, NONE, TreeSpec, flatten, registration, unflatten
 from fxc.ir.types import ArrayType, ScalarType, normal_strides
 from fxc.ops.kernels import kernel_of
 from fxc.runtime.plan import Plan
@@ -412,7 +412,7 @@ def _names_below(spec: TreeSpec, name: str) -> Iterator[str]:
 
 
 def _part(spec: TreeSpec, place: int, name: str) -> str:
-    if not spec.keys:
+    if len(spec.keys) != len(spec.children) or registration(spec.container) is not None:
         return f"{name}[{place}]"
     key = spec.keys[place]
     return f"{name}[{key!r}]" if spec.container is dict else f"{name}.{key}"

@@ -36,7 +36,7 @@ from fxc.ir.graph import Graph
 from fxc.ir.parse import parse_graph
 from fxc.ir.records import frozen
 from fxc.ir.text import show_scalar
-from fxc.ir.tree import LEAF, NONE, TreeSpec
+from fxc.ir.tree import LEAF, NONE, TreeSpec, registration
 from fxc.ir.types import DTYPE_NAMES
 from fxc.ir.verify import problems
 from fxc.ops.metas import types_of
@@ -219,6 +219,8 @@ def _show_spec(spec: TreeSpec) -> Any:
     children = [_show_spec(child) for child in spec.children]
     if kind in _SEQUENCES.values():
         return {kind.__name__: children}
+    if registration(kind) is not None:
+        raise ValueError(f"{kind.__name__} is a registered pytree node, which cannot be saved")
     if kind is dict:
         return {"dict": children, "keys": [_show_object(key) for key in spec.keys]}
     return {"class": _name_of(kind), "fields": spec.keys, "items": children}

@@ -7,7 +7,6 @@ import dataclasses
 import gc
 import inspect
 import pickle
-import threading
 import warnings
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -491,66 +490,6 @@ def test_recursion_over_python_values():
     assert power(np.full(2, 2.0), 10).tolist() == [1024, 1024]
     assert power(np.full(2, 2.0), 7).tolist() == [128, 128]
     assert power.cache_info().eager_calls == 0
-
-
-# ------------------------------------------------------------------ threads
-
-
-def in_threads(count: int, work: Callable[[int], None]) -> None:
-    """Run ``work(0)`` … at once; an exception in any thread is raised here."""
-    errors: list[BaseException] = []
-    start = threading.Barrier(count)
-
-    def body(number: int) -> None:
-        try:
-            start.wait()
-            work(number)
-        except BaseException as error:
-            errors.append(error)
-
-    threads = [threading.Thread(target=body, args=(number,)) for number in range(count)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    if errors:
-        raise errors[0]
-
-
-def step(u, k):
-    u[1:-1] += k * (u[:-2] - 2 * u[1:-1] + u[2:])
-    return u.sum(), u[::2]
-
-
-def test_first_calls_from_eight_threads():
-    program = compiled(step)
-
-    def work(number: int) -> None:
-        u = np.arange(8.0 + number % 3) ** 2
-        for _ in range(20):
-            expected, found = run(step, (u.copy(), 0.25)), run(program, (u.copy(), 0.25))
-            assert difference(expected, found) == ""
-
-    in_threads(8, work)
-    info = program.cache_info()
-    assert (info.variants, info.eager_calls) == (3, 0)
-    assert info.native_calls == 160
-
-
-def test_first_calls_of_eight_functions_from_eight_threads():
-    def make(number: int) -> Callable[..., Any]:
-        return lambda x: np.exp(x) * number + x.sum()
-
-    functions = [make(number) for number in range(8)]
-    programs = [compiled(fn) for fn in functions]
-
-    def work(number: int) -> None:
-        for place in range(8):
-            which = (number + place) % 8
-            x = np.zeros(5)
-            assert programs[which](x).tolist() == functions[which](x).tolist()
-
-    in_threads(8, work)
 
 
 # ------------------------------------------------------------------ exceptions

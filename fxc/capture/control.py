@@ -25,10 +25,11 @@ from fxc.ir.symbols import (
     symbol,
     symbols_of,
 )
-from fxc.ir.tree import TreeSpec, flatten, unflatten
+from fxc.ir.tree import LEAF, TreeSpec, children_of, flatten, unflatten
 from fxc.ir.types import ArrayType, ScalarType
 from fxc.ops.metas.layout import is_c_ordered
 
+from .containers import External
 from .operands import Traced, TracedValue, has_traced, operand, wrap
 from .session import Session, current_or_none, refuse
 from .traced_int import TracedInt, int_dim
@@ -96,6 +97,19 @@ def _fresh(tree: Any) -> Any:
     return unflatten(spec, copies)
 
 
+def _own(session: Session, tree: Any) -> Any:
+    """A pytree in which nothing stands for a container or an object from outside."""
+    if isinstance(tree, External):
+        kind: Any = list if isinstance(tree, list) else dict
+        return _own(session, kind(tree))
+    found = session.door.parts_of(tree) if session.door is not None else children_of(tree)
+    if found is None or tree is None:
+        return tree
+    keys, children = found
+    spec = TreeSpec(type(tree), keys, (LEAF,) * len(children))
+    return unflatten(spec, [_own(session, child) for child in children])
+
+
 # ------------------------------------------------------------------ cond
 
 
@@ -106,7 +120,7 @@ def _record_cond(
     on_false: Callable[..., Any],
     xs: tuple[Any, ...],
 ) -> Any:
-    leaves, spec = flatten(xs)
+    leaves, spec = flatten(_own(session, xs))
     given = [place for place, leaf in enumerate(leaves) if isinstance(leaf, TracedValue)]
     operands = tuple(leaves[place]._value for place in given)
     arms: list[tuple[Region, TreeSpec]] = []
@@ -162,7 +176,7 @@ class _inside_region:
 
 def _results(session: Session, tree: Any, what: str) -> tuple[list[Operand], TreeSpec]:
     """The results of a region: fresh arrays in C order, each once."""
-    leaves, spec = flatten(tree)
+    leaves, spec = flatten(_own(session, tree))
     results: list[Operand] = []
     for number, leaf in enumerate(leaves):
         if not isinstance(leaf, Traced | bool | int | float | complex | np.generic):
@@ -189,7 +203,7 @@ def _record_loop(
     session: Session, lo: Any, hi: Any, body: Callable[[Any, Any], Any], init: Any
 ) -> Any:
     low, high = _bound(lo), _bound(hi)
-    leaves, spec = flatten(init)
+    leaves, spec = flatten(_own(session, init))
     if low is not None and high is not None and not guard(low, "<", high):
         return unflatten(spec, [_initial_leaf(session, leaf) for leaf in leaves])
     start = [_carried(session, leaf, number) for number, leaf in enumerate(leaves)]

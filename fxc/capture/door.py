@@ -10,6 +10,7 @@ import dataclasses
 import functools
 import inspect
 import opcode
+import os
 from collections.abc import Callable
 from types import (
     BuiltinFunctionType,
@@ -197,7 +198,11 @@ class Door(Stores):
             if function in SOURCES and has_traced((args, kwargs)):
                 return run_source(function, args, kwargs)
             raise self._refuse_call(f)
-        if f.__code__ in self._inner_codes or f.__code__.co_filename.startswith(_OUR_FILES):
+        if f.__code__ in self._inner_codes or f.__code__.co_filename.startswith(_CAPTURE):
+            return f(*args, **kwargs)
+        if module.partition(".")[0] == "fxc" and f.__name__ != "compile":
+            raise self._refuse_call(f)
+        if f.__code__.co_filename.startswith(_OURS):
             return f(*args, **kwargs)
         if f in purity.OF_OWN_FUNCTIONS:
             return f(*args, **kwargs)
@@ -233,6 +238,7 @@ class Door(Stores):
             return f(*args, **kwargs)  # Python says what is missing
         init = class_attribute(f, "__init__")
         made: Any = object.__new__(f)
+        self._made[id(made)] = self.session.region, made
         if isinstance(init, FunctionType):
             self._guard_class_attribute(f, "__init__", init)
             if dataclasses.is_dataclass(f) and init.__code__.co_filename == "<string>":
@@ -395,7 +401,7 @@ class Door(Stores):
 
 # ------------------------------------------------------------------ small questions
 
-_OUR_FILES = __file__.rpartition("capture")[0]
+_OURS, _CAPTURE = (os.path.dirname(path) for path in (os.path.dirname(__file__), __file__))
 _STORES = frozenset(
     number
     for name, number in opcode.opmap.items()

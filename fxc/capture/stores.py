@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from fxc.ir.errors import FxcError
+from fxc.ir.tree import children_of, registration
 
 from . import purity
 from .containers import External, is_number, settle_all
@@ -37,6 +38,8 @@ class Stores(Reads):
     def __init__(self, session: Session, outside: Outside) -> None:
         super().__init__(session, outside)
         self._raised: list[Any] = []
+        # Objects that the program made of its own classes, and the region that it did so in.
+        self._made: dict[int, tuple[int, Any]] = {}
 
     # -------------------------------------------------------- names
 
@@ -186,8 +189,10 @@ class Stores(Reads):
         return owner
 
     def check_change(self, owner: Any) -> None:
-        """Refuse changes to Python objects in regions."""
-        self.outside.effects.check_allowed(name_of(owner))
+        """Refuse changes to Python objects in regions, but for objects that were made there."""
+        region, _ = self._made.get(id(owner), (0, None))
+        if region != self.session.region:
+            self.outside.effects.check_allowed(name_of(owner))
 
     def iterable(self, x: Any) -> Any:
         """``x`` in ``for _ in x``."""
@@ -262,6 +267,18 @@ class Stores(Reads):
                 texts = [class_attribute(type(x), name) for name in ("__repr__", "__str__")]
                 if texts[0] is object.__repr__ or any(isinstance(t, FunctionType) for t in texts):
                     raise refuse(f"the text of a {name_of(x)} cannot be captured")
+
+    def parts_of(self, tree: Any) -> tuple[tuple[Any, ...], list[Any]] | None:
+        """Keys and children of a container of a pytree, read by the door; None for a leaf."""
+        kind = type(tree)
+        registered = registration(kind)
+        if registered is not None:
+            children, rest = self.call(registered[0], tree)[:2]
+            return (rest,), list(children)
+        if not dataclasses.is_dataclass(kind):
+            return children_of(tree)
+        names = tuple(field.name for field in dataclasses.fields(kind))
+        return names, [self.attr(tree, name) for name in names]
 
     def settled(self, x: Any) -> Any:
         """``x``, which code of C is about to look into."""
