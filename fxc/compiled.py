@@ -14,6 +14,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import field
 from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar, overload
 
+import numpy as np
+
 from fxc.ir.errors import CaptureError, CaptureWarning, InternalError, OverlapError, Unsuited
 from fxc.ir.records import frozen, mutable
 
@@ -296,13 +298,13 @@ class Compiled(Generic[P, R]):
             if self._options.fullgraph:
                 raise
             state.refused[key] = str(error)
-            self._warn(str(error), error)
+            self._warn_eager(str(error), error)
             return self._eager(args, kwargs)
         except InternalError as error:
             if self._options.fullgraph:
                 raise
             state.refused[key] = str(error)
-            self._warn(f"a bug in fxc, please report it: {error}", error)
+            self._warn_eager(f"a bug in fxc, please report it: {error}", error)
             return self._eager(args, kwargs)
         except Exception as error:  # the program's own error, or NumPy's: let NumPy raise it
             return self._eager_after(error, args, kwargs)
@@ -316,16 +318,18 @@ class Compiled(Generic[P, R]):
         """Run as plain NumPy what raised in fxc; it should raise the same."""
         _log.info("%s: runs as plain NumPy: %r", self.__name__, error)
         result = self._eager(args, kwargs)
-        text = f"{self.__name__}: fxc failed where NumPy did not: {error!r}; please report it"
-        warnings.warn(CaptureWarning(text), stacklevel=4)
+        self._warn(f": fxc failed where NumPy did not: {error!r}; please report it")
         return result
 
-    def _warn(self, reason: str, error: Exception) -> None:
+    def _warn_eager(self, reason: str, error: Exception) -> None:
         text = "\n".join([reason, *getattr(error, "__notes__", ())])
+        self._warn(f" runs as plain NumPy: {text}")
+
+    def _warn(self, text: str) -> None:
+        """Warn, once for each text, which follows the name of the function."""
         if text not in self._state.warned:
             self._state.warned.add(text)
-            message = f"{self.__name__} runs as plain NumPy: {text}"
-            warnings.warn(CaptureWarning(message), stacklevel=4)
+            _warn(self.__name__ + text)
 
     def _compile(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> _Variant:
         from fxc.capture.capture import capture
@@ -365,9 +369,27 @@ class Compiled(Generic[P, R]):
 
 def _coarse_key(args: tuple[Any, ...], kwargs: dict[str, Any]) -> object:
     """What calls that cannot be captured have in common: kinds and dtypes of arguments."""
-    values = (*args, *kwargs.values())
-    kinds = tuple((type(v), getattr(v, "dtype", None), getattr(v, "ndim", None)) for v in values)
-    return (len(args), tuple(kwargs), kinds)
+    return (tuple(map(_kind_of, args)), tuple((key, _kind_of(x)) for key, x in kwargs.items()))
+
+
+def _kind_of(value: Any) -> object:
+    """The kind of one argument; attributes of the user's own objects are not read."""
+    kind = type(value)
+    if isinstance(value, np.ndarray):
+        return (kind, value.dtype, value.ndim, value.flags.aligned)
+    if kind is list or kind is tuple:
+        return (kind, *map(_kind_of, value))
+    if kind is dict:
+        return (kind, *((key, _kind_of(item)) for key, item in value.items()))
+    return kind
+
+
+def _warn(text: str) -> None:
+    """Warn at the line of the user's program that called into this module."""
+    level, frame = 1, sys._getframe()
+    while frame.f_back is not None and frame.f_code.co_filename == __file__:
+        level, frame = level + 1, frame.f_back
+    warnings.warn(CaptureWarning(text), stacklevel=level)
 
 
 @overload

@@ -26,7 +26,7 @@ from fxc.ir.signature import (
     ViewLeaf,
 )
 from fxc.ir.symbols import Dim, SymExpr, SymFunc, symbols_of
-from fxc.ir.types import ScalarType
+from fxc.ir.types import ScalarType, layout_model
 
 
 @frozen
@@ -220,14 +220,11 @@ class _PlanWriter:
             return
         name = f"m{len(self.slot_names)}"
         self.slot_names[slot.name] = name
-        rank = len(slot.shape)
-        if slot.order == tuple(range(rank)):
+        if slot.order == tuple(range(len(slot.shape))):
             dtype = self.constant("dtype", slot.dtype)
             self.add(f"{name} = empty({self.shape(slot.shape)}, {dtype})")
             return
-        inverse = [slot.order.index(axis) for axis in range(rank)]
-        model = np.empty((2,) * rank, slot.dtype).transpose(inverse)
-        like = self.constant("layout", model)
+        like = self.constant("layout", layout_model(slot.dtype, slot.order))
         self.add(f"{name} = empty_like({like}, shape={self.shape(slot.shape)})")
 
     def _call_numpy(self, step: NumpyStep) -> None:

@@ -161,7 +161,10 @@ class Outside:
         if kind is np.ndarray:
             return self._array(value, source, name, hidden=not argument)
         if isinstance(value, np.ndarray):
-            raise refuse(f"{source.text} is a {kind.__name__}, a subclass of arrays, {_EAGER}")
+            advice = "; pass np.asarray of it" if kind is np.memmap else ""
+            raise refuse(
+                f"{source.text} is a {kind.__name__}, a subclass of arrays, {_EAGER}{advice}"
+            )
         if isinstance(value, np.dtype):
             self.guards.check_value(source, value)
             return value

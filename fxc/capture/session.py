@@ -26,6 +26,7 @@ from fxc.ops.table import TABLE
 from .locations import line_text, user_location
 
 MOST_NODES = 20_000
+MOST_AXES = 64  # of NumPy 2
 
 
 class Respecialise(BaseException):
@@ -80,6 +81,8 @@ class Session:
         if schema.writes:
             self._before_write(schema.index_of, schema.written_params, args, kwargs)
         result = self.dispatcher.call(name, *args, **kwargs)
+        if type(result) is Value and result.type.rank > MOST_AXES:
+            raise ValueError(f"number of dimensions must be within [0, {MOST_AXES}]")
         if self.region and result is not None:
             self.made_here([result] if type(result) is Value else result)
         if type(result) is Value:

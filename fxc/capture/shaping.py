@@ -206,10 +206,14 @@ def squeeze(x: Any, axis: Any = None) -> Any:
 
 
 def expand_dims(x: Any, axis: Any) -> Any:
-    """As ``np.expand_dims``."""
+    """As ``np.expand_dims``, which is a reshape."""
     value = _array(x)
+    kind = _kind(value)
     count = len(axis) if isinstance(axis, tuple | list) else 1
-    return record("expand_dims", value, tuple(sorted(_axes(axis, _kind(value).rank + count))))
+    new = _axes(axis, kind.rank + count)
+    old = iter(kind.shape)
+    shape = tuple(1 if place in new else next(old) for place in range(kind.rank + count))
+    return record("reshape", value, shape)
 
 
 def diagonal(x: Any, offset: Any = 0, axis1: Any = 0, axis2: Any = 1) -> Any:

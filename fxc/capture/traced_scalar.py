@@ -145,7 +145,14 @@ class TracedScalar(TracedValue):
         return round_array(self, decimals)
 
 
-def astype(x: Any, dtype: Any, casting: str = "unsafe") -> Any:
+def astype(
+    x: Any,
+    dtype: Any,
+    order: str = "K",
+    casting: str = "unsafe",
+    subok: bool = True,
+    copy: bool = True,
+) -> Any:
     """The scalar as another dtype; still a scalar."""
     wanted = np.dtype(dtype)
     if wanted == x._value.type.dtype and not x._value.type.weak:
@@ -158,6 +165,17 @@ def astype(x: Any, dtype: Any, casting: str = "unsafe") -> Any:
 
 def _item(x: TracedScalar, *args: Any) -> Any:
     return current().specialise(x._value, ".item()").item(*args)
+
+
+def _as_array(name: str) -> Callable[..., Any]:
+    """The method of the array of rank 0 that NumPy makes of a scalar."""
+
+    def method(x: TracedScalar, *args: Any, **kwargs: Any) -> Any:
+        array = wrap(current().record("copy", x._value, order="K"))
+        result = getattr(array, name)(*args, **kwargs)
+        return result[()]  # of rank 0 it is a scalar again
+
+    return method
 
 
 _NUMPY_ATTRIBUTES: dict[str, Callable[[TracedScalar], Any]] = {
@@ -173,12 +191,19 @@ _NUMPY_ATTRIBUTES: dict[str, Callable[[TracedScalar], Any]] = {
 _NUMPY_METHODS: dict[str, Callable[..., Any]] = {
     "astype": astype,
     "item": _item,
-    "copy": lambda x: x,
+    "copy": lambda x, order="C": x,
     "conj": lambda x: call_ufunc("conjugate", x),
     "conjugate": lambda x: call_ufunc("conjugate", x),
     **{
         name: (lambda x, *args, _name=name, **kwargs: reduce(_name, x, *args, **kwargs))
         for name in ("sum", "prod", "min", "max", "mean", "var", "std", "any", "all")
+    },
+    **{
+        name: _as_array(name)
+        for name in (
+            *("reshape", "ravel", "flatten", "squeeze", "transpose", "swapaxes"),
+            *("clip", "cumsum", "cumprod", "argmin", "argmax", "diagonal"),
+        )
     },
 }
 

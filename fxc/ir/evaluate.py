@@ -27,7 +27,7 @@ from .signature import (
     ViewStep,
 )
 from .symbols import Dim, Symbol, SymExpr
-from .types import ArrayType, ScalarType, Type, normal_strides
+from .types import ArrayType, ScalarType, Type, layout_model, normal_strides
 
 KernelOf = Callable[[str], Callable[..., Any]]
 
@@ -308,7 +308,7 @@ def viewed(
 def _dense_copy(array: np.ndarray, strides: Sequence[int]) -> np.ndarray:
     """A copy without gaps whose axes lie in memory as those with ``strides`` do."""
     order = sorted(range(array.ndim), key=lambda axis: -abs(strides[axis]))
-    model = np.empty((2,) * array.ndim).transpose([order.index(axis) for axis in range(array.ndim)])
-    made = np.empty_like(model, array.dtype, shape=array.shape)  # an array that is nobody's view
+    model = layout_model(array.dtype, order)
+    made = np.empty_like(model, shape=array.shape)  # an array that is nobody's view
     made[...] = array
     return made

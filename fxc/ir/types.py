@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+from numpy.lib.stride_tricks import as_strided
 
 from .records import frozen
 from .symbols import Dim, guard, product
@@ -151,24 +152,46 @@ def is_c_contiguous(kind: ArrayType) -> bool:
 def stride_order(kind: ArrayType) -> tuple[int, ...]:
     """The axes from the outermost to the innermost in memory: NumPy's K order.
 
-    Axes whose strides agree stay in C order. Symbolic strides are compared by guards.
+    Axes whose strides agree stay in C order, and so do those of size 1 as far as the others let
+    them: ``.strides`` of a new array shows where they stand. Guards compare symbolic strides.
     """
-    order: list[int] = []
-    for axis in range(kind.rank):
-        place = len(order)
-        if kind.shape[axis] != 1:  # where an axis of size 1 stands makes no difference
-            while place > 0 and not _is_outer(kind, order[place - 1], axis):
-                place -= 1
-        order.insert(place, axis)
-    return tuple(order)
+    if is_c_contiguous(kind):
+        return tuple(range(kind.rank))
+    inner_first: list[int] = []
+    for axis in reversed(range(kind.rank)):
+        place = len(inner_first)
+        if kind.shape[axis] != 1:
+            for at in reversed(range(len(inner_first))):
+                inner = inner_first[at]
+                if kind.shape[inner] == 1:
+                    continue
+                if _is_outer(kind, axis, inner):
+                    break
+                place = at
+        inner_first.insert(place, axis)
+    return tuple(reversed(inner_first))
 
 
 def _is_outer(kind: ArrayType, left: int, right: int) -> bool:
     """Whether axis ``left`` lies outside of axis ``right`` in memory, or nothing tells."""
-    if kind.shape[left] == 1:
-        return False
     a, b = kind.strides[left], kind.strides[right]
     return a == b or guard(_magnitude(a), ">=", _magnitude(b))
+
+
+def layout_model(dtype: np.dtype, order: Sequence[int]) -> np.ndarray:
+    """An array for ``np.empty_like(model, shape=…)``, which makes one whose axes lie in memory as
+    ``order`` says. It has no elements of its own: it is not to be read.
+
+    >>> np.empty_like(layout_model(np.dtype("f8"), (1, 2, 0)), shape=(2, 3, 4)).strides
+    (8, 64, 16)
+    """
+    rank = len(order)
+    if rank < 2:
+        return np.empty((1,) * rank, dtype)
+    strides = [0] * rank
+    for place, axis in enumerate(order):  # with gaps: NumPy looks at the strides then
+        strides[axis] = (rank + 1 - place) * dtype.itemsize
+    return as_strided(np.empty(1, dtype), (2,) + (1,) * (rank - 1), strides)
 
 
 def _magnitude(stride: Dim) -> Dim:

@@ -207,6 +207,14 @@ def _dynamic_select(x: np.ndarray, index: Any, axis: int) -> Any:
     return _select(x, axis, int(index))
 
 
+def _expand_dims(x: np.ndarray, axes: tuple[int, ...]) -> Any:
+    # As x[None] does it, with strides of 0. np.expand_dims is a reshape.
+    rank = np.ndim(x) + len(axes)
+    new = {axis % rank for axis in axes}
+    place: Any = tuple(None if axis in new else slice(None) for axis in range(rank))
+    return np.asarray(x)[place]
+
+
 def _transpose(x: np.ndarray, axes: tuple[int, ...]) -> Any:
     return np.transpose(x, axes)
 
@@ -408,6 +416,7 @@ _KERNELS: dict[str, Kernel] = {
     "select": _select,
     "dynamic_select": _dynamic_select,
     "transpose": _transpose,
+    "expand_dims": _expand_dims,
     "reshape": _reshape,
     "reshape_scatter": _reshape_scatter,
     "wrap_index": _wrap_index,

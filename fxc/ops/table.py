@@ -220,7 +220,7 @@ ROWS: tuple[Row, ...] = (
     row("dynamic_select(Array(a) x, Array index, *, int axis) -> Array(a)", V),  # wrapped
     row("transpose(Array(a) x, int[] axes) -> Array(a)", V, np.transpose),
     row("reshape(Array(a) x, Sym[] shape) -> Array(a)", V),
-    row("expand_dims(Array(a) x, int[] axes) -> Array(a)", V, np.expand_dims),
+    row("expand_dims(Array(a) x, int[] axes) -> Array(a)", V),
     row("squeeze(Array(a) x, int[] axes) -> Array(a)", V, np.squeeze),
     row("broadcast_to(Array(a) x, Sym[] shape) -> Array(a)", V, np.broadcast_to),
     row("broadcast(Array(a) x, Sym[] shape) -> Array(a)", V),  # of np.broadcast_arrays
