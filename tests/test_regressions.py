@@ -470,3 +470,17 @@ def test_matrix_product_in_place_takes_matrices() -> None:
     shapes = [((3,), (3,)), ((2, 2), (2,)), ((2,), (2, 2)), ((3, 2, 2), (2, 2)), ((), (2, 2))]
     for left, right in shapes:
         same(program, lambda left=left, right=right: (np.ones(left), np.full(right, 2.0)))
+
+
+# ---------------------------------------------------------------- scalars of Python and NumPy
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8", "c16"])
+def test_a_python_complex_and_a_scalar_of_numpy(dtype: str) -> None:
+    """``np.float64`` is a float to Python, whose complex then computes with it itself."""
+
+    def program(x):
+        z = 0.5 - 1j
+        return z - x[0], x[0] - z, z * x.sum(), z / x[1], (z + x[0]) + x, 1.5 - x[0]
+
+    same(program, lambda: (numbers(3).astype(dtype) + 1,))

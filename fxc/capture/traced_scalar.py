@@ -232,6 +232,10 @@ def _define_binary(name: str, numpy_name: str) -> None:
         if not (taken(left) and taken(right)):
             return NotImplemented
         if not (_is_python_scalar(left) and _is_python_scalar(right)):
+            if _is_python_complex(left) and _is_float64(right):  # which is a float to Python
+                if python_name is None:
+                    raise refuse(f"{name!r} of a complex and an np.float64 cannot be captured")
+                return record(python_name, operand(left), operand(right))
             if name == "mul" and _are_complex_scalars(left, right):
                 return record("py_multiply", operand(left), operand(right))
             return call_ufunc(numpy_name, left, right)
@@ -242,6 +246,14 @@ def _define_binary(name: str, numpy_name: str) -> None:
     setattr(TracedScalar, f"__{name}__", lambda self, other: compute(self, other))
     if name not in ("eq", "ne", "lt", "le", "gt", "ge"):
         setattr(TracedScalar, f"__r{name}__", lambda self, other: compute(other, self))
+
+
+def _is_python_complex(x: Any) -> bool:
+    return type(x) is complex or (_is_python_scalar(x) and x.__class__ is complex)
+
+
+def _is_float64(x: Any) -> bool:
+    return type(x) is TracedScalar and x.__class__ is np.float64
 
 
 def _are_complex_scalars(left: Any, right: Any) -> bool:
