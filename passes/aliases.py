@@ -49,6 +49,8 @@ class Other:
 
 Path = tuple[Affine | Other, ...]
 
+_PARTS = frozenset({"real", "imag"})  # of complex numbers, whatever the order of them
+
 
 def extended(path: Path, shape: Shape, step: ViewStep) -> Path:
     """The path of ``step`` applied to the array of that ``shape`` that ``path`` leads to."""
@@ -56,6 +58,8 @@ def extended(path: Path, shape: Shape, step: ViewStep) -> Path:
         last = path[-1]
         if isinstance(last, Other) and last.step.op == "reshape":
             return extended(path[:-1], last.shape, step)  # only the last shape counts
+    if path and step.op in _PARTS and isinstance(path[-1], Affine):
+        return (*extended(path[:-1], path[-1].shape, step), path[-1])  # the part comes first
     rule = _RULES.get(step.op)
     affine = rule(shape, *step.args) if rule is not None else None
     if affine is None:

@@ -307,6 +307,7 @@ def test_scans_and_sums_in_place(dtype: str) -> None:
 def test_products_of_matrices(dtype: str) -> None:
     def products(a: Any, b: Any, v: Any) -> list[Any]:
         results = [a @ b, a @ v, v @ v, a.T @ a, np.dot(a, b), np.dot(v, v), a[::2] @ b[:, ::2]]
+        results += [np.vdot(v, v * 2), np.vdot(a, a.real), np.vdot(a.imag, a)]
         return [*results, a.conj() @ b, a.real @ b, b.T[None] @ v, v @ b.imag]
 
     check(products, lambda: [plain(dtype, s) for s in ((9, 7), (7, 5), (7,))])
@@ -411,6 +412,21 @@ def test_a_part_is_written_alone() -> None:
     assert not loops.copies
     assert "z.parts[i0, 1] = add(z.parts[i0, 1], 1.0)" in str(loops)
     assert "bytes moved 16000" in str(loops)
+
+
+def test_a_part_of_a_view_is_a_view_of_the_part() -> None:
+    """The same memory: what is written to one is read from the other, and no copy is made."""
+
+    def write(z: Any) -> Any:
+        z[1:].real += 1
+        z.real[1:] *= 2
+        z[1:, ::2].T.real[...] -= 3
+        return z.real[2:].T, z[2:].T.real
+
+    loops = fxc.compile(write, fullgraph=True).inspect(np.zeros((30, 40), complex)).loops
+    assert not loops.copies
+    assert str(loops).count("for i0") == 1  # all updates in one pass
+    check(write, lambda: [numbers("c16", (30, 40))])
 
 
 # ---------------------------------------------------------------- programs

@@ -7,7 +7,7 @@ from typing import Any
 from . import shaping
 from .operands import array_value, operand, record, wrap
 from .reductions import reduce as reduction
-from .session import current, refuse
+from .session import current
 from .ufuncs import writable
 
 
@@ -38,11 +38,9 @@ def outer(a: Any, b: Any, out: Any = None) -> Any:
 
 
 def vdot(a: Any, b: Any) -> Any:
-    """As ``np.vdot``, for real arrays."""
+    """As ``np.vdot``."""
     left, right = wrap(array_value(a)), wrap(array_value(b))
-    if "c" in (left.dtype.kind, right.dtype.kind):
-        raise refuse("np.vdot of complex arrays cannot be captured; use (x.conj() * y).sum()")
-    return dot(shaping.ravel(left), shaping.ravel(right))
+    return dot(shaping.ravel(left).conj(), shaping.ravel(right))
 
 
 def trace(
