@@ -331,6 +331,12 @@ def _columns_of_a_mask(x, m, v):
     x[1:, m] = x[1:, m] - x[1:, m] / 2.0
 
 
+def _mask_of_rank_0(x, y):
+    x[x[0, 0] < 0] *= y[x[0, 0] < 0]
+    x[x[0, 1] < 0] = x[x[0, 1] < 0] + 1.0
+    x[0, x[0, 0] < 0] = y[0, x[0, 0] < 0] - 1.0
+
+
 def _bool_scalar(x):
     x[x[0, 0] > 0] = 1.0
     x[x[0, 1] > 0] = 2.0
@@ -365,6 +371,10 @@ MASKS: list[tuple[Callable[..., Any], tuple[Any, ...]]] = [
     (_columns_of_a_mask, (X, M[0], 3.0)),
     (_columns_of_a_mask, (X, M[0], array(3, 1))),
     (_bool_scalar, (X,)),
+    (_mask_of_rank_0, (X, 2 * X)),
+    (_masked_add, (np.array(3.0), np.array(True), 2.0)),
+    (_masked, (X, np.array(True), array(1, 3, 4))),
+    (_masked, (X, np.array(False), array(1, 3, 1))),
 ]
 
 

@@ -45,7 +45,7 @@ REFUSED = [
     (lambda x: x[x > 0].sum(), (X,), f"{MASKED} in np.sum; use np.where"),
     (lambda x: np.max(x[x > 0]), (X,), f"{MASKED} in np.max; use np.where"),
     (lambda x: x[x > 0][0], (X,), f"{MASKED} with an index of its own; use np.where"),
-    (lambda x: x[x[0, 0] > 0], (X,), f"{MASKED} in this index; use np.where"),
+    (lambda x: x[0, None, x[0] > 0], (X,), f"{MASKED} in this index; use np.where"),
     (lambda x: [y + 1 for y in x[x > 0]], (X,), f"{MASKED} in a loop over it; use np.where"),
     (lambda x: np.sort(x[x > 0]), (X,), f"{MASKED} as a result or in this operation; use np.where"),
     (

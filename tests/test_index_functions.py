@@ -22,6 +22,9 @@ GRID = np.asfortranarray(np.array([[0, 1], [2, 2]]))
 K = np.array([[0, 1], [2, 0], [-1, 3]])
 SIX = np.arange(6)
 
+READ_ONLY = array(3)
+READ_ONLY.flags.writeable = False
+
 Case = tuple[Callable[..., Any], tuple[Any, ...]]
 
 
@@ -208,6 +211,7 @@ REFUSED: list[tuple[Callable[..., Any], tuple[Any, ...], str]] = [
     (lambda x: np.nonzero(x > 0), (X,), "np.nonzero has a size that depends on the data and cannot"),
     (lambda x: x[np.ix_(x[0] > 0)], (X,), "np.ix_ of a mask has a size that depends on the data"),
     (lambda x, i: np.choose(i, [1, 2.0]), (X, I), "np.choose with out=, or among anything but arr"),
+    (doing(lambda a: np.add.at(a, [0], 1)), (READ_ONLY,), "np.add.at of a read-only array cannot be"),
     (doing(lambda a, i: np.power.at(a, i, i)), (SIX, I), "np.power.at of integers cannot be capt"),
     (
         doing(lambda a, i: np.put_along_axis(a, i, 1.0, None)), (X, I),

@@ -24,13 +24,19 @@ _INTP = np.dtype(np.intp)
 
 
 def read(view: Value, arrays: IndexArrays) -> Value:
-    """``x[i, :, j]``: a new array in NumPy's layout."""
+    """``x[i, :, j]``: a new array or a view of one, see Note [Order of index arrays]."""
     indices = _checked(view, arrays)
-    layout = gathered_layout(_kinds(arrays.values), _subspace(view, arrays), arrays.place)
-    found: Value = current().record(
-        "gather", view, indices, axes=arrays.axes, place=arrays.place, layout=layout
-    )
-    return found
+    layout = gathered_layout(_kinds(arrays.values), _subspace(view, arrays))
+    session = current()
+    found: Value = session.record("gather", view, indices, axes=arrays.axes, place=0, layout=layout)
+    if not arrays.place:
+        return found
+    order = list(range(found.type.rank))
+    count = found.type.rank - view.type.rank + len(arrays.axes)
+    indexed, order = order[:count], order[count:]
+    order[arrays.place : arrays.place] = indexed
+    moved: Value = session.record("transpose", found, tuple(order))
+    return moved
 
 
 def write(view: Value, arrays: IndexArrays, source: Any) -> None:

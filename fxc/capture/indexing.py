@@ -173,15 +173,19 @@ class _Walk:
             for each in entry.known.nonzero():
                 self.index(constant(each))
         else:
-            self.new_axes.append(self.at)
             self.arrays.append((constant(np.zeros(int(entry.known), np.intp)), self.at))
-            self.at += 1
-            self.gone += 1
+            self.new_axis()
 
     def keep(self, spec: SliceSpec) -> None:
         self.slices.append(spec)
         self.axis += 1
         self.at += 1
+
+    def new_axis(self) -> None:
+        """An axis that is indexed at once."""
+        self.new_axes.append(self.at)
+        self.at += 1
+        self.gone += 1
 
     def index(self, value: Value) -> None:
         self.arrays.append((value, self.at))
@@ -189,6 +193,11 @@ class _Walk:
         self.gone += 1
 
     def mask(self, value: Value) -> None:
+        if not value.type.rank:  # of a new axis, as a mask of one element
+            value = current().record("expand_dims", value, (0,))
+            self.masks.append((value, self.at))
+            self.new_axis()
+            return
         _check_mask(value.type.shape, self.kind, self.axis)
         self.masks.append((value, self.at))
         for _ in range(value.type.rank):

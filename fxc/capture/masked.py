@@ -186,7 +186,8 @@ def spread(given: Operand, rank: int, behind: int) -> Operand:
         )
     session = current()
     value: Operand = session.record("squeeze", given, (at,))
-    return session.record("expand_dims", value, tuple(range(at, at + rank))) if rank else value
+    spread_out: Operand = session.record("expand_dims", value, tuple(range(at, at + rank)))
+    return spread_out
 
 
 def spread_mask(mask: Value, behind: int) -> Value:
@@ -203,7 +204,7 @@ def spread_mask(mask: Value, behind: int) -> Value:
 
 def read(view: Value, mask: Mask) -> MaskedRead:
     """``x[m]``, as it is now."""
-    if not mask.value.type.rank or mask.place != mask.axis:
+    if mask.place != mask.axis:
         raise _refusal("in this index")
     session = current()
     whole = session.record("copy", view, order="K")

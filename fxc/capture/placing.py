@@ -197,7 +197,9 @@ def _fill_diagonal(target: Value, val: Any, wraps: bool) -> None:
 
 def at(ufunc: np.ufunc, name: str, a: Any, indices: Any, *source: Any) -> None:
     """As ``np.add.at``: each place is updated as often as it occurs."""
-    target = _target(a, f"{ufunc.__name__}.at")
+    target = writable(a)
+    if not kind_of(target).writeable:
+        raise refuse(f"np.{ufunc.__name__}.at of a read-only array cannot be captured")  # it writes
     if ufunc.nout != 1 or len(source) > 1:
         raise refuse(f"np.{ufunc.__name__}.at cannot be captured")
     if ufunc.nin != len(source) + 1:

@@ -227,26 +227,24 @@ def copied_strides(kind: ArrayType, order: str, itemsize: int) -> Strides:
 # an inner one. If the subspace has one element there is no inner loop, and the outer one goes in K
 # order: of the index arrays in reading, of the index arrays and the source in writing; else it goes
 # in C order. What is read lies in memory in the order of the outer loop, inside of it the subspace
-# in the order of its strides. What is written several times has the last value of the outer loop,
-# which may go backwards along an axis where no operand goes forwards, unless the only index array
-# is of rank 1. ``ufunc.at`` goes in C order.
+# in the order of its strides; where the axes of the index arrays belong behind others, the result
+# is a view of that. What is written several times has the last value of the outer loop, which may
+# go backwards along an axis where no operand goes forwards, unless the only index array is of
+# rank 1. ``ufunc.at`` goes in C order.
 
 
-def gathered_layout(
-    arrays: Sequence[ArrayType], subspace: ArrayType, place: int
-) -> tuple[int, ...] | None:
-    """The ``layout`` of what index arrays read, see Note [Order of index arrays].
+def gathered_layout(arrays: Sequence[ArrayType], subspace: ArrayType) -> tuple[int, ...] | None:
+    """The ``layout`` of what index arrays read, their axes in front of those of the subspace.
 
-    ``place`` is where the axes of the index arrays go in between those of the subspace.
+    See Note [Order of index arrays].
     """
     rank = max(kind.rank for kind in arrays)
     outer = tuple(range(rank))
     if rank > 1 and is_one(subspace.size):
         outer = iteration_order(rank, arrays)
     inner = layout_of(subspace) or tuple(range(subspace.rank))
-    order = [place + axis for axis in outer]
-    order += [axis if axis < place else axis + rank for axis in inner]
-    return None if order == list(range(len(order))) else tuple(order)
+    order = (*outer, *(rank + axis for axis in inner))
+    return None if order == tuple(range(len(order))) else order
 
 
 def writing_order(
