@@ -411,6 +411,62 @@ def test_a_comparison_of_what_was_written_is_another_mask() -> None:
         fxc.compile(program, fullgraph=True)(X.copy())
 
 
+def _shifted_mask(m):
+    m[1:][m[:-1]] = True
+
+
+def _shifted_source(x, m):
+    x[1:][m[1:]] = x[:-1]
+
+
+def _shifted_copyto(m):
+    np.copyto(m[1:], True, where=m[:-1])
+
+
+def _shifted_place(x, m):
+    np.place(x[1:], m[1:], x[:-1])
+
+
+@pytest.mark.parametrize(
+    "program, args",
+    [
+        (_shifted_mask, (np.array([True, False, False, False]),)),
+        (_shifted_source, (array(6), array(6) > 0)),
+        (_shifted_copyto, (np.array([True, False, False, False]),)),
+        (_shifted_place, (array(6), array(6) > 0)),
+    ],
+)
+def test_what_numpy_writes_by_a_mask_while_it_reads_is_refused(program, args) -> None:
+    with pytest.raises(CaptureError, match="shares memory with the mask"):
+        fxc.compile(program, fullgraph=True)(*fresh(args))
+
+
+def _halves(x, m):
+    x[:3][m[:3]] = x[3]
+    x[3:][m[:3]] = 2.0
+    x[:2][m[:2]] = x[4:]
+    np.copyto(m[:3], True, where=m[3:])
+    m[m] = False
+
+
+def test_parts_of_one_array_that_do_not_overlap_may_be_mask_and_target() -> None:
+    agree(_halves, (array(6), np.array([True, True, False, True, False, False])))
+
+
+KNOWN: list[tuple[Callable[..., Any], tuple[Any, ...], int]] = [
+    (lambda x: x[np.arange(4) % 2 == 0], (array(4),), 0),
+    (lambda x, i: x[np.arange(3), i], (X, I[:3]), 1),
+    (lambda x: x[np.arange(3)[::-1] - 1, [0]], (X,), 0),
+    (lambda x: x[np.eye(3, 4, dtype=bool)], (X,), 0),
+]
+
+
+@pytest.mark.parametrize("program, args, checks", KNOWN)
+def test_what_follows_from_the_program_alone_is_known(program, args, checks) -> None:
+    stages = agree(program, args).inspect(*args)
+    assert [node.op for node in stages.functional.nodes].count("wrap_index") == checks
+
+
 # ------------------------------------------------------------------ errors
 
 

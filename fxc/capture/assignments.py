@@ -71,10 +71,12 @@ def _judged(
     if root is not other or not isinstance(kind, ArrayType):
         return None
     steps = (*to_target, *to_source)
+    if any(isinstance(arg, Value) for step in steps for arg in step.args):  # a dynamic_select
+        return OrderedAssignment(node, root, frozenset())
     dims = dims_of((kind, *(step.args for step in steps)))
     symbols = frozenset(name for dim in dims for name in symbols_of(dim))
     if not symbols:
-        memory = _layout_of(kind)
+        memory = memory_like(kind)
         parts = (viewed(memory, path, {}, kernel_of) for path in (to_target, to_source))
         if not is_order_shown(*parts):
             return None
@@ -98,7 +100,7 @@ def _path(value: Value, views: dict[Value, Node]) -> tuple[Value, tuple[ViewStep
     return value, tuple(steps)
 
 
-def _layout_of(kind: ArrayType) -> np.ndarray:
+def memory_like(kind: ArrayType) -> np.ndarray:
     """An array of this layout that has no elements: only for asking where its views lie."""
     shape, strides = map(_numbers, (kind.shape, kind.strides))
     return as_strided(np.empty(1, kind.dtype), shape, strides)

@@ -12,6 +12,7 @@ from fxc.ir.types import ArrayType
 from fxc.ops.metas.layout import is_f_ordered
 
 from . import creation
+from .history import may_overlap
 from .indexing import assign
 from .operands import array_value, dim_of, operand, record, wrap
 from .reductions import reduce as reduction
@@ -105,6 +106,11 @@ def copyto(dst: Any, src: Any, casting: Any = "same_kind", where: Any = True) ->
     if where is True:
         assign(target, value.value if isinstance(value, Literal) else src, casting)
         return
+    if may_overlap(target, operand(where)):
+        raise refuse(
+            "np.copyto into an array that shares memory with the mask cannot be captured; use a "
+            "copy of the mask"
+        )
     session = current()
     if value.type.dtype != target.type.dtype:
         value = session.record("astype", value, target.type.dtype, casting=casting)

@@ -23,6 +23,7 @@ from fxc.ir.types import ArrayType, ScalarType
 from fxc.ops.kernels import kernel_of
 from fxc.ops.metas.shapes import is_one, normalize_slice, same_dim
 
+from .history import known_array
 from .operands import (
     Traced,
     TracedValue,
@@ -30,7 +31,6 @@ from .operands import (
     constant,
     dim_of,
     has_traced,
-    known_array,
     operand,
 )
 from .session import current, refuse
@@ -309,7 +309,9 @@ def checked(index: Value, size: Dim, axis: int) -> Value:
     """
     known = known_array(index)
     if known is not None and isinstance(size, int):
-        return constant(kernel_of("wrap_index")(known, size, axis))
+        wrapped = kernel_of("wrap_index")(known, size, axis)
+        is_it = index.type.dtype == wrapped.dtype and np.array_equal(known, wrapped)
+        return index if is_it else constant(wrapped)
     found: Value = current().record("wrap_index", index, size, axis=axis)
     return found
 

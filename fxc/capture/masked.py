@@ -18,6 +18,7 @@ from fxc.ops.metas.shapes import is_one
 from fxc.ops.table import TABLE
 
 from .advanced import fitted, in_dtype
+from .history import hold_same, may_overlap
 from .indexing import Mask, check_masked_source
 from .operands import Traced, operand, record, wrap
 from .reductions import reduce
@@ -156,7 +157,7 @@ def _refusal(what: str) -> CaptureError:
 
 
 def _is_same_mask(read: MaskedRead, mask: Value, at: int) -> bool:
-    return current().holds_same(read.mask, read.at, mask, at)
+    return hold_same(read.mask, read.at, mask, at)
 
 
 def _check_harmless(name: str, operands: Sequence[Operand]) -> None:
@@ -231,6 +232,7 @@ def write(view: Value, mask: Mask, source: Any) -> None:
     given = in_dtype(source, view.type.dtype)
     if mask.is_mask:
         check_masked_source(given.type.rank)
+        check_apart(view, mask.value, source)
     given = fitted(given, view.type.rank - rank + 1)
     at = given.type.rank - 1 - behind  # the axis of the source along the masked elements
     if at >= 0 and not is_one(given.type.shape[at]):
@@ -239,6 +241,17 @@ def write(view: Value, mask: Mask, source: Any) -> None:
     if mask.place != mask.axis and given.type.rank:
         raise _refusal("in this write")
     _write_where(view, mask, spread(given, rank, behind))
+
+
+def check_apart(target: Value, *others: Any) -> None:
+    """Refuse a write by a mask that NumPy makes element by element while it reads the target."""
+    for other in others:
+        read = other._operand() if isinstance(other, Traced) else other
+        if may_overlap(target, read):
+            raise refuse(
+                "a write by a mask to an array that shares memory with the mask or the source "
+                "cannot be captured; use a copy of them"
+            )
 
 
 def _write_where(view: Value, mask: Mask, given: Operand) -> None:

@@ -107,12 +107,6 @@ def constant(array: np.ndarray) -> Value:
     return value
 
 
-def known_array(value: Value) -> np.ndarray | None:
-    """The elements of an array that is a constant of the program and has not been written."""
-    found = current().constants.get(value)
-    return None if found is None else found.array()
-
-
 def array_value(x: Any) -> Value:
     """The Value of ``np.asarray(x)``: for scalars a rank-0 array, for lists a joined one."""
     if isinstance(x, tuple | list) and has_traced(x):

@@ -13,6 +13,7 @@ from fxc.ops.metas.shapes import broadcast_shapes, is_zero, normalize_axis, same
 
 from . import advanced, creation, shaping
 from .elements import copyto, where
+from .history import known_array
 from .indexing import IndexArrays, assign, checked
 from .operands import (
     array_value,
@@ -20,7 +21,6 @@ from .operands import (
     constant,
     has_traced,
     kind_of,
-    known_array,
     record,
     wrap,
 )

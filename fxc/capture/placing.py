@@ -112,6 +112,7 @@ def putmask(a: Any, mask: Any, values: Any) -> None:
 def place(arr: Any, mask: Any, vals: Any) -> None:
     """As ``np.place``: values are used one after the other, and repeat."""
     target = _target(arr, "place")
+    masked.check_apart(target, mask, vals)
     chosen = _same_size(target, mask, "place")
     given = _flat(vals, target.type.dtype, np.place)
     size = given._type.shape[0]

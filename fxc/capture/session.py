@@ -6,7 +6,7 @@ The thread's current session is found by ``current()``; traced values belong to 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -15,7 +15,7 @@ from fxc.dispatch.dispatcher import Dispatcher
 from fxc.dispatch.trace import recording_into
 from fxc.ir.builder import GraphBuilder
 from fxc.ir.errors import CaptureError
-from fxc.ir.graph import ArrayConstant, Literal, Operand, Value
+from fxc.ir.graph import Literal, Operand, Value
 from fxc.ir.location import SourceLocation
 from fxc.ir.records import frozen
 from fxc.ir.symbols import Guard, recording
@@ -63,9 +63,8 @@ class Session:
         self._made_in: dict[Value, int] = {}
         self._count = 0
         # When a value was recorded, and an array last written (by its root): on the clock ``now``.
-        self._made: dict[Value, _Call] = {}
-        self._written: dict[Value, int] = {}
-        self.constants: dict[Value, ArrayConstant] = {}  # those that have not been written
+        self.made: dict[Value, Call] = {}
+        self.written: dict[Value, int] = {}
 
     def record(self, name: str, *args: Any, **kwargs: Any) -> Any:
         """Call an operator on operands; returns Values. See ``wrap``."""
@@ -90,20 +89,12 @@ class Session:
                 self._follow_origins(result, args)
             elif schema.is_view:
                 self.bases[result] = args[0]
-            else:
-                if name == "constant":
-                    self.constants[result] = args[0]
-                if self.region:
-                    self.homes[result] = self.region
-            self._made[result] = _Call(self._count, name, args, kwargs)
+            elif self.region:
+                self.homes[result] = self.region
+            self.made[result] = Call(self._count, name, args, kwargs)
         elif result is not None and self.region:
             self.homes.update((each, self.region) for each in result)
         return result
-
-    @property
-    def written(self) -> Collection[Value]:
-        """The arrays that own memory which was written."""
-        return self._written.keys()
 
     def enter_region(self) -> int:
         """Begin a region; gives the one around it, for ``leave_region``."""
@@ -146,7 +137,7 @@ class Session:
     def dynamic_indices(self, view: Value) -> Iterator[Value]:
         """The scalars of the graph that say which part of an array a view shows."""
         while view in self.bases:
-            call = self._made[view]
+            call = self.made[view]
             if call.name == "dynamic_select":
                 yield call.args[1]
             view = self.bases[view]
@@ -155,27 +146,6 @@ class Session:
     def now(self) -> int:
         """The number of operators recorded so far."""
         return self._count
-
-    def holds_same(self, left: Value, at: int, right: Value, later: int) -> bool:
-        """Whether ``left`` is known to have held at one time what ``right`` held at a later one.
-
-        It is if they are one value that was not written since, or come of the same operator on
-        operands of which the same is known.
-        """
-        if left is right:
-            return self._written.get(self.root(left), 0) <= min(at, later)
-        first, second = self._made.get(left), self._made.get(right)
-        if first is None or second is None or first.name != second.name:
-            return False
-        if TABLE[first.name].schema.is_view:  # its elements are those of its base at each time
-            times = (at, later)
-        else:
-            times = (first.at, second.at)
-            if any(self._written.get(value, 0) for value in (left, right)):
-                return False
-        return first.kwargs == second.kwargs and _all_same(
-            first.args, second.args, lambda a, b: self.holds_same(a, times[0], b, times[1])
-        )
 
     def _before_write(
         self,
@@ -195,8 +165,7 @@ class Session:
                     "a write, inside a branch or a loop, to an array from outside of it cannot be "
                     "captured; return the new array from the branch or carry it through the loop"
                 )
-            self._written[root] = self._count
-            self.constants.pop(root, None)
+            self.written[root] = self._count
 
     def _check_distinct(self, target: Value) -> None:
         """Refuse a write to, or through, a view in which one element stands at several places.
@@ -250,22 +219,13 @@ class Session:
 
 
 @frozen
-class _Call:
+class Call:
     """A recorded call, and when it was."""
 
     at: int
     name: str
     args: tuple[Any, ...]
     kwargs: dict[str, Any]
-
-
-def _all_same(left: Any, right: Any, same: Callable[[Value, Value], bool]) -> bool:
-    """Whether two arguments agree, where ``same`` tells of two values whether they do."""
-    if isinstance(left, tuple) and isinstance(right, tuple) and len(left) == len(right):
-        return all(_all_same(a, b, same) for a, b in zip(left, right, strict=True))
-    if isinstance(left, Value) and isinstance(right, Value):
-        return same(left, right)
-    return type(left) is type(right) and left == right
 
 
 class _Thread(threading.local):
