@@ -13,7 +13,7 @@ from fxc.ir.types import ArrayType, ScalarType
 
 from .operands import Traced, TracedValue, operand, record, wrap
 from .reductions import reduce
-from .session import current
+from .session import current, refuse
 from .traced_int import TracedInt
 from .ufunc_methods import array_ufunc
 from .ufuncs import BINARY, COMPARISONS, UNARY, call_ufunc, taken
