@@ -141,7 +141,7 @@ def test_cache_info_counts_and_cache_clear_forgets():
 
 
 def test_fallbacks_are_counted_by_operator():
-    program = check(lambda x: x + x, np.ones(2, "c16"))
+    program = check(lambda x: x + x, np.ones(2, "f2"))
     assert program.cache_info() == fxc.CacheInfo(1, 2, 0, {"add": 2})
 
 
@@ -312,7 +312,7 @@ def test_an_int_a_float_and_a_bool_are_not_confused():
 @pytest.mark.parametrize("k", [2j, np.complex128(2j)])
 def test_complex_numbers_are_inputs(k):
     program = check(lambda x, k: x * k, np.arange(3), k)
-    assert program.cache_info().fallbacks == {"multiply": 2}
+    assert program.cache_info() == fxc.CacheInfo(1, 2, 0, {})
 
 
 def test_a_number_that_python_asks_for_is_specialised():

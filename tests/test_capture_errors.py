@@ -70,7 +70,11 @@ REFUSED = [
     (lambda x: np.asarray(x.flat), (X,), "np.asarray of x.flat cannot be captured; use x.ravel()"),
     (lambda x: x.flat.coords, (X,), "x.flat.coords cannot be captured"),
     (lambda x: setattr(x, "flat", x.T), (X,), "an assignment to x.flat from x itself, element by"),
-    (lambda x: setattr(x.flags, "writeable", False), (X,), "an assignment to x.flags.writeable"),
+    (
+        lambda x: setattr(x.flags, "writeable", False),
+        (X,),
+        "an assignment to .writeable of a Flags",
+    ),
     (lambda x: np.repeat(x, [1, 2, 3], 0), (X,), "np.repeat with several numbers cannot be capt"),
     (
         lambda x: np.average(x, weights=x),

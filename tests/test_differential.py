@@ -238,8 +238,9 @@ OWN_CALLS: dict[str, Call] = {
     "ufunc_accumulate": _ufunc_accumulate,
     "ufunc_reduceat": lambda x, i, u, axis, dtype: getattr(np, u).reduceat(x, i, axis, dtype),
 }
-# Not called by users: fxc's own.
+# Not called by users: fxc's own, and what indexing by arrays is made of (test_advanced_indexing).
 INTERNAL = {"item", "constant", "int_value", "empty", "real_number", "imaginary_number"}
+INTERNAL |= {"dynamic_select", "gather", "index_put", "index_reduce", "masked_put", "wrap_index"}
 
 
 def call_of(op: Operator) -> Call | None:

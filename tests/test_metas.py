@@ -66,6 +66,7 @@ def like_layout(make):
 
 
 REAL = {
+    "expand_dims": np.expand_dims,
     **ufunc_methods.KERNELS,
     "slice": lambda x, index: x[(*map(python_slice, index), ...)],
     "select": lambda x, axis, index: x[(*(FULL,) * axis, index, ...)],

@@ -39,6 +39,8 @@ class Flags:
         return bool(getattr(self, _SHORT.get(name, name.lower())))
 
     def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):  # Python asks of any object what it may have
+            raise AttributeError(name)
         raise refuse(f"x.flags.{name} cannot be captured")
 
     @property

@@ -607,7 +607,9 @@ _BY_NAME: dict[str, Callable[[], Iterator[Make]]] = {
         _over(((2,),), shape=()),
     ),
     "broadcast": _chain(
-        _over(((2, 3),), shape=(3,)), _over(((2, 3, 4),), shape=(3, 1)), _over(((2,),), shape=())
+        _over(((2, 3),), ((3,),), shape=(3,)),
+        _over(((2, 3, 4),), shape=(3, 1)),
+        _over(((2,),), shape=()),
     ),
     "diagonal": _chain(
         _over((0, 0, 1), (1, 0, 1), (-1, 1, 0), shape=(3, 4)), _over((1, 2, 0), shape=_CUBE)
