@@ -1,7 +1,7 @@
 """Would random programs notice a bug? Each of ``tests/planted.py`` is found by some.
 
-``make fuzz`` looks through up to 5,000 programs for each bug and prints after how many it was found
-(the figures stand in ``docs/testing.md``); ``make test`` tries those that are found quickly.
+``make fuzz`` looks through up to 5,000 programs for each bug and prints after how many it was found;
+``make test`` tries those that are found quickly.
 """
 
 from __future__ import annotations
