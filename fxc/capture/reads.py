@@ -68,7 +68,7 @@ class Reads:
             if name in space:
                 seen = self.read(space[name], f"{root}[{name!r}]", name, name)
             else:
-                builtins = function.__builtins__  # type: ignore[attr-defined]
+                builtins = function.__builtins__
                 if name not in builtins:
                     raise NameError(f"name {name!r} is not defined", name=name)
                 self.outside.guards.check(f"{name!r} not in {root}", f"{name} is Python's own")
