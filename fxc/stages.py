@@ -120,10 +120,10 @@ def decomposed_graph(functional: Graph, index: BackendIndex) -> Graph:
 
 
 def _within_regions(graph: Graph, regions: Mapping[int, tuple[ViewSteps, ...]]) -> Graph:
-    """The graph with the regions of its inputs that its mutations must keep to."""
+    """The graph with these regions for mutations of inputs that have none."""
     assert graph.signature is not None
     mutations = tuple(
-        replace(m, regions=regions.get(m.input, ())) for m in graph.signature.mutations
+        replace(m, regions=m.regions or regions.get(m.input, ())) for m in graph.signature.mutations
     )
     return replace(graph, signature=replace(graph.signature, mutations=mutations))
 

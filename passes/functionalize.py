@@ -16,6 +16,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Sequence
 from dataclasses import field, replace
+from itertools import takewhile
 from typing import Any, ClassVar
 from weakref import WeakSet
 
@@ -52,6 +53,9 @@ from .aliases import Affine, Other, Path, extended, inverse_steps, region_of, st
 # kept as the user took them for views that the caller gets: strides of axes of size 1 show them.
 
 
+MOST_REGIONS = 8  # that a mutation lists
+
+
 @mutable
 class _Base:
     """Memory: its current value, and which value of which views have been derived from that."""
@@ -60,10 +64,23 @@ class _Base:
     value: Value
     input: int | None = None
     derived: dict[Path, Value] = field(default_factory=dict)
+    written: dict[Path, None] = field(default_factory=dict)
 
-    def update(self, value: Value) -> None:
+    def update(self, value: Value, where: Path) -> None:
         self.value = value
         self.derived = {}
+        self.written[tuple(takewhile(_is_region, where))] = None
+
+    def regions(self) -> tuple[tuple[ViewStep, ...], ...]:
+        """What has been written, as views of the whole; empty if that is too many, or all of it."""
+        paths = sorted(self.written, key=len)
+        outer = [p for i, p in enumerate(paths) if not any(p[: len(q)] == q for q in paths[:i])]
+        return tuple(map(steps_of, outer)) if () not in outer and len(outer) <= MOST_REGIONS else ()
+
+
+def _is_region(segment: Affine | Other) -> bool:
+    """Whether a view shows whole elements, and which ones is known."""
+    return isinstance(segment, Affine) or segment.step.op == "reshape"
 
 
 @frozen(eq=False)
@@ -103,7 +120,7 @@ def functionalize(graph: Graph, leaves: Sequence[OutputLeaf], dispatcher: Dispat
         boundary = _Boundary(run, graph)
         outputs = tuple(boundary.leaf(leaf) for leaf in leaves)
         mutations = tuple(
-            Mutation(place, boundary.new_result(base.value))
+            Mutation(place, boundary.new_result(base.value), base.regions())
             for place, base in enumerate(bases)
             if base is not None and base.value is not inputs[place]
         )
@@ -266,7 +283,7 @@ class Functionalization:
             wholes.append(self.copies(wholes[-1], steps_of((segment,)))[-1])
         for segment, whole in reversed(list(zip(target.path, wholes, strict=False))):
             content = self.written_back(segment, whole, content)
-        base.update(self.in_layout(content, base))
+        base.update(self.in_layout(content, base), target.path)
 
     def written_back(self, segment: Affine | Other, whole: Value, content: Operand) -> Operand:
         """``whole`` with ``content`` in place of what a view of it shows."""

@@ -14,6 +14,9 @@ import pytest
 from numpy.lib.stride_tricks import as_strided
 
 import fxc
+import fxc.assemble
+import fxc.stages
+from fxc.ops.kernels import kernel_of
 from tests.bodies import check
 from tests.outcomes import Outcome, difference, leaves, run
 
@@ -289,6 +292,42 @@ def test_results_share_memory_where_numpys_do_and_calls_never():
 
 def _of(array: np.ndarray, *inputs: np.ndarray) -> bool:
     return any(np.may_share_memory(array, each) for each in inputs)
+
+
+# ------------------------------------------------------------------ what is written
+
+
+def in_parts(x):
+    x[1:3] += 1
+    order = np.sort(x[:4])  # NumPy runs it: nothing is written to the argument before
+    x[::4] = order[::2]
+    x.reshape(2, 4)[1, 2:] -= order[0]
+
+
+@pytest.mark.parametrize("backend", ["llvm", "numpy"])
+def test_only_the_parts_that_are_written_are_stored(monkeypatch, backend):
+    """What somebody else stores next to them while the call runs stays."""
+    x, others = np.arange(8.0)[::-1].copy(), [3, 5]
+
+    def meddling(name):
+        kernel = kernel_of(name)
+
+        def sort(*args):
+            result = kernel(*args)
+            x[others] = -7
+            return result
+
+        return sort if name == "sort" else kernel
+
+    monkeypatch.setattr(fxc.assemble, "kernel_of", meddling)
+    monkeypatch.setattr(fxc.stages, "kernel_of", meddling)
+    expected = x.copy()
+    in_parts(expected)
+    expected[others] = -7
+    program = fxc.compile(in_parts, fullgraph=True, backend=backend)
+    program(x)
+    assert np.array_equal(x, expected)
+    assert program.cache_info().eager_calls == 0
 
 
 # ------------------------------------------------------------------ exceptions

@@ -207,7 +207,7 @@ functional running(%x: f64[8])
   %3: f64[8] = slice_scatter(%x, %2, [1:8:1])
   return %3
   signature
-    %x := result 0""",
+    %x := result 0 in slice([1:8:1])""",
         )
 
     def test_minus_first(self) -> None:
@@ -233,7 +233,7 @@ functional through_a_view_of_a_view(%x: f64[8])
   %3: f64 = sum(%2, axis=None, keepdims=False, dtype=None)
   return %3, %2
   signature
-    %x := result 1
+    %x := result 1 in slice([1:6:2])
     output 0 = result 0: f64""",
         )
 
@@ -272,7 +272,7 @@ functional seen_through_another_view(%x: f64[8])
   %4: f64[6] = multiply(%3, 2.0)
   return %4, %2
   signature
-    %x := result 1
+    %x := result 1 in slice([0:4:1])
     output 0 = result 0: f64[6]""",
         )
 
@@ -300,7 +300,7 @@ functional rows_that_do_not_swap(%x: f64[6, 4])
   %3: f64[6, 4] = select_scatter(%1, %0, 0, 1)
   return %3
   signature
-    %x := result 0""",
+    %x := result 0 in select(0, 0) in select(0, 1)""",
         )
 
 

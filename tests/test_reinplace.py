@@ -42,7 +42,7 @@ decomposed bump(%x: f64[4])
   %4: f64[4] = select_scatter(%2, %3, 0, 0) into %2
   return %4
   signature
-    %x := result 0""",
+    %x := result 0 in slice([1:3:1]) in select(0, 0)""",
     )
     assert str(parse_graph(str(graph), lambda name: TABLE[name].schema)) == str(graph)
 

@@ -221,7 +221,7 @@ functional relax(%u: f64[8])
   %7: f64[8] = slice_scatter(%u, %6, [1:7:1])
   return %7
   signature
-    %u := result 0""",
+    %u := result 0 in slice([1:7:1])""",
         )
 
     def test_loops(self) -> None:

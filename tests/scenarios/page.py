@@ -38,8 +38,9 @@ Where a program writes to its arguments, it is run on read-only ones, too.
 | … | is being worked on: as NumPy, compiled or not |
 | – | does not exist |
 
-No mark means another result: there are no known differences but the sign and payload of nans, and
-floating-point warnings ([numerics](numerics.md)).
+No mark means another result: there are no known differences but the sign and payload of nans,
+floating-point warnings ([numerics](numerics.md)), and `.strides` along axes of size 1 of new arrays in
+another order than C.
 
 The layouts: C and Fortran order; every second element of a larger array; all steps negative; no
 elements; rank 0; and two arrays that share part of their memory: the two that the program takes,
