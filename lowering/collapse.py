@@ -20,21 +20,30 @@ from .loops import (
     blocks_of,
     with_blocks,
 )
+from .over_parts import over_parts
 
 
 def collapse(program: Program, stmt: Stmt) -> Stmt:
-    """Two perfectly nested loops as one, where every access moves on evenly across both."""
+    """Two perfectly nested loops as one, where every access moves on evenly across both.
+
+    The parts of complex numbers are a loop, too, where the same is done to both.
+    """
     blocks = tuple(tuple(collapse(program, s) for s in b) for b in blocks_of(stmt))
     stmt = with_blocks(stmt, blocks)
-    match stmt:
-        case Loop(body=(Loop() as inner,)) if _is_even(program, stmt, inner):
-            flat = symbol(stmt.var, hint=0, lower=0)
-            dims = {stmt.var: flat // inner.size, inner.var: flat % inner.size}
-            levels = {s.levels for s in inner.body if isinstance(s, Accumulate)}
-            body = tuple(_lifted(rename(s, dims), bool(levels)) for s in inner.body)
-            return replace(stmt, size=stmt.size * inner.size, body=body)
-        case _:
-            return stmt
+    nests = [stmt] if not isinstance(stmt, Loop) else [stmt, *over_parts(program, stmt)]
+    for nest in nests:
+        match nest:
+            case Loop(body=(Loop() as inner,)) if _is_even(program, nest, inner):
+                return _collapsed(nest, inner)
+    return stmt
+
+
+def _collapsed(outer: Loop, inner: Loop) -> Loop:
+    flat = symbol(outer.var, hint=0, lower=0)
+    dims = {outer.var: flat // inner.size, inner.var: flat % inner.size}
+    levels = {s.levels for s in inner.body if isinstance(s, Accumulate)}
+    body = tuple(_lifted(rename(s, dims), bool(levels)) for s in inner.body)
+    return replace(outer, size=outer.size * inner.size, body=body)
 
 
 def _lifted(stmt: Stmt, carried: bool) -> Stmt:

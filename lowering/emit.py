@@ -119,8 +119,7 @@ class Emitter:
         self.program = program
         self.prefix = prefix
         self.regs = Registers()
-        # Complex numbers loaded in this block: by storage and offset.
-        self.numbers: dict[tuple[str, Dim], str] = {}
+        self.numbers = interleaved.Numbers(self)
         self.total_lanes = 0  # lanes of the totals, where they are fewer than those of the values
 
     def inside(self, function: FunctionText) -> Emitter:
@@ -258,51 +257,17 @@ class Emitter:
             loaded = code.op(f"load {code.of(memory)}, ptr {pointer}, align {itemsize}")
             loaded = self._reversed(loaded, memory, code)
             return self._to_register(loaded, dtype, code), code.count
-        if interleaved.is_unit_step(self.program.buffers[stmt.buffer], place.step):
-            assert isinstance(place.step, int)
-            return self._load_part(stmt, offset, place.step, code), code.count
+        if interleaved.is_part(self.program, stmt):
+            return self.numbers.load(stmt, code), code.count
         gathered = "poison"
-        for lane, pointer in self._lane_pointers(stmt.buffer, place, code):
+        for lane, pointer in self.lane_pointers(stmt.buffer, place, code):
             element = code.op(f"load {memory}, ptr {pointer}, align {itemsize}")
             gathered = code.op(
                 f"insertelement {code.of(memory)} {gathered}, {memory} {element}, i32 {lane}"
             )
         return self._to_register(gathered, dtype, code), code.count
 
-    def _load_part(self, stmt: Load, offset: Dim, step: int, code: Lanes) -> str:
-        """One part of the complex numbers in the lanes; the numbers are loaded once for both."""
-        itemsize = stmt.dtype.itemsize
-        start = interleaved.lowest(offset, step, stmt.index[-1], itemsize, code)
-        key = (self.program.buffers[stmt.buffer].storage, start)
-        if key not in self.numbers:
-            self.numbers[key] = interleaved.load(code, stmt, self.address(stmt.buffer, start))
-        return interleaved.part_of(code, stmt, self.numbers[key], step)
-
-    def _store_pair(self, pair: tuple[Store, Store], code: Lanes) -> bool:
-        """Store both parts of complex numbers at once, if the lanes lie next to each other."""
-        stmt, dtype = pair[0], pair[0].dtype
-        buffer = self.program.buffers[stmt.buffer]
-        offset = byte_offset(buffer, stmt.index)
-        step = self.in_lanes(offset).step
-        if code.count == 1 or not interleaved.is_unit_step(buffer, step):
-            return False
-        assert isinstance(step, int)
-        re, im = (self.atom(each.value, dtype, code) for each in pair)
-        whole = interleaved.joined(code, stmt, (re, im), step)
-        start = interleaved.lowest(offset, step, 0, dtype.itemsize, code)
-        kind = f"<{2 * code.count} x {memory_type(dtype)}>"
-        pointer = self.address(stmt.buffer, start)
-        self.function.do(f"store {kind} {whole}, ptr {pointer}, align {dtype.itemsize}")
-        self._forget(stmt)
-        return True
-
-    def _forget(self, stmt: Store) -> None:
-        """The complex numbers that ``stmt`` may overwrite have to be loaded again."""
-        storage = self.program.buffers[stmt.buffer].storage
-        for key in [key for key in self.numbers if key[0] == storage]:
-            del self.numbers[key]
-
-    def _lane_pointers(self, buffer: str, place: InLanes, code: Lanes) -> Iterator[tuple[int, str]]:
+    def lane_pointers(self, buffer: str, place: InLanes, code: Lanes) -> Iterator[tuple[int, str]]:
         op = self.function.op
         pointer = self.address(buffer, place.start)
         stride = self.dim(place.known_step)
@@ -350,7 +315,7 @@ class Emitter:
             kind = code.of(memory)
             self.function.do(f"store {kind} {value}, ptr {pointer}, align {itemsize}")
             return
-        for lane, pointer in self._lane_pointers(stmt.buffer, place, code):
+        for lane, pointer in self.lane_pointers(stmt.buffer, place, code):
             element = code.op(f"extractelement {code.of(memory)} {value}, i32 {lane}")
             self.function.do(f"store {memory} {element}, ptr {pointer}, align {itemsize}")
 
@@ -379,7 +344,7 @@ class Emitter:
         done = -1
         for number, stmt in enumerate(block):
             pair = interleaved.pair_at(self.program, block, number)
-            if number == done or (pair is not None and self._store_pair(pair, code)):
+            if number == done or (pair is not None and self.numbers.store(pair, code)):
                 done = number + (number != done)
                 continue
             match stmt:
@@ -398,7 +363,7 @@ class Emitter:
                 case _:
                     self.straight(stmt, code)
             if isinstance(stmt, Store):
-                self._forget(stmt)
+                self.numbers.forget(stmt)
             elif isinstance(stmt, Loop | If | For | Matmul):
                 self.numbers.clear()
 
@@ -604,9 +569,11 @@ class Emitter:
             return None
         for stmt in loop.body:
             if isinstance(stmt, Store):
-                itemsize = stmt.dtype.itemsize
-                offset = byte_offset(self.program.buffers[stmt.buffer], stmt.index)
-                if step_of(offset, loop.var) == itemsize and lanes * itemsize % CACHE_LINE == 0:
+                buffer = self.program.buffers[stmt.buffer]
+                step = step_of(byte_offset(buffer, stmt.index), loop.var)
+                if not isinstance(step, int) or step <= 0 or lanes * step % CACHE_LINE:
+                    continue
+                if interleaved.is_unit_step(buffer, step):
                     return stmt
         return None
 
@@ -617,7 +584,7 @@ class Emitter:
         pointer = self.address(store.buffer, substitute(offset, {loop.var: 0}))
         address = f.op(f"ptrtoint ptr {pointer} to i64")
         low = f.op(f"and i64 {address}, {CACHE_LINE - 1}")
-        return f.op(f"udiv i64 {low}, {store.dtype.itemsize}")
+        return f.op(f"udiv i64 {low}, {step_of(offset, loop.var)}")
 
     def _hoist_functions(self, loop: Loop) -> None:
         """Compute quotients, remainders and the like before a loop that does not change them."""
