@@ -39,6 +39,7 @@ from .loops import (
     Param,
     Program,
 )
+from .masked import check_count
 from .reductions import reduction, scan
 from .writes import UPDATES, aim, finish, free_target, join, scatter, store, whole
 
@@ -74,7 +75,8 @@ def build_loops(graph: Graph) -> Program:
         if not mutation.regions:
             aim(context, graph.body, graph.outputs[mutation.result], name)
     raising = [place for place, node in enumerate(graph.nodes) if _may_raise(node)]
-    context.commits_from = raising[-1] + 1 if raising else 0
+    if raising:  # a check of native code comes before what its node stores
+        context.commits_from = raising[-1] + (graph.nodes[raising[-1]].op not in CHECKED)
     for position, node in enumerate(graph.nodes):
         scope.position = position
         visit(context, node)
@@ -164,11 +166,13 @@ def visit(context: Context, node: Node) -> None:
         boxed(context, node)
         return
     match TABLE[node.op].tag:
-        case Tag.POINTWISE if node.op in CHECKED:
+        case Tag.POINTWISE if node.op == "wrap_index":
             wrap_index(context, node)
         case Tag.POINTWISE | Tag.VIEW | Tag.GATHER | Tag.FACTORY:
             _inline(context, node)
         case Tag.SCATTER | Tag.INDEX_PUT:
+            if node.op == "masked_put":
+                check_count(context, node)
             scatter(context, node)
         case Tag.REDUCTION:
             reduction(context, node)
@@ -184,7 +188,9 @@ def visit(context: Context, node: Node) -> None:
             raise AssertionError(f"{node.op} has no lowering")
 
 
-CHECKED = frozenset({"wrap_index"})  # operators whose native code looks for what NumPy raises for
+CHECKED = frozenset(
+    {"wrap_index", "masked_put"}
+)  # operators whose native code looks for what NumPy raises for
 CONTROL = {"cond": control.cond, "fori_loop": control.fori_loop}
 
 

@@ -48,7 +48,9 @@ def is_native(node: Node) -> bool:
         case Tag.CONTROL:
             return all(is_native(inner) for region in node.regions for inner in region.nodes)
         case Tag.INDEX_PUT:
-            return node.op == "index_put" or (node.op == "index_reduce" and _has_update(node))
+            if node.op == "masked_put":
+                return bool(node.arg("mask").type.rank)
+            return node.op == "index_put" or _has_update(node)
         case Tag.VIEW | Tag.SCATTER:
             return has_index(TABLE[node.op])
         case Tag.GATHER | Tag.JOIN:
@@ -93,6 +95,6 @@ def has_code(op: Operator) -> bool:
         case Tag.FACTORY | Tag.GATHER | Tag.JOIN | Tag.CONTRACTION | Tag.CONTROL:
             return True
         case Tag.INDEX_PUT:
-            return op.name in ("index_put", "index_reduce")
+            return True
         case _:
             return False

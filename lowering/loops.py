@@ -377,8 +377,9 @@ class _Printer:
                 case If(condition, then, orelse):
                     self.lines.append(f"{pad}if {self.atom(condition, known)}")
                     self.block(then, depth + 1, dict(known))
-                    self.lines.append(f"{pad}else")
-                    self.block(orelse, depth + 1, dict(known))
+                    if orelse:
+                        self.lines.append(f"{pad}else")
+                        self.block(orelse, depth + 1, dict(known))
                 case Matmul(out, x, y):
                     self.lines.append(f"{pad}{out} = matmul({x}, {y})")
                 case Boxed(op, args, outs):

@@ -21,6 +21,7 @@ from .delayed import store_behind
 from .index_maps import PART_VIEWS, Idx, broadcast
 from .indexed import index_space, indexed, update_dtypes, updated, view_index
 from .loops import Buffer, Element, Load, Stmt, Store
+from .masked import store_masked
 
 # From an index into what is stored to the index of the buffer that it is stored at.
 Place = Callable[[Body, Idx], Idx]
@@ -347,6 +348,10 @@ def _is_unset(context: Context, base: Operand) -> bool:
 
 def store_region(context: Context, node: Node, name: str, outer: Place) -> None:
     """Store the source of a scatter node at its region, which lies at ``outer`` of ``name``."""
+    if node.op == "masked_put":
+        _read_apart(context, node, name)
+        store_masked(context, node, name, outer)
+        return
     if TABLE[node.op].tag is Tag.INDEX_PUT:
         _store_indexed(context, node, name, outer)
         return
@@ -368,6 +373,21 @@ def store_region(context: Context, node: Node, name: str, outer: Place) -> None:
             store_joined(context, inner, name, place)
             return
     store(context, source, name, place, node.loc)
+
+
+def _read_apart(context: Context, node: Node, name: str) -> None:
+    """Place what a ``masked_put`` reads so that storing to a buffer does not change it."""
+    storage = context.buffers[name].storage
+    for operand in (node.arg("mask"), node.arg("source")):
+        if not isinstance(operand, Value):
+            continue
+        if storage in context.reads_of(operand):
+            context.copies.append(
+                f"{node.loc or ''} read before it is overwritten in {name}".strip()
+            )
+            place_apart(context, operand)
+        elif context.weights.get(operand, 0) >= STRETCHED_WEIGHT:
+            context.place_value(operand)
 
 
 def _store_indexed(context: Context, node: Node, name: str, outer: Place) -> None:
