@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import itertools
 import re
 from typing import Any
@@ -10,8 +11,9 @@ import numpy as np
 import pytest
 
 import fxc
-from tests.outcomes import ASPECTS, Outcome, differences, leaves, run
+from tests.outcomes import ASPECTS, Outcome, differences, leaf_difference, leaves, run
 from tests.scenarios import SCENARIOS
+from tests.scenarios.boundary import effects
 from tests.scenarios.layouts import arguments, program
 from tests.scenarios.model import LAYOUTS, Absent, Pending, Refused, Scenario
 from tests.scenarios.page import PAGE, as_numpy, page, protected, writes
@@ -64,6 +66,28 @@ def test_otherwise_compiled(scenario: Scenario, layout: str, options: dict[str, 
         return
     assert_same(expected, run(compiled, arguments(scenario, layout)))
     assert compiled.cache_info().eager_calls == (expected.error is not None)
+
+
+PURE = [each for each in SCENARIOS if each.expected("C") is None and each.group != effects.title]
+
+
+@pytest.mark.parametrize("scenario", PURE, ids=lambda scenario: scenario.name)
+def test_functionalized(scenario: Scenario) -> None:
+    """The pure function leaves its arguments alone, and gives what they would have become."""
+    expected = as_numpy(scenario, "C")
+    if expected.error is not None:
+        return
+    before, given = (arguments(scenario, "C") for _ in range(2))
+    result, changed = fxc.functionalize(scenario.program)(*given)
+    assert not differences(Outcome(None, None, before), Outcome(None, None, given))
+    wrong = differences(
+        Outcome(expected.result, None, ()), Outcome(result, None, ()), strides=False
+    )
+    assert "value" not in wrong, wrong
+    names = inspect.signature(scenario.program).bind(*expected.inputs).arguments
+    for name, array in changed.items():
+        assert not leaf_difference(eval(name, {}, names), array, strides=False)
+    assert bool(changed) == writes(scenario, "C")
 
 
 WRITING = [cell for cell in CELLS if writes(*cell.values)]  # type: ignore[arg-type]
