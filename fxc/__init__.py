@@ -17,6 +17,7 @@ from .ir.errors import CaptureError, CaptureWarning, FxcError, InternalError
 if TYPE_CHECKING:
     from .capture.control import cond as cond
     from .capture.control import fori_loop as fori_loop
+    from .capture.control import while_loop as while_loop
     from .exported import ExportedProgram as ExportedProgram
     from .exported import export as export
     from .exported import load as load
@@ -38,12 +39,14 @@ __all__ = [
     "functionalize",
     "load",
     "register_pytree_node",
+    "while_loop",
 ]
 
 # What not every program uses is imported when it is first asked for: importing fxc stays cheap.
 _LATER = {
     "cond": "fxc.capture.control",
     "fori_loop": "fxc.capture.control",
+    "while_loop": "fxc.capture.control",
     "ExportedProgram": "fxc.exported",
     "export": "fxc.exported",
     "load": "fxc.exported",

@@ -191,7 +191,11 @@ def visit(context: Context, node: Node) -> None:
 CHECKED = frozenset(
     {"wrap_index", "masked_put"}
 )  # operators whose native code looks for what NumPy raises for
-CONTROL = {"cond": control.cond, "fori_loop": control.fori_loop}
+CONTROL = {
+    "cond": control.cond,
+    "fori_loop": control.fori_loop,
+    "while_loop": control.while_loop,
+}
 
 
 def _inline(context: Context, node: Node) -> None:

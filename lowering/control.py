@@ -10,7 +10,7 @@ from fxc.ir.graph import Literal, Node, Operand, Region, Value
 from fxc.ir.symbols import symbol
 
 from .context import Body, Context, Scope, free_values, new_scope
-from .loops import Atom, For, If, Stmt
+from .loops import Atom, For, If, Stmt, While
 from .writes import aim, place_apart, store, whole
 
 BOOL = np.dtype(bool)
@@ -65,26 +65,58 @@ def cond(context: Context, node: Node, visit: Visit) -> None:
 def fori_loop(context: Context, node: Node, visit: Visit) -> None:
     """``For`` around the body; carried values live in buffers that the body updates."""
     body: Region = node.arg("body")
-    initial: Sequence[Operand] = node.arg("init")
     _settle(context, node)
     lo, hi = scalar(context, node.arg("lo")), scalar(context, node.arg("hi"))
-    carried: list[str] = []
-    busy = {context.storage_of(value) for value in free_values(node)}  # the body reads them
-    for value, output in zip(initial, node.outputs, strict=True):
-        carried.append(_carried(context, value, output, busy))
-        busy.add(carried[-1])
+    carried = _start(context, node)
     counter, *params = body.params
     context.dim_of[counter] = symbol(counter.name, hint=0)
-    for param, name in zip(params, carried, strict=True):
-        context.put(param, name)
-    for result, name in zip(body.results, carried, strict=True):
-        aim(context, body, result, name)
-    scope = _enter(context, body, visit, set(carried))
-    _carry(context, body.results, carried, node)
-    context.scopes.pop()
-    context.emit(For(counter.name, lo, hi, tuple(scope.statements), node.loc))
+    stmts, leave = _body(context, node, params, carried, visit)
+    context.emit(For(counter.name, lo, hi, stmts, node.loc, leave))
     for output, name in zip(node.outputs, carried, strict=True):
         context.put(output, name)
+
+
+def while_loop(context: Context, node: Node, visit: Visit) -> None:
+    """``While`` around the test and the body; both read the buffers of the carried values."""
+    test: Region = node.arg("test")
+    _settle(context, node)
+    carried = _start(context, node)
+    for param, name in zip(test.params, carried, strict=True):
+        context.put(param, name)
+    scope = _enter(context, test, visit, set())
+    condition = truth(context, test.results[0])
+    context.scopes.pop()
+    stmts, _ = _body(context, node, node.arg("body").params, carried, visit)
+    context.emit(While(tuple(scope.statements), condition, stmts, node.loc))
+    for output, name in zip(node.outputs, carried, strict=True):
+        context.put(output, name)
+
+
+def _start(context: Context, node: Node) -> list[str]:
+    """The buffers of what a loop carries, with the initial values."""
+    carried: list[str] = []
+    busy = {context.storage_of(value) for value in free_values(node)}  # its regions read them
+    for value, output in zip(node.arg("init"), node.outputs, strict=True):
+        carried.append(_carried(context, value, output, busy))
+        busy.add(carried[-1])
+    return carried
+
+
+def _body(
+    context: Context, node: Node, params: Sequence[Value], carried: Sequence[str], visit: Visit
+) -> tuple[tuple[Stmt, ...], Atom | None]:
+    """The statements of an iteration, and the scalar in them that says to leave the loop."""
+    body: Region = node.arg("body")
+    results, flags = body.results[: len(carried)], body.results[len(carried) :]
+    for param, name in zip(params, carried, strict=True):
+        context.put(param, name)
+    for result, name in zip(results, carried, strict=True):
+        aim(context, body, result, name)
+    scope = _enter(context, body, visit, set(carried))
+    leave = truth(context, flags[0]) if flags else None
+    _carry(context, results, carried, node)
+    context.scopes.pop()
+    return tuple(scope.statements), leave
 
 
 def _bind(context: Context, param: Value, operand: Operand) -> None:

@@ -44,6 +44,7 @@ from .loops import (
     Program,
     Stmt,
     Store,
+    While,
     atoms_read,
     walk,
 )
@@ -358,13 +359,15 @@ class Emitter:
                     self.branch(stmt)
                 case For():
                     self.user_loop(stmt)
+                case While():
+                    self.while_loop(stmt)
                 case Matmul():
                     emit_matmul(self, stmt)
                 case _:
                     self.straight(stmt, code)
             if isinstance(stmt, Store):
                 self.numbers.forget(stmt)
-            elif isinstance(stmt, Loop | If | For | Matmul):
+            elif isinstance(stmt, Loop | If | For | While | Matmul):
                 self.numbers.clear()
 
     def accumulate(self, stmt: Accumulate, code: Lanes) -> None:
@@ -464,9 +467,12 @@ class Emitter:
         step: int,
         lanes: int,
         carried: Sequence[Accumulate],
-        body: Callable[[], None],
+        body: Callable[[], str | None],
     ) -> None:
-        """The loop itself: ``var`` from ``start`` while below ``stop``, totals carried along."""
+        """The loop itself: ``var`` from ``start`` while below ``stop``, totals carried along.
+
+        ``body`` may give a register: that it is true ends the loop, which then carries no totals.
+        """
         f, code = self.function, Lanes(self.function, lanes)
         head, inside, done = f.new_label("head"), f.new_label("body"), f.new_label("done")
         before = f.block
@@ -484,11 +490,11 @@ class Emitter:
         f.start(inside)
         outer = self.regs.copy()
         self.regs.dims[var] = counter
-        body()
+        leaves = body()
         totals = {key: self.regs.totals[key] for key, _ in keys}
         latch = f.block
         f.lines.append(f"  {following} = add nsw nuw i64 {counter}, {step}")
-        f.do(f"br label %{head}")
+        f.do(f"br i1 {leaves}, label %{done}, label %{head}" if leaves else f"br label %{head}")
         lines = [f"  {counter} = phi i64 [ {start}, %{before} ], [ {following}, %{latch} ]"]
         for key, dtype in keys:
             kind = code.type(dtype)
@@ -704,7 +710,27 @@ class Emitter:
     def user_loop(self, stmt: For) -> None:
         code = Lanes(self.function, 1)
         lo, hi = self.atom(stmt.lo, I64, code), self.atom(stmt.hi, I64, code)
-        self.counted(stmt.var, lo, hi, 1, 1, (), lambda: self.block(stmt.body))
+
+        def body() -> str | None:
+            self.block(stmt.body)
+            return None if stmt.leave is None else self.atom(stmt.leave, BOOL, code)
+
+        self.counted(stmt.var, lo, hi, 1, 1, (), body)
+
+    def while_loop(self, stmt: While) -> None:
+        f = self.function
+        head, inside, done = f.new_label("test"), f.new_label("body"), f.new_label("done")
+        outer = self.regs.copy()
+        f.do(f"br label %{head}")
+        f.start(head)
+        self.block(stmt.test)
+        condition = self.atom(stmt.condition, BOOL, Lanes(f, 1))
+        f.do(f"br i1 {condition}, label %{inside}, label %{done}")
+        f.start(inside)
+        self.block(stmt.body)
+        f.do(f"br label %{head}")
+        f.start(done)
+        self.regs = outer
 
 
 def _fits(loop: Loop) -> bool:

@@ -23,6 +23,7 @@ from .loops import (
     Program,
     Stmt,
     Store,
+    While,
     blocks_of,
     with_blocks,
 )
@@ -133,18 +134,25 @@ def _once(stmt: Compute | Index, key: object, known: _Known) -> Stmt | None:
 
 
 def _forward_nested(program: Program, stmt: Stmt, known: _Known) -> Stmt:
-    stmt = _with_atoms(stmt, known)
-    blocks = tuple(_forwarded(program, b, known.inner(program, b)) for b in blocks_of(stmt))
+    given = blocks_of(stmt)
+    if isinstance(stmt, While):  # the test runs again behind the body
+        inside = known.inner(program, (stmt,))
+        blocks = tuple(_forwarded(program, b, inside.inner(program, b)) for b in given)
+    else:
+        blocks = tuple(_forwarded(program, b, known.inner(program, b)) for b in given)
     written = {a.storage for a in accesses(program, stmt) if a.written}
     known.forget(program, written)
-    return with_blocks(stmt, blocks)
+    return _with_atoms(with_blocks(stmt, blocks), known)
 
 
 def _with_atoms(stmt: Stmt, known: _Known) -> Stmt:
     match stmt:
         case If():
             return replace(stmt, condition=known.atom(stmt.condition))
-        case For():
-            return replace(stmt, lo=known.atom(stmt.lo), hi=known.atom(stmt.hi))
+        case For(leave=leave):
+            leave = None if leave is None else known.atom(leave)
+            return replace(stmt, lo=known.atom(stmt.lo), hi=known.atom(stmt.hi), leave=leave)
+        case While():
+            return replace(stmt, condition=known.atom(stmt.condition))
         case _:
             return stmt

@@ -29,6 +29,7 @@ from .loops import (
     Program,
     Stmt,
     Store,
+    While,
     atoms_read,
     blocks_of,
     walk,
@@ -56,7 +57,7 @@ def fuse(program: Program) -> Program:
 
 
 def _merge_block(program: Program, block: Block) -> Block:
-    if not any(isinstance(stmt, Loop | For | If) for stmt in block):
+    if not any(isinstance(stmt, Loop | For | If | While) for stmt in block):
         return block
     done: list[Stmt] = []
     known: list[list[Access]] = []

@@ -190,11 +190,25 @@ class If:
 
 @frozen
 class For:
-    """``for var in lo:hi``: a loop of the user's program, with integer scalars as bounds."""
+    """``for var in lo:hi``: a loop of the user's program, with integer scalars as bounds.
+
+    It ends after an iteration in which ``leave``, a bool scalar of the body, holds.
+    """
 
     var: str
     lo: Atom
     hi: Atom
+    body: tuple[Stmt, ...]
+    loc: SourceLocation | None = None
+    leave: Atom | None = None
+
+
+@frozen
+class While:
+    """Run ``test``, which computes ``condition``, and while that holds, ``body`` and ``test``."""
+
+    test: tuple[Stmt, ...]
+    condition: Atom
     body: tuple[Stmt, ...]
     loc: SourceLocation | None = None
 
@@ -240,7 +254,9 @@ class InputArg:
     input: int
 
 
-Stmt = Load | Compute | Index | Store | Accumulate | Check | Loop | If | For | Matmul | Boxed
+Stmt = (
+    Load | Compute | Index | Store | Accumulate | Check | Loop | If | For | While | Matmul | Boxed
+)
 
 
 @frozen
@@ -285,7 +301,7 @@ def walk(body: tuple[Stmt, ...], *, into_loops: bool = True) -> Iterator[Stmt]:
     """Every statement, outer ones first."""
     for stmt in body:
         yield stmt
-        if isinstance(stmt, Loop | For | If):
+        if isinstance(stmt, Loop | For | If | While):
             for inner in blocks_of(stmt, into_loops=into_loops):
                 yield from walk(inner, into_loops=into_loops)
 
@@ -299,6 +315,8 @@ def blocks_of(stmt: Stmt, *, into_loops: bool = True) -> tuple[tuple[Stmt, ...],
             return (body,)
         case If(then=then, orelse=orelse):
             return (then, orelse)
+        case While(test=test, body=body):
+            return (test, body)
         case _:
             return ()
 
@@ -310,6 +328,8 @@ def with_blocks(stmt: Stmt, blocks: tuple[tuple[Stmt, ...], ...]) -> Stmt:
             return replace(stmt, body=blocks[0])
         case If():
             return replace(stmt, then=blocks[0], orelse=blocks[1])
+        case While():
+            return replace(stmt, test=blocks[0], body=blocks[1])
         case _:
             return stmt
 
@@ -339,7 +359,15 @@ class _Printer:
         self.lines.append(f"  bytes moved {traffic(program)}; copies {len(program.copies)}")
         return "\n".join(self.lines)
 
-    def block(self, body: tuple[Stmt, ...], depth: int, known: dict[str, str]) -> None:
+    def block(
+        self,
+        body: tuple[Stmt, ...],
+        depth: int,
+        known: dict[str, str],
+        flag: Atom | None = None,
+        says: str = "",
+    ) -> None:
+        """The lines of a block, and what the ``flag`` computed in it says."""
         pad = "  " * depth
         for stmt in body:
             match stmt:
@@ -370,9 +398,14 @@ class _Printer:
                     text = f"{pad}for {stmt.var} in 0:{stmt.size}{step}"
                     self.lines.append(text + (remark if len(remark) > 4 else ""))
                     self.block(stmt.body, depth + 1, dict(known))
-                case For(var, lo, hi, inner):
+                case For(var, lo, hi, inner, leave=leave):
                     bounds = f"{self.atom(lo, known)}:{self.atom(hi, known)}"
                     self.lines.append(f"{pad}loop {var} in {bounds}")
+                    self.block(inner, depth + 1, dict(known), leave, "leave if")
+                case While(test, condition, inner):
+                    self.lines.append(f"{pad}while")
+                    self.block(test, depth + 1, dict(known), condition, "holds")
+                    self.lines.append(f"{pad}do")
                     self.block(inner, depth + 1, dict(known))
                 case If(condition, then, orelse):
                     self.lines.append(f"{pad}if {self.atom(condition, known)}")
@@ -387,6 +420,8 @@ class _Printer:
                         a.buffer if isinstance(a, BufferArg) else repr(a) for a in args
                     )
                     self.lines.append(f"{pad}{', '.join(outs)} = numpy.{op}({shown})")
+        if flag is not None:
+            self.lines.append(f"{pad}{says} {self.atom(flag, known)}")
 
     def define(self, pad: str, name: str, text: str, known: dict[str, str]) -> None:
         """Keep the text for the one place that uses it, or give it a line."""
@@ -430,8 +465,10 @@ def _atoms(stmt: Stmt) -> tuple[Atom, ...]:
             return (failed,)
         case If(condition=condition):
             return (condition,)
-        case For(lo=lo, hi=hi):
-            return (lo, hi)
+        case For(lo=lo, hi=hi, leave=leave):
+            return (lo, hi) if leave is None else (lo, hi, leave)
+        case While(condition=condition):
+            return (condition,)
         case _:
             return ()
 

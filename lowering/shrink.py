@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 from fxc.ir.symbols import Dim, symbol
@@ -59,13 +60,18 @@ def _live_block(program: Program, block: Block, read: set[str], live: set[str]) 
                 if program.buffers[out].storage not in read:
                     continue
             case _:
+                live.update(_names_read(stmt))  # of what its own blocks compute, too
                 blocks = tuple(_live_block(program, b, read, live) for b in blocks_of(stmt))
                 if blocks and not any(blocks):
                     continue
                 stmt = with_blocks(stmt, blocks)
-        live.update(a for a in atoms_read(stmt) if isinstance(a, str))
+        live.update(_names_read(stmt))
         kept.append(stmt)
     return tuple(reversed(kept))
+
+
+def _names_read(stmt: Stmt) -> Iterator[str]:
+    return (atom for atom in atoms_read(stmt) if isinstance(atom, str))
 
 
 def shrink(program: Program) -> Program:

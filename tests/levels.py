@@ -86,7 +86,9 @@ def updating_kernel_of(name: str) -> Kernel:
     name, marked, number = name.partition(_INTO)
     kernel = kernel_of(name)
     if name == "fori_loop":
-        return lambda lo, hi, init, body: kernel(lo, hi, tuple(map(_copied, init)), body)
+        return lambda lo, hi, init, *rest: kernel(lo, hi, tuple(map(_copied, init)), *rest)
+    if name == "while_loop":
+        return lambda init, *rest: kernel(tuple(map(_copied, init)), *rest)
     if not marked:
         return kernel
     place = int(number)

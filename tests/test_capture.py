@@ -249,7 +249,7 @@ captured f(%x: f64[6], %n: py.int)
     %6: py.int = int_value(k)
     %7: f64[6] = multiply(%2, %6)
     yield %5, %7
-  })
+  }, stops=False)
   return %9, %10""",
         )
 

@@ -223,7 +223,8 @@ OWN_CALLS: dict[str, Call] = {
     "concatenate": lambda xs, axis: np.concatenate(xs, axis=axis),
     "stack": lambda xs, axis: np.stack(xs, axis=axis),
     "cond": lambda pred, xs, f, g: fxc.cond(pred, lambda *s: f(s), lambda *s: g(s), *xs),
-    "fori_loop": lambda lo, hi, xs, f: fxc.fori_loop(lo, hi, lambda i, s: f((i, *s)), xs),
+    "fori_loop": lambda lo, hi, xs, f, _: fxc.fori_loop(lo, hi, lambda i, s: f((i, *s)), xs),
+    "while_loop": lambda xs, test, f: fxc.while_loop(lambda s: test(s)[0], f, xs),
     **{
         name: lambda x, *rest, name=name: getattr(np, name)(
             x, **dict(zip(("axis", "dtype"), rest, strict=False))

@@ -20,7 +20,7 @@ def scattered(x, source, index):
     return result
 
 
-def looped(lo, hi, init, body):
+def looped(lo, hi, init, body, stops):
     state = init
     for k in range(lo, hi):
         state = body((k, *state))
@@ -153,7 +153,7 @@ def test_a_loop_binds_its_counter_and_reads_outer_values():
             %3: f64[n] = add(%a, %2)
             %4: f64 = max(%3, axis=None, keepdims=False)
             yield %3, %4
-          })
+          }, stops=False)
           return %0, %1
     """
     x = array(5)
@@ -183,9 +183,9 @@ def test_nested_regions():
                 yield %d
               })
               yield %3
-            })
+            }, stops=False)
             yield %1
-          })
+          }, stops=False)
           return %0
         """,
         array(2),

@@ -123,7 +123,14 @@ def relax() -> Graph:
     start = Literal(np.float64(0.0))
     region = d.region([("k", PY_INT), ("a", whole), ("e", start.type)], body)
     u1, err = d.op(
-        "fori_loop", Literal(0), steps, (u, start), region, types=[whole, ScalarType(F64)], line=4
+        "fori_loop",
+        Literal(0),
+        steps,
+        (u, start),
+        region,
+        False,
+        types=[whole, ScalarType(F64)],
+        line=4,
     )
     signature = Signature(
         (Mutation(0, 0),),
@@ -152,7 +159,7 @@ functional relax(%u: f64[n, m], %f: f64[n - 2, m - 2], %steps: py.int)
     %3: f64 = max(%2, axis=None, keepdims=False)                                # heat.py:7
     %4: f64[n, m] = slice_scatter(%a, %1, [1:n - 1:1, 1:m - 1:1])               # heat.py:8
     yield %4, %3
-  })
+  }, stops=False)
   return %5, %6
   signature
     %u := result 0

@@ -32,7 +32,7 @@ functional relax(%u: f64[n, m], %f: f64[n - 2, m - 2], %steps: py.int)
     %3: f64 = max(%0, axis=None, keepdims=False)
     %4: f64[n, m] = slice_scatter(%a, %1, [1:n - 1:1, 1:m - 1:1])
     yield %4, %3
-  })
+  }, stops=False)
   return %5, %6
   signature
     %u := result 0
@@ -341,7 +341,7 @@ decomposed relax(%u: f64[n, m], %f: f64[n - 2, m - 2], %steps: py.int)
     %4: f64[n, m] = slice_scatter(%a, %1, [1:n - 1:1, 1:m - 1:1])
     yield %0, %3
     ^ %0 is f64[n - 2, m - 2], %5 is f64[n, m]
-  })
+  }, stops=False)
   return %5, %6
   signature
     %u := result 4

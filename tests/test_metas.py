@@ -858,6 +858,15 @@ def test_loops():
         meta_of("fori_loop")(i, i, (x,), region([i, x], [array_type(np.dtype("f4"), (3,))]))
     with pytest.raises(TypeError, match="cannot be interpreted as an integer"):
         meta_of("fori_loop")(Literal(0.5), i, (x,), region([i, x], [x]))
+    flag = ScalarType(np.dtype(bool))
+    assert meta_of("fori_loop")(i, i, (x,), region([i, x], [x, flag]), True) == (x,)
+    assert meta_of("while_loop")((x,), region([x], [flag]), region([x], [x])) == (x,)
+    with pytest.raises(TypeError, match="the test of a loop gives one bool, not f64"):
+        meta_of("while_loop")((x,), region([x], [x]), region([x], [x]))
+    with pytest.raises(TypeError, match="a loop that stops ends with one bool, not f64"):
+        meta_of("fori_loop")(i, i, (x,), region([i, x], [x, x]), True)
+    with pytest.raises(TypeError, match="the test of a loop takes 0 values, it is given 1"):
+        meta_of("while_loop")((x,), region([], [flag]), region([x], [x]))
 
 
 # ---------------------------------------------------------------- the helpers

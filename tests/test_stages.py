@@ -362,7 +362,7 @@ captured powers(%x: f64[8], %n: py.int)
     %4: py.int = int_value(i)
     %5: f64[8] = add(%3, %4)
     yield %5
-  })
+  }, stops=False)
   return %7""",
         )
 
@@ -381,7 +381,7 @@ decomposed powers(%x: f64[8], %n: py.int)
     %5: py.int = int_value(i)
     %6: f64[8] = add(%4, %5)
     yield %6
-  })
+  }, stops=False)
   return %7
   signature
     output 0 = result 0: f64[8]""",

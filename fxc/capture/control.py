@@ -1,4 +1,4 @@
-"""Explicit control flow: ``fxc.cond`` and ``fxc.fori_loop``.
+"""Explicit control flow: ``fxc.cond``, ``fxc.fori_loop`` and ``fxc.while_loop``.
 
 On plain arrays they just run; inside a captured function, with a condition or bounds that are not
 known, they become nodes with regions.
@@ -6,7 +6,7 @@ known, they become nodes with regions.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -26,8 +26,9 @@ from fxc.ir.symbols import (
     symbols_of,
 )
 from fxc.ir.tree import LEAF, TreeSpec, children_of, flatten, unflatten
-from fxc.ir.types import ArrayType, ScalarType
+from fxc.ir.types import ArrayType, ScalarType, Type
 from fxc.ops.metas.layout import is_c_ordered
+from fxc.ops.metas.shapes import same_shape
 
 from .containers import External
 from .operands import Traced, TracedValue, has_traced, operand, wrap
@@ -35,7 +36,7 @@ from .session import Session, current_or_none, refuse
 from .traced_int import TracedInt, int_dim
 
 # Note [Results of regions]
-# What fxc.cond and fxc.fori_loop return are new arrays, in C order, that share memory with nothing
+# What fxc.cond and the loops return are new arrays, in C order, that share memory with nothing
 # else; the arrays that a loop carries are copies of the initial ones. A branch or a loop body may
 # therefore write to what it made or carries, and nobody outside sees it. Run on plain arrays, they
 # copy likewise.
@@ -82,7 +83,30 @@ def fori_loop(lo: Any, hi: Any, body: Callable[[Any, Any], Any], init: Any) -> A
     return _record_loop(session, lo, hi, body, init)
 
 
-CONTROL = frozenset({cond, fori_loop})
+def while_loop(test: Callable[[Any], Any], body: Callable[[Any], Any], init: Any) -> Any:
+    """``while test(init): init = body(init)``; gives the last ``init``.
+
+    ``init`` is an array, a scalar or a container of them; ``body`` returns the same. ``test``
+    returns a scalar.
+
+    >>> import numpy as np
+    >>> while_loop(lambda x: x.sum() < 40, lambda x: 2 * x, np.array([1, 2]))
+    array([16, 32])
+    """
+    session = current_or_none()
+    state = init
+    while session is None or not has_traced(state):
+        state = _fresh(state)
+        going = _call(session, test, state) if session else test(state)
+        if session and isinstance(going, TracedValue):  # of an array that is not in the state
+            break
+        if not going:
+            return state
+        state = _call(session, body, state) if session else body(state)
+    return _record_while(session, test, body, state)
+
+
+CONTROL = frozenset({cond, fori_loop, while_loop})
 
 
 def _call(session: Session, f: Callable[..., Any], *args: Any) -> Any:
@@ -138,7 +162,7 @@ def _record_cond(
         raise refuse("fxc.cond: the two functions return results of different structure")
     pairs = zip(true_region.results, false_region.results, strict=True)
     for number, (left, right) in enumerate(pairs):
-        if left.type != right.type:
+        if not _are_alike(left.type, right.type):
             raise refuse(
                 f"fxc.cond: result {number} is {left.type} in one branch and {right.type} in the "
                 "other; convert one of them"
@@ -185,6 +209,14 @@ def _results(session: Session, tree: Any, what: str) -> tuple[list[Operand], Tre
     return results, spec
 
 
+def _are_alike(left: Type, right: Type) -> bool:
+    """Whether these are the same types; sizes that happen to agree are guarded to."""
+    if not isinstance(left, ArrayType) or not isinstance(right, ArrayType):
+        return left == right
+    same = left.dtype == right.dtype and left.rank == right.rank
+    return same and same_shape(left.shape, right.shape) and left.writeable == right.writeable
+
+
 def _owned(session: Session, value: Operand, taken: list[Operand]) -> Operand:
     kind = value.type
     if not isinstance(value, Value) or not isinstance(kind, ArrayType):
@@ -206,7 +238,8 @@ def _record_loop(
     leaves, spec = flatten(_own(session, init))
     if low is not None and high is not None and not guard(low, "<", high):
         return unflatten(spec, [_initial_leaf(session, leaf) for leaf in leaves])
-    start = [_carried(session, leaf, number) for number, leaf in enumerate(leaves)]
+    what = "fxc.fori_loop"
+    start = [_carried(session, leaf, f"{what}: carried value {n}") for n, leaf in enumerate(leaves)]
     types = [value.type for value in start]
     taken: dict[Guard, None] = {}
     with _inside_region(session, writable=True) as enter, recording(taken):
@@ -215,20 +248,27 @@ def _record_loop(
         index = symbol(params[0].name, hint=hint(low) if low is not None else 0, lower=_least(low))
         state = unflatten(spec, [wrap(param) for param in params[1:]])
         result = _call(session, body, TracedInt(index), state)
-        results, out_spec = _results(session, result, "fxc.fori_loop")
+        results, out_spec = _results(session, result, what)
         region = session.builder.finish(params, results)
-    if out_spec != spec:
-        raise refuse("fxc.fori_loop: the body returns another structure than it is given")
-    for number, (value, kind) in enumerate(zip(results, types, strict=True)):
-        if value.type != kind:
-            raise refuse(
-                f"fxc.fori_loop: carried value {number} is {kind} before the body and "
-                f"{value.type} after it; convert the initial value"
-            )
+    _check_carried(what, results, types, out_spec == spec)
     _check_guards(taken, params[0].name, low, high)
     bounds = [operand(lo), operand(hi)]
     outputs = session.record("fori_loop", *bounds, tuple(start), body=region)
     return unflatten(spec, [wrap(value) for value in outputs])
+
+
+def _check_carried(
+    what: str, results: Sequence[Operand], types: Sequence[Type], same_structure: bool
+) -> None:
+    """Refuse a body whose results are of other types than what it carries."""
+    if not same_structure:
+        raise refuse(f"{what}: the body returns another structure than it is given")
+    for number, (value, kind) in enumerate(zip(results, types, strict=True)):
+        if not _are_alike(value.type, kind):
+            raise refuse(
+                f"{what}: carried value {number} is {kind} before the body and {value.type} after "
+                "it; convert the initial value"
+            )
 
 
 def _bound(x: Any) -> Dim | None:
@@ -258,18 +298,56 @@ def _initial_leaf(session: Session, leaf: Any) -> Any:
     return leaf
 
 
-def _carried(session: Session, leaf: Any, number: int) -> Operand:
+def _carried(session: Session, leaf: Any, what: str) -> Operand:
     """The initial value of a leaf; arrays are copied. See Note [Results of regions]."""
     if not isinstance(leaf, TracedValue | float | complex | np.generic | bool):
         raise refuse(
-            f"fxc.fori_loop: carried value {number} is a {type(leaf).__name__}, which cannot be "
-            "carried; use an array, or a NumPy scalar such as np.int64(0)"
+            f"{what} is a {type(leaf).__name__}, which cannot be carried; use an array, or a NumPy "
+            "scalar such as np.int64(0)"
         )
     value = operand(leaf)
     if isinstance(value, Literal) or isinstance(value.type, ScalarType):
         return value
     copied: Value = session.record("copy", value, order="C")
     return copied
+
+
+# ------------------------------------------------------------------ while_loop
+
+
+def _record_while(
+    session: Session, test: Callable[[Any], Any], body: Callable[[Any], Any], init: Any
+) -> Any:
+    what = "fxc.while_loop"
+    leaves, spec = flatten(_own(session, init))
+    start = [_carried(session, leaf, f"{what}: carried value {n}") for n, leaf in enumerate(leaves)]
+    types = [value.type for value in start]
+    regions: list[Region] = []
+    for function in (test, body):
+        with _inside_region(session, writable=function is body) as enter:
+            params = enter(types, [None] * len(types))
+            result = _call(session, function, unflatten(spec, [wrap(param) for param in params]))
+            if function is test:
+                results: list[Operand] = [_flag(session, result, what)]
+            else:
+                results, out_spec = _results(session, result, what)
+                _check_carried(what, results, types, out_spec == spec)
+            regions.append(session.builder.finish(params, results))
+    outputs = session.record("while_loop", tuple(start), test=regions[0], body=regions[1])
+    return unflatten(spec, [wrap(value) for value in outputs])
+
+
+def _flag(session: Session, x: Any, what: str) -> Operand:
+    """Whether a scalar counts as true."""
+    if not isinstance(x, Traced | bool | int | float | complex | np.generic):
+        raise refuse(f"{what}: the test returns a {type(x).__name__}")
+    value = operand(x)
+    if value.type.rank:
+        raise ValueError(f"{what}: the test returns an array with dimensions")
+    if value.type.dtype.kind == "b":
+        return value
+    compared: Value = session.record("not_equal", value, Literal(0))
+    return compared
 
 
 def _check_guards(taken: dict[Guard, None], name: str, low: Dim | None, high: Dim | None) -> None:

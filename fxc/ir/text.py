@@ -9,7 +9,7 @@
         (%k: py.int, %a: f64[n, m])
         %1: f64[n, m] = multiply(%a, 0.5)                                       # heat.py:5
         yield %1
-      })
+      }, stops=False)
       return %0
       signature
         %u := result 0

@@ -24,6 +24,7 @@ from .graph import (
     Region,
     SliceSpec,
     Value,
+    walk,
 )
 from .records import frozen
 from .schema import Param, Schema
@@ -237,7 +238,7 @@ class _Checker:
         self.region_results(node, region)
 
     def region_params(self, node: Node, region: Region) -> None:
-        """A region takes the node's list of arrays, after a Python int if it is a loop's body."""
+        """A region takes the node's list of arrays, after a Python int if that is counted up."""
         given = next(
             (arg for p, arg in zip(node.schema.params, node.args, strict=False) if p.is_list), ()
         )
@@ -253,14 +254,34 @@ class _Checker:
                 self.report(node, f"{text}, {describe(operand)} is {show_type(operand.type)}")
 
     def region_results(self, node: Node, region: Region) -> None:
-        if len(region.results) != len(node.outputs):
-            count = len(region.results)
-            self.report(region, f"{count} results, the node has {len(node.outputs)}")
+        """A region gives the node's results; a test a bool, a body that stops a bool besides."""
+        results, is_test = region.results, _argument(node, "test") is region
+        if is_test or _argument(node, "stops") is True:
+            *kept, flag = results or (None,)
+            results = tuple(kept)
+            if flag is None or flag.type.rank or flag.type.dtype.kind != "b":
+                self.report(region, f"it ends with {describe(flag)}, which is no bool")
+        if is_test:
+            self.reads_only(region)
+        outputs = () if is_test else node.outputs
+        if len(results) != len(outputs):
+            self.report(region, f"{len(results)} results, the node has {len(outputs)}")
             return
-        for operand, value in zip(region.results, node.outputs, strict=True):
+        for operand, value in zip(results, outputs, strict=True):
             if not self.same.types(operand.type, value.type):
                 text = f"{describe(operand)} is {show_type(operand.type)}"
                 self.report(region, f"{text}, %{value.name} is {show_type(value.type)}")
+
+    def reads_only(self, region: Region) -> None:
+        """A test writes nothing but what it made itself."""
+        own: set[Arg] = set()
+        for node in walk(region):
+            if not node.schema.is_view or node.args[0] in own:
+                own.update(node.outputs)
+            own.update(param for inner in node.regions for param in inner.params)
+            for place in node.schema.written_params:
+                if place < len(node.args) and node.args[place] not in own:
+                    self.report(node, f"{describe(node.args[place])} is written by a test")
 
     # The signature; see Note [Boundary of a graph]
 
@@ -326,6 +347,11 @@ class _Checker:
 _WORD = re.compile(r"[\w.]+")
 
 # Arguments
+
+
+def _argument(node: Node, name: str) -> Arg:
+    place = node.schema.index_of.get(name)
+    return node.args[place] if place is not None and place < len(node.args) else None
 
 
 def _is_dim(arg: Arg) -> bool:

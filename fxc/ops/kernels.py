@@ -393,10 +393,24 @@ def _cond(
     return _apart(on_true(operands) if pred else on_false(operands), operands)
 
 
-def _fori_loop(lo: Any, hi: Any, init: tuple[Any, ...], body: Region) -> tuple[Any, ...]:
+def _fori_loop(
+    lo: Any, hi: Any, init: tuple[Any, ...], body: Region, stops: bool = False
+) -> tuple[Any, ...]:
     state = tuple(init)
     for i in range(int(lo), int(hi)):
         state = body((i, *state))
+        if stops:
+            *kept, leave = state
+            state = tuple(kept)
+            if leave:
+                break
+    return _apart(state, init)
+
+
+def _while_loop(init: tuple[Any, ...], test: Region, body: Region) -> tuple[Any, ...]:
+    state = tuple(init)
+    while test(state)[0]:
+        state = body(state)
     return _apart(state, init)
 
 
@@ -436,5 +450,6 @@ _KERNELS: dict[str, Kernel] = {
     "int_value": int,
     "cond": _cond,
     "fori_loop": _fori_loop,
+    "while_loop": _while_loop,
     **ufunc_methods.KERNELS,
 }

@@ -568,6 +568,10 @@ def _add_place(args: tuple[Any, ...]) -> tuple[Any, ...]:
     return tuple(np.add(x, place) for x in state)
 
 
+def _is_small(args: tuple[Any, ...]) -> tuple[Any, ...]:
+    return (np.less(args[-1], 20),)
+
+
 _CUBE = (2, 3, 4)
 _STATE = (np.arange(3.0), np.array(2.0))
 
@@ -654,5 +658,10 @@ _BY_NAME: dict[str, Callable[[], Iterator[Make]]] = {
         (True, _STATE, _plus_one, _doubled), (np.False_, _STATE, _plus_one, _doubled),
         (np.array(1), _STATE, _plus_one, _doubled),
     ),
-    "fori_loop": _literally((0, 4, _STATE, _add_place), (3, 3, _STATE, _add_place)),
+    "fori_loop": _literally(
+        (0, 4, _STATE, _add_place, False), (3, 3, _STATE, _add_place, False)
+    ),
+    "while_loop": _literally(
+        (_STATE, _is_small, _doubled), ((_STATE[0], np.array(20.0)), _is_small, _doubled),
+    ),
 }  # fmt: skip

@@ -324,7 +324,11 @@ ROWS: tuple[Row, ...] = (
         "cond(Array pred, Array[] operands, *, Region on_true, Region on_false) -> Array[]",
         Tag.CONTROL,
     ),
-    row("fori_loop(Array lo, Array hi, Array[] init, *, Region body) -> Array[]", Tag.CONTROL),
+    row(
+        "fori_loop(Array lo, Array hi, Array[] init, *, Region body, bool stops) -> Array[]",
+        Tag.CONTROL,
+    ),
+    row("while_loop(Array[] init, *, Region test, Region body) -> Array[]", Tag.CONTROL),
 )
 
 _OUT_TAGS = frozenset({P, R, Tag.SCAN, Tag.CONTRACTION, Tag.COMPOSITE, Tag.OPAQUE})

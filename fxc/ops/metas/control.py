@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from fxc.ir.graph import Region
@@ -34,19 +34,46 @@ def cond(
 
 
 def fori_loop(
-    lo: Operand, hi: Operand, init: tuple[Operand, ...], body: Region
+    lo: Operand, hi: Operand, init: tuple[Operand, ...], body: Region, stops: bool = False
 ) -> tuple[Type, ...]:
     """The results of the body, which must be of the types that the loop starts with.
 
+    With ``stops`` it has one more, a bool that ends the loop.
     Raises ``TypeError`` if they are not, or if a bound is not an integer.
     """
     for bound in (type_of(lo), type_of(hi)):
         if bound.rank != 0 or bound.dtype.kind not in "iub":
             raise TypeError(f"'{bound}' object cannot be interpreted as an integer")
+    found = results_of(body)
+    if stops:
+        _check_flag("the body of a loop that stops ends with", found[-1:])
+        found = found[:-1]
+    return _carried(init, [param.type for param in body.params[1:]], found)
+
+
+def while_loop(init: tuple[Operand, ...], test: Region, body: Region) -> tuple[Type, ...]:
+    """The results of the body, which must be of the types that the loop starts with.
+
+    Raises ``TypeError`` if they are not, or if the test does not give one bool.
+    """
     start = tuple(type_of(value) for value in init)
-    taken = tuple(param.type for param in body.params[1:])
-    _agreed("the body of a loop takes", taken, "it is given", start)
-    return _agreed("a loop starts with", start, "its body gives", results_of(body))
+    taken = tuple(param.type for param in test.params)
+    _agreed("the test of a loop takes", taken, "it is given", start)
+    _check_flag("the test of a loop gives", results_of(test))
+    return _carried(init, [param.type for param in body.params], results_of(body))
+
+
+def _carried(
+    init: tuple[Operand, ...], params: Sequence[Type], results: tuple[Type, ...]
+) -> tuple[Type, ...]:
+    start = tuple(type_of(value) for value in init)
+    _agreed("the body of a loop takes", tuple(params), "it is given", start)
+    return _agreed("a loop starts with", start, "its body gives", results)
+
+
+def _check_flag(what: str, found: tuple[Type, ...]) -> None:
+    if len(found) != 1 or found[0].rank != 0 or found[0].dtype.kind != "b":
+        raise TypeError(f"{what} one bool, not {', '.join(map(str, found)) or 'nothing'}")
 
 
 def results_of(region: Region) -> tuple[Type, ...]:
@@ -79,4 +106,8 @@ def _joined(text: str, left: Type, right: Type) -> Type:
     raise TypeError(text)
 
 
-METAS: dict[str, Callable[..., Any]] = {"cond": cond, "fori_loop": fori_loop}
+METAS: dict[str, Callable[..., Any]] = {
+    "cond": cond,
+    "fori_loop": fori_loop,
+    "while_loop": while_loop,
+}
