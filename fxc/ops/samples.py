@@ -569,7 +569,7 @@ def _add_place(args: tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 def _is_small(args: tuple[Any, ...]) -> tuple[Any, ...]:
-    return (np.less(args[-1], 20),)
+    return (np.less(np.max(args[0]), 20),)
 
 
 _CUBE = (2, 3, 4)
@@ -662,6 +662,6 @@ _BY_NAME: dict[str, Callable[[], Iterator[Make]]] = {
         (0, 4, _STATE, _add_place, False), (3, 3, _STATE, _add_place, False)
     ),
     "while_loop": _literally(
-        (_STATE, _is_small, _doubled), ((_STATE[0], np.array(20.0)), _is_small, _doubled),
+        (_STATE, _is_small, _doubled), ((20 * _STATE[0], _STATE[1]), _is_small, _doubled),
     ),
 }  # fmt: skip
