@@ -298,8 +298,11 @@ def _tested(name: str, joined: str) -> Make:
 
 def _logical(name: str) -> Make:
     def make(body: Body, args: Sequence[Element], dtypes: DTypes, result: np.dtype) -> Element:
-        pairs = zip(_pairs(args), dtypes, strict=True)
-        return logic(body, name, *(truth(body, pair, dtype) for pair, dtype in pairs))
+        tests = [
+            truth(body, arg, dtype) if isinstance(arg, Pair) else body.cast_atom(arg, dtype, BOOL)
+            for arg, dtype in zip(args, dtypes, strict=True)
+        ]
+        return logic(body, name, *tests)
 
     return make
 

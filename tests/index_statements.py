@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
+import numpy as np
+
 from tests.program_writer import Writer
 from tests.statements import UFUNCS
 
@@ -67,8 +69,27 @@ def put_at_places(writer: Writer) -> str:
         return ""
     rng, dtype = writer.rng, read.dtype
     if rng.random() < 0.5 or dtype.kind == "b":
-        return f"{name}[{key},] = {writer.source_for(read, dtype)}"
+        source = writer.source_for(read, dtype)
+        y = writer.value(source)
+        parts = [each for each in (*writer.value(f"np.s_[{key},]"), y) if np.ndim(each)]
+        if _is_of_one_memory(writer.value(name), y) and not all(map(_is_in_c_order, parts)):
+            source = f"{source}.copy()"  # NumPy walks copies of them, which is not captured
+        return f"{name}[{key},] = {source}"
     return f"{name}[{key},] {rng.choice('+-*')}= {writer.operand(read.shape, dtype)}"
+
+
+def _is_of_one_memory(x: np.ndarray, y: Any) -> bool:
+    """Whether both show the memory of one array, be it different parts."""
+    return isinstance(y, np.ndarray) and _root(x) is _root(y)
+
+
+def _root(x: np.ndarray) -> Any:
+    return x if x.base is None else x.base
+
+
+def _is_in_c_order(x: Any) -> bool:
+    steps = [s for s, size in zip(np.asarray(x).strides, np.shape(x), strict=True) if size > 1]
+    return steps == sorted(map(abs, steps), reverse=True)
 
 
 def update_at_places(writer: Writer) -> str:
@@ -78,7 +99,10 @@ def update_at_places(writer: Writer) -> str:
         return ""  # NumPy 2.4 writes to read-only arrays here
     ufunc = "logical_or" if read.dtype.kind == "b" else writer.rng.choice(UFUNCS)
     key = re.sub(r"(-?\w*):(-?\w*)(:-?\w+)?", _slice_call, key)
-    return f"np.{ufunc}.at({name}, ({key},), {writer.source_for(read, read.dtype)})"
+    source = writer.source_for(read, read.dtype)
+    if writer.value(name).ndim == 1 and read.ndim > np.ndim(writer.value(source)) > 0:
+        return ""  # NumPy 2.4 reads beyond the source, which it does not broadcast
+    return f"np.{ufunc}.at({name}, ({key},), {source})"
 
 
 def _slice_call(found: re.Match[str]) -> str:
@@ -91,12 +115,23 @@ def _mask(writer: Writer, name: str) -> str:
     rng = writer.rng
     x = writer.space[name]
     masks = [m for m in writer.arrays() if writer.space[m].dtype.kind == "b"]
-    fitting = [m for m in masks if x.shape[: writer.space[m].ndim] == writer.space[m].shape]
+    fitting = [
+        m
+        for m in masks
+        if x.shape[: writer.space[m].ndim] == writer.space[m].shape
+        and not _is_read_while_written(x, writer.space[m])
+    ]
     if fitting and rng.random() < 0.5:
         return rng.choice(fitting)
     if x.ndim > 1 and rng.random() < 0.3:
         return f"{name}[..., 0] > {writer.literal(x.dtype)}"
     return f"{name} {rng.choice(('>', '<', '!='))} {writer.literal(x.dtype)}"
+
+
+def _is_read_while_written(x: np.ndarray, mask: np.ndarray) -> bool:
+    """Whether NumPy reads elements of the mask that it has just written; not captured."""
+    one_place = x.ctypes.data == mask.ctypes.data and x.strides == mask.strides
+    return np.may_share_memory(x, mask) and not one_place
 
 
 def put_by_mask(writer: Writer) -> str:
@@ -137,7 +172,10 @@ def write_found_row(writer: Writer) -> str:
     if read is None:
         return ""
     if rng.random() < 0.5 or x.dtype.kind == "b":
-        return f"{row} = {writer.source_for(read, x.dtype)}"
+        source = writer.source_for(read, x.dtype)
+        if np.ndim(read) and _is_of_one_memory(x, writer.value(source)):
+            source = f"{source}.copy()"  # which of them overlap is not known, nor what is read then
+        return f"{row} = {source}"
     return f"{row} {rng.choice('+-*')}= {writer.operand(read.shape, x.dtype)}"
 
 

@@ -65,7 +65,7 @@ LEFT_OF_COMPLEX = {
     "power", "float_power", "sqrt", "sign", "exp", "exp2", "expm1", "log", "log2", "log10", "log1p",
     "sin", "cos", "tan", "arcsin", "arccos", "arctan", "sinh", "cosh", "tanh", "arcsinh", "arccosh",
     "arctanh", "py_absolute", "prod", "cumprod", "min", "max", "argmin", "argmax", "var", "arange",
-    "astype",  # a cast that drops an imaginary part warns
+    "clip", "astype",  # a cast that drops an imaginary part warns
 }  # fmt: skip
 FOREIGN = "e"  # float16
 

@@ -53,6 +53,32 @@ def test_value_from_a_temporary_that_a_numpy_call_placed() -> None:
     same(program, lambda: (numbers(8),))
 
 
+def test_copy_of_an_input_that_is_written_later() -> None:
+    """The update of the copy, the last to read the input, took the input's memory."""
+
+    def program(a):
+        copied = np.empty_like(a)
+        copied[...] = a
+        a[2] = 1
+        copied[0] -= 2
+        return copied[7]
+
+    same(program, lambda: (numbers(8),))
+
+
+def test_updates_of_a_copy_between_those_of_the_input() -> None:
+    def program(a):
+        a[0] = 5
+        copied = a.copy()
+        a[2] = 1
+        copied[1] = 7
+        a[4:] += 1
+        copied[3] = copied[5]
+        return copied
+
+    same(program, lambda: (numbers(8),))
+
+
 # ---------------------------------------------------------------- names in the user's function
 
 
@@ -149,6 +175,50 @@ def test_clip_of_unsigned_ints_at_negative_bounds() -> None:
         return np.clip(u, -1, 2), np.clip(u, 1, 300), np.clip(u, -5, 2**40), u.clip(-1, 9.5)
 
     same(program, lambda: (np.arange(5, dtype=np.uint8),))
+
+
+@pytest.mark.parametrize("dtype", ["f2", "f4", "f8", "c8", "i4"])
+def test_clip_of_what_equals_a_bound(dtype: str) -> None:
+    """-0.0 with a bound of 0 stays -0.0, but not if the bounds are arrays."""
+
+    def program(x, low, high):
+        numbers = np.clip(x, 0, 2), np.clip(x, -0.0, 2), np.clip(x, -2, 0), np.clip(x, 2, -0.0)
+        arrays = np.clip(x, low, high), np.clip(x, low, 1), np.clip(x, -1, high)
+        elements = np.clip(x, low[0], high[0]), np.clip(x, low[0, ...], high[1, ...])
+        return numbers, arrays, elements, np.clip(x[0], low, high), np.clip(x[0], low[0], 2)
+
+    values = np.array([0.0, -0.0, 1, -1, 3]) if dtype == "i4" else np.array([0.0, -0.0, 1, np.nan])
+    x, low = (
+        np.repeat(values, len(values)).astype(dtype),
+        np.tile(values, len(values)).astype(dtype),
+    )
+    same(program, lambda: (x, low, np.roll(low, 5)))
+
+
+def test_logic_of_complex_numbers_and_others() -> None:
+    def program(z, x):
+        return np.logical_and(z, x > 0), np.logical_or(x, z), np.logical_xor(z.imag, z)
+
+    same(program, lambda: (numbers(3) * 1j, numbers(3)))
+
+
+def test_power_of_complex_numbers_to_a_scalar_of_numpy() -> None:
+    """The operator's shortcuts are for Python's own numbers."""
+
+    def program(z, x):
+        z **= x[1]
+        return z ** x[0, ...], z ** np.clip(x[0, ...], 0, 3)
+
+    same(program, lambda: (numbers(3) * 1j, np.array([1.0, 2.0])))
+
+
+@pytest.mark.parametrize("dtype", ["u1", "f8", "c8", "?"])
+def test_copyto_of_a_python_complex(dtype: str) -> None:
+    def program(x, z):
+        np.copyto(x, z, casting="unsafe")
+        return x
+
+    same(program, lambda: (np.ones(3, dtype), 1 - 0.5j))
 
 
 @pytest.mark.parametrize("flag", [np.True_, True])
@@ -458,6 +528,16 @@ def test_assigned_lists_are_converted_item_by_item(kind: str, dtype: str) -> Non
     for _ in range(2):
         expected, found = (run(fn, (np.ones(2, dtype),)) for fn in (program, compiled))
         assert not difference(expected, found)
+
+
+def test_index_known_from_the_program_beside_an_array() -> None:
+    """It became an array of rank 0, as an operand of a view."""
+
+    def program(a, i):
+        known = np.ones((), np.int8) % 4
+        return a[i, known], a[known, 1:], a[known, 0]
+
+    same(program, lambda: (numbers(3, 4), np.array([2, 0])))
 
 
 def test_matrix_product_in_place_takes_matrices() -> None:

@@ -103,6 +103,11 @@ def copyto(dst: Any, src: Any, casting: Any = "same_kind", where: Any = True) ->
         cell = np.zeros((), target.type.dtype)
         np.copyto(cell, value.value, casting=casting)
         value = Literal(cell.reshape(1)[0])
+    session = current()
+    if isinstance(src, complex) and not isinstance(value, Literal):
+        # A Python complex is cast like an array of them; an assignment would not take it.
+        value = session.record("astype", value, np.dtype(np.complex128), casting="unsafe")
+        src = wrap(value)
     if where is True:
         assign(target, value.value if isinstance(value, Literal) else src, casting)
         return
@@ -111,7 +116,6 @@ def copyto(dst: Any, src: Any, casting: Any = "same_kind", where: Any = True) ->
             "np.copyto into an array that shares memory with the mask cannot be captured; use a "
             "copy of the mask"
         )
-    session = current()
     if value.type.dtype != target.type.dtype:
         value = session.record("astype", value, target.type.dtype, casting=casting)
     chosen = session.record("where", operand(where), value, target)

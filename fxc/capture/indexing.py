@@ -258,7 +258,8 @@ def _parsed_scalar(entry: TracedValue) -> _At | _Array:
         raise _bad_index()
     if current().origins.get(entry._value):
         return _At(int(current().specialise(entry._value, "an index")))
-    return _At(entry._value)
+    known = known_array(entry._value)
+    return _At(entry._value if known is None else int(known))
 
 
 def _parsed_array(entry: Any) -> _At | _Array:

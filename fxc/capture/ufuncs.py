@@ -338,12 +338,12 @@ _SHORTCUTS = {(int, 2): "square", (int, -1): "reciprocal", (float, 0.5): "sqrt"}
 def _shortcut(x: Any, exponent: Any) -> str | None:
     if not isinstance(x, np.ndarray) or x.dtype.kind not in "bc":
         return None
-    if isinstance(exponent, Traced) and isinstance(exponent, float | int):
-        exponent = exponent.__class__(exponent)  # a constant from here on: it says what is called
+    if exponent.__class__ not in (int, float):
+        return None
+    exponent = exponent.__class__(exponent)  # a constant from here on: it says what is called
     if x.dtype.kind == "b" and (type(exponent) is not int or exponent != 2):
         return None
-    plain = type(exponent) in (int, float)
-    return _SHORTCUTS.get((type(exponent), exponent)) if plain else None
+    return _SHORTCUTS.get((type(exponent), exponent))
 
 
 def unary(name: str) -> Callable[[Any], Any]:

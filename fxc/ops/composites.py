@@ -157,7 +157,9 @@ def std(
 def clip(ops: OpsHandle, x: Any, low: Any, high: Any) -> Any:
     """``minimum(maximum(x, low), high)``, all in the dtype that NumPy's clip promotes to.
 
-    A Python int as a bound that no integer of that dtype exceeds is left out, as NumPy does.
+    A Python int as a bound that no integer of that dtype exceeds is left out, as NumPy does. Of
+    two zeros NumPy takes the bound, but x if the bounds are one number for all elements;
+    ``maximum`` and ``minimum`` take the second of two that are equal.
     """
     dtype = ops.type_of(x).dtype
     if dtype.kind in "iu":
@@ -171,13 +173,21 @@ def clip(ops: OpsHandle, x: Any, low: Any, high: Any) -> Any:
     if low is None:
         return ops.minimum(x, high)
     kinds = [ops.type_of(operand) for operand in (x, low, high)]
+    if any(kind.dtype.kind == "c" for kind in kinds):
+        return NotImplemented  # of what is equal, or nan, NumPy takes other than these two would
+    dtype = ops.meta("clip", x, low, high).dtype
     if len({kind.dtype for kind in kinds if not _is_weak(kind)}) > 1:
-        dtype = ops.meta("clip", x, low, high).dtype
         x, low, high = (
             operand if _is_weak(kind) else _cast(ops, operand, dtype)
             for operand, kind in zip((x, low, high), kinds, strict=True)
         )
+    if dtype in (_FLOAT32, _FLOAT64) and all(map(_is_one_number, kinds[1:])):
+        return ops.minimum(high, ops.maximum(low, x))
     return ops.minimum(ops.maximum(x, low), high)
+
+
+def _is_one_number(kind: Type) -> bool:
+    return not isinstance(kind, ArrayType) or kind.rank == 0
 
 
 def _is_int(operand: Any) -> bool:
