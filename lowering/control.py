@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 
 from fxc.ir.graph import Literal, Node, Operand, Region, Value
 from fxc.ir.symbols import symbol
+from fxc.ir.types import ArrayType
 
 from .context import Body, Context, Scope, free_values, new_scope
 from .loops import Atom, For, If, Stmt, While
@@ -36,16 +37,18 @@ def truth(context: Context, operand: Operand) -> Atom:
     return atom
 
 
-def _settle(context: Context, node: Node) -> None:
-    """Place what the regions of ``node`` read from outside: they may run many times."""
-    for operand in (*node.inputs, *free_values(node)):
+def _settle(context: Context, operands: Iterable[Operand]) -> None:
+    """Place what regions read from outside: they may run many times."""
+    for operand in operands:
+        if isinstance(operand, Literal):
+            continue
         if operand not in context.param_of and operand not in context.dim_of:
             context.place_value(operand)
 
 
 def cond(context: Context, node: Node, visit: Visit) -> None:
     """``If`` with both arms storing into the same result buffers."""
-    _settle(context, node)
+    _settle(context, (*free_values(node), *node.inputs))
     condition = truth(context, node.arg("pred"))
     outs = [context.new_buffer(value.type) for value in node.outputs]
     arms: list[tuple[Stmt, ...]] = []
@@ -65,7 +68,6 @@ def cond(context: Context, node: Node, visit: Visit) -> None:
 def fori_loop(context: Context, node: Node, visit: Visit) -> None:
     """``For`` around the body; carried values live in buffers that the body updates."""
     body: Region = node.arg("body")
-    _settle(context, node)
     lo, hi = scalar(context, node.arg("lo")), scalar(context, node.arg("hi"))
     carried = _start(context, node)
     counter, *params = body.params
@@ -79,7 +81,6 @@ def fori_loop(context: Context, node: Node, visit: Visit) -> None:
 def while_loop(context: Context, node: Node, visit: Visit) -> None:
     """``While`` around the test and the body; both read the buffers of the carried values."""
     test: Region = node.arg("test")
-    _settle(context, node)
     carried = _start(context, node)
     for param, name in zip(test.params, carried, strict=True):
         context.put(param, name)
@@ -94,6 +95,8 @@ def while_loop(context: Context, node: Node, visit: Visit) -> None:
 
 def _start(context: Context, node: Node) -> list[str]:
     """The buffers of what a loop carries, with the initial values."""
+    _settle(context, free_values(node))
+    _settle(context, (v for v in node.arg("init") if _uncopied(context, v) is v))
     carried: list[str] = []
     busy = {context.storage_of(value) for value in free_values(node)}  # its regions read them
     for value, output in zip(node.arg("init"), node.outputs, strict=True):
@@ -146,6 +149,7 @@ def _enter(context: Context, region: Region, visit: Visit, owned: set[str]) -> S
 
 def _carried(context: Context, value: Operand, output: Value, busy: set[str | None]) -> str:
     """The buffer of a carried value, holding the initial one; none of the ``busy`` storages."""
+    value = _uncopied(context, value)
     storage = context.storage_of(value) if isinstance(value, Value) else None
     is_whole = storage is not None and context.place.get(value) == storage  # type: ignore[arg-type]
     free = storage is not None and storage not in busy and context.may_overwrite(storage)
@@ -155,6 +159,17 @@ def _carried(context: Context, value: Operand, output: Value, busy: set[str | No
     name = context.new_buffer(output.type)
     store(context, value, name, whole, None)
     return name
+
+
+def _uncopied(context: Context, value: Operand) -> Operand:
+    """What ``value`` is an inline copy of, in the same layout, if nothing else reads the copy."""
+    if not isinstance(value, Value) or value in context.place or context.is_alive(value):
+        return value
+    node, kind = context.node_of.get(value), value.type
+    base = node.args[0] if node is not None and node.op == "copy" else value
+    if base not in context.place or not isinstance(kind, ArrayType):
+        return value
+    return base if context.buffers[context.place[base]].strides == kind.strides else value
 
 
 def _carry(

@@ -7,6 +7,7 @@ loop does the rest; the optimiser's own vectoriser is not relied on. See Note [L
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import field, replace
 
 import numpy as np
@@ -28,6 +29,7 @@ from fxc.ir.symbols import (
 from . import interleaved
 from .accesses import rename
 from .addressing import byte_offset, split, step_of
+from .frame import finished, leave_vectors
 from .llvm_text import FunctionText, Lanes, ModuleText, memory_type, scalar_type
 from .loops import (
     Accumulate,
@@ -79,6 +81,7 @@ class Registers:
     dims: dict[str, str] = field(default_factory=dict)  # symbols and loop variables
     functions: dict[SymFunc, str] = field(default_factory=dict)  # of those, computed before a loop
     data: dict[str, str] = field(default_factory=dict)  # storages
+    marks: dict[str, str] = field(default_factory=dict)  # what their loads and stores bear
     totals: dict[str, str] = field(default_factory=dict)  # accumulators: the current value
     vector: str | None = None  # the variable whose iterations are the lanes
 
@@ -87,7 +90,8 @@ class Registers:
             dict(self.atoms),
             dict(self.dims),
             dict(self.functions),
-            dict(self.data),
+            self.data,
+            self.marks,
             dict(self.totals),
             self.vector,
         )
@@ -121,6 +125,7 @@ class Emitter:
         self.prefix = prefix
         self.regs = Registers()
         self.numbers = interleaved.Numbers(self)
+        self.in_scalar_nest = False
         self.total_lanes = 0  # lanes of the totals, where they are fewer than those of the values
 
     def inside(self, function: FunctionText) -> Emitter:
@@ -188,6 +193,10 @@ class Emitter:
             return base
         return self.function.op(f"getelementptr i8, ptr {base}, i64 {self.dim(offset)}")
 
+    def mark(self, buffer: str) -> str:
+        """What stands behind a load from ``buffer`` or a store to it. See Note [Scalar loops]."""
+        return self.regs.marks.get(self.program.buffers[buffer].storage, "")
+
     # -- atoms
 
     def atom(self, atom: Atom, dtype: np.dtype, code: Lanes) -> str:
@@ -244,25 +253,25 @@ class Emitter:
         dtype, itemsize = stmt.dtype, stmt.dtype.itemsize
         offset = byte_offset(self.program.buffers[stmt.buffer], stmt.index)
         place = self.in_lanes(offset)
-        memory = memory_type(dtype)
+        memory, mark = memory_type(dtype), self.mark(stmt.buffer)
         if code.count == 1 or place.step == 0:
             pointer = self.address(stmt.buffer, offset)
-            loaded = code.op(f"load {memory}, ptr {pointer}, align {itemsize}")
+            loaded = code.op(f"load {memory}, ptr {pointer}, align {itemsize}{mark}")
             return self._to_register(loaded, dtype, Lanes(self.function, 1)), 1
         if place.step == itemsize:
             pointer = self.address(stmt.buffer, offset)
-            loaded = code.op(f"load {code.of(memory)}, ptr {pointer}, align {itemsize}")
+            loaded = code.op(f"load {code.of(memory)}, ptr {pointer}, align {itemsize}{mark}")
             return self._to_register(loaded, dtype, code), code.count
         if place.step == -itemsize:
             pointer = self.address(stmt.buffer, offset - (code.count - 1) * itemsize)
-            loaded = code.op(f"load {code.of(memory)}, ptr {pointer}, align {itemsize}")
+            loaded = code.op(f"load {code.of(memory)}, ptr {pointer}, align {itemsize}{mark}")
             loaded = self._reversed(loaded, memory, code)
             return self._to_register(loaded, dtype, code), code.count
         if interleaved.is_part(self.program, stmt):
             return self.numbers.load(stmt, code), code.count
         gathered = "poison"
         for lane, pointer in self.lane_pointers(stmt.buffer, place, code):
-            element = code.op(f"load {memory}, ptr {pointer}, align {itemsize}")
+            element = code.op(f"load {memory}, ptr {pointer}, align {itemsize}{mark}")
             gathered = code.op(
                 f"insertelement {code.of(memory)} {gathered}, {memory} {element}, i32 {lane}"
             )
@@ -302,11 +311,11 @@ class Emitter:
         value = self.atom(stmt.value, dtype, code)
         if dtype.kind == "b":
             value = code.op(f"zext {code.of('i1')} {value} to {code.of('i8')}")
-        memory = memory_type(dtype)
+        memory, mark = memory_type(dtype), self.mark(stmt.buffer)
         place = self.in_lanes(offset)
         if code.count == 1:
             pointer = self.address(stmt.buffer, offset)
-            self.function.do(f"store {memory} {value}, ptr {pointer}, align {itemsize}")
+            self.function.do(f"store {memory} {value}, ptr {pointer}, align {itemsize}{mark}")
             return
         if place.step in (itemsize, -itemsize):
             if place.step == -itemsize:
@@ -314,11 +323,11 @@ class Emitter:
                 offset = offset - (code.count - 1) * itemsize
             pointer = self.address(stmt.buffer, offset)
             kind = code.of(memory)
-            self.function.do(f"store {kind} {value}, ptr {pointer}, align {itemsize}")
+            self.function.do(f"store {kind} {value}, ptr {pointer}, align {itemsize}{mark}")
             return
         for lane, pointer in self.lane_pointers(stmt.buffer, place, code):
             element = code.op(f"extractelement {code.of(memory)} {value}, i32 {lane}")
-            self.function.do(f"store {memory} {element}, ptr {pointer}, align {itemsize}")
+            self.function.do(f"store {memory} {element}, ptr {pointer}, align {itemsize}{mark}")
 
     def index(self, value: Dim, dtype: np.dtype, code: Lanes) -> tuple[str, int]:
         """An integer over loop variables, in the lanes if it moves with them."""
@@ -457,6 +466,7 @@ class Emitter:
             lanes,
             carried,
             lambda: self.block(loop.body, lanes),
+            rest=bool(size),
         )
 
     def counted(
@@ -468,10 +478,13 @@ class Emitter:
         lanes: int,
         carried: Sequence[Accumulate],
         body: Callable[[], str | None],
+        *,
+        rest: bool = False,
     ) -> None:
         """The loop itself: ``var`` from ``start`` while below ``stop``, totals carried along.
 
         ``body`` may give a register: that it is true ends the loop, which then carries no totals.
+        ``rest``: it runs what is left of a loop in lanes.
         """
         f, code = self.function, Lanes(self.function, lanes)
         head, inside, done = f.new_label("head"), f.new_label("body"), f.new_label("done")
@@ -493,8 +506,10 @@ class Emitter:
         leaves = body()
         totals = {key: self.regs.totals[key] for key, _ in keys}
         latch = f.block
-        f.lines.append(f"  {following} = add nsw nuw i64 {counter}, {step}")
-        f.do(f"br i1 {leaves}, label %{done}, label %{head}" if leaves else f"br label %{head}")
+        f.lines.append(f"  {following} = add nsw i64 {counter}, {step}")
+        latch_mark = finished(self.module) if self.regs.marks and (rest or lanes > 1) else ""
+        back = f"br i1 {leaves}, label %{done}, label %{head}" if leaves else f"br label %{head}"
+        f.do(back + latch_mark)
         lines = [f"  {counter} = phi i64 [ {start}, %{before} ], [ {following}, %{latch} ]"]
         for key, dtype in keys:
             kind = code.type(dtype)
@@ -715,22 +730,35 @@ class Emitter:
             self.block(stmt.body)
             return None if stmt.leave is None else self.atom(stmt.leave, BOOL, code)
 
-        self.counted(stmt.var, lo, hi, 1, 1, (), body)
+        with self._scalar_nest(stmt):
+            self.counted(stmt.var, lo, hi, 1, 1, (), body)
 
     def while_loop(self, stmt: While) -> None:
         f = self.function
         head, inside, done = f.new_label("test"), f.new_label("body"), f.new_label("done")
         outer = self.regs.copy()
-        f.do(f"br label %{head}")
-        f.start(head)
-        self.block(stmt.test)
-        condition = self.atom(stmt.condition, BOOL, Lanes(f, 1))
-        f.do(f"br i1 {condition}, label %{inside}, label %{done}")
-        f.start(inside)
-        self.block(stmt.body)
-        f.do(f"br label %{head}")
-        f.start(done)
+        with self._scalar_nest(stmt):
+            f.do(f"br label %{head}")
+            f.start(head)
+            self.block(stmt.test)
+            condition = self.atom(stmt.condition, BOOL, Lanes(f, 1))
+            f.do(f"br i1 {condition}, label %{inside}, label %{done}")
+            f.start(inside)
+            self.block(stmt.body)
+            f.do(f"br label %{head}")
+            f.start(done)
         self.regs = outer
+
+    @contextmanager
+    def _scalar_nest(self, stmt: For | While) -> Iterator[None]:
+        """Around a loop of the user's program. See Note [Scalar loops]."""
+        outer = self.in_scalar_nest
+        scalar = not any(isinstance(inner, Loop | Matmul) for inner in walk((stmt,)))
+        if scalar and not outer:
+            self.function.do(leave_vectors(self.module))
+        self.in_scalar_nest = scalar
+        yield
+        self.in_scalar_nest = outer
 
 
 def _fits(loop: Loop) -> bool:

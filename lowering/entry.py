@@ -16,6 +16,7 @@ from fxc.ir.types import ArrayType
 from .accesses import accesses, boxed_buffers
 from .bounds import Range, bounds, counter_ranges
 from .emit import FAILED, Emitter
+from .frame import Slot, alias_marks, has_loops, numbers
 from .llvm_text import FunctionText, ModuleText, scalar_type
 from .loops import Boxed, Check, Loop, Program, Stmt, walk
 from .vector_math import definitions
@@ -53,7 +54,8 @@ class Module:
 
     ``arrays`` are the storages passed as array arguments, in order; ``arena`` is the size in bytes
     of the temporaries that live together in one more array. ``inner_loops`` name the contents of
-    the pointer table: (ufunc, dtype) each with its data pointer.
+    the pointer table: (ufunc, dtype) each with its data pointer. ``has_loops``: see
+    Note [Scalar loops].
     """
 
     text: str
@@ -62,23 +64,44 @@ class Module:
     arrays: tuple[str, ...]
     arena: Dim
     inner_loops: tuple[tuple[str, str], ...]
+    has_loops: bool
+
+
+@frozen
+class Arena:
+    """Where temporaries lie in the array that they share."""
+
+    offsets: dict[str, Dim]
+    sizes: dict[str, Dim]
+    size: Dim
+
+    def meet(self, left: str, right: str) -> bool:
+        """Whether two storages take the same memory (one after the other)."""
+        if left not in self.offsets or right not in self.offsets or not isinstance(self.size, int):
+            return False
+        starts = [hint(self.offsets[name]) for name in (left, right)]
+        stops = [
+            start + hint(self.sizes[n]) for start, n in zip(starts, (left, right), strict=True)
+        ]
+        return max(starts) < min(stops)
 
 
 def emit_module(graph: Graph, program: Program) -> Module:
     """LLVM text for a program."""
     module = ModuleText()
     apart = _storages_apart(program)
-    offsets, arena = _plan_arena(program, apart)
+    arena = _plan_arena(program, apart)
     segments = list(_segments(program))
     for segment in segments:
         block = program.body[segment.first : segment.last]
-        _emit_segment(module, graph, program, segment, block, apart, offsets)
+        _emit_segment(module, graph, program, segment, block, apart, arena)
     math = definitions(module.math)
     declares = sorted({*module.declares, *math.declares})
-    parts = [*declares, *_constants(program), math.text, *module.functions]
+    parts = [*declares, *_constants(program), math.text, *module.functions, *module.notes]
     text = "\n".join(part for part in parts if part)
     loops = tuple(module.inner_loops)
-    return Module(text, program, tuple(segments), tuple(apart), arena, loops)
+    loops_within = has_loops(program)
+    return Module(text, program, tuple(segments), tuple(apart), arena.size, loops, loops_within)
 
 
 def _segments(program: Program) -> Iterator[Segment]:
@@ -118,7 +141,7 @@ def _bytes(program: Program, name: str, ranges: Mapping[str, Range]) -> Dim:
     return (size + (ALIGNMENT - 1)) // ALIGNMENT * ALIGNMENT
 
 
-def _plan_arena(program: Program, apart: Sequence[str]) -> tuple[dict[str, Dim], Dim]:
+def _plan_arena(program: Program, apart: Sequence[str]) -> Arena:
     """Offsets of the other temporaries; those that do not live at the same time share memory."""
     lives: dict[str, tuple[int, int]] = {}
     for place, stmt in enumerate(program.body):
@@ -135,7 +158,7 @@ def _plan_arena(program: Program, apart: Sequence[str]) -> tuple[dict[str, Dim],
         for name, size in sizes.items():
             offsets[name] = total
             total = total + size
-        return offsets, total
+        return Arena(offsets, sizes, total)
     for name in sorted(lives, key=lambda n: -hint(sizes[n])):
         taken = sorted(
             (hint(offsets[other]), hint(offsets[other]) + hint(sizes[other]))
@@ -148,7 +171,8 @@ def _plan_arena(program: Program, apart: Sequence[str]) -> tuple[dict[str, Dim],
                 break
             at = max(at, stop)
         offsets[name] = at
-    return offsets, max((hint(offsets[n]) + hint(sizes[n]) for n in offsets), default=0)
+    end = max((hint(offsets[n]) + hint(sizes[n]) for n in offsets), default=0)
+    return Arena(offsets, sizes, end)
 
 
 def _constants(program: Program) -> Iterator[str]:
@@ -168,15 +192,21 @@ def _emit_segment(
     segment: Segment,
     block: Sequence[Stmt],
     apart: Sequence[str],
-    offsets: dict[str, Dim],
+    arena: Arena,
 ) -> None:
     f = FunctionText(module)
     emitter = Emitter(module, f, program, segment.entry)
     f.lines.append(f"  %table = getelementptr i8, ptr %self, i64 {BYTES_DATA}")
-    _bind_symbols(emitter, graph, program, apart, _symbols(program, block, offsets))
+    _bind_symbols(emitter, graph, program, apart, _symbols(program, block, arena.offsets))
     _bind_params(emitter, program)
-    _bind_data(emitter, program, block, apart, offsets)
+    _bind_data(emitter, program, block, apart, arena.offsets)
+    kept: list[Slot] = []
+    if has_loops(program):
+        kept = _bind_numbers(emitter, program, block)
+        emitter.regs.marks = alias_marks(module, list(emitter.regs.data), arena.meet)
     emitter.block(block)
+    for slot in kept:
+        slot.write(f)
     _return_argument(f, 0)
     if segment.checks:
         f.start(FAILED)
@@ -283,3 +313,22 @@ def _bind_data(
                 arena = _field(f, _argument(f, 2 + len(apart)), ARRAY_DATA, "ptr")
             at = emitter.dim(offsets[storage])
             emitter.regs.data[storage] = f.op(f"getelementptr i8, ptr {arena}, i64 {at}")
+
+
+def _bind_numbers(emitter: Emitter, program: Program, block: Sequence[Stmt]) -> list[Slot]:
+    """Keep single numbers in the stack frame; those to be written back at the end."""
+    f, data = emitter.function, emitter.regs.data
+    inside = {id(stmt) for stmt in block}
+    others = [s for s in program.body if id(s) not in inside]
+    outside = {a.storage for stmt in others for a in accesses(program, stmt)}
+    stored = {a.storage for stmt in block for a in accesses(program, stmt) if a.written}
+    kept: list[Slot] = []
+    for storage, size in numbers(program, block).items():
+        slot = Slot(f.stack("i8", size), data[storage], size)
+        data[storage] = slot.register
+        role = program.buffers[storage].role
+        if role == "input" or storage in outside:
+            slot.read(f)
+        if storage in stored and (role != "temp" or storage in outside):
+            kept.append(slot)
+    return kept

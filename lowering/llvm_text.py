@@ -58,9 +58,16 @@ class ModuleText:
         self.functions: list[str] = []
         self.globals: list[str] = []
         self.inner_loops: dict[tuple[str, str], int] = {}  # (ufunc, dtype) -> slot in the table
+        self.notes: list[str] = []  # metadata
 
     def declare(self, line: str) -> None:
         self.declares[line] = None
+
+    def metadata(self, content: str) -> str:
+        """The name of a new metadata node; ``SELF`` in its content is its own number."""
+        number = len(self.notes)
+        self.notes.append(f"!{number} = {content.replace('SELF', str(number))}")
+        return f"!{number}"
 
 
 class FunctionText:

@@ -227,7 +227,7 @@ def distance(read: Idx, written: Idx, loops: Sequence[str]) -> dict[str, int] | 
 def relation(read: Idx, written: Idx, loops: Sequence[str]) -> str:
     """How a read of a buffer stands to the write in the same iteration of ``loops``.
 
-    ``same``: the same element, which no other iteration writes; ``apart``: never an element that
+    ``same``: an element that no other iteration writes; ``apart``: never an element that
     any iteration writes;
     ``ascending`` / ``descending``: if the loops run that way, only elements written later;
     ``clash``: none of these is known.
@@ -236,7 +236,7 @@ def relation(read: Idx, written: Idx, loops: Sequence[str]) -> str:
         return "apart"
     if any(_is_computed_in(dim, loops) for dim in (*read, *written)):
         return "clash"  # the same element may be written in several iterations
-    if tuple(read) == tuple(written):
+    if tuple(read) == tuple(written) or _is_own(read, written, loops):
         return "same"
     distance: dict[str, Dim] = {}
     for r, w in zip(read, written, strict=True):
@@ -257,6 +257,12 @@ def relation(read: Idx, written: Idx, loops: Sequence[str]) -> str:
         if isinstance(gap, int) and gap:
             return "ascending" if gap > 0 else "descending"
     return "clash"
+
+
+def _is_own(read: Idx, written: Idx, loops: Sequence[str]) -> bool:
+    """Whether an iteration meets only its own elements: of row ``k``, stored to row ``i``."""
+    own = [_single_loop(w, loops) for r, w in zip(read, written, strict=True) if r == w]
+    return {step[0] for step in own if step is not None and step[1] != 0} == set(loops)
 
 
 def _is_computed_in(dim: Dim, loops: Sequence[str]) -> bool:

@@ -49,14 +49,21 @@ def target_machine(opt: int = 2) -> llvm.TargetMachine:
     )
 
 
-def _optimise(machine: llvm.TargetMachine, module: llvm.ModuleRef) -> None:
+def _optimise(machine: llvm.TargetMachine, module: llvm.ModuleRef, loops: bool) -> None:
     """Inline what says that it wants to be, fold constants, drop what is never reached.
 
     Lowering writes vectors, hoists what does not change and loads each element once; instruction
     selection folds the rest. All of -O2 takes twenty times as long for code that runs no faster.
+    It is for ``loops`` of the user's program, whose bodies are scalar code.
     """
     llvm = _load_llvm()
-    builder = llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options())
+    tuning = llvm.create_pipeline_tuning_options()
+    tuning.speed_level = 2
+    tuning.slp_vectorization = False
+    builder = llvm.create_pass_builder(machine, tuning)
+    if loops:
+        builder.getModulePassManager().run(module, builder)
+        return
     passes = llvm.create_new_module_pass_manager()
     passes.add_always_inliner_pass()
     passes.add_global_dead_code_eliminate_pass()
@@ -71,14 +78,16 @@ class Engine:
     Raises ``RuntimeError`` for text that LLVM rejects.
     """
 
-    def __init__(self, text: str, table: bytes, entries: Sequence[str]) -> None:
+    def __init__(
+        self, text: str, table: bytes, entries: Sequence[str], *, loops: bool = False
+    ) -> None:
         with _lock:
             llvm = _load_llvm()
             machine = target_machine()
             module = llvm.parse_assembly(text)
             module.triple = machine.triple
             module.data_layout = str(machine.target_data)
-            _optimise(machine, module)
+            _optimise(machine, module, loops)
             self.optimised = module
             self._engine = llvm.create_mcjit_compiler(module, machine)
             self._engine.finalize_object()

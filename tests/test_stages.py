@@ -393,12 +393,12 @@ decomposed powers(%x: f64[8], %n: py.int)
             """\
 loops powers
   input x: float64[8]
-  output b2: float64[8]
+  output b1: float64[8]
   for i0 in 0:8
-    b2[i0] = copy(1.0)
+    b1[i0] = copy(1.0)
   loop i in 0:(n)
     for i1 in 0:8
-      b2[i1] = add(multiply(b2[i1], x[i1]), astype((i)))
+      b1[i1] = add(multiply(b1[i1], x[i1]), astype((i)))
   bytes moved 256; copies 0""",
         )
 

@@ -1,0 +1,106 @@
+"""Numbers in the stack frame in place of memory, and which storages are known to be apart.
+
+See Note [Scalar loops].
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from fxc.ir.records import frozen
+from fxc.ir.symbols import product
+
+from .accesses import accesses
+from .llvm_text import FunctionText, ModuleText
+from .loops import For, Load, Program, Stmt, Store, While, walk
+
+# Note [Scalar loops]
+# A program with loops of the user's program (``For``) goes through LLVM's own -O2, others through
+# next to nothing. Its loops have scalar bodies, in which an index, an element or a carried number
+# should be in a register from one iteration to the next; lowering does not place those. What LLVM
+# has to know for that is said here:
+# - what holds one number is a slot of the stack frame, not memory: SROA makes it a register;
+# - accesses to different storages are in different alias scopes (``alias_marks``).
+# Loops in lanes, and those that do the rest of them, are marked as finished: not to be unrolled.
+# Before a nest without such loops stands the call of a function that does nothing: LLVM then clears
+# the upper halves of the vector registers (vzeroupper). Scalar code between dirty ones runs at the
+# lower clock of 512-bit code.
+# LLVM may not change a bit of a result: no instruction has fast-math flags.
+
+MOST_BYTES = 16  # of a storage that is a slot: one complex number
+WORD = 8
+NOTHING = '@"fxc.nothing"'  # a function that does nothing
+
+
+def has_loops(program: Program) -> bool:
+    """Whether there are loops of the user's program."""
+    return any(isinstance(stmt, For | While) for stmt in walk(program.body))
+
+
+def numbers(program: Program, block: Sequence[Stmt]) -> dict[str, int]:
+    """The storages of one number that ``block`` only loads and stores, with their sizes."""
+    found: dict[str, int] = {}
+    for stmt in walk(tuple(block)):
+        if isinstance(stmt, Load | Store):
+            buffer = program.buffers[program.buffers[stmt.buffer].storage]
+            size = product(buffer.shape) * buffer.dtype.itemsize
+            if buffer.role != "constant" and isinstance(size, int) and 0 < size <= MOST_BYTES:
+                found[buffer.name] = size
+    for access in (a for stmt in block for a in accesses(program, stmt)):
+        if access.index is None:  # by address
+            found.pop(access.storage, None)
+    return found
+
+
+@frozen
+class Slot:
+    """A number in the stack frame; ``memory`` is where it comes from and goes to."""
+
+    register: str
+    memory: str
+    size: int
+
+    def read(self, f: FunctionText) -> None:
+        self._copy(f, self.memory, self.register)
+
+    def write(self, f: FunctionText) -> None:
+        self._copy(f, self.register, self.memory)
+
+    def _copy(self, f: FunctionText, source: str, target: str) -> None:
+        for start in range(0, self.size, WORD):
+            kind = f"i{8 * min(WORD, self.size - start)}"
+            there, here = (f"getelementptr i8, ptr {p}, i64 {start}" for p in (source, target))
+            value = f.op(f"load {kind}, ptr {f.op(there)}, align 1")
+            f.do(f"store {kind} {value}, ptr {f.op(here)}, align 1")
+
+
+def alias_marks(
+    module: ModuleText, storages: Sequence[str], meet: Callable[[str, str], bool]
+) -> dict[str, str]:
+    """For each storage, what stands behind its loads and stores to say which others it is not.
+
+    ``meet``: whether two temporaries take the same memory, one after the other.
+    """
+    domain = module.metadata("distinct !{!SELF}")
+    scopes = {name: module.metadata(f"distinct !{{!SELF, {domain}}}") for name in storages}
+    marks: dict[str, str] = {}
+    for name in storages:
+        others = ", ".join(scopes[o] for o in storages if o != name and not meet(name, o))
+        own, apart = module.metadata(f"!{{{scopes[name]}}}"), module.metadata(f"!{{{others}}}")
+        marks[name] = f", !alias.scope {own}, !noalias {apart}"
+    return marks
+
+
+def finished(module: ModuleText) -> str:
+    """What the last branch of a loop bears that LLVM is to leave as it is."""
+    unroll = module.metadata('!{!"llvm.loop.unroll.disable"}')
+    lanes = module.metadata('!{!"llvm.loop.vectorize.enable", i1 false}')
+    return f", !llvm.loop {module.metadata(f'distinct !{{!SELF, {unroll}, {lanes}}}')}"
+
+
+def leave_vectors(module: ModuleText) -> str:
+    """A call before which LLVM clears the upper halves of vector registers."""
+    body = f"define internal void {NOTHING}() noinline optnone {{ ret void }}"
+    if body not in module.functions:
+        module.functions.append(body)
+    return f"call void {NOTHING}()"

@@ -1,0 +1,282 @@
+"""Loops of the user's program in native code: what they become, and that they do what Python does.
+
+The oracle is the very function, run as Python runs it.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from expecttest import TestCase
+
+import fxc
+from fxc.runtime.engine import Engine
+from tests.outcomes import difference, run
+
+RNG = np.random.default_rng(5)
+
+
+def recurrence(x: Any, n: Any) -> Any:
+    def body(i: Any, state: Any) -> Any:
+        x, total = state
+        x[i] = x[i - 1] * 0.5 + total
+        return x, total + x[i]
+
+    return fxc.fori_loop(1, n, body, (x, x[0] * 0))
+
+
+def relaxation(u: Any, n: Any) -> Any:
+    def row(i: Any, u: Any) -> Any:
+        def column(j: Any, u: Any) -> Any:
+            u[i, j] = 0.25 * (u[i - 1, j] + u[i + 1, j] + u[i, j - 1] + u[i, j + 1])
+            return u
+
+        return fxc.fori_loop(1, u.shape[1] - 1, column, u)
+
+    return fxc.fori_loop(1, n, row, u)
+
+
+def relaxation_of_input(u: Any, n: Any) -> None:
+    u[...] = relaxation(u, n)
+
+
+def shortest_paths(d: Any, n: Any) -> Any:
+    def via(k: Any, d: Any) -> Any:
+        def row(i: Any, d: Any) -> Any:
+            d[i] = np.minimum(d[i], d[i, k] + d[k])
+            return d
+
+        return fxc.fori_loop(0, n, row, d)
+
+    return fxc.fori_loop(0, n, via, d)
+
+
+def product(a: Any, b: Any) -> Any:
+    def row(i: Any, c: Any) -> Any:
+        def column(j: Any, c: Any) -> Any:
+            start = a[0, 0] * 0
+            c[i, j] = fxc.fori_loop(0, a.shape[1], lambda k, s: s + a[i, k] * b[k, j], start)
+            return c
+
+        return fxc.fori_loop(0, c.shape[1], column, c)
+
+    return fxc.fori_loop(0, a.shape[0], row, a[:, :1] * b[:1] * 0)
+
+
+def histogram(h: Any, x: Any) -> Any:
+    def body(i: Any, h: Any) -> Any:
+        h[x[i]] += 1
+        return h
+
+    return fxc.fori_loop(0, x.shape[0], body, h)
+
+
+def histogram_of_input(h: Any, x: Any) -> None:
+    h[:] = histogram(h, x)
+
+
+def sparse_product(data: Any, places: Any, starts: Any, x: Any) -> Any:
+    def row(i: Any, y: Any) -> Any:
+        def more(state: Any) -> Any:
+            return state[0] < starts[i + 1]
+
+        def step(state: Any) -> Any:
+            k, total = state
+            return k + 1, total + data[k] * x[places[k]]
+
+        _, y[i] = fxc.while_loop(more, step, (starts[i], x[0] * 0))
+        return y
+
+    return fxc.fori_loop(0, starts.shape[0] - 1, row, starts[1:] * 0.0)
+
+
+def escapes(x: Any, y: Any, n: Any) -> Any:
+    def more(state: Any) -> Any:
+        a, b, k = state
+        return np.logical_and(k < n, a * a + b * b < 4.0)
+
+    def step(state: Any) -> Any:
+        a, b, k = state
+        return a * a - b * b + x, 2 * a * b + y, k + 1
+
+    return fxc.while_loop(more, step, (x * 0, y * 0, np.int64(0)))
+
+
+def counted_from_below(x: Any, lo: Any) -> Any:
+    return fxc.fori_loop(lo, 3, lambda i, s: s * 2 + i, x[0])
+
+
+def checksum(x: Any, table: Any) -> Any:
+    def body(i: Any, c: Any) -> Any:
+        return table[(c ^ x[i]) & np.uint32(255)] ^ (c >> np.uint32(8))
+
+    return fxc.fori_loop(0, x.shape[0], body, table[0])
+
+
+def flag_and_number(x: Any, n: Any) -> Any:
+    """A bool, a complex number and a narrow integer, which wraps around."""
+
+    def body(i: Any, state: Any) -> Any:
+        seen, z, small = state
+        return np.logical_or(seen, x[i] > 0.9), z * z + x[i], small + np.int8(100)
+
+    return fxc.fori_loop(0, n, body, (x[0] > 2, x[0] * (0.5 + 0.25j), x[0].astype(np.int8)))
+
+
+def around_numpy(x: Any, n: Any) -> Any:
+    """A number that lives while NumPy itself runs, and is used by loops before and behind."""
+    total = fxc.fori_loop(0, n, lambda i, s: s + x[i], x[0])
+    y = np.partition(x, 3)
+    return fxc.fori_loop(0, n, lambda i, s: s + total * y[i], x[0]), total
+
+
+def rank_0_input(x: Any, s: Any) -> None:
+    s[...] = fxc.fori_loop(0, x.shape[0], lambda i, a: a + x[i], s[()])
+
+
+def chosen(x: Any, n: Any) -> Any:
+    def body(i: Any, state: Any) -> Any:
+        low, high = state
+        low = fxc.cond(x[i] < low, lambda: x[i], lambda: low)
+        return low, fxc.cond(x[i] > high, lambda: x[i], lambda: high)
+
+    return fxc.fori_loop(0, n, body, (x[0], x[0]))
+
+
+def exchanged(x: Any, y: Any, n: Any) -> Any:
+    return fxc.fori_loop(0, n, lambda i, s: (s[1], s[0] + i), (x, y))
+
+
+def twice_carried(x: Any, n: Any) -> Any:
+    y = x.copy()
+    return fxc.fori_loop(0, n, lambda i, s: (s[0] + 1, s[1] * s[0]), (y, y))
+
+
+def read_outside(x: Any, n: Any) -> Any:
+    """The body reads what the loop starts from."""
+    y = x.copy()
+    return fxc.fori_loop(0, n, lambda i, s: s + y, y), y
+
+
+def triangle(a: Any) -> Any:
+    def body(i: Any, a: Any) -> Any:
+        a[i, :i] = a[i, :i] * 0.5 - a[:i, i].sum()
+        return a
+
+    return fxc.fori_loop(1, a.shape[0], body, a)
+
+
+FLOATS = RNG.random(40)
+SQUARE = RNG.random((9, 9))
+CASES: list[tuple[Callable[..., Any], tuple[Any, ...]]] = [
+    *((recurrence, (FLOATS, n)) for n in (2, 3, 40)),
+    (recurrence, (FLOATS.astype(np.float32), 40)),
+    (relaxation, (RNG.random((8, 11)), 7)),
+    (relaxation_of_input, (RNG.random((8, 11)), 7)),
+    (shortest_paths, (SQUARE, 9)),
+    (shortest_paths, ((SQUARE * 50).astype(np.int16), 9)),
+    (product, (RNG.random((4, 6)), RNG.random((6, 5)))),
+    (histogram, (np.zeros(7, np.int64), RNG.integers(-7, 7, 50))),
+    (histogram_of_input, (np.zeros(7, np.int64), RNG.integers(0, 7, 50))),
+    (
+        sparse_product,
+        (RNG.random(12), RNG.integers(0, 5, 12), np.array([0, 3, 3, 9, 12]), RNG.random(5)),
+    ),
+    *(
+        (escapes, (np.float64(x), np.float64(y), 50))
+        for x, y in ((0.1, 0.2), (2.5, 0.0), (0.3, 0.7))
+    ),
+    *((counted_from_below, (np.arange(3.0), lo)) for lo in (-4, -1, 2, 3)),
+    (checksum, (RNG.integers(0, 256, 99).astype(np.uint8), RNG.integers(0, 2**32, 256, np.uint32))),
+    (flag_and_number, (FLOATS, 30)),
+    (around_numpy, (FLOATS, 40)),
+    (rank_0_input, (FLOATS, np.array(1.5))),
+    (chosen, (FLOATS, 40)),
+    *((exchanged, (FLOATS, FLOATS[::-1].copy(), n)) for n in (2, 3)),
+    (twice_carried, (FLOATS, 5)),
+    (read_outside, (FLOATS, 5)),
+    (triangle, (SQUARE,)),
+]
+
+
+@pytest.mark.parametrize(("function", "inputs"), CASES)
+def test_native_loops_do_what_python_does(
+    function: Callable[..., Any], inputs: tuple[Any, ...]
+) -> None:
+    compiled = fxc.compile(function, fullgraph=True)
+    expected = run(function, copy.deepcopy(inputs))
+    assert expected.error is None
+    for _ in range(2):
+        assert not difference(expected, run(compiled, copy.deepcopy(inputs)))
+    assert compiled.cache_info().eager_calls == 0
+
+
+@pytest.mark.parametrize("function", [histogram, histogram_of_input])
+def test_what_raises_in_an_iteration_leaves_numpys_state(function: Callable[..., Any]) -> None:
+    inputs = (np.zeros(7, np.int64), np.array([0, 1, 9, 2]))
+    compiled = fxc.compile(function)
+    found = run(compiled, copy.deepcopy(inputs))
+    assert isinstance(found.error, IndexError)
+    assert not difference(run(function, copy.deepcopy(inputs)), found)
+
+
+@pytest.mark.parametrize(
+    ("function", "inputs"),
+    [
+        (recurrence, (FLOATS, 40)),
+        (escapes, (np.float64(0.1), np.float64(0.2), 50)),
+        (chosen, (FLOATS, 40)),
+        (product, (RNG.random((4, 6)), RNG.random((6, 5)))),
+    ],
+)
+def test_carried_numbers_are_registers(
+    function: Callable[..., Any], inputs: tuple[Any, ...]
+) -> None:
+    text = fxc.compile(function).inspect(*inputs).llvm
+    assert "alloca i8, i64 8" in text
+    assert "alloca" not in str(Engine(text, b"", [], loops=True).optimised)
+
+
+def test_code_without_loops_has_no_slots_and_no_marks() -> None:
+    text = fxc.compile(lambda x: x.sum() + 1).inspect(FLOATS).llvm
+    assert "alloca" not in text
+    assert "!" not in text
+
+
+class Loops(TestCase):
+    maxDiff = None
+
+    def test_a_nest_carries_one_array_and_copies_nothing(self) -> None:
+        self.assertExpectedInline(
+            str(fxc.compile(relaxation_of_input).inspect(RNG.random((8, 11)), 7).loops),
+            """\
+loops relaxation_of_input
+  input u: float64[8, 11]
+  loop i in 1:(n)
+    loop j in 1:10
+      u[i, j] = multiply(0.25, add(add(add(item(u[i - 1, j]), item(u[i + 1, j])), item(u[i, j - 1])), item(u[i, j + 1])))
+  bytes moved 16; copies 0""",
+        )
+
+    def test_a_row_is_updated_from_another_row(self) -> None:
+        self.assertExpectedInline(
+            str(fxc.compile(shortest_paths).inspect(SQUARE, 9).loops),
+            """\
+loops shortest_paths
+  input d: float64[9, 9]
+  output b2: float64[9, 9]
+  t1 = (n)
+  for i0 in 0:81
+    b2[floordiv(i0, 9), mod(i0, 9)] = d[floordiv(i0, 9), mod(i0, 9)]
+  loop k in 0:t1
+    loop i in 0:t1
+      t11 = b2[i, k]
+      for i3 in 0:9  # test_loop_lowering.py:50
+        b2[i, i3] = minimum(b2[i, i3], add(item(t11), b2[k, i3]))
+  copy: test_loop_lowering.py:50 read before it is overwritten in b2
+  bytes moved 1440; copies 1""",
+        )
