@@ -15,9 +15,8 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
-from dataclasses import field, replace
-from itertools import takewhile
-from typing import Any, ClassVar
+from dataclasses import replace
+from typing import Any
 from weakref import WeakSet
 
 from fxc.dispatch.dispatcher import Dispatcher
@@ -25,8 +24,9 @@ from fxc.dispatch.keys import DispatchKey
 from fxc.dispatch.trace import current_builder, recording_into
 from fxc.ir.builder import GraphBuilder
 from fxc.ir.errors import InternalError
-from fxc.ir.graph import Arg, Graph, Literal, Node, Operand, Region, Value
-from fxc.ir.records import frozen, mutable
+from fxc.ir.evaluate import symbols_bound_by
+from fxc.ir.graph import Arg, Graph, Literal, Node, Operand, Region, Value, walk
+from fxc.ir.schema import Param
 from fxc.ir.signature import (
     ConstantLeaf,
     InputLeaf,
@@ -41,6 +41,7 @@ from fxc.ir.types import ArrayType, ScalarType, Type
 from fxc.ops.table import TABLE, Operator
 
 from .aliases import Affine, Other, Path, extended, inverse_steps, region_of, steps_of
+from .bases import Base, FunctionalArray
 
 # Note [Bases and views]
 # Every array of a captured graph is a base or a chain of views of one. A base has one current
@@ -52,47 +53,13 @@ from .aliases import Affine, Other, Path, extended, inverse_steps, region_of, st
 # The path is in a normal form (aliases.py), in which views of views are one view. The steps are
 # kept as the user took them for views that the caller gets: strides of axes of size 1 show them.
 
-
-MOST_REGIONS = 8  # that a mutation lists
-
-
-@mutable
-class _Base:
-    """Memory: its current value, and which value of which views have been derived from that."""
-
-    run: Functionalization
-    value: Value
-    input: int | None = None
-    derived: dict[Path, Value] = field(default_factory=dict)
-    written: dict[Path, None] = field(default_factory=dict)
-
-    def update(self, value: Value, where: Path) -> None:
-        self.value = value
-        self.derived = {}
-        self.written[tuple(takewhile(_is_region, where))] = None
-
-    def regions(self) -> tuple[tuple[ViewStep, ...], ...]:
-        """What has been written, as views of the whole; empty if that is too many, or all of it."""
-        paths = sorted(self.written, key=len)
-        outer = [p for i, p in enumerate(paths) if not any(p[: len(q)] == q for q in paths[:i])]
-        return tuple(map(steps_of, outer)) if () not in outer and len(outer) <= MOST_REGIONS else ()
-
-
-def _is_region(segment: Affine | Other) -> bool:
-    """Whether a view shows whole elements, and which ones is known."""
-    return isinstance(segment, Affine) or segment.step.op == "reshape"
-
-
-@frozen(eq=False)
-class FunctionalArray:
-    """An array while functionalization runs: a chain of views of a base."""
-
-    dispatch_key: ClassVar[DispatchKey] = DispatchKey.FUNCTIONALIZE
-
-    base: _Base
-    steps: tuple[ViewStep, ...]
-    path: Path
-    type: ArrayType
+# Note [Carried bases]
+# A base that a region writes, itself or in a region inside, is carried through the node: it is one
+# more operand, of each region (but of a test, which only reads) one more parameter and one more
+# result, and its value afterwards is one more result of the node. Each region starts from its own
+# parameter; an arm that does not write gives it back. What a region derives of a base, the views
+# that it reads, is gone with it. Results of regions are arrays made there, or parameters, so that
+# no two of what a loop carries are one array.
 
 
 def functionalize(graph: Graph, leaves: Sequence[OutputLeaf], dispatcher: Dispatcher) -> Graph:
@@ -108,9 +75,9 @@ def functionalize(graph: Graph, leaves: Sequence[OutputLeaf], dispatcher: Dispat
     run = Functionalization(dispatcher)
     builder = GraphBuilder()
     inputs = [builder.value(value.type, value.name) for value in graph.inputs]
-    bases: list[_Base | None] = []
+    bases: list[Base | None] = []
     for place, (old, new) in enumerate(zip(graph.inputs, inputs, strict=True)):
-        base = _Base(run, new, place) if isinstance(new.type, ArrayType) else None
+        base = Base(run, new, place) if isinstance(new.type, ArrayType) else None
         bases.append(base)
         run.known[old] = new if base is None else FunctionalArray(base, (), (), _array(old.type))
     register_column(dispatcher)
@@ -160,6 +127,7 @@ class Functionalization:
     def __init__(self, dispatcher: Dispatcher) -> None:
         self.dispatcher = dispatcher
         self.known: dict[Value, FunctionalArray | Operand] = {}
+        self.derived_here: list[list[tuple[Base, Path]]] = []  # by each of the open regions
 
     # -- running nodes
 
@@ -167,41 +135,99 @@ class Functionalization:
         """Run one captured node on what stands for its operands."""
         builder = current_builder()
         builder.loc = node.loc
-        args = tuple(self.argument(arg) for arg in node.args)
+        bases = self.written_by(node) if node.regions else ()
+        args = [
+            self.argument(node, param, arg, bases)
+            for param, arg in zip(node.schema.params, node.args, strict=True)
+        ]
         found = self.dispatcher.call(node.op, *args)
         results = found if isinstance(found, tuple) else (found,)
         for output, result in zip(node.outputs, results, strict=False):
             self.known[output] = self.owned(result)
+        for base, value in zip(bases, results[len(node.outputs) :], strict=False):
+            base.hold(value)
 
     def owned(self, result: Any) -> Any:
         """A fresh array gets a base of its own."""
         if isinstance(result, Value) and isinstance(result.type, ArrayType):
-            return FunctionalArray(_Base(self, result), (), (), result.type)
+            return FunctionalArray(Base(self, result), (), (), result.type)
         return result
 
-    def argument(self, arg: Arg) -> Any:
+    def argument(self, node: Node, param: Param, arg: Arg, bases: Sequence[Base]) -> Any:
+        """What stands for an argument; ``bases`` are those that the node's regions write."""
         if isinstance(arg, Value):
             return self.known[arg]
         if isinstance(arg, Region):
-            return self.region(arg)
+            return self.region(node, param, arg, bases)
         if isinstance(arg, tuple):
-            return tuple(self.known[item] if isinstance(item, Value) else item for item in arg)
+            found = tuple(self.known[item] if isinstance(item, Value) else item for item in arg)
+            carried = (base.value for base in bases) if param.is_list and param.is_value else ()
+            return (*found, *carried)
         return arg
 
-    def region(self, region: Region) -> Region:
-        """A region without views and writes; what it may write are its own arrays."""
+    # -- regions: see Note [Carried bases]
+
+    def written_by(self, node: Node) -> tuple[Base, ...]:
+        """The bases, made outside of the node, that its regions write."""
+        found: dict[Base, None] = {}
+        viewed: dict[Value, Value] = {}
+        for inner in (inner for region in node.regions for inner in walk(region)):
+            if inner.schema.is_view:
+                viewed[inner.output] = inner.args[0]
+            for place in inner.schema.written_params:
+                target = inner.args[place]
+                while target in viewed:
+                    target = viewed[target]
+                array = self.known.get(target)
+                if isinstance(array, FunctionalArray):
+                    found[array.base] = None
+        return tuple(found)
+
+    def region(self, node: Node, param: Param, region: Region, bases: Sequence[Base]) -> Region:
+        """A region without views and writes, which carries ``bases``."""
         builder = current_builder()
-        params = [builder.value(value.type, value.name) for value in region.params]
+        params = [builder.value(value.type, _word(value.name)) for value in region.params]
         for old, new in zip(region.params, params, strict=True):
             self.known[old] = self.owned(new)
+        before = [(base.value, base.derived) for base in bases]
+        for base in bases:
+            params.append(builder.value(base.value.type))
+            base.hold(params[-1])
         loc = builder.loc
+        self.derived_here.append([])
         with builder.region():
-            for node in region.nodes:
-                self.node(node)
+            for inner in region.nodes:
+                self.node(inner)
             results = [self.operand(self.known_operand(r)) for r in region.results]
+            if param.name != "test":
+                count = len(node.outputs)
+                results[count:count] = [base.value for base in bases]
+                results = self.apart(results, params)
             made = builder.finish(params, results)
         builder.loc = loc
+        for base, path in self.derived_here.pop():
+            base.derived.pop(path, None)
+        for base, (value, derived) in zip(bases, before, strict=True):
+            base.value, base.derived = value, derived
+            base.forget_symbols({name for value in params for name in _bound_int(value)})
         return made
+
+    def apart(self, results: Sequence[Operand], params: Sequence[Value]) -> list[Operand]:
+        """The results of a region, with copies of those that are not its own or are there twice."""
+        own = {*params, *(value for node in current_builder().nodes for value in node.outputs)}
+        found: list[Operand] = []
+        for result in results:
+            if isinstance(result.type, ArrayType) and (result not in own or result in found):
+                assert isinstance(result, Value)
+                result = self.copied(result, result.type)
+            found.append(result)
+        return found
+
+    def copied(self, value: Operand, kind: ArrayType) -> Value:
+        """A copy in the layout of ``kind``."""
+        copied: Value = self.trace("copy", value, "K")
+        copied.type = replace(_array(copied.type), strides=kind.strides, writeable=kind.writeable)
+        return copied
 
     def known_operand(self, operand: Operand) -> Any:
         return self.known[operand] if isinstance(operand, Value) else operand
@@ -236,6 +262,8 @@ class Functionalization:
             found = base.derived.get(path)
             if found is None:
                 found = base.derived[path] = self.copies(value, steps_of(path[-1:]))[-1]
+                if self.derived_here:
+                    self.derived_here[-1].append((base, path))
             value = found
         return value
 
@@ -298,14 +326,21 @@ class Functionalization:
         scatter = TABLE.partner(region.op, "scatter").name
         return self.trace(scatter, whole, content, *region.args)  # type: ignore[no-any-return]
 
-    def in_layout(self, content: Operand, base: _Base) -> Value:
+    def in_layout(self, content: Operand, base: Base) -> Value:
         """``content`` as the value of a base that keeps its layout (Note [Layout in types])."""
         kind = _array(base.value.type)
         if isinstance(content, Value) and content.type == kind:
             return content
-        copied: Value = self.trace("copy", content, "K")
-        copied.type = replace(_array(copied.type), strides=kind.strides, writeable=kind.writeable)
-        return copied
+        return self.copied(content, kind)
+
+
+def _word(name: str) -> str | None:
+    """A name that says something; what is only numbered gets a number of its own here."""
+    return name if name.isidentifier() else None
+
+
+def _bound_int(value: Value) -> set[str]:
+    return symbols_bound_by(value) if isinstance(value.type, ScalarType) else set()
 
 
 def _type_of(arg: Any) -> Any:
@@ -361,7 +396,7 @@ class _Boundary:
         assert isinstance(operand.type, ScalarType)
         return ResultLeaf(self.result(operand), operand.type)
 
-    def base(self, base: _Base) -> InputLeaf | ResultLeaf:
+    def base(self, base: Base) -> InputLeaf | ResultLeaf:
         if base.input is not None:
             return InputLeaf(base.input)
         if id(base) not in self.bases:

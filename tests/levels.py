@@ -87,6 +87,8 @@ def updating_kernel_of(name: str) -> Kernel:
     kernel = kernel_of(name)
     if name == "fori_loop":
         return lambda lo, hi, init, *rest: kernel(lo, hi, tuple(map(_copied, init)), *rest)
+    if name == "cond":
+        return lambda pred, given, *arms: kernel(pred, tuple(map(_copied, given)), *arms)
     if name == "while_loop":
         return lambda init, *rest: kernel(tuple(map(_copied, init)), *rest)
     if not marked:
@@ -104,7 +106,7 @@ def updating_kernel_of(name: str) -> Kernel:
 
 
 def _copied(x: Any) -> Any:
-    """What a loop carries is a copy: see Note [Results of regions]."""
+    """What a region is given is its own to write, and whoever gave it reads it unchanged."""
     return x.copy("K") if isinstance(x, np.ndarray) else x
 
 

@@ -25,7 +25,7 @@ from fxc.lowering import (
     index_maps,
     writes,
 )
-from fxc.passes import aliases, functionalize, overwrites, reinplace, simplify
+from fxc.passes import aliases, bases, functionalize, overwrites, reinplace, simplify
 from tests.levels import Level, cheaply, natively
 
 Patch = pytest.MonkeyPatch
@@ -70,7 +70,7 @@ def views_stay_stale_after_a_write(patch: Patch) -> None:
     def update(base: Any, value: Any) -> None:
         base.value = value
 
-    patch.setattr(functionalize._Base, "update", update)
+    patch.setattr(bases.Base, "update", update)
 
 
 @planted(cheaply, quick=True)
@@ -98,7 +98,7 @@ def views_beyond_basic_indexing_stay_stale_after_a_write(patch: Patch) -> None:
         base.derived = {path: old for path, old in base.derived.items() if len(path) > 1}
 
     patch.setattr(functionalize.Functionalization, "view", view)
-    patch.setattr(functionalize._Base, "update", update)
+    patch.setattr(bases.Base, "update", update)
 
 
 @planted(cheaply, quick=True)

@@ -211,16 +211,16 @@ captured f(%x: f64[x.0, x.1], %y: f64[y.0, y.1])
 captured f(%x: f64[3])
   %0: f64 = sum(%x, axis=None, keepdims=False, dtype=None)
   %1: bool = greater(%0, 0)
-  %6: f64[3] = cond(%1, (%x,), on_true={
-    (%2: f64[3])
-    %3: f64[3] = add(%2, 1)
-    yield %3
+  %4: f64[3] = cond(%1, (), on_true={
+    ()
+    %2: f64[3] = add(%x, 1)
+    yield %2
   }, on_false={
-    (%4: f64[3])
-    %5: f64[3] = negative(%4)
-    yield %5
+    ()
+    %3: f64[3] = negative(%x)
+    yield %3
   })
-  return %6""",
+  return %4""",
         )
 
     def test_fori_loop(self):

@@ -21,6 +21,17 @@ def loop(body: Any, init: Any) -> Any:
     return lambda x: fxc.fori_loop(0, 3, body, init(x))
 
 
+def known_index_written(x):
+    idx = np.arange(3)
+
+    def body(i, s):
+        s[idx] += 1
+        idx[0] = 2
+        return s
+
+    return fxc.fori_loop(0, 3, body, x)
+
+
 REFUSED = [
     # what needs elements
     (lambda x: 1 if x.sum() > 0 else 2, (X,), f"a decision (if, while, and, or, not) {NEEDS}"),
@@ -160,14 +171,14 @@ REFUSED = [
         "fxc.cond: result 0 is a str",
     ),
     (
-        lambda x: fxc.cond(x.sum() > 0, lambda: x.fill(1), lambda: x.fill(2)),
+        lambda x: fxc.while_loop(lambda a: a.fill(1) or x.sum(), lambda a: a, x),
         (X,),
-        "a write, inside a branch or a loop, to an array from outside of it cannot be captured",
+        "a write in the test of fxc.while_loop cannot be captured",
     ),
     (
-        lambda x: fxc.cond(x.sum() > 0, lambda a: a.fill(1), lambda a: a.fill(2), x),
+        known_index_written,
         (X,),
-        "a write, inside a branch or a loop, to an array from outside of it cannot be captured",
+        "a write, inside a loop, to an array from outside of it on whose elements the loop relies",
     ),
     (
         loop(lambda i, a: (a, a), lambda x: x),

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from expecttest import TestCase
 
 import fxc
 from fxc.capture.capture import capture
@@ -217,3 +218,471 @@ def test_problems_of_a_while_loop(old, new, message):
         table=TABLE.schema_of,
     )
     assert any(re.search(re.escape(message), each.message) for each in found), found
+
+
+# ---------------------------------------------------------------- writes to arrays from outside
+
+
+def one_arm(x, c):
+    fxc.cond(c[0] > 0, lambda: x.fill(7), lambda: None)
+    return x.sum()
+
+
+def both_arms(x, c):
+    def yes():
+        x[1:] += 1
+
+    def no():
+        x[:2] = c[0]
+
+    fxc.cond(c[0] > 0, yes, no)
+    return x
+
+
+def arms_write_what_they_are_given(x, c):
+    def yes(a, b):
+        a[0] = b[1]
+        return a.sum()
+
+    def no(a, b):
+        b *= 2
+        return b.sum()
+
+    y = x + 1
+    total = fxc.cond(c[0] > 0, yes, no, x[1:], y)
+    return total, y
+
+
+def an_arm_gives_what_it_writes(x, c):
+    def yes():
+        x[0] = 5
+        return x
+
+    y = fxc.cond(c[0] > 0, yes, lambda: x)
+    y += 1
+    return y
+
+
+def arms_copy_one_array(x, c):
+    y, z = np.zeros(4), np.ones(4)
+
+    def yes():
+        y[...] = x
+        z[...] = x
+
+    fxc.cond(c[0] > 0, yes, lambda: None)
+    y += 1
+    return y, z
+
+
+def nested_arms(x, c):
+    v = x[::2]
+
+    def inner():
+        v[0] += 1
+
+    def yes():
+        x[1] = 3
+        fxc.cond(c[0] > 1, inner, lambda: None)
+        v[1] *= x[1]
+
+    fxc.cond(c[0] > 0, yes, inner)
+    return v
+
+
+def row_by_row(x, n):
+    def body(i, s):
+        x[i] = s
+        return s + x[i]
+
+    return fxc.fori_loop(0, n, body, np.float64(1))
+
+
+def through_a_view(x, n):
+    v = x[1:]
+
+    def body(i, s):
+        v[i] += x[i]
+        return s + v.sum()
+
+    return fxc.fori_loop(0, n, body, np.float64(0)), v
+
+
+def through_a_view_of_a_view(x, n):
+    v = x.reshape(2, 2).T[::-1]
+
+    def body(i, s):
+        v[i] = s
+        v[i, i] *= 2
+        return s + x[0]
+
+    return fxc.fori_loop(0, n, body, np.float64(3)), v
+
+
+def two_views_of_one(x, n):
+    low, high = x[:3], x[1:]
+
+    def body(i, s):
+        low[i] = high[i] + 1
+        high[...] = high * 2
+        return s - low.sum()
+
+    return fxc.fori_loop(0, n, body, np.float64(3)), high
+
+
+def a_temporary(x, n):
+    t = x * 2
+
+    def body(i, s):
+        t[i:] += x[i]
+        return s
+
+    fxc.fori_loop(0, n, body, np.float64(0))
+    return t
+
+
+def parts_of_growing_size(x, n):
+    t = np.zeros_like(x)
+
+    def body(i, s):
+        t[: i + 1] += x[: i + 1]
+        x[i:] *= 2
+        return s + t[: i + 1].sum()
+
+    return fxc.fori_loop(0, n, body, np.float64(0)), t
+
+
+def a_view_read_before_and_after(x, n):
+    v = x[1:]
+    first = v + 1
+
+    def body(i, s):
+        s = s + v.sum()
+        x[i] = 0
+        return s + v.sum()
+
+    s = fxc.fori_loop(0, n, body, np.float64(0))
+    return first, s, v + 1
+
+
+def only_read(x, n):
+    v = x[::-1]
+    s = fxc.fori_loop(0, n, lambda i, s: s + v[1:].max(), np.float64(0))
+    return s, v[1:] + 1
+
+
+def loop_in_loop(x, n):
+    v = x[1:]
+
+    def outer(i, s):
+        x[i] += 1
+
+        def inner(j, t):
+            v[j] += x[i] * t
+            return t + 1
+
+        return fxc.fori_loop(0, n, inner, s) + v[0]
+
+    return fxc.fori_loop(0, n, outer, np.float64(0))
+
+
+def branch_in_loop(x, n):
+    counts = np.zeros(2, dtype=int)
+
+    def body(i, s):
+        def large():
+            counts[0] += 1
+            x[i] = 0
+
+        def small():
+            counts[1] += 1
+
+        fxc.cond(x[i] > s, large, small)
+        return s + 0.5
+
+    s = fxc.fori_loop(0, n, body, np.float64(1))
+    return counts, s
+
+
+def loop_in_branch(x, n):
+    def long():
+        def body(i, s):
+            x[i] += s
+            return s + 1
+
+        fxc.fori_loop(0, n, body, np.float64(0))
+
+    fxc.cond(x.sum() > 3, long, lambda: None)
+    return x[0]
+
+
+def indexed(x, n):
+    idx = np.array([2, 0, 2])
+
+    def body(i, s):
+        x[idx] += 1
+        np.add.at(x, idx, s)
+        x[x > 5] = 0
+        return s + x[i]
+
+    return fxc.fori_loop(0, n, body, np.float64(1))
+
+
+def at_a_computed_place(x, n):
+    def body(i, s):
+        k = x.argmax()
+        x[k] = s
+        return s - x[k]
+
+    return fxc.fori_loop(0, n, body, np.float64(1))
+
+
+def two_arrays_change_places(x, n):
+    y = x + 1
+
+    def body(i, s):
+        t = x.copy()
+        x[...] = y
+        y[...] = t
+        x[i] += s
+        return s + 1
+
+    fxc.fori_loop(0, n, body, np.float64(0))
+    return y
+
+
+def while_it_is_small(x, n):
+    v = x[1:]
+
+    def body(s):
+        v[...] = v + s
+        return s + 1
+
+    return fxc.while_loop(lambda s: v.sum() < 40, body, np.float64(0)), v[0]
+
+
+def made_in_the_loop_around(x, n):
+    def outer(i, s):
+        t = x + s
+        v = t[1:]
+
+        def inner(j, u):
+            v[j] += u
+            s[j] = t[j]
+            return u + 1
+
+        last = fxc.fori_loop(0, n, inner, np.float64(2))
+        x[i] = t.sum() + last
+        return s
+
+    return fxc.fori_loop(0, n, outer, x)
+
+
+def part_of_an_input(x, n):
+    low = x[:2]
+
+    def body(i, s):
+        low[...] = low * 2 + s
+        return s + 1
+
+    return fxc.fori_loop(0, n, body, np.float64(0))
+
+
+def carried_and_written(x, n):
+    y = x * 2
+
+    def body(i, s):
+        s[i] = x[i]
+        y[i] = s.sum()
+        x[:] = s + y
+        return s
+
+    return fxc.fori_loop(0, n, body, x), y
+
+
+def nothing_happens(x, n):
+    def body(i, s):
+        x[0] = 9
+        return s
+
+    return fxc.fori_loop(n, n, body, np.float64(0))
+
+
+BRANCHES = [
+    one_arm, both_arms, arms_write_what_they_are_given, an_arm_gives_what_it_writes,
+    arms_copy_one_array, nested_arms,
+]  # fmt: skip
+LOOPS = [
+    row_by_row, through_a_view, through_a_view_of_a_view, two_views_of_one, a_temporary,
+    parts_of_growing_size, a_view_read_before_and_after, only_read, loop_in_loop, branch_in_loop,
+    loop_in_branch, indexed, at_a_computed_place, two_arrays_change_places, while_it_is_small,
+    carried_and_written, made_in_the_loop_around, part_of_an_input, nothing_happens,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("fn", BRANCHES)
+@pytest.mark.parametrize("c", [2.0, 1.0, -1.0])
+def test_branches_that_write(fn, c):
+    check(fn, lambda: (whole(), np.array([c])))
+
+
+@pytest.mark.parametrize("fn", LOOPS)
+@pytest.mark.parametrize("n", [0, 1, 2])
+def test_loops_that_write(fn, n):
+    check(fn, lambda: (whole(), n))
+
+
+@pytest.mark.parametrize("fn", [row_by_row, two_views_of_one, loop_in_loop])
+def test_inputs_that_overlap(fn):
+    def program(x, y, n):
+        return fn(x, n), fn(y, n), x.sum(), y + 1
+
+    def make():
+        memory = np.arange(9.0)
+        return memory[1:7], memory[3:9], 2
+
+    expected = run(program, make())
+    compiled = fxc.compile(program, fullgraph=True)
+    assert not difference(expected, run(compiled, make()))
+    assert compiled.cache_info().eager_calls == 0
+
+
+def test_only_what_is_written_is_stored():
+    """A loop that writes a part of an input leaves the rest of it alone."""
+    signature = functional_graph(capture(part_of_an_input, (whole(), 2), {})).signature
+    assert signature is not None
+    (mutation,) = signature.mutations
+    assert [step.op for (step,) in mutation.regions] == ["slice"]
+
+
+def test_an_input_that_is_read_only():
+    def program(x, y, n):
+        y += 1
+        fxc.fori_loop(0, n, lambda i, s: x.fill(1) or s, np.float64(0))
+
+    def make():
+        x = whole()
+        x.flags.writeable = False
+        return x, whole(), 3
+
+    expected = run(program, make())
+    assert isinstance(expected.error, ValueError)
+    assert not difference(expected, run(fxc.compile(program, fullgraph=True), make()))
+
+
+def test_a_loop_that_raises_has_written_what_numpy_has():
+    def program(x, idx, n):
+        def body(i, s):
+            x[i] = s
+            return s + x[idx[i]]
+
+        return fxc.fori_loop(0, n, body, np.float64(1))
+
+    compiled = fxc.compile(program, fullgraph=True)
+    for bad in (False, True):
+        make = lambda: (whole(), np.array([0, 2, 9 if bad else 1]), 3)  # noqa: B023, E731
+        expected = run(program, make())
+        assert bool(expected.error) == bad
+        assert not difference(expected, run(compiled, make()))
+    assert compiled.cache_info().variants == 1
+
+
+class TestFunctionalText(TestCase):
+    maxDiff = None
+
+    def text(self, fn: Callable[..., Any], *args: Any) -> str:
+        graph = reinplace(decomposed_graph(functional_graph(capture(fn, args, {})), llvm_index()))
+        return re.sub(r" +# .*", "", str(graph))
+
+    def test_a_loop(self):
+        self.assertExpectedInline(
+            self.text(loop_in_loop, whole(), 2),
+            """\
+decomposed loop_in_loop(%x: f64[4], %n: py.int)
+  symbols n = 2 (>= 2), i = 0 (>= 0), j = 0 (>= 0)
+  guards n <= 3
+  %0: py.int = int_value(n)
+  %25: f64, %26: f64[4] = fori_loop(0, %0, (f64(0.0), %x), body={
+    (%i: py.int, %1: f64, %2: f64[4])
+    %3: f64[] = select_copy(%2, 0, i)
+    %4: f64 = item(%3)
+    %5: f64 = add(%4, 1)
+    %6: f64[] = broadcast_to_copy(%5, ())
+    %7: f64[4] = select_scatter(%2, %6, 0, i) into %2
+    %20: f64, %21: f64[4] = fori_loop(0, %0, (%1, %7), body={
+      (%j: py.int, %9: f64, %10: f64[4])
+      %11: f64[] = select_copy(%10, 0, j + 1)
+      %12: f64 = item(%11)
+      %13: f64[] = select_copy(%10, 0, i)
+      %14: f64 = item(%13)
+      %15: f64 = multiply(%14, %9)
+      %16: f64 = add(%12, %15)
+      %17: f64[] = broadcast_to_copy(%16, ())
+      %18: f64[4] = select_scatter(%10, %17, 0, j + 1) into %10
+      %19: f64 = add(%9, 1)
+      yield %19, %18
+    }, stops=False)
+    %22: f64[] = select_copy(%21, 0, 1)
+    %23: f64 = item(%22)
+    %24: f64 = add(%20, %23)
+    yield %24, %21
+  }, stops=False)
+  return %25, %26
+  signature
+    %x := result 1
+    output 0 = result 0: f64""",
+        )
+
+    def test_a_branch(self):
+        self.assertExpectedInline(
+            self.text(both_arms, whole(), whole()),
+            """\
+decomposed both_arms(%x: f64[4], %c: f64[4])
+  %0: f64[] = select_copy(%c, 0, 0)
+  %1: f64 = item(%0)
+  %2: bool = greater(%1, 0)
+  %11: f64[4] = cond(%2, (%x,), on_true={
+    (%3: f64[4])
+    %4: f64[3] = slice_copy(%3, [1:4:1])
+    %5: f64[3] = add(%4, 1)
+    %6: f64[4] = slice_scatter(%3, %5, [1:4:1]) into %3
+    yield %6
+  }, on_false={
+    (%7: f64[4])
+    %9: f64[2]{0} = broadcast_to_copy(%1, (2,))
+    %10: f64[4] = slice_scatter(%7, %9, [0:2:1]) into %7
+    yield %10
+  })
+  return %11
+  signature
+    %x := result 0 in slice([1:4:1]) in slice([0:2:1])
+    output 0 = input %x""",
+        )
+
+    def test_a_while_loop(self):
+        self.assertExpectedInline(
+            self.text(while_it_is_small, whole(), 2),
+            """\
+decomposed while_it_is_small(%x: f64[4], %n: py.int)
+  %14: f64, %15: f64[4] = while_loop((f64(0.0), %x), test={
+    (%3: f64, %4: f64[4])
+    %5: f64[3] = slice_copy(%4, [1:4:1])
+    %6: f64 = sum(%5, axis=None, keepdims=False, dtype=None)
+    %7: bool = less(%6, 40)
+    yield %7
+  }, body={
+    (%8: f64, %9: f64[4])
+    %10: f64[3] = slice_copy(%9, [1:4:1])
+    %11: f64[3] = add(%10, %8)
+    %12: f64[4] = slice_scatter(%9, %11, [1:4:1]) into %9
+    %13: f64 = add(%8, 1)
+    yield %13, %12
+  })
+  %16: f64[] = select_copy(%15, 0, 1)
+  %17: f64 = item(%16)
+  return %14, %17, %15
+  signature
+    %x := result 2 in slice([1:4:1])
+    output 0 = result 0: f64
+    output 1 = result 1: f64""",
+        )

@@ -296,16 +296,16 @@ class Condition(TestCase):
             text(stages(absolute_if, np.True_, ROW).captured),
             """\
 captured absolute_if(%flag: bool, %x: f64[8])
-  %4: f64[8] = cond(%flag, (%x,), on_true={
-    (%0: f64[8])
-    %1: f64[8] = negative(%0)
-    yield %1
+  %2: f64[8] = cond(%flag, (), on_true={
+    ()
+    %0: f64[8] = negative(%x)
+    yield %0
   }, on_false={
-    (%2: f64[8])
-    %3: f64[8] = add(%2, 1.0)
-    yield %3
+    ()
+    %1: f64[8] = add(%x, 1.0)
+    yield %1
   })
-  return %4""",
+  return %2""",
         )
 
     def test_functional(self) -> None:
@@ -313,16 +313,16 @@ captured absolute_if(%flag: bool, %x: f64[8])
             text(stages(absolute_if, np.True_, ROW).functional),
             """\
 functional absolute_if(%flag: bool, %x: f64[8])
-  %4: f64[8] = cond(%flag, (%x,), on_true={
-    (%0: f64[8])
-    %1: f64[8] = negative(%0)
-    yield %1
+  %2: f64[8] = cond(%flag, (), on_true={
+    ()
+    %0: f64[8] = negative(%x)
+    yield %0
   }, on_false={
-    (%2: f64[8])
-    %3: f64[8] = add(%2, 1.0)
-    yield %3
+    ()
+    %1: f64[8] = add(%x, 1.0)
+    yield %1
   })
-  return %4
+  return %2
   signature
     output 0 = result 0: f64[8]""",
         )
@@ -376,8 +376,8 @@ decomposed powers(%x: f64[8], %n: py.int)
   %1: f64[8] = copy(%0, order='C')
   %2: py.int = int_value(n)
   %7: f64[8] = fori_loop(0, %2, (%1,), body={
-    (%i: py.int, %2_3: f64[8])
-    %4: f64[8] = multiply(%2_3, %x)
+    (%i: py.int, %3: f64[8])
+    %4: f64[8] = multiply(%3, %x)
     %5: py.int = int_value(i)
     %6: f64[8] = add(%4, %5)
     yield %6

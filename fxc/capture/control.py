@@ -18,6 +18,7 @@ from fxc.ir.symbols import (
     Symbol,
     SymExpr,
     SymFunc,
+    decide,
     guard,
     hint,
     recording,
@@ -32,18 +33,20 @@ from fxc.ops.metas.shapes import same_shape
 
 from .containers import External
 from .operands import Traced, TracedValue, has_traced, operand, wrap
-from .session import Session, current_or_none, refuse
+from .session import RegionKind, Session, current_or_none, refuse
 from .traced_int import TracedInt, int_dim
 
 # Note [Results of regions]
 # What fxc.cond and the loops return are new arrays, in C order, that share memory with nothing
-# else; the arrays that a loop carries are copies of the initial ones. A branch or a loop body may
-# therefore write to what it made or carries, and nobody outside sees it. Run on plain arrays, they
-# copy likewise.
+# else; the arrays that a loop carries are copies of the initial ones, which nobody outside sees
+# written. Run on plain arrays, they copy likewise.
 
 # Note [Region writes]
-# An array is at home in the region that made it. A write is refused unless it happens there;
-# Session keeps the homes.
+# A branch or a loop body may write any array that it sees; functionalization carries what is from
+# outside of it through (Note [Carried bases]). The test of a while_loop writes only what it made
+# itself. An array is at home in the region that made it; Session keeps the homes.
+# What capture knows of the elements of an array (history.py) it knows for this iteration: a loop
+# that relies on those of an array from outside, and then writes it, is refused.
 
 
 def cond(pred: Any, on_true: Callable[..., Any], on_false: Callable[..., Any], *xs: Any) -> Any:
@@ -144,19 +147,12 @@ def _record_cond(
     on_false: Callable[..., Any],
     xs: tuple[Any, ...],
 ) -> Any:
-    leaves, spec = flatten(_own(session, xs))
-    given = [place for place, leaf in enumerate(leaves) if isinstance(leaf, TracedValue)]
-    operands = tuple(leaves[place]._value for place in given)
     arms: list[tuple[Region, TreeSpec]] = []
     for arm in (on_true, on_false):
-        with _inside_region(session, writable=False) as enter:
-            params = enter([value.type for value in operands], [None] * len(operands))
-            inner = list(leaves)
-            for place, param in zip(given, params, strict=True):
-                inner[place] = wrap(param)
-            result = _call(session, arm, *unflatten(spec, inner))
+        with _inside_region(session, "arm"):
+            result = _call(session, arm, *_own(session, xs))
             results, out_spec = _results(session, result, "fxc.cond")
-            arms.append((session.builder.finish(params, results), out_spec))
+            arms.append((session.builder.finish((), results), out_spec))
     (true_region, true_spec), (false_region, false_spec) = arms
     if true_spec != false_spec:
         raise refuse("fxc.cond: the two functions return results of different structure")
@@ -167,20 +163,21 @@ def _record_cond(
                 f"fxc.cond: result {number} is {left.type} in one branch and {right.type} in the "
                 "other; convert one of them"
             )
-    outputs = session.record("cond", pred, operands, on_true=true_region, on_false=false_region)
+    outputs = session.record("cond", pred, (), on_true=true_region, on_false=false_region)
     return unflatten(true_spec, [wrap(value) for value in outputs])
 
 
 class _inside_region:
     """Collects nodes for a region; gives a function that makes its parameters."""
 
-    def __init__(self, session: Session, *, writable: bool) -> None:
+    def __init__(self, session: Session, kind: RegionKind, began: int | None = None) -> None:
         self._session = session
-        self._writable = writable
+        self._kind = kind
+        self._began = session.now if began is None else began
 
     def __enter__(self) -> Callable[..., list[Value]]:
         session = self._session
-        self._outer = session.enter_region()
+        session.enter_region(self._kind, self._began)
         self._block = session.builder.region()
         self._block.__enter__()
         return self._params
@@ -190,12 +187,12 @@ class _inside_region:
         values = [session.builder.value(t, n) for t, n in zip(types, names, strict=True)]
         session.made_here(values)
         for value in values:
-            session.homes[value] = session.region if self._writable else -1
+            session.homes[value] = session.region if self._kind == "loop" else -1
         return values
 
     def __exit__(self, *error: Any) -> None:
         self._block.__exit__(*error)
-        self._session.leave_region(self._outer)
+        self._session.leave_region()
 
 
 def _results(session: Session, tree: Any, what: str) -> tuple[list[Operand], TreeSpec]:
@@ -236,15 +233,16 @@ def _record_loop(
 ) -> Any:
     low, high = _bound(lo), _bound(hi)
     leaves, spec = flatten(_own(session, init))
-    if low is not None and high is not None and not guard(low, "<", high):
+    if low is not None and high is not None and _is_empty(session, low, high):
         return unflatten(spec, [_initial_leaf(session, leaf) for leaf in leaves])
     what = "fxc.fori_loop"
     start = [_carried(session, leaf, f"{what}: carried value {n}") for n, leaf in enumerate(leaves)]
     types = [value.type for value in start]
     taken: dict[Guard, None] = {}
-    with _inside_region(session, writable=True) as enter, recording(taken):
+    with _inside_region(session, "loop") as enter, recording(taken):
         index_type = ScalarType(np.dtype("i8"), weak=True)
         params = enter([index_type, *types], [_index_name(body), *[None] * len(types)])
+        session.counters.add(params[0].name)
         index = symbol(params[0].name, hint=hint(low) if low is not None else 0, lower=_least(low))
         state = unflatten(spec, [wrap(param) for param in params[1:]])
         result = _call(session, body, TracedInt(index), state)
@@ -255,6 +253,13 @@ def _record_loop(
     bounds = [operand(lo), operand(hi)]
     outputs = session.record("fori_loop", *bounds, tuple(start), body=region)
     return unflatten(spec, [wrap(value) for value in outputs])
+
+
+def _is_empty(session: Session, low: Dim, high: Dim) -> bool:
+    """Whether a loop has no iterations, in any iteration of the loops around it."""
+    if session.counters.isdisjoint(symbols_of(high - low)):
+        return not guard(low, "<", high)
+    return decide(low, "<", high) is False
 
 
 def _check_carried(
@@ -323,8 +328,9 @@ def _record_while(
     start = [_carried(session, leaf, f"{what}: carried value {n}") for n, leaf in enumerate(leaves)]
     types = [value.type for value in start]
     regions: list[Region] = []
+    began = session.now
     for function in (test, body):
-        with _inside_region(session, writable=function is body) as enter:
+        with _inside_region(session, "loop" if function is body else "test", began) as enter:
             params = enter(types, [None] * len(types))
             result = _call(session, function, unflatten(spec, [wrap(param) for param in params]))
             if function is test:

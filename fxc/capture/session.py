@@ -9,6 +9,7 @@ import threading
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
+from typing import Literal as OneOf
 
 from fxc.dispatch.default import default_dispatcher
 from fxc.dispatch.dispatcher import Dispatcher
@@ -25,6 +26,7 @@ from fxc.ops.table import TABLE
 
 from .locations import line_text, user_location
 
+RegionKind = OneOf["arm", "loop", "test"]
 MOST_NODES = 20_000
 MOST_AXES = 64  # of NumPy 2
 
@@ -58,13 +60,16 @@ class Session:
         self.bases: dict[Value, Value] = {}
         self.homes: dict[Value, int] = {}
         self.region = 0
-        self.region_count = 0
+        self.counters: set[str] = set()  # symbols that loops bind
+        self._region_count = 0
+        self._regions: list[OpenRegion] = []  # from the outermost to the innermost
         self._open = {0}
         self._made_in: dict[Value, int] = {}
         self._count = 0
         # When a value was recorded, and an array last written (by its root): on the clock ``now``.
         self.made: dict[Value, Call] = {}
         self.written: dict[Value, int] = {}
+        self.relied_on: dict[Value, int] = {}  # when what an array holds was last made use of
 
     def record(self, name: str, *args: Any, **kwargs: Any) -> Any:
         """Call an operator on operands; returns Values. See ``wrap``."""
@@ -96,18 +101,17 @@ class Session:
             self.homes.update((each, self.region) for each in result)
         return result
 
-    def enter_region(self) -> int:
-        """Begin a region; gives the one around it, for ``leave_region``."""
-        outer = self.region
-        self.region_count += 1
-        self.region = self.region_count
+    def enter_region(self, kind: RegionKind, began: int) -> None:
+        """Begin a region inside of the current one, of a loop or branch that began at that time."""
+        self._region_count += 1
+        self.region = self._region_count
+        self._regions.append(OpenRegion(self.region, kind, began))
         self._open.add(self.region)
-        return outer
 
-    def leave_region(self, outer: int) -> None:
+    def leave_region(self) -> None:
         """End the region: its values are gone."""
-        self._open.discard(self.region)
-        self.region = outer
+        self._open.discard(self._regions.pop().number)
+        self.region = self._regions[-1].number if self._regions else 0
 
     def made_here(self, values: Iterable[Value]) -> None:
         """Note that values belong to the current region."""
@@ -160,12 +164,22 @@ class Session:
             target = args[place] if place < len(args) else kwargs[name]
             self._check_distinct(target)
             root = self.root(target)
-            if self.homes.get(root, 0) != self.region:
-                raise refuse(
-                    "a write, inside a branch or a loop, to an array from outside of it cannot be "
-                    "captured; return the new array from the branch or carry it through the loop"
-                )
+            self._check_region_write(root)
             self.written[root] = self._count
+
+    def _check_region_write(self, root: Value) -> None:
+        """See Note [Region writes]."""
+        home = self.homes.get(root, 0)
+        for region in self._regions:
+            if region.number <= home:
+                return  # regions inside are of higher numbers
+            if region.kind == "test":
+                raise refuse("a write in the test of fxc.while_loop cannot be captured")
+            if region.kind == "loop" and self.relied_on.get(root, -1) >= region.began:
+                raise refuse(
+                    "a write, inside a loop, to an array from outside of it on whose elements the "
+                    "loop relies before cannot be captured; use a copy of it there"
+                )
 
     def _check_distinct(self, target: Value) -> None:
         """Refuse a write to, or through, a view in which one element stands at several places.
@@ -216,6 +230,15 @@ class Session:
                 yield self
         finally:
             _thread.session = before
+
+
+@frozen
+class OpenRegion:
+    """A region that is being captured. Those inside of it have higher numbers."""
+
+    number: int
+    kind: RegionKind
+    began: int  # on the clock ``Session.now``
 
 
 @frozen
