@@ -9,10 +9,11 @@ import numpy as np
 from fxc.ir.graph import Literal, Node, Operand, Region, Value
 from fxc.ir.symbols import symbol
 from fxc.ir.types import ArrayType
+from fxc.ops.table import TABLE
 
 from .context import Body, Context, Scope, free_values, new_scope
 from .loops import Atom, For, If, Stmt, While
-from .writes import aim, place_apart, store, whole
+from .writes import UPDATES, aim, place_apart, store, whole
 
 BOOL = np.dtype(bool)
 
@@ -47,17 +48,29 @@ def _settle(context: Context, operands: Iterable[Operand]) -> None:
 
 
 def cond(context: Context, node: Node, visit: Visit) -> None:
-    """``If`` with both arms storing into the same result buffers."""
+    """``If`` with both arms storing into the same result buffers.
+
+    Where an operand dies here and an arm gives it back, or an update of it, that is its own.
+    """
     _settle(context, (*free_values(node), *node.inputs))
     condition = truth(context, node.arg("pred"))
-    outs = [context.new_buffer(value.type) for value in node.outputs]
+    operands: Sequence[Operand] = node.arg("operands")
+    regions: list[Region] = [node.arg("on_true"), node.arg("on_false")]
+    busy = {context.storage_of(value) for value in free_values(node)}
+    outs: list[str] = []
+    for output in node.outputs:
+        given = _given_for(node, output)
+        taken = None if given is None else _taken_over(context, given, busy)
+        outs.append(taken or context.new_buffer(output.type))
+        busy.add(outs[-1])
     arms: list[tuple[Stmt, ...]] = []
-    for region in (node.arg("on_true"), node.arg("on_false")):
-        for param, operand in zip(region.params, node.arg("operands"), strict=True):
+    for region in regions:
+        for param, operand in zip(region.params, operands, strict=True):
             _bind(context, param, operand)
-        scope = _enter(context, region, visit, set())
         for result, out in zip(region.results, outs, strict=True):
-            store(context, result, out, whole, node.loc)
+            aim(context, region, result, out)
+        scope = _enter(context, region, visit, set(outs))
+        _carry(context, region.results, outs, node)
         context.scopes.pop()
         arms.append(tuple(scope.statements))
     context.emit(If(condition, arms[0], arms[1]))
@@ -122,6 +135,29 @@ def _body(
     return tuple(scope.statements), leave
 
 
+def _updated(region: Region, value: Operand) -> int | None:
+    """The number of the parameter that ``value`` is, or is an update of."""
+    makers = {output: node for node in region.nodes for output in node.outputs}
+    found: Operand | None = value
+    while isinstance(found, Value) and found in makers:
+        node = makers[found]
+        if TABLE[node.op].tag in UPDATES:
+            found = node.args[0]
+        else:
+            found = _given_for(node, found) if node.regions else None
+    return region.params.index(found) if found in region.params else None
+
+
+def _given_for(node: Node, value: Value) -> Operand | None:
+    """The operand of a branch or loop that a result of it is, or is an update of."""
+    number = node.outputs.index(value)
+    if node.op != "cond":
+        given: Operand = node.arg("init")[number]
+        return given
+    found = [_updated(region, region.results[number]) for region in node.regions]
+    return next((node.arg("operands")[p] for p in found if p is not None), None)
+
+
 def _bind(context: Context, param: Value, operand: Operand) -> None:
     if isinstance(operand, Literal):
         context.literal_of[param] = operand
@@ -150,14 +186,21 @@ def _enter(context: Context, region: Region, visit: Visit, owned: set[str]) -> S
 def _carried(context: Context, value: Operand, output: Value, busy: set[str | None]) -> str:
     """The buffer of a carried value, holding the initial one; none of the ``busy`` storages."""
     value = _uncopied(context, value)
-    storage = context.storage_of(value) if isinstance(value, Value) else None
-    is_whole = storage is not None and context.place.get(value) == storage  # type: ignore[arg-type]
-    free = storage is not None and storage not in busy and context.may_overwrite(storage)
-    if storage is not None and is_whole and free:
-        context.place_readers(storage)
-        return storage
-    name = context.new_buffer(output.type)
-    store(context, value, name, whole, None)
+    name = _taken_over(context, value, busy)
+    if name is None:
+        name = context.new_buffer(output.type)
+        store(context, value, name, whole, None)
+    return name
+
+
+def _taken_over(context: Context, value: Operand, busy: set[str | None]) -> str | None:
+    """The buffer that ``value`` fills, if nothing else needs what stands there."""
+    name = context.place.get(value) if isinstance(value, Value) else None
+    if name is None or name in busy or context.buffers[name].storage != name:
+        return None
+    if not context.may_overwrite(name):
+        return None
+    context.place_readers(name)
     return name
 
 

@@ -686,3 +686,19 @@ decomposed while_it_is_small(%x: f64[4], %n: py.int)
     output 0 = result 0: f64
     output 1 = result 1: f64""",
         )
+
+
+@pytest.mark.parametrize(
+    "fn",
+    [
+        both_arms, nested_arms, row_by_row, through_a_view, two_views_of_one, loop_in_loop,
+        branch_in_loop, loop_in_branch, while_it_is_small, part_of_an_input,
+    ],
+)  # fmt: skip
+def test_written_arrays_stay_where_they_are(fn):
+    """No region works on a copy of an array."""
+    args = (whole(), whole()) if fn in BRANCHES else (whole(), 3)
+    graph = functional_graph(capture(fn, args, {}))
+    program = native(graph).assembled.module.program
+    temps = [b.name for b in program.buffers.values() if b.role == "temp" and b.shape]
+    assert (temps, program.copies) == ([], ())

@@ -338,8 +338,8 @@ loops absolute_if
     for i0 in 0:8
       b1[i0] = negative(x[i0])
   else
-    for i2 in 0:8
-      b1[i2] = add(x[i2], 1.0)
+    for i1 in 0:8
+      b1[i1] = add(x[i1], 1.0)
   bytes moved 128; copies 0""",
         )
 
