@@ -261,8 +261,8 @@ class Compiled(Generic[P, R]):
         except Unsuited as error:
             return self._eager(args, kwargs, error)
         except Exception as error:  # nothing that the caller sees has changed: NumPy replays it
-            if variant.captured.handles:
-                _log.info("%s: runs as plain NumPy, which may handle %r", self.__name__, error)
+            if variant.captured.need_not_raise:
+                _log.info("%s: runs as plain NumPy, which need not fail: %r", self.__name__, error)
                 return self._eager(args, kwargs)
             return self._eager_after(error, args, kwargs)
         variant.calls += 1

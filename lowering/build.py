@@ -33,6 +33,7 @@ from .loops import (
     Buffer,
     BufferArg,
     Check,
+    Compute,
     Const,
     InputArg,
     Matmul,
@@ -40,6 +41,7 @@ from .loops import (
     Program,
 )
 from .masked import check_count
+from .python_rules import FAILS
 from .reductions import reduction, scan
 from .writes import UPDATES, aim, finish, free_target, join, scatter, store, whole
 
@@ -168,6 +170,8 @@ def visit(context: Context, node: Node) -> None:
     match TABLE[node.op].tag:
         case Tag.POINTWISE if node.op == "wrap_index":
             wrap_index(context, node)
+        case Tag.POINTWISE if node.op in FAILS:
+            attempted(context, node)
         case Tag.POINTWISE | Tag.VIEW | Tag.GATHER | Tag.FACTORY:
             _inline(context, node)
         case Tag.SCATTER | Tag.INDEX_PUT:
@@ -188,9 +192,8 @@ def visit(context: Context, node: Node) -> None:
             raise AssertionError(f"{node.op} has no lowering")
 
 
-CHECKED = frozenset(
-    {"wrap_index", "masked_put"}
-)  # operators whose native code looks for what NumPy raises for
+# Operators whose native code looks for what NumPy or Python raises for.
+CHECKED = frozenset({"wrap_index", "masked_put", *FAILS})
 CONTROL = {
     "cond": control.cond,
     "fori_loop": control.fori_loop,
@@ -234,6 +237,22 @@ def wrap_index(context: Context, node: Node) -> None:
         failed = total
     context.emit_nest(index, shape, stmts, node.loc)
     context.emit(Check(failed))
+
+
+def attempted(context: Context, node: Node) -> None:
+    """An operator of Python's numbers that may fail: the number, and a check that it is right."""
+    context.note_inline(node)
+    name = context.new_buffer(node.output.type)
+    body = Body(context)
+    result = body.value(node.output, ())
+    made = body.stmts[-1]
+    assert isinstance(made, Compute)
+    given, dtypes = (*made.args, made.name), (*made.arg_dtypes, made.dtype)
+    failed = body.compute(f"{node.op} fails", given, dtypes, BOOL)
+    for stmt in (*body.stmts, *context.cells(name, (), result)):
+        context.emit(stmt)
+    context.emit(Check(failed))
+    context.put(node.output, name)
 
 
 def _constant(context: Context, node: Node, data: ArrayConstant) -> None:

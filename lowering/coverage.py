@@ -11,8 +11,8 @@ from fxc.ops.table import TABLE, Operator, Tag
 from .complex_rules import COMPLEX_RULES, ComplexRule
 from .indexed import has_index, update_dtypes
 from .pointwise import loop_dtypes, rule_of
+from .python_rules import FAILS, SCALAR_RULES
 from .reductions import REDUCERS, SCANS, has_nest
-from .scalar_rules import SCALAR_RULES
 
 NATIVE_DTYPES = frozenset(
     np.dtype(code) for code in ("?", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f4", "f8")
@@ -38,6 +38,8 @@ def is_native(node: Node) -> bool:
             known = all(dtype in NATIVE_DTYPES for dtype in (*dtypes, result))
             if node.op == "wrap_index" and node.arg("size") == 0:
                 return False  # every index is out of bounds
+            if node.op in FAILS and node.output.type.rank:
+                return False
             return known and rule.supports(node.args, dtypes)
         case Tag.FACTORY:
             return _fills(types[-1].dtype, [kind.dtype for kind in types[:-1]], node)

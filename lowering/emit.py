@@ -53,7 +53,8 @@ from .loops import (
 from .neutral import neutral
 from .pairwise import PairwiseTree
 from .products import emit_matmul
-from .scalar_rules import SCALAR_RULES, cast
+from .python_rules import SCALAR_RULES
+from .scalar_rules import cast
 from .survey import carried_through, is_repeatable, lanes_for
 from .totals import better_of, combined, fold_lanes, is_better
 

@@ -15,6 +15,8 @@ _SCALAR = {
     "c": {8: "i64", 16: "i128"},  # only ever copied
 }
 
+LIBRARY_PREFIX = "libm."  # of the names of the C library's functions, see runtime/engine.py
+
 
 def scalar_type(dtype: np.dtype) -> str:
     """The LLVM type of one element in a register: bools are ``i1``."""
@@ -156,6 +158,30 @@ class Lanes:
         self.function.module.declare(f"declare {kind} @llvm.{name}.{suffix}({declared})")
         given = ", ".join(f"{kind} {arg}" for arg in args)
         return self.op(f"call {kind} @llvm.{name}.{suffix}({given})")
+
+    def overflowing(self, name: str, args: Sequence[str]) -> tuple[str, str]:
+        """An operation on signed 64-bit integers, and whether it overflows."""
+        kind, flag = self.of("i64"), self.of("i1")
+        suffix = "i64" if self.count == 1 else f"v{self.count}i64"
+        function, pair = f"@llvm.s{name}.with.overflow.{suffix}", f"{{ {kind}, {flag} }}"
+        self.function.module.declare(f"declare {pair} {function}({kind}, {kind})")
+        found = self.op(f"call {pair} {function}({kind} {args[0]}, {kind} {args[1]})")
+        value = self.op(f"extractvalue {pair} {found}, 0")
+        return value, self.op(f"extractvalue {pair} {found}, 1")
+
+    def library(self, name: str, args: Sequence[str]) -> str:
+        """Call the C library's function of doubles, lane by lane."""
+        declared = ", ".join("double" for _ in args)
+        function = f"@{LIBRARY_PREFIX}{name}"
+        self.function.module.declare(f"declare double {function}({declared}) nounwind")
+        if self.count == 1:
+            return self.op(f"call double {function}({', '.join(f'double {x}' for x in args)})")
+        kind, found = self.of("double"), "poison"
+        for lane in range(self.count):
+            each = [self.op(f"extractelement {kind} {x}, i32 {lane}") for x in args]
+            one = self.op(f"call double {function}({', '.join(f'double {x}' for x in each)})")
+            found = self.op(f"insertelement {kind} {found}, double {one}, i32 {lane}")
+        return found
 
     def part(self, value: str, dtype: np.dtype, number: int, count: int) -> str:
         """The lanes ``number * count`` and following of ``value``, ``count`` of them."""

@@ -16,8 +16,8 @@ from .addressing import byte_offset
 from .llvm_text import FunctionText, Lanes, constant, scalar_type
 from .loops import Accumulate, Atom, Compute, Index, Load, Loop, Stmt, Store
 from .neutral import nothing
+from .python_rules import SCALAR_RULES
 from .reduction_order import PAIRWISE_GROUPS, PAIRWISE_LANES
-from .scalar_rules import SCALAR_RULES
 from .survey import LONG_WORK, VECTOR_BYTES
 from .totals import combined
 

@@ -12,7 +12,8 @@ from fxc.ops.table import TABLE, Tag
 
 from . import complex_rules
 from .complex_rules import ComplexRule
-from .scalar_rules import SCALAR_RULES, DTypes, ScalarRule, Typed
+from .python_rules import SCALAR_RULES
+from .scalar_rules import DTypes, ScalarRule, Typed
 
 GATHER_COST = 4
 

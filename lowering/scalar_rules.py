@@ -1,7 +1,8 @@
 """Pointwise operators as LLVM code on registers: one rule an operator.
 
 A rule emits code for any number of lanes, without branches, with the bits that NumPy's loops give.
-A new operator needs no more than ``SCALAR_RULES[name] = ScalarRule(emit)``.
+A new operator needs no more than ``SCALAR_RULES[name] = ScalarRule(emit)``. Those of Python's own
+numbers, and the table of all rules, are in ``python_rules``.
 """
 
 from __future__ import annotations
@@ -472,7 +473,7 @@ def _no_bools(args: Sequence[object], dtypes: DTypes) -> bool:
 _CHEAP_MATH = {"exp": 20, "exp2": 20, "log": 24, "log2": 24, "sin": 30, "cos": 30, "tanh": 30}
 _ROUND = ["rint", "floor", "ceil", "trunc", "sqrt", "fabs"]
 
-SCALAR_RULES: dict[str, ScalarRule] = {
+NUMPY_RULES: dict[str, ScalarRule] = {
     "add": ScalarRule(_arithmetic("fadd", "add", "or")),
     "subtract": ScalarRule(_arithmetic("fsub", "sub", "xor")),
     "multiply": ScalarRule(_arithmetic("fmul", "mul", "and")),
@@ -528,11 +529,6 @@ SCALAR_RULES: dict[str, ScalarRule] = {
     "where": ScalarRule(_where, typed=where_types),
     "wrap_index": ScalarRule(_wrap_index, cost=4, typed=_index_types),  # 0 if out of bounds
     "out_of_bounds": ScalarRule(_out_of_bounds, cost=1),
-    "py_add": ScalarRule(_arithmetic("fadd", "add", "or"), supports=floats),
-    "py_subtract": ScalarRule(_arithmetic("fsub", "sub", "xor"), supports=floats),
-    "py_multiply": ScalarRule(_arithmetic("fmul", "mul", "and"), supports=floats),
-    "py_negative": ScalarRule(_negative, supports=floats),
-    "py_absolute": ScalarRule(_absolute, supports=floats),
     **{
         name: ScalarRule(_math(name), cost=_CHEAP_MATH.get(name, 40), supports=floats)
         for name in FUNCTIONS

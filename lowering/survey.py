@@ -22,7 +22,7 @@ from .loops import (
     blocks_of,
     walk,
 )
-from .scalar_rules import SCALAR_RULES
+from .python_rules import SCALAR_RULES
 
 VECTOR_BYTES = 64
 MOST_LANES = 32

@@ -11,7 +11,7 @@ import numpy as np
 
 from .llvm_text import Lanes
 from .loops import Accumulate
-from .scalar_rules import SCALAR_RULES
+from .python_rules import SCALAR_RULES
 
 BOOL = np.dtype(bool)
 I64 = np.dtype(np.int64)

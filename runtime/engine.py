@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import functools
 import threading
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -72,6 +73,31 @@ def _optimise(machine: llvm.TargetMachine, module: llvm.ModuleRef, loops: bool) 
     passes.run(module, builder)
 
 
+LIBRARY_PREFIX = "libm."
+
+
+def _bind_library(llvm: Any, module: Any) -> None:
+    """Give the C library's functions, as the module calls them, to the linker.
+
+    They are the ones that CPython's ``math`` calls.
+    """
+    for function in module.functions:
+        name = function.name
+        if name.startswith(LIBRARY_PREFIX):
+            found = getattr(_library(), name.removeprefix(LIBRARY_PREFIX))
+            llvm.add_symbol(name, ctypes.cast(found, ctypes.c_void_p).value)
+
+
+@functools.cache
+def _library() -> ctypes.CDLL:
+    process = ctypes.CDLL(None)
+    if hasattr(process, "exp"):
+        return process
+    from ctypes.util import find_library
+
+    return ctypes.CDLL(find_library("m"))
+
+
 class Engine:
     """The machine code of one module; it lives as long as this object or a function of it.
 
@@ -89,6 +115,7 @@ class Engine:
             module.data_layout = str(machine.target_data)
             _optimise(machine, module, loops)
             self.optimised = module
+            _bind_library(llvm, module)
             self._engine = llvm.create_mcjit_compiler(module, machine)
             self._engine.finalize_object()
             self.functions = tuple(self._function(name, table) for name in entries)

@@ -267,7 +267,7 @@ captured f(%x: f64[3], %n: py.int)
   %1: py.float = py_divide(%0, 3)
   %2: f64[3] = divide(%x, %1)
   %3: py.int = int_value(n)
-  %4: py.float = py_multiply(%3, 1.0)
+  %4: py.float = py_float(%3)
   %5: f64[3] = add(%x, %4)
   return %2, %5""",
         )

@@ -16,7 +16,8 @@ from fxc.capture.capture import capture
 from fxc.dispatch import default
 from fxc.ir.graph import walk
 from fxc.lowering.llvm_text import Lanes
-from fxc.lowering.scalar_rules import SCALAR_RULES, ScalarRule
+from fxc.lowering.python_rules import SCALAR_RULES
+from fxc.lowering.scalar_rules import ScalarRule
 from fxc.lowering.traffic import traffic
 from fxc.ops.table import TABLE, Tag, row
 from tests.levels import cheaply

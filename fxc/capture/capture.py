@@ -11,10 +11,11 @@ import numpy as np
 
 from fxc.dispatch.dispatcher import Dispatcher
 from fxc.ir.errors import CaptureError, OverlapError
-from fxc.ir.graph import Graph, Region
+from fxc.ir.graph import Graph, Region, walk
 from fxc.ir.location import SourceLocation
 from fxc.ir.records import frozen
 from fxc.ir.tree import LEAF, TreeSpec, flatten
+from fxc.ops.python_numbers import may_leave
 
 from .assignments import OrderedAssignment, ordered_assignments
 from .containers import External
@@ -37,8 +38,8 @@ class Captured:
     inputs (arrays, scalars and ints, in the order of ``inputs``) and then the objects that the
     epilogue takes, or None. ``overlaps`` says what became of inputs that share memory. ``static``
     names the inputs that had to become constants, ``varying`` the numbers from outside that did
-    not, see Note [Numbers from outside]. ``handles`` says that the program may handle exceptions
-    that NumPy raises at run time.
+    not, see Note [Numbers from outside]. ``need_not_raise`` says that the program itself may take
+    what native code leaves to it: it handles exceptions, or has Python numbers that grow.
 
     Captured with ``effects=False``, there is no epilogue: the leaves are in the order of
     ``out_spec``.
@@ -54,7 +55,7 @@ class Captured:
     overlaps: Overlaps
     static: frozenset[str]
     varying: frozenset[str]
-    handles: bool
+    need_not_raise: bool
 
     def finish(self, leaves: list[Any], objects: tuple[Any, ...]) -> Any:
         """The result from its leaves; makes the effects."""
@@ -178,7 +179,7 @@ def _attempt(
         overlaps=overlaps,
         static=static,
         varying=varying,
-        handles=session.handles,
+        need_not_raise=session.handles or any(may_leave(node.op) for node in walk(body)),
     )
 
 

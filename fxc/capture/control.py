@@ -305,7 +305,7 @@ def _initial_leaf(session: Session, leaf: Any) -> Any:
 
 def _carried(session: Session, leaf: Any, what: str) -> Operand:
     """The initial value of a leaf; arrays are copied. See Note [Results of regions]."""
-    if not isinstance(leaf, TracedValue | float | complex | np.generic | bool):
+    if not isinstance(leaf, Traced | int | float | complex | np.generic):
         raise refuse(
             f"{what} is a {type(leaf).__name__}, which cannot be carried; use an array, or a NumPy "
             "scalar such as np.int64(0)"

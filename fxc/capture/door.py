@@ -42,6 +42,7 @@ from .objects import (
 from .operands import Traced, constant, has_traced, wrap
 from .outside import Outside
 from .protocol import FUNCTIONS, array_function
+from .python_numbers import call_function
 from .rewriting import DOOR
 from .session import Session, refuse
 from .special import SPECIAL
@@ -281,6 +282,9 @@ class Door(Stores):
             if f in CREATION or f in FUNCTIONS:
                 return self._call_numpy(f, args, kwargs)
             if f in purity.PURE_BUILTINS:
+                found = call_function(f, args, kwargs) if args else NotImplemented
+                if found is not NotImplemented:
+                    return found
                 return f(*self.runnables(args), **self.runnable_options(kwargs))
             if f in purity.PURE_NUMPY and not has_traced((args, kwargs)):
                 return self._eager(f, args, kwargs)

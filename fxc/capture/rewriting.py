@@ -184,7 +184,7 @@ class Rewriter(ast.NodeTransformer):
         right = node.comparators[0]
         if len(node.ops) != 1 or isinstance(node.left, ast.Constant):
             return node
-        if isinstance(right, ast.Constant):
+        if isinstance(right, ast.Constant) and not isinstance(right.value, bool):
             return node
         match node.ops[0]:
             case ast.Is():

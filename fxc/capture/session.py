@@ -11,6 +11,8 @@ from contextlib import contextmanager
 from typing import Any
 from typing import Literal as OneOf
 
+import numpy as np
+
 from fxc.dispatch.default import default_dispatcher
 from fxc.dispatch.dispatcher import Dispatcher
 from fxc.dispatch.trace import recording_into
@@ -19,10 +21,11 @@ from fxc.ir.errors import CaptureError
 from fxc.ir.graph import Literal, Operand, Value
 from fxc.ir.location import SourceLocation
 from fxc.ir.records import frozen
-from fxc.ir.symbols import Guard, recording
+from fxc.ir.symbols import Dim, Guard, recording
 from fxc.ir.types import ArrayType, ScalarType
 from fxc.ops.metas.layout import overlaps_itself
-from fxc.ops.table import TABLE
+from fxc.ops.python_numbers import PYTHON_OPERATORS
+from fxc.ops.table import TABLE, Tag
 
 from .locations import line_text, user_location
 
@@ -55,6 +58,9 @@ class Session:
         self.labels: dict[str, str] = {}  # of inputs that are symbols, by the symbol's name
         # Which inputs a scalar follows from; scalars that depend on elements of arrays have none.
         self.origins: dict[Value, frozenset[str]] = {}
+        # The counters of loops, and what comparisons of them say (see Note [Python scalars]).
+        self.counters: set[str] = set()
+        self.relations: dict[Value, tuple[Dim, str, Dim]] = {}
         # Views by the array they were made from, and the region that made an array (see Region
         # writes in control.py). Arrays of the outermost level are not listed.
         self.bases: dict[Value, Value] = {}
@@ -82,6 +88,8 @@ class Session:
             )
         if self._made_in:
             self._check_regions(args, kwargs)
+        if any(map(_is_weak_int, args)) and TABLE[name].tag in _CONVERTING:
+            args = self._fitted(name, args)
         if schema.writes:
             self._before_write(schema.index_of, schema.written_params, args, kwargs)
         result = self.dispatcher.call(name, *args, **kwargs)
@@ -100,6 +108,30 @@ class Session:
         elif result is not None and self.region:
             self.homes.update((each, self.region) for each in result)
         return result
+
+    def _fitted(self, name: str, args: tuple[Any, ...]) -> tuple[Any, ...]:
+        """The arguments of an operator of NumPy's, whose dtype must hold Python ints among them.
+
+        Those that are dims have been guarded already.
+        """
+        if name in PYTHON_OPERATORS:
+            return args
+        strong = [
+            x if isinstance(x, np.dtype) else x.type.dtype
+            for x in args
+            if isinstance(x, np.dtype) or (isinstance(x, Value | Literal) and not _is_weak(x))
+        ]
+        dtype = np.result_type(*strong) if strong else _INT64
+        if dtype.kind not in "iu" or dtype == _INT64:
+            return args
+        low, high = (int(bound) for bound in (np.iinfo(dtype).min, np.iinfo(dtype).max))
+        high = min(high, 2**63 - 1)
+        return tuple(
+            self.record("try_fit", x, Literal(low), Literal(high))
+            if _is_weak_int(x) and not (x in self.made and self.made[x].name == "int_value")
+            else x
+            for x in args
+        )
 
     def enter_region(self, kind: RegionKind, began: int) -> None:
         """Begin a region inside of the current one, of a loop or branch that began at that time."""
@@ -230,6 +262,19 @@ class Session:
                 yield self
         finally:
             _thread.session = before
+
+
+_INT64 = np.dtype(np.int64)
+# Operators that take a Python int as a number of their dtype.
+_CONVERTING = frozenset({Tag.POINTWISE, Tag.WRITE, Tag.FACTORY, Tag.COMPOSITE})
+
+
+def _is_weak(x: Value | Literal) -> bool:
+    return type(x.type) is ScalarType and x.type.weak
+
+
+def _is_weak_int(x: Any) -> bool:
+    return type(x) is Value and _is_weak(x) and x.type.dtype.kind == "i"
 
 
 @frozen

@@ -9,6 +9,7 @@ from .containers import External
 from .creation import is_array
 from .objects import MISSING
 from .operands import Traced, operand, record
+from .python_numbers import extremum, scalar_of, to_bool, to_float, to_int
 from .session import refuse
 from .traced_int import TracedInt, largest, smallest
 from .traced_scalar import TracedScalar
@@ -26,8 +27,12 @@ def _len(door: Door, x: Any) -> Any:
 
 
 def _int(door: Door, *args: Any, **kwargs: Any) -> Any:
-    if len(args) == 1 and type(args[0]) is TracedInt:
-        return args[0]
+    if len(args) == 1 and not kwargs:
+        if type(args[0]) is TracedInt:
+            return args[0]
+        x = scalar_of(args[0])
+        if x is not None:
+            return to_int(x)
     return int(*args, **kwargs)
 
 
@@ -35,10 +40,16 @@ def _float(door: Door, *args: Any) -> Any:
     if len(args) == 1:
         (x,) = args
         if type(x) is TracedInt:
-            return record("py_multiply", operand(x), operand(1.0))
-        if type(x) is TracedScalar and x._type.weak and x._type.dtype.kind == "f":
-            return x
+            return record("py_float", operand(x))
+        scalar = scalar_of(x)
+        if scalar is not None and scalar._type.dtype.kind != "c":
+            return to_float(scalar)
     return float(*args)
+
+
+def _bool(door: Door, *args: Any) -> Any:
+    x = scalar_of(args[0]) if len(args) == 1 else None
+    return bool(*args) if x is None else to_bool(x)
 
 
 def _type(door: Door, x: Any, *rest: Any) -> Any:
@@ -57,15 +68,22 @@ def _text(kind: Any) -> Any:
     return text
 
 
-def _extreme(plain: Any, symbolic: Any) -> Any:
+def _extreme(name: str, plain: Any, symbolic: Any) -> Any:
     def extreme(door: Door, *args: Any, **kwargs: Any) -> Any:
         items = list(args[0]) if len(args) == 1 and isinstance(args[0], tuple | list) else args
         kinds = set(map(type, items))
         if not kwargs and TracedInt in kinds and kinds <= {int, TracedInt}:
             return symbolic(list(items))
+        if not kwargs and TracedScalar in kinds and kinds <= _NUMBERS:
+            found = extremum(name, list(items))
+            if found is not NotImplemented:
+                return found
         return plain(*door.runnables(args), **door.runnable_options(kwargs))
 
     return extreme
+
+
+_NUMBERS = {TracedScalar, TracedInt, bool, int, float}
 
 
 def _getattr(door: Door, owner: Any, name: str, *default: Any) -> Any:
@@ -112,8 +130,9 @@ SPECIAL: dict[Any, Callable[..., Any]] = {
     int: _int,
     float: _float,
     type: _type,
-    min: _extreme(min, smallest),
-    max: _extreme(max, largest),
+    bool: _bool,
+    min: _extreme("minimum", min, smallest),
+    max: _extreme("maximum", max, largest),
     getattr: _getattr,
     hasattr: _hasattr,
     setattr: _setattr,

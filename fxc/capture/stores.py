@@ -207,6 +207,8 @@ class Stores(Reads):
 
     def same(self, a: Any, b: Any) -> bool:
         """``a is b``; what is two objects now may be one in another call."""
+        if isinstance(a, bool) and isinstance(b, bool):
+            return bool(a) is bool(b)
         if a is not b:
             self.outside.guard_distinct(a, b)
         return a is b

@@ -14,6 +14,7 @@ from .flags import Flags
 from .flat import TracedFlat
 from .indexing import IndexArrays, Place, apply_steps, assign, assign_element, locate
 from .operands import TracedValue, kind_of, operand, record, wrap
+from .python_numbers import to_python
 from .reductions import find, reduce, scan
 from .sequences import source_of
 from .session import current_or_none, refuse
@@ -192,7 +193,15 @@ class TracedArray(TracedValue):
         return self.copy()
 
     def item(self, *args: Any) -> Any:
-        return self._need(".item()")
+        size = self._type.size
+        if args == () and isinstance(size, int) and size == 1:
+            found = self[(0,) * self.ndim] if self.ndim else record("item", self._value)
+        elif args and all(isinstance(x, int) for x in args) and len(args) == self.ndim:
+            found = self[args]
+        else:
+            return self._need(".item()")
+        number = to_python(found)
+        return self._need(".item() of a complex array") if number is None else number
 
     def __getattr__(self, name: str) -> Any:
         advice = _REFUSED.get(name)

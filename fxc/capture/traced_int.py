@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -36,7 +37,10 @@ class TracedInt(Traced):
             return operand(self._known())
         value = session.record("int_value", self._dim)
         names = symbols_of(self._dim)
-        session.origins[value] = frozenset(session.labels.get(name, name) for name in names)
+        if session.counters.isdisjoint(names):
+            session.origins[value] = frozenset(session.labels.get(name, name) for name in names)
+        else:
+            session.origins.pop(value, None)
         result: Operand = value
         return result
 
@@ -75,6 +79,9 @@ class TracedInt(Traced):
     def __neg__(self) -> Any:
         return wrap_dim(-self._dim)
 
+    def __invert__(self) -> Any:
+        return wrap_dim(-self._dim - 1)
+
     def __pos__(self) -> TracedInt:
         return self
 
@@ -96,10 +103,12 @@ class TracedInt(Traced):
             for _ in range(other - 1):
                 result = result * self
             return result
-        return NotImplemented if _is_array(other) else pow(self._known(), other, modulus)
+        if modulus is not None:
+            return pow(self._known(), other, modulus)
+        return _as_scalar(self, "__pow__", other)
 
     def __rpow__(self, other: Any) -> Any:
-        return NotImplemented if _is_array(other) else other ** self._known()
+        return _as_scalar(self, "__rpow__", other)
 
     @property
     def real(self) -> TracedInt:
@@ -134,10 +143,6 @@ def known_ints(tree: Any) -> Any:
     return tree
 
 
-def _is_array(x: Any) -> bool:
-    return isinstance(x, TracedValue | np.ndarray | np.generic)
-
-
 def int_dim(x: Any) -> Dim | None:
     """The dim of a Python int, traced or not; None for anything else."""
     if type(x) is int or type(x) is bool:
@@ -165,7 +170,13 @@ _EXACT: dict[str, Callable[[Dim, Dim], Dim]] = {
     "mod": _mod,
 }
 _RELATIONS = {"eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}
-_BY_NUMBER = ("and", "or", "xor", "lshift", "rshift")
+# The same of an int and a float, as a relation to an int. ``x == 2.5`` holds for none.
+_ROUNDED: dict[str, Callable[[float], int]] = {
+    "lt": math.ceil,
+    "le": math.floor,
+    "gt": math.floor,
+    "ge": math.ceil,
+}
 
 
 def _define_arithmetic(name: str, exact: Callable[[Dim, Dim], Dim]) -> None:
@@ -191,7 +202,7 @@ def _as_scalar(x: TracedInt, method: str, other: Any) -> Any:
 
     if isinstance(other, TracedValue) and type(other) is not TracedScalar:
         return NotImplemented
-    if not isinstance(other, float | complex | np.generic) and type(other) is not TracedScalar:
+    if not isinstance(other, int | float | complex | np.generic | TracedScalar):
         return NotImplemented
     value: Any = x._operand()
     return getattr(TracedScalar(value), method)(other)
@@ -201,24 +212,47 @@ def _define_relation(name: str, relation: str) -> None:
     def compare(self: TracedInt, other: Any) -> Any:
         dim = int_dim(other)
         if dim is not None:
-            return guard(self._dim, relation, dim)
-        if isinstance(other, float):
-            return getattr(float(self._known()), f"__{name}__")(other)
-        return NotImplemented
+            return _compared(name, self._dim, relation, dim)
+        if type(other) is not float:
+            return NotImplemented
+        if not math.isfinite(other):
+            return getattr(0.0, f"__{name}__")(other)
+        if name in ("eq", "ne") and not other.is_integer():
+            return name == "ne"
+        return compare(self, _ROUNDED.get(name, int)(other))
 
     setattr(TracedInt, f"__{name}__", compare)
 
 
-def _define_by_number(name: str) -> None:
+def _compared(name: str, left: Dim, relation: str, right: Dim) -> Any:
+    """A guard, or an operator where the counter of a loop decides."""
+    session = current()
+    if session.counters.isdisjoint(symbols_of(left - right)):
+        return guard(left, relation, right)
+    from .python_numbers import arithmetic  # which knows traced ints
+
+    found = arithmetic(name, wrap_dim(left), wrap_dim(right))
+    session.relations[found._value] = left, relation, right
+    return found
+
+
+def _by_bits(name: str, dim: Dim, other: int) -> Dim | None:
+    """A bit operation with a known number as arithmetic of dims, where it is that."""
+    if name in ("lshift", "rshift") and 0 <= other < 63:
+        return dim * 2**other if name == "lshift" else floordiv(dim, 2**other)
+    if name == "and" and other >= 0 and (other + 1).bit_count() == 1:
+        return mod(dim, other + 1)
+    return None
+
+
+def _define_bitwise(name: str) -> None:
     def plain(self: TracedInt, other: Any) -> Any:
-        if int_dim(other) is None:
-            return NotImplemented
-        return getattr(self._known(), f"__{name}__")(int(other))
+        found = _by_bits(name, self._dim, other) if type(other) is int else None
+        return _as_scalar(self, f"__{name}__", other) if found is None else wrap_dim(found)
 
     def reflected(self: TracedInt, other: Any) -> Any:
-        if int_dim(other) is None:
-            return NotImplemented
-        return getattr(int(other), f"__{name}__")(self._known())
+        found = _by_bits(name, self._dim, other) if name == "and" and type(other) is int else None
+        return _as_scalar(self, f"__r{name}__", other) if found is None else wrap_dim(found)
 
     setattr(TracedInt, f"__{name}__", plain)
     setattr(TracedInt, f"__r{name}__", reflected)
@@ -253,8 +287,8 @@ for _name, _exact in _EXACT.items():
     _define_arithmetic(_name, _exact)
 for _name, _relation in _RELATIONS.items():
     _define_relation(_name, _relation)
-for _name in _BY_NUMBER:
-    _define_by_number(_name)
+for _name in ("and", "or", "xor", "lshift", "rshift"):
+    _define_bitwise(_name)
 setattr(TracedInt, "__truediv__", _true_divide)  # noqa: B010 (mypy knows no such method of int)
 setattr(TracedInt, "__rtruediv__", _reflected_true_divide)  # noqa: B010
 

@@ -9,9 +9,11 @@ from typing import Any
 import numpy as np
 
 from fxc.ir.graph import Literal
+from fxc.ir.symbols import guard
 from fxc.ir.types import ArrayType, ScalarType
 
-from .operands import Traced, TracedValue, operand, record, wrap
+from .operands import TracedValue, operand, record, wrap
+from .python_numbers import arithmetic, rounded, to_int, to_python
 from .reductions import reduce
 from .session import current, refuse
 from .traced_int import TracedInt
@@ -19,11 +21,11 @@ from .ufunc_methods import array_ufunc
 from .ufuncs import BINARY, COMPARISONS, UNARY, call_ufunc, taken
 
 # Note [Python scalars]
-# Arithmetic of two Python scalars follows Python's rules, with operators of their own
-# (``py_add``). What those operators do not cover, and what needs the number itself (``if``, an
-# index, ``math.sqrt``), is done by Python with the number of this call: the capture starts again
-# with the argument as a constant, guarded by its value. A NumPy scalar that was computed from
-# elements of arrays has no such number, and the program is refused there.
+# Arithmetic of Python's scalars follows Python's rules, with operators of its own
+# (``python_numbers``). What needs the number itself (``if``, an index, ``range``, printing) is done
+# with the number of this call: the capture starts again with the argument as a constant, guarded
+# by its value. What was computed from elements of arrays has no such number, and the program is
+# refused there. A comparison of the counter of a loop is a guard if Python asks whether it holds.
 
 
 class TracedScalar(TracedValue):
@@ -59,6 +61,9 @@ class TracedScalar(TracedValue):
     # -------------------------------------------------------- what needs the number
 
     def __bool__(self) -> bool:
+        relation = current().relations.get(self._value)
+        if relation is not None:
+            return guard(*relation)
         return bool(self._known("a decision (if, while, and, or, not)"))
 
     def __float__(self) -> float:
@@ -83,19 +88,26 @@ class TracedScalar(TracedValue):
         return format(self._known("printing a number"), spec)
 
     def __round__(self, digits: int | None = None) -> Any:
-        if self._type.weak:
-            return round(self._known("round()"), digits)
         if digits is None:
-            return round(self._known("round() to an int"))
-        return self.round(digits)
+            return rounded(self)
+        if not self._type.weak:
+            return self.round(digits)
+        if self._type.dtype.kind in "bi" and type(digits) is int and digits >= 0:
+            return to_int(self)
+        return round(self._known("round()"), digits)
 
-    def __trunc__(self) -> int:
-        return int(self)
+    def __trunc__(self) -> Any:
+        return to_int(self)
 
     def __divmod__(self, other: Any) -> Any:
-        if self._type.weak and not isinstance(other, TracedValue):
-            return divmod(self._known("divmod()"), other)
+        if _is_python_scalar(self) and _is_python_scalar(other):
+            return self // other, self % other
         return call_ufunc("divmod", self, other)
+
+    def __rdivmod__(self, other: Any) -> Any:
+        if _is_python_scalar(self) and _is_python_scalar(other):
+            return other // self, other % self
+        return call_ufunc("divmod", other, self)
 
     # -------------------------------------------------------- NumPy scalars
 
@@ -164,7 +176,8 @@ def astype(
 
 
 def _item(x: TracedScalar, *args: Any) -> Any:
-    return current().specialise(x._value, ".item()").item(*args)
+    found = to_python(x) if args in ((), (0,), ((),)) else None
+    return current().specialise(x._value, ".item()").item(*args) if found is None else found
 
 
 def _as_array(name: str) -> Callable[..., Any]:
@@ -210,13 +223,6 @@ _NUMPY_METHODS: dict[str, Callable[..., Any]] = {
 
 # ------------------------------------------------------------------ operators
 
-_PYTHON_OPERATORS = {
-    "add": "py_add",
-    "sub": "py_subtract",
-    "mul": "py_multiply",
-    "truediv": "py_divide",
-}
-
 
 def _is_python_scalar(x: Any) -> bool:
     if type(x) is TracedScalar:
@@ -225,23 +231,24 @@ def _is_python_scalar(x: Any) -> bool:
 
 
 def _define_binary(name: str, numpy_name: str) -> None:
-    python_name = _PYTHON_OPERATORS.get(name)
-    python = getattr(operator, f"{name}_" if name in ("and", "or") else name)
-
     def compute(left: Any, right: Any) -> Any:
         if not (taken(left) and taken(right)):
             return NotImplemented
-        if not (_is_python_scalar(left) and _is_python_scalar(right)):
-            if _is_python_complex(left) and _is_float64(right):  # which is a float to Python
-                if python_name is None:
-                    raise refuse(f"{name!r} of a complex and an np.float64 cannot be captured")
-                return record(python_name, operand(left), operand(right))
-            if name == "mul" and _are_complex_scalars(left, right):
-                return record("py_multiply", operand(left), operand(right))
-            return call_ufunc(numpy_name, left, right)
-        if python_name is not None and _may_divide(name, right):
-            return record(python_name, operand(left), operand(right))
-        return python(known_number(left, name), known_number(right, name))
+        if _is_python_scalar(left) and _is_python_scalar(right):
+            return arithmetic(name, left, right)
+        if isinstance(left, list | tuple) or isinstance(right, list | tuple):
+            scalar = right if isinstance(left, list | tuple) else left
+            return NotImplemented if _is_python_scalar(scalar) else call(left, right)
+        if _is_python_complex(left) and _is_float64(right):  # which is a float to Python
+            if name not in ("add", "sub", "mul", "truediv"):
+                raise refuse(f"{name!r} of a complex and an np.float64 cannot be captured")
+            return arithmetic(name, left, right)
+        if name == "mul" and _are_complex_scalars(left, right):
+            return record("py_multiply", operand(left), operand(right))
+        return call(left, right)
+
+    def call(left: Any, right: Any) -> Any:
+        return call_ufunc(numpy_name, left, right)
 
     setattr(TracedScalar, f"__{name}__", lambda self, other: compute(self, other))
     if name not in ("eq", "ne", "lt", "le", "gt", "ge"):
@@ -260,16 +267,9 @@ def _are_complex_scalars(left: Any, right: Any) -> bool:
     """Whether Python's operator multiplies NumPy's complex scalars: it rounds otherwise than the
     ufunc does. See Note [Complex numbers] in ``lowering``.
     """
-    if isinstance(left, list | tuple) or isinstance(right, list | tuple):
-        return False
     types = [operand(x).type for x in (left, right)]
     scalars = all(isinstance(kind, ScalarType) for kind in types)
     return scalars and any(kind.dtype.kind == "c" for kind in types)
-
-
-def _may_divide(name: str, divisor: Any) -> bool:
-    """False for a division by a literal zero: Python raises right here."""
-    return name != "truediv" or isinstance(divisor, Traced) or divisor != 0
 
 
 def known_number(x: Any, what: str) -> Any:
@@ -280,18 +280,14 @@ def known_number(x: Any, what: str) -> Any:
 
 
 def _define_unary(name: str, numpy_name: str) -> None:
-    python_name = {"neg": "py_negative", "abs": "py_absolute"}.get(name)
-
     def method(self: TracedScalar) -> Any:
         if not self._type.weak:
             if name == "abs" and self._type.dtype.kind == "c":
                 return record("py_absolute", self._value)
             return call_ufunc(numpy_name, self)
         if name == "pos":
-            return self
-        if python_name is None:
-            raise TypeError(f"bad operand type for unary ~: {self._type.python_type.__name__!r}")
-        return record(python_name, self._value)
+            return to_int(self) if self._type.dtype.kind == "b" else self
+        return arithmetic(name, self)
 
     setattr(TracedScalar, f"__{name}__", method)
 

@@ -14,12 +14,14 @@ from typing import Any
 
 import numpy as np
 
+from fxc.ir.errors import WouldRaise
 from fxc.ir.graph import ArrayConstant, SliceSpec
 from fxc.ir.records import frozen
 from fxc.ir.schema import Param
 from fxc.ir.types import DTYPES_BY_NAME
 
 from .kernels import kernel_of
+from .python_numbers import PYTHON_OPERATORS
 from .table import TABLE, Operator, Tag
 
 DTYPES = tuple(DTYPES_BY_NAME.values())
@@ -51,7 +53,7 @@ def _runs(op: Operator, make: Make) -> bool:
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")
             kernel_of(op.name)(*make())
-    except (TypeError, ValueError, IndexError, OverflowError, ZeroDivisionError, AttributeError):
+    except (TypeError, ValueError, IndexError, ArithmeticError, AttributeError, WouldRaise):
         return False
     return True
 
@@ -317,11 +319,16 @@ def _copy_() -> Iterator[Make]:
     yield overlapping(False)
 
 
+_NUMBERS: tuple[tuple[Any, Any], ...] = (
+    *((1.5, 2.0), (-0.0, 3.0), (1 + 2j, 2.0), (True, 2.5), (7, 3), (-8, 2), (0.5, -2.0)),
+    *((2**40, 2**20), (5, -1), (2.5, 4), (3, 0.5), (True, False), (0, 0)),
+)
+
+
 def _python_numbers(count: int) -> Callable[[], Iterator[Make]]:
     def numbers() -> Iterator[Make]:
-        for values in ((1.5, 2.0), (-0.0, 3.0), (1 + 2j, 2.0), (True, 2.5)):
-            yield lambda v=values: v[:count]  # type: ignore[misc]
-        yield lambda: (filled(_FLOAT64, (2, 3)), 2.0)[:count]
+        for values in _NUMBERS:
+            yield lambda v=(*values, 9): v[:count]  # type: ignore[misc]
 
     return numbers
 
@@ -581,8 +588,7 @@ _BY_NAME: dict[str, Callable[[], Iterator[Make]]] = {
     "astype": _astype,
     "copy": _copy,
     "copy_": _copy_,
-    **{f"py_{name}": _python_numbers(2) for name in ("add", "subtract", "multiply", "divide")},
-    **{f"py_{name}": _python_numbers(1) for name in ("negative", "absolute")},
+    **{name: _python_numbers(count) for name, (count, _, _) in PYTHON_OPERATORS.items()},
     "real_number": _numbers_with_parts,
     "imaginary_number": _numbers_with_parts,
     "slice": _chain(

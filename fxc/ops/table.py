@@ -12,7 +12,6 @@ by rule: ``add`` gives ``add_`` (in place) and ``add.out``; from a view row ``sl
 from __future__ import annotations
 
 import enum
-import operator
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
@@ -21,6 +20,8 @@ import numpy as np
 
 from fxc.ir.records import frozen
 from fxc.ir.schema import Alias, Param, Return, Schema, parse_schema
+
+from .python_numbers import PYTHON_OPERATORS
 
 
 class Tag(enum.Enum):
@@ -108,6 +109,8 @@ def imaginary_number(x: Any) -> Any:
 # Elements that occur several times are written, or updated by the ufunc, one after the other in the
 # C order of B: the last one to be written stays. The result of ``gather`` has a ``layout`` as
 # factories have; ``index_put`` keeps that of ``x``.
+
+_OPERANDS = ("Array x", "Array y", "Array z")
 
 P, R, V, F = Tag.POINTWISE, Tag.REDUCTION, Tag.VIEW, Tag.FACTORY
 
@@ -204,13 +207,11 @@ ROWS: tuple[Row, ...] = (
     row("astype(Array x, DType dtype, *, str casting, str order) -> Array", P),
     row("copy(Array x, *, str order) -> Array", P, np.copy),
     row("item(Array x) -> Array", P, read_item),  # the scalar that ``x[()]`` reads from rank 0
-    # Python's own scalar arithmetic (both operands weak); Python ints are dims, not values
-    row("py_add(Array x, Array y) -> Array", P, operator.add),
-    row("py_subtract(Array x, Array y) -> Array", P, operator.sub),
-    row("py_multiply(Array x, Array y) -> Array", P, operator.mul),
-    row("py_divide(Array x, Array y) -> Array", P, operator.truediv, raises=True),
-    row("py_negative(Array x) -> Array", P, operator.neg),
-    row("py_absolute(Array x) -> Array", P, operator.abs),
+    # Python's own numbers, see Note [Operators of Python numbers]
+    *(
+        row(f"{name}({', '.join(_OPERANDS[:count])}) -> Array", P, function, raises=fails)
+        for name, (count, function, fails) in PYTHON_OPERATORS.items()
+    ),
     # the parts of scalars, Python's and NumPy's; those of arrays are views
     row("real_number(Array x) -> Array", P, real_number),
     row("imaginary_number(Array x) -> Array", P, imaginary_number),
@@ -354,6 +355,8 @@ def operators_of(row: Row) -> Iterator[Operator]:
         yield Operator(scatter, Tag.SCATTER, None, name, "scatter")
         return
     if tag not in _OUT_TAGS | _INPLACE_TAGS or schema.returns != (Return(),):
+        return
+    if name in PYTHON_OPERATORS:  # nobody writes a number
         return
     first = schema.params[0]
     if tag in _INPLACE_TAGS and first.kind == "Array" and not first.is_list:

@@ -1,0 +1,277 @@
+"""Python's operators and functions of numbers that are not known while capturing.
+
+See Note [Operators of Python numbers] in ``fxc.ops.python_numbers``.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+import sys
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from fxc.ir.graph import Literal, Operand
+from fxc.ir.types import ArrayType, ScalarType
+from fxc.ops.python_numbers import PYTHON_OPERATORS
+
+from .operands import TracedValue, operand, record
+from .traced_int import TracedInt
+
+_NAMES = {
+    "add": "add",
+    "sub": "subtract",
+    "mul": "multiply",
+    "truediv": "divide",
+    "floordiv": "floor_divide",
+    "mod": "remainder",
+    "pow": "power",
+    "and": "and",
+    "or": "or",
+    "xor": "xor",
+    "lshift": "left_shift",
+    "rshift": "right_shift",
+    "eq": "equal",
+    "ne": "not_equal",
+    "lt": "less",
+    "le": "less_equal",
+    "gt": "greater",
+    "ge": "greater_equal",
+    "neg": "negative",
+    "abs": "absolute",
+    "invert": "invert",
+}
+_OVERFLOWING = frozenset({"add", "subtract", "multiply", "negative", "absolute"})
+_DIVISIONS = frozenset({"divide", "floor_divide", "remainder"})
+_CORRECTS_SUMS = tuple(sys.version_info) >= (3, 12)
+_EXACT = 2**53  # up to here floats hold every integer
+
+
+def arithmetic(name: str, *xs: Any) -> Any:
+    """The operator ``name``, as methods are called (``"floordiv"``), of Python's scalars."""
+    op, operands = _NAMES[name], [operand(x) for x in xs]
+    if op in _DIVISIONS and isinstance(operands[1], Literal) and operands[1].value == 0:
+        getattr(operator, name)(type(xs[1])(1), xs[1])  # Python raises right here
+    op, operands = _respelled(op, operands)
+    return record(_may_fail(op, operands), *operands)
+
+
+def _is_int(x: Operand) -> bool:
+    return x.type.dtype.kind in "bi"
+
+
+def _respelled(op: str, operands: list[Operand]) -> tuple[str, list[Operand]]:
+    """The same in a form that native code has less to check for."""
+    if len(operands) != 2:
+        return op, operands
+    x, y = operands
+    if not isinstance(y, Literal):
+        if op.startswith(("less", "greater")) or op in ("equal", "not_equal"):
+            return op, [_beside(x, y), y]
+        return op, operands
+    if op == "power" and _is_int(x) and type(y.value) is int:
+        if y.value == 2:
+            return "multiply", [x, x]
+        return op, [x, y if y.value >= 0 else Literal(float(y.value))]
+    if op == "divide" and _is_int(x) and type(y.value) is int and abs(y.value).bit_count() == 1:
+        return op, [_value(record("py_float", x)), Literal(float(y.value))]
+    if op.startswith(("less", "greater")) or op in ("equal", "not_equal"):
+        return op, [x, _beside(y, x)]
+    return op, operands
+
+
+def _beside(x: Operand, other: Operand) -> Operand:
+    """A known int as a float, beside a float, if it is the same number."""
+    if isinstance(x, Literal) and type(x.value) is int and other.type.dtype.kind == "f":
+        return Literal(float(x.value)) if abs(x.value) <= _EXACT else x
+    return x
+
+
+def _value(x: Any) -> Operand:
+    found: Operand = x._value
+    return found
+
+
+def _may_fail(op: str, operands: Sequence[Operand]) -> str:
+    """The operator with or without a check, by what is known of its operands."""
+    checked = f"try_{op}"
+    if checked not in PYTHON_OPERATORS:
+        return f"py_{op}"
+    ints = all(map(_is_int, operands))
+    last = operands[-1]
+    safe = op in _OVERFLOWING and not ints
+    if op == "absolute" and operands[0].type.dtype.kind == "c":
+        safe = True
+    if len(operands) == 2 and isinstance(last, Literal):
+        if op in _DIVISIONS:
+            safe = not ints and not any(x.type.dtype.kind == "c" for x in operands)
+        elif op == "right_shift":
+            safe = isinstance(last.value, int) and last.value >= 0
+    return f"py_{op}" if safe else checked
+
+
+# ------------------------------------------------------------------ conversions
+
+
+def scalar_of(x: Any) -> Any:
+    """The traced scalar that ``x`` is, or holds as an array of rank 0; None for anything else."""
+    if not isinstance(x, TracedValue):
+        return None
+    kind = x._value.type
+    if isinstance(kind, ScalarType):
+        return x
+    return record("item", x._value) if isinstance(kind, ArrayType) and not kind.shape else None
+
+
+def to_int(x: Any) -> Any:
+    """``int(x)`` of a traced scalar."""
+    kind = x._value.type
+    if kind.weak and kind.dtype.kind == "i":
+        return x
+    fits = kind.dtype.kind in "bi" or (kind.dtype.kind == "u" and kind.dtype.itemsize < 8)
+    return record("py_int" if fits else "try_int", x._value)
+
+
+def to_float(x: Any) -> Any:
+    """``float(x)`` of a traced scalar that is real."""
+    kind = x._value.type
+    return x if kind.weak and kind.dtype.kind == "f" else record("py_float", x._value)
+
+
+def to_bool(x: Any) -> Any:
+    """``bool(x)`` of a traced scalar."""
+    kind = x._value.type
+    return x if kind.weak and kind.dtype.kind == "b" else record("py_bool", x._value)
+
+
+def logical_not(x: Any) -> Any:
+    """``not x`` of a traced scalar."""
+    return record("py_not", x._value)
+
+
+def to_python(x: Any) -> Any:
+    """``x.item()`` of a traced scalar of NumPy's; None for one that is complex."""
+    kind = x._value.type
+    made = {"b": to_bool, "i": to_int, "u": to_int, "f": to_float}.get(kind.dtype.kind)
+    return made(x) if made is not None else None
+
+
+def rounded(x: Any) -> Any:
+    """``round(x)`` of a traced scalar, to an int."""
+    kind = x._value.type
+    if kind.dtype.kind == "b" and not kind.weak:
+        round(np.True_)  # type: ignore[call-overload] # raises NumPy's error
+    return to_int(x) if kind.dtype.kind in "biu" else record("try_round", x._value)
+
+
+# ------------------------------------------------------------------ functions
+
+
+def extremum(name: str, items: Sequence[Any]) -> Any:
+    """``max`` or ``min`` of numbers; NotImplemented unless all are of one type."""
+    operands = [operand(x) for x in items]
+    kinds = {x.type for x in operands}
+    if len(kinds) != 1 or len(operands) < 2:
+        return NotImplemented
+    (kind,) = kinds
+    if not isinstance(kind, ScalarType) or kind.dtype.kind == "c":
+        return NotImplemented
+    found: Any = items[0]
+    for x in operands[1:]:
+        found = record(f"py_{name}", operand(found), x)
+    return found
+
+
+def _math_function(name: str) -> Callable[..., Any]:
+    op = f"math_{name}"
+    count = PYTHON_OPERATORS[op][0]
+
+    def call(*args: Any) -> Any:
+        if len(args) != count:
+            return NotImplemented
+        return record(op, *map(operand, args))
+
+    return call
+
+
+def _whole(name: str) -> Callable[..., Any]:
+    """``math.floor`` and its kin: an int is what it is."""
+
+    def call(x: Any) -> Any:
+        if type(x) is TracedInt:
+            return x
+        if x._value.type.weak and x._value.type.dtype.kind in "bi":
+            return to_int(x)
+        return record(f"math_{name}", x._value)
+
+    return call
+
+
+def _trunc(x: Any) -> Any:
+    if type(x) is TracedInt:
+        return x
+    return to_int(x) if hasattr(x.__class__, "__trunc__") else NotImplemented
+
+
+def _log(x: Any, *base: Any) -> Any:
+    found = record("math_log", operand(x))
+    if not base:
+        return found
+    (other,) = base
+    below = record("math_log", operand(other)) if isinstance(other, TracedValue) else None
+    return arithmetic("truediv", found, math.log(other) if below is None else below)
+
+
+def _index(x: Any) -> Any:
+    if type(x) is TracedInt:
+        return x
+    return to_int(x) if x._value.type.dtype.kind in "biu" else NotImplemented
+
+
+def _sum(items: Any, *start: Any) -> Any:
+    """From 3.12 on Python adds floats with a correction: it is given their numbers."""
+    if not _CORRECTS_SUMS:
+        return NotImplemented
+    known = [_as_known_float(x) for x in items]
+    return sum(known, *map(_as_known_float, start))
+
+
+def _as_known_float(x: Any) -> Any:
+    return x._known("sum()") if getattr(x, "__class__", None) is float and scalar_of(x) else x
+
+
+_FUNCTIONS: dict[Any, Callable[..., Any]] = {
+    **{
+        getattr(math, name.removeprefix("math_")): _math_function(name.removeprefix("math_"))
+        for name in PYTHON_OPERATORS
+        if name.startswith("math_")
+    },
+    math.floor: _whole("floor"),
+    math.ceil: _whole("ceil"),
+    math.trunc: _trunc,
+    math.log: _log,
+    operator.index: _index,
+}
+
+
+def call_function(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """A function of Python's on traced scalars, or NotImplemented."""
+    if kwargs:
+        return NotImplemented
+    if function is sum and args and isinstance(args[0], list | tuple):
+        return _sum(*args)
+    found = _FUNCTIONS.get(function)
+    if found is None:
+        return NotImplemented
+    given = [_scalar_or_number(x) for x in args]
+    traced = any(isinstance(x, TracedValue | TracedInt) for x in given)
+    return found(*given) if traced and None not in given else NotImplemented
+
+
+def _scalar_or_number(x: Any) -> Any:
+    """A traced scalar, or a number of Python's; None for what no number can be made of."""
+    if isinstance(x, TracedValue):
+        return scalar_of(x)
+    return x if type(x) in (bool, int, float, TracedInt) else None

@@ -1,0 +1,301 @@
+"""Arithmetic of Python ints that provably stays within 64 bits."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import count, product
+
+import numpy as np
+
+from fxc.ir.graph import Arg, Graph, Literal, Node, Operand, Region, Value, walk
+from fxc.ir.symbols import Dim, Symbol, SymFunc
+from fxc.ops.python_numbers import PYTHON_OPERATORS, proven
+from fxc.ops.table import TABLE
+
+Range = tuple[int, int]  # the least and the largest number
+
+INT64: Range = (-(2**63), 2**63 - 1)
+BOOL: Range = (0, 1)
+# What a number that grows from iteration to iteration is tried to stay within, and how often.
+STEPS = tuple(bound for bits in (0, 8, 16, 31, 32, 53, 62) for bound in (-(2**bits), 2**bits - 1))
+_ATTEMPTS = 3
+
+
+def prove_ranges(graph: Graph) -> Graph:
+    """Replace each ``try_`` operator that cannot fail by its partner that is not checked.
+
+    The ranges of ints follow from literals, dtypes, the bounds of loops and the operators; those of
+    what a loop carries are a fixed point. See Note [Operators of Python numbers].
+
+    Requires: the graph is functional.
+    Ensures: results have the same bits.
+    """
+    if not any(node.op.startswith("try_") for node in walk(graph.body)):
+        return graph
+    return graph.with_body(_Analysis().region(graph.body))
+
+
+class _Analysis:
+    def __init__(self) -> None:
+        self.known: dict[Value, Range] = {}
+        self.symbols: dict[str, Range] = {}  # the counters of loops
+
+    def region(self, region: Region) -> Region:
+        """The region with what can be proven now; the ranges of its values become known."""
+        return Region(region.params, tuple(map(self.node, region.nodes)), region.results)
+
+    def range_of(self, x: Operand) -> Range | None:
+        """The range of an int or bool; None of anything else."""
+        if isinstance(x, Literal):
+            value = x.value
+            return (int(value), int(value)) if isinstance(value, int | np.integer) else None
+        found = self.known.get(x)
+        return _of_dtype(x.type.dtype) if found is None and not x.type.rank else found
+
+    def node(self, node: Node) -> Node:
+        match node.op:
+            case "cond":
+                return self.cond(node)
+            case "fori_loop" | "while_loop":
+                return self.loop(node)
+            case "int_value":
+                self.set(node.output, self.dim(node.args[0]))
+                return node
+        if node.op not in PYTHON_OPERATORS:
+            return node
+        given = [self.range_of(x) for x in node.args]
+        name = node.op.partition("_")[2]
+        rule = RULES.get(name)
+        ints = [x for x in given if x is not None]
+        if rule is None or len(ints) != len(given):
+            return node
+        found = rule(*ints)
+        if node.op.startswith("try_") and found is not None and _is_within(found, INT64):
+            node = Node(TABLE[proven(node.op)].schema, node.args, node.outputs, node.loc, node.into)
+        if found is None:
+            self.known.pop(node.output, None)
+        elif _is_number(node.output):
+            self.set(node.output, found)
+        return node
+
+    def set(self, value: Value, found: Range) -> None:
+        """What is beyond 64 bits has left native code."""
+        self.known[value] = max(found[0], INT64[0]), min(found[1], INT64[1])
+
+    # ------------------------------------------------------------ control flow
+
+    def join(self, values: Sequence[Value], *results: Sequence[Operand]) -> None:
+        for value, *each in zip(values, *results, strict=False):
+            ranges = [self.range_of(x) for x in each]
+            if _is_number(value) and None not in ranges:
+                self.set(value, _hull(*(found for found in ranges if found is not None)))
+
+    def cond(self, node: Node) -> Node:
+        regions = []
+        for name in ("on_true", "on_false"):
+            region = node.arg(name)
+            self.join(region.params, node.arg("operands"))
+            regions.append(self.region(region))
+        self.join(node.outputs, *(region.results for region in regions))
+        return _with_regions(node, regions)
+
+    def loop(self, node: Node) -> Node:
+        body: Region = node.arg("body")
+        params = body.params
+        if node.op == "fori_loop":
+            counter, *rest = params
+            low, high = self.range_of(node.arg("lo")), self.range_of(node.arg("hi"))
+            if low is not None and high is not None:
+                self.symbols[counter.name] = low[0], max(low[0], high[1] - 1)
+                self.set(counter, self.symbols[counter.name])
+            params = tuple(rest)
+        self.join(params, node.arg("init"))
+        for attempt in count():
+            for region in node.regions:
+                if region is not body:
+                    for theirs, ours in zip(region.params, params, strict=True):
+                        self.join([theirs], [ours])
+            regions = [self.region(region) for region in node.regions]
+            grown = False
+            for param, result in zip(params, body.results, strict=False):
+                grown |= self.grows(param, result, attempt)
+            if not grown:
+                break
+        self.join(node.outputs, params)
+        return _with_regions(node, regions)
+
+    def grows(self, param: Value, result: Operand, attempt: int) -> bool:
+        """Whether an iteration leaves the range that it began with; the range then is wider."""
+        before = self.known.get(param)
+        after = self.range_of(result)
+        if before is None or after is None or _is_within(after, before):
+            return False
+        low, high = _hull(before, after)
+        steps = STEPS if attempt < _ATTEMPTS else INT64
+        if low < before[0]:
+            low = max(step for step in (INT64[0], *steps) if step <= low)
+        if high > before[1]:
+            high = min(step for step in (*steps, INT64[1]) if step >= high)
+        self.known[param] = low, high
+        return True
+
+    # ------------------------------------------------------------ dims
+
+    def dim(self, dim: Dim) -> Range:
+        if isinstance(dim, int):
+            return dim, dim
+        total = 0, 0
+        for monomial, coefficient in dim.terms:
+            term: Range = coefficient, coefficient
+            for atom in monomial:
+                term = _multiplied(term, self.atom(atom))
+            total = total[0] + term[0], total[1] + term[1]
+        return total
+
+    def atom(self, atom: object) -> Range:
+        if isinstance(atom, SymFunc):
+            found = _DIM_RULES[atom.name](self.dim(atom.left), self.dim(atom.right))
+            return INT64 if found is None else found
+        if isinstance(atom, Symbol):
+            least = INT64[0] if atom.lower is None else atom.lower
+            return self.symbols.get(atom.name, (least, INT64[1]))
+        return INT64
+
+
+def _is_number(value: Value) -> bool:
+    return not value.type.rank and value.type.dtype.kind in "biu"
+
+
+def _of_dtype(dtype: np.dtype) -> Range | None:
+    if dtype.kind == "b":
+        return BOOL
+    if dtype.kind not in "iu":
+        return None
+    info = np.iinfo(dtype)
+    return int(info.min), int(info.max)
+
+
+def _is_within(inner: Range, outer: Range) -> bool:
+    return outer[0] <= inner[0] and inner[1] <= outer[1]
+
+
+def _hull(*ranges: Range) -> Range:
+    return min(low for low, _ in ranges), max(high for _, high in ranges)
+
+
+def _with_regions(node: Node, regions: Sequence[Region]) -> Node:
+    new = iter(regions)
+    args: tuple[Arg, ...] = tuple(
+        next(new) if isinstance(arg, Region) else arg for arg in node.args
+    )
+    return Node(node.schema, args, node.outputs, node.loc, node.into)
+
+
+# ---------------------------------------------------------------- rules: None if it may fail
+
+Rule = Callable[..., Range | None]
+
+
+def _at_ends(function: Callable[[int, int], int], x: Range, y: Range) -> Range:
+    """The range of a function that is monotonic in each argument."""
+    found = [function(a, b) for a, b in product(x, y)]
+    return min(found), max(found)
+
+
+def _multiplied(x: Range, y: Range) -> Range:
+    return _at_ends(int.__mul__, x, y)
+
+
+def _floor_divided(x: Range, y: Range) -> Range | None:
+    return None if y[0] <= 0 <= y[1] else _at_ends(int.__floordiv__, x, y)
+
+
+def _remainder(x: Range, y: Range) -> Range | None:
+    if y[0] <= 0 <= y[1]:
+        return None
+    if x[0] >= 0 and x[1] < y[0]:
+        return x
+    return (0, y[1] - 1) if y[0] > 0 else (y[0] + 1, 0)
+
+
+def _divided(x: Range, y: Range) -> Range | None:
+    """Any range will do: a quotient is a float."""
+    exact = (-(2**53), 2**53)
+    fits = _is_within(x, exact) and _is_within(y, exact)
+    return BOOL if fits and not y[0] <= 0 <= y[1] else None
+
+
+def _power(x: Range, y: Range) -> Range | None:
+    if y[0] != y[1] or not 0 <= y[0] <= 64:
+        return None
+    low, high = sorted((x[0] ** y[0], x[1] ** y[0]))
+    return (0, high) if y[0] % 2 == 0 and y[0] and x[0] < 0 < x[1] else (low, high)
+
+
+def _left_shifted(x: Range, y: Range) -> Range | None:
+    return _at_ends(int.__lshift__, x, y) if _is_within(y, (0, 63)) else None
+
+
+def _right_shifted(x: Range, y: Range) -> Range | None:
+    return _at_ends(int.__rshift__, x, (y[0], min(y[1], 63))) if 0 <= y[0] <= 63 else None
+
+
+def _absolute(x: Range) -> Range:
+    return max(x[0], -x[1], 0), max(-x[0], x[1])
+
+
+def _bits(*ranges: Range) -> Range:
+    """What has no more bits than all of these."""
+    most = max(max(high, ~low).bit_length() for low, high in ranges)
+    return (0 if all(low >= 0 for low, _ in ranges) else -(2**most)), 2**most - 1
+
+
+def _and(x: Range, y: Range) -> Range:
+    highest = [high for low, high in (x, y) if low >= 0]
+    return (0, min(highest)) if highest else _bits(x, y)
+
+
+def _identity(x: Range) -> Range:
+    return x
+
+
+def _fit(x: Range, low: Range, high: Range) -> Range | None:
+    return x if low[1] <= x[0] and x[1] <= high[0] else None
+
+
+def _larger(x: Range, y: Range) -> Range:
+    return max(x[0], y[0]), max(x[1], y[1])
+
+
+def _smaller(x: Range, y: Range) -> Range:
+    return min(x[0], y[0]), min(x[1], y[1])
+
+
+RULES: dict[str, Rule] = {
+    "add": lambda x, y: (x[0] + y[0], x[1] + y[1]),
+    "subtract": lambda x, y: (x[0] - y[1], x[1] - y[0]),
+    "multiply": _multiplied,
+    "divide": _divided,
+    "floor_divide": _floor_divided,
+    "remainder": _remainder,
+    "power": _power,
+    "left_shift": _left_shifted,
+    "right_shift": _right_shifted,
+    "negative": lambda x: (-x[1], -x[0]),
+    "absolute": _absolute,
+    "invert": lambda x: (~x[1], ~x[0]),
+    "and": _and,
+    "or": _bits,
+    "xor": _bits,
+    "int": _identity,
+    "round": _identity,
+    "fit": _fit,
+    "maximum": _larger,
+    "minimum": _smaller,
+}
+_DIM_RULES: dict[str, Rule] = {
+    "floordiv": _floor_divided,
+    "mod": _remainder,
+    "min": _smaller,
+    "max": _larger,
+}
