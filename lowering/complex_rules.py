@@ -37,6 +37,8 @@ if TYPE_CHECKING:
 #   arrays of rank 1; for the rest, and for ``absolute``, which then calls hypot, docs/numerics.md
 #   has the bound.
 
+COMPLEX128 = np.dtype(np.complex128)
+
 # (body, operands cast to the loop's dtypes, these dtypes, the result's dtype) -> the result
 Make = Callable[["Body", Sequence[Element], DTypes, np.dtype], Element]
 
@@ -235,6 +237,13 @@ def _absolute(body: Body, args: Sequence[Element], dtypes: DTypes, result: np.dt
     return choose(infinite, infinity, size)
 
 
+def _absolute_scalar(
+    body: Body, args: Sequence[Element], dtypes: DTypes, result: np.dtype
+) -> Element:
+    (x,) = _pairs(args)
+    return body.compute("hypot_of_parts", (x.re, x.im), (result, result), result)
+
+
 def _equality(name: str, joined: str) -> Make:
     def make(body: Body, args: Sequence[Element], dtypes: DTypes, result: np.dtype) -> Element:
         floats, (x, y) = Floats(body, PART_DTYPES[dtypes[0]]), _pairs(args)
@@ -353,6 +362,19 @@ def _as_result(dtypes: DTypes, result: np.dtype) -> tuple[DTypes, np.dtype]:
     return (result,) * len(dtypes), result
 
 
+def _as_complex(dtypes: DTypes, result: np.dtype) -> tuple[DTypes, np.dtype]:
+    return (COMPLEX128,) * len(dtypes), result
+
+
+def _is_double(types: Sequence[Type]) -> bool:
+    return types[0].dtype == COMPLEX128
+
+
+def _without_ints(types: Sequence[Type]) -> bool:
+    """Ints are compared exactly, as no float need be."""
+    return all(kind.dtype.kind in "fc" for kind in types[:-1])
+
+
 COMPLEX_RULES: dict[str, ComplexRule] = {
     **{name: ComplexRule(_by_part(name)) for name in ("add", "subtract", "negative", "rint")},
     "multiply": ComplexRule(_multiply, cost=6),
@@ -388,6 +410,14 @@ COMPLEX_RULES: dict[str, ComplexRule] = {
     "py_add": ComplexRule(_by_part("add"), typed=_as_result),
     "py_subtract": ComplexRule(_by_part("subtract"), typed=_as_result),
     "py_negative": ComplexRule(_by_part("negative"), typed=_as_result),
+    **{
+        name: ComplexRule(_absolute_scalar, 40, cast_types, _is_double)
+        for name in ("py_absolute", "try_absolute")
+    },
+    "py_equal": ComplexRule(_equality("equal", "logical_and"), 3, _as_complex, _without_ints),
+    "py_not_equal": ComplexRule(
+        _equality("not_equal", "logical_or"), 3, _as_complex, _without_ints
+    ),
     "py_multiply": ComplexRule(_multiply_scalars, 6, _as_result, _multiplies_as_c),
 }
 

@@ -207,6 +207,13 @@ def _is_lowest(code: Lanes, args: Sequence[str], dtypes: DTypes, result: np.dtyp
     return code.compare("eq", I64, args[0], code.const(LOWEST, I64))
 
 
+def _absolute_fails(code: Lanes, args: Sequence[str], dtypes: DTypes, result: np.dtype) -> str:
+    """Of a complex number the operands are its parts."""
+    if len(args) == 3:
+        return _is_lost(code, args[:2], args[2])
+    return _is_lowest(code, args, dtypes, result)
+
+
 def _bitwise(name: str) -> Emit:
     def emit(code: Lanes, args: Sequence[str], dtypes: DTypes, result: np.dtype) -> str:
         return code.binary(name, dtypes[0], args[0], args[1])
@@ -396,6 +403,7 @@ PYTHON_RULES: dict[str, ScalarRule] = {
     "py_float": ScalarRule(cast, typed=cast_types),
     "py_bool": ScalarRule(cast, typed=cast_types),
     **{f"py_{n}": ScalarRule(_comparison(of), typed=_compared) for n, of in _COMPARISONS.items()},
+    "hypot_of_parts": ScalarRule(_library("hypot"), _LIBRARY_COST),  # of complex_rules; no operator
     "py_maximum": ScalarRule(_extreme("ogt", "sgt", "ugt"), 2, typed=_as_result),
     "py_minimum": ScalarRule(_extreme("olt", "slt", "ult"), 2, typed=_as_result),
     **_MATH_RULES,
@@ -411,7 +419,7 @@ FAILS: dict[str, Emit] = {
     "try_left_shift": _left_shift_fails,
     "try_right_shift": _right_shift_fails,
     "try_negative": _is_lowest,
-    "try_absolute": _is_lowest,
+    "try_absolute": _absolute_fails,
     "try_int": _int_fails,
     "try_round": _int_fails,
     "try_fit": _misfits,

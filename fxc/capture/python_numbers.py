@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from fxc.ir.graph import Literal, Operand
-from fxc.ir.types import ArrayType, ScalarType
+from fxc.ir.types import ScalarType
 from fxc.ops.python_numbers import PYTHON_OPERATORS
 
 from .operands import TracedValue, operand, record
@@ -84,7 +84,7 @@ def _respelled(op: str, operands: list[Operand]) -> tuple[str, list[Operand]]:
 
 def _beside(x: Operand, other: Operand) -> Operand:
     """A known int as a float, beside a float, if it is the same number."""
-    if isinstance(x, Literal) and type(x.value) is int and other.type.dtype.kind == "f":
+    if isinstance(x, Literal) and type(x.value) is int and other.type.dtype.kind in "fc":
         return Literal(float(x.value)) if abs(x.value) <= _EXACT else x
     return x
 
@@ -101,9 +101,8 @@ def _may_fail(op: str, operands: Sequence[Operand]) -> str:
         return f"py_{op}"
     ints = all(map(_is_int, operands))
     last = operands[-1]
-    safe = op in _OVERFLOWING and not ints
-    if op == "absolute" and operands[0].type.dtype.kind == "c":
-        safe = True
+    is_size = op == "absolute" and operands[0].type.dtype.kind == "c"
+    safe = op in _OVERFLOWING and not ints and not is_size
     if len(operands) == 2 and isinstance(last, Literal):
         if op in _DIVISIONS:
             safe = not ints and not any(x.type.dtype.kind == "c" for x in operands)
@@ -122,7 +121,7 @@ def scalar_of(x: Any) -> Any:
     kind = x._value.type
     if isinstance(kind, ScalarType):
         return x
-    return record("item", x._value) if isinstance(kind, ArrayType) and not kind.shape else None
+    return None if kind.shape else record("item", x._value)
 
 
 def to_int(x: Any) -> Any:
