@@ -43,7 +43,12 @@ def _collapsed(outer: Loop, inner: Loop) -> Loop:
     dims = {outer.var: flat // inner.size, inner.var: flat % inner.size}
     levels = {s.levels for s in inner.body if isinstance(s, Accumulate)}
     body = tuple(_lifted(rename(s, dims), bool(levels)) for s in inner.body)
-    return replace(outer, size=outer.size * inner.size, body=body)
+    behind = inner.behind + _times(outer.behind, inner.size)
+    return replace(outer, size=outer.size * inner.size, body=body, behind=behind)
+
+
+def _times(behind: int, size: Dim) -> int:
+    return behind * size if isinstance(size, int) else 0
 
 
 def _lifted(stmt: Stmt, carried: bool) -> Stmt:
@@ -55,7 +60,7 @@ def _lifted(stmt: Stmt, carried: bool) -> Stmt:
 def _is_even(program: Program, outer: Loop, inner: Loop) -> bool:
     if (outer.ordered, outer.descending) != (inner.ordered, inner.descending):
         return False
-    if inner.chunk is not None:
+    if inner.chunk is not None or (outer.behind and not isinstance(inner.size, int)):
         return False
     for stmt in inner.body:
         match stmt:

@@ -53,8 +53,8 @@ from .scalar_rules import BOOL
 # over its buffer and only the written region is stored. Three rules keep that exact:
 # - every inline value that would read the buffer after the store is placed before it;
 # - inside the storing nest each load of the buffer is of the element stored in the same iteration,
-#   of a region that is not stored, or (ordered loops) of elements that are stored later; otherwise
-#   what is read is placed first;
+#   of a region that is not stored, or (ordered loops) of elements that are stored later, if need be
+#   because stores run behind (``delayed``); otherwise what is read is placed first;
 # - an input's own buffer takes a new value only if the caller shall see one there, and only behind
 #   the last operation that can raise (Note [Raising ops]).
 

@@ -26,7 +26,7 @@ from fxc.ir.symbols import (
     symbols_of,
 )
 
-from . import interleaved
+from . import ends, interleaved
 from .accesses import rename
 from .addressing import byte_offset, split, step_of
 from .frame import finished, leave_vectors
@@ -423,6 +423,8 @@ class Emitter:
             self._start_total(stmt, lanes)
         if wide > 1:
             self.vector_loop(loop, wide, carried)
+        elif loop.behind:
+            ends.one_by_one(self, loop)
         else:
             self.plain_loop(loop, lanes, "0", carried)
         for stmt in outermost:
@@ -479,18 +481,20 @@ class Emitter:
         lanes: int,
         carried: Sequence[Accumulate],
         body: Callable[[], str | None],
+        others: Sequence[tuple[str, str]] = (),
         *,
         rest: bool = False,
     ) -> None:
         """The loop itself: ``var`` from ``start`` while below ``stop``, totals carried along.
 
+        So are ``others`` among ``regs.totals``, of these LLVM types.
         ``body`` may give a register: that it is true ends the loop, which then carries no totals.
         ``rest``: it runs what is left of a loop in lanes.
         """
         f, code = self.function, Lanes(self.function, lanes)
         head, inside, done = f.new_label("head"), f.new_label("body"), f.new_label("done")
         before = f.block
-        keys = self._keys(carried)
+        keys = [(key, code.type(dtype)) for key, dtype in self._keys(carried)] + [*others]
         f.do(f"br label %{head}")
         f.start(head)
         counter = f.reserve()
@@ -512,8 +516,7 @@ class Emitter:
         back = f"br i1 {leaves}, label %{done}, label %{head}" if leaves else f"br label %{head}"
         f.do(back + latch_mark)
         lines = [f"  {counter} = phi i64 [ {start}, %{before} ], [ {following}, %{latch} ]"]
-        for key, dtype in keys:
-            kind = code.type(dtype)
+        for key, kind in keys:
             lines.append(
                 f"  {phis[key]} = phi {kind} [ {entering[key]}, %{before} ], "
                 f"[ {totals[key]}, %{latch} ]"
@@ -534,6 +537,10 @@ class Emitter:
         aligned = self._store_to_align(loop, lanes)
         if enough and (rest or aligned is not None) and is_repeatable(self.program, loop):
             self._overlapping(loop, lanes, body, aligned)
+            return
+        short = len(body) <= ends.SHORT
+        if loop.behind or (enough and short and ends.computes_first(self.program, body)):
+            ends.ends_first(self, loop, lanes, body, aligned)
             return
         whole = f.op(f"and i64 {size}, {-lanes}")
         scalars = {key: self.regs.totals[key] for key, _ in self._keys(carried)}
@@ -560,7 +567,7 @@ class Emitter:
         """
         f = self.function
         size, last, stop = self.dim(loop.size), self.dim(loop.size - lanes), self.dim(loop.size)
-        shift = "0" if aligned is None else self._past_line(loop, aligned)
+        shift = "0" if aligned is None else self.past_line(loop, aligned)
         if aligned is not None:
             stop = f.op(f"add nsw i64 {size}, {shift}")
         known = isinstance(loop.size, int)
@@ -599,7 +606,7 @@ class Emitter:
                     return stmt
         return None
 
-    def _past_line(self, loop: Loop, store: Store) -> str:
+    def past_line(self, loop: Loop, store: Store) -> str:
         """How many elements behind the start of a cache line the first one is stored."""
         f = self.function
         offset = byte_offset(self.program.buffers[store.buffer], store.index)
@@ -713,12 +720,17 @@ class Emitter:
     def branch(self, stmt: If) -> None:
         f = self.function
         condition = self.atom(stmt.condition, BOOL, Lanes(f, 1))
-        yes, no, done = f.new_label("then"), f.new_label("else"), f.new_label("endif")
-        f.do(f"br i1 {condition}, label %{yes}, label %{no}")
-        for label, block in ((yes, stmt.then), (no, stmt.orelse)):
+        self.either(condition, lambda: self.block(stmt.then), lambda: self.block(stmt.orelse))
+
+    def either(self, condition: str, yes: Callable[[], None], no: Callable[[], None]) -> None:
+        """One of two pieces of code, by an ``i1`` register."""
+        f = self.function
+        then, orelse, done = f.new_label("then"), f.new_label("else"), f.new_label("endif")
+        f.do(f"br i1 {condition}, label %{then}, label %{orelse}")
+        for label, write in ((then, yes), (orelse, no)):
             f.start(label)
             outer = self.regs.copy()
-            self.block(block)
+            write()
             self.regs = outer
             f.do(f"br label %{done}")
         f.start(done)

@@ -28,11 +28,13 @@ from .vector_math import definitions
 #   args[0]  any object; a new reference to it is the result
 #   args[1]  a bytes object with the scalar parameters, 8 bytes each; it is the result if a check
 #            failed and the call has to go back to NumPy
-#   args[2:] arrays: the program's array slots in order, then the arena for temporaries
+#   args[2:] arrays: the program's array slots in order, then the arena for temporaries, unless
+#            those are few enough for the stack frame
 # Data pointers, dims and strides are read from the arrays themselves; no address is part of the
 # code. The caller has checked everything that the graph's guards say.
 
 ALIGNMENT = 64
+FRAME = 8192  # bytes of temporaries that may lie in the stack frame
 
 
 @frozen
@@ -92,16 +94,19 @@ def emit_module(graph: Graph, program: Program) -> Module:
     apart = _storages_apart(program)
     arena = _plan_arena(program, apart)
     segments = list(_segments(program))
+    size, frame = arena.size, 0
+    if isinstance(size, int) and size <= FRAME and len(segments) == 1:
+        size, frame = 0, size
     for segment in segments:
         block = program.body[segment.first : segment.last]
-        _emit_segment(module, graph, program, segment, block, apart, arena)
+        _emit_segment(module, graph, program, segment, block, apart, arena, frame)
     math = definitions(module.math)
     declares = sorted({*module.declares, *math.declares})
     parts = [*declares, *_constants(program), math.text, *module.functions, *module.notes]
     text = "\n".join(part for part in parts if part)
     loops = tuple(module.inner_loops)
     loops_within = has_loops(program)
-    return Module(text, program, tuple(segments), tuple(apart), arena.size, loops, loops_within)
+    return Module(text, program, tuple(segments), tuple(apart), size, loops, loops_within)
 
 
 def _segments(program: Program) -> Iterator[Segment]:
@@ -193,13 +198,14 @@ def _emit_segment(
     block: Sequence[Stmt],
     apart: Sequence[str],
     arena: Arena,
+    frame: int,
 ) -> None:
     f = FunctionText(module)
     emitter = Emitter(module, f, program, segment.entry)
     f.lines.append(f"  %table = getelementptr i8, ptr %self, i64 {BYTES_DATA}")
     _bind_symbols(emitter, graph, program, apart, _symbols(program, block, arena.offsets))
     _bind_params(emitter, program)
-    _bind_data(emitter, program, block, apart, arena.offsets)
+    _bind_data(emitter, program, block, apart, arena.offsets, frame)
     kept: list[Slot] = []
     if has_loops(program):
         kept = _bind_numbers(emitter, program, block)
@@ -212,7 +218,8 @@ def _emit_segment(
         f.start(FAILED)
         _return_argument(f, 1)
     module.declare("declare void @Py_IncRef(ptr)")
-    head = f'define ptr @"{segment.entry}"(ptr %self, ptr %args, i64 %nargs) nounwind {{'
+    probed = ' "probe-stack"="inline-asm"' if frame else ""  # more than a page: touch each one
+    head = f'define ptr @"{segment.entry}"(ptr %self, ptr %args, i64 %nargs) nounwind{probed} {{'
     lines = [head, "entry:", *f.stack_lines, *f.lines, "}"]
     module.functions.append("\n".join(lines))
 
@@ -298,10 +305,11 @@ def _bind_data(
     block: Sequence[Stmt],
     apart: Sequence[str],
     offsets: dict[str, Dim],
+    frame: int,
 ) -> None:
     f = emitter.function
     storages = {a.storage: None for stmt in block for a in accesses(program, stmt)}
-    arena = ""
+    arena = f.stack("i8", frame, ALIGNMENT) if frame else ""
     for storage in storages:
         if program.buffers[storage].role == "constant":
             emitter.regs.data[storage] = f"@fxc.{storage}"

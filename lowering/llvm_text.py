@@ -103,10 +103,10 @@ class FunctionText:
         self.lines.append(f"{label}:")
         self.block = label
 
-    def stack(self, kind: str, count: int) -> str:
+    def stack(self, kind: str, count: int, alignment: int = 8) -> str:
         """An array on the stack."""
         register = self.reserve()
-        self.stack_lines.append(f"  {register} = alloca {kind}, i64 {count}, align 8")
+        self.stack_lines.append(f"  {register} = alloca {kind}, i64 {count}, align {alignment}")
         return register
 
     def reserve(self) -> str:

@@ -165,7 +165,8 @@ class Loop:
     """``for var in 0:size``.
 
     ``ordered`` loops must run in their order (upwards, or downwards if ``descending``): an
-    iteration may read what a later one overwrites. ``chunk`` cuts a pairwise sum, see
+    iteration may read what a later one overwrites. With ``behind`` it may also read what one of so
+    many iterations before overwrites: that waits for it. ``chunk`` cuts a pairwise sum, see
     ``reduction_order``.
     """
 
@@ -177,6 +178,7 @@ class Loop:
     chunk: Dim | None = None
     loc: SourceLocation | None = None
     note: str = ""
+    behind: int = 0
 
 
 @frozen
@@ -394,6 +396,7 @@ class _Printer:
                     step = " ordered" if stmt.ordered else ""
                     step += " descending" if stmt.descending else ""
                     step += f" chunk {stmt.chunk}" if stmt.chunk is not None else ""
+                    step += f" stores {stmt.behind} behind" if stmt.behind else ""
                     remark = "  # " + f"{stmt.loc or ''} {stmt.note}".strip()
                     text = f"{pad}for {stmt.var} in 0:{stmt.size}{step}"
                     self.lines.append(text + (remark if len(remark) > 4 else ""))

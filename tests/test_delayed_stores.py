@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import random
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -11,15 +12,21 @@ import numpy as np
 import pytest
 
 import fxc
-from fxc.lowering import delayed
+from fxc.lowering import delayed, ends
 from tests.outcomes import difference, run
 
+# The ways to wait, by the settings that lead there in small arrays.
+WAYS: dict[str, dict[str, int]] = {
+    "as it comes": {},
+    "in registers": {"NEAR": 64},
+    "in rows and blocks": {"NEAR": 0, "BLOCK": 32},
+}
 
-@pytest.fixture
-def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Blocks of four float64, and no array is too small."""
-    monkeypatch.setattr(delayed, "BLOCK", 32)
-    monkeypatch.setattr(delayed, "SMALL", 0)
+
+def any_size_waits(monkeypatch: pytest.MonkeyPatch, way: str = "in rows and blocks") -> None:
+    """No array is too small, and its elements wait in this way."""
+    for name, value in {"WORTH": 1, "SHORT_ROW": 0, **WAYS[way]}.items():
+        monkeypatch.setattr(delayed, name, value)
 
 
 def shifted(size: int, by: int, margin: int) -> slice:
@@ -57,8 +64,13 @@ def numbers(shape: tuple[int, ...], dtype: str = "f8") -> np.ndarray:
 
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("seed", range(40))
-def test_stencils_in_place_are_as_numpy(seed: int, layout: str, small_blocks: None) -> None:
+def test_stencils_in_place_are_as_numpy(
+    seed: int, layout: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     rng = random.Random(seed)
+    any_size_waits(monkeypatch, rng.choice(list(WAYS)))
+    monkeypatch.setattr(ends, "SHORT", rng.choice([0, 32]))
+    dtype = rng.choice(["f8", "f4", "c16"])
     rank = rng.choice([1, 1, 2, 2, 3])
     margin = rng.choice([1, 1, 2])
     shape = tuple(rng.randint(9, 40 if rank < 3 else 14) for _ in range(rank))
@@ -66,8 +78,8 @@ def test_stencils_in_place_are_as_numpy(seed: int, layout: str, small_blocks: No
     update = stencil(rng.sample(around, rng.randint(1, 3)), shape, margin)
     make = LAYOUTS[layout]
     compiled = fxc.compile(update, fullgraph=True, dynamic=seed % 4 == 0)
-    expected = run(update, [make(numbers(shape))])
-    assert not difference(expected, run(compiled, [make(numbers(shape))]))
+    expected = run(update, [make(numbers(shape, dtype))])
+    assert not difference(expected, run(compiled, [make(numbers(shape, dtype))]))
     assert compiled.cache_info().eager_calls == 0
 
 
@@ -75,37 +87,95 @@ def star(u):
     u[1:-1, 1:-1] = 0.25 * (u[:-2, 1:-1] + u[2:, 1:-1] + u[1:-1, :-2] + u[1:-1, 2:])
 
 
+def box(u):
+    u[1:-1, 1:-1] = 0.5 * (u[:-2, :-2] + u[2:, 2:] + u[:-2, 2:] + u[2:, :-2] + u[1:-1, :-2])
+
+
 def line(u):
     u[1:-1] = 0.5 * (u[:-2] + u[2:])
 
 
+def far(u):
+    u[100:-100] = 0.5 * (u[:-200] + u[200:])
+
+
 @pytest.mark.parametrize(
     ("update", "shape", "waiting"),
-    [(star, (300, 200), "b1: float64[2, 198]"), (line, (20_000,), "b1: float64[2, 1024]")],
+    [
+        (line, (1000,), []),
+        (star, (300, 200), ["b1: float64[1, 198]"]),
+        (box, (60, 50), ["b1: float64[1, 48]"]),
+        (far, (20_000,), ["b1: float64[1, 1024]"]),
+    ],
 )
-def test_large_arrays_are_read_and_written_once(
-    update: Callable[..., Any], shape: tuple[int, ...], waiting: str
+def test_an_array_is_read_and_written_once(
+    update: Callable[..., Any], shape: tuple[int, ...], waiting: list[str]
 ) -> None:
     compiled = fxc.compile(update, fullgraph=True)
     stages = compiled.inspect(numbers(shape))
-    assert f"temp {waiting}" in str(stages.loops)
+    assert re.findall("temp (.*)", str(stages.loops)) == waiting
     assert stages.copies == ()
     inside = np.prod([size - 2 for size in shape])
-    assert stages.bytes_moved <= 8 * (2.02 * inside + 2 * 2048)
+    assert stages.bytes_moved <= 8 * (2.1 * inside + 2 * 2048)
     assert not difference(run(update, [numbers(shape)]), run(compiled, [numbers(shape)]))
 
 
-def test_one_compilation_serves_all_sizes(small_blocks: None) -> None:
-    compiled = fxc.compile(line, fullgraph=True, dynamic=True)
-    for size in (40, 5, 6, 17, 400, 401, 402, 403, 404):
-        assert not difference(run(line, [numbers((size,))]), run(compiled, [numbers((size,))]))
-    assert compiled.cache_info().variants == 1
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("update", [line, far, star, box], ids=lambda update: update.__name__)
+def test_one_compilation_serves_all_sizes(
+    update: Callable[..., Any], way: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    any_size_waits(monkeypatch, way)
+    compiled = fxc.compile(update, fullgraph=True, dynamic=True)
+    sizes = (400, 205, 206, 217, 401, 403, 404) if update is far else (40, 5, 6, 9, 10, 11, 17, 90)
+    for size in sizes:
+        shape = (size,) if update in (line, far) else (size, 50 - size // 2)
+        assert not difference(run(update, [numbers(shape)]), run(compiled, [numbers(shape)]))
+    info = compiled.cache_info()
+    assert (info.variants, info.eager_calls) == (1, 0)
 
 
-def test_far_reads_take_a_temporary(small_blocks: None) -> None:
-    def far(u):
+@pytest.mark.parametrize("update", [line, star, box], ids=lambda update: update.__name__)
+@pytest.mark.parametrize("dynamic", [False, True])
+def test_nothing_around_is_read_into_the_result_or_written(
+    update: Callable[..., Any], dynamic: bool
+) -> None:
+    for size in (8, 9, 16, 25, 70, 200):
+        shape = (size + 14,) if update is line else (30, size + 14)
+        ours, numpys = numbers(shape), numbers(shape)
+        part = (..., slice(7, -7)) if update is line else (slice(7, -7), slice(7, -7))
+        update(numpys[part])
+        fxc.compile(update, fullgraph=True, dynamic=dynamic)(ours[part])
+        np.testing.assert_array_equal(ours, numpys)
+
+
+def test_too_far_reads_take_a_temporary() -> None:
+    def turned(u):
         u[50:] = u[:-50] + u[50:][::-1]
 
-    compiled = fxc.compile(far, fullgraph=True)
-    assert not difference(run(far, [numbers((100,))]), run(compiled, [numbers((100,))]))
+    compiled = fxc.compile(turned, fullgraph=True)
+    assert not difference(run(turned, [numbers((100,))]), run(compiled, [numbers((100,))]))
     assert compiled.inspect(numbers((100,))).copies
+
+
+def test_small_temporaries_lie_in_the_stack_frame() -> None:
+    stages = fxc.compile(star, fullgraph=True).inspect(numbers((60, 50)))
+    assert "alloca i8, i64 384, align 64" in str(stages.llvm)
+    assert "empty" not in str(stages.plan)
+    stages = fxc.compile(star, fullgraph=True).inspect(numbers((60, 5000)))
+    assert "arena = empty(" in str(stages.plan)
+
+
+@pytest.mark.parametrize("dtype", ["f8", "f4", "c16", "i1", "?"])
+@pytest.mark.parametrize("dynamic", [False, True])
+def test_loops_in_place_of_every_length(dtype: str, dynamic: bool) -> None:
+    def update(y, x):
+        y += x
+        y[1:] = y[:-1]
+
+    compiled = fxc.compile(update, fullgraph=True, dynamic=dynamic)
+    for size in (7, 8, 9, 17, 64, 129) if dynamic else (9, 64, 129):
+        for start in (0, 1, 5):  # before a cache line
+            arrays = [[numbers((size + start,), dtype)[start:] for _ in "yx"] for _ in "12"]
+            assert not difference(run(update, arrays[0]), run(compiled, arrays[1])), size
+    assert compiled.cache_info().eager_calls == 0

@@ -230,13 +230,9 @@ functional relax(%u: f64[8])
             """\
 loops relax
   input u: float64[8]
-  temp b1: float64[6]
-  for i1 in 0:6
-    b1[i1] = multiply(0.25, add(add(u[i1], multiply(2.0, u[i1 + 1])), u[i1 + 2]))
-  for i2 in 0:6
-    u[i2 + 1] = b1[i2]
-  copy: read before it is overwritten in u
-  bytes moved 192; copies 1""",
+  for i1 in 0:6 ordered stores 1 behind
+    u[i1 + 1] = multiply(0.25, add(add(u[i1], multiply(2.0, u[i1 + 1])), u[i1 + 2]))
+  bytes moved 96; copies 0""",
         )
 
 

@@ -223,7 +223,7 @@ def overlaps_itself(x: np.ndarray) -> bool:
 _NAMESPACE: dict[str, Any] = {
     "distinct": distinct,
     "ndarray": np.ndarray,
-    "may_share": np.may_share_memory,
+    "may_share": getattr(np.may_share_memory, "_implementation", np.may_share_memory),
     "apart": apart,
     "overlaps_itself": overlaps_itself,
     "same_value": same_value,
