@@ -11,6 +11,7 @@ from fxc.ir.symbols import guard, hint, product, symbol
 from fxc.ir.types import PART_DTYPES, ArrayType, ScalarType, c_strides
 from fxc.ops.metas.shapes import hints
 from fxc.ops.table import TABLE, Tag
+from fxc.ops.updates import UPDATES, way
 
 from . import control
 from .accesses import accesses
@@ -43,7 +44,7 @@ from .loops import (
 from .masked import check_count
 from .python_rules import FAILS
 from .reductions import reduction, scan
-from .writes import UPDATES, aim, finish, free_target, join, scatter, store, whole
+from .writes import aim, finish, free_target, join, scatter, store, whole
 
 # Note [Raising ops]
 # An operation that can raise at run time (Operator.raises, every call of NumPy) may send the whole
@@ -74,6 +75,7 @@ def build_loops(graph: Graph) -> Program:
     for mutation in signature.mutations:
         name = inputs[mutation.input]
         scope.owned.add(name)
+        context.way_of[name] = way(graph, mutation)
         if not mutation.regions:
             aim(context, graph.body, graph.outputs[mutation.result], name)
     raising = [place for place, node in enumerate(graph.nodes) if _may_raise(node)]

@@ -25,6 +25,7 @@ from fxc.ir.types import (
     stride_order,
 )
 from fxc.ops.table import TABLE, Tag
+from fxc.ops.updates import Way
 
 from . import complex_rules
 from .complex_rules import ComplexRule
@@ -141,6 +142,7 @@ class Context:
         self.target: dict[Value, str] = {}  # the buffer that a value should best live in
         self.occupants: dict[str, set[Value]] = {}  # values placed in a storage
         self.copies: list[str] = []
+        self.way_of: dict[str, Way] = {}  # by input: see Note [The memory of an input]
         self.commits_from = 0  # the first position at which inputs may be overwritten
         self.scopes: list[Scope] = []
         self._names = 0

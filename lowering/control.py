@@ -9,21 +9,21 @@ import numpy as np
 from fxc.ir.graph import Literal, Node, Operand, Region, Value
 from fxc.ir.symbols import symbol
 from fxc.ir.types import ArrayType
-from fxc.ops.table import TABLE
+from fxc.ops.updates import updated_by
 
-from .context import Body, Context, Scope, free_values, new_scope
+from .context import INTP, Body, Context, Scope, free_values, new_scope
 from .loops import Atom, For, If, Stmt, While
-from .writes import UPDATES, aim, place_apart, store, whole
+from .writes import aim, place_apart, store, whole
 
 BOOL = np.dtype(bool)
 
 Visit = Callable[[Context, Node], None]
 
 
-def scalar(context: Context, operand: Operand) -> Atom:
-    """The value of a rank-0 operand, computed by statements of the current block."""
+def _bound(context: Context, operand: Operand) -> Atom:
+    """The value of a bound of a loop, computed by statements of the current block."""
     body = Body(context)
-    atom = body.value(operand, ())
+    atom = body.value(operand, (), INTP)
     for stmt in body.stmts:
         context.emit(stmt)
     return atom
@@ -59,8 +59,8 @@ def cond(context: Context, node: Node, visit: Visit) -> None:
     busy = {context.storage_of(value) for value in free_values(node)}
     outs: list[str] = []
     for output in node.outputs:
-        given = _given_for(node, output)
-        taken = None if given is None else _taken_over(context, given, busy)
+        given = updated_by(node, output)
+        taken = None if given is None else _taken_over(context, given, output, busy)
         outs.append(taken or context.new_buffer(output.type))
         busy.add(outs[-1])
     arms: list[tuple[Stmt, ...]] = []
@@ -81,7 +81,7 @@ def cond(context: Context, node: Node, visit: Visit) -> None:
 def fori_loop(context: Context, node: Node, visit: Visit) -> None:
     """``For`` around the body; carried values live in buffers that the body updates."""
     body: Region = node.arg("body")
-    lo, hi = scalar(context, node.arg("lo")), scalar(context, node.arg("hi"))
+    lo, hi = _bound(context, node.arg("lo")), _bound(context, node.arg("hi"))
     carried = _start(context, node)
     counter, *params = body.params
     context.dim_of[counter] = symbol(counter.name, hint=0)
@@ -135,29 +135,6 @@ def _body(
     return tuple(scope.statements), leave
 
 
-def _updated(region: Region, value: Operand) -> int | None:
-    """The number of the parameter that ``value`` is, or is an update of."""
-    makers = {output: node for node in region.nodes for output in node.outputs}
-    found: Operand | None = value
-    while isinstance(found, Value) and found in makers:
-        node = makers[found]
-        if TABLE[node.op].tag in UPDATES:
-            found = node.args[0]
-        else:
-            found = _given_for(node, found) if node.regions else None
-    return region.params.index(found) if found in region.params else None
-
-
-def _given_for(node: Node, value: Value) -> Operand | None:
-    """The operand of a branch or loop that a result of it is, or is an update of."""
-    number = node.outputs.index(value)
-    if node.op != "cond":
-        given: Operand = node.arg("init")[number]
-        return given
-    found = [_updated(region, region.results[number]) for region in node.regions]
-    return next((node.arg("operands")[p] for p in found if p is not None), None)
-
-
 def _bind(context: Context, param: Value, operand: Operand) -> None:
     if isinstance(operand, Literal):
         context.literal_of[param] = operand
@@ -186,19 +163,23 @@ def _enter(context: Context, region: Region, visit: Visit, owned: set[str]) -> S
 def _carried(context: Context, value: Operand, output: Value, busy: set[str | None]) -> str:
     """The buffer of a carried value, holding the initial one; none of the ``busy`` storages."""
     value = _uncopied(context, value)
-    name = _taken_over(context, value, busy)
+    name = _taken_over(context, value, output, busy)
     if name is None:
         name = context.new_buffer(output.type)
         store(context, value, name, whole, None)
     return name
 
 
-def _taken_over(context: Context, value: Operand, busy: set[str | None]) -> str | None:
-    """The buffer that ``value`` fills, if nothing else needs what stands there."""
+def _taken_over(
+    context: Context, value: Operand, output: Value, busy: set[str | None]
+) -> str | None:
+    """The buffer that ``value`` fills, if nothing else needs what stands there, for ``output``."""
     name = context.place.get(value) if isinstance(value, Value) else None
     if name is None or name in busy or context.buffers[name].storage != name:
         return None
-    if not context.may_overwrite(name):
+    # In a region anything may: what it ends with is stored whole.
+    way = context.way_of.get(name) if len(context.scopes) == 1 else None
+    if not context.may_overwrite(name) or (way is not None and output not in way):
         return None
     context.place_readers(name)
     return name

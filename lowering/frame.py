@@ -27,7 +27,6 @@ from .loops import For, Load, Program, Stmt, Store, While, walk
 # lower clock of 512-bit code.
 # LLVM may not change a bit of a result: no instruction has fast-math flags.
 
-MOST_BYTES = 16  # of a storage that is a slot: one complex number
 WORD = 8
 NOTHING = '@"fxc.nothing"'  # a function that does nothing
 
@@ -43,9 +42,8 @@ def numbers(program: Program, block: Sequence[Stmt]) -> dict[str, int]:
     for stmt in walk(tuple(block)):
         if isinstance(stmt, Load | Store):
             buffer = program.buffers[program.buffers[stmt.buffer].storage]
-            size = product(buffer.shape) * buffer.dtype.itemsize
-            if buffer.role != "constant" and isinstance(size, int) and 0 < size <= MOST_BYTES:
-                found[buffer.name] = size
+            if buffer.role != "constant" and product(buffer.shape) == 1:
+                found[buffer.name] = buffer.dtype.itemsize
     for access in (a for stmt in block for a in accesses(program, stmt)):
         if access.index is None:  # by address
             found.pop(access.storage, None)

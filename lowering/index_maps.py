@@ -108,6 +108,8 @@ def _within(source: Idx, target: Idx, index: Idx) -> list[Dim]:
     linear: Dim = 0
     for dim, i in zip(source, index, strict=True):
         linear = linear * dim + i
+    if 0 in target:
+        return [0] * len(target)  # there is no element to find, but a number to divide by
     significant = [axis for axis, dim in enumerate(target) if dim != 1]
     result: list[Dim] = [0] * len(target)
     for place, axis in enumerate(significant):

@@ -14,6 +14,7 @@ from fxc.ir.types import ArrayType, ordered_strides
 from fxc.ops.identities import DISTINCT
 from fxc.ops.metas import meta_of
 from fxc.ops.table import TABLE, Tag
+from fxc.ops.updates import UPDATES
 
 from .addressing import byte_offset, step_of, varies
 from .context import STRETCHED_WEIGHT, Body, Context, Origin, is_view_copy
@@ -25,8 +26,6 @@ from .masked import store_masked
 
 # From an index into what is stored to the index of the buffer that it is stored at.
 Place = Callable[[Body, Idx], Idx]
-# Operators that give an array with some of its elements replaced.
-UPDATES = (Tag.SCATTER, Tag.INDEX_PUT)
 
 
 def whole(body: Body, index: Idx) -> Idx:

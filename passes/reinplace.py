@@ -15,12 +15,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from fxc.ir.graph import Graph, Node, Operand, Region, Value
-from fxc.ir.signature import Mutation
-from fxc.ops.table import TABLE, Tag
-
-# Of a mutated input only the written regions are stored in the end. So its memory is for the
-# updates on the way to its new content: one of another value that started as the same content
-# (of a copy of the input) would stay in it.
+from fxc.ops.updates import Way, updated_by, way
 
 
 def reinplace(graph: Graph) -> Graph:
@@ -32,46 +27,34 @@ def reinplace(graph: Graph) -> Graph:
     the caller shall not see.
     """
     assert graph.signature is not None
-    ways = {graph.inputs[m.input]: _way(graph, m) for m in graph.signature.mutations}
+    ways = {graph.inputs[m.input]: way(graph, m) for m in graph.signature.mutations}
     return graph.with_body(_marked(graph.body, set(graph.inputs) - set(ways), ways))
 
 
-def _way(graph: Graph, mutation: Mutation) -> set[Operand] | None:
-    """The updates that lead from an input to its new content; None if all of it is stored, and
-    any update may use its memory before.
-    """
-    made_by: dict[Operand, Node] = {n.output: n for n in graph.nodes if _is_update(n)}
-    value: Operand = graph.body.results[mutation.result]
-    found: set[Operand] = set()
-    while value in made_by:
-        found.add(value)
-        value = made_by[value].args[0]
-    return found if value is graph.inputs[mutation.input] or mutation.regions else None
-
-
-def _is_update(node: Node) -> bool:
-    return TABLE[node.op].tag in (Tag.SCATTER, Tag.INDEX_PUT)
-
-
-def _marked(region: Region, kept: set[Value], ways: Mapping[Value, set[Operand] | None]) -> Region:
+def _marked(region: Region, kept: set[Value], ways: Mapping[Value, Way]) -> Region:
     """The region with its scatters marked; ``kept`` must not be overwritten in it, and what is in
-    the memory of the inputs in ``ways`` only by updates on these.
+    the memory of the inputs in ``ways`` only by updates on these: Note [The memory of an input].
     """
     last = _last_uses(region)
     nodes: list[Node] = []
     outside = set(kept)
-    way_of = dict(ways)
+    way_of: dict[Operand | None, Way] = dict(ways.items())  # also of what is in their memory
     for place, node in enumerate(region.nodes):
         if node.regions:
             held = outside | set(region.params) | {v for n in nodes for v in n.outputs}
             args = tuple(_marked(a, held, {}) if isinstance(a, Region) else a for a in node.args)
             node = replace(node, args=args)
-        base = node.args[0] if _is_update(node) else None
-        if isinstance(base, Value) and base not in outside and last[base] == place:
-            way = way_of.get(base)
-            if way is None or node.output in way:
+        for output in node.outputs:
+            base = updated_by(node, output)
+            on = way_of.get(base)
+            if on is not None and output not in on:
+                continue
+            if not node.regions and isinstance(base, Value):
+                if base in outside or last[base] != place:
+                    continue
                 node = replace(node, into=base)
-                way_of[node.output] = way
+            if base in way_of:
+                way_of[output] = on
         nodes.append(node)
     return Region(region.params, tuple(nodes), region.results)
 

@@ -2,14 +2,33 @@
 
 Every graph is verified after every pass. Hypothesis: no deadlines (the first call of a function
 compiles it), the same examples at every run in CI, and a failing example printed so that it can be
-pasted back.
+pasted
+back. ``make fuzz`` ends with a table of the planted bugs.
 """
 
 import os
 
+import pytest
 from hypothesis import settings
 
 settings.register_profile("here", deadline=None, print_blob=True)
 settings.register_profile("ci", deadline=None, print_blob=True, derandomize=True)
 os.environ.setdefault("FXC_VERIFY", "1")  # make fuzz, which runs many, verifies the last alone
 settings.load_profile("ci" if os.environ.get("CI") else "here")
+
+FOUND_BY = "found by program"  # a property of the tests of planted bugs
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    if "FXC_FUZZ_PROGRAMS" not in os.environ:
+        return
+    rows = [
+        (report.nodeid.partition("[")[2].rstrip("]"), value)
+        for report in terminalreporter.getreports("passed")
+        for name, value in report.user_properties
+        if name == FOUND_BY
+    ]
+    if rows:
+        terminalreporter.section(f"planted bugs: {FOUND_BY}")
+    for name, value in sorted(rows):
+        terminalreporter.write_line(f"{value:5}  {name.replace('_', ' ')}")

@@ -2,7 +2,8 @@
 
 *Cheap*: captured, functionalized, simplified, decomposed and reinplaced, each graph verified, and
 the last one evaluated by NumPy: node by node, updates marked ``into`` in the memory they take over.
-*Native*: ``fxc.compile``. *Symbolic*: the same with sizes as symbols.
+*Native*: ``fxc.compile``; ``failure`` also evaluates the graph that was lowered, as above. *Symbolic*: with
+sizes as symbols.
 """
 
 from __future__ import annotations
@@ -37,7 +38,10 @@ Level = Callable[[Callable[..., Any], tuple[Any, ...]], Outcome]
 def stages(captured: Captured) -> Graph:
     """All graph stages; the last one, verified. The others are where conftest.py says so."""
     graph = decomposed_graph(functional_graph(captured), llvm_index())
-    graph = reinplace.reinplace(graph)
+    return _verified(reinplace.reinplace(graph))
+
+
+def _verified(graph: Graph) -> Graph:
     verify(graph, table=TABLE.schema_of, meta=types_of, after="reinplace")
     return graph
 
@@ -47,13 +51,20 @@ def cheaply(fn: Callable[..., Any], inputs: tuple[Any, ...]) -> Outcome:
 
     def evaluated(*args: Any) -> Any:
         captured = capture(fn, args, {}, effects=False)
-        graph = stages(captured)
-        given = captured.guards.check(args, {})
-        assert given is not None
-        leaves = call(in_place(graph), given, updating_kernel_of, check=True)
-        return leaves[0] if captured.out_spec is LEAF else unflatten(captured.out_spec, leaves)
+        return _evaluated(stages(captured), captured, args)
 
     return run(evaluated, inputs)
+
+
+def _evaluated(graph: Graph, captured: Captured, args: tuple[Any, ...]) -> Any:
+    """The result of a call by the last of the graph stages, evaluated by NumPy."""
+    given = captured.guards.check(args, {})
+    assert given is not None
+    inputs, objects = given[: len(captured.inputs)], given[len(captured.inputs) :]
+    leaves = call(in_place(graph), inputs, updating_kernel_of, check=True)
+    if captured.epilogue is not None:
+        return captured.epilogue.finish(leaves, *objects)
+    return leaves[0] if captured.out_spec is LEAF else unflatten(captured.out_spec, leaves)
 
 
 # A node ``x into %base`` is evaluated by the kernel "x into 0", 0 being the place of the base among
@@ -115,21 +126,31 @@ def _copied(x: Any) -> Any:
 
 def natively(fn: Callable[..., Any], inputs: tuple[Any, ...]) -> Outcome:
     """Compiled; what does not run natively counts as an error of its own."""
-    return _compiled(fn, inputs, dynamic=False)
+    return _counted(fxc.compile(fn, fullgraph=True), inputs)
 
 
 def symbolically(fn: Callable[..., Any], inputs: tuple[Any, ...]) -> Outcome:
     """Compiled with the sizes of arrays as symbols."""
-    return _compiled(fn, inputs, dynamic=True)
+    return _counted(fxc.compile(fn, fullgraph=True, dynamic=True), inputs)
 
 
-def _compiled(fn: Callable[..., Any], inputs: tuple[Any, ...], dynamic: bool) -> Outcome:
-    compiled = fxc.compile(fn, fullgraph=True, dynamic=dynamic)
+def _counted(compiled: Any, inputs: tuple[Any, ...]) -> Outcome:
     outcome = run(compiled, inputs)
     info = compiled.cache_info()
     if outcome.error is None and info.eager_calls:
         return Outcome(None, AssertionError(f"ran as plain NumPy: {info}"), outcome.inputs)
     return outcome
+
+
+def _as_lowered(compiled: Any, inputs: tuple[Any, ...]) -> Outcome:
+    """The graph that was lowered for this call, evaluated by NumPy."""
+
+    def evaluated(*args: Any) -> Any:
+        variant = compiled._find(args, {})
+        graph = _verified(variant.compilation.decomposed)
+        return _evaluated(graph, variant.captured, args)
+
+    return run(evaluated, inputs)
 
 
 # ---------------------------------------------------------------- comparison
@@ -141,7 +162,17 @@ def failure(program: Program, level: Level) -> str:
     expected = run(fn, inputs())
     if isinstance(expected.error, NameError):
         return ""  # no program: one that is being shrunk
-    found = level(fn, inputs())
+    if level is not natively:
+        return _failure(expected, level(fn, inputs()), level)
+    compiled = fxc.compile(fn, fullgraph=True)
+    found = _counted(compiled, inputs())
+    text = _failure(expected, found, level)
+    if text or found.error is not None:
+        return text
+    return _failure(expected, _as_lowered(compiled, inputs()), level)
+
+
+def _failure(expected: Outcome, found: Outcome, level: Level) -> str:
     if isinstance(found.error, OverlapError):
         return ""  # its arguments overlap in a way that no graph can say
     if isinstance(found.error, CaptureError):

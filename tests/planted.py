@@ -67,8 +67,9 @@ def _rewired(patch: Patch, change: Callable[[Graph], Graph]) -> None:
 
 @planted(cheaply, quick=True)
 def views_stay_stale_after_a_write(patch: Patch) -> None:
-    def update(base: Any, value: Any) -> None:
+    def update(base: Any, value: Any, where: Any) -> None:
         base.value = value
+        base.written[()] = None
 
     patch.setattr(bases.Base, "update", update)
 
@@ -93,8 +94,9 @@ def views_beyond_basic_indexing_stay_stale_after_a_write(patch: Patch) -> None:
         self.operand(made)  # derived at once, not when it is read
         return made
 
-    def update(base: Any, value: Any) -> None:
+    def update(base: Any, value: Any, where: Any) -> None:
         base.value = value
+        base.written[()] = None
         base.derived = {path: old for path, old in base.derived.items() if len(path) > 1}
 
     patch.setattr(functionalize.Functionalization, "view", view)
@@ -231,6 +233,11 @@ def a_base_that_a_result_needs_is_overwritten(patch: Patch) -> None:
 
 
 @planted(cheaply)
+def an_update_of_a_copy_takes_the_memory_of_the_input(patch: Patch) -> None:
+    patch.setattr(reinplace, "way", lambda graph, mutation: None)
+
+
+@planted(cheaply)
 def a_base_that_is_read_later_is_overwritten(patch: Patch) -> None:
     def first_uses(region: Any) -> Any:
         first: dict[Any, int] = {}
@@ -245,7 +252,7 @@ def a_base_that_is_read_later_is_overwritten(patch: Patch) -> None:
 @planted(cheaply)
 def an_input_is_overwritten_that_the_caller_keeps(patch: Patch) -> None:
     original = reinplace._marked
-    patch.setattr(reinplace, "_marked", lambda region, kept: original(region, set()))
+    patch.setattr(reinplace, "_marked", lambda region, kept, ways: original(region, set(), {}))
 
 
 # ---------------------------------------------------------------- lowering: where stores go
@@ -366,12 +373,13 @@ def a_register_outlives_the_store_to_its_element(patch: Patch) -> None:
 
 @planted(natively)
 def a_move_within_a_buffer_is_taken_for_none(patch: Patch) -> None:
-    def is_there(context: Any, atom: Any, body: Any, name: str, target: Any) -> bool:
-        match body.stmts:
-            case [writes.Load(buffer=source, name=loaded)] if loaded == atom:
-                return context.buffers[source] is context.buffers[name]
-            case _:
-                return False
+    def is_there(context: Any, body: Any, stores: Any) -> bool:
+        loads = {stmt.name: stmt.buffer for stmt in body.stmts if isinstance(stmt, writes.Load)}
+        buffers = [(loads.get(stmt.value), stmt.buffer) for stmt in stores]
+        return len(body.stmts) == len(stores) and all(
+            source is not None and context.buffers[source] is context.buffers[target]
+            for source, target in buffers
+        )
 
     patch.setattr(writes, "_is_there", is_there)
 

@@ -14,7 +14,7 @@ _CHOICES: tuple[tuple[Statement, float], ...] = (
     (s.copies, 5), (s.made, 2), (s.fill, 4), (s.reduction, 4), (s.scan, 1), (s.choose, 2),
     (s.joined, 3), (s.element, 3), (s.rebind, 1), (s.again, 4), (s.take_over, 3),
     (s.set_masked, 2), (s.loop_over_rows, 3), (s.loop_over_places, 3), (s.staged_loop, 2),
-    (s.staged_loop_of_two, 2), (s.staged_branch, 2), (s.in_list, 1), (s.by_helper, 2),
+    (s.staged_loop_of_two, 2), (s.staged_while, 2), (s.staged_branch, 2), (s.in_list, 1), (s.by_helper, 2),
     (i.read_at_places, 3), (i.put_at_places, 5), (i.update_at_places, 2), (i.put_by_mask, 3),
     (i.write_found_row, 1), (i.index_function, 5), (any_spelling, 14),
 )  # fmt: skip

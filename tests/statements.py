@@ -183,8 +183,8 @@ def reduction(writer: Writer) -> str:
     rng = writer.rng
     source = writer.view() if rng.random() < 0.5 else writer.some_array()
     x = writer.array_value(source)
-    if x is None or (x.ndim > 1 and not x.size):
-        return ""  # the layout of a sum over nothing is NumPy's secret
+    if x is None:
+        return ""
     name = rng.choice(("sum", "sum", "max", "min", "prod", "any", "all", "argmax", "mean"))
     axis: Any = rng.choice((None, *range(x.ndim)))
     if x.ndim > 1 and name != "argmax" and rng.random() < 0.2:
@@ -243,7 +243,7 @@ def again(writer: Writer) -> str:
 
 
 def take_over(writer: Writer) -> str:
-    """The whole of one array into another, which is then changed."""
+    """The whole of one array into another, which is then changed, at times both."""
     rng = writer.rng
     name = writer.some_array()
     x = writer.space[name]
@@ -256,8 +256,12 @@ def take_over(writer: Writer) -> str:
         return f"{name}[...] = {rng.choice(alike)}"
     copied = writer.new()
     sign = rng.choice("&|^" if x.dtype.kind == "b" else "+-*")
-    change = f"{copied}[{writer.index(x.shape)}] {sign}= {writer.literal(x.dtype)}"
-    return f"{copied} = np.zeros_like({name})\n{copied}[...] = {name}\n{change}"
+    changed = [copied, name] if rng.random() < 0.5 else [copied]
+    rng.shuffle(changed)
+    changes = "\n".join(
+        f"{each}[{writer.index(x.shape)}] {sign}= {writer.literal(x.dtype)}" for each in changed
+    )
+    return f"{copied} = np.zeros_like({name})\n{copied}[...] = {name}\n{changes}"
 
 
 def loop_over_rows(writer: Writer) -> str:
@@ -295,20 +299,62 @@ _BODIES = (
 )  # fmt: skip
 
 
-def staged_loop(writer: Writer) -> str:
-    """``fxc.fori_loop`` whose body writes to what it carries."""
-    rng = writer.rng
+def _carried(writer: Writer) -> str:
+    """An array that the bodies can work on, or ''."""
     name = writer.some_array()
     x = writer.space[name]
-    if not x.ndim or len(x) < 3 or x.dtype.kind == "b":
+    return name if x.ndim and len(x) > 2 and x.dtype.kind != "b" else ""
+
+
+def _body(writer: Writer, choices: tuple[str, ...]) -> str:
+    """What a body does: to what it is given and, now and then, to an array from outside."""
+    rng = writer.rng
+    lines = rng.sample(choices, rng.randint(1, 2))
+    if rng.random() < 0.4:
+        lines.insert(rng.randint(0, len(lines)), _write_outside(writer))
+    return "\n    ".join(filter(None, lines)) or "pass"
+
+
+def _write_outside(writer: Writer) -> str:
+    target = writer.target()
+    x = writer.array_value(target)
+    if x is None or not x.flags.writeable:  # NumPy may not come to the branch
         return ""
-    result, body = writer.new(), "\n    ".join(rng.sample(_BODIES, rng.randint(1, 2)))
+    target += "[...]" if target in writer.variables else ""  # not a variable of the body's own
+    other = writer.operand(x.shape, x.dtype, 1)
+    if writer.rng.random() < 0.4:
+        return f"{target} = {other}"
+    return f"{target} {writer.rng.choice('&|^' if x.dtype.kind == 'b' else '+-*')}= {other}"
+
+
+def staged_loop(writer: Writer) -> str:
+    """``fxc.fori_loop`` whose body writes to what it carries."""
+    name = _carried(writer)
+    if not name:
+        return ""
+    result = writer.new()
     return (
-        f"def {result}_body(i, x):\n    {body}\n    return x\n"
-        f"{result} = fxc.fori_loop(1, {rng.randint(2, 3)}, {result}_body, {name})"
+        f"def {result}_body(i, x):\n    {_body(writer, _BODIES)}\n    return x\n"
+        f"{result} = fxc.fori_loop(1, {writer.rng.randint(2, 3)}, {result}_body, {name})"
     )
 
 
+def staged_while(writer: Writer) -> str:
+    """``fxc.while_loop`` that also carries a number, which ends it."""
+    rng = writer.rng
+    name = _carried(writer)
+    if not name:
+        return ""
+    result = writer.new()
+    number = f"np.int64({rng.randint(0, 2)})" if rng.random() < 0.5 else f"{name}.argmax() % 3"
+    return (
+        f"def {result}_body(state):\n    i, x = state\n    {_body(writer, _COUNTED)}\n"
+        f"    return i + 1, x\n"
+        f"{result} = fxc.while_loop(lambda s: s[0] < 3, {result}_body, ({number}, {name}))[1]"
+    )
+
+
+_COUNTED = (*(body for body in _BODIES if "i" not in body), "x[1:] += i", "x[i % 3] = x[i % 2]")
 _PAIR_BODIES = (
     "x, y = y, x", "x[:2] = y[1:3]", "y[...] = x[::-1]", "x += y", "y[i] = x[i - 1]",
     "x[1:], y[1:] = y[:-1], x[:-1]", "y -= x[0]",
@@ -318,32 +364,33 @@ _PAIR_BODIES = (
 def staged_loop_of_two(writer: Writer) -> str:
     """``fxc.fori_loop`` that carries two arrays, which may change places."""
     rng = writer.rng
-    name = writer.some_array()
-    x = writer.space[name]
-    if not x.ndim or len(x) < 3 or x.dtype.kind == "b":
+    name = _carried(writer)
+    if not name:
         return ""
     first, second = writer.new(), writer.new()
-    body = "\n    ".join(rng.sample(_PAIR_BODIES, rng.randint(1, 3)))
     start = rng.choice((f"{name}, {name}[::-1]", f"{name}, {name}", f"{name}[::-1], {name} * 2"))
     return (
-        f"def {first}_body(i, pair):\n    x, y = pair\n    {body}\n    return {rng.choice(('x, y', 'y, x'))}\n"
+        f"def {first}_body(i, pair):\n    x, y = pair\n    {_body(writer, _PAIR_BODIES)}\n"
+        f"    return {rng.choice(('x, y', 'y, x'))}\n"
         f"{first}, {second} = fxc.fori_loop(1, {rng.randint(2, 3)}, {first}_body, ({start}))"
     )
 
 
 def staged_branch(writer: Writer) -> str:
-    """``fxc.cond`` of which each branch writes to a copy of its own."""
+    """``fxc.cond`` of which each branch writes: to a copy, or to the array it is given."""
     rng = writer.rng
-    name, other = writer.some_array(), writer.some_array()
-    x, y = writer.space[name], writer.space[other]
-    if not x.ndim or not y.size or x.dtype.kind == "b" or not len(x):
+    name, other = _carried(writer), writer.some_array()
+    y = writer.space[other]
+    if not name or not y.size:
         return ""
     result = writer.new()
-    arms = rng.sample(_BODIES, 2) if len(x) > 2 else ["x += 1", "x[:] = 2"]
     text = ""
-    for arm, body in zip(("yes", "no"), arms, strict=True):
+    for arm in ("yes", "no"):
+        body = _body(writer, _BODIES)
         body = body.replace("i - 1", "0").replace("fill(i)", "fill(2)").replace("[i", "[1")
-        text += f"def {result}_{arm}(x):\n    x = x.copy()\n    {body}\n    return x\n"
+        is_copied = rng.random() < 0.5 or not writer.space[name].flags.writeable
+        copy = "x = x.copy()\n    " if is_copied else ""
+        text += f"def {result}_{arm}(x):\n    {copy}{body}\n    return x\n"
     place = ", ".join(str(rng.randrange(dim)) for dim in y.shape) or "()"
     pred = f"{other}[{place}] > {writer.literal(y.dtype)}"
     return f"{text}{result} = fxc.cond({pred}, {result}_yes, {result}_no, {name})"

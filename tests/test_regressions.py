@@ -79,6 +79,74 @@ def test_updates_of_a_copy_between_those_of_the_input() -> None:
     same(program, lambda: (numbers(8),))
 
 
+def test_loop_from_a_copy_of_an_input_that_its_body_writes() -> None:
+    """The copy, which the loop carries, took the input's memory, of which a part is stored."""
+
+    def program(x):
+        def body(i, y):
+            x[1, 1:1] = 7
+            y.fill(i)
+            return y
+
+        fxc.fori_loop(1, 3, body, x)
+        return x
+
+    same(program, lambda: (numbers(4, 3),))
+
+
+def test_updates_of_a_copy_of_an_input_behind_loops_and_branches() -> None:
+    def program(x, y):
+        def body(i, part):
+            x[i] += part[0]
+            return part + 1
+
+        def yes(z):
+            x[1] = 4
+            return z
+
+        def no(z):
+            z[2:] = 7
+            return z
+
+        part = fxc.fori_loop(1, 3, body, x[:2])
+        copied = x.copy()
+        x[4] = 1
+        copied[0] -= 2
+        chosen = fxc.cond(y[0] > 0, yes, no, y)
+        y[3] = 8
+        chosen[5] = 2
+        return copied, part, chosen
+
+    for sign in (1, -1):
+        same(program, lambda sign=sign: (numbers(6), sign * numbers(6)))
+
+
+@pytest.mark.parametrize("dtype", ["i1", "u2", "i4", "f4", "f8", "c8"])
+def test_loops_over_arrays_of_a_few_bytes(dtype: str) -> None:
+    """What was no more than 16 bytes was taken for a number, wherever its elements lay."""
+
+    def program(x):
+        def body(state):
+            i, y, z = state
+            y += y[0]
+            z[:2] = y[1:3]
+            return i + 1, y, z
+
+        start = (x[0] != 0) + np.int64(0), x, x[::-1]
+        return fxc.while_loop(lambda state: state[0] < 3, body, start)[1:]
+
+    same(program, lambda: (np.arange(6).astype(dtype)[1::2],))
+
+
+@pytest.mark.parametrize("dtype", ["i1", "u4", "i8", "u8"])
+def test_bounds_of_a_loop_of_any_integer(dtype: str) -> None:
+    def program(x, n):
+        first = fxc.fori_loop(x[0], x[1], lambda i, y: y + 1, x)
+        return first, fxc.fori_loop(n, x.sum(), lambda i, y: 2 * y, x)
+
+    same(program, lambda: (np.array([1, 3, 2], dtype), np.dtype(dtype).type(2)))
+
+
 # ---------------------------------------------------------------- names in the user's function
 
 
@@ -227,6 +295,16 @@ def test_bool_scalar_argument(flag: Any) -> None:
         return np.where(p, x, 2), x * p
 
     same(program, lambda: (numbers(8), flag))
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_products_of_what_has_no_elements_reshaped(order: Any) -> None:
+    def program(x):
+        flat = x.reshape((0, 0), order="F")
+        square = flat @ flat.mT, np.dot(x.reshape(5, 0), x.reshape(0, 2))
+        return square, x.reshape(0, 2).T @ x.reshape(0, 4), x.reshape(3, 0, 2)[1:].sum(axis=1)
+
+    same(program, lambda: (np.ones((2, 0, 3), order=order),))
 
 
 # ---------------------------------------------------------------- compile time
