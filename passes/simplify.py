@@ -1,9 +1,11 @@
-"""Known values, repeated nodes, cheaper equal operators, reads of what was just written."""
+"""Known values, repeated nodes, cheaper equal operators, reads of what was just written, branches
+and loops that need not be ones or that carry what they need not.
+"""
 
 from __future__ import annotations
 
 from collections import ChainMap
-from collections.abc import Iterable
+from collections.abc import Sequence
 from operator import is_
 from typing import Any
 
@@ -16,7 +18,9 @@ from fxc.ops.identities import DISTINCT, IDENTITIES
 from fxc.ops.kernels import kernel_of
 from fxc.ops.table import TABLE, Tag
 
+from .hoisting import hoist
 from .overwrites import drop_overwritten
+from .unread import carried_params, drop_unread, keeping, regions_in
 
 # Note [Results that stay apart]
 # A node's array is an array of its own, and a caller sees that when the array is returned. A
@@ -35,7 +39,9 @@ def simplify(graph: Graph) -> Graph:
     Scalar operators on literals are folded by their NumPy kernels, unless that raises or warns.
     Nodes with the same operator, arguments and result types become one. Identities of
     ``fxc.ops.identities`` apply. A view read back from its own scatter is the scattered value, and
-    what later scatters overwrite unread is not written at all (``overwrites``).
+    what later scatters overwrite unread is not written at all (``overwrites``). A branch whose
+    condition is known is the nodes of one arm; what a loop gives back as it came is read from
+    outside; what does not change in a loop is computed before it (``hoisting``).
 
     Requires: the graph is functional: no node writes or aliases.
     Ensures: results have the same bits; an operator that can raise still runs.
@@ -44,7 +50,7 @@ def simplify(graph: Graph) -> Graph:
         if not node.schema.is_functional:
             raise InternalError(f"simplify: {node.op!r} is not functional")
     body = _Simplification(graph).region(graph.body, ChainMap())
-    return graph.with_body(drop_unread(drop_overwritten(body)))
+    return graph.with_body(drop_unread(drop_overwritten(hoist(body))))
 
 
 # What a node computes, as a key: its operator, arguments and result types.
@@ -56,9 +62,10 @@ class _Simplification:
 
     def __init__(self, graph: Graph) -> None:
         self.replaced: dict[Value, Operand] = {}
+        self.made_here: list[set[Value]] = []  # what the nodes of each open region have made
         self.made_by: dict[Value, Node] = {}
-        self.results = {o for region in _regions(graph.body) for o in region.results}
-        self.params = {value for region in _regions(graph.body) for value in region.params}
+        self.results = {o for region in regions_in(graph.body) for o in region.results}
+        self.params = {value for region in regions_in(graph.body) for value in region.params}
         self.layout_read = {
             value
             for node in walk(graph.body)
@@ -69,17 +76,28 @@ class _Simplification:
     def region(self, region: Region, known: _Known) -> Region:
         """The region simplified; ``known`` are the nodes whose values it can read."""
         nodes: list[Node] = []
-        for node in region.nodes:
-            made = self.simplified(self.substituted(node, known), known)
+        self.made_here.append(set())
+        pending = list(reversed(region.nodes))
+        while pending:
+            node = self.substituted(pending.pop(), known)
+            instead = self.instead_of(node) if node.regions else None
+            if instead is not None:
+                pending += reversed(instead)
+                continue
+            made = self.simplified(node, known)
             if made is None:
                 continue
             nodes.append(made)
+            self.made_here[-1].update(made.outputs)
             for value in made.outputs:
                 self.made_by[value] = made
+        self.made_here.pop()
         return Region(region.params, tuple(nodes), tuple(map(self.operand, region.results)))
 
     def operand(self, operand: Operand) -> Operand:
-        return self.replaced.get(operand, operand) if isinstance(operand, Value) else operand
+        while isinstance(operand, Value) and operand in self.replaced:
+            operand = self.replaced[operand]
+        return operand
 
     def substituted(self, node: Node, known: _Known) -> Node:
         args = tuple([self.argument(arg, known) for arg in node.args])
@@ -88,7 +106,7 @@ class _Simplification:
     def argument(self, arg: Arg, known: _Known) -> Arg:
         kind = type(arg)
         if kind is Value:
-            return self.replaced.get(arg, arg)
+            return self.operand(arg)
         if kind is Region:
             return self.region(arg, known.new_child())
         if kind is tuple and not self.replaced.keys().isdisjoint(operands_of(arg)):
@@ -126,10 +144,58 @@ class _Simplification:
             return True
         if isinstance(value.type, ScalarType):
             return True
-        if by in self.results or by in self.params:
+        if by in self.results or by in self.params or by not in self.made_here[-1]:
             return False
         self.results.add(by)
         return True
+
+    # ------------------------------------------------------------ branches and loops
+
+    def instead_of(self, node: Node) -> list[Node] | None:
+        """What does the same as a branch or a loop and is simpler, if there is something."""
+        operands = node.arg("operands" if node.op == "cond" else "init")
+        if node.op == "cond" and isinstance(node.arg("pred"), Literal):
+            chosen = node.arg("on_true" if node.arg("pred").value else "on_false")
+            self.replaced.update(zip(chosen.params, operands, strict=True))
+            return [*chosen.nodes, *self.given_by(chosen, node.outputs)]
+        if node.op == "fori_loop" and _never_runs(node):
+            return self.standing_for(node.outputs, operands)
+        for number, output in enumerate(node.outputs):
+            given = _unchanged(node, number)
+            if given is not None and given.type == output.type:
+                if node.op != "cond":
+                    for region in node.regions:
+                        self.replaced[carried_params(node, region)[number]] = given
+                rest = [n for n in range(len(node.outputs)) if n != number]
+                return [*self.standing_for((output,), (given,)), keeping(node, rest)]
+        return None
+
+    def given_by(self, arm: Region, outputs: Sequence[Value]) -> list[Node]:
+        """Let the results of an arm, whose nodes are to stand here, be those of the branch."""
+        own = {value for node in arm.nodes for value in node.outputs}
+        self.results.difference_update(own)  # they are no longer results of a region
+        copies: list[Node] = []
+        for output, result in zip(outputs, arm.results, strict=True):
+            if not isinstance(result, Value) or result not in own:
+                copies += self.standing_for((output,), (self.operand(result),))
+            elif output in self.results and result in self.results:
+                copies.append(_copy(result, output))
+            else:
+                self.replaced[output] = result
+                for noted in (self.results, self.layout_read):
+                    if output in noted:
+                        noted.add(result)
+        return copies
+
+    def standing_for(self, outputs: Sequence[Value], operands: Sequence[Operand]) -> list[Node]:
+        """Let operands be the outputs; copies of those that must stay apart."""
+        copies: list[Node] = []
+        for output, operand in zip(outputs, operands, strict=True):
+            if self.may_replace(output, operand):
+                self.replaced[output] = operand
+            else:
+                copies.append(_copy(operand, output))
+        return copies
 
     # ------------------------------------------------------------ views and scatters
 
@@ -191,11 +257,31 @@ def _view_args(node: Node) -> tuple[Arg, ...]:
     return node.args[1:] if TABLE[node.op].role == "copy" else node.args[2:]
 
 
-def _regions(region: Region) -> Iterable[Region]:
-    """The region and all regions inside it."""
-    yield region
-    for node in walk(region):
-        yield from node.regions
+def _copy(operand: Operand, output: Value) -> Node:
+    return Node(TABLE.schema_of("copy"), (operand, "K"), (output,))
+
+
+def _never_runs(loop: Node) -> bool:
+    low, high = loop.arg("lo"), loop.arg("hi")
+    known = isinstance(low, Literal) and isinstance(high, Literal)
+    return known and int(low.value) >= int(high.value)
+
+
+def _unchanged(node: Node, number: int) -> Operand | None:
+    """What a branch or a loop was given that this result of it always is."""
+    if node.op != "cond":
+        body: Region = node.arg("body")
+        same = body.results[number] is carried_params(node, body)[number]
+        return node.arg("init")[number] if same else None
+    found: list[Operand] = []
+    for arm in node.regions:
+        result = arm.results[number]
+        if result in arm.params:
+            result = node.arg("operands")[arm.params.index(result)]
+        elif any(result in inner.outputs for inner in arm.nodes):
+            return None
+        found.append(result)
+    return found[0] if found[0] == found[1] else None
 
 
 def _by_identity(node: Node) -> Node:
@@ -232,41 +318,3 @@ def _plain(arg: Arg) -> Any:
     if isinstance(arg, Literal):
         return arg.value
     return tuple(map(_plain, arg)) if isinstance(arg, tuple) else arg
-
-
-# ---------------------------------------------------------------- dead nodes
-
-
-def drop_unread(region: Region) -> Region:
-    """Remove every node whose values nobody reads, unless it can raise.
-
-    Requires: the region is functional, so that a node has no other effect.
-    """
-    read = {operand for operand in region.results if isinstance(operand, Value)}
-    kept: list[Node] = []
-    for node in reversed(region.nodes):
-        if not _can_raise(node) and read.isdisjoint(node.outputs):
-            continue
-        if node.regions:
-            args = [drop_unread(arg) if isinstance(arg, Region) else arg for arg in node.args]
-            node = _with_args(node, tuple(args))
-        kept.append(node)
-        read.update(node.inputs)
-        for inner in node.regions:
-            read.update(_read_in(inner))
-    return Region(region.params, tuple(reversed(kept)), region.results)
-
-
-def _can_raise(node: Node) -> bool:
-    """Whether the node, or one in its regions, can raise at run time."""
-    if TABLE[node.op].raises:
-        return True
-    return any(TABLE[inner.op].raises for region in node.regions for inner in walk(region))
-
-
-def _read_in(region: Region) -> set[Value]:
-    """The values that a region and the regions inside it read, their own among them."""
-    read = {value for node in walk(region) for value in node.inputs}
-    for inner in _regions(region):
-        read.update(operand for operand in inner.results if isinstance(operand, Value))
-    return read

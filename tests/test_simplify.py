@@ -22,6 +22,7 @@ from fxc.passes.simplify import simplify
 F64 = np.dtype("f8")
 DISPATCHER = default_dispatcher()
 FLOAT = ScalarType(F64)
+BOOL = ScalarType(np.dtype(bool))
 INNER = (SliceSpec(1, 3, 1), SliceSpec(0, 4, 1))
 FIRST = (SliceSpec(0, 2, 1), SliceSpec(0, 4, 1))
 
@@ -147,7 +148,7 @@ def test_results_with_memory_of_their_own_stay_two() -> None:
 
 def test_regions_use_values_from_outside_but_not_from_each_other() -> None:
     builder = GraphBuilder()
-    x = builder.value(matrix(), "x")
+    x, flag = builder.value(matrix(), "x"), builder.value(BOOL, "flag")
     ops = DISPATCHER.ops
 
     def region() -> Region:
@@ -158,8 +159,8 @@ def test_regions_use_values_from_outside_but_not_from_each_other() -> None:
 
     with recording_into(builder):
         outside = ops.exp(x)
-        (y,) = ops.cond(True, (outside,), on_true=region(), on_false=region())
-    graph = Graph("f", "functional", builder.finish([x], [y]))
+        (y,) = ops.cond(flag, (outside,), on_true=region(), on_false=region())
+    graph = Graph("f", "functional", builder.finish([x, flag], [y]))
     arm = ["add", "log", "add"]
     assert ops_of(simplify(graph)) == ["exp", "cond", *arm, *arm]
 
@@ -196,7 +197,7 @@ def test_unread_nodes_that_can_raise_stay() -> None:
 def test_unread_regions_that_can_raise_stay() -> None:
     builder = GraphBuilder()
     kind = array_type(np.dtype("i8"), (3,))
-    x = builder.value(kind, "x")
+    x, flag = builder.value(kind, "x"), builder.value(BOOL, "flag")
     ops = DISPATCHER.ops
 
     def region(name: str) -> Region:
@@ -206,9 +207,9 @@ def test_unread_regions_that_can_raise_stay() -> None:
 
     with recording_into(builder):
         for name in ("add", "power"):
-            ops.cond(True, (x,), on_true=region(name), on_false=region("add"))
-    found = simplify(Graph("f", "functional", builder.finish([x], [x])))
-    assert ops_of(found) == ["cond", "power", "add"]
+            ops.cond(flag, (x,), on_true=region(name), on_false=region("add"))
+    found = simplify(Graph("f", "functional", builder.finish([x, flag], [x])))
+    assert ops_of(found) == ["cond", "power"]
 
 
 def test_a_copy_is_never_dropped() -> None:
