@@ -199,7 +199,7 @@ REFUSED = [
         "fxc.fori_loop: the body relies on 'i == 0', which does not hold for every i; use",
     ),
     (
-        loop(lambda i, a: a * a[i, i + 2], lambda x: x),
+        loop(lambda i, a: a * a[:, i + 2 :].size, lambda x: x),
         (X,),
         "fxc.fori_loop: the body relies on 'i + 2 < 4', which does not hold for every i; use",
     ),

@@ -405,3 +405,59 @@ def test_ints_that_are_arguments(fn: Callable[..., Any]) -> None:
     for n in (2, 3, 5, 2):
         assert repr(compiled(x, n)) == repr(fn(x, n))
     assert compiled.cache_info().eager_calls == 0
+
+
+# ---------------------------------------------------------------- indices that vary in loops
+
+
+def summed(indices: Callable[..., Any], stop: Callable[..., Any]) -> Callable[..., Any]:
+    """The sum over some elements of a vector; ``stop`` gives the number of iterations."""
+
+    def fn(x: Any, k: Any) -> Any:
+        step = lambda i, s: s + x[indices(i, x.shape[0])].item()  # noqa: E731
+        return fxc.fori_loop(0, stop(x, k), step, 0)
+
+    return fn
+
+
+def triangle(x: Any, k: Any) -> Any:
+    def row(i: Any, s: Any) -> Any:
+        return fxc.fori_loop(0, i, lambda j, s: s + x[j].item() * x[i - j - 1].item(), s)
+
+    return fxc.fori_loop(0, x.shape[0], row, 0)
+
+
+def known(x: Any, k: Any) -> Any:
+    return x.shape[0]
+
+
+def unknown(x: Any, k: Any) -> Any:
+    return int(k[0])
+
+
+@pytest.mark.parametrize(
+    ("fn", "checks"),
+    [
+        (summed(lambda i, n: i, known), 0),
+        (summed(lambda i, n: n - 1 - i, known), 0),
+        (summed(lambda i, n: -1 - i, known), 0),
+        (summed(lambda i, n: (i + 1) % n, known), 0),
+        (summed(lambda i, n: i // 2, known), 1),
+        (triangle, 0),
+        (summed(lambda i, n: i * i % n, known), 0),
+        (summed(lambda i, n: i + 1, known), 1),
+        (summed(lambda i, n: i - 2, known), 1),
+        (summed(lambda i, n: i, unknown), 1),
+        (summed(lambda i, n: 2 * i - n, unknown), 1),
+        (summed(lambda i, n: i * i, unknown), 1),
+    ],
+)
+def test_indices_that_vary(fn: Callable[..., Any], checks: int) -> None:
+    """They are proven to be in bounds for all iterations, or else looked at in each."""
+    compiled = fxc.compile(fn, fullgraph=True, dynamic=True)
+    x = np.arange(10, 16)
+    for k in (3, 2, 6, 7, 0):
+        args = [x, np.array([k])]
+        assert outcome(compiled, args) == outcome(fn, args)
+    text = str(compiled.inspect(*args).loops)
+    assert text.count("out_of_bounds") == checks

@@ -242,7 +242,7 @@ def _record_loop(
     with _inside_region(session, "loop") as enter, recording(taken):
         index_type = ScalarType(np.dtype("i8"), weak=True)
         params = enter([index_type, *types], [_index_name(body), *[None] * len(types)])
-        session.counters.add(params[0].name)
+        session.counters[params[0].name] = low, high
         index = symbol(params[0].name, hint=hint(low) if low is not None else 0, lower=_least(low))
         state = unflatten(spec, [wrap(param) for param in params[1:]])
         result = _call(session, body, TracedInt(index), state)
@@ -257,9 +257,9 @@ def _record_loop(
 
 def _is_empty(session: Session, low: Dim, high: Dim) -> bool:
     """Whether a loop has no iterations, in any iteration of the loops around it."""
-    if session.counters.isdisjoint(symbols_of(high - low)):
-        return not guard(low, "<", high)
-    return decide(low, "<", high) is False
+    if session.varies(high - low):
+        return decide(low, "<", high) is False
+    return not guard(low, "<", high)
 
 
 def _check_carried(

@@ -35,6 +35,7 @@ from .operands import (
 )
 from .session import current, refuse
 from .traced_int import TracedInt
+from .varying import place_in_bounds
 
 Steps = tuple[ViewStep, ...]
 
@@ -300,7 +301,14 @@ def _select(kind: ArrayType, axis: int, at: _At) -> ViewStep:
     size = kind.shape[axis]
     if isinstance(at.index, Value):
         return ViewStep("dynamic_select", (checked(at.index, size, axis), axis))
-    return ViewStep("select", (axis, _in_bounds(at.index, axis, size)))
+    session, dim = current(), dim_of(at.index, "an index")
+    if not session.varies(dim) and not session.varies(size):
+        return ViewStep("select", (axis, _in_bounds(at.index, axis, size)))
+    place = place_in_bounds(session, dim, size)
+    if place is not None:
+        return ViewStep("select", (axis, place))
+    index: Any = operand(at.index)
+    return ViewStep("dynamic_select", (checked(index, size, axis), axis))
 
 
 def checked(index: Value, size: Dim, axis: int) -> Value:

@@ -21,7 +21,7 @@ from fxc.ir.errors import CaptureError
 from fxc.ir.graph import Literal, Operand, Value
 from fxc.ir.location import SourceLocation
 from fxc.ir.records import frozen
-from fxc.ir.symbols import Dim, Guard, recording
+from fxc.ir.symbols import Dim, Guard, recording, symbols_of
 from fxc.ir.types import ArrayType, ScalarType
 from fxc.ops.metas.layout import overlaps_itself
 from fxc.ops.python_numbers import PYTHON_OPERATORS
@@ -65,7 +65,8 @@ class Session:
         self.bases: dict[Value, Value] = {}
         self.homes: dict[Value, int] = {}
         self.region = 0
-        self.counters: set[str] = set()  # symbols that loops bind
+        # Counters of the loops that are being captured: their first number, and one past the last.
+        self.counters: dict[str, tuple[Dim | None, Dim | None]] = {}
         self._region_count = 0
         self._regions: list[OpenRegion] = []  # from the outermost to the innermost
         self._open = {0}
@@ -143,6 +144,15 @@ class Session:
         """End the region: its values are gone."""
         self._open.discard(self._regions.pop().number)
         self.region = self._regions[-1].number if self._regions else 0
+
+    def varies(self, dim: Dim) -> bool:
+        """Whether a dim differs between the iterations of a loop that is being captured."""
+        return not self.counters.keys().isdisjoint(symbols_of(dim))
+
+    def is_unbounded(self, dim: Dim) -> bool:
+        """Whether the bounds of a loop that ``dim`` varies in are known at run time only."""
+        found = (self.counters[name] for name in symbols_of(dim) if name in self.counters)
+        return any(None in bounds for bounds in found)
 
     def made_here(self, values: Iterable[Value]) -> None:
         """Note that values belong to the current region."""

@@ -9,7 +9,19 @@ from typing import Any
 import numpy as np
 
 from fxc.ir.graph import Operand
-from fxc.ir.symbols import Dim, SymExpr, floordiv, guard, hint, maximum, minimum, mod, symbols_of
+from fxc.ir.symbols import (
+    Dim,
+    Symbol,
+    SymExpr,
+    SymFunc,
+    floordiv,
+    guard,
+    hint,
+    maximum,
+    minimum,
+    mod,
+    symbols_of,
+)
 
 from .operands import Traced, TracedValue, guard_magnitude, guard_range, operand, record
 from .session import current
@@ -33,11 +45,13 @@ class TracedInt(Traced):
 
     def _operand(self) -> Operand:
         session = current()
+        if session.is_unbounded(self._dim) and not _is_symbol(self._dim):
+            return operand(_in_64_bits(self._dim))
         if not guard_magnitude(self._dim, 2**63 - 1):  # native code computes in 64 bits
             return operand(self._known())
         value = session.record("int_value", self._dim)
         names = symbols_of(self._dim)
-        if session.counters.isdisjoint(names):
+        if not session.varies(self._dim):
             session.origins[value] = frozenset(session.labels.get(name, name) for name in names)
         else:
             session.origins.pop(value, None)
@@ -125,6 +139,44 @@ class TracedInt(Traced):
         if name.startswith("__array"):  # NumPy asks for its protocols
             raise AttributeError(name)
         return getattr(self._known(), name)
+
+
+def _is_symbol(dim: SymExpr) -> bool:
+    (monomial, factor), *more = dim.terms
+    return not more and factor == 1 and len(monomial) == 1 and isinstance(monomial[0], Symbol)
+
+
+def _in_64_bits(dim: Dim) -> Any:
+    """A dim of which no bounds are known, by Python's arithmetic, which may leave native code."""
+    from .python_numbers import arithmetic  # which knows traced ints
+
+    total: Any = 0
+    for monomial, factor in _terms(dim):
+        term: Any = factor
+        for atom in monomial:
+            value = _atom_in_64_bits(atom)
+            term = value if type(term) is int and term == 1 else arithmetic("mul", term, value)
+        both = isinstance(total, Traced) or isinstance(term, Traced)
+        if type(total) is int and total == 0:
+            total = term
+        else:
+            total = arithmetic("add", total, term) if both else total + term
+    return total
+
+
+def _terms(dim: Dim) -> tuple[tuple[Any, int], ...]:
+    return (((), dim),) if isinstance(dim, int) else dim.terms
+
+
+def _atom_in_64_bits(atom: Any) -> Any:
+    from .python_numbers import arithmetic, extremum  # which know traced ints
+
+    if isinstance(atom, SymFunc):
+        left, right = _in_64_bits(atom.left), _in_64_bits(atom.right)
+        if atom.name in ("min", "max"):
+            return extremum({"min": "minimum", "max": "maximum"}[atom.name], [left, right])
+        return arithmetic({"floordiv": "floordiv", "mod": "mod"}[atom.name], left, right)
+    return record("int_value", SymExpr((((atom,), 1),)))
 
 
 def wrap_dim(dim: Dim) -> Any:
@@ -227,7 +279,7 @@ def _define_relation(name: str, relation: str) -> None:
 def _compared(name: str, left: Dim, relation: str, right: Dim) -> Any:
     """A guard, or an operator where the counter of a loop decides."""
     session = current()
-    if session.counters.isdisjoint(symbols_of(left - right)):
+    if not session.varies(left - right):
         return guard(left, relation, right)
     from .python_numbers import arithmetic  # which knows traced ints
 

@@ -405,12 +405,26 @@ def _function_bound(atom: SymFunc | Computed) -> int | None:
             return 0
 
 
+def _no_more(dim: Dim) -> Dim:
+    """A dim that is never more than ``dim``: a remainder is less than its divisor."""
+    if isinstance(dim, int):
+        return dim
+    found: Dim = dim
+    for monomial, factor in dim.terms:
+        atom = monomial[0] if len(monomial) == 1 and factor < 0 else None
+        if isinstance(atom, SymFunc) and atom.name == "mod":
+            divisor = _lower_bound(atom.right)
+            if divisor is not None and divisor > 0:
+                found = found - factor * SymExpr(((monomial, 1),)) + factor * (atom.right - 1)
+    return found
+
+
 def decide(left: Dim, relation: str, right: Dim) -> bool | None:
     """Whether ``left relation right`` holds for all values, or None if that is not known."""
     difference = left - right
     if isinstance(difference, int):
         return _compare(difference, relation, 0)
-    low, high = _lower_bound(difference), _lower_bound(-difference)
+    low, high = _lower_bound(_no_more(difference)), _lower_bound(_no_more(-difference))
     positive, negative = low is not None and low > 0, high is not None and high > 0
     at_least, at_most = low is not None and low >= 0, high is not None and high >= 0
     match relation:
