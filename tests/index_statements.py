@@ -60,7 +60,10 @@ def _at_places(writer: Writer) -> tuple[str, str, Any]:
 
 def read_at_places(writer: Writer) -> str:
     name, key, read = _at_places(writer)
-    return "" if read is None else f"{writer.new()} = {name}[{key},]"
+    if read is None:
+        return ""
+    copy = "" if read.base is None else ".copy()"  # a view at a place that depends on data
+    return f"{writer.new()} = {name}[{key},]{copy}"
 
 
 def put_at_places(writer: Writer) -> str:

@@ -289,6 +289,16 @@ def test_copyto_of_a_python_complex(dtype: str) -> None:
     same(program, lambda: (np.ones(3, dtype), 1 - 0.5j))
 
 
+@pytest.mark.parametrize("dtype", ["u2", "i8", "f4", "c8"])
+def test_copyto_of_a_python_int_by_a_mask(dtype: str) -> None:
+    def program(x, n, m):
+        np.copyto(x, n, where=m)
+        np.copyto(x[:1], n, where=m[:1])
+        return x
+
+    same(program, lambda: (np.ones(3, dtype), 3, np.array([True, False, True])))
+
+
 @pytest.mark.parametrize("flag", [np.True_, True])
 def test_bool_scalar_argument(flag: Any) -> None:
     def program(x, p):

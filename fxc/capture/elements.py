@@ -13,7 +13,7 @@ from fxc.ops.metas.layout import is_f_ordered
 
 from . import creation
 from .history import may_overlap
-from .indexing import assign
+from .indexing import assign, check_fits
 from .operands import array_value, dim_of, operand, record, wrap
 from .reductions import reduce as reduction
 from .reductions import reducible
@@ -117,7 +117,10 @@ def copyto(dst: Any, src: Any, casting: Any = "same_kind", where: Any = True) ->
             "copy of the mask"
         )
     if value.type.dtype != target.type.dtype:
-        value = session.record("astype", value, target.type.dtype, casting=casting)
+        check_fits(src, target.type.dtype)
+        takes_any = isinstance(src, TracedInt) and target.type.dtype.kind in "iufc"
+        rule = "unsafe" if takes_any else casting
+        value = session.record("astype", value, target.type.dtype, casting=rule)
     chosen = session.record("where", operand(where), value, target)
     session.record("copy_", target, chosen, casting=casting)
 
