@@ -183,8 +183,8 @@ def reduction(writer: Writer) -> str:
     rng = writer.rng
     source = writer.view() if rng.random() < 0.5 else writer.some_array()
     x = writer.array_value(source)
-    if x is None:
-        return ""
+    if x is None or (x.ndim > 1 and not x.size):
+        return ""  # NumPy looks at the strides of what has no elements
     name = rng.choice(("sum", "sum", "max", "min", "prod", "any", "all", "argmax", "mean"))
     axis: Any = rng.choice((None, *range(x.ndim)))
     if x.ndim > 1 and name != "argmax" and rng.random() < 0.2:
@@ -311,20 +311,29 @@ def _body(writer: Writer, choices: tuple[str, ...]) -> str:
     rng = writer.rng
     lines = rng.sample(choices, rng.randint(1, 2))
     if rng.random() < 0.4:
-        lines.insert(rng.randint(0, len(lines)), _write_outside(writer))
+        lines.insert(rng.randint(0, len(lines)), write_outside(writer))
     return "\n    ".join(filter(None, lines)) or "pass"
 
 
-def _write_outside(writer: Writer) -> str:
+def write_outside(writer: Writer) -> str:
+    """A write that does not raise: NumPy may not come to it, and fxc looks at it."""
     target = writer.target()
     x = writer.array_value(target)
-    if x is None or not x.flags.writeable:  # NumPy may not come to the branch
+    if x is None or not x.flags.writeable:
         return ""
     target += "[...]" if target in writer.variables else ""  # not a variable of the body's own
     other = writer.operand(x.shape, x.dtype, 1)
     if writer.rng.random() < 0.4:
         return f"{target} = {other}"
-    return f"{target} {writer.rng.choice('&|^' if x.dtype.kind == 'b' else '+-*')}= {other}"
+    sign = writer.rng.choice("&|^" if x.dtype.kind == "b" else "+-*")
+    tried = writer.value(f"np.{_UFUNC_OF[sign]}({target}, {other}, out={target}.copy())")
+    return "" if tried is None else f"{target} {sign}= {other}"
+
+
+_UFUNC_OF = {
+    "+": "add", "-": "subtract", "*": "multiply", "&": "bitwise_and", "|": "bitwise_or",
+    "^": "bitwise_xor",
+}  # fmt: skip
 
 
 def staged_loop(writer: Writer) -> str:
