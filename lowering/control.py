@@ -8,12 +8,13 @@ import numpy as np
 
 from fxc.ir.graph import Literal, Node, Operand, Region, Value
 from fxc.ir.symbols import symbol
-from fxc.ir.types import ArrayType
+from fxc.ops.table import TABLE
 from fxc.ops.updates import updated_by
 
-from .context import INTP, Body, Context, Scope, free_values, new_scope
+from .context import INTP, Body, Context, Scope, free_values, is_view_copy, new_scope
+from .index_maps import INDEX_MAPS
 from .loops import Atom, For, If, Stmt, While
-from .writes import aim, place_apart, store, whole
+from .writes import aim, place_apart, store, uncopied, whole
 
 BOOL = np.dtype(bool)
 
@@ -47,16 +48,39 @@ def _settle(context: Context, operands: Iterable[Operand]) -> None:
             context.place_value(operand)
 
 
+def _settle_free(context: Context, node: Node, given: Iterable[Operand]) -> set[str | None]:
+    """Place the values from outside that the regions of ``node`` read; the storages they are in.
+
+    A view of what is none of the ``given`` values, which the regions may update, stays a view.
+    """
+    values = free_values(node)
+    bases = [uncopied(context, value) for value in given]
+    changing = {context.storage_of(base) for base in bases if isinstance(base, Value)}
+    _settle(context, (v for v in values if not _is_view_of_others(context, v, changing)))
+    return {storage for value in values for storage in context.reads_of(value)}
+
+
+def _is_view_of_others(context: Context, value: Value, storages: set[str | None]) -> bool:
+    """Whether ``value`` is a view of what lives in another storage than these."""
+    made: Operand = value
+    while isinstance(made, Value) and made not in context.place:
+        node = context.node_of.get(made)
+        if node is None or not is_view_copy(node) or TABLE[node.op].group not in INDEX_MAPS:
+            return False
+        made = node.args[0]
+    return isinstance(made, Value) and context.storage_of(made) not in storages
+
+
 def cond(context: Context, node: Node, visit: Visit) -> None:
     """``If`` with both arms storing into the same result buffers.
 
     Where an operand dies here and an arm gives it back, or an update of it, that is its own.
     """
-    _settle(context, (*free_values(node), *node.inputs))
-    condition = truth(context, node.arg("pred"))
     operands: Sequence[Operand] = node.arg("operands")
+    busy = _settle_free(context, node, operands)
+    _settle(context, node.inputs)
+    condition = truth(context, node.arg("pred"))
     regions: list[Region] = [node.arg("on_true"), node.arg("on_false")]
-    busy = {context.storage_of(value) for value in free_values(node)}
     outs: list[str] = []
     for output in node.outputs:
         given = updated_by(node, output)
@@ -108,10 +132,9 @@ def while_loop(context: Context, node: Node, visit: Visit) -> None:
 
 def _start(context: Context, node: Node) -> list[str]:
     """The buffers of what a loop carries, with the initial values."""
-    _settle(context, free_values(node))
-    _settle(context, (v for v in node.arg("init") if _uncopied(context, v) is v))
+    busy = _settle_free(context, node, node.arg("init"))
+    _settle(context, (v for v in node.arg("init") if uncopied(context, v) is v))
     carried: list[str] = []
-    busy = {context.storage_of(value) for value in free_values(node)}  # its regions read them
     for value, output in zip(node.arg("init"), node.outputs, strict=True):
         carried.append(_carried(context, value, output, busy))
         busy.add(carried[-1])
@@ -162,7 +185,7 @@ def _enter(context: Context, region: Region, visit: Visit, owned: set[str]) -> S
 
 def _carried(context: Context, value: Operand, output: Value, busy: set[str | None]) -> str:
     """The buffer of a carried value, holding the initial one; none of the ``busy`` storages."""
-    value = _uncopied(context, value)
+    value = uncopied(context, value)
     name = _taken_over(context, value, output, busy)
     if name is None:
         name = context.new_buffer(output.type)
@@ -183,17 +206,6 @@ def _taken_over(
         return None
     context.place_readers(name)
     return name
-
-
-def _uncopied(context: Context, value: Operand) -> Operand:
-    """What ``value`` is an inline copy of, in the same layout, if nothing else reads the copy."""
-    if not isinstance(value, Value) or value in context.place or context.is_alive(value):
-        return value
-    node, kind = context.node_of.get(value), value.type
-    base = node.args[0] if node is not None and node.op == "copy" else value
-    if base not in context.place or not isinstance(kind, ArrayType):
-        return value
-    return base if context.buffers[context.place[base]].strides == kind.strides else value
 
 
 def _carry(

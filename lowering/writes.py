@@ -315,9 +315,16 @@ def place_scatter(context: Context, node: Node) -> None:
 
 def _place_base(context: Context, base: Value) -> None:
     """Place what a scatter updates, before it: what the scatter reads must still be there."""
+    original = uncopied(context, base)
     context.scope.position -= 1
     if _is_unset(context, base):
         context.put(base, context.new_buffer(base.type))
+    elif (
+        isinstance(original, Value)
+        and original is not base
+        and _may_take_over(context, context.place[original])
+    ):
+        context.put(base, context.place[original])
     else:
         made = context.node_of.get(base)
         if made is not None and is_view_copy(made):
@@ -325,6 +332,24 @@ def _place_base(context: Context, base: Value) -> None:
             context.copies.append(f"{made.loc or ''} {reason}".strip())
         context.place_value(base)
     context.scope.position += 1
+
+
+def _may_take_over(context: Context, name: str) -> bool:
+    """Whether the copy of what fills the buffer may be that buffer."""
+    buffer = context.buffers[name]
+    is_inputs = buffer.role == "input" and len(context.scopes) == 1
+    return buffer.storage == name and not is_inputs and context.may_overwrite(name)
+
+
+def uncopied(context: Context, value: Operand) -> Operand:
+    """What ``value`` is an inline copy of, in the same layout, if nothing else reads the copy."""
+    if not isinstance(value, Value) or value in context.place or context.is_alive(value):
+        return value
+    node, kind = context.node_of.get(value), value.type
+    base = node.args[0] if node is not None and node.op == "copy" else value
+    if base not in context.place or not isinstance(kind, ArrayType):
+        return value
+    return base if context.buffers[context.place[base]].strides == kind.strides else value
 
 
 def free_target(context: Context, node: Node) -> str | None:

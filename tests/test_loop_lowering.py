@@ -170,6 +170,64 @@ def triangle(a: Any) -> Any:
     return fxc.fori_loop(1, a.shape[0], body, a)
 
 
+def sweeps(u: Any, n: Any) -> Any:
+    """Each iteration makes a new array from a copy of the last."""
+
+    def body(_: Any, u: Any) -> Any:
+        v = u.copy()
+        v[1:-1, 1:-1] = 0.25 * (u[:-2, 1:-1] + u[2:, 1:-1] + u[1:-1, :-2] + u[1:-1, 2:])
+        return v
+
+    return fxc.fori_loop(0, n, body, u)
+
+
+def sweeps_with_last(u: Any, n: Any) -> Any:
+    """The copy is updated while what it is a copy of is still needed."""
+
+    def body(_: Any, s: Any) -> Any:
+        u, _ = s
+        v = u.copy()
+        v[1:] += u[:-1]
+        return v, u
+
+    return fxc.fori_loop(0, n, body, (u, u[::-1]))
+
+
+def column_of_another(a: Any, b: Any, n: Any) -> Any:
+    """A view of an array that the loop does not change."""
+    column = b[:, 1]
+
+    def body(i: Any, s: Any) -> Any:
+        a, total = s
+        a[i] = a[i - 1] + column[i] * column
+        return a, total + column[i]
+
+    a, total = fxc.fori_loop(1, n, body, (a, b[0, 0]))
+    b[:, 1] = total
+    return a, column + 1
+
+
+def view_of_what_changes(a: Any, n: Any) -> Any:
+    """A view, from before the loop, of what the loop carries a copy of."""
+    column = a[:, 1]
+
+    def body(i: Any, s: Any) -> Any:
+        s[i] = s[i - 1] + column
+        return s
+
+    return fxc.fori_loop(1, n, body, a), column * 2
+
+
+def view_of_what_is_written(a: Any, n: Any) -> None:
+    column = a[:, 1] * 1.0
+
+    def body(i: Any, s: Any) -> Any:
+        a[i] = a[i - 1] + column + s
+        return s + column[i] + a[0, i]
+
+    a[:, 0] = fxc.fori_loop(1, n, body, column[0])
+
+
 FLOATS = RNG.random(40)
 SQUARE = RNG.random((9, 9))
 CASES: list[tuple[Callable[..., Any], tuple[Any, ...]]] = [
@@ -200,6 +258,11 @@ CASES: list[tuple[Callable[..., Any], tuple[Any, ...]]] = [
     (twice_carried, (FLOATS, 5)),
     (read_outside, (FLOATS, 5)),
     (triangle, (SQUARE,)),
+    *((sweeps, (SQUARE, n)) for n in (2, 3)),
+    (sweeps_with_last, (FLOATS, 4)),
+    (column_of_another, (SQUARE, RNG.random((9, 9)), 9)),
+    (view_of_what_changes, (SQUARE, 9)),
+    (view_of_what_is_written, (SQUARE, 9)),
 ]
 
 
@@ -279,4 +342,51 @@ loops shortest_paths
         b2[i, i3] = minimum(b2[i, i3], add(item(t11), b2[k, i3]))
   copy: test_loop_lowering.py:50 read before it is overwritten in b2
   bytes moved 1440; copies 1""",
+        )
+
+    def test_a_copy_of_what_dies_is_that_array(self) -> None:
+        self.assertExpectedInline(
+            str(fxc.compile(sweeps).inspect(RNG.random((300, 30)), 3).loops),
+            """\
+loops sweeps
+  input u: float64[300, 30]
+  output b1: float64[300, 30]
+  temp b2: float64[1, 28]
+  for i0 in 0:9000
+    b1[floordiv(i0, 30), mod(i0, 30)] = u[floordiv(i0, 30), mod(i0, 30)]
+  loop i in 0:(n)
+    for i6 in 0:28 ordered  # test_loop_lowering.py:178
+      b2[0, i6] = b1[1, i6 + 1]
+    for i4 in 0:298 ordered  # test_loop_lowering.py:178 stored 1 behind
+      for i5 in 0:28 ordered  # test_loop_lowering.py:178
+        t26 = multiply(0.25, add(add(add(b1[i4, i5 + 1], b1[i4 + 2, i5 + 1]), b1[i4 + 1, i5]), b1[i4 + 1, i5 + 2]))
+        b1[max(0, i4 - 1) + 1, i5 + 1] = b2[0, i5]
+        b2[0, i5] = t26
+    for i7 in 0:28 ordered  # test_loop_lowering.py:178
+      b1[298, i7 + 1] = b2[0, i7]
+  bytes moved 277952; copies 0""",
+        )
+
+    def test_a_view_of_what_does_not_change_is_no_copy(self) -> None:
+        self.assertExpectedInline(
+            str(fxc.compile(column_of_another).inspect(SQUARE, SQUARE.copy(), 9).loops),
+            """\
+loops column_of_another
+  input a: float64[9, 9]
+  input b: float64[9, 9]
+  temp b2: float64[]
+  output b3: float64[9, 9]
+  output b4: float64[9]
+  b2[] = item(b[0, 0])
+  for i0 in 0:81
+    b3[floordiv(i0, 9), mod(i0, 9)] = a[floordiv(i0, 9), mod(i0, 9)]
+  loop i in 1:(n)
+    for i2 in 0:9  # test_loop_lowering.py:202
+      b3[i, i2] = add(b3[i - 1, i2], multiply(item(b[i, 1]), b[i2, 1]))
+    b2[] = add(b2[], item(b[i, 1]))
+  for i3 in 0:9  # test_loop_lowering.py:206
+    t15 = b2[]
+    b[i3, 1] = t15
+    b4[i3] = add(t15, 1.0)
+  bytes moved 1696; copies 0""",
         )
