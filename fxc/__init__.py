@@ -17,6 +17,7 @@ from .ir.errors import CaptureError, CaptureWarning, FxcError, InternalError
 if TYPE_CHECKING:
     from .capture.control import cond as cond
     from .capture.control import fori_loop as fori_loop
+    from .capture.control import scan as scan
     from .capture.control import while_loop as while_loop
     from .exported import ExportedProgram as ExportedProgram
     from .exported import export as export
@@ -39,6 +40,7 @@ __all__ = [
     "functionalize",
     "load",
     "register_pytree_node",
+    "scan",
     "while_loop",
 ]
 
@@ -46,6 +48,7 @@ __all__ = [
 _LATER = {
     "cond": "fxc.capture.control",
     "fori_loop": "fxc.capture.control",
+    "scan": "fxc.capture.control",
     "while_loop": "fxc.capture.control",
     "ExportedProgram": "fxc.exported",
     "export": "fxc.exported",

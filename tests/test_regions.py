@@ -139,6 +139,56 @@ def test_the_test_of_a_loop_is_a_scalar():
         capture(lambda x: fxc.while_loop(lambda s: s > 0, lambda s: s - 1, x), (whole(),), {})
 
 
+# ---------------------------------------------------------------- fxc.scan
+
+
+def horner(x, coefficients):
+    return fxc.scan(lambda total, c: (total * x + c, total.sum()), x * 0, coefficients)
+
+
+def scan_of_rows(x, rows):
+    def f(carry, x):
+        a, row = x
+        carry[0] += row[0]
+        return carry, {"twice": 2 * row, "sum": (carry.sum(), a)}
+
+    return fxc.scan(f, x, (rows[:, 0], rows[:, 1:]))
+
+
+def scan_of_one(x, rows):
+    return fxc.scan(lambda total, row: (total + row, None), x, rows[:1])
+
+
+@pytest.mark.parametrize(
+    "fn, make",
+    [
+        (horner, lambda: (whole(), np.array([1.0, -2.0, 0.5]))),
+        (scan_of_rows, lambda: (whole(), np.arange(12.0).reshape(3, 4))),
+        (scan_of_one, lambda: (whole(), np.arange(12.0).reshape(3, 4))),
+    ],
+)
+def test_scans(fn, make):
+    check(fn, make)
+
+
+def test_a_scan_over_nothing():
+    def f(x):
+        return fxc.scan(lambda s, y: (s, y), np.float64(0), x[:0])
+
+    expected = run(f, (whole(),))
+    assert isinstance(expected.error, ValueError)
+    assert not difference(expected, run(fxc.compile(f, fullgraph=True), (whole(),)))
+
+
+def test_a_branch_that_is_known_gives_arrays_of_its_own():
+    def f(x):
+        y = fxc.cond(True, lambda a: a, lambda a: a, x)
+        y += 1
+        return y
+
+    check(f, lambda: (whole(),))
+
+
 # ---------------------------------------------------------------- loops that stop
 
 STOPS = """

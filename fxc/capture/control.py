@@ -1,4 +1,4 @@
-"""Explicit control flow: ``fxc.cond``, ``fxc.fori_loop`` and ``fxc.while_loop``.
+"""Explicit control flow: ``fxc.cond``, ``fxc.fori_loop``, ``fxc.while_loop``, ``fxc.scan``.
 
 On plain arrays they just run; inside a captured function, with a condition or bounds that are not
 known, they become nodes with regions.
@@ -61,7 +61,7 @@ def cond(pred: Any, on_true: Callable[..., Any], on_false: Callable[..., Any], *
     session = current_or_none()
     if session is None or not isinstance(pred, TracedValue):
         chosen = on_true if pred else on_false
-        return _call(session, chosen, *xs) if session else _fresh(chosen(*xs))
+        return _fresh(_call(session, chosen, *xs))
     if pred._value.type.rank:
         raise ValueError("fxc.cond: the condition is an array with dimensions")
     return _record_cond(session, pred._value, on_true, on_false, xs)
@@ -80,8 +80,7 @@ def fori_loop(lo: Any, hi: Any, body: Callable[[Any, Any], Any], init: Any) -> A
     if session is None or not (has_traced((lo, hi)) or has_traced(init)):
         state = _fresh(init)
         for i in range(lo, hi):
-            result = _call(session, body, i, state) if session else body(i, state)
-            state = _fresh(result)
+            state = _fresh(_call(session, body, i, state))
         return state
     return _record_loop(session, lo, hi, body, init)
 
@@ -100,21 +99,74 @@ def while_loop(test: Callable[[Any], Any], body: Callable[[Any], Any], init: Any
     state = init
     while session is None or not has_traced(state):
         state = _fresh(state)
-        going = _call(session, test, state) if session else test(state)
+        going = _call(session, test, state)
         if session and isinstance(going, TracedValue):  # of an array that is not in the state
             break
         if not going:
             return state
-        state = _call(session, body, state) if session else body(state)
+        state = _call(session, body, state)
     return _record_while(session, test, body, state)
 
 
-CONTROL = frozenset({cond, fori_loop, while_loop})
+def scan(f: Callable[[Any, Any], tuple[Any, Any]], init: Any, xs: Any) -> tuple[Any, Any]:
+    """``init, y = f(init, x)`` for each ``x`` along the first axis of ``xs``, an array or a
+    container of them; gives the last ``init``, and each ``y`` in arrays with one more axis.
+
+    >>> import numpy as np
+    >>> scan(lambda total, x: (total + x, 2 * x), np.float64(0), np.array([1.0, 2.0, 4.0]))
+    (np.float64(7.0), array([2., 4., 8.]))
+    """
+    session = current_or_none()
+    leaves, spec = flatten(xs if session is None else _own(session, xs))
+    counts = [leaf.shape[0] for leaf in leaves]
+    if not counts or counts[0] == 0 or any(count != counts[0] for count in counts):
+        raise ValueError(f"fxc.scan: arrays of {counts} elements; all need the same, at least one")
+
+    def step(i: Any, carry: Any) -> tuple[Any, Any]:
+        carry, y = _call(session, f, carry, unflatten(spec, [leaf[i] for leaf in leaves]))
+        return carry, flatten(y)
+
+    carry, (ys, out_spec) = step(0, _fresh(init))
+    outs = [_room(session, counts[0], y) for y in ys]
+
+    def body(i: Any, state: Any) -> Any:
+        carry, outs = state
+        carry, (ys, found) = step(i, carry)
+        if found != out_spec:
+            raise ValueError("fxc.scan: the function returns results of different structure")
+        for out, y in zip(outs, ys, strict=True):
+            out[i] = y
+        return carry, outs
+
+    for out, y in zip(outs, ys, strict=True):
+        out[0] = y
+    if session is not None:
+        carry, outs = fori_loop(1, counts[0], body, (carry, outs))
+    else:
+        for i in range(1, counts[0]):
+            carry, _ = body(i, (_fresh(carry), outs))
+        carry = _fresh(carry)
+    return carry, unflatten(out_spec, outs)
 
 
-def _call(session: Session, f: Callable[..., Any], *args: Any) -> Any:
+def _room(session: Session | None, count: Any, y: Any) -> Any:
+    """An array for so many of what is like ``y``."""
+    if session is None:
+        return np.empty((count, *np.shape(y)), np.asarray(y).dtype)
+    kind = operand(y).type
+    size = int_dim(count)
+    return wrap(session.record("empty", (size, *kind.shape), kind.dtype, None))
+
+
+CONTROL = frozenset({cond, fori_loop, while_loop, scan})
+
+
+def _call(session: Session | None, f: Callable[..., Any], *args: Any) -> Any:
     """Call one of the user's functions through the call door."""
-    return session.door.call(f, *args) if session.door is not None else f(*args)
+    is_ours = getattr(f, "__module__", None) == __name__
+    if is_ours or session is None or session.door is None:
+        return f(*args)
+    return session.door.call(f, *args)
 
 
 def _fresh(tree: Any) -> Any:
