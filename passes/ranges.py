@@ -19,6 +19,13 @@ BOOL: Range = (0, 1)
 # What a number that grows from iteration to iteration is tried to stay within, and how often.
 STEPS = tuple(bound for bits in (0, 8, 16, 31, 32, 53, 62) for bound in (-(2**bits), 2**bits - 1))
 _ATTEMPTS = 3
+# Comparisons: whether their operands are swapped, and whether they are strict.
+_ORDER = {
+    "less": (False, True),
+    "less_equal": (False, False),
+    "greater": (True, True),
+    "greater_equal": (True, False),
+}
 
 
 def prove_ranges(graph: Graph) -> Graph:
@@ -39,6 +46,7 @@ class _Analysis:
     def __init__(self) -> None:
         self.known: dict[Value, Range] = {}
         self.symbols: dict[str, Range] = {}  # the counters of loops
+        self.makers: dict[Value, Node] = {}  # of scalars
 
     def region(self, region: Region) -> Region:
         """The region with what can be proven now; the ranges of its values become known."""
@@ -53,6 +61,7 @@ class _Analysis:
         return _of_dtype(x.type.dtype) if found is None and not x.type.rank else found
 
     def node(self, node: Node) -> Node:
+        self.makers.update((value, node) for value in node.outputs)
         match node.op:
             case "cond":
                 return self.cond(node)
@@ -84,19 +93,27 @@ class _Analysis:
 
     # ------------------------------------------------------------ control flow
 
-    def join(self, values: Sequence[Value], *results: Sequence[Operand]) -> None:
+    def join(self, values: Sequence[Value], operands: Sequence[Operand]) -> None:
+        self.join_ranges(values, [self.range_of(x) for x in operands])
+
+    def join_ranges(self, values: Sequence[Value], *results: Sequence[Range | None]) -> None:
+        """Each value is one of several results."""
         for value, *each in zip(values, *results, strict=False):
-            ranges = [self.range_of(x) for x in each]
-            if _is_number(value) and None not in ranges:
-                self.set(value, _hull(*(found for found in ranges if found is not None)))
+            ranges = [found for found in each if found is not None]
+            if _is_number(value) and len(ranges) == len(each):
+                self.set(value, _hull(*ranges))
 
     def cond(self, node: Node) -> Node:
-        regions = []
-        for name in ("on_true", "on_false"):
+        regions, results = [], []
+        for name, holds in (("on_true", True), ("on_false", False)):
             region = node.arg(name)
             self.join(region.params, node.arg("operands"))
+            before = dict(self.known)
+            self.suppose(node.arg("pred"), holds)
             regions.append(self.region(region))
-        self.join(node.outputs, *(region.results for region in regions))
+            results.append([self.range_of(x) for x in region.results])
+            self.known = before  # what the condition says is true in this arm alone
+        self.join_ranges(node.outputs, *results)
         return _with_regions(node, regions)
 
     def loop(self, node: Node) -> Node:
@@ -109,13 +126,11 @@ class _Analysis:
                 self.symbols[counter.name] = low[0], max(low[0], high[1] - 1)
                 self.set(counter, self.symbols[counter.name])
             params = tuple(rest)
+        else:
+            params = node.arg("test").params
         self.join(params, node.arg("init"))
         for attempt in count():
-            for region in node.regions:
-                if region is not body:
-                    for theirs, ours in zip(region.params, params, strict=True):
-                        self.join([theirs], [ours])
-            regions = [self.region(region) for region in node.regions]
+            regions = [self.iteration(node, params, region) for region in node.regions]
             grown = False
             for param, result in zip(params, body.results, strict=False):
                 grown |= self.grows(param, result, attempt)
@@ -123,6 +138,48 @@ class _Analysis:
                 break
         self.join(node.outputs, params)
         return _with_regions(node, regions)
+
+    def iteration(self, node: Node, params: Sequence[Value], region: Region) -> Region:
+        """One of the regions of a loop, with what is carried in the ranges known of ``params``."""
+        if region.params[-len(params) :] == tuple(params) or not params:
+            return self.region(region)
+        before = dict(self.known)
+        self.suppose(node.arg("test").results[0], True)
+        for theirs, ours in zip(region.params, params, strict=True):
+            self.known.pop(theirs, None)
+            self.join([theirs], [ours])
+        inside = {value: self.known[value] for value in region.params if value in self.known}
+        self.known = before | inside
+        return self.region(region)
+
+    def suppose(self, condition: Operand, holds: bool) -> None:
+        """Narrow the ranges of what is compared in a condition that holds, or does not."""
+        node = self.makers.get(condition) if isinstance(condition, Value) else None
+        if node is None:
+            return
+        name = node.op.removeprefix("py_")
+        if name in (("and", "logical_and", "bitwise_and") if holds else ("or", "logical_or")):
+            for each in node.args:
+                self.suppose(each, holds)
+        elif name in ("not", "logical_not", "bool"):
+            self.suppose(node.args[0], holds == (name == "bool"))
+        elif name in _ORDER:
+            x, y = node.args
+            self.compared(_ORDER[name], x, y, holds)
+
+    def compared(self, order: tuple[bool, bool], x: Operand, y: Operand, holds: bool) -> None:
+        """A comparison of two numbers holds, or does not; see ``_ORDER``."""
+        swaps, strict = order
+        if swaps == holds:
+            x, y = y, x
+        gap = int(strict == holds)
+        low, high = self.range_of(x), self.range_of(y)
+        if low is None or high is None:
+            return
+        for value, least, most in ((x, low[0], min(low[1], high[1] - gap)),
+                                   (y, max(high[0], low[0] + gap), high[1])):  # fmt: skip
+            if isinstance(value, Value) and least <= most:
+                self.known[value] = least, most
 
     def grows(self, param: Value, result: Operand, attempt: int) -> bool:
         """Whether an iteration leaves the range that it began with; the range then is wider."""

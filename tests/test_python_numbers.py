@@ -369,6 +369,44 @@ def test_what_is_proven_is_not_checked() -> None:
         assert "try_multiply" not in text
 
 
+def counts_up(data: Any) -> Any:
+    """Elements before the first zero, and the last of them."""
+    most = int(data.size)
+
+    def body(state: Any) -> Any:
+        i, last = state
+        return i + 1, fxc.cond(last > 5, lambda: last - 1, lambda: last + data[i].item())
+
+    return fxc.while_loop(lambda state: (state[0] < most) & (data[state[0]] != 0), body, (0, 0))
+
+
+def counts_down(data: Any) -> Any:
+    step = lambda n: fxc.cond(n >= 0, lambda: n - 3, lambda: n + 1)  # noqa: E731
+    return fxc.while_loop(lambda n: n != -1, step, int(data[0]))
+
+
+def grows_again(data: Any) -> Any:
+    def body(state: Any) -> Any:
+        i, n = state
+        return i + 1, fxc.cond(n > 10, lambda: n * 1000, lambda: n + i)
+
+    return fxc.while_loop(lambda state: state[0] < int(data[0]), body, (0, 1))
+
+
+@pytest.mark.parametrize(
+    ("fn", "checks"),
+    [(counts_up, {"try_add"}), (counts_down, set()), (grows_again, {"try_multiply"})],
+)
+def test_what_conditions_prove(fn: Callable[..., Any], checks: set[str]) -> None:
+    compiled = fxc.compile(fn, fullgraph=True, dynamic=True)
+    for numbers in ([3, 1, 0, 2], [7, 4, 6, 5], [60, 1], [0, 0]):
+        data = np.array(numbers, np.int32)
+        if fn is not counts_up or 0 in numbers:
+            assert outcome(compiled, [data]) == outcome(fn, [data])
+    text = str(compiled.inspect(data).loops)
+    assert {name for name in PYTHON_OPERATORS if f"{name} fails" in text} == checks
+
+
 # ---------------------------------------------------------------- where the number itself is needed
 
 

@@ -151,8 +151,8 @@ class Session:
 
     def is_unbounded(self, dim: Dim) -> bool:
         """Whether the bounds of a loop that ``dim`` varies in are known at run time only."""
-        found = (self.counters[name] for name in symbols_of(dim) if name in self.counters)
-        return any(None in bounds for bounds in found)
+        bounds = [b for name in symbols_of(dim) for b in self.counters.get(name, ())]
+        return any(bound is None or self.is_unbounded(bound) for bound in bounds)
 
     def made_here(self, values: Iterable[Value]) -> None:
         """Note that values belong to the current region."""
