@@ -120,6 +120,14 @@ def five_points_without_writes(a: Array) -> Array:
     return 0.25 * (a[:-2, 1:-1] + a[2:, 1:-1] + a[1:-1, :-2] + a[1:-1, 2:])
 
 
+def three_points_in_one(a: Array) -> None:
+    a[1:-1] = 0.5 * (a[:-2] + a[2:])
+
+
+def three_points_without_writes(a: Array) -> Array:
+    return 0.5 * (a[:-2] + a[2:])
+
+
 def one_hundredth(x: Array) -> None:
     x[500_000:625_000] += 1.5
 
@@ -197,36 +205,36 @@ CASES = (
     ),
 )
 
-SMALL = (128, 128)
-
 RATIOS = (
-    Ratio(
-        "writes",
-        "y += a * x over y + a * x, 1e7 float64",
-        saxpy,
-        saxpy_without_writes,
-        random_arrays(MANY, MANY),
+    *(
+        Ratio(
+            "writes",
+            f"y += a * x over y + a * x, {size:,} float64",
+            saxpy,
+            saxpy_without_writes,
+            random_arrays((size,), (size,)),
+        )
+        for size in (1000, 3000, 10_000, 10_000_000)
     ),
-    Ratio(
-        "writes",
-        "the same, 1e4 float64",
-        saxpy,
-        saxpy_without_writes,
-        random_arrays((10_000,), (10_000,)),
+    *(
+        Ratio(
+            "writes",
+            f"3 points in place over a new array, {size:,}",
+            three_points_in_one,
+            three_points_without_writes,
+            random_arrays((size,)),
+        )
+        for size in (1000, 10_000, 10_000_000)
     ),
-    Ratio(
-        "writes",
-        "5 points in place over a new array, 2048^2",
-        five_points_in_one,
-        five_points_without_writes,
-        random_arrays(SQUARE),
-    ),
-    Ratio(
-        "writes",
-        "the same, 128 x 128",
-        five_points_in_one,
-        five_points_without_writes,
-        random_arrays(SMALL),
+    *(
+        Ratio(
+            "writes",
+            f"5 points in place over a new array, {rows} x {columns}",
+            five_points_in_one,
+            five_points_without_writes,
+            random_arrays((rows, columns)),
+        )
+        for rows, columns in ((60, 50), (128, 128), (500, 600), SQUARE)
     ),
     Ratio(
         "writes",

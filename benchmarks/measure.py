@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 K = TypeVar("K")
+Clock = Callable[[], float]
 CONTENDERS = ("numpy", "fxc", "numba", "numexpr", "jax")
 SAMPLE_SECONDS = 2e-3  # a sample repeats shorter calls until it is about this long
 UNITS = (("s", 1.0), ("ms", 1e-3), ("us", 1e-6))
@@ -30,36 +31,38 @@ def first_call(run: Callable[[], object]) -> float:
     return time.perf_counter() - start
 
 
-def side_by_side(runs: Mapping[K, Callable[[], object]], repeats: int) -> dict[K, float]:
+def side_by_side(
+    runs: Mapping[K, Callable[[], object]], repeats: int, clock: Clock = time.perf_counter
+) -> dict[K, float]:
     """Median seconds a call of each; samples are taken in turns, each round led by another one.
 
     Who follows whom matters: a predecessor that gave its memory back to the system makes the next
     one pay for it.
     """
-    counts = {name: calls_in_a_sample(run) for name, run in runs.items()}
+    counts = {name: calls_in_a_sample(run, clock) for name, run in runs.items()}
     samples: dict[K, list[float]] = {name: [] for name in runs}
     names = list(runs)
     for _ in range(repeats):
         for name in names:
-            samples[name].append(seconds_a_call(runs[name], counts[name]))
+            samples[name].append(seconds_a_call(runs[name], counts[name], clock))
         names.append(names.pop(0))
     return {name: statistics.median(times) for name, times in samples.items()}
 
 
-def calls_in_a_sample(run: Callable[[], object]) -> int:
+def calls_in_a_sample(run: Callable[[], object], clock: Clock) -> int:
     count = 1
     while True:
-        elapsed = seconds_a_call(run, count) * count
+        elapsed = seconds_a_call(run, count, clock) * count
         if elapsed >= SAMPLE_SECONDS:
             return count
         count *= 4 if elapsed < SAMPLE_SECONDS / 4 else 2
 
 
-def seconds_a_call(run: Callable[[], object], count: int) -> float:
-    start = time.perf_counter()
+def seconds_a_call(run: Callable[[], object], count: int, clock: Clock) -> float:
+    start = clock()
     for _ in range(count):
         run()
-    return (time.perf_counter() - start) / count
+    return (clock() - start) / count
 
 
 def heading() -> str:

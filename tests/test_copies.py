@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import ctypes
+import mmap
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -157,3 +160,46 @@ def test_a_needed_copy_is_counted_and_explained() -> None:
 
     (reason,) = fxc.compile(reverse, fullgraph=True).inspect(numbers(N)).copies
     assert reason.endswith("read before it is overwritten in x")
+
+
+PAGE = mmap.PAGESIZE
+PAGES = 25_000  # 100 MB
+HUNDREDTH = slice(5000 * PAGE // F8, 5250 * PAGE // F8)
+
+
+def assigned(x):
+    x[HUNDREDTH] = 3.0
+
+
+def added_to(x):
+    part = x[HUNDREDTH]
+    part += 1.5
+
+
+def smoothed(x):
+    part = x[HUNDREDTH]
+    part[1:-1] = 0.5 * (part[:-2] + part[2:])
+
+
+def reversed_in_a_matrix(x):
+    part = x.reshape(-1, PAGE // F8)[5000:5250]
+    part[:] = part[::-1]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="counts pages by mincore of Linux")
+@pytest.mark.parametrize("program", [assigned, added_to, smoothed, reversed_in_a_matrix])
+def test_a_write_to_a_hundredth_touches_its_pages_only(program: Callable[..., Any]) -> None:
+    memory = mmap.mmap(-1, PAGES * PAGE)
+    memory.madvise(mmap.MADV_NOHUGEPAGE)
+    x = np.frombuffer(memory, np.float64)
+    fxc.compile(program, fullgraph=True)(x)
+    assert touched_pages(x) == set(range(5000, 5250))
+
+
+def touched_pages(x: np.ndarray) -> set[int]:
+    """The pages of a fresh mapping that have been read or written."""
+    count = x.nbytes // PAGE
+    found = (ctypes.c_ubyte * count)()
+    address = ctypes.c_void_p(x.ctypes.data)
+    assert ctypes.CDLL(None).mincore(address, ctypes.c_size_t(x.nbytes), found) == 0
+    return {page for page in range(count) if found[page] & 1}

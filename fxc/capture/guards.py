@@ -210,6 +210,11 @@ def apart(x: np.ndarray, y: np.ndarray) -> bool:
 _MOST_WORK: Any = 100_000  # NumPy's stub wants 0 or -1
 
 
+def flags_of(array: Source) -> str:
+    """The variable with the flags of an array that has been checked."""
+    return f"{array.var}_flags"
+
+
 def overlaps_itself(x: np.ndarray) -> bool:
     """Whether two elements of an array lie at one place in memory, or may."""
     reach = x.itemsize

@@ -21,7 +21,7 @@ from fxc.ir.types import DTYPE_NAMES, ArrayType, ScalarType, array_type, c_strid
 
 from .containers import PLAIN, External, Held, is_plain
 from .effects import Effects
-from .guards import GuardBuilder, Source
+from .guards import GuardBuilder, Source, flags_of
 from .objects import has_owner, is_by_identity, is_namedtuple, stand_in
 from .operands import Traced
 from .outside_dicts import ExternalDict
@@ -306,10 +306,11 @@ class Outside:
             checks.append(f"{var}.shape == {array.shape}")
         else:
             checks.append(f"{var}.ndim == {array.ndim}")
+        known = f"({flags_of(source)} := {var}.flags)"
         if flags.carray:
-            checks.append(f"{var}.flags.carray")
+            checks.append(f"{known}.carray")
         else:
-            checks.append(f"{var}.flags.num & {mask} == {wanted}")
+            checks.append(f"{known}.num & {mask} == {wanted}")
         packed = flags.c_contiguous or flags.f_contiguous
         if not packed and not self.dynamic:
             checks.append(f"{var}.strides == {array.strides}")

@@ -20,7 +20,7 @@ from fxc.ir.signature import ViewStep
 from fxc.ir.types import array_type
 
 from .common_base import Offsets, common_base
-from .guards import apart, overlaps_itself
+from .guards import apart, flags_of, overlaps_itself
 from .outside import Outside
 
 # Note [Overlapping inputs]
@@ -115,8 +115,10 @@ def _check_distinct(outside: Outside, place: int) -> None:
 
 def _check_apart(outside: Outside, left: int, right: int) -> None:
     a, b = outside.input_sources[left], outside.input_sources[right]
+    own = f"{flags_of(a)}.owndata and {flags_of(b)}.owndata"  # the quickest to know
     outside.guards.check(
-        f"not may_share({a.var}, {b.var}) or apart({a.var}, {b.var})",
+        f"{a.var} is not {b.var} and {own} or not may_share({a.var}, {b.var}) "
+        f"or apart({a.var}, {b.var})",
         f"{a.text} and {b.text} have no element in common",
     )
 
