@@ -88,8 +88,9 @@ class _Analysis:
         return node
 
     def set(self, value: Value, found: Range) -> None:
-        """What is beyond 64 bits has left native code."""
-        self.known[value] = max(found[0], INT64[0]), min(found[1], INT64[1])
+        """What is beyond the bits of its dtype has left native code."""
+        low, high = _limits(value)
+        self.known[value] = max(found[0], low), min(found[1], high)
 
     # ------------------------------------------------------------ control flow
 
@@ -188,12 +189,13 @@ class _Analysis:
         if before is None or after is None or _is_within(after, before):
             return False
         low, high = _hull(before, after)
-        steps = STEPS if attempt < _ATTEMPTS else INT64
+        limits = _limits(param)
+        steps = (*STEPS, *limits) if attempt < _ATTEMPTS else limits
         if low < before[0]:
-            low = max(step for step in (INT64[0], *steps) if step <= low)
+            low = max((step for step in steps if step <= low), default=limits[0])
         if high > before[1]:
-            high = min(step for step in (*steps, INT64[1]) if step >= high)
-        self.known[param] = low, high
+            high = min((step for step in steps if step >= high), default=limits[1])
+        self.set(param, (low, high))
         return True
 
     # ------------------------------------------------------------ dims
@@ -217,6 +219,11 @@ class _Analysis:
             least = INT64[0] if atom.lower is None else atom.lower
             return self.symbols.get(atom.name, (least, INT64[1]))
         return INT64
+
+
+def _limits(value: Value) -> Range:
+    """The numbers that a value can be where it is native."""
+    return _of_dtype(value.type.dtype) or INT64
 
 
 def _is_number(value: Value) -> bool:

@@ -147,6 +147,20 @@ def test_bounds_of_a_loop_of_any_integer(dtype: str) -> None:
     same(program, lambda: (np.array([1, 3, 2], dtype), np.dtype(dtype).type(2)))
 
 
+@pytest.mark.parametrize("start", [7, 2**63 + 5])
+def test_loop_that_carries_an_unsigned_number_beside_an_int(start: int) -> None:
+    """Its range was looked for within those of int64."""
+
+    def program(x, n):
+        def body(state):
+            i, t = state
+            return i + 1, t * 3
+
+        return fxc.while_loop(lambda state: state[0] < 6, body, (n, x[0]))
+
+    same(program, lambda: (np.array([start], np.uint64), 2))
+
+
 # ---------------------------------------------------------------- names in the user's function
 
 
