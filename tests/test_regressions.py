@@ -277,6 +277,13 @@ def test_clip_of_what_equals_a_bound(dtype: str) -> None:
     same(program, lambda: (x, low, np.roll(low, 5)))
 
 
+def test_an_int_and_a_complex_scalar_in_order() -> None:
+    def program(x, n):
+        return n > np.complex128(0.5), n <= np.complex64(2 + 1j), n == np.complex128(2), x * n
+
+    same(program, lambda: (numbers(3), 2))
+
+
 def test_logic_of_complex_numbers_and_others() -> None:
     def program(z, x):
         return np.logical_and(z, x > 0), np.logical_or(x, z), np.logical_xor(z.imag, z)

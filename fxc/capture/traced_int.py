@@ -265,6 +265,8 @@ def _define_relation(name: str, relation: str) -> None:
         dim = int_dim(other)
         if dim is not None:
             return _compared(name, self._dim, relation, dim)
+        if isinstance(other, np.complexfloating):  # their order is NumPy's own
+            return getattr(type(other)(int(self)), f"__{name}__")(other)
         if type(other) is not float:
             return NotImplemented
         if not math.isfinite(other):
