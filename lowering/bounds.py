@@ -22,8 +22,19 @@ def counter_ranges(program: Program) -> dict[str, Range]:
 
     A loop whose bounds depend on data is not among them: nothing has a size that depends on it.
     """
-    known: dict[Scalar, Dim] = {param.name: symbol(param.name) for param in program.params}
     ranges: dict[str, Range] = {}
+    for var, (first, last) in counter_bounds(program).items():
+        ranges[var] = bounds(first, ranges)[0], bounds(last - 1, ranges)[1]
+    return ranges
+
+
+def counter_bounds(program: Program) -> dict[str, Range]:
+    """The bounds of each loop, outer ones first; they may depend on the counters around it.
+
+    A loop whose bounds depend on data is not among them.
+    """
+    known: dict[Scalar, Dim] = {param.name: symbol(param.name) for param in program.params}
+    found: dict[str, Range] = {}
     for stmt in walk(program.body):
         match stmt:
             case Index(name, _, value):
@@ -31,10 +42,10 @@ def counter_ranges(program: Program) -> dict[str, Range]:
             case For(var, lo, hi):
                 first, last = _bound(lo, known), _bound(hi, known)
                 if first is not None and last is not None:
-                    ranges[var] = bounds(first, ranges)[0], bounds(last - 1, ranges)[1]
+                    found[var] = first, last
             case _:
                 pass
-    return ranges
+    return found
 
 
 def _bound(atom: Scalar, known: Mapping[Scalar, Dim]) -> Dim | None:

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from fxc.ir.records import frozen
-from fxc.ir.symbols import Dim, floordiv, hint, product, substitute, symbols_of
+from fxc.ir.symbols import Dim, floordiv, hint, maximum, product, substitute, symbols_of
 
-from .loops import Load, Loop, Matmul, Program, Stmt, Store, blocks_of
+from .accesses import Block
+from .bounds import Range, counter_bounds
+from .loops import For, If, Load, Loop, Matmul, Program, Stmt, Store, While, blocks_of
 
 # The places that an access meets along each axis of its buffer, both ends included.
 Box = tuple[tuple[int, int], ...]
@@ -23,11 +25,35 @@ def traffic(program: Program) -> Dim:
     """Bytes of memory that the loop nests move.
 
     For each nest, the elements of each buffer that it loads and that it stores. Accesses that may
-    meet the same elements are counted once: what is read again comes from the cache.
+    meet the same elements are counted once: what is read again comes from the cache. A loop of the
+    user's program moves what its iterations move, all taken to be like the first or the last; if
+    nobody knows how many there are, it counts as one. Its single numbers are in registers. Of the
+    arms of a branch the one that moves more counts.
     """
+    return _block_traffic(program, program.body, counter_bounds(program))
+
+
+def _block_traffic(program: Program, body: Block, loops: Mapping[str, Range]) -> Dim:
     total: Dim = 0
-    for stmt in program.body:
-        total = total + _nest_traffic(program, stmt)
+    for stmt in body:
+        match stmt:
+            case For(var=var, body=inner):
+                once = _block_traffic(program, inner, loops)
+                first, last = loops.get(var, (0, 1))
+                trips = maximum(last - first, 0)
+                if var in symbols_of(once):
+                    ends = [substitute(once, {var: place}) for place in (first, last - 1)]
+                    total = total + floordiv(trips * (ends[0] + ends[1]), 2)
+                else:
+                    total = total + trips * once
+            case If() | While():
+                blocks = [_block_traffic(program, block, loops) for block in blocks_of(stmt)]
+                total = total + (max(blocks, key=hint) if isinstance(stmt, If) else sum(blocks))
+            case Load(buffer=name) | Store(buffer=name) if body is not program.body:
+                if program.buffers[name].shape:
+                    total = total + _nest_traffic(program, stmt)
+            case _:
+                total = total + _nest_traffic(program, stmt)
     return total
 
 

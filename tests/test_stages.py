@@ -395,7 +395,7 @@ loops powers
   loop i in 0:(n)
     for i1 in 0:8
       b1[i1] = add(multiply(b1[i1], x[i1]), astype((i)))
-  bytes moved 256; copies 0""",
+  bytes moved 192*n + 64; copies 0""",
         )
 
 
