@@ -287,6 +287,43 @@ def test_a_number_that_a_dtype_does_not_hold(code: str) -> None:
 # ---------------------------------------------------------------- in loops
 
 
+def carrying(function: Callable[..., Any], kind: str, start: Any = None) -> Callable[..., Any]:
+    """The function of what a loop of one iteration carries, and of a number from outside of it."""
+    read = READ[kind]
+
+    def fn(a: Any, b: Any) -> Any:
+        x, y, once = read(a), read(b), int(a[0] == a[0]) | 1
+        if start is None:
+            return fxc.fori_loop(0, once, lambda i, s: function(s, y), x)
+        return fxc.fori_loop(0, once, lambda i, s: function(x, y), start)
+
+    return fn
+
+
+@pytest.mark.parametrize("name", ["add", "sub", "mul", "floordiv", "mod", "and_", "or_", "xor"])
+def test_ints_in_a_loop(name: str) -> None:
+    check(carrying(getattr(operator, name), "int"), [INTS, INTS])
+
+
+@pytest.mark.parametrize(
+    ("name", "counts"), [("lshift", COUNTS), ("rshift", COUNTS), ("pow", POWERS)]
+)
+def test_shifts_and_powers_in_a_loop(name: str, counts: Sequence[Any]) -> None:
+    left = (lambda a, b: b < 0) if name == "pow" else None
+    check(carrying(getattr(operator, name), "int"), [INTS, counts], left=left)
+
+
+@pytest.mark.parametrize("name", ["add", "sub", "mul", "truediv", "floordiv", "mod", "pow"])
+def test_floats_in_a_loop(name: str) -> None:
+    left = (lambda a, b: isinstance(a**b, complex)) if name == "pow" else None
+    check(carrying(getattr(operator, name), "float"), [FLOATS, FLOATS], left=left)
+
+
+@pytest.mark.parametrize("kind", ["int", "float"])
+def test_comparisons_in_a_loop(kind: str) -> None:
+    check(carrying(comparisons, kind, (False,) * 6), mixed(kind, kind))
+
+
 def crc(data: Any) -> Any:
     def step(i: Any, c: Any) -> Any:
         c ^= int(data[i])
@@ -329,6 +366,16 @@ def counted(a: Any) -> Any:
     return fxc.fori_loop(0, int(a[1]), step, 0)
 
 
+def divisors(a: Any) -> Any:
+    """How many there are, and the sum of some quotients by and of the counter."""
+
+    def step(i: Any, state: Any) -> Any:
+        n, total = state
+        return n + int(a.size % i == 0), total + i / 3 + 7 // i - 2 / i
+
+    return fxc.fori_loop(1, int(a[0]), step, (0, 0.0))
+
+
 @pytest.mark.parametrize(
     ("fn", "arrays", "native"),
     [
@@ -339,6 +386,7 @@ def counted(a: Any) -> Any:
         (grows, [np.array([1, 39]), np.array([-5, 0])], True),
         (grows, [np.array([1, 41]), np.array([7, 200])], False),
         (finds, [np.array([1, 2, 3, 2]), np.array([-4, 5, 1, 1])], True),
+        (divisors, [np.full(12, 13), np.full(7, 20)], True),
         (counted, [np.array([0, 50]), np.array([0, 0])], True),
     ],
 )

@@ -231,16 +231,29 @@ _ROUNDED: dict[str, Callable[[float], int]] = {
 }
 
 
+def _by_operator(name: str, left: Dim, right: Dim) -> Any:
+    """Arithmetic by Python's operators in the graph, with their checks, instead of by guards."""
+    from .python_numbers import arithmetic  # which knows traced ints
+
+    return arithmetic(name, wrap_dim(left), wrap_dim(right))
+
+
 def _define_arithmetic(name: str, exact: Callable[[Dim, Dim], Dim]) -> None:
+    is_division = name in ("floordiv", "mod")
+
     def plain(self: TracedInt, other: Any) -> Any:
         dim = int_dim(other)
         if dim is not None:
+            if is_division and current().varies(dim):
+                return _by_operator(name, self._dim, dim)
             return wrap_dim(exact(self._dim, dim))
         return _as_scalar(self, f"__{name}__", other)
 
     def reflected(self: TracedInt, other: Any) -> Any:
         dim = int_dim(other)
         if dim is not None:
+            if is_division and current().varies(self._dim):
+                return _by_operator(name, dim, self._dim)
             return wrap_dim(exact(dim, self._dim))
         return _as_scalar(self, f"__r{name}__", other)
 
@@ -283,9 +296,7 @@ def _compared(name: str, left: Dim, relation: str, right: Dim) -> Any:
     session = current()
     if not session.varies(left - right):
         return guard(left, relation, right)
-    from .python_numbers import arithmetic  # which knows traced ints
-
-    found = arithmetic(name, wrap_dim(left), wrap_dim(right))
+    found = _by_operator(name, left, right)
     session.relations[found._value] = left, relation, right
     return found
 
@@ -330,6 +341,8 @@ def _as_scalar_division(left: Any, right: Any) -> Any:
             else (right, "__rtruediv__", left)
         )
         return _as_scalar(x, method, other)
+    if current().is_unbounded(dividend) or current().varies(divisor):
+        return _by_operator("truediv", dividend, divisor)
     if not guard(divisor, "!=", 0):
         raise ZeroDivisionError("division by zero")
     if not all(guard_range(dim, -(2**53), 2**53) for dim in (dividend, divisor)):
