@@ -114,7 +114,7 @@ class Options:
 
     fullgraph: bool = False
     backend: str | Backend = "llvm"
-    dynamic: bool = False
+    dynamic: bool | None = None
 
     def __post_init__(self) -> None:
         if not callable(self.backend) and self.backend not in _BACKENDS:
@@ -401,7 +401,7 @@ def compile(
     *,
     fullgraph: bool = False,
     backend: str | Backend = "llvm",
-    dynamic: bool = False,
+    dynamic: bool | None = None,
 ) -> Callable[[Callable[P, R]], Compiled[P, R]]: ...
 @overload
 def compile(
@@ -410,7 +410,7 @@ def compile(
     *,
     fullgraph: bool = False,
     backend: str | Backend = "llvm",
-    dynamic: bool = False,
+    dynamic: bool | None = None,
 ) -> Compiled[P, R]: ...
 def compile(
     fn: Callable[P, R] | None = None,
@@ -418,7 +418,7 @@ def compile(
     *,
     fullgraph: bool = False,
     backend: str | Backend = "llvm",
-    dynamic: bool = False,
+    dynamic: bool | None = None,
 ) -> Any:
     """Compile a NumPy function: same results, same writes, same aliases, same exceptions.
 
@@ -430,7 +430,8 @@ def compile(
     ``backend``: "llvm" (native code), "numpy" (the graph, operator by operator), or a callable
     that is given the functional graph, a BackendIndex and the types of the inputs, and returns a
     function from the inputs to the graph's results.
-    ``dynamic``: make the sizes of arrays symbols, so that one compilation serves all sizes.
+    ``dynamic``: make the sizes of arrays symbols, so that one compilation serves all sizes: True
+    for all arrays at once, False for none; by default an array's when they have changed.
 
     >>> import numpy as np
     >>> @compile

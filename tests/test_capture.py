@@ -112,7 +112,7 @@ captured f(%x: i32[4])
             graph_of(f, array(3), 0.25, 7),
             """\
 captured f(%x: f64[3], %dt: py.float, %n: py.int)
-  symbols n = 7 (>= 2)
+  symbols n = 7 (>= 1)
   %0: py.float = py_multiply(0.5, %dt)
   %1: f64[3] = multiply(%x, %0)
   %2: py.int = int_value(n)
@@ -236,7 +236,7 @@ captured f(%x: f64[3])
             graph_of(f, array(6), 4),
             """\
 captured f(%x: f64[6], %n: py.int)
-  symbols n = 4 (>= 2), k = 0 (>= 0)
+  symbols n = 4 (>= 1), k = 0 (>= 0)
   guards n <= 6
   %0: f64[6] = copy(%x, order='C')
   %8: py.int = int_value(n)
@@ -261,7 +261,7 @@ captured f(%x: f64[6], %n: py.int)
             graph_of(f, array(3), 4),
             """\
 captured f(%x: f64[3], %n: py.int)
-  symbols n = 4 (>= 2)
+  symbols n = 4 (>= 1)
   guards n <= 9007199254740992
   %0: py.int = int_value(n)
   %1: py.float = py_divide(%0, 3)

@@ -99,8 +99,8 @@ def test_numbers_are_inputs():
     assert hits(add, (array(3), 2.0), others) == [True, True, False, False, False]
 
 
-def test_ints_are_inputs_but_for_0_and_1():
-    others = [(array(3), 9), (array(3), 1), (array(3), 2.0), (array(3), True), (array(3), 2**70)]
+def test_ints_are_inputs_but_for_0():
+    others = [(array(3), 9), (array(3), 0), (array(3), 2.0), (array(3), True), (array(3), 2**70)]
     assert hits(add, (array(3), 4), others) == [True, False, False, False, False]
     assert hits(add, (array(3), 1), [(array(3), 1), (array(3), 2), (array(3), True)]) == [
         True,
@@ -156,11 +156,9 @@ def test_constants_tell_signed_zeros_nans_and_types_apart():
 
 def test_the_value_of_an_int_is_guarded_where_it_is_used():
     def f(x, n):
-        for _ in range(n):
-            x = x + n
-        return x
+        return x + [1, 2, 3, 4][n]
 
-    assert hits(f, (array(3), 3), [(array(3), 3), (array(3), 4)]) == [True, False]
+    assert hits(f, (array(3), 3), [(array(3), 3), (array(3), 2)]) == [True, False]
 
 
 def test_comparisons_of_ints_are_guarded_as_relations():

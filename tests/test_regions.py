@@ -649,7 +649,7 @@ class TestFunctionalText(TestCase):
             self.text(loop_in_loop, whole(), 2),
             """\
 decomposed loop_in_loop(%x: f64[4], %n: py.int)
-  symbols n = 2 (>= 2), i = 0 (>= 0), j = 0 (>= 0)
+  symbols n = 2 (>= 1), i = 0 (>= 0), j = 0 (>= 0)
   guards n <= 3
   %0: py.int = int_value(n)
   %25: f64, %26: f64[4] = fori_loop(0, %0, (f64(0.0), %x), body={

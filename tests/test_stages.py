@@ -348,7 +348,7 @@ class CountedLoop(TestCase):
             text(stages(powers, ROW, 3).captured),
             """\
 captured powers(%x: f64[8], %n: py.int)
-  symbols n = 3 (>= 2), i = 0 (>= 0)
+  symbols n = 3 (>= 1), i = 0 (>= 0)
   %0: f64[8] = ones((8,), f64, layout=None)
   %1: f64[8] = copy(%0, order='C')
   %6: py.int = int_value(n)
@@ -367,7 +367,7 @@ captured powers(%x: f64[8], %n: py.int)
             text(stages(powers, ROW, 3).decomposed),
             """\
 decomposed powers(%x: f64[8], %n: py.int)
-  symbols n = 3 (>= 2), i = 0 (>= 0)
+  symbols n = 3 (>= 1), i = 0 (>= 0)
   %0: f64[8] = ones((8,), f64, layout=None)
   %1: f64[8] = copy(%0, order='C')
   %2: py.int = int_value(n)

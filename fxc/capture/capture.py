@@ -70,7 +70,7 @@ def capture(
     args: tuple[Any, ...],
     kwargs: Mapping[str, Any],
     *,
-    dynamic: bool = False,
+    dynamic: bool | None = None,
     static: frozenset[str] = frozenset(),
     varying: frozenset[str] = frozenset(),
     effects: bool = True,
@@ -78,7 +78,8 @@ def capture(
 ) -> Captured:
     """Capture the call ``fn(*args, **kwargs)``; nothing of the user's is touched.
 
-    ``dynamic`` makes the sizes of arrays symbols, unless arrays overlap. ``static`` names inputs
+    ``dynamic`` makes the sizes of arrays symbols, unless arrays overlap; if it is None, those that
+    ``varying`` names. ``static`` names inputs
     that are constants, ``varying`` numbers from outside that are not. With ``effects=False`` a
     function that changes Python objects is refused, and so is a result that is an object from
     outside, but for arrays.
@@ -86,6 +87,7 @@ def capture(
     Raises ``CaptureError`` for what cannot be captured; what the program itself raises, NumPy's
     errors included, comes through as it is.
     """
+    first_error: CaptureError | None = None
     for _ in range(_MOST_ATTEMPTS):
         try:
             attempt = _attempt(fn, args, kwargs, dynamic, static, varying, effects, dispatcher)
@@ -93,7 +95,10 @@ def capture(
             if request.names <= static:
                 raise RuntimeError(f"{request.names} are constants already") from None
             static |= request.names
+            first_error = first_error or request.error
             continue
+        except CaptureError as error:
+            raise first_error or error from None
         except SizesNeeded:
             dynamic = False
             continue
@@ -107,7 +112,7 @@ def _attempt(
     fn: Callable[..., Any],
     args: tuple[Any, ...],
     kwargs: Mapping[str, Any],
-    dynamic: bool,
+    dynamic: bool | None,
     static: frozenset[str],
     varying: frozenset[str],
     effects: bool,
@@ -123,7 +128,8 @@ def _attempt(
         callee, bound = _admit_callee(outside, fn)
         try:
             result = session.door.call(callee, *bound, *call_args, **call_kwargs)
-        except CaptureError:
+        except CaptureError as error:
+            _try_otherwise(session, outside, error)
             raise
         except RecursionError:
             raise refuse("a recursion this deep cannot be captured; use a loop") from None
@@ -135,8 +141,14 @@ def _attempt(
                 ) from None
             raise session.error or error from None
         except Exception:
+            _try_otherwise(session, outside, session.error)
             if session.error is not None:
                 raise session.error from None
+            if session.statements:
+                raise refuse(
+                    "an exception in a branch or a loop that is captured as a whole cannot be "
+                    "captured; check before"
+                ) from None
             raise
         if session.error is not None:  # a handler in the program swallowed it
             raise session.error
@@ -153,6 +165,8 @@ def _attempt(
             _check_plain(outside, result, set())
             leaves, out_spec = flatten(result)
             outputs = tuple(output_leaf(outside, leaf) for leaf in leaves)
+        arrays = (leaf.value for leaf in outputs if isinstance(leaf, ArrayLeaf))
+        session.check_results(arrays, (each.value for each in outside.inputs))
     relations = strongest(session.guards)
     for relation in relations:
         outside.guards.check_relation(relation)
@@ -181,6 +195,14 @@ def _attempt(
         varying=varying,
         need_not_raise=session.handles or any(may_leave(node.op) for node in walk(body)),
     )
+
+
+def _try_otherwise(session: Session, outside: Outside, error: CaptureError | None) -> None:
+    """Capture again without the innermost branch or loop that could be run by Python."""
+    for statement in reversed(session.statements):
+        wanted = statement.fallback - outside.static
+        if wanted:
+            raise Respecialise(wanted, error) from None
 
 
 def _refuse_assignment(

@@ -15,16 +15,11 @@ from fxc.ir.graph import Literal, Operand, Region, Value
 from fxc.ir.symbols import (
     Dim,
     Guard,
-    Symbol,
-    SymExpr,
-    SymFunc,
     decide,
     guard,
     hint,
     recording,
-    substitute,
     symbol,
-    symbols_of,
 )
 from fxc.ir.tree import LEAF, TreeSpec, children_of, flatten, unflatten
 from fxc.ir.types import ArrayType, ScalarType, Type
@@ -32,6 +27,7 @@ from fxc.ops.metas.layout import is_c_ordered
 from fxc.ops.metas.shapes import same_shape
 
 from .containers import External
+from .loop_guards import check_guards
 from .operands import Traced, TracedValue, has_traced, operand, wrap
 from .session import RegionKind, Session, current_or_none, refuse
 from .traced_int import TracedInt, int_dim
@@ -301,7 +297,7 @@ def _record_loop(
         results, out_spec = _results(session, result, what)
         region = session.builder.finish(params, results)
     _check_carried(what, results, types, out_spec == spec)
-    _check_guards(taken, params[0].name, low, high)
+    check_guards(taken, params[0].name, low, high)
     bounds = [operand(lo), operand(hi)]
     outputs = session.record("fori_loop", *bounds, tuple(start), body=region)
     return unflatten(spec, [wrap(value) for value in outputs])
@@ -406,40 +402,3 @@ def _flag(session: Session, x: Any, what: str) -> Operand:
         return value
     compared: Value = session.record("not_equal", value, Literal(0))
     return compared
-
-
-def _check_guards(taken: dict[Guard, None], name: str, low: Dim | None, high: Dim | None) -> None:
-    """What the body relied on must hold for each iteration, not for the first alone.
-
-    A relation that is linear in the loop's variable holds in between if it holds at both ends.
-    """
-    for each in taken:
-        difference = each.left - each.right
-        if name not in symbols_of(difference):
-            guard(each.left, each.relation, each.right)
-            continue
-        ends = [low, high - 1] if low is not None and high is not None else []
-        sure = bool(ends) and each.relation != "!=" and _is_linear(difference, name)
-        if not sure or not all(
-            guard(substitute(difference, {name: end}), each.relation, 0) for end in ends
-        ):
-            raise refuse(
-                f"fxc.fori_loop: the body relies on '{each}', which does not hold for every "
-                f"{name}; use fxc.cond or np.where for what differs between iterations"
-            )
-
-
-def _is_linear(dim: Dim, name: str) -> bool:
-    if not isinstance(dim, SymExpr):
-        return True
-    for monomial, _ in dim.terms:
-        plain = sum(isinstance(atom, Symbol) and atom.name == name for atom in monomial)
-        hidden = any(
-            name in symbols_of(part)
-            for atom in monomial
-            if isinstance(atom, SymFunc)
-            for part in (atom.left, atom.right)
-        )
-        if hidden or plain > 1:
-            return False
-    return True

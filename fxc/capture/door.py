@@ -26,10 +26,12 @@ import numpy as np
 
 from fxc.ir.types import DTYPE_NAMES
 
-from . import purity
+from . import choices, purity
+from .branches import Branch
 from .containers import settle_all
 from .control import CONTROL
 from .creation import CREATION
+from .loops import ForLoop, WhileLoop
 from .numpy_source import SOURCES, run_source
 from .objects import (
     MISSING,
@@ -48,6 +50,7 @@ from .session import Session, refuse
 from .special import SPECIAL
 from .staging import codes_in, stage
 from .stores import Names, Stores
+from .structured import UNBOUND
 from .traced_int import known_ints
 from .traced_scalar import numpy_scalar
 from .ufunc_methods import array_ufunc
@@ -86,6 +89,17 @@ class Scope:
         self.raising = door.raising
         self.importing = door.importing
         self.patterns = Patterns(self)
+        self.branch = functools.partial(Branch, door)
+        self.loop = functools.partial(ForLoop, door)
+        self.while_loop = functools.partial(WhileLoop, door)
+        self.both = functools.partial(choices.both, door)
+        self.either = functools.partial(choices.either, door)
+        self.both_true = functools.partial(choices.both_true, door)
+        self.either_true = functools.partial(choices.either_true, door)
+        self.negated = functools.partial(choices.negated, door)
+        self.chosen = functools.partial(choices.chosen, door)
+        self.locals = locals
+        self.UNBOUND = UNBOUND
         space = function.__globals__
         self.globals = Names(
             self.outer,

@@ -30,6 +30,7 @@ from fxc.ir.types import ArrayType
 
 from .containers import is_plain
 from .effects import Effect
+from .mixed import Mixed
 from .objects import is_made_by_object, is_namedtuple, is_python_class, slots_of, vars_of
 from .operands import Traced, TracedValue, constant, has_traced
 from .outside import Outside
@@ -94,6 +95,8 @@ def output_leaf(outside: Outside, leaf: Any) -> CapturedLeaf:
         for index in outside.session.dynamic_indices(value):
             outside.session.specialise(index, "the place of a view that is returned")
         return ArrayLeaf(value) if isinstance(value.type, ArrayType) else ScalarLeaf(value)
+    if type(leaf) is Mixed:
+        raise refuse("a result that is Python's number in one case, NumPy's in another")
     if isinstance(leaf, Traced):
         leaf._operand()  # says why there is none
     if isinstance(leaf, np.ndarray):
@@ -143,6 +146,9 @@ class EpilogueBuilder:
         """The expression for something that leaves the function."""
         if x is None or x is True or x is False:
             return repr(x)
+        if type(x) is Mixed:
+            number = self._leaf(x.number)
+            return f"({number} if {self._leaf(x.flag)} else {number}.item())"
         if isinstance(x, Traced):
             return self._leaf(x)
         known = self._outside.shown.get(id(x))

@@ -44,12 +44,14 @@ class Fetch:
 class Check:
     """A condition that must hold; ``text`` says what it is about.
 
-    ``label`` names a constant that may change: see Note [Numbers from outside].
+    ``label`` names a constant that may change: see Note [Numbers from outside]. It has if ``part``
+    of the condition does not hold any more.
     """
 
     condition: str
     text: str
     label: str = ""
+    part: str = ""
 
 
 Step = Fetch | Check
@@ -132,7 +134,7 @@ class GuardProgram:
             with suppress(Exception):  # other parts may be of another kind
                 if isinstance(step, Fetch):
                     exec(f"{step.var} = {step.expression}", namespace)
-                elif step.label and not eval(step.condition, namespace):
+                elif step.label and not eval(step.part or step.condition, namespace):
                     yield step.label
 
     def _missing(self, number: int, error: Exception) -> str:
@@ -266,9 +268,9 @@ class GuardBuilder:
         self.steps.append(Fetch(source.var, expression))
         return source
 
-    def check(self, condition: str, text: str, label: str = "") -> None:
-        """Demand a fact; ``label`` names it if it may change from call to call."""
-        self.steps.append(Check(condition, " ".join(text.split()), label))
+    def check(self, condition: str, text: str, label: str = "", part: str = "") -> None:
+        """Demand a fact; ``label`` names what may change of it from call to call, see ``Check``."""
+        self.steps.append(Check(condition, " ".join(text.split()), label, part))
 
     def same_keys(self, var: str, keys: tuple[Any, ...]) -> str:
         """The condition that a dict has these keys in this order."""

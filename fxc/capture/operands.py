@@ -26,6 +26,10 @@ class Traced:
         """The operand that stands for this value in a node."""
         raise NotImplementedError
 
+    def _beside(self, other: Any) -> Any:
+        """What stands for this value in arithmetic with ``other``."""
+        return self
+
 
 class TracedValue(Traced):
     """A traced array or scalar: a Value of the graph."""

@@ -82,7 +82,7 @@ class Outside:
     def __init__(
         self,
         session: Session,
-        dynamic: bool,
+        dynamic: bool | None,
         static: frozenset[str],
         varying: frozenset[str] = frozenset(),
     ) -> None:
@@ -194,7 +194,7 @@ class Outside:
         if (argument or varies) and label not in self.static:
             if kind is not int:
                 return self._scalar(value, source, label, not argument)
-            if varies or abs(value) >= 2:
+            if varies or value not in (-1, 0):
                 return self._int(value, source, label, not argument, varies)
         self._constants.add(label)
         self.guards.check_value(source, value, "" if argument else label)
@@ -239,12 +239,12 @@ class Outside:
         return value
 
     def _int(self, value: int, source: Source, name: str, hidden: bool, free: bool) -> Any:
-        """An int as a symbol, 2 or more if it is so now; ``free`` for any int."""
+        """An int as a symbol, positive if it is so now; ``free`` for any int."""
         if not -(2**63) <= value < 2**63:
             raise refuse(f"{source.text} = {value} does not fit in 64 bits and cannot be captured")
-        low = 2 if value >= 2 and not free else None
-        text = f"{source.text} is an int" + (", 2 or more" if low else "")
-        bound = "2" if low else "-9223372036854775808"
+        low = 1 if value >= 1 and not free else None
+        text = f"{source.text} is an int" + (", 1 or more" if low else "")
+        bound = "1" if low else "-9223372036854775808"
         self.guards.check(
             f"type({source.var}) is int and {bound} <= {source.var} < 9223372036854775808", text
         )
@@ -302,9 +302,9 @@ class Outside:
             mask, wanted = mask | _F_CONTIGUOUS, wanted | _F_CONTIGUOUS
         dtype = guards.constant(array.dtype)
         checks = [f"type({var}) is ndarray", f"({var}.dtype is {dtype} or {var}.dtype == {dtype})"]
-        if not self.dynamic:
-            checks.append(f"{var}.shape == {array.shape}")
-        else:
+        label = f"{name}.shape"
+        dynamic = label in self.varying if self.dynamic is None else self.dynamic
+        if dynamic:
             checks.append(f"{var}.ndim == {array.ndim}")
         known = f"({flags_of(source)} := {var}.flags)"
         if flags.carray:
@@ -312,12 +312,16 @@ class Outside:
         else:
             checks.append(f"{known}.num & {mask} == {wanted}")
         packed = flags.c_contiguous or flags.f_contiguous
-        if not packed and not self.dynamic:
-            checks.append(f"{var}.strides == {array.strides}")
         shown = f"{DTYPE_NAMES[array.dtype]}{list(array.shape)}"
-        guards.check(" and ".join(checks), f"{source.text} is {shown} of this layout")
-        shape = self._dims(array, source, name) if self.dynamic else array.shape
-        strides = self._strides(array, shape, source, name)
+        text = f"{source.text} is {shown} of this layout"
+        if dynamic:
+            guards.check(" and ".join(checks), text)
+        else:
+            same_shape = f"{var}.shape == {array.shape}"
+            checks += [same_shape, *([] if packed else [f"{var}.strides == {array.strides}"])]
+            guards.check(" and ".join(checks), text, label, same_shape)
+        shape = self._dims(array, source, name) if dynamic else array.shape
+        strides = self._strides(array, shape, source, name, dynamic)
         made = array_type(array.dtype, shape, strides)
         return ArrayType(made.dtype, made.shape, made.strides, bool(flags.writeable))
 
@@ -341,14 +345,14 @@ class Outside:
         return tuple(dims)
 
     def _strides(
-        self, array: np.ndarray, shape: tuple[Dim, ...], source: Source, name: str
+        self, array: np.ndarray, shape: tuple[Dim, ...], source: Source, name: str, dynamic: bool
     ) -> tuple[Dim, ...]:
         itemsize = array.dtype.itemsize
         if array.flags.c_contiguous:
             return c_strides(shape, itemsize)
         if array.flags.f_contiguous:
             return tuple(reversed(c_strides(shape[::-1], itemsize)))
-        if not self.dynamic:
+        if not dynamic:
             return array.strides
         names = [self.guards.name("s") for _ in shape]
         self.guards.steps.append(_unpack(names, f"{source.var}.strides"))

@@ -17,7 +17,7 @@ from fxc.ir.errors import InternalError, OverlapError
 from fxc.ir.graph import Node, Value
 from fxc.ir.records import frozen
 from fxc.ir.signature import ViewStep
-from fxc.ir.types import array_type
+from fxc.ir.types import ArrayType, array_type
 
 from .common_base import Offsets, common_base
 from .guards import apart, flags_of, overlaps_itself
@@ -103,13 +103,20 @@ def _array(outside: Outside, place: int) -> np.ndarray:
     return outside.arrays[outside.inputs[place].value]
 
 
+def _has_symbols(outside: Outside, place: int) -> bool:
+    kind = outside.inputs[place].value.type
+    return isinstance(kind, ArrayType) and not all(
+        isinstance(dim, int) for dim in (*kind.shape, *kind.strides)
+    )
+
+
 def _check_distinct(outside: Outside, place: int) -> None:
     """Rely on it that no two elements of a written array lie at one place."""
     array, source = _array(outside, place), outside.input_sources[place]
     text = f"several elements of {source.text} lie at one place in memory"
     if overlaps_itself(array):
         raise _refuse(outside, f"overlaps_itself({source.var})", f"{text}, and it is written")
-    if outside.dynamic and not (array.flags.c_contiguous or array.flags.f_contiguous):
+    if _has_symbols(outside, place) and not (array.flags.c_contiguous or array.flags.f_contiguous):
         outside.guards.check(f"not overlaps_itself({source.var})", f"not {text}")
 
 
@@ -151,7 +158,7 @@ class _Builder:
             lie = guards.constant(Offsets(arrays))
             reason = f"{names} overlap, one of them is written, and they are not views of one array"
             raise _refuse(outside, f"{lie}.hold({given})", reason)
-        if outside.dynamic:
+        if any(_has_symbols(outside, place) for place in group):
             raise SizesNeeded
         source = guards.fetch(f"{guards.constant(base)}.over({given})", f"the memory of {names}")
         guards.check(f"{source.var} is not None", f"{names} lie to each other as they did")

@@ -5,11 +5,13 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable
 from types import CodeType
-from typing import Any
+from typing import Any, TypeVar
 
 from fxc.ir.location import SourceLocation
 from fxc.ir.records import frozen
 
+from .jumps import without_jumps
+from .liveness import Handed, assigned, handed_on
 from .session import refuse
 
 DOOR = "__fxc__"
@@ -32,12 +34,16 @@ class Rewriter(ast.NodeTransformer):
         self._scopes: list[_Scope] = []
         self._owner = _class_of(code)
         self._count = 0
+        self._handed: dict[ast.stmt, Handed] = {}
 
     def function(self, node: FunctionNode) -> Any:
         """The outermost function, which is without decorators and defaults by now."""
         return self._inside(node)
 
     def _inside(self, node: FunctionNode) -> Any:
+        if isinstance(node, ast.FunctionDef):
+            node.body = without_jumps(node, "__fxc_")
+            self._handed.update(handed_on(node.body))
         self._scopes.append(_scope_of(node))
         for arg in ast.walk(node.args):
             if isinstance(arg, ast.arg):
@@ -138,7 +144,7 @@ class Rewriter(ast.NodeTransformer):
 
     def visit_Name(self, node: ast.Name) -> Any:
         node.id = self._mangled(node.id)
-        if node.id in ("__class__", DOOR):
+        if node.id == "__class__" or node.id.startswith("__fxc_"):
             return node
         place = self._place_of(node.id)
         if place == "local":
@@ -180,9 +186,11 @@ class Rewriter(ast.NodeTransformer):
 
     def visit_Compare(self, node: ast.Compare) -> Any:
         """What ``a is b`` gives depends on the objects of a call: the door guards it."""
+        if len(node.ops) > 1:
+            return self._chained(node)
         self.generic_visit(node)
         right = node.comparators[0]
-        if len(node.ops) != 1 or isinstance(node.left, ast.Constant):
+        if isinstance(node.left, ast.Constant):
             return node
         if isinstance(right, ast.Constant) and not isinstance(right.value, bool):
             return node
@@ -198,6 +206,22 @@ class Rewriter(ast.NodeTransformer):
                 return self._door("unequal", node, node.left, right)
             case _:
                 return node
+
+    def _chained(self, node: ast.Compare) -> Any:
+        """``a < b < c`` as ``a < b and b < c``, with each operand computed once."""
+        if any(isinstance(each, ast.NamedExpr) for each in ast.walk(node)):
+            return self.generic_visit(node)
+        first = self._fresh("left")
+        return _bound(node, first, self.visit(node.left), self._chain(node, 0, first))
+
+    def _chain(self, node: ast.Compare, place: int, left: str) -> ast.expr:
+        """The comparisons from one on; ``left`` names its first operand."""
+        operator, right = node.ops[place], self.visit(node.comparators[place])
+        name = self._fresh("left")
+        made = self.visit(_placed(node, ast.Compare(_name(left), [operator], [_name(name)])))
+        if place + 1 < len(node.ops):
+            made = self._door("both", node, made, _later(self._chain(node, place + 1, name)))
+        return _bound(node, name, right, made)
 
     def visit_FormattedValue(self, node: ast.FormattedValue) -> Any:
         self.generic_visit(node)
@@ -217,10 +241,151 @@ class Rewriter(ast.NodeTransformer):
             node.value = self._door("settled", node.value, node.value)
         return node
 
+    # -------------------------------------------------------- structured statements
+
     def visit_For(self, node: ast.For) -> Any:
-        self.generic_visit(node)
-        node.iter = self._door("iterable", node.iter, node.iter)
-        return node
+        handed = self._handed[node]
+        iterable = self._door("iterable", node.iter, self.visit(node.iter))
+        if getattr(node, "plain", False):
+            node.iter = iterable
+            node.target = self.visit(node.target)
+            node.body, node.orelse = self._statements(node.body), self._statements(node.orelse)
+            return node
+        names = self._local(handed.at_head | handed.behind)
+        part, item = self._fresh("loop"), self._fresh("item")
+        begin = self._begin(
+            node,
+            part,
+            "loop",
+            [iterable],
+            [names, *self._kept(handed)],
+            node.stop,  # type: ignore[attr-defined]
+        )
+        target = _at(node, ast.Assign([self.visit(node.target)], _name(item)))
+        body = [target, *self._statements(node.body)]
+        return [begin, self._run(node, part, item, names, body), *self._resume(node, part, names)]
+
+    def visit_While(self, node: ast.While) -> Any:
+        handed = self._handed[node]
+        if getattr(node, "plain", False):
+            return self.generic_visit(node)
+        names = self._local(handed.at_head | handed.behind)
+        part = self._fresh("loop")
+        begin = self._begin(
+            node,
+            part,
+            "while_loop",
+            [],
+            [names, *self._kept(handed)],
+            node.stop,  # type: ignore[attr-defined]
+        )
+        asks = [
+            _call(part, "enters"),
+            _call(part, "test", self._test(node.test)),
+        ]
+        inner = [*self._statements(node.body), self._step(node, part)]
+        body = [ast.If(_at(node, ast.BoolOp(ast.Or(), asks)), inner, [])]
+        run = ast.For(_tuple(names, ast.Store()), _name(part), [*self._unbind(names), *body], [])
+        return [begin, _placed(node, run), *self._resume(node, part, names)]
+
+    def visit_If(self, node: ast.If) -> Any:
+        handed = self._handed[node]
+        if getattr(node, "plain", False) or not isinstance(node.test, _DECIDED_LATE):
+            return self.generic_visit(node)
+        names = self._local(handed.assigned)
+        part, arm = self._fresh("branch"), self._fresh("arm")
+        behind = tuple(name for name in names if name in handed.behind)
+        begin = self._begin(node, part, "branch", [self._test(node.test)], [names, behind])
+        body, orelse = self._statements(node.body), self._statements(node.orelse)
+        both = [ast.If(_name(arm), body, orelse)]
+        return [begin, self._run(node, part, arm, names, both), *self._resume(node, part, names)]
+
+    def visit_BoolOp(self, node: ast.BoolOp) -> Any:
+        return self._shortened(
+            node, "both" if isinstance(node.op, ast.And) else "either", self.visit
+        )
+
+    def _test(self, node: ast.expr) -> Any:
+        """An expression of which only the truth matters."""
+        match node:
+            case ast.BoolOp(ast.And()):
+                return self._shortened(node, "both_true", self._test)
+            case ast.BoolOp(ast.Or()):
+                return self._shortened(node, "either_true", self._test)
+            case ast.UnaryOp(ast.Not(), operand):
+                return self._door("negated", node, self._test(operand))
+            case _:
+                return self.visit(node)
+
+    def _shortened(self, node: ast.BoolOp, method: str, visit: Any) -> Any:
+        """``__fxc__.both(a, lambda: b)`` for ``a and b``."""
+        if any(isinstance(each, ast.NamedExpr) for each in ast.walk(node)):
+            return self.generic_visit(node)
+        *first, made = [visit(value) for value in node.values]
+        for value in reversed(first):
+            made = self._door(method, node, value, _later(made))
+        return made
+
+    def visit_UnaryOp(self, node: ast.UnaryOp) -> Any:
+        if isinstance(node.op, ast.Not):
+            return self._door("negated", node, self._test(node.operand))
+        return self.generic_visit(node)
+
+    def visit_IfExp(self, node: ast.IfExp) -> Any:
+        if any(isinstance(each, ast.NamedExpr) for each in ast.walk(node)):
+            return self.generic_visit(node)
+        arms = [_later(self.visit(each)) for each in (node.body, node.orelse)]
+        return self._door("chosen", node, self._test(node.test), *arms)
+
+    def _local(self, names: frozenset[str]) -> tuple[str, ...]:
+        return tuple(sorted(name for name in names if self._place_of(name) == "local"))
+
+    def _kept(self, handed: Handed) -> tuple[tuple[str, ...], ...]:
+        return self._local(handed.at_head), self._local(handed.behind)
+
+    def _fresh(self, kind: str) -> str:
+        self._count += 1
+        return f"__fxc_{kind}{self._count}__"
+
+    def _begin(
+        self, node: ast.stmt, part: str, kind: str, first: list[ast.expr], names: Any, *rest: Any
+    ) -> ast.stmt:
+        """``part = __fxc__.kind(first, line, names, …, locals())``."""
+        line = f"{self._code.co_filename}:{node.lineno}"
+        constants = [ast.Constant(each) for each in (line, *names, *rest)]
+        variables = ast.Call(_door_part("locals"), [], [])
+        call = ast.Call(_door_part(kind), [*first, *constants, variables], [])
+        return _placed(node, ast.Assign([_name(part, ast.Store())], call))
+
+    def _run(
+        self, node: ast.stmt, part: str, item: str, names: tuple[str, ...], body: list[Any]
+    ) -> ast.stmt:
+        """``for item, *names in part: body; part.step(locals())``."""
+        target = _tuple((item, *names), ast.Store())
+        body = [*self._unbind(names), *body, self._step(node, part)]
+        return _placed(node, ast.For(target, _name(part), body, []))
+
+    def _step(self, node: ast.stmt, part: str) -> ast.stmt:
+        return _placed(node, ast.Expr(_call(part, "step", ast.Call(_door_part("locals"), [], []))))
+
+    def _resume(self, node: ast.stmt, part: str, names: tuple[str, ...]) -> list[ast.stmt]:
+        """``names = part.state``."""
+        if not names:
+            return []
+        state = ast.Attribute(_name(part), "state", ast.Load())
+        made = ast.Assign([_tuple(names, ast.Store())], state)
+        return [_placed(node, each) for each in (made, *self._unbind(names))]
+
+    def _unbind(self, names: tuple[str, ...]) -> list[ast.stmt]:
+        """``if name is __fxc__.UNBOUND: del name``."""
+        return [
+            ast.If(
+                ast.Compare(_name(name), [ast.Is()], [_door_part("UNBOUND")]),
+                [ast.Delete([_name(name, ast.Del())])],
+                [],
+            )
+            for name in names
+        ]
 
     def visit_YieldFrom(self, node: ast.YieldFrom) -> Any:
         self.generic_visit(node)
@@ -346,6 +511,11 @@ class Rewriter(ast.NodeTransformer):
         return name
 
 
+# Tests of other kinds are known while capturing.
+_DECIDED_LATE = (
+    *(ast.Name, ast.Attribute, ast.Subscript, ast.Call, ast.Compare),
+    *(ast.BoolOp, ast.UnaryOp, ast.BinOp, ast.IfExp, ast.NamedExpr),
+)
 _LEAVING = (ast.Return, ast.Break, ast.Continue)
 
 
@@ -356,6 +526,42 @@ def _at(place: ast.AST, node: Any) -> Any:
         if isinstance(child, ast.expr) and not hasattr(child, "lineno"):
             _at(place, child)
     return node
+
+
+def _bound(place: ast.AST, name: str, value: ast.expr, made: ast.expr) -> ast.expr:
+    """``(lambda name: made)(value)``."""
+    args = ast.arguments([], [ast.arg(name)], None, [], [], None, [])
+    found: ast.expr = _placed(place, ast.Call(ast.Lambda(args, made), [value], []))
+    return found
+
+
+_N = TypeVar("_N", bound=ast.AST)
+
+
+def _later(value: ast.expr) -> ast.expr:
+    """``lambda: value``."""
+    made = ast.Lambda(ast.arguments([], [], None, [], [], None, []), value)
+    return ast.copy_location(made, value)
+
+
+def _placed(place: ast.AST, node: _N) -> _N:
+    """A new statement at the line of another, and all that is new in it."""
+    for each in ast.walk(node):
+        if isinstance(each, ast.stmt | ast.expr | ast.arg) and not hasattr(each, "lineno"):
+            ast.copy_location(each, place)
+    return node
+
+
+def _name(name: str, context: ast.expr_context | None = None) -> ast.expr:
+    return ast.Name(name, context or ast.Load())
+
+
+def _tuple(names: tuple[str, ...], context: ast.expr_context) -> ast.expr:
+    return ast.Tuple([_name(name, context) for name in names], context)
+
+
+def _call(owner: str, method: str, *args: ast.expr) -> ast.expr:
+    return ast.Call(ast.Attribute(_name(owner), method, ast.Load()), list(args), [])
 
 
 def _door_part(name: str) -> ast.expr:
@@ -382,44 +588,22 @@ def _class_of(code: CodeType) -> str:
 
 
 _INNER = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
-_COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
 
 def _scope_of(function: FunctionNode) -> _Scope:
     """The names that are local to a function, and those it declares global."""
-    names = set(parameters(function.args))
+    body = function.body if isinstance(function.body, list) else [function.body]
     declared: set[str] = set()
     elsewhere: set[str] = set()
-    todo: list[tuple[ast.AST, bool]] = [
-        (child, False)
-        for child in (function.body if isinstance(function.body, list) else [function.body])
-    ]
+    todo: list[ast.AST] = list(body)
     while todo:
-        node, comprehended = todo.pop()
+        node = todo.pop()
         match node:
-            case ast.Name(id, ast.Store() | ast.Del()):
-                if not comprehended:
-                    names.add(id)
-            case ast.NamedExpr(ast.Name(id)):
-                names.add(id)
-            case ast.Import(aliases) | ast.ImportFrom(_, aliases):
-                names.update((a.asname or a.name).split(".")[0] for a in aliases)
-            case ast.ExceptHandler(_, str(name)) | ast.MatchAs(_, str(name)):
-                names.add(name)
-            case ast.MatchStar(str(name)):
-                names.add(name)
-            case ast.MatchMapping(_, _, str(name)):
-                names.add(name)
             case ast.Nonlocal(found):
                 elsewhere.update(found)
             case ast.Global(found):
                 declared.update(found)
-            case ast.FunctionDef(name) | ast.AsyncFunctionDef(name) | ast.ClassDef(name):
-                names.add(name)
-        if isinstance(node, _INNER):
-            if isinstance(node, ast.FunctionDef):
-                todo.extend((each, comprehended) for each in node.decorator_list)
-            continue
-        inside = comprehended or isinstance(node, _COMPREHENSIONS)
-        todo.extend((child, inside) for child in ast.iter_child_nodes(node))
-    return _Scope(frozenset(names - declared - elsewhere), frozenset(declared))
+        if not isinstance(node, _INNER):
+            todo.extend(ast.iter_child_nodes(node))
+    names = assigned(body).union(parameters(function.args))
+    return _Scope(names - declared - elsewhere, frozenset(declared))

@@ -40,9 +40,10 @@ class Respecialise(BaseException):
     Not an Exception, so that a handler in the user's program does not stop it.
     """
 
-    def __init__(self, names: frozenset[str]) -> None:
+    def __init__(self, names: frozenset[str], error: CaptureError | None = None) -> None:
         super().__init__(names)
         self.names = names
+        self.error = error  # why a loop or branch is not captured as a whole
 
 
 class Session:
@@ -54,6 +55,7 @@ class Session:
         self.guards: dict[Guard, None] = {}
         self.error: CaptureError | None = None
         self.door: Any = None  # the Door of this capture, see door.py
+        self.statements: list[Any] = []  # those being captured, see structured.py
         self.handles = False  # the program has handlers of exceptions
         self.labels: dict[str, str] = {}  # of inputs that are symbols, by the symbol's name
         # Which inputs a scalar follows from; scalars that depend on elements of arrays have none.
@@ -64,9 +66,10 @@ class Session:
         # writes in control.py). Arrays of the outermost level are not listed.
         self.bases: dict[Value, Value] = {}
         self.homes: dict[Value, int] = {}
-        self.region = 0
+        self.twins: dict[Value, list[Value]] = {}  # arrays that may be one, see ``may_be_one``
         # Counters of the loops that are being captured: their first number, and one past the last.
         self.counters: dict[str, tuple[Dim | None, Dim | None]] = {}
+        self.region = 0
         self._region_count = 0
         self._regions: list[OpenRegion] = []  # from the outermost to the innermost
         self._open = {0}
@@ -140,6 +143,17 @@ class Session:
         self._regions.append(OpenRegion(self.region, kind, began))
         self._open.add(self.region)
 
+    def reenter_region(self, region: OpenRegion) -> None:
+        """Go on with a region that was left."""
+        self.region = region.number
+        self._regions.append(region)
+        self._open.add(region.number)
+
+    @property
+    def innermost(self) -> OpenRegion:
+        """The current region, of those that are not the outermost."""
+        return self._regions[-1]
+
     def leave_region(self) -> None:
         """End the region: its values are gone."""
         self._open.discard(self._regions.pop().number)
@@ -206,6 +220,11 @@ class Session:
             self._check_distinct(target)
             root = self.root(target)
             self._check_region_write(root)
+            if root in self.twins:
+                raise refuse(
+                    "a write to an array that a loop or a branch may have replaced by another one "
+                    "cannot be captured; write to a copy of it"
+                )
             self.written[root] = self._count
 
     def _check_region_write(self, root: Value) -> None:
@@ -221,6 +240,32 @@ class Session:
                     "a write, inside a loop, to an array from outside of it on whose elements the "
                     "loop relies before cannot be captured; use a copy of it there"
                 )
+
+    def may_be_one(self, left: Value, right: Value) -> None:
+        """Note that two arrays may be one at run time, which nobody may see from now on."""
+        for one, other in ((left, right), (right, left)):
+            self.twins.setdefault(self.root(one), []).append(self.root(other))
+
+    def check_results(self, values: Iterable[Value], inputs: Iterable[Value]) -> None:
+        """Refuse results of which the caller could see whether they are one array or two."""
+        roots = {self.root(value) for value in values}
+        seen = roots.union(inputs)
+        if any(other in seen for root in roots for other in self.twins.get(root, ())):
+            raise refuse(
+                "a result that is one array in one case and another, or a new one, in the other "
+                "cannot be captured; return a copy"
+            )
+
+    def no_longer_one(self, value: Value) -> None:
+        """Forget what ``may_be_one`` has noted of an array, which is gone."""
+        for other in self.twins.pop(value, ()):
+            self.twins[other].remove(value)
+            if not self.twins[other]:
+                del self.twins[other]
+
+    def made_in(self, value: Value) -> int:
+        """The number of the region that a value was made in; 0 is the outermost."""
+        return self._made_in.get(value, 0)
 
     def _check_distinct(self, target: Value) -> None:
         """Refuse a write to, or through, a view in which one element stands at several places.

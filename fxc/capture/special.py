@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from .containers import External
+from .counted import backwards, enumerated, range_of, zipped
 from .creation import is_array
 from .objects import MISSING
 from .operands import Traced, operand, record
@@ -140,4 +141,8 @@ SPECIAL: dict[Any, Callable[..., Any]] = {
     isinstance: _isinstance,
     **{kind: _text(kind) for kind in (str, repr, ascii, format)},
     next: _next,
+    range: lambda door, *args: range_of(*args),
+    enumerate: lambda door, *args, **kwargs: enumerated(*door.runnables(args), **kwargs),
+    zip: lambda door, *args, **kwargs: zipped(*door.runnables(args), **kwargs),
+    reversed: lambda door, *args: backwards(*door.runnables(args)),
 }

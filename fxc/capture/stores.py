@@ -30,6 +30,9 @@ from .operands import Traced
 from .outside import Known, Outside
 from .reads import DELETED, Reads, label_of, name_of, no_attribute
 from .session import Session, refuse
+from .traced_int import TracedInt, known_ints
+
+_ONE_OBJECT = range(-5, 257)  # the ints of which CPython has one object each
 
 
 class Stores(Reads):
@@ -209,6 +212,13 @@ class Stores(Reads):
         """``a is b``; what is two objects now may be one in another call."""
         if isinstance(a, bool) and isinstance(b, bool):
             return bool(a) is bool(b)
+        if TracedInt in (type(a), type(b)) and a is not b:
+            left, right = known_ints((a, b))
+            if type(left) is not type(right) or left != right:
+                return False
+            if left not in _ONE_OBJECT:
+                raise refuse("'is' of two equal ints cannot be captured; use ==")
+            return True
         if a is not b:
             self.outside.guard_distinct(a, b)
         return a is b

@@ -14,12 +14,15 @@ from fxc.ir.symbols import (
     Symbol,
     SymExpr,
     SymFunc,
+    decide,
     floordiv,
     guard,
     hint,
+    is_monotonic,
     maximum,
     minimum,
     mod,
+    substitute,
     symbols_of,
 )
 
@@ -296,9 +299,28 @@ def _compared(name: str, left: Dim, relation: str, right: Dim) -> Any:
     session = current()
     if not session.varies(left - right):
         return guard(left, relation, right)
+    decided = decide_in_loops(left, relation, right)
+    if decided is not None:
+        return decided
     found = _by_operator(name, left, right)
     session.relations[found._value] = left, relation, right
     return found
+
+
+def decide_in_loops(left: Dim, relation: str, right: Dim) -> bool | None:
+    """Whether a relation holds in each iteration of the loops around, or in none."""
+    found = decide(left, relation, right)
+    difference, session = left - right, current()
+    counters = [each for each in symbols_of(difference) if each in session.counters]
+    if found is not None or relation in ("==", "!=") or len(counters) != 1:
+        return found
+    (counter,) = counters
+    low, high = session.counters[counter]
+    if low is None or high is None or not is_monotonic(difference, counter):
+        return None
+    ends = [substitute(difference, {counter: end}) for end in (low, high - 1)]
+    both = {decide(end, relation, 0) for end in ends}
+    return both.pop() if len(both) == 1 else None
 
 
 def _by_bits(name: str, dim: Dim, other: int) -> Dim | None:

@@ -12,7 +12,7 @@ from fxc.ir.graph import Literal
 from fxc.ir.symbols import guard
 from fxc.ir.types import ArrayType, ScalarType
 
-from .operands import TracedValue, operand, record, wrap
+from .operands import Traced, TracedValue, operand, record, wrap
 from .python_numbers import arithmetic, rounded, to_int, to_python
 from .reductions import reduce
 from .session import current, refuse
@@ -234,6 +234,8 @@ def _define_binary(name: str, numpy_name: str) -> None:
     def compute(left: Any, right: Any) -> Any:
         if not (taken(left) and taken(right)):
             return NotImplemented
+        if any(isinstance(x, Traced) and x._run is not None for x in (left, right)):
+            return NotImplemented  # the other one knows better
         if _is_python_scalar(left) and _is_python_scalar(right):
             return arithmetic(name, left, right)
         if isinstance(left, list | tuple) or isinstance(right, list | tuple):

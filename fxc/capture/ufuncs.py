@@ -66,6 +66,7 @@ def writable(out: Any) -> Value:
 
 def in_place(name: str, target: TracedValue, other: Any) -> Any:
     """``target op= other`` for a traced array."""
+    other = other._beside(target) if isinstance(other, Traced) else other
     value = operand(other)
     if name == "matmul" and (target._value.type.rank < 1 or type_of(value).rank < 2):
         raise ValueError(

@@ -62,6 +62,18 @@ class GraphBuilder:
             if len(self._blocks) == depth:
                 self._blocks.pop()
 
+    def append(self, node: Node) -> None:
+        """Add a node that was made for another region."""
+        self._blocks[-1].append(node)
+
+    def open(self, nodes: Sequence[Node] = ()) -> None:
+        """Collect nodes for an inner region, which has some already, until ``close``."""
+        self._blocks.append(list(nodes))
+
+    def close(self) -> tuple[Node, ...]:
+        """The nodes of the innermost open region, which ends."""
+        return tuple(self._blocks.pop())
+
     def finish(self, params: Sequence[Value], results: Sequence[Operand]) -> Region:
         """The nodes of the innermost open region, as a Region."""
         return Region(tuple(params), self.nodes, tuple(results))

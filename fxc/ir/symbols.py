@@ -460,6 +460,35 @@ def _compare(left: int, relation: str, right: int) -> bool:
             raise ValueError(relation)
 
 
+def is_monotonic(dim: Dim, name: str) -> bool:
+    """Whether ``dim`` never falls, or never grows, with a symbol, by its form.
+
+    >>> i, n = symbol("i", lower=0), symbol("n", lower=1)
+    >>> is_monotonic(n - i * i, "i"), is_monotonic(i * i - n * i, "i")
+    (True, False)
+    """
+    if not isinstance(dim, SymExpr):
+        return True
+    signs = set()
+    linear = True
+    for monomial, coefficient in dim.terms:
+        degree = sum(isinstance(atom, Symbol) and atom.name == name for atom in monomial)
+        if any(
+            name in symbols_of(part)
+            for atom in monomial
+            if isinstance(atom, SymFunc | Computed)
+            for part in ((atom.left, atom.right) if isinstance(atom, SymFunc) else atom.over)
+        ):
+            return False
+        if degree:
+            lows = [atom.lower if isinstance(atom, Symbol) else None for atom in monomial]
+            signs.add(
+                coefficient > 0 if all(low is not None and low >= 0 for low in lows) else None
+            )
+            linear &= degree == 1
+    return linear or (len(signs) == 1 and None not in signs)
+
+
 _NEGATED = {"==": "!=", "!=": "==", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
 
 
@@ -474,6 +503,10 @@ class Guard:
     def holds(self, values: Mapping[str, int]) -> bool:
         """Whether the relation holds for these values of the symbols."""
         return _compare(evaluate(self.left, values), self.relation, evaluate(self.right, values))
+
+    def holds_now(self) -> bool:
+        """Whether the relation holds in the call being captured."""
+        return _compare(hint(self.left), self.relation, hint(self.right))
 
     def __str__(self) -> str:
         return f"{self.left} {self.relation} {self.right}"
@@ -490,11 +523,17 @@ _recorders = _Recorders()
 @contextmanager
 def recording(guards: dict[Guard, None]) -> Iterator[dict[Guard, None]]:
     """Collect the guards that are taken inside the block (a dict keeps their order)."""
+    depth = len(_recorders.stack)
     _recorders.stack.append(guards)
     try:
         yield guards
     finally:
-        _recorders.stack.pop()
+        del _recorders.stack[depth:]
+
+
+def recorders() -> list[dict[Guard, None]]:
+    """Who listens on this thread, the last one alone: for recordings that are no block."""
+    return _recorders.stack
 
 
 def guard(left: Dim, relation: str, right: Dim) -> bool:

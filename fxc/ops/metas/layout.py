@@ -136,6 +136,18 @@ def iteration_order(rank: int, operands: Sequence[ArrayType]) -> tuple[int, ...]
     return tuple(reversed(inner_first))
 
 
+def _descends(kind: ArrayType) -> bool:
+    """Whether no axis moves by more than those before it: C order is NumPy's then, also where some
+    sizes are 1.
+    """
+    moving = [stride for stride in kind.strides if stride != 0]
+    sizes = hints(moving)
+    if sizes != tuple(sorted(sizes, reverse=True)) or (sizes and sizes[-1] < 0):
+        return False
+    pairs = zip(moving, [*moving[1:], 0], strict=True)
+    return all(guard(left, ">=", right) for left, right in pairs)
+
+
 def pointwise_strides(shape: Shape, operands: Sequence[ArrayType], itemsize: int) -> Strides:
     """Strides of what a pointwise operator allocates for operands of these types."""
     if len(shape) < 2:
@@ -149,6 +161,8 @@ def pointwise_strides(shape: Shape, operands: Sequence[ArrayType], itemsize: int
     for kind in distinct:
         for dim in (*kind.shape, *kind.strides):
             if not isinstance(dim, int):
+                if all(map(_descends, distinct)):
+                    return fresh_strides(shape, itemsize)
                 order = iteration_order(len(shape), distinct)
                 return ordered_strides(shape, order, itemsize)
     return _static_strides(shape, distinct, itemsize)

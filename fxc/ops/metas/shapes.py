@@ -183,10 +183,12 @@ def normalize_slice(start: Dim | None, stop: Dim | None, step: Dim | None, dim: 
 def slice_length(spec: SliceSpec) -> Dim:
     """The number of elements a normalised slice takes."""
     start, stop, step = spec.start, spec.stop, spec.step
+    if step == 1:
+        return stop - start if guard(start, "<=", stop) else 0
     if guard(step, ">", 0):
         if not guard(start, "<", stop):
             return 0
-        return stop - start if step == 1 else (stop - start + step - 1) // step
+        return (stop - start + step - 1) // step
     if not guard(stop, "<", start):
         return 0
     return start - stop if step == -1 else (start - stop - step - 1) // -step

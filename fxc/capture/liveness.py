@@ -1,0 +1,176 @@
+"""Which variables a branch or a loop has to hand on: those that are read afterwards.
+
+A statement list is looked at from its end to its begin, loops until nothing changes: a variable is
+live where its value may still be read. What cannot be followed (``try``, ``match``, inner
+functions) counts as reading all that it names.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable
+
+from fxc.ir.records import frozen
+
+Names = frozenset[str]
+_NONE: Names = frozenset()
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+_COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+
+
+@frozen
+class Handed:
+    """The variables that a statement assigns: all, those live behind it, those live at its head."""
+
+    assigned: Names
+    behind: Names
+    at_head: Names = _NONE
+
+
+def handed_on(body: list[ast.stmt]) -> dict[ast.stmt, Handed]:
+    """What each branch and loop among the statements of a function hands on."""
+    liveness = _Liveness(_captured(body))
+    liveness.before(body, _NONE)
+    return liveness.found
+
+
+class _Liveness:
+    def __init__(self, captured: Names) -> None:
+        self._captured = captured  # by inner functions, which may run at any time
+        self.found: dict[ast.stmt, Handed] = {}
+
+    def before(self, body: list[ast.stmt], live: Names) -> Names:
+        """What is live before the statements, if ``live`` is behind them."""
+        for statement in reversed(body):
+            live = self._before(statement, live)
+        return live
+
+    def _before(self, statement: ast.stmt, live: Names) -> Names:
+        match statement:
+            case ast.If(test, body, orelse):
+                self._note(statement, live)
+                arms = self.before(body, live) | self.before(orelse, live)
+                return arms | read(test)
+            case ast.For(target, iterable, body, orelse):
+                behind = self.before(orelse, live)
+                stop = _flag(statement)
+                head = behind
+                while True:
+                    again = self.before(body, head | behind | stop) - stored(target) | read(target)
+                    if again <= head:
+                        break
+                    head |= again
+                self._note(statement, behind, again)
+                return head | read(iterable)
+            case ast.While(test, body, orelse):
+                behind = self.before(orelse, live) | read(test)
+                stop = _flag(statement)
+                head = behind
+                while True:
+                    again = self.before(body, head | stop)
+                    if again <= head:
+                        break
+                    head |= again
+                self._note(statement, self.before(orelse, live), again | read(test))
+                return head
+            case ast.With(items, body):
+                inner = self.before(body, live)
+                return inner.union(*(read(item) for item in items))
+            case ast.Return(value):
+                return read(value) if value is not None else _NONE
+            case ast.Try() | ast.Match() | ast.AsyncFor() | ast.AsyncWith():
+                live = live | read(statement)
+                for part in _blocks(statement):
+                    self.before(part, live)
+                return live
+            case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
+                return (live - {statement.name}) | read(statement)
+            case ast.AugAssign():
+                return live | read(statement)
+            case ast.Assign(targets):
+                kills = frozenset[str]().union(*(stored(target) for target in targets))
+                return (live - kills) | read(statement)
+            case ast.AnnAssign(target, _, value) if value is not None:
+                return (live - stored(target)) | read(statement)
+            case _:
+                return live | read(statement)
+
+    def _note(self, statement: ast.stmt, behind: Names, at_head: Names = _NONE) -> None:
+        names = assigned([statement])
+        captured = self._captured
+        self.found[statement] = Handed(
+            names, names & (behind | captured), names & (at_head | captured)
+        )
+
+
+def _flag(loop: ast.stmt) -> Names:
+    stop = getattr(loop, "stop", None)
+    return frozenset((stop,)) if stop else _NONE
+
+
+def _blocks(statement: ast.AST) -> Iterable[list[ast.stmt]]:
+    for holder in (
+        statement,
+        *getattr(statement, "handlers", ()),
+        *getattr(statement, "cases", ()),
+    ):
+        for name in ("body", "orelse", "finalbody"):
+            if getattr(holder, name, None):
+                yield getattr(holder, name)
+
+
+def read(node: ast.AST) -> Names:
+    """The names that are read somewhere in a node; ``x += 1`` and ``del x`` read x."""
+    found = set()
+    for each in ast.walk(node):
+        if isinstance(each, ast.Name) and not isinstance(each.ctx, ast.Store):
+            found.add(each.id)
+        elif isinstance(each, ast.AugAssign) and isinstance(each.target, ast.Name):
+            found.add(each.target.id)
+    return frozenset(found)
+
+
+def stored(target: ast.AST) -> Names:
+    """The names that a target of an assignment binds."""
+    return frozenset(
+        each.id
+        for each in ast.walk(target)
+        if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)
+    )
+
+
+def assigned(nodes: Iterable[ast.AST]) -> Names:
+    """The names that nodes may bind or delete, but for those of inner functions."""
+    found: set[str] = set()
+    todo = [(node, False) for node in nodes]
+    while todo:
+        node, comprehended = todo.pop()
+        match node:
+            case ast.Name(id, ast.Store() | ast.Del()):
+                if not comprehended:
+                    found.add(id)
+            case ast.NamedExpr(ast.Name(id)):
+                found.add(id)
+            case ast.Import(aliases) | ast.ImportFrom(_, aliases):
+                found.update((each.asname or each.name).split(".")[0] for each in aliases)
+            case ast.MatchAs(_, str(name)) | ast.MatchStar(str(name)):
+                found.add(name)
+            case ast.MatchMapping(_, _, str(name)) | ast.ExceptHandler(_, str(name)):
+                found.add(name)
+            case ast.FunctionDef(name) | ast.AsyncFunctionDef(name) | ast.ClassDef(name):
+                found.add(name)
+        if isinstance(node, _FUNCTIONS):
+            continue
+        inside = comprehended or isinstance(node, _COMPREHENSIONS)
+        todo += [(child, inside) for child in ast.iter_child_nodes(node)]
+    return frozenset(found)
+
+
+def _captured(body: list[ast.stmt]) -> Names:
+    """The names that inner functions use."""
+    found: Names = _NONE
+    for statement in body:
+        for each in ast.walk(statement):
+            if isinstance(each, (*_FUNCTIONS, ast.GeneratorExp)):
+                found |= read(each) | assigned(ast.iter_child_nodes(each))
+    return found

@@ -1,0 +1,52 @@
+"""What a loop's body relies on, for every iteration."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fxc.ir.symbols import Dim, Guard, decide, guard, is_monotonic, substitute, symbols_of
+
+from .session import refuse
+
+
+def check_guards(
+    taken: dict[Guard, None], name: str | None, low: Dim | None, high: Dim | None
+) -> None:
+    """What the body relied on must hold for each iteration, not for the first alone.
+
+    What grows, or falls, with the loop's counter holds in between if it holds at both ends.
+    """
+    for each in taken:
+        difference = each.left - each.right
+        if name not in symbols_of(difference):
+            guard(each.left, each.relation, each.right)
+            continue
+        relations = (">", "<") if each.relation == "!=" else (each.relation,)
+        known = low is not None and high is not None and is_monotonic(difference, str(name))
+        if not known or not any(_hold(difference, str(name), low, high, r) for r in relations):
+            raise refuse(
+                f"the body of a loop relies on '{each}', which does not hold for every "
+                f"{name}; use np.where for what differs between iterations"
+            )
+
+
+def _hold(difference: Dim, name: str, low: Any, high: Any, relation: str) -> bool:
+    """Whether ``difference relation 0`` at both ends of a loop, if it runs at all."""
+    values = [substitute(difference, {name: end}) for end in (low, high - 1)]
+    asked = [value for value in values if not _follows(value, relation, high - low)]
+    if not all(Guard(value, relation, 0).holds_now() for value in asked):
+        return False
+    return all(guard(value, relation, 0) for value in asked)
+
+
+def _follows(value: Dim, relation: str, count: Dim) -> bool:
+    """Whether ``value relation 0`` for each positive ``count``."""
+    match relation:
+        case ">":
+            return decide(value, ">=", count) is True
+        case ">=":
+            return decide(value + 1, ">=", count) is True
+        case "<" | "<=":
+            return _follows(-value, ">" if relation == "<" else ">=", count)
+        case _:
+            return False

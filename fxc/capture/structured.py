@@ -1,0 +1,317 @@
+"""Statements that become nodes with regions: what branches and loops of staged code share.
+
+See Note [Structured statements].
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from fxc.ir.graph import Literal, Node, Operand, Region, Value
+from fxc.ir.symbols import Guard, recorders
+from fxc.ir.types import ArrayType, ScalarType
+from fxc.ops.table import TABLE, Tag
+
+from .mixed import Mixed, mixed, mixed_dtype, mixed_parts
+from .operands import TracedValue, operand, wrap
+from .session import OpenRegion, Session, refuse
+from .traced_int import TracedInt
+from .traced_scalar import TracedScalar
+
+# Note [Structured statements]
+# Staged code has its branches and loops in this form (rewriting.py; jumps.py has replaced break,
+# continue and return before):
+#
+#     part = __fxc__.branch(test, names, locals())         part = __fxc__.loop(iterable, …)
+#     for arm, x, y in part:                               for item, x, y in part:
+#         if arm: …                                            target = item
+#         else: …                                              …
+#         part.step(locals())                                  part.step(locals())
+#     x, y = part.state                                    x, y = part.state
+#
+# ``x, y`` are the variables that the statement assigns and hands on (liveness.py). The object
+# decides what runs: one arm, or the iterations one by one, where the condition or the iterable is
+# known to Python; otherwise both arms, or the body once, each in a region of its own. Then ``step``
+# looks at what became of the variables, and ``state`` holds them for the code behind: what differs
+# is a result of the node. If that cannot be done, ``Respecialise`` starts the capture again with
+# the loop run by Python, or with the numbers that the condition follows from as constants.
+# A variable without a value is UNBOUND meanwhile.
+
+
+class _Unbound:
+    def __repr__(self) -> str:
+        return "UNBOUND"
+
+
+UNBOUND: Any = _Unbound()
+
+
+INT = ScalarType(np.dtype("i8"), weak=True)
+_LITTLE = 16  # nodes
+_CHEAP = frozenset({Tag.POINTWISE, Tag.VIEW})
+
+
+def _is_scalar(node: Node) -> bool:
+    return all(output.type.rank == 0 for output in node.outputs)
+
+
+class Recording:
+    """A region that is being recorded; it may be left and entered again."""
+
+    def __init__(self, session: Session, *, loop: bool = False) -> None:
+        self.session = session
+        self.guards: dict[Guard, None] | None = {} if loop else None
+        self.number = 0
+        self._region: OpenRegion | None = None
+        self._nodes: tuple[Node, ...] = ()
+
+    def enter(self) -> None:
+        session = self.session
+        if self._region is not None:
+            session.reenter_region(self._region)
+        else:
+            session.enter_region("arm" if self.guards is None else "loop", session.now)
+            self._region = session.innermost
+            self.number = session.region
+        session.builder.open(self._nodes)
+        if self.guards is not None:
+            recorders().append(self.guards)
+
+    def leave(self) -> None:
+        if self.guards is not None:
+            recorders().pop()
+        self._nodes = self.session.builder.close()
+        self.session.leave_region()
+
+    def __enter__(self) -> Recording:
+        self.enter()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.leave()
+
+    def params(self, kinds: Sequence[Any], names: Sequence[str | None]) -> list[Value]:
+        """Parameters of the region, which is entered."""
+        session = self.session
+        values = [session.builder.value(k, n) for k, n in zip(kinds, names, strict=True)]
+        session.made_here(values)
+        for value in values:
+            session.homes[value] = self.number
+        return values
+
+    def finished(self, params: Sequence[Value], results: Sequence[Operand]) -> Region:
+        return Region(tuple(params), self._nodes, tuple(results))
+
+    def is_harmless(self) -> bool:
+        """Whether all that is computed here may as well be computed in any case: it cannot raise,
+        and there is little of it.
+        """
+        return len(self._nodes) <= _LITTLE and all(
+            not TABLE[node.op].raises and TABLE[node.op].tag in _CHEAP and _is_scalar(node)
+            for node in self._nodes
+        )
+
+    def spill(self) -> None:
+        """Make what is computed here a part of the region around, which is entered."""
+        for node in self._nodes:
+            self.session.builder.append(node)
+            self.session.made_here(node.outputs)
+
+    def own(self, value: Value, seen: list[Value]) -> Value:
+        """An array as a result of this region, which is entered: what is not made here is copied.
+
+        The copy may be noticed where NumPy has one array under two names. ``seen`` takes in what
+        it may be one with: see ``Session.may_be_one``.
+        """
+        if self.is_fresh(value):
+            return value
+        seen.append(self.session.root(value))
+        copied: Value = self.session.record("copy", value, order="K")
+        return copied
+
+    def is_fresh(self, value: Value) -> bool:
+        """Whether an array was made in this region and is no view."""
+        session = self.session
+        return session.homes.get(value, 0) == self.number and value not in session.bases
+
+
+class Statement:
+    """A branch or a loop while it runs: gives the variables, takes them back, hands them on."""
+
+    def __init__(self, door: Any, line: str, names: Sequence[str], env: Mapping[str, Any]) -> None:
+        self.door = door
+        self.session: Session = door.session
+        self.line = line
+        self.names = tuple(names)
+        self.state = self.of(env)
+
+    def of(self, env: Mapping[str, Any]) -> list[Any]:
+        """The variables among all of a function."""
+        return [env.get(name, UNBOUND) for name in self.names]
+
+    def __iter__(self) -> Iterator[Any]:
+        return self  # type: ignore[return-value]
+
+    @property
+    def fallback(self) -> frozenset[str]:
+        """What must be constant, or run by Python, if the statement cannot be captured."""
+        return frozenset()
+
+    def differs(self, name: str, left: Any, right: Any, where: str) -> Exception:
+        """A variable that is one thing here, another there."""
+        return refuse(
+            f"{described(name)} is {kind_text(left)} {where} {kind_text(right)}, which cannot be "
+            "captured; make it the same kind of value in both cases"
+        )
+
+
+# ------------------------------------------------------------------ values of variables
+
+
+def is_number(x: Any) -> bool:
+    """Whether ``x`` is a scalar that a node may carry."""
+    return isinstance(x, np.generic) or type(x) in (
+        *(bool, int, float, complex),
+        *(TracedInt, TracedScalar, Mixed),
+    )
+
+
+def is_same(left: Any, right: Any) -> bool:
+    """Whether two values of a variable cannot be told apart."""
+    if left is right:
+        return True
+    if isinstance(left, TracedValue) and isinstance(right, TracedValue):
+        return left._value is right._value
+    if type(left) is not type(right):
+        return False
+    if type(left) is TracedInt:
+        return bool(left._dim == right._dim)
+    if type(left) is Mixed:
+        return is_same(left.number, right.number) and is_same(left.flag, right.flag)
+    if is_number(left):
+        return Literal(left) == Literal(right)
+    if type(left) is tuple:
+        return len(left) == len(right) and all(map(is_same, left, right))
+    return type(left) in (str, bytes) and bool(left == right)
+
+
+def array_of(x: Any) -> Value | None:
+    """The value of the graph of a traced array; None for anything else."""
+    if isinstance(x, TracedValue) and isinstance(x._value.type, ArrayType):
+        return x._value
+    return None
+
+
+def kind_of(x: Any) -> ArrayType | ScalarType | None:
+    """The type of a variable's value in a graph; None if it has none."""
+    if type(x) is Mixed:
+        return None
+    if type(x) is TracedInt:
+        return INT
+    if is_number(x) or array_of(x) is not None:
+        return operand(x).type
+    return None
+
+
+def joint_kinds(left: Any, right: Any) -> tuple[ArrayType | ScalarType, ...] | None:
+    """The types of the operands that stand for a variable which is either of two values.
+
+    One type if they are of the same, two for a number that is mixed; None for what cannot be.
+    """
+    kind = kind_of(left)
+    if kind is not None and kind == kind_of(right):
+        return (kind,)
+    dtype = mixed_dtype(left)
+    if dtype is None or mixed_dtype(right) != dtype:
+        return None
+    return ScalarType(dtype), ScalarType(np.dtype(bool))
+
+
+def parts_of(x: Any, kinds: tuple[ArrayType | ScalarType, ...]) -> list[Operand]:
+    """The operands that stand for a value, recorded here."""
+    return [operand(x)] if len(kinds) == 1 else list(mixed_parts(x))
+
+
+def of_parts(parts: Sequence[Operand]) -> Any:
+    """The variable that operands stand for."""
+    if len(parts) == 2:
+        return mixed(*parts)
+    (only,) = parts
+    return wrap(only) if isinstance(only, Value) else only.value
+
+
+Either = tuple[tuple[ArrayType | ScalarType, ...], Any, Any]
+
+
+def record_cond(
+    session: Session, test: Operand, arms: tuple[Recording, Recording], values: Sequence[Either]
+) -> list[Any]:
+    """The node for two arms that have been recorded; what each of the values becomes.
+
+    A value is given by the types of its operands and what it is in either arm.
+    """
+    results: list[list[Operand]] = []
+    seen: list[list[Value]] = []
+    for side, region in enumerate(arms, 1):
+        with region:
+            given: list[Operand] = []
+            for each in values:
+                seen.append([])
+                given += _given(region, each[side], each[0], seen[-1])
+        results.append(given)
+    regions = [region.finished((), given) for region, given in zip(arms, results, strict=True)]
+    outputs = iter(session.record("cond", test, (), on_true=regions[0], on_false=regions[1]))
+    made = []
+    for place, (kinds, _, _) in enumerate(values):
+        parts = [next(outputs) for _ in kinds]
+        for other in (*seen[place], *seen[place + len(values)]):
+            session.may_be_one(parts[0], other)
+        made.append(of_parts(parts))
+    return made
+
+
+def _given(
+    region: Recording, x: Any, kinds: tuple[ArrayType | ScalarType, ...], seen: list[Value]
+) -> list[Operand]:
+    """The operands for what an arm gives; the region is entered."""
+    if x is UNBOUND:
+        return [placeholder(region.session, kind) for kind in kinds]
+    found = array_of(x)
+    return parts_of(x, kinds) if found is None else [region.own(found, seen)]
+
+
+def kind_text(x: Any) -> str:
+    """What a message calls a value."""
+    if x is UNBOUND:
+        return "without a value"
+    kind = kind_of(x)
+    return f"a {type(x).__name__}" if kind is None else str(kind)
+
+
+def placeholder(session: Session, kind: ArrayType | ScalarType) -> Operand:
+    """A value of this type that nobody reads: of a variable that has none."""
+    if isinstance(kind, ScalarType):
+        zero: Any = kind.python_type(0) if kind.weak else kind.dtype.type(0)
+        return Literal(zero)
+    made: Value = session.record("empty", kind.shape, kind.dtype)
+    return made
+
+
+def truth(test: Any) -> Any:
+    """``test`` as a bool, or as a traced scalar that stands for one."""
+    if type(test) is TracedScalar:
+        return test
+    if type(test) is Mixed:
+        return test.number
+    found = array_of(test)
+    if found is not None and found.type.rank == 0:
+        return test[()]
+    return test.__ne__(0) if type(test) is TracedInt else bool(test)
+
+
+def described(name: str) -> str:
+    """A variable in a message; those of jumps.py stand for what the function returns."""
+    return "the result" if name.startswith("__fxc") else name

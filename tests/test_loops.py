@@ -1,0 +1,304 @@
+"""Loops and branches of Python are captured as nodes, and are as Python runs them."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import numpy as np
+import pytest
+
+import fxc
+from benchmarks.loop_programs import PROGRAMS, LoopProgram
+from fxc.capture.capture import capture
+from fxc.ir.graph import walk
+from tests.outcomes import difference, run
+
+
+def check(fn: Any, args: tuple[Any, ...], ulps: float = 0.0) -> Any:
+    """The compiled function, which does what the function does; called twice."""
+    program = fxc.compile(fn, fullgraph=True)
+    for _ in range(2):
+        expected, found = run(fn, copy.deepcopy(args)), run(program, copy.deepcopy(args))
+        assert difference(expected, found, lambda where: ulps) == ""
+    return program
+
+
+def control_nodes(fn: Any, args: tuple[Any, ...]) -> tuple[list[str], int]:
+    """The loops and branches of the captured graph, and the number of its nodes."""
+    ops = [node.op for node in walk(capture(fn, args, {}).graph.body)]
+    return [op for op in ops if op in ("fori_loop", "while_loop", "cond")], len(ops)
+
+
+@pytest.mark.parametrize("case", PROGRAMS, ids=[each.function.__name__ for each in PROGRAMS])
+def test_programs(case: LoopProgram) -> None:
+    args = case.arguments(np.random.default_rng(0), 9)
+    program = check(case.function, args)
+    info = program.cache_info()
+    assert (info.variants, info.eager_calls, dict(info.fallbacks)) == (1, 0, {})
+    assert control_nodes(case.function, args)[0]
+
+
+COUNTED = [each for each in PROGRAMS if each.function.__name__ in ("heat_1d", "jacobi_2d")]
+
+
+@pytest.mark.parametrize("case", COUNTED, ids=[each.function.__name__ for each in COUNTED])
+def test_the_graph_does_not_grow_with_the_trip_count(case: LoopProgram) -> None:
+    *arrays, _ = case.arguments(np.random.default_rng(0), 9)
+    sizes = {control_nodes(case.function, (*arrays, n))[1] for n in (5, 50, 10**6)}
+    assert len(sizes) == 1
+
+
+def summed(x, n):
+    s = 0.0
+    for i in range(n):
+        s += x[i]
+    return s
+
+
+def test_trip_counts_share_a_compilation() -> None:
+    program = fxc.compile(summed, fullgraph=True)
+    x = np.arange(1000.0)
+    for n in (0, 1, 2, 3, 1000):
+        expected, found = run(summed, (x, n)), run(program, (x, n))
+        assert difference(expected, found) == ""
+    assert program.cache_info().variants == 2  # one of them for no iteration
+
+
+def test_sizes_share_a_compilation() -> None:
+    program = fxc.compile(lambda x, y: (x * 2 + y[::-1]).max(), fullgraph=True)
+    for n in range(1, 101):
+        x = np.arange(float(n))
+        assert program(x, x) == (x * 2 + x[::-1]).max()
+    assert program.cache_info().variants <= 3
+
+
+def cond_rebind(x):
+    y = x * 2
+    if y[0] > 1:
+        y = y + 1
+    return y
+
+
+def cond_input(x):
+    if x[0] > 1:
+        x = x + 1
+    return x
+
+
+def cond_write(x):
+    if x[0] > 0.1:
+        x[1:] += 1
+    else:
+        x[0] = 7
+    return x.sum()
+
+
+def alias(A, B, c):
+    y = A if c[0] > 0.5 else B
+    y[0] = 1
+    return A + B
+
+
+def early(x):
+    for i in range(8):
+        for j in range(5):
+            if x[i] * j > 2.5:
+                return i * 10 + j
+    return None
+
+
+def early2(x):
+    for i in range(8):
+        for j in range(5):
+            if x[i] * j > 2.5:
+                return i * 10 + j
+    return -1
+
+
+def partial(x):
+    for i in range(20):
+        x[i] = 1.0
+    return x
+
+
+def grow(x):
+    out = []
+    for i in range(5):
+        out.append(x * i)
+    return out
+
+
+def shrink(x):
+    s = 0.0
+    while len(x) > 1:
+        s += x[0]
+        x = x[1:]
+    return s
+
+
+def swap_ret(A, B, n):
+    for _t in range(n):
+        B[:] = A * 0.5 + 1
+        A, B = B, A
+    return A, B
+
+
+def countdown(x, n):
+    s = 0
+    while n > 0:
+        s += x[n - 1]
+        n -= 1
+    return s
+
+
+def fib(n):
+    a, b = 0, 1
+    for _ in range(n):
+        a, b = b, a + b
+    return a
+
+
+def rows(A):
+    t = 0.0
+    for row in A:
+        t += row.sum()
+        row *= 2
+    return t
+
+
+def enum(A, v):
+    for i, (a, b) in enumerate(zip(A, v, strict=False)):
+        A[i] = a * b + i
+    return A
+
+
+def rev(x):
+    for i in reversed(range(1, len(x))):
+        x[i] += x[i - 1]
+    return x
+
+
+def tri(A):
+    n = A.shape[0]
+    s = np.zeros(n)
+    for i in range(n):
+        s[i] = A[i, :i].sum()
+    return s
+
+
+def lastvar(x):
+    for i in range(10):
+        t = x[i] * 2
+    return i, t
+
+
+def elsefor(x):
+    for i in range(10):
+        if x[i] > 2:
+            break
+    else:
+        x[0] = 9
+    return x
+
+
+def kinds0(x, n):
+    s = 0
+    for i in range(n):
+        s += x[i]
+    return s
+
+
+def maxloop(x):
+    m = x[0]
+    for i in range(1, len(x)):
+        if x[i] > m:
+            m = x[i]
+    return m
+
+
+def argm(x):
+    k = 0
+    for i in range(1, len(x)):
+        if x[i] > x[k]:
+            k = i
+    return k
+
+
+def chained(x):
+    c = 0
+    for i in range(len(x)):
+        if 0.2 < x[i] <= 0.8 and x[i] != 0.5:
+            c += 1
+    return c
+
+
+def relu(x):
+    s = 0.0
+    for i in range(10):
+        if x[i] > 0.5:
+            s += x[i]
+        else:
+            s -= 1.0
+    return s
+
+
+def brk(x):
+    s = 0.0
+    for i in range(10):
+        if x[i] > 0.7:
+            break
+        s = s + x[i]
+    return s
+
+
+CASES = {
+    cond_rebind: lambda x, A: (x,),
+    cond_write: lambda x, A: (x,),
+    early2: lambda x, A: (x,),
+    partial: lambda x, A: (x,),
+    grow: lambda x, A: (x,),
+    shrink: lambda x, A: (x,),
+    swap_ret: lambda x, A: (x, x * 2, 7),
+    countdown: lambda x, A: (x, 9),
+    fib: lambda x, A: (90,),
+    rows: lambda x, A: (A,),
+    enum: lambda x, A: (A, x[:6].copy()),
+    rev: lambda x, A: (x,),
+    tri: lambda x, A: (A[:, :6].copy(),),
+    lastvar: lambda x, A: (x,),
+    elsefor: lambda x, A: (x,),
+    kinds0: lambda x, A: (x, 10),
+    maxloop: lambda x, A: (x,),
+    argm: lambda x, A: (x,),
+    chained: lambda x, A: (x,),
+    relu: lambda x, A: (x,),
+    brk: lambda x, A: (x,),
+}
+
+
+@pytest.mark.parametrize("fn", CASES, ids=[each.__name__ for each in CASES])
+def test_statements(fn: Any) -> None:
+    r = np.random.default_rng(0)
+    check(fn, CASES[fn](r.random(10), r.random((6, 7))))
+
+
+@pytest.mark.parametrize("n", range(5))
+def test_names_that_go_round(n: int) -> None:
+    x = np.arange(6.0)
+    check(swap_ret, (x, x + 1, n))
+
+
+REFUSED = {
+    cond_input: "a result that is one array in one case and another, or a new one, in the other",
+    alias: "a write to an array that a loop or a branch may have replaced by another one",
+    early: "the result is py.int if the condition holds, else a NoneType",
+}
+
+
+@pytest.mark.parametrize("fn", REFUSED, ids=[each.__name__ for each in REFUSED])
+def test_refused(fn: Any) -> None:
+    x = np.random.default_rng(0).random(10)
+    args = (x, x * 2, x) if fn is alias else (x,)
+    with pytest.raises(fxc.CaptureError, match=REFUSED[fn]):
+        fxc.compile(fn, fullgraph=True)(*args)
