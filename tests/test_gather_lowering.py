@@ -224,11 +224,10 @@ loops f
   for i0 in 0:20
     t2 = maximum x[floordiv(i0, 5), mod(i0, 5)]  [any]
   raise if out_of_bounds(t2, 4)
-  for i3 in 0:4
-    t11 = wrap_index(t2, 4)
-    x[t11, i3 + 1] = add(x[t11, i3 + 1], x[3, i3 + 1])
-  copy: read before it is overwritten in x
-  bytes moved 224; copies 1""",
+  for i2 in 0:4
+    t6 = wrap_index(t2, 4)
+    x[t6, i2 + 1] = add(x[t6, i2 + 1], x[3, i2 + 1])
+  bytes moved 224; copies 0""",
         )
 
     def test_a_base_that_is_read_again_is_copied(self) -> None:
