@@ -74,6 +74,9 @@ LONG = 8  # vectors that a loop must have for the place of its stores to be look
 FAILED = "failed"  # the block that a failed check jumps to
 
 
+Place = tuple[str, str]  # registers: an index as it was given, and the size of the axis
+
+
 @mutable
 class Registers:
     """What the names of the loop IR are called in the function being written."""
@@ -84,6 +87,8 @@ class Registers:
     data: dict[str, str] = field(default_factory=dict)  # storages
     marks: dict[str, str] = field(default_factory=dict)  # what their loads and stores bear
     totals: dict[str, str] = field(default_factory=dict)  # accumulators: the current value
+    tests: dict[str, Place] = field(default_factory=dict)  # results of out_of_bounds: of what
+    wrapped: dict[Place, str] = field(default_factory=dict)  # places whose test was passed
     vector: str | None = None  # the variable whose iterations are the lanes
 
     def copy(self) -> Registers:
@@ -94,6 +99,8 @@ class Registers:
             self.data,
             self.marks,
             dict(self.totals),
+            dict(self.tests),
+            dict(self.wrapped),
             self.vector,
         )
 
@@ -227,8 +234,14 @@ class Emitter:
                 self.regs.atoms[name] = self.index(value, dtype, code)
             case Compute(name, dtype, op, args, arg_dtypes):
                 registers = [self.atom(a, d, code) for a, d in zip(args, arg_dtypes, strict=True)]
+                place = (registers[0], registers[-1])
+                if op == "wrap_index" and place in self.regs.wrapped:
+                    self.regs.atoms[name] = (self.regs.wrapped[place], 1)
+                    return
                 result = SCALAR_RULES[op].emit(code, registers, arg_dtypes, dtype)
                 self.regs.atoms[name] = (result, code.count)
+                if op == "out_of_bounds" and code.count == 1 and self.regs.marks:
+                    self.regs.tests[result] = place
             case Store():
                 self.store(stmt, code)
             case _:
@@ -714,8 +727,26 @@ class Emitter:
         f = self.function
         condition = self.atom(failed, BOOL, Lanes(f, 1))
         passed = f.new_label("passed")
+        if condition in self.regs.tests:
+            self._look_at(self.regs.tests[condition], passed)
+            return
         f.do(f"br i1 {condition}, label %{FAILED}, label %{passed}")
         f.start(passed)
+
+    def _look_at(self, place: Place, passed: str) -> None:
+        """Leave if an index is out of bounds. One that counts from the end takes the longer way."""
+        f, (index, size) = self.function, place
+        before, other = f.block, f.new_label("other")
+        likely = self.module.metadata('!{!"branch_weights", i32 1000, i32 1}')
+        inside = f.op(f"icmp ult i64 {index}, {size}")
+        f.do(f"br i1 {inside}, label %{passed}, label %{other}, !prof {likely}")
+        f.start(other)
+        moved = f.op(f"add i64 {index}, {size}")
+        inside = f.op(f"icmp ult i64 {moved}, {size}")
+        f.do(f"br i1 {inside}, label %{passed}, label %{FAILED}, !prof {likely}")
+        f.start(passed)
+        ways = f"[ {index}, %{before} ], [ {moved}, %{other} ]"
+        self.regs.wrapped[place] = f.op(f"phi i64 {ways}")
 
     def branch(self, stmt: If) -> None:
         f = self.function

@@ -25,6 +25,8 @@ from .loops import For, Load, Program, Stmt, Store, While, walk
 # Before a nest without such loops stands the call of a function that does nothing: LLVM then clears
 # the upper halves of the vector registers (vzeroupper). Scalar code between dirty ones runs at the
 # lower clock of 512-bit code.
+# A look at an index that passes gives the place that later accesses use (``Emitter._look_at``); the
+# way of an index that counts from the end is apart.
 # LLVM may not change a bit of a result: no instruction has fast-math flags.
 
 WORD = 8

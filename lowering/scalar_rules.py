@@ -7,6 +7,7 @@ numbers, and the table of all rules, are in ``python_rules``.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 
 import numpy as np
@@ -152,6 +153,10 @@ def _floor_divide(code: Lanes, args: Sequence[str], dtypes: DTypes, result: np.d
     dtype, (x, y) = dtypes[0], args
     if dtype.kind == "f":
         return _float_divmod(code, dtype, x, y)[0]
+    shift = _power_of_two(y)
+    if shift is not None:
+        by = code.const(shift, dtype)
+        return code.binary("ashr" if dtype.kind == "i" else "lshr", dtype, x, by)
     safe, is_zero, _ = _safe_divisor(code, dtype, x, y)
     quotient = code.binary("sdiv" if dtype.kind == "i" else "udiv", dtype, x, safe)
     if dtype.kind == "i":
@@ -166,6 +171,15 @@ def _floor_divide(code: Lanes, args: Sequence[str], dtypes: DTypes, result: np.d
     return code.select(is_zero, dtype, code.const(0, dtype), quotient)
 
 
+def _power_of_two(divisor: str) -> int | None:
+    """The exponent, if a divisor is a constant power of two: quotients and remainders that floor
+    are shifts and masks.
+    """
+    found = re.fullmatch(r"(?:splat \(i\d+ )?(\d+)\)?", divisor)
+    value = int(found[1]) if found is not None else 0
+    return value.bit_length() - 1 if value > 0 and value & (value - 1) == 0 else None
+
+
 def _signs_differ(code: Lanes, dtype: np.dtype, rest: str, divisor: str) -> str:
     """Whether ``rest`` is not 0 and its sign is not the divisor's."""
     zero = code.const(0, dtype)
@@ -177,6 +191,9 @@ def _remainder(code: Lanes, args: Sequence[str], dtypes: DTypes, result: np.dtyp
     dtype, (x, y) = dtypes[0], args
     if dtype.kind == "f":
         return _float_divmod(code, dtype, x, y)[1]
+    shift = _power_of_two(y)
+    if shift is not None:
+        return code.binary("and", dtype, x, code.const((1 << shift) - 1, dtype))
     safe, is_zero, overflows = _safe_divisor(code, dtype, x, y)
     rest = code.binary("srem" if dtype.kind == "i" else "urem", dtype, x, safe)
     if dtype.kind == "i":

@@ -228,6 +228,29 @@ def view_of_what_is_written(a: Any, n: Any) -> None:
     a[:, 0] = fxc.fori_loop(1, n, body, column[0])
 
 
+def looked_up(x: Any, places: Any) -> Any:
+    """Places read, and written, behind one look at each, also in branches and further loops."""
+
+    def body(i: Any, s: Any) -> Any:
+        x, total = s
+        at = places[i]
+        total = total + x[at]
+        x[at] = fxc.cond(total > 2, lambda: x[at] * 0.5, lambda: x[places[i - 1]] + 1)
+        return x, fxc.fori_loop(0, i, lambda k, t: t + x[at] * x[places[k]], total)
+
+    return fxc.fori_loop(1, places.shape[0], body, (x, x[places[0]]))
+
+
+def floored(x: Any, n: Any) -> Any:
+    """Quotients and remainders by constant powers of two, element by element and in lanes."""
+
+    def body(i: Any, s: Any) -> Any:
+        s[i] = s[i] // 4 + s[i - 1] % 8 + s[i] // 1 + s[i] % 1
+        return s
+
+    return fxc.fori_loop(1, n, body, x), x // 2, x % 16, x // 64, x % 64
+
+
 FLOATS = RNG.random(40)
 SQUARE = RNG.random((9, 9))
 CASES: list[tuple[Callable[..., Any], tuple[Any, ...]]] = [
@@ -258,6 +281,11 @@ CASES: list[tuple[Callable[..., Any], tuple[Any, ...]]] = [
     (twice_carried, (FLOATS, 5)),
     (read_outside, (FLOATS, 5)),
     (triangle, (SQUARE,)),
+    (looked_up, (RNG.random(6), RNG.integers(-6, 6, 15))),
+    *(
+        (floored, (RNG.integers(low, 127, 40).astype(kind), 40))
+        for kind, low in (("i1", -128), ("u1", 0), ("i4", -128), ("i8", -128), ("u8", 0))
+    ),
     *((sweeps, (SQUARE, n)) for n in (2, 3)),
     (sweeps_with_last, (FLOATS, 4)),
     (column_of_another, (SQUARE, RNG.random((9, 9)), 9)),
@@ -278,9 +306,15 @@ def test_native_loops_do_what_python_does(
     assert compiled.cache_info().eager_calls == 0
 
 
+BEYOND = [7, -8, 2**63 - 1, -(2**63)]
+
+
+@pytest.mark.parametrize("place", BEYOND)
 @pytest.mark.parametrize("function", [histogram, histogram_of_input])
-def test_what_raises_in_an_iteration_leaves_numpys_state(function: Callable[..., Any]) -> None:
-    inputs = (np.zeros(7, np.int64), np.array([0, 1, 9, 2]))
+def test_what_raises_in_an_iteration_leaves_numpys_state(
+    function: Callable[..., Any], place: int
+) -> None:
+    inputs = (np.zeros(7, np.int64), np.array([0, -7, place, 2]))
     compiled = fxc.compile(function)
     found = run(compiled, copy.deepcopy(inputs))
     assert isinstance(found.error, IndexError)
