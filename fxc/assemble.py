@@ -40,7 +40,7 @@ def assemble(graph: Graph) -> Assembled:
     module = lower(graph)
     entries = [segment.entry for segment in module.segments]
     table = b"".join(_inner_loop(ufunc, kind) for ufunc, kind in module.inner_loops)
-    engine = Engine(module.text, table, entries, loops=module.has_loops)
+    engine = Engine(module.text, table, entries, loops=module.user_loops)
     recipe = _recipe(graph, module, engine)
     boxed = tuple(s.op for s in module.program.body if isinstance(s, Boxed))
     return Assembled(module, engine, make_plan(recipe), boxed)

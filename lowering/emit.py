@@ -29,7 +29,7 @@ from fxc.ir.symbols import (
 from . import ends, interleaved
 from .accesses import rename
 from .addressing import byte_offset, split, step_of
-from .frame import finished, leave_vectors
+from .frame import finished, is_scalar, leave_vectors
 from .llvm_text import FunctionText, Lanes, ModuleText, memory_type, scalar_type
 from .loops import (
     Accumulate,
@@ -797,7 +797,7 @@ class Emitter:
     def _scalar_nest(self, stmt: For | While) -> Iterator[None]:
         """Around a loop of the user's program. See Note [Scalar loops]."""
         outer = self.in_scalar_nest
-        scalar = not any(isinstance(inner, Loop | Matmul) for inner in walk((stmt,)))
+        scalar = is_scalar(stmt)
         if scalar and not outer:
             self.function.do(leave_vectors(self.module))
         self.in_scalar_nest = scalar

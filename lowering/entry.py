@@ -16,7 +16,7 @@ from fxc.ir.types import ArrayType
 from .accesses import accesses, boxed_buffers
 from .bounds import Range, bounds, counter_ranges
 from .emit import FAILED, Emitter
-from .frame import Slot, alias_marks, has_loops, numbers
+from .frame import LoopKind, Slot, alias_marks, loops_of, numbers
 from .llvm_text import FunctionText, ModuleText, scalar_type
 from .loops import Boxed, Check, Loop, Program, Stmt, walk
 from .vector_math import definitions
@@ -56,8 +56,8 @@ class Module:
 
     ``arrays`` are the storages passed as array arguments, in order; ``arena`` is the size in bytes
     of the temporaries that live together in one more array. ``inner_loops`` name the contents of
-    the pointer table: (ufunc, dtype) each with its data pointer. ``has_loops``: see
-    Note [Scalar loops].
+    the pointer table: (ufunc, dtype) each with its data pointer. For ``user_loops``
+    see Note [Scalar loops].
     """
 
     text: str
@@ -66,7 +66,7 @@ class Module:
     arrays: tuple[str, ...]
     arena: Dim
     inner_loops: tuple[tuple[str, str], ...]
-    has_loops: bool
+    user_loops: LoopKind
 
 
 @frozen
@@ -105,8 +105,8 @@ def emit_module(graph: Graph, program: Program) -> Module:
     parts = [*declares, *_constants(program), math.text, *module.functions, *module.notes]
     text = "\n".join(part for part in parts if part)
     loops = tuple(module.inner_loops)
-    loops_within = has_loops(program)
-    return Module(text, program, tuple(segments), tuple(apart), size, loops, loops_within)
+    user_loops = loops_of(program)
+    return Module(text, program, tuple(segments), tuple(apart), size, loops, user_loops)
 
 
 def _segments(program: Program) -> Iterator[Segment]:
@@ -207,7 +207,7 @@ def _emit_segment(
     _bind_params(emitter, program)
     _bind_data(emitter, program, block, apart, arena.offsets, frame)
     kept: list[Slot] = []
-    if has_loops(program):
+    if loops_of(program) != "none":
         kept = _bind_numbers(emitter, program, block)
         emitter.regs.marks = alias_marks(module, list(emitter.regs.data), arena.meet)
     emitter.block(block)

@@ -6,19 +6,21 @@ See Note [Scalar loops].
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Literal as OneOf
 
 from fxc.ir.records import frozen
 from fxc.ir.symbols import product
 
 from .accesses import accesses
 from .llvm_text import FunctionText, ModuleText
-from .loops import For, Load, Program, Stmt, Store, While, walk
+from .loops import For, Load, Loop, Matmul, Program, Stmt, Store, While, walk
 
 # Note [Scalar loops]
-# A program with loops of the user's program (``For``) goes through LLVM's own -O2, others through
-# next to nothing. Its loops have scalar bodies, in which an index, an element or a carried number
-# should be in a register from one iteration to the next; lowering does not place those. What LLVM
-# has to know for that is said here:
+# A program with loops of the user's program (``For``) that are scalar code goes through LLVM's own
+# -O2, others through next to nothing: where there are loops over arrays inside, those have been
+# written as they are to be. In scalar code an index, an element or a carried number should be in a
+# register from one iteration to the next; lowering does not place those. What LLVM has to know for
+# that is said here:
 # - what holds one number is a slot of the stack frame, not memory: SROA makes it a register;
 # - accesses to different storages are in different alias scopes (``alias_marks``).
 # Loops in lanes, and those that do the rest of them, are marked as finished: not to be unrolled.
@@ -29,13 +31,22 @@ from .loops import For, Load, Program, Stmt, Store, While, walk
 # way of an index that counts from the end is apart.
 # LLVM may not change a bit of a result: no instruction has fast-math flags.
 
+LoopKind = OneOf["none", "array", "scalar"]
 WORD = 8
 NOTHING = '@"fxc.nothing"'  # a function that does nothing
 
 
-def has_loops(program: Program) -> bool:
-    """Whether there are loops of the user's program."""
-    return any(isinstance(stmt, For | While) for stmt in walk(program.body))
+def loops_of(program: Program) -> LoopKind:
+    """Which loops of the user's program there are: with nothing but scalar code in one of them?"""
+    found = [stmt for stmt in walk(program.body) if isinstance(stmt, For | While)]
+    if any(is_scalar(stmt) for stmt in found):
+        return "scalar"
+    return "array" if found else "none"
+
+
+def is_scalar(stmt: For | While) -> bool:
+    """Whether there are no loops over arrays in a loop."""
+    return not any(isinstance(inner, Loop | Matmul) for inner in walk((stmt,)))
 
 
 def numbers(program: Program, block: Sequence[Stmt]) -> dict[str, int]:

@@ -50,24 +50,26 @@ def target_machine(opt: int = 2) -> llvm.TargetMachine:
     )
 
 
-def _optimise(machine: llvm.TargetMachine, module: llvm.ModuleRef, loops: bool) -> None:
+def _optimise(machine: llvm.TargetMachine, module: llvm.ModuleRef, loops: str) -> None:
     """Inline what says that it wants to be, fold constants, drop what is never reached.
 
     Lowering writes vectors, hoists what does not change and loads each element once; instruction
     selection folds the rest. All of -O2 takes twenty times as long for code that runs no faster.
-    It is for ``loops`` of the user's program, whose bodies are scalar code.
+    It is for ``scalar`` loops of the user's program; what ``array`` ones carry gets registers.
     """
     llvm = _load_llvm()
     tuning = llvm.create_pipeline_tuning_options()
     tuning.speed_level = 2
     tuning.slp_vectorization = False
     builder = llvm.create_pass_builder(machine, tuning)
-    if loops:
+    if loops == "scalar":
         builder.getModulePassManager().run(module, builder)
         return
     passes = llvm.create_new_module_pass_manager()
     passes.add_always_inliner_pass()
     passes.add_global_dead_code_eliminate_pass()
+    if loops == "array":
+        passes.add_sroa_pass()
     passes.add_sccp_pass()
     passes.add_simplify_cfg_pass()
     passes.run(module, builder)
@@ -105,7 +107,7 @@ class Engine:
     """
 
     def __init__(
-        self, text: str, table: bytes, entries: Sequence[str], *, loops: bool = False
+        self, text: str, table: bytes, entries: Sequence[str], *, loops: str = "none"
     ) -> None:
         with _lock:
             llvm = _load_llvm()

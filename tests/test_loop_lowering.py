@@ -335,7 +335,7 @@ def test_carried_numbers_are_registers(
 ) -> None:
     text = fxc.compile(function).inspect(*inputs).llvm
     assert "alloca i8, i64 8" in text
-    assert "alloca" not in str(Engine(text, b"", [], loops=True).optimised)
+    assert "alloca" not in str(Engine(text, b"", [], loops="scalar").optimised)
 
 
 def test_code_without_loops_has_no_slots_and_no_marks() -> None:
