@@ -140,12 +140,13 @@ def test_one_compilation_serves_all_sizes(
 def test_nothing_around_is_read_into_the_result_or_written(
     update: Callable[..., Any], dynamic: bool
 ) -> None:
-    for size in (8, 9, 16, 25, 70, 200):
+    compiled = fxc.compile(update, fullgraph=True, dynamic=dynamic)
+    for size in (9, 25, 200):
         shape = (size + 14,) if update is line else (30, size + 14)
         ours, numpys = numbers(shape), numbers(shape)
         part = (..., slice(7, -7)) if update is line else (slice(7, -7), slice(7, -7))
         update(numpys[part])
-        fxc.compile(update, fullgraph=True, dynamic=dynamic)(ours[part])
+        compiled(ours[part])
         np.testing.assert_array_equal(ours, numpys)
 
 
