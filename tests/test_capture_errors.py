@@ -22,11 +22,30 @@ def loop(body: Any, init: Any) -> Any:
 
 
 def known_index_written(x):
-    idx = np.arange(3)
+    s, idx = x.copy(), np.arange(3)
 
-    def body(i, s):
+    def body(i):
         s[idx] += 1
         idx[0] = 2
+        return i + 1.0
+
+    return fxc.while_loop(lambda i: i < x.sum(), body, np.float64(0))
+
+
+def mask_written(x):
+    mask = x > 0
+    read = x.astype(int)[mask]
+    mask[:] = True
+    return read.sum()
+
+
+def mask_read_before_the_loop(x):
+    mask = x > 0
+    read = x[mask]
+
+    def body(i, s):
+        s[mask] = read
+        mask[0] = False
         return s
 
     return fxc.fori_loop(0, 3, body, x)
@@ -171,6 +190,16 @@ REFUSED = [
         lambda x: fxc.while_loop(lambda a: a.fill(1) or x.sum(), lambda a: a, x),
         (X,),
         "a write in the test of fxc.while_loop cannot be captured",
+    ),
+    (
+        mask_written,
+        (X,),
+        "a reduction of an array that was read by a mask, which was written since, cannot be",
+    ),
+    (
+        mask_read_before_the_loop,
+        (X,),
+        "a write, inside a loop, to an array from outside of it on whose elements the loop relies",
     ),
     (
         known_index_written,

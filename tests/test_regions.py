@@ -558,6 +558,18 @@ def nothing_happens(x, n):
     return fxc.fori_loop(n, n, body, np.float64(0))
 
 
+def by_a_mask_that_changes(x, n):
+    mask = x > 2
+
+    def body(i, s):
+        x[mask] *= 2
+        x[mask] = x[mask] + s
+        mask[i] = False
+        return s + x[i]
+
+    return fxc.fori_loop(0, n, body, np.float64(0)), mask
+
+
 BRANCHES = [
     one_arm, both_arms, arms_write_what_they_are_given, an_arm_gives_what_it_writes,
     arms_copy_one_array, nested_arms,
@@ -566,7 +578,7 @@ LOOPS = [
     row_by_row, through_a_view, through_a_view_of_a_view, two_views_of_one, a_temporary,
     parts_of_growing_size, a_view_read_before_and_after, only_read, loop_in_loop, branch_in_loop,
     loop_in_branch, indexed, at_a_computed_place, two_arrays_change_places, while_it_is_small,
-    carried_and_written, made_in_the_loop_around, part_of_an_input, nothing_happens,
+    by_a_mask_that_changes, carried_and_written, made_in_the_loop_around, part_of_an_input, nothing_happens,
 ]  # fmt: skip
 
 
@@ -635,6 +647,18 @@ def test_a_loop_that_raises_has_written_what_numpy_has():
         assert bool(expected.error) == bad
         assert not difference(expected, run(compiled, make()))
     assert compiled.cache_info().variants == 1
+
+
+@pytest.mark.parametrize("fn", [loop_in_loop, branch_in_loop, while_it_is_small])
+def test_exported_and_functionalized(fn, tmp_path):
+    expected = run(fn, (whole(), 2))
+    fxc.export(fn, whole(), 2).save(tmp_path / "loops.fxc")
+    assert not difference(expected, run(fxc.load(tmp_path / "loops.fxc"), (whole(), 2)))
+    x = whole()
+    result, written = fxc.functionalize(fn)(x, 2)
+    assert x.tolist() == whole().tolist()
+    assert written["x"].tolist() == expected.inputs[0].tolist()
+    assert str(result) == str(expected.result)
 
 
 class TestFunctionalText(TestCase):

@@ -58,10 +58,10 @@ def _known(arg: Any, session: Session) -> Any:
     op = TABLE[call.name]
     if op.tag not in _PURE or op.raises or op.name in DISTINCT:
         raise _Unknown
-    session.relied_on[session.root(arg)] = session.now
-    args = bind(op, call.args, call.kwargs)
+    args = [_known(each, session) for each in bind(op, call.args, call.kwargs)]
+    session.rely_on(session.root(arg), call.at)
     with np.errstate(all="ignore"):
-        return kernel_of(op.name)(*(_known(each, session) for each in args))
+        return kernel_of(op.name)(*args)
 
 
 def _check_known(dims: tuple[Dim, ...]) -> None:
@@ -85,7 +85,7 @@ def hold_same(left: Value, at: int, right: Value, later: int) -> bool:
     session = current()
     if left is right:
         root = session.root(left)
-        session.relied_on[root] = session.now
+        session.rely_on(root, min(at, later))
         return session.written.get(root, 0) <= min(at, later)
     first, second = session.made.get(left), session.made.get(right)
     if first is None or second is None or first.name != second.name or first.name in DISTINCT:

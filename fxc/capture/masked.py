@@ -125,6 +125,11 @@ class MaskedRead(Traced):
         exact = self.dtype.kind in "biu" and (dtype is None or np.dtype(dtype).kind in "iu")
         if neutral is None or not plain or not (exact or name in ("any", "all")):
             raise _refusal(f"in np.{name}")
+        if not _is_same_mask(self, self.mask, current().now):
+            raise refuse(
+                "a reduction of an array that was read by a mask, which was written since, cannot "
+                "be captured; reduce it before the mask changes"
+            )
         chosen = spread_mask(self.mask, self.behind)
         others = Literal(self.dtype.type(neutral))
         return reduce(name, record("where", chosen, self.whole, others), None, dtype)

@@ -78,7 +78,7 @@ class Session:
         # When a value was recorded, and an array last written (by its root): on the clock ``now``.
         self.made: dict[Value, Call] = {}
         self.written: dict[Value, int] = {}
-        self.relied_on: dict[Value, int] = {}  # when what an array holds was last made use of
+        self._relied_on: dict[Value, list[tuple[int, int]]] = {}  # see ``rely_on``
 
     def record(self, name: str, *args: Any, **kwargs: Any) -> Any:
         """Call an operator on operands; returns Values. See ``wrap``."""
@@ -227,6 +227,10 @@ class Session:
                 )
             self.written[root] = self._count
 
+    def rely_on(self, root: Value, at: int) -> None:
+        """Note that an array is taken to hold now what it held at that time."""
+        self._relied_on.setdefault(root, []).append((at, self._count))
+
     def _check_region_write(self, root: Value) -> None:
         """See Note [Region writes]."""
         home = self.homes.get(root, 0)
@@ -235,7 +239,9 @@ class Session:
                 return  # regions inside are of higher numbers
             if region.kind == "test":
                 raise refuse("a write in the test of fxc.while_loop cannot be captured")
-            if region.kind == "loop" and self.relied_on.get(root, -1) >= region.began:
+            if region.kind != "loop":
+                continue
+            if any(at <= region.began <= later for at, later in self._relied_on.get(root, ())):
                 raise refuse(
                     "a write, inside a loop, to an array from outside of it on whose elements the "
                     "loop relies before cannot be captured; use a copy of it there"
