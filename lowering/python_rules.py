@@ -387,7 +387,7 @@ _SHARED: dict[str, ScalarRule] = {
     "right_shift": ScalarRule(_right_shift, 2, typed=_as_result),
     "negative": ScalarRule(NUMPY_RULES["negative"].emit, typed=_as_result),
     "absolute": ScalarRule(NUMPY_RULES["absolute"].emit, typed=_as_result),
-    "int": ScalarRule(_to_int("trunc"), 2, typed=cast_types),
+    "int": ScalarRule(_to_int(""), 2, typed=cast_types),  # the cast truncates
     "round": ScalarRule(_to_int("rint"), 2, typed=cast_types),
     "fit": ScalarRule(_fit, 0, typed=_as_result),
 }

@@ -452,7 +452,8 @@ def _float_to_int(code: Lanes, x: str, source: np.dtype, result: np.dtype) -> st
 
 def _checked_to_int(code: Lanes, x: str, source: np.dtype, wide: np.dtype, limit: str) -> str:
     lowest = code.const(-(2.0 ** (8 * wide.itemsize - 1)), source)
-    x = code.intrinsic("trunc", source, (x,))
+    if wide == I32:  # there are floats between the lowest int32 and the integer below
+        x = code.intrinsic("trunc", source, (x,))
     inside = code.binary(
         "and", BOOL, code.compare("oge", source, x, lowest), code.compare("olt", source, x, limit)
     )
