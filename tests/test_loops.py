@@ -252,6 +252,313 @@ def brk(x):
     return s
 
 
+def alias_in_loop(a, n):
+    x = a
+    for _i in range(n):
+        a[0] += 1
+        x = x + 1
+    return x
+
+
+def write_param(a, n):
+    x = a
+    for _i in range(n):
+        x = x * 2
+        x += 1
+    return x
+
+
+def write_param0(a, n):
+    x = a
+    for _i in range(n):
+        x += 1
+        x = x * 2
+    return x
+
+
+def two_names(a, n):
+    x = np.zeros(5)
+    y = x
+    for i in range(n):
+        x = x + 1
+        y[0] = i
+    return x, y
+
+
+def nested_break(A):
+    c = 0
+    for i in range(6):
+        for j in range(7):
+            if A[i, j] > 0.9:
+                break
+            if A[i, j] < 0.1:
+                continue
+            c += 1
+    return c
+
+
+def while_true(x):
+    i = 0
+    while True:
+        if x[i] > 0.5:
+            break
+        i += 1
+    return i
+
+
+def while_else(x):
+    i = 0
+    while i < 9:
+        if x[i] > 5:
+            break
+        i += 1
+    else:
+        return -1
+    return i
+
+
+def gcd(a, b):
+    while b:
+        a, b = b, a % b
+    return a
+
+
+def helper_loop(x):
+    def inc(v, k):
+        for j in range(len(v)):
+            v[j] += k
+        return v
+
+    for i in range(6):
+        inc(x, i)
+    return x
+
+
+def compr(x):
+    return sum([x[i] * 2 for i in range(10)])
+
+
+def swap3(a, b, c, n):
+    for _ in range(n):
+        a[0] += 1
+        a, b, c = b, c, a
+    return a
+
+
+def cond_none(x):
+    if x[0] > 0.5:
+        pass
+    return x[1]
+
+
+def lists(x):
+    acc = [0.0, 0.0]
+    for i in range(10):
+        if x[i] > 0.5:
+            acc[0] += x[i]
+        else:
+            acc[1] += x[i]
+    return acc
+
+
+def state_dict(x):
+    d = {"s": 0.0}
+    for i in range(10):
+        d["s"] += x[i]
+    return d
+
+
+def f32(x):
+    s = 0.0
+    x = x.astype(np.float32)
+    for i in range(10):
+        s += x[i]
+    return s
+
+
+def intkinds(x):
+    k = 0
+    for i in range(10):
+        if x[i] > 0.5:
+            k = k + i
+    return k
+
+
+def boolflag(x):
+    found = False
+    for i in range(10):
+        if x[i] > 0.5:
+            found = True
+    return found
+
+
+def npflag(x):
+    ok = True
+    for i in range(10):
+        ok = ok and x[i] < 2
+    return ok
+
+
+def ternary(x):
+    s = 0.0
+    for i in range(10):
+        s += x[i] if x[i] > 0.5 else -x[i]
+    return s
+
+
+def minmax(x):
+    lo = x[0]
+    hi = x[0]
+    for v in x:
+        lo = min(lo, v)
+        hi = max(hi, v)
+    return lo, hi
+
+
+def dot_rows(A):
+    n = A.shape[0]
+    G = np.zeros((n, n))
+    for i in range(n):
+        for j in range(i + 1):
+            G[i, j] = G[j, i] = A[i] @ A[j]
+    return G
+
+
+def steps(x):
+    for i in range(0, 10, 3):
+        x[i] = i
+    for i in range(9, 0, -2):
+        x[i] -= i
+    return x
+
+
+def slices(x):
+    for k in range(1, 5):
+        x[k:] += x[:-k]
+    return x
+
+
+def wrap(x):
+    for i in range(10):
+        x[i] = x[i - 1] + 1
+    return x
+
+
+def condwrite(x, y):
+    for i in range(10):
+        if x[i] > 0.5:
+            y[i] = x[i]
+        else:
+            x[i] = y[i]
+    return y
+
+
+def raises(x):
+    for i in range(10):
+        if x[i] > 0.9:
+            raise ValueError("big")
+        x[i] = 0
+    return x
+
+
+def asserts(x):
+    for i in range(10):
+        assert x[i] < 5
+        x[i] += 1
+    return x
+
+
+def exc_partial(x, idx):
+    for i in range(6):
+        x[idx[i]] = i
+    return x
+
+
+def cumulative(x):
+    out = np.empty_like(x)
+    t = 0.0
+    for i, v in enumerate(x):
+        t += v
+        out[i] = t
+    return out
+
+
+def fact(n):
+    r = 1
+    for i in range(2, n + 1):
+        r *= i
+    return r
+
+
+def retarr(x):
+    for i in range(10):
+        if x[i] > 0.8:
+            return x * 2
+    return x + 1
+
+
+def shadow(x):
+    i = 100
+    for i in range(10):  # noqa: B007
+        pass
+    return i
+
+
+def delvar(x):
+    t = 1.0
+    for i in range(10):
+        t = x[i]
+    del t
+    return x
+
+
+def nestedfun(x):
+    total = 0.0
+
+    def add(v):
+        nonlocal total
+        total += v
+
+    for i in range(10):
+        add(x[i])
+    return total
+
+
+def closure_late(x):
+    k = 1
+    def f(v):
+        return v * k
+    for _i in range(6):
+        k = k + 1
+    return f(x)
+
+
+def tick(x):
+    n = 0
+
+    def t():
+        nonlocal n
+        n += 1
+
+    for i in range(10):
+        t()
+        x[i] += 1
+    return n
+
+
+def inner_nonlocal(x):
+    total = 0.0
+
+    def run_():
+        nonlocal total
+        for i in range(10):
+            total += x[i]
+
+    run_()
+    run_()
+    return total
+
+
 CASES = {
     cond_rebind: lambda x, A: (x,),
     cond_write: lambda x, A: (x,),
@@ -274,6 +581,40 @@ CASES = {
     chained: lambda x, A: (x,),
     relu: lambda x, A: (x,),
     brk: lambda x, A: (x,),
+    alias_in_loop: lambda x, A: (x[:5], 6),
+    write_param: lambda x, A: (x[:5], 6),
+    write_param0: lambda x, A: (x[:5], 6),
+    two_names: lambda x, A: (x[:5], 6),
+    nested_break: lambda x, A: (A,),
+    while_true: lambda x, A: (x,),
+    while_else: lambda x, A: (x,),
+    gcd: lambda x, A: (84, 36),
+    helper_loop: lambda x, A: (x,),
+    compr: lambda x, A: (x,),
+    swap3: lambda x, A: (x[:5], x[:5] + 1, x[:5] + 2, 7),
+    cond_none: lambda x, A: (x,),
+    state_dict: lambda x, A: (x,),
+    f32: lambda x, A: (x,),
+    intkinds: lambda x, A: (x,),
+    boolflag: lambda x, A: (x,),
+    npflag: lambda x, A: (x,),
+    ternary: lambda x, A: (x,),
+    minmax: lambda x, A: (x,),
+    dot_rows: lambda x, A: (A,),
+    steps: lambda x, A: (x,),
+    slices: lambda x, A: (x,),
+    wrap: lambda x, A: (x,),
+    condwrite: lambda x, A: (x, x[::-1].copy()),
+    exc_partial: lambda x, A: (x, np.array([0, 1, 2, 30, 4, 5])),
+    cumulative: lambda x, A: (x,),
+    fact: lambda x, A: (30,),
+    retarr: lambda x, A: (x,),
+    shadow: lambda x, A: (x,),
+    delvar: lambda x, A: (x,),
+    nestedfun: lambda x, A: (x,),
+    closure_late: lambda x, A: (x,),
+    tick: lambda x, A: (x,),
+    inner_nonlocal: lambda x, A: (x,),
 }
 
 
@@ -292,6 +633,9 @@ def test_names_that_go_round(n: int) -> None:
 REFUSED = {
     cond_input: "a result that is one array in one case and another, or a new one, in the other",
     alias: "a write to an array that a loop or a branch may have replaced by another one",
+    lists: "a change to a list",
+    raises: "an exception in a branch or a loop",
+    asserts: "a decision",
     early: "the result is py.int if the condition holds, else a NoneType",
 }
 

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from fxc.ir.graph import Literal, Operand
-from fxc.ir.types import ScalarType
 
+from .mixed import of_numpy
 from .operands import operand, record
 from .session import refuse
 from .structured import (
@@ -27,7 +27,6 @@ from .structured import (
 )
 
 Later = Callable[[], Any]
-_BOOL = ScalarType(np.dtype(bool))
 
 
 def both(door: Any, left: Any, right: Later) -> Any:
@@ -74,11 +73,9 @@ def flag_of(test: Any) -> Operand:
     """The truth of a bool or a traced scalar as NumPy's bool."""
     if type(test) is bool:
         return Literal(np.bool_(test))
-    value = operand(test)
-    if value.type == _BOOL:
-        return value
-    found: Operand = operand(record("not_equal", value, Literal(0)))
-    return found
+    if operand(test).type.dtype.kind != "b":
+        test = test != 0
+    return of_numpy(operand(test))
 
 
 def _joined(door: Any, left: Any, right: Later, wanted: bool) -> Any:

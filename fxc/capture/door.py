@@ -87,6 +87,7 @@ class Scope:
         self.trying = door.trying
         self.caught = door.caught
         self.raising = door.raising
+        self.rebinding = door.rebinding
         self.importing = door.importing
         self.patterns = Patterns(self)
         self.branch = functools.partial(Branch, door)

@@ -167,10 +167,12 @@ def assigned(nodes: Iterable[ast.AST]) -> Names:
 
 
 def _captured(body: list[ast.stmt]) -> Names:
-    """The names that inner functions use."""
+    """The names that inner functions use, and those of functions around: always live."""
     found: Names = _NONE
     for statement in body:
         for each in ast.walk(statement):
+            if isinstance(each, ast.Nonlocal):
+                found |= frozenset(each.names)
             if isinstance(each, (*_FUNCTIONS, ast.GeneratorExp)):
                 found |= read(each) | assigned(ast.iter_child_nodes(each))
     return found

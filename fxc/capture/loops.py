@@ -14,6 +14,7 @@ from fxc.ir.graph import Literal, Operand, Value
 from fxc.ir.symbols import Dim, floordiv, guard, hint, symbol
 from fxc.ir.types import ScalarType
 
+from .choices import flag_of
 from .counted import Bounded, Counted, counted
 from .jumps import RESULT
 from .loop_guards import check_guards
@@ -555,7 +556,7 @@ class WhileLoop(CapturedLoop):
             tested = tester.params([param.type for param in params], [None] * len(params))
         outputs = self.session.record(
             "while_loop",
-            (self._flag(self._first), *init),
+            (flag_of(self._first), *init),
             test=tester.finished(tested, [tested[0]]),
             body=region.finished(params, [going, *results]),
         )
@@ -564,20 +565,11 @@ class WhileLoop(CapturedLoop):
         self._finish(names, outputs[1:], results, self._first is True)
         self._phase = "done"
 
-    def _flag(self, found: Any) -> Operand:
-        """What a test gave as NumPy's bool."""
-        if type(found) is bool:
-            return Literal(np.bool_(found))
-        value: Operand = found._value
-        if value.type != ScalarType(np.dtype(bool)):
-            value = self.session.record("not_equal", value, Literal(0))
-        return value
-
     def _goes_on(self, found: Any) -> Operand:
         """Whether there is another iteration: the body has not stopped, and the test holds."""
         if self._unless is None:
-            return Literal(np.bool_(False)) if self._stopped else self._flag(found)
-        flag = self._flag(found)
+            return Literal(np.bool_(False)) if self._stopped else flag_of(found)
+        flag = flag_of(found)
         self._unless.leave()
         stopped = Recording(self.session)
         with stopped:

@@ -90,7 +90,7 @@ def mixed_parts(x: Any) -> tuple[Operand, Operand]:
         return operand(x.number), operand(x.flag)
     number = operand(x)
     weak = _is_weak(x)
-    return (_of_numpy(number) if weak else number), Literal(np.bool_(not weak))
+    return (of_numpy(number) if weak else number), Literal(np.bool_(not weak))
 
 
 def mixed(number: Operand, flag: Operand) -> Any:
@@ -104,8 +104,10 @@ def _wrapped(x: Operand) -> Any:
     return wrap(x) if isinstance(x, Value) else x.value
 
 
-def _of_numpy(x: Operand) -> Operand:
-    """A weak number as NumPy's scalar."""
+def of_numpy(x: Operand) -> Operand:
+    """A Python number as NumPy's scalar."""
+    if not x.type.weak:
+        return x
     if isinstance(x, Literal):
         return Literal(x.type.dtype.type(x.value))
     found: Value = current().record("astype", x, x.type.dtype, casting="unsafe")

@@ -132,7 +132,9 @@ class Rewriter(ast.NodeTransformer):
     def visit_Nonlocal(self, node: ast.Nonlocal) -> Any:
         """Variables of the rewritten function itself stay; others are stored by the door."""
         own = [name for name in node.names if self._place_of(name) == "local"]
-        return _at(node, ast.Nonlocal(own) if own else ast.Pass())
+        if not own:
+            return _at(node, ast.Pass())
+        return [_at(node, ast.Nonlocal(own)), self._statement("rebinding", node)]
 
     # -------------------------------------------------------- doors
 

@@ -77,6 +77,10 @@ class Stores(Reads):
         owner = Source(self.outside.guards.constant(cell, "cell"), name)
         self.outside.effects.store(owner, "setattr", "cell_contents", value)
 
+    def rebinding(self) -> None:
+        """At the begin of a function that assigns variables of the one around it."""
+        self.outside.effects.check_allowed("variable of an enclosing function")
+
     # -------------------------------------------------------- attributes
 
     def owned(self, owner: Any) -> Any:
