@@ -162,8 +162,10 @@ class _Analysis:
         if name in (("and", "logical_and", "bitwise_and") if holds else ("or", "logical_or")):
             for each in node.args:
                 self.suppose(each, holds)
-        elif name in ("not", "logical_not", "bool"):
-            self.suppose(node.args[0], holds == (name == "bool"))
+        elif name in ("not", "logical_not"):
+            self.suppose(node.args[0], not holds)
+        elif name in ("bool", "astype"):
+            self.suppose(node.args[0], holds)
         elif name in _ORDER:
             x, y = node.args
             self.compared(_ORDER[name], x, y, holds)

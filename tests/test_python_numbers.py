@@ -493,6 +493,49 @@ def test_ints_that_are_arguments(fn: Callable[..., Any]) -> None:
     assert compiled.cache_info().eager_calls == 0
 
 
+# ---------------------------------------------------------------- in Python's own statements
+
+
+def toggles(a: Any) -> Any:
+    found = True
+    for each in a:
+        if each.item() == 3:
+            found = not found
+    return found, not a[0].item(), not a[0], not found
+
+
+def remainders(a: Any) -> Any:
+    x, y = int(a[0]), int(a[1])
+    while y:
+        x, y = y, x % y
+    return x
+
+
+def steps(a: Any) -> Any:
+    n, count = int(a[0]), 0
+    while n > 1 and not count > 200:
+        n = n // 2 if n % 2 == 0 else 3 * n + 1
+        count += 1
+    return count
+
+
+def sums(a: Any) -> Any:
+    x, y = 0, 1
+    for _ in range(int(a[0])):
+        x, y = y, x + y
+    return x
+
+
+@pytest.mark.parametrize("fn", [toggles, remainders, steps, sums])
+def test_numbers_in_statements(fn: Callable[..., Any]) -> None:
+    compiled = fxc.compile(fn, fullgraph=True)
+    for numbers in ([27, 3], [84, 36], [0, 5], [91, 0]):
+        array = np.array(numbers)
+        assert outcome(compiled, [array]) == outcome(fn, [array])
+    assert compiled.cache_info().eager_calls == 0
+    assert compiled.cache_info().fallbacks == {}
+
+
 # ---------------------------------------------------------------- indices that vary in loops
 
 

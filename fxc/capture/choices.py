@@ -15,6 +15,7 @@ from fxc.ir.graph import Literal, Operand
 
 from .mixed import of_numpy
 from .operands import operand, record
+from .python_numbers import logical_not
 from .session import refuse
 from .structured import (
     Recording,
@@ -58,7 +59,7 @@ def either_true(door: Any, left: Any, right: Later) -> Any:
 def negated(door: Any, x: Any) -> Any:
     """``not x``."""
     test = truth(x)
-    return not test if type(test) is bool else record("logical_not", flag_of(test))
+    return not test if type(test) is bool else logical_not(test)
 
 
 def chosen(door: Any, test: Any, then: Later, orelse: Later) -> Any:

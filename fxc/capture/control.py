@@ -29,6 +29,7 @@ from fxc.ops.metas.shapes import same_shape
 from .containers import External
 from .loop_guards import check_guards
 from .operands import Traced, TracedValue, has_traced, operand, wrap
+from .python_numbers import flag
 from .session import RegionKind, Session, current_or_none, refuse
 from .traced_int import TracedInt, int_dim
 
@@ -398,7 +399,4 @@ def _flag(session: Session, x: Any, what: str) -> Operand:
     value = operand(x)
     if value.type.rank:
         raise ValueError(f"{what}: the test returns an array with dimensions")
-    if value.type.dtype.kind == "b":
-        return value
-    compared: Value = session.record("not_equal", value, Literal(0))
-    return compared
+    return value if value.type.dtype.kind == "b" else flag(value)

@@ -45,6 +45,7 @@ _NAMES = {
 }
 _OVERFLOWING = frozenset({"add", "subtract", "multiply", "negative", "absolute"})
 _DIVISIONS = frozenset({"divide", "floor_divide", "remainder"})
+_FLAG = ScalarType(np.dtype(bool))
 _CORRECTS_SUMS = tuple(sys.version_info) >= (3, 12)
 _EXACT = 2**53  # up to here floats hold every integer
 
@@ -146,8 +147,17 @@ def to_bool(x: Any) -> Any:
 
 
 def logical_not(x: Any) -> Any:
-    """``not x`` of a traced scalar."""
-    return record("py_not", x._value)
+    """``not x`` of a traced scalar, or of an array of rank 0: a bool of Python's."""
+    return record("py_not", operand(x))
+
+
+def flag(x: Operand) -> Operand:
+    """Whether a scalar, or an array of rank 0, counts as true: a bool of NumPy's."""
+    if x.type == _FLAG:
+        return x
+    if isinstance(x.type, ScalarType):
+        return _value(record("astype", x, _FLAG.dtype, casting="unsafe"))
+    return _value(record("not_equal", x, Literal(0)))
 
 
 def to_python(x: Any) -> Any:
