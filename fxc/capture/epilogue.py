@@ -29,6 +29,7 @@ from fxc.ir.signature import ConstantLeaf, DimLeaf
 from fxc.ir.types import ArrayType
 
 from .containers import is_plain
+from .counted import Bounded, Counted
 from .effects import Effect
 from .mixed import Mixed
 from .objects import is_made_by_object, is_namedtuple, is_python_class, slots_of, vars_of
@@ -151,6 +152,8 @@ class EpilogueBuilder:
             return f"({number} if {self._leaf(x.flag)} else {number}.item())"
         if isinstance(x, Traced):
             return self._leaf(x)
+        if isinstance(x, Counted | Bounded):
+            raise refuse("a range or an iterator as a result cannot be captured; return a list")
         known = self._outside.shown.get(id(x))
         if known is not None and not known.is_fixed:
             return self._reference(known.source.var)

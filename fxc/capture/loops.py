@@ -27,6 +27,7 @@ from .structured import (
     Statement,
     array_of,
     described,
+    going_on,
     is_number,
     is_same,
     joint_kinds,
@@ -34,7 +35,6 @@ from .structured import (
     of_parts,
     parts_of,
     placeholder,
-    truth,
 )
 from .traced_int import TracedInt, decide_in_loops, wrap_dim
 
@@ -498,7 +498,7 @@ class WhileLoop(CapturedLoop):
 
     def test(self, value: Any) -> bool:
         """Take what the test gave; whether the body is run now."""
-        found = truth(value)
+        found = going_on(value)
         if self._phase == "python":
             if not found:
                 self._phase = "done"
@@ -521,7 +521,7 @@ class WhileLoop(CapturedLoop):
         after = self.of(env)
         stopped = env[self._stop] if self._stop is not None else False
         if self._phase == "body":
-            self._after, self._stopped, self._phase = after, truth(stopped), "test"
+            self._after, self._stopped, self._phase = after, going_on(stopped), "test"
             return
         self.state, self._env = after, env
         if bool(stopped):

@@ -17,7 +17,7 @@ from fxc.ops.table import TABLE, Tag
 
 from .mixed import Mixed, mixed, mixed_dtype, mixed_parts
 from .operands import TracedValue, operand, wrap
-from .session import OpenRegion, Session, refuse
+from .session import OpenRegion, Session, current, refuse
 from .traced_int import TracedInt
 from .traced_scalar import TracedScalar
 
@@ -301,7 +301,17 @@ def placeholder(session: Session, kind: ArrayType | ScalarType) -> Operand:
 
 
 def truth(test: Any) -> Any:
-    """``test`` as a bool, or as a traced scalar that stands for one."""
+    """``test`` as a bool, or as a traced scalar that stands for one.
+
+    What follows from arguments alone is decided by their numbers, which become constants.
+    """
+    if type(test) is TracedScalar:
+        return bool(test) if current().origins.get(test._value) else test
+    return going_on(test)
+
+
+def going_on(test: Any) -> Any:
+    """As ``truth``, for loops: a number that is an argument need not be a constant."""
     if type(test) is TracedScalar:
         return test
     if type(test) is Mixed:
