@@ -25,7 +25,7 @@ from .unread import carried_params, drop_unread, keeping, regions_in
 # Note [Results that stay apart]
 # A node's array is an array of its own, and a caller sees that when the array is returned. A
 # simplification therefore never lets a result of the graph (or of a region) become the same value
-# as another result or a parameter.
+# as another result or a parameter, or one from outside of the region.
 
 # The tags of operators whose bits do not depend on the layout of their operands.
 _LAYOUT_FREE = frozenset(
