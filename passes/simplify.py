@@ -17,6 +17,7 @@ from fxc.ir.types import ArrayType, ScalarType, scalar_type_of
 from fxc.ops.identities import DISTINCT, IDENTITIES
 from fxc.ops.kernels import kernel_of
 from fxc.ops.table import TABLE, Tag
+from fxc.ops.updates import UPDATES
 
 from .hoisting import hoist
 from .overwrites import drop_overwritten
@@ -66,6 +67,14 @@ class _Simplification:
         self.made_by: dict[Value, Node] = {}
         self.results = {o for region in regions_in(graph.body) for o in region.results}
         self.params = {value for region in regions_in(graph.body) for value in region.params}
+        # Bases of updates, and what branches and loops may update.
+        self.filled = {
+            value
+            for node in walk(graph.body)
+            if node.regions or TABLE[node.op].tag in UPDATES
+            for value in (node.inputs if node.regions else node.args[:1])
+            if isinstance(value.type, ArrayType)
+        }
         self.layout_read = {
             value
             for node in walk(graph.body)
@@ -126,6 +135,8 @@ class _Simplification:
             found = None if back is None else (back,)
         if found is None:
             key = (node.op, node.args, tuple(value.type for value in node.outputs))
+            if self.filled.intersection(node.outputs) and TABLE[node.op].tag is Tag.FACTORY:
+                return node  # if two were one, one of them would be a copy
             earlier = known.get(key) if node.op not in DISTINCT else None
             if earlier is None:
                 known[key] = node
@@ -229,7 +240,7 @@ class _Simplification:
         this value, which would have to live in memory of its own.
         """
         made = self.made_by.get(operand) if isinstance(operand, Value) else None
-        return made is not None and TABLE[made.op].tag in (Tag.SCATTER, Tag.INDEX_PUT)
+        return made is not None and TABLE[made.op].tag in UPDATES
 
     def alike(self, value: Value, other: Operand) -> bool:
         """Whether ``other`` can stand for ``value``, as far as its type tells.

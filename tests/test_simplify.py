@@ -146,6 +146,14 @@ def test_results_with_memory_of_their_own_stay_two() -> None:
     assert found.outputs[0] is not found.outputs[1]
 
 
+def test_fresh_arrays_that_are_filled_stay_two() -> None:
+    def body(ops: Any, x: Any) -> Any:
+        filled = [ops.zeros((3,), F64, None) for _ in range(3)]
+        return ops.add(*(ops.select_scatter(y, x, 0, at) for at, y in enumerate(filled[:2])))
+
+    assert ops_of(simplified([FLOAT], body)) == ["zeros", "zeros", *["select_scatter"] * 2, "add"]
+
+
 def test_regions_use_values_from_outside_but_not_from_each_other() -> None:
     builder = GraphBuilder()
     x, flag = builder.value(matrix(), "x"), builder.value(BOOL, "flag")
