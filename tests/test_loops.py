@@ -526,8 +526,10 @@ def nestedfun(x):
 
 def closure_late(x):
     k = 1
+
     def f(v):
         return v * k
+
     for _i in range(6):
         k = k + 1
     return f(x)

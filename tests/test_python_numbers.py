@@ -526,7 +526,18 @@ def sums(a: Any) -> Any:
     return x
 
 
-@pytest.mark.parametrize("fn", [toggles, remainders, steps, sums])
+def replaces(a: Any) -> Any:
+    """What the loops assign without reading it, which is what it was if they do not run."""
+    x, y, z, left = int(a[0]), float(a[1]), a * 2, int(a[1])
+    for i in range(int(a[1])):
+        x, z = i + 5, a + i
+    while left > 10:
+        y = 7.5
+        left -= 10
+    return x, y, z.sum().item()
+
+
+@pytest.mark.parametrize("fn", [toggles, remainders, steps, sums, replaces])
 def test_numbers_in_statements(fn: Callable[..., Any]) -> None:
     compiled = fxc.compile(fn, fullgraph=True)
     for numbers in ([27, 3], [84, 36], [0, 5], [91, 0]):

@@ -79,6 +79,11 @@ class CapturedLoop(Statement):
         self._env = env
 
     @property
+    def runs(self) -> bool:
+        """Whether there is an iteration for sure."""
+        raise NotImplementedError
+
+    @property
     def by_python(self) -> bool:
         """Whether an attempt to capture the loop has failed."""
         return self._label in self.door.outside.static
@@ -102,6 +107,11 @@ class CapturedLoop(Statement):
         self._region = region
         self._params, self._kinds = {}, {}
         self._seen = self._start = list(self.state)
+        if not self.runs:  # without an iteration the variables are what they are before it
+            bound = (
+                name for name, x in zip(self.names, self.state, strict=True) if x is not UNBOUND
+            )
+            self._at_head |= self._behind.intersection(bound)
         for place, name in enumerate(self.names):
             start = self.state[place]
             if name not in self._at_head or not (is_number(start) or name in self._arrays):
@@ -285,6 +295,10 @@ class ForLoop(CapturedLoop):
                 self._look()
                 self._peeling = self._runs and self.wants_first
 
+    @property
+    def runs(self) -> bool:
+        return self._runs
+
     def _look(self) -> None:
         """Look whether there is another iteration."""
         left = self._over.count - self._first
@@ -465,6 +479,10 @@ class WhileLoop(CapturedLoop):
         self._apart = False
         self._stopped: Any = False
         self._unless: Recording | None = None  # where the test is run if the body has not stopped
+
+    @property
+    def runs(self) -> bool:
+        return self._first is True
 
     @property
     def fallback(self) -> frozenset[str]:
