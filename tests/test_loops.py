@@ -144,6 +144,13 @@ def swap_ret(A, B, n):
     return A, B
 
 
+def swap_backwards(A, B, n):
+    for j in range(n - 1, -1, -1):
+        A, B = B, A
+        A[j] = 0.5 * B[j + 1]
+    return A, B
+
+
 def countdown(x, n):
     s = 0
     while n > 0:
@@ -630,6 +637,8 @@ def test_statements(fn: Any) -> None:
 def test_names_that_go_round(n: int) -> None:
     x = np.arange(6.0)
     check(swap_ret, (x, x + 1, n))
+    program = check(swap_backwards, (x, x + 1, n))
+    assert program.cache_info().eager_calls == 0
 
 
 REFUSED = {

@@ -84,7 +84,8 @@ def range_of(*args: Any) -> Any:
         return range(0)
     count = floordiv(span + (abs(step) - 1), abs(step))
     return Counted(
-        count, lambda k: first + k * step if type(k) is int else wrap_dim(first) + k * step
+        count,
+        lambda k: wrap_dim(first + k * step) if type(k) is int else wrap_dim(first) + k * step,
     )
 
 
