@@ -51,6 +51,8 @@ def ufunc_out(name: str, writer: Writer) -> str:
     if name in _DOMAIN and x.dtype.kind != "b":
         low, high = _DOMAIN[name]
         operands[-1] = f"np.clip({operands[-1]}, {low}, {high})"
+    if name in ("fmax", "fmin") and x.dtype.kind != "b":
+        operands = [f"({each} + 0)" for each in operands]  # of two zeros NumPy takes either
     call = f"np.{name}({', '.join(operands)}"
     result = writer.value(f"{call})")
     if not isinstance(result, np.ndarray | np.generic):

@@ -264,6 +264,24 @@ def take_over(writer: Writer) -> str:
     return f"{copied} = np.zeros_like({name})\n{copied}[...] = {name}\n{changes}"
 
 
+def read_back(writer: Writer) -> str:
+    """Numbers in another layout into a part of an array, which is then read."""
+    rng = writer.rng
+    largest = max(writer.arrays(), key=lambda each: writer.space[each].size)
+    name = writer.some_array() if rng.random() < 0.4 else largest
+    index = writer.index(writer.space[name].shape) if rng.random() < 0.4 else "..."
+    part = f"{name}[{index}]"
+    x = writer.array_value(part)
+    if x is None or sum(dim > 1 for dim in x.shape) < 2:
+        return ""
+    turned = f"{part}.copy({'C' if x.flags.f_contiguous else 'F'!r})"
+    if x.dtype.kind == "f" and x.size > 12:  # sums of thirds show the order in memory
+        return f"{part} = {turned} / 3\n{part} -= {part}.{rng.choice(('sum', 'mean'))}()"
+    sign = rng.choice("&|^" if x.dtype.kind == "b" else "+-*")
+    first, second = writer.literal(x.dtype), writer.literal(x.dtype)
+    return f"{part} = {turned} {sign} {first}\n{writer.new()} = {part} {sign} {second}"
+
+
 def loop_over_rows(writer: Writer) -> str:
     """A loop that writes to the rows it is given."""
     rng = writer.rng
