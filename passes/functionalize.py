@@ -37,7 +37,7 @@ from fxc.ir.signature import (
     ViewLeaf,
     ViewStep,
 )
-from fxc.ir.types import ArrayType, ScalarType, Type
+from fxc.ir.types import ArrayType, ScalarType, Type, stride_order
 from fxc.ops.table import TABLE, Operator
 
 from .aliases import Affine, Other, Path, extended, inverse_steps, region_of, steps_of
@@ -225,7 +225,9 @@ class Functionalization:
 
     def copied(self, value: Operand, kind: ArrayType) -> Value:
         """A copy in the layout of ``kind``."""
-        copied: Value = self.trace("copy", value, "K")
+        axes = tuple(range(kind.rank))
+        orders = {axes[::-1]: "F", axes: "C"} if kind.rank > 1 else {}
+        copied: Value = self.trace("copy", value, orders.get(stride_order(kind), "K"))
         copied.type = replace(_array(copied.type), strides=kind.strides, writeable=kind.writeable)
         return copied
 

@@ -161,6 +161,22 @@ def test_loop_that_carries_an_unsigned_number_beside_an_int(start: int) -> None:
     same(program, lambda: (np.array([start], np.uint64), 2))
 
 
+@pytest.mark.parametrize("backend", ["llvm", "numpy"])
+def test_sum_of_what_was_written_from_another_layout(backend: Any) -> None:
+    """NumPy, as a backend, added it up in the order of what was written."""
+
+    def program(x, y):
+        x[...] = x.copy("F") / 3
+        y[...] = y.copy("C") / 3
+        return x.sum(), y.sum()
+
+    def make():
+        return numbers(5, 6, 4)[:, ::-1, ::2], numbers(6, 7).T
+
+    compiled = fxc.compile(program, fullgraph=True, backend=backend)
+    assert not difference(run(program, make()), run(compiled, make()))
+
+
 # ---------------------------------------------------------------- names in the user's function
 
 
