@@ -342,7 +342,8 @@ def write_outside(writer: Writer) -> str:
     target += "[...]" if target in writer.variables else ""  # not a variable of the body's own
     other = writer.operand(x.shape, x.dtype, 1)
     if writer.rng.random() < 0.4:
-        return f"{target} = {other}"
+        tried = writer.value(f"({target}.copy().__setitem__(..., {other}), True)")
+        return "" if tried is None else f"{target} = {other}"
     sign = writer.rng.choice("&|^" if x.dtype.kind == "b" else "+-*")
     tried = writer.value(f"np.{_UFUNC_OF[sign]}({target}, {other}, out={target}.copy())")
     return "" if tried is None else f"{target} {sign}= {other}"
