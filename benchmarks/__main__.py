@@ -16,15 +16,15 @@ from typing import Any
 
 import numpy as np
 
-from .cases import CASES, RATIOS, Case, Ratio
-from .contenders import NotTaken, Run, compiled, installed, prepare, use_one_thread
+from .cases import CASES, LOOPS, RATIOS, Case, Ratio
+from .contenders import NotTaken, Run, compiled, copied, installed, prepare, use_one_thread
 from .measure import CONTENDERS, Row, first_call, heading, side_by_side, table_line
 
 GROUPS = (
     "import",
     "first-call",
     "memory",
-    *dict.fromkeys(case.group for case in (*CASES, *RATIOS)),
+    *dict.fromkeys(case.group for case in (*CASES, *LOOPS, *RATIOS)),
 )
 
 
@@ -60,7 +60,7 @@ def measure_all(groups: list[str], present: list[str], repeats: int) -> Iterator
     if "first-call" in groups:
         names = ("first call, 20 operators, first in process", "first call, 20 operators, second")
         yield from in_processes("first-call", names, "s", compilers, repeats)
-    for case in CASES:
+    for case in (*CASES, *LOOPS):
         if case.group in groups:
             yield from in_this_process(case, present, repeats)
     for ratio in RATIOS:
@@ -95,7 +95,7 @@ def in_this_process(case: Case, present: list[str], repeats: int) -> Iterator[Ro
     runs: dict[str, Run] = {}
     first: dict[str, float] = {}
     for name in present:
-        own = tuple(array.copy() for array in inputs) if case.in_place else inputs
+        own = copied(inputs) if case.in_place else inputs
         results: list[Any] = []
         try:
             run = prepare(name, case, own)
@@ -136,15 +136,16 @@ def ratios(ratio: Ratio, present: list[str], repeats: int) -> Iterator[Row]:
 
 def check(case: Case, name: str, result: Any, inputs: tuple[Any, ...]) -> None:
     """A fast wrong answer is worth nothing."""
-    own = tuple(array.copy() for array in inputs) if case.in_place else inputs
+    own = copied(inputs) if case.in_place or case.copied else inputs
     expected = case.function(*own)
     if case.in_place:
         expected = own[0]
-    result = np.asarray(result)
-    if result.dtype != expected.dtype:
-        raise WrongResult(f"gives {result.dtype}, NumPy {expected.dtype}")
-    if not np.allclose(result, expected, rtol=1e-4, atol=1e-5):
-        raise WrongResult("gives other values than NumPy")
+    pairs = zip(*(x if isinstance(x, tuple) else (x,) for x in (result, expected)), strict=True)
+    for left, right in (map(np.asarray, pair) for pair in pairs):
+        if left.dtype != right.dtype:
+            raise WrongResult(f"gives {left.dtype}, NumPy {right.dtype}")
+        if not np.allclose(left, right, rtol=1e-4, atol=1e-5):
+            raise WrongResult("gives other values than NumPy")
 
 
 def footer(repeats: int) -> str:

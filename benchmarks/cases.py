@@ -8,10 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from .loop_programs import PROGRAMS
 
 Array = NDArray[Any]
 
@@ -25,6 +28,7 @@ class Case:
     expression: str | None = None
     functional: Callable[..., Any] | None = None  # gives the new value of the first argument
     in_place: bool = False  # the first argument is written
+    copied: bool = False  # each run, of any contender, is given copies of the inputs
 
 
 @dataclass(frozen=True)
@@ -203,6 +207,17 @@ CASES = (
         functional=five_points_in_one_functional,
         in_place=True,
     ),
+)
+
+LOOPS = tuple(
+    Case(
+        "loops",
+        f"{program.function.__name__}, {program.large:,}",
+        program.function,
+        partial(program.arguments, np.random.default_rng(0), program.large),
+        copied=True,
+    )
+    for program in PROGRAMS
 )
 
 RATIOS = (
