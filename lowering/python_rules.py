@@ -390,6 +390,7 @@ _SHARED: dict[str, ScalarRule] = {
     "int": ScalarRule(_to_int(""), 2, typed=cast_types),  # the cast truncates
     "round": ScalarRule(_to_int("rint"), 2, typed=cast_types),
     "fit": ScalarRule(_fit, 0, typed=_as_result),
+    "demand": ScalarRule(cast, 0, typed=cast_types),
 }
 _SUMS = {"add": "add", "subtract": "sub", "multiply": "mul"}
 
@@ -423,6 +424,7 @@ FAILS: dict[str, Emit] = {
     "try_int": _int_fails,
     "try_round": _int_fails,
     "try_fit": _misfits,
+    "try_demand": NUMPY_RULES["logical_not"].emit,
     **{
         f"math_{name}": _function_fails
         for name in (

@@ -641,12 +641,17 @@ def test_names_that_go_round(n: int) -> None:
     assert program.cache_info().eager_calls == 0
 
 
+@pytest.mark.parametrize("fn", [raises, asserts])
+@pytest.mark.parametrize("factor", [0.1, 20.0])
+def test_exceptions_in_branches(fn: Any, factor: float) -> None:
+    program = check(fn, (np.random.default_rng(0).random(10) * factor,))
+    assert program.cache_info().eager_calls == (0 if factor < 1 else 2)
+
+
 REFUSED = {
     cond_input: "a result that is one array in one case and another, or a new one, in the other",
     alias: "a write to an array that a loop or a branch may have replaced by another one",
     lists: "a change to a list",
-    raises: "an exception in a branch or a loop",
-    asserts: "a decision",
     early: "the result is py.int if the condition holds, else a NoneType",
 }
 

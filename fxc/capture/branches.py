@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from fxc.ir.graph import Literal
+
 from .jumps import RESULT
 from .operands import operand
+from .session import Session
 from .structured import (
     UNBOUND,
     Either,
@@ -17,6 +20,26 @@ from .structured import (
     record_cond,
     truth,
 )
+
+
+def end_arm(session: Session) -> None:
+    """Note that the arm being captured raises: nobody sees its variables."""
+    if session.statements and isinstance(session.statements[-1], Branch):
+        session.statements[-1].end_arm()
+
+
+def raises(door: Any, error: Any, cause: Any = None) -> None:
+    """``raise error() from cause()`` in a branch.
+
+    In one that is captured together with its other arm, a call that comes here goes back to Python.
+    """
+    if door.session.region:
+        door.session.record("try_demand", Literal(False))
+        end_arm(door.session)
+    elif cause is None:
+        raise door.raising(error())
+    else:
+        raise door.raising(error()) from cause()
 
 
 class Branch(Statement):
@@ -36,6 +59,7 @@ class Branch(Statement):
         self._test = truth(test)
         self._start = self.state
         self._arms: list[tuple[Recording, list[Any]]] = []
+        self._ended: set[int] = set()  # the arms that raise
         self._begun = False
         if type(self._test) is not bool:
             self.session.statements.append(self)
@@ -69,9 +93,18 @@ class Branch(Statement):
         region.leave()
         self._arms[-1] = (region, self.of(env))
 
+    def end_arm(self) -> None:
+        """Note that this arm raises."""
+        self._ended.add(len(self._arms) - 1)
+
     def _join(self) -> None:
         """Record the node; what differs between the arms becomes a result of it."""
         (then, left), (orelse, right) = self._arms
+        self.session.statements.remove(self)
+        nothing = [UNBOUND] * len(self.names)
+        left, right = (nothing if arm in self._ended else x for arm, x in enumerate((left, right)))
+        if len(self._ended) == 2:
+            end_arm(self.session)
         values: dict[int, Either] = {}
         state = list(left)
         for place, name in enumerate(self.names):
@@ -83,12 +116,11 @@ class Branch(Statement):
         made = record_cond(self.session, operand(self._test), (then, orelse), list(values.values()))
         for place, x in zip(values, made, strict=True):
             state[place] = x
-        self.session.statements.remove(self)
         self.state = state
 
     def _kinds(self, name: str, left: Any, right: Any) -> tuple[Any, ...]:
         """The types of what a variable becomes."""
-        if name == RESULT and UNBOUND in (left, right):
+        if (name == RESULT or self._ended) and UNBOUND in (left, right):
             left = right = right if left is UNBOUND else left
         kinds = joint_kinds(left, right)
         if kinds is None:

@@ -27,7 +27,7 @@ import numpy as np
 from fxc.ir.types import DTYPE_NAMES
 
 from . import choices, purity
-from .branches import Branch
+from .branches import Branch, raises
 from .containers import settle_all
 from .control import CONTROL
 from .creation import CREATION
@@ -88,6 +88,7 @@ class Scope:
         self.caught = door.caught
         self.raising = door.raising
         self.rebinding = door.rebinding
+        self.raises = functools.partial(raises, door)
         self.importing = door.importing
         self.patterns = Patterns(self)
         self.branch = functools.partial(Branch, door)

@@ -1,4 +1,5 @@
-"""``break``, ``continue`` and ``return`` inside branches and loops, as flags and nested branches.
+"""``break``, ``continue``, ``return`` and ``raise`` inside branches and loops, as flags and nested
+branches.
 
 ::
 
@@ -41,10 +42,15 @@ class _Around:
     skips: tuple[str, ...] = ()  # set by each jump: what is behind it is skipped
     stop: str | None = None  # set by a break
     of_return: tuple[str, ...] = ()  # set by a return
+    raises: bool = False  # within a branch that is taken apart
 
     def marked(self, flag: str) -> _Around:
         """The same with one more flag that each jump sets."""
-        return _Around((*self.skips, flag), self.stop, (*self.of_return, flag))
+        return _Around((*self.skips, flag), self.stop, (*self.of_return, flag), self.raises)
+
+    def in_branch(self) -> _Around:
+        """The same within a branch."""
+        return _Around(self.skips, self.stop, self.of_return, True)
 
 
 @mutable
@@ -90,6 +96,12 @@ class _Jumps:
                     return self._leave(made, statement, (*around.skips, around.stop))
                 case ast.Continue() if around.stop is not None:
                     return self._leave(made, statement, around.skips)
+                case ast.Raise() if around.raises and statement.exc is not None:
+                    made.body.append(_like(statement, Raising(statement)))
+                    made.always = True
+                    return made
+                case ast.Assert() if __debug__:
+                    return self._append(made, [_raising_if_not(statement), *rest], around)
                 case ast.If() if not _is_plain(statement) and self._jumps(statement, around):
                     return self._branch(made, statement, rest, around)
                 case ast.With() if self._jumps(statement, around):
@@ -117,7 +129,10 @@ class _Jumps:
     def _jumps(self, statement: ast.stmt, around: _Around) -> bool:
         """Whether a statement has jumps that are replaced."""
         for each in _jumps_in(statement):
-            if isinstance(each, ast.Return | _Returned):
+            if isinstance(each, ast.Raise):
+                if each.exc is not None:
+                    return True
+            elif isinstance(each, ast.Return | _Returned):
                 if self._returns:
                     return True
             elif around.stop is not None:
@@ -134,6 +149,7 @@ class _Jumps:
         return made
 
     def _branch(self, made: _Block, node: ast.If, rest: list[ast.stmt], around: _Around) -> _Block:
+        around = around.in_branch()
         if _always(node.body) or _always(node.orelse):
             then, orelse = node.body, node.orelse
             if not _always(then):
@@ -202,6 +218,22 @@ class _Returned(ast.stmt):
     _fields = ()
 
 
+class Raising(ast.stmt):
+    """A raise in a branch, which may be one of two that are captured."""
+
+    _fields = ("statement",)
+
+
+def _raising_if_not(node: ast.Assert) -> ast.stmt:
+    """``if not test: raise AssertionError(message)`` for an assert statement."""
+    name = ast.Name("AssertionError", ast.Load())
+    error = ast.Call(name, [node.msg], []) if node.msg is not None else name
+    raising = ast.Raise(error, None)
+    test = ast.UnaryOp(ast.Not(), node.test)
+    made: ast.stmt = _like(node, ast.If(test, [_like(node, raising)], []))
+    return made
+
+
 def _branch_of(node: ast.If, then: _Block, orelse: _Block) -> ast.stmt:
     body = then.body or [_like(node, ast.Pass())]
     made: ast.stmt = _like(node, ast.If(node.test, body, orelse.body))
@@ -236,7 +268,7 @@ def _like(place: ast.AST, node: Any) -> Any:
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 _LOOPS = (ast.For, ast.While, ast.AsyncFor)
-_JUMPS = (ast.Return, ast.Break, ast.Continue, _Returned)
+_JUMPS = (ast.Return, ast.Break, ast.Continue, ast.Raise, _Returned)
 _KEEPING = (ast.Try, ast.Match, ast.AsyncWith, ast.AsyncFor) + (
     (ast.TryStar,) if hasattr(ast, "TryStar") else ()
 )
@@ -270,7 +302,7 @@ def _jumps_in(node: ast.AST) -> list[ast.stmt]:
         found = [
             each
             for each in found
-            if isinstance(each, ast.Return | _Returned) or id(each) in of_else
+            if isinstance(each, ast.Return | ast.Raise | _Returned) or id(each) in of_else
         ]
     return found
 
@@ -301,7 +333,11 @@ def _mark_plain(body: list[ast.stmt]) -> bool:
     """
     around = [each for each in _own(body) if isinstance(each, ast.If | ast.For | ast.While)]
     kept = {
-        id(jump) for each in _own(body) if isinstance(each, _KEEPING) for jump in _jumps_in(each)
+        id(jump)
+        for each in _own(body)
+        if isinstance(each, _KEEPING)
+        for jump in _jumps_in(each)
+        if not isinstance(jump, ast.Raise)
     }
     inside = {id(each): _jumps_in(each) for each in around}
     for each in around:

@@ -435,6 +435,12 @@ class Rewriter(ast.NodeTransformer):
             node.exc = self._door("raising", node.exc, node.exc)
         return node
 
+    def visit_Raising(self, node: Any) -> Any:
+        """A raise in a branch: what is raised is only computed if it is."""
+        parts = (node.statement.exc, node.statement.cause)
+        found = [_later(self.visit(part)) for part in parts if part is not None]
+        return _placed(node, ast.Expr(self._door("raises", node, *found)))
+
     # -------------------------------------------------------- imports
 
     def visit_Import(self, node: ast.Import) -> Any:

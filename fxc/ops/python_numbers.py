@@ -73,6 +73,13 @@ def to_nearest(x: Any) -> int:
     return round(x)  # type: ignore[no-any-return]
 
 
+def demand(holds: Any) -> bool:
+    """True, unless the program raises here: what it raises, Python says."""
+    if not holds:
+        raise ArithmeticError("the program raises an exception")
+    return True
+
+
 _MAY_FAIL: dict[str, tuple[int, Callable[..., Any]]] = {
     "add": (2, operator.add),
     "subtract": (2, operator.sub),
@@ -88,6 +95,7 @@ _MAY_FAIL: dict[str, tuple[int, Callable[..., Any]]] = {
     "int": (1, to_int),
     "round": (1, to_nearest),
     "fit": (3, fit),
+    "demand": (1, demand),
 }
 _NEVER_FAIL: dict[str, tuple[int, Callable[..., Any]]] = {
     "and": (2, operator.and_),
