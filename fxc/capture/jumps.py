@@ -223,6 +223,10 @@ class Raising(ast.stmt):
 
     _fields = ("statement",)
 
+    def __init__(self, statement: ast.Raise) -> None:
+        super().__init__()
+        self.statement = statement
+
 
 def _raising_if_not(node: ast.Assert) -> ast.stmt:
     """``if not test: raise AssertionError(message)`` for an assert statement."""

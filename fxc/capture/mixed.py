@@ -106,7 +106,7 @@ def _wrapped(x: Operand) -> Any:
 
 def of_numpy(x: Operand) -> Operand:
     """A Python number as NumPy's scalar."""
-    if not x.type.weak:
+    if isinstance(x.type, ArrayType) or not x.type.weak:
         return x
     if isinstance(x, Literal):
         return Literal(x.type.dtype.type(x.value))
