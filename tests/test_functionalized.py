@@ -83,7 +83,7 @@ def test_what_cannot_be_captured_is_refused() -> None:
     def choose(x):
         return x if x.sum() > 0 else -x
 
-    with pytest.raises(fxc.CaptureError, match=r"fxc\.cond"):
+    with pytest.raises(fxc.CaptureError, match="a result that is one array in one case"):
         fxc.functionalize(choose)(np.ones(3))
     with pytest.raises(TypeError, match="takes a function"):
         fxc.functionalize(3)  # type: ignore[arg-type]

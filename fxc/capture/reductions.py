@@ -11,12 +11,13 @@ from typing import Any
 import numpy as np
 
 from fxc.ir.graph import Operand
+from fxc.ir.symbols import symbols_of
 from fxc.ir.types import ArrayType
 from fxc.ops.metas.layout import is_c_ordered
-from fxc.ops.metas.shapes import is_zero
+from fxc.ops.metas.shapes import hints, is_zero
 
 from .operands import Traced, array_value, axis_number, operand, record, wrap
-from .session import current, refuse
+from .session import Respecialise, current, refuse
 from .ufuncs import single_out, writable
 
 _REDUCTIONS: dict[np.ufunc, str] = {
@@ -155,6 +156,8 @@ def reduce(
     if plain and isinstance(x, Traced) and x._reduce is not None:
         return x._reduce(name, axis, dtype, out, keepdims)
     value, out = reducible(x), single_out(out)
+    if name in _TAKES_DTYPE:
+        _check_direction(value)
     if name not in _COMPOSED:
         axis = _axis_of_rank_0(axis, value)
     options: dict[str, Any] = {"axis": _axes(axis), "keepdims": _flag(keepdims)}
@@ -175,6 +178,24 @@ def reduce(
     if name in ("any", "all"):
         dtype = np.dtype(bool)
     return _reduced_by_numpy(_UFUNCS[name], value, axis, dtype, out, keepdims, initial, where)
+
+
+def _check_direction(value: Operand) -> None:
+    """Make the sizes of a reversed array constants: NumPy adds up its floats as they lie in memory,
+    and left to NumPy as symbols they would lie in another way.
+    """
+    kind, session = value.type, current()
+    if not isinstance(kind, ArrayType) or all(stride >= 0 for stride in hints(kind.strides)):
+        return
+    symbols = [symbols_of(dim) for dim in (*kind.shape, *kind.strides)]
+    if any(session.varies(dim) for dim in (*kind.shape, *kind.strides)):
+        raise refuse(
+            "a sum of a reversed array whose size differs between the iterations of a loop cannot "
+            "be captured; use a copy of it"
+        )
+    names = frozenset(session.labels.get(name, name) for found in symbols for name in found)
+    if names:
+        raise Respecialise(names)
 
 
 def _result_dtype(name: str, value: Operand, options: dict[str, Any]) -> np.dtype:

@@ -144,7 +144,7 @@ def _descends(kind: ArrayType) -> bool:
     sizes = hints(moving)
     if sizes != tuple(sorted(sizes, reverse=True)) or (sizes and sizes[-1] < 0):
         return False
-    pairs = zip(moving, [*moving[1:], 0], strict=True)
+    pairs = zip(moving, [*moving, 0][1:], strict=True)
     return all(guard(left, ">=", right) for left, right in pairs)
 
 
