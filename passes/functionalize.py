@@ -225,9 +225,10 @@ class Functionalization:
 
     def copied(self, value: Operand, kind: ArrayType) -> Value:
         """A copy in the layout of ``kind``."""
-        axes = tuple(range(kind.rank))
-        orders = {axes[::-1]: "F", axes: "C"} if kind.rank > 1 else {}
-        copied: Value = self.trace("copy", value, orders.get(stride_order(kind), "K"))
+        moving = [axis for axis in stride_order(kind) if kind.shape[axis] != 1]
+        orders = {tuple(sorted(moving, reverse=True)): "F", tuple(sorted(moving)): "C"}
+        order = orders.get(tuple(moving), "K") if len(moving) > 1 else "K"
+        copied: Value = self.trace("copy", value, order)
         copied.type = replace(_array(copied.type), strides=kind.strides, writeable=kind.writeable)
         return copied
 

@@ -13,7 +13,7 @@ _CHOICES: tuple[tuple[Statement, float], ...] = (
     (s.make_view, 18), (s.in_place, 18), (s.set_item, 16), (s.swap, 4), (s.swap_through_copy, 1),
     (s.with_out, 6), (s.with_where, 4), (s.computed, 5), (s.expression, 4), (s.compare, 2),
     (s.copies, 5), (s.made, 2), (s.fill, 4), (s.reduction, 4), (s.scan, 1), (s.choose, 2),
-    (s.joined, 3), (s.element, 3), (s.rebind, 1), (s.again, 4), (s.take_over, 3), (s.read_back, 3),
+    (s.joined, 3), (s.element, 3), (s.rebind, 1), (s.again, 4), (s.take_over, 6), (s.read_back, 3),
     (s.set_masked, 2), (s.loop_over_rows, 3), (s.loop_over_places, 3), (s.staged_loop, 2),
     (s.staged_loop_of_two, 2), (s.staged_while, 2), (s.staged_branch, 2), (s.in_list, 1), (s.by_helper, 2),
     (p.branch, 2), (p.counted_loop, 2), (p.loop_while, 2),

@@ -256,7 +256,7 @@ def take_over(writer: Writer) -> str:
         return f"{name}[...] = {rng.choice(alike)}"
     copied = writer.new()
     sign = rng.choice("&|^" if x.dtype.kind == "b" else "+-*")
-    changed = [copied, name] if rng.random() < 0.5 else [copied]
+    changed = [copied, name] if rng.random() < 0.8 else [copied]
     rng.shuffle(changed)
     changes = "\n".join(
         f"{each}[{writer.index(x.shape)}] {sign}= {writer.literal(x.dtype)}" for each in changed
