@@ -31,7 +31,8 @@ from .branches import Branch, raises
 from .containers import settle_all
 from .control import CONTROL
 from .creation import CREATION
-from .loops import ForLoop, WhileLoop
+from .for_loops import ForLoop
+from .nodes import DOOR
 from .numpy_source import SOURCES, run_source
 from .objects import (
     MISSING,
@@ -45,7 +46,6 @@ from .operands import Traced, constant, has_traced, wrap
 from .outside import Outside
 from .protocol import FUNCTIONS, array_function
 from .python_numbers import call_function
-from .rewriting import DOOR
 from .session import Session, refuse
 from .special import SPECIAL
 from .staging import codes_in, stage
@@ -54,6 +54,7 @@ from .structured import UNBOUND
 from .traced_int import known_ints
 from .traced_scalar import numpy_scalar
 from .ufunc_methods import array_ufunc
+from .while_loops import WhileLoop
 
 # Note [The call door]
 # Capture has no effects, so whoever calls something must know that it has none. Staged code makes

@@ -23,6 +23,8 @@ from typing import Any
 
 from fxc.ir.records import mutable
 
+from .nodes import at
+
 RESULT = "__fxc_result__"  # what the function returns
 
 
@@ -70,11 +72,11 @@ class _Jumps:
     def function(self, body: list[ast.stmt]) -> list[ast.stmt]:
         self._returns = _mark_plain(body)
         if self._returns:
-            body = [*body, _like(body[-1], ast.Return(value=None))]
+            body = [*body, at(body[-1], ast.Return(value=None))]
         block = self._block(body, _Around())
         if self._returns:
             result = ast.Name(RESULT, ast.Load())
-            block.body.append(_like(body[-1], ast.Return(value=result)))
+            block.body.append(at(body[-1], ast.Return(value=result)))
         return block.body
 
     def _flag(self, kind: str) -> str:
@@ -87,7 +89,7 @@ class _Jumps:
             rest = statements[place + 1 :]
             match statement:
                 case ast.Return() if self._returns:
-                    value = statement.value or _like(statement, ast.Constant(None))
+                    value = statement.value or at(statement, ast.Constant(None))
                     made.body.append(_assign(statement, RESULT, value))
                     return self._leave(made, statement, around.of_return)
                 case _Returned():
@@ -97,7 +99,7 @@ class _Jumps:
                 case ast.Continue() if around.stop is not None:
                     return self._leave(made, statement, around.skips)
                 case ast.Raise() if around.raises and statement.exc is not None:
-                    made.body.append(_like(statement, Raising(statement)))
+                    made.body.append(at(statement, Raising(statement)))
                     made.always = True
                     return made
                 case ast.Assert() if __debug__:
@@ -169,7 +171,7 @@ class _Jumps:
     def _with(self, made: _Block, node: ast.With, rest: list[ast.stmt], around: _Around) -> _Block:
         flag = self._flag("skip")
         inner = self._block(node.body, around.marked(flag))
-        made.body += [_set(node, flag, False), _like(node, ast.With(node.items, inner.body))]
+        made.body += [_set(node, flag, False), at(node, ast.With(node.items, inner.body))]
         if inner.always:
             made.always = True
             return made
@@ -181,7 +183,7 @@ class _Jumps:
         """What follows a statement, to be run unless the flag is set."""
         under = self._block(rest, around)
         if under.body:
-            made.body.append(_like(node, ast.If(_not(node, flag), under.body, [])))
+            made.body.append(at(node, ast.If(_not(node, flag), under.body, [])))
         made.always = under.always
         return made
 
@@ -194,13 +196,13 @@ class _Jumps:
         around = _Around(stop=stop, of_return=tuple(flags))
         block = self._block(node.body, around)
         unset = [_set(node, flag, False) for flag in flags]
-        body = [*unset, *block.body] or [_like(node, ast.Pass())]
+        body = [*unset, *block.body] or [at(node, ast.Pass())]
         after: list[ast.stmt] = []
         if returns:
-            test = _like(node, ast.Name(returned, ast.Load()))
-            after.append(_like(node, ast.If(test, [_like(node, _Returned())], [])))
+            test = at(node, ast.Name(returned, ast.Load()))
+            after.append(at(node, ast.If(test, [at(node, _Returned())], [])))
         if node.orelse and flags:
-            after.append(_like(node, ast.If(_not(node, stop), node.orelse, [])))
+            after.append(at(node, ast.If(_not(node, stop), node.orelse, [])))
         else:
             after += node.orelse
         made: Any
@@ -209,7 +211,7 @@ class _Jumps:
         else:
             made = ast.While(node.test, body, [])
         made.stop = stop if flags else None
-        return [*unset, _like(node, made)], after
+        return [*unset, at(node, made)], after
 
 
 class _Returned(ast.stmt):
@@ -234,38 +236,29 @@ def _raising_if_not(node: ast.Assert) -> ast.stmt:
     error = ast.Call(name, [node.msg], []) if node.msg is not None else name
     raising = ast.Raise(error, None)
     test = ast.UnaryOp(ast.Not(), node.test)
-    made: ast.stmt = _like(node, ast.If(test, [_like(node, raising)], []))
+    made: ast.stmt = at(node, ast.If(test, [at(node, raising)], []))
     return made
 
 
 def _branch_of(node: ast.If, then: _Block, orelse: _Block) -> ast.stmt:
-    body = then.body or [_like(node, ast.Pass())]
-    made: ast.stmt = _like(node, ast.If(node.test, body, orelse.body))
+    body = then.body or [at(node, ast.Pass())]
+    made: ast.stmt = at(node, ast.If(node.test, body, orelse.body))
     return made
 
 
 def _set(place: ast.AST, name: str, value: bool) -> ast.stmt:
-    return _assign(place, name, _like(place, ast.Constant(value)))
+    return _assign(place, name, at(place, ast.Constant(value)))
 
 
 def _not(place: ast.AST, name: str) -> ast.expr:
-    made: ast.expr = _like(place, ast.UnaryOp(ast.Not(), ast.Name(name, ast.Load())))
+    made: ast.expr = at(place, ast.UnaryOp(ast.Not(), ast.Name(name, ast.Load())))
     return made
 
 
 def _assign(place: ast.AST, name: str, value: ast.expr) -> ast.stmt:
-    target = _like(place, ast.Name(name, ast.Store()))
-    made: ast.stmt = _like(place, ast.Assign([target], value))
+    target = at(place, ast.Name(name, ast.Store()))
+    made: ast.stmt = at(place, ast.Assign([target], value))
     return made
-
-
-def _like(place: ast.AST, node: Any) -> Any:
-    """A new node at the line of another, and the new ones in it."""
-    ast.copy_location(node, place)
-    for child in ast.iter_child_nodes(node):
-        if isinstance(child, ast.expr) and not hasattr(child, "lineno"):
-            _like(place, child)
-    return node
 
 
 # ------------------------------------------------------------------ where jumps are

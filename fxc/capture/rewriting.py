@@ -5,16 +5,16 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable
 from types import CodeType
-from typing import Any, TypeVar
+from typing import Any
 
 from fxc.ir.location import SourceLocation
 from fxc.ir.records import frozen
 
 from .jumps import without_jumps
 from .liveness import Handed, assigned, handed_on
+from .nodes import at, bound, call_of, door_part, later, name_of, names_of, placed
 from .session import refuse
 
-DOOR = "__fxc__"
 FunctionNode = ast.FunctionDef | ast.Lambda
 
 
@@ -83,7 +83,7 @@ class Rewriter(ast.NodeTransformer):
             self._count += 1
             names.append(name)
             value = self.visit(decorator)
-            before.append(_at(decorator, ast.Assign([ast.Name(name, ast.Store())], value)))
+            before.append(at(decorator, ast.Assign([ast.Name(name, ast.Store())], value)))
         self._visit_defaults(node.args)
         made = self._inside(node)
         if not names:
@@ -92,7 +92,7 @@ class Rewriter(ast.NodeTransformer):
         for name in reversed(names):
             value = self._door("call", node, ast.Name(name, ast.Load()), value)
         node.decorator_list = []
-        after = _at(node, ast.Assign([ast.Name(node.name, ast.Store())], value))
+        after = at(node, ast.Assign([ast.Name(node.name, ast.Store())], value))
         return [*before, made, after]
 
     def visit_Lambda(self, node: ast.Lambda) -> Any:
@@ -127,22 +127,22 @@ class Rewriter(ast.NodeTransformer):
     visit_ListComp = visit_SetComp = visit_DictComp = visit_GeneratorExp = _comprehension
 
     def visit_Global(self, node: ast.Global) -> Any:
-        return _at(node, ast.Pass())  # stores go through the door
+        return at(node, ast.Pass())  # stores go through the door
 
     def visit_Nonlocal(self, node: ast.Nonlocal) -> Any:
         """Variables of the rewritten function itself stay; others are stored by the door."""
         own = [name for name in node.names if self._place_of(name) == "local"]
         if not own:
-            return _at(node, ast.Pass())
-        return [_at(node, ast.Nonlocal(own)), self._statement("rebinding", node)]
+            return at(node, ast.Pass())
+        return [at(node, ast.Nonlocal(own)), self._statement("rebinding", node)]
 
     # -------------------------------------------------------- doors
 
     def _door(self, method: str, place: ast.AST, *args: ast.expr) -> Any:
-        return _at(place, ast.Call(_door_part(method), list(args), []))
+        return at(place, ast.Call(door_part(method), list(args), []))
 
     def _text(self, node: ast.AST, text: Any) -> Any:
-        return _at(node, ast.Constant(text))
+        return at(node, ast.Constant(text))
 
     def visit_Name(self, node: ast.Name) -> Any:
         node.id = self._mangled(node.id)
@@ -153,8 +153,8 @@ class Rewriter(ast.NodeTransformer):
             return node
         if isinstance(node.ctx, ast.Load):
             return self._door(place, node, self._text(node, node.id))
-        names = _door_part("cells" if place == "free" else "globals")
-        return _at(node, ast.Attribute(names, node.id, node.ctx))
+        names = door_part("cells" if place == "free" else "globals")
+        return at(node, ast.Attribute(names, node.id, node.ctx))
 
     def visit_NamedExpr(self, node: ast.NamedExpr) -> Any:
         if self._place_of(node.target.id) != "local":
@@ -180,7 +180,7 @@ class Rewriter(ast.NodeTransformer):
     def visit_Call(self, node: ast.Call) -> Any:
         if isinstance(node.func, ast.Name) and node.func.id == "super" and not node.args:
             first = given(self._code)[0] if given(self._code) else "self"
-            node.args = [_at(node, ast.Name(name, ast.Load())) for name in ("__class__", first)]
+            node.args = [at(node, ast.Name(name, ast.Load())) for name in ("__class__", first)]
         self.generic_visit(node)
         call = self._door("call", node, node.func, *node.args)
         call.keywords = node.keywords
@@ -201,7 +201,7 @@ class Rewriter(ast.NodeTransformer):
                 return self._door("same", node, node.left, right)
             case ast.IsNot():
                 same = self._door("same", node, node.left, right)
-                return _at(node, ast.UnaryOp(ast.Not(), same))
+                return at(node, ast.UnaryOp(ast.Not(), same))
             case ast.Eq():
                 return self._door("equal", node, node.left, right)
             case ast.NotEq():
@@ -214,16 +214,16 @@ class Rewriter(ast.NodeTransformer):
         if any(isinstance(each, ast.NamedExpr) for each in ast.walk(node)):
             return self.generic_visit(node)
         first = self._fresh("left")
-        return _bound(node, first, self.visit(node.left), self._chain(node, 0, first))
+        return bound(node, first, self.visit(node.left), self._chain(node, 0, first))
 
     def _chain(self, node: ast.Compare, place: int, left: str) -> ast.expr:
         """The comparisons from one on; ``left`` names its first operand."""
         operator, right = node.ops[place], self.visit(node.comparators[place])
         name = self._fresh("left")
-        made = self.visit(_placed(node, ast.Compare(_name(left), [operator], [_name(name)])))
+        made = self.visit(placed(node, ast.Compare(name_of(left), [operator], [name_of(name)])))
         if place + 1 < len(node.ops):
-            made = self._door("both", node, made, _later(self._chain(node, place + 1, name)))
-        return _bound(node, name, right, made)
+            made = self._door("both", node, made, later(self._chain(node, place + 1, name)))
+        return bound(node, name, right, made)
 
     def visit_FormattedValue(self, node: ast.FormattedValue) -> Any:
         self.generic_visit(node)
@@ -263,7 +263,7 @@ class Rewriter(ast.NodeTransformer):
             [names, *self._kept(handed)],
             node.stop,  # type: ignore[attr-defined]
         )
-        target = _at(node, ast.Assign([self.visit(node.target)], _name(item)))
+        target = at(node, ast.Assign([self.visit(node.target)], name_of(item)))
         body = [target, *self._statements(node.body)]
         return [begin, self._run(node, part, item, names, body), *self._resume(node, part, names)]
 
@@ -282,13 +282,15 @@ class Rewriter(ast.NodeTransformer):
             node.stop,  # type: ignore[attr-defined]
         )
         asks = [
-            _call(part, "enters"),
-            _call(part, "test", self._test(node.test)),
+            call_of(part, "enters"),
+            call_of(part, "test", self._test(node.test)),
         ]
         inner = [*self._statements(node.body), self._step(node, part)]
-        body = [ast.If(_at(node, ast.BoolOp(ast.Or(), asks)), inner, [])]
-        run = ast.For(_tuple(names, ast.Store()), _name(part), [*self._unbind(names), *body], [])
-        return [begin, _placed(node, run), *self._resume(node, part, names)]
+        body = [ast.If(at(node, ast.BoolOp(ast.Or(), asks)), inner, [])]
+        run = ast.For(
+            names_of(names, ast.Store()), name_of(part), [*self._unbind(names), *body], []
+        )
+        return [begin, placed(node, run), *self._resume(node, part, names)]
 
     def visit_If(self, node: ast.If) -> Any:
         handed = self._handed[node]
@@ -299,7 +301,7 @@ class Rewriter(ast.NodeTransformer):
         behind = tuple(name for name in names if name in handed.behind)
         begin = self._begin(node, part, "branch", [self._test(node.test)], [names, behind])
         body, orelse = self._statements(node.body), self._statements(node.orelse)
-        both = [ast.If(_name(arm), body, orelse)]
+        both = [ast.If(name_of(arm), body, orelse)]
         return [begin, self._run(node, part, arm, names, both), *self._resume(node, part, names)]
 
     def visit_BoolOp(self, node: ast.BoolOp) -> Any:
@@ -325,7 +327,7 @@ class Rewriter(ast.NodeTransformer):
             return self.generic_visit(node)
         *first, made = [visit(value) for value in node.values]
         for value in reversed(first):
-            made = self._door(method, node, value, _later(made))
+            made = self._door(method, node, value, later(made))
         return made
 
     def visit_UnaryOp(self, node: ast.UnaryOp) -> Any:
@@ -336,7 +338,7 @@ class Rewriter(ast.NodeTransformer):
     def visit_IfExp(self, node: ast.IfExp) -> Any:
         if any(isinstance(each, ast.NamedExpr) for each in ast.walk(node)):
             return self.generic_visit(node)
-        arms = [_later(self.visit(each)) for each in (node.body, node.orelse)]
+        arms = [later(self.visit(each)) for each in (node.body, node.orelse)]
         return self._door("chosen", node, self._test(node.test), *arms)
 
     def _local(self, names: frozenset[str]) -> tuple[str, ...]:
@@ -355,35 +357,35 @@ class Rewriter(ast.NodeTransformer):
         """``part = __fxc__.kind(first, line, names, …, locals())``."""
         line = f"{self._code.co_filename}:{node.lineno}"
         constants = [ast.Constant(each) for each in (line, *names, *rest)]
-        variables = ast.Call(_door_part("locals"), [], [])
-        call = ast.Call(_door_part(kind), [*first, *constants, variables], [])
-        return _placed(node, ast.Assign([_name(part, ast.Store())], call))
+        variables = ast.Call(door_part("locals"), [], [])
+        call = ast.Call(door_part(kind), [*first, *constants, variables], [])
+        return placed(node, ast.Assign([name_of(part, ast.Store())], call))
 
     def _run(
         self, node: ast.stmt, part: str, item: str, names: tuple[str, ...], body: list[Any]
     ) -> ast.stmt:
         """``for item, *names in part: body; part.step(locals())``."""
-        target = _tuple((item, *names), ast.Store())
+        target = names_of((item, *names), ast.Store())
         body = [*self._unbind(names), *body, self._step(node, part)]
-        return _placed(node, ast.For(target, _name(part), body, []))
+        return placed(node, ast.For(target, name_of(part), body, []))
 
     def _step(self, node: ast.stmt, part: str) -> ast.stmt:
-        return _placed(node, ast.Expr(_call(part, "step", ast.Call(_door_part("locals"), [], []))))
+        return placed(node, ast.Expr(call_of(part, "step", ast.Call(door_part("locals"), [], []))))
 
     def _resume(self, node: ast.stmt, part: str, names: tuple[str, ...]) -> list[ast.stmt]:
         """``names = part.state``."""
         if not names:
             return []
-        state = ast.Attribute(_name(part), "state", ast.Load())
-        made = ast.Assign([_tuple(names, ast.Store())], state)
-        return [_placed(node, each) for each in (made, *self._unbind(names))]
+        state = ast.Attribute(name_of(part), "state", ast.Load())
+        made = ast.Assign([names_of(names, ast.Store())], state)
+        return [placed(node, each) for each in (made, *self._unbind(names))]
 
     def _unbind(self, names: tuple[str, ...]) -> list[ast.stmt]:
         """``if name is __fxc__.UNBOUND: del name``."""
         return [
             ast.If(
-                ast.Compare(_name(name), [ast.Is()], [_door_part("UNBOUND")]),
-                [ast.Delete([_name(name, ast.Del())])],
+                ast.Compare(name_of(name), [ast.Is()], [door_part("UNBOUND")]),
+                [ast.Delete([name_of(name, ast.Del())])],
                 [],
             )
             for name in names
@@ -402,7 +404,7 @@ class Rewriter(ast.NodeTransformer):
 
     def visit_AnnAssign(self, node: ast.AnnAssign) -> Any:
         if node.value is None and self._is_outside(node.target):
-            return _at(node, ast.Pass())
+            return at(node, ast.Pass())
         node.annotation = self._text(node.annotation, None)
         node.target = self.visit(node.target)
         if node.value is not None:
@@ -427,7 +429,7 @@ class Rewriter(ast.NodeTransformer):
         return [self._statement("trying", node), node]
 
     def _statement(self, method: str, place: ast.AST) -> Any:
-        return _at(place, ast.Expr(self._door(method, place)))
+        return at(place, ast.Expr(self._door(method, place)))
 
     def visit_Raise(self, node: ast.Raise) -> Any:
         self.generic_visit(node)
@@ -438,8 +440,8 @@ class Rewriter(ast.NodeTransformer):
     def visit_Raising(self, node: Any) -> Any:
         """A raise in a branch: what is raised is only computed if it is."""
         parts = (node.statement.exc, node.statement.cause)
-        found = [_later(self.visit(part)) for part in parts if part is not None]
-        return _placed(node, ast.Expr(self._door("raises", node, *found)))
+        found = [later(self.visit(part)) for part in parts if part is not None]
+        return placed(node, ast.Expr(self._door("raises", node, *found)))
 
     # -------------------------------------------------------- imports
 
@@ -450,15 +452,15 @@ class Rewriter(ast.NodeTransformer):
             if self._place_of(name) != "local":
                 raise self._refuse(node, f"an import of {name}, a variable from outside,")
             check = self._door("importing", node, self._text(node, alias.name))
-            checks.append(_at(node, ast.Expr(check)))
+            checks.append(at(node, ast.Expr(check)))
         return [*checks, node]
 
     def visit_ImportFrom(self, node: ast.ImportFrom) -> Any:
         found = []
         for alias in node.names:
             parts = [self._text(node, part) for part in (node.module or "", node.level, alias.name)]
-            target = self.visit(_at(node, ast.Name(alias.asname or alias.name, ast.Store())))
-            found.append(_at(node, ast.Assign([target], self._door("imported", node, *parts))))
+            target = self.visit(at(node, ast.Name(alias.asname or alias.name, ast.Store())))
+            found.append(at(node, ast.Assign([target], self._door("imported", node, *parts))))
         return found
 
     # -------------------------------------------------------- patterns
@@ -495,7 +497,7 @@ class Rewriter(ast.NodeTransformer):
         if place == "local":
             return node
         asked = ":".join((use, place, ".".join([inner.id, *names])))
-        return _at(node, ast.Attribute(_door_part("patterns"), asked, ast.Load()))
+        return at(node, ast.Attribute(door_part("patterns"), asked, ast.Load()))
 
     # -------------------------------------------------------- what is refused at sight
 
@@ -525,55 +527,6 @@ _DECIDED_LATE = (
     *(ast.BoolOp, ast.UnaryOp, ast.BinOp, ast.IfExp, ast.NamedExpr),
 )
 _LEAVING = (ast.Return, ast.Break, ast.Continue)
-
-
-def _at(place: ast.AST, node: Any) -> Any:
-    """A new node at the line of another, and what is in it."""
-    ast.copy_location(node, place)
-    for child in ast.iter_child_nodes(node):
-        if isinstance(child, ast.expr) and not hasattr(child, "lineno"):
-            _at(place, child)
-    return node
-
-
-def _bound(place: ast.AST, name: str, value: ast.expr, made: ast.expr) -> ast.expr:
-    """``(lambda name: made)(value)``."""
-    args = ast.arguments([], [ast.arg(name)], None, [], [], None, [])
-    found: ast.expr = _placed(place, ast.Call(ast.Lambda(args, made), [value], []))
-    return found
-
-
-_N = TypeVar("_N", bound=ast.AST)
-
-
-def _later(value: ast.expr) -> ast.expr:
-    """``lambda: value``."""
-    made = ast.Lambda(ast.arguments([], [], None, [], [], None, []), value)
-    return ast.copy_location(made, value)
-
-
-def _placed(place: ast.AST, node: _N) -> _N:
-    """A new statement at the line of another, and all that is new in it."""
-    for each in ast.walk(node):
-        if isinstance(each, ast.stmt | ast.expr | ast.arg) and not hasattr(each, "lineno"):
-            ast.copy_location(each, place)
-    return node
-
-
-def _name(name: str, context: ast.expr_context | None = None) -> ast.expr:
-    return ast.Name(name, context or ast.Load())
-
-
-def _tuple(names: tuple[str, ...], context: ast.expr_context) -> ast.expr:
-    return ast.Tuple([_name(name, context) for name in names], context)
-
-
-def _call(owner: str, method: str, *args: ast.expr) -> ast.expr:
-    return ast.Call(ast.Attribute(_name(owner), method, ast.Load()), list(args), [])
-
-
-def _door_part(name: str) -> ast.expr:
-    return ast.Attribute(ast.Name(DOOR, ast.Load()), name, ast.Load())
 
 
 def parameters(args: ast.arguments) -> list[str]:

@@ -25,7 +25,8 @@ from typing import Any
 from fxc.ir.location import SourceLocation
 from fxc.ir.records import frozen
 
-from .rewriting import DOOR, FunctionNode, Rewriter, given, parameters
+from .nodes import DOOR
+from .rewriting import FunctionNode, Rewriter, given, parameters
 from .session import refuse
 
 _COROUTINE_FLAGS = 0x80 | 0x100 | 0x200

@@ -1,0 +1,227 @@
+"""``for`` in staged code. See Note [Structured statements]."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from fxc.ir.graph import Literal, Operand, Value
+from fxc.ir.symbols import Dim, floordiv, guard, hint, symbol
+
+from .counted import Bounded, Counted, counted
+from .loop_guards import check_guards
+from .loops import CapturedLoop
+from .operands import operand, wrap
+from .session import refuse
+from .structured import (
+    INT,
+    Recording,
+    array_of,
+)
+from .traced_int import TracedInt, decide_in_loops, wrap_dim
+
+FEW = 4  # iterations that Python runs in any case
+_MOST_RUNS = 5_000  # iterations that Python runs instead
+_MOST_NAMES = 4  # that go round
+
+
+class ForLoop(CapturedLoop):
+    """A ``for`` statement: gives ``(item, *variables)`` for each time that the body is run."""
+
+    def __init__(
+        self,
+        door: Any,
+        iterable: Any,
+        line: str,
+        names: tuple[str, ...],
+        at_head: tuple[str, ...],
+        behind: tuple[str, ...],
+        stop: str | None,
+        env: Mapping[str, Any],
+    ) -> None:
+        super().__init__(door, line, names, at_head, behind, stop, env)
+        found = None if self.by_python else counted(iterable)
+        if type(found) is Counted and type(found.count) is int and found.count <= FEW:
+            found = None
+        self._items: Any = iter(iterable) if found is None else None
+        self._over: Any = found
+        self._first = 0
+        self._index: Any = None
+        self._every = 1  # iterations that the body stands for: after so many all names are back
+        self._run = 0
+        self._peeling = False
+        self._runs = False  # there is an iteration for sure
+        if found is not None:
+            self.session.statements.append(self)
+            if type(found) is Counted:
+                found.taken()
+                self._look()
+                self._peeling = self._runs and self.wants_first
+
+    @property
+    def runs(self) -> bool:
+        return self._runs
+
+    def _look(self) -> None:
+        """Look whether there is another iteration."""
+        left = self._over.count - self._first
+        if self.session.varies(left):
+            found = decide_in_loops(left, ">", 0)
+        else:
+            found = guard(left, ">", 0)
+        self._runs = found is True
+        if found is False:
+            self._run_by_python(())
+
+    def _run_by_python(self, items: Any) -> None:
+        self._items = iter(items)
+        self.session.statements.remove(self)
+
+    @property
+    def fallback(self) -> frozenset[str]:
+        if self.first_apart:
+            return self.first_apart
+        if type(self._over) is Counted and hint(self._over.count) <= _MOST_RUNS:
+            return frozenset((self._label,))
+        return frozenset()
+
+    def __next__(self) -> tuple[Any, ...]:
+        if self._items is not None:
+            return next(self._items), *self.state
+        if self._peeling:
+            return self._over.item(self._first), *self.state
+        if self._run:
+            return self._item(), *self._seen
+        region = Recording(self.session, loop=True)
+        region.enter()
+        (self._index,) = region.params([INT], ["i"])
+        if type(self._over) is Counted:
+            name, (low, high) = self._index.name, self._ends
+            self.session.counters[name] = low, high
+            middle = hint(low) + (hint(high) - hint(low)) // 2
+            self._counter = symbol(name, hint=middle, lower=low if isinstance(low, int) else None)
+        self._begin(region)
+        return self._item(), *self._seen
+
+    @property
+    def _ends(self) -> tuple[Dim, Dim]:
+        """The first number of the counter, and one past its last."""
+        if self._every == 1:
+            return self._first, self._over.count
+        return 0, floordiv(self._over.count - self._first, self._every)
+
+    def _item(self) -> Any:
+        """What the target becomes in this run of the body."""
+        if type(self._over) is Bounded:
+            bounds = [operand(self._over.low), operand(self._over.high)]
+            values = [each for each in bounds if isinstance(each, Value)]
+            known = self.session.origins
+            if all(value in known for value in values):  # Python may know the number, if need be
+                known[self._index] = frozenset[str]().union(*(known[value] for value in values))
+            return wrap(self._index)
+        if self._every == 1:
+            return self._over.item(TracedInt(self._counter))
+        return self._over.item(wrap_dim(self._counter * self._every + (self._first + self._run)))
+
+    def step(self, env: Mapping[str, Any]) -> None:
+        """Take back the variables at the end of the body."""
+        after = self.of(env)
+        if self._items is not None:
+            self.state = after
+            if self._stop is not None and bool(env[self._stop]):
+                self._items = iter(())
+            return
+        if self._peeling:
+            self._peeled(after, env)
+            return
+        region = self._region
+        assert region is not None
+        self._run += 1
+        if self._run < self._every:
+            self._seen = after
+            return
+        self._run = 0
+        region.leave()
+        self._forget()
+        self._seen = self._start
+        if self._every == 1 and self._permuted(after):
+            return
+        if self._changed(after):
+            return
+        unstable = self._unstable(after)
+        if unstable and self._mix(unstable, after):
+            return
+        if unstable:
+            if not self._runs or self._every > 1:
+                raise self._kinds_differ(unstable, after)
+            self._peeling = True
+            return
+        self._record(region, after, env)
+
+    def _permuted(self, after: list[Any]) -> bool:
+        """Whether arrays have changed their names: then the body is run until they are back."""
+        starts = [array_of(x) for x in self.state]
+        source: dict[int, int] = {}
+        for place, x in enumerate(after):
+            value = array_of(x)
+            if self.names[place] in self._at_head and value is not None and value in starts:
+                source[place] = starts.index(value)
+        moved = {place: other for place, other in source.items() if place != other}
+        if not moved or set(moved) != set(moved.values()) or not self._runs:
+            return False
+        every, now = 1, dict(moved)
+        while any(place != other for place, other in now.items()):
+            now = {place: moved[other] for place, other in now.items()}
+            every += 1
+        if every > _MOST_NAMES or self._stop is not None:
+            raise refuse("arrays that change their names in this way in a loop are not captured")
+        if not guard(self._over.count - self._first, ">=", every):
+            self._run_by_python(self._over.item(k) for k in self._indices(self._first))
+            return True
+        self._every = every
+        return True
+
+    def _indices(self, first: Dim) -> Iterator[Any]:
+        """The numbers of the last iterations, as many as there are in this call."""
+        number = self._over.count - first
+        guard(number, "==", hint(number))
+        return (wrap_dim(first + k) for k in range(hint(number)))
+
+    def _peeled(self, after: list[Any], env: Mapping[str, Any]) -> None:
+        """Go on behind an iteration that was run before the loop."""
+        self.state, self._env = after, env
+        self._peeling = False
+        self._mixed.clear()
+        self._first += 1
+        stopped = self._stop is not None and bool(env[self._stop])
+        if stopped:
+            self._run_by_python(())
+        else:
+            self._look()
+
+    def _record(self, region: Recording, after: list[Any], env: Mapping[str, Any]) -> None:
+        names, init, results = self._results(after)
+        options: dict[str, Any] = {}
+        if self._stop is not None:
+            results.append(operand(env[self._stop]))
+            options["stops"] = True
+        params = [self._index, *(each for name in names for each in self._params[name])]
+        low, high = self._bounds()
+        if type(self._over) is Counted:
+            assert region.guards is not None
+            check_guards(region.guards, self._index.name, *self._ends)
+        body = region.finished(params, results)
+        outputs = self.session.record("fori_loop", low, high, tuple(init), body=body, **options)
+        self._finish(names, outputs, results[: len(outputs)], self._runs)
+        self._items = iter(())
+        if self._every > 1:
+            done = self._first + self._ends[1] * self._every
+            self._items = (self._over.item(k) for k in self._indices(done))
+
+    def _bounds(self) -> tuple[Operand, Operand]:
+        if type(self._over) is Bounded:
+            return operand(self._over.low), operand(self._over.high)
+        low, high = (
+            Literal(dim) if isinstance(dim, int) else operand(TracedInt(dim)) for dim in self._ends
+        )
+        return low, high

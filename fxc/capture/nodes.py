@@ -1,0 +1,61 @@
+"""Making nodes of a syntax tree at the line of another."""
+
+from __future__ import annotations
+
+import ast
+from typing import Any, TypeVar
+
+DOOR = "__fxc__"  # the name by which staged code knows its door
+
+
+def at(place: ast.AST, node: Any) -> Any:
+    """A new node at the line of another, and what is in it."""
+    ast.copy_location(node, place)
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.expr) and not hasattr(child, "lineno"):
+            at(place, child)
+    return node
+
+
+def bound(place: ast.AST, name: str, value: ast.expr, made: ast.expr) -> ast.expr:
+    """``(lambda name: made)(value)``."""
+    args = ast.arguments([], [ast.arg(name)], None, [], [], None, [])
+    found: ast.expr = placed(place, ast.Call(ast.Lambda(args, made), [value], []))
+    return found
+
+
+_N = TypeVar("_N", bound=ast.AST)
+
+
+def later(value: ast.expr) -> ast.expr:
+    """``lambda: value``."""
+    made = ast.Lambda(ast.arguments([], [], None, [], [], None, []), value)
+    return ast.copy_location(made, value)
+
+
+def placed(place: ast.AST, node: _N) -> _N:
+    """A new statement at the line of another, and all that is new in it."""
+    for each in ast.walk(node):
+        if isinstance(each, ast.stmt | ast.expr | ast.arg) and not hasattr(each, "lineno"):
+            ast.copy_location(each, place)
+    return node
+
+
+def name_of(name: str, context: ast.expr_context | None = None) -> ast.expr:
+    """A variable."""
+    return ast.Name(name, context or ast.Load())
+
+
+def names_of(names: tuple[str, ...], context: ast.expr_context) -> ast.expr:
+    """A tuple of variables."""
+    return ast.Tuple([name_of(name, context) for name in names], context)
+
+
+def call_of(owner: str, method: str, *args: ast.expr) -> ast.expr:
+    """``owner.method(*args)``."""
+    return ast.Call(ast.Attribute(name_of(owner), method, ast.Load()), list(args), [])
+
+
+def door_part(name: str) -> ast.expr:
+    """``__fxc__.name``."""
+    return ast.Attribute(ast.Name(DOOR, ast.Load()), name, ast.Load())

@@ -1,0 +1,159 @@
+"""``while`` in staged code. See Note [Structured statements]."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from fxc.ir.graph import Literal, Operand
+from fxc.ir.types import ScalarType
+
+from .choices import flag_of
+from .loop_guards import check_guards
+from .loops import CapturedLoop
+from .structured import (
+    Recording,
+    going_on,
+)
+
+
+class WhileLoop(CapturedLoop):
+    """A ``while`` statement: gives the variables for each time that its test or body is run.
+
+    The test is run before the loop and at the end of the body; the loop carries what it gave.
+    """
+
+    def __init__(self, door: Any, *args: Any) -> None:
+        super().__init__(door, *args)
+        self._phase = "python" if self.by_python else "first test"
+        self._first: Any = None  # what the first test gave
+        self._going: Any = None  # the parameter that says so in the body
+        self._after: list[Any] = []
+        self._apart = False
+        self._stopped: Any = False
+        self._unless: Recording | None = None  # where the test is run if the body has not stopped
+
+    @property
+    def runs(self) -> bool:
+        return self._first is True
+
+    @property
+    def fallback(self) -> frozenset[str]:
+        if self.first_apart:
+            return self.first_apart
+        if self._first is True:
+            return frozenset((self._label,))
+        if self._first is None:
+            return frozenset()
+        return self.session.origins.get(self._first._value, frozenset())
+
+    def enters(self) -> bool:
+        """Whether the body is run without another test."""
+        return self._phase in ("body", "first iteration")
+
+    def __next__(self) -> tuple[Any, ...]:
+        if self._phase == "done":
+            raise StopIteration
+        if self._phase == "test":
+            if type(self._stopped) is not bool:
+                self._unless = Recording(self.session)
+                self._unless.enter()
+            return tuple(self._after)
+        if self._phase != "body":
+            return tuple(self.state)
+        region = Recording(self.session, loop=True)
+        region.enter()
+        (self._going,) = region.params([ScalarType(np.dtype(bool))], ["going"])
+        self._begin(region)
+        return tuple(self._seen)
+
+    def test(self, value: Any) -> bool:
+        """Take what the test gave; whether the body is run now."""
+        found = going_on(value)
+        if self._phase == "python":
+            if not found:
+                self._phase = "done"
+            return bool(found)
+        if self._phase == "test":
+            self._close(found)
+        elif found is False:
+            self._phase = "done"
+        else:
+            self._first = found
+            self._phase = "body"
+            if self.wants_first and found is True and not self._apart:
+                self._phase, self._apart = "first iteration", True
+                return False
+            self.session.statements.append(self)
+        return False
+
+    def step(self, env: Mapping[str, Any]) -> None:
+        """Take back the variables at the end of the body."""
+        after = self.of(env)
+        stopped = env[self._stop] if self._stop is not None else False
+        if self._phase == "body":
+            self._after, self._stopped, self._phase = after, going_on(stopped), "test"
+            return
+        self.state, self._env = after, env
+        if bool(stopped):
+            self._phase = "done"
+        elif self._phase == "first iteration":
+            self._phase = "first test"
+
+    def _close(self, found: Any) -> None:
+        """The end of the region, behind the second test."""
+        region = self._region
+        assert region is not None
+        going = self._goes_on(found)
+        region.leave()
+        self._forget()
+        if self._changed(self._after):
+            self._phase = "body"
+            return
+        unstable = self._unstable(self._after)
+        if unstable and self._mix(unstable, self._after):
+            self._phase = "body"
+            return
+        if unstable:
+            if self._first is not True:
+                raise self._kinds_differ(unstable, self._after)
+            self.session.statements.remove(self)
+            self._phase = "first iteration"
+            return
+        names, init, results = self._results(self._after)
+        params = [self._going, *(each for name in names for each in self._params[name])]
+        tester = Recording(self.session)
+        with tester:
+            tested = tester.params([param.type for param in params], [None] * len(params))
+        outputs = self.session.record(
+            "while_loop",
+            (flag_of(self._first), *init),
+            test=tester.finished(tested, [tested[0]]),
+            body=region.finished(params, [going, *results]),
+        )
+        assert region.guards is not None
+        check_guards(region.guards, None, 0, 0)
+        self._finish(names, outputs[1:], results, self._first is True)
+        self._phase = "done"
+
+    def _goes_on(self, found: Any) -> Operand:
+        """Whether there is another iteration: the body has not stopped, and the test holds."""
+        if self._unless is None:
+            return Literal(np.bool_(False)) if self._stopped else flag_of(found)
+        flag = flag_of(found)
+        self._unless.leave()
+        stopped = Recording(self.session)
+        with stopped:
+            pass
+        (going,) = self.session.record(
+            "cond",
+            self._stopped._value,
+            (),
+            on_true=stopped.finished((), [Literal(np.bool_(False))]),
+            on_false=self._unless.finished((), [flag]),
+        )
+        self._unless = None
+        result: Operand = going
+        return result
