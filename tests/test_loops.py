@@ -490,6 +490,36 @@ def cumulative(x):
     return out
 
 
+def one_range(x, n):
+    places = range(n)
+    for i in places:
+        for j in places:
+            x[i] += j
+    return x
+
+
+def takes(x):
+    numbers = iter([1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0, 10.0])
+    for i in range(10):
+        x[i] += next(numbers)
+    return x
+
+
+def takes_all(x):
+    numbers = iter([1.0, 2.0, 3.0])
+    for i in range(10):
+        x[i] += sum(numbers)
+    return x
+
+
+def inner_iterators(x):
+    for i in range(6):
+        for k, c in enumerate((0.5, 0.25)):
+            x[i] += c * x[i + k]
+        x[i] += sum(x[j] for j in range(3))
+    return x
+
+
 def fact(n):
     r = 1
     for i in range(2, n + 1):
@@ -616,6 +646,10 @@ CASES = {
     condwrite: lambda x, A: (x, x[::-1].copy()),
     exc_partial: lambda x, A: (x, np.array([0, 1, 2, 30, 4, 5])),
     cumulative: lambda x, A: (x,),
+    one_range: lambda x, A: (x, 8),
+    takes: lambda x, A: (x,),
+    takes_all: lambda x, A: (x,),
+    inner_iterators: lambda x, A: (x,),
     fact: lambda x, A: (30,),
     retarr: lambda x, A: (x,),
     shadow: lambda x, A: (x,),

@@ -27,14 +27,14 @@ class Counted:
     def __init__(self, count: Dim, item: Item, *, once: bool = False) -> None:
         self.count = count
         self.item = item
-        self._once = once
+        self.once = once
         self._used = False
 
     def taken(self) -> Counted:
         """This, to be run over now."""
         if self._used:
             raise refuse("running over one iterator twice cannot be captured; make it a list")
-        self._used = self._once
+        self._used = self.once
         return self
 
     def __iter__(self) -> Iterator[Any]:
@@ -42,7 +42,7 @@ class Counted:
         return (self.item(k) for k in range(int(wrap_dim(self.count))))
 
     def __next__(self) -> Any:
-        if not self._once:
+        if not self.once:
             raise TypeError("'range' object is not an iterator")
         raise refuse("next() of an iterator over an array cannot be captured; use a loop")
 

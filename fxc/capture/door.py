@@ -79,6 +79,7 @@ class Scope:
         self.stored = door.stored
         self.owned = door.owned
         self.iterable = door.iterable
+        self.made = door.made
         self.context = door.context
         self.same = door.same
         self.equal = door.equal

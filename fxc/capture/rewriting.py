@@ -124,7 +124,10 @@ class Rewriter(ast.NodeTransformer):
         self._scopes.pop()
         return node
 
-    visit_ListComp = visit_SetComp = visit_DictComp = visit_GeneratorExp = _comprehension
+    visit_ListComp = visit_SetComp = visit_DictComp = _comprehension
+
+    def visit_GeneratorExp(self, node: ast.GeneratorExp) -> Any:
+        return self._door("made", node, self._comprehension(node))
 
     def visit_Global(self, node: ast.Global) -> Any:
         return at(node, ast.Pass())  # stores go through the door

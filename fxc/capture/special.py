@@ -142,7 +142,7 @@ SPECIAL: dict[Any, Callable[..., Any]] = {
     **{kind: _text(kind) for kind in (str, repr, ascii, format)},
     next: _next,
     range: lambda door, *args: range_of(*args),
-    enumerate: lambda door, *args, **kwargs: enumerated(*door.runnables(args), **kwargs),
-    zip: lambda door, *args, **kwargs: zipped(*door.runnables(args), **kwargs),
-    reversed: lambda door, *args: backwards(*door.runnables(args)),
+    enumerate: lambda door, *args, **kwargs: door.made(enumerated(*door.runnables(args), **kwargs)),
+    zip: lambda door, *args, **kwargs: door.made(zipped(*door.runnables(args), **kwargs)),
+    reversed: lambda door, *args: door.made(backwards(*door.runnables(args))),
 }

@@ -17,6 +17,7 @@ from fxc.ir.tree import children_of, registration
 
 from . import purity
 from .containers import External, is_number, settle_all
+from .counted import Counted
 from .guards import Source
 from .objects import (
     MISSING,
@@ -202,14 +203,22 @@ class Stores(Reads):
             self.outside.effects.check_allowed(name_of(owner))
 
     def iterable(self, x: Any) -> Any:
-        """``x`` in ``for _ in x``."""
+        """``x`` in ``for _ in x``, which takes the items of an iterator away."""
         if isinstance(x, Traced | External | type):
             return x
+        if hasattr(type(x), "__next__") and not (type(x) is Counted and not x.once):
+            self.check_change(x)
         if self.is_foreign(x) and not callable(x):
             raise refuse(
                 f"iterating over a {name_of(x)} from outside of the compiled function "
                 "cannot be captured; make it a list or a tuple"
             )
+        return x
+
+    def made(self, x: Any) -> Any:
+        """An iterator that the program makes here."""
+        if hasattr(type(x), "__next__"):
+            self._made[id(x)] = self.session.region, x
         return x
 
     def same(self, a: Any, b: Any) -> bool:
