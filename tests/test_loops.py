@@ -498,6 +498,36 @@ def one_range(x, n):
     return x
 
 
+def adds_to_lists(x):
+    out, seen = [], set()
+    for i in range(10):
+        out += [x[i]]
+        seen |= {i}
+    return out, len(seen)
+
+
+def adds_in_branches(x):
+    out = [1.0]
+    if x[0] > 100:
+        out += [2.0]
+    return len(out)
+
+
+def walrus(x):
+    n = 10
+    while (n := n - 1) > 0:
+        x[n] += x[n - 1]
+    return x, n
+
+
+def walrus_of_arrays(x):
+    i = 0
+    while (v := x[i]) < 0.9:
+        i += 1
+        x[i - 1] = v * 2
+    return x, v
+
+
 def takes(x):
     numbers = iter([1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0, 10.0])
     for i in range(10):
@@ -647,6 +677,9 @@ CASES = {
     exc_partial: lambda x, A: (x, np.array([0, 1, 2, 30, 4, 5])),
     cumulative: lambda x, A: (x,),
     one_range: lambda x, A: (x, 8),
+    adds_to_lists: lambda x, A: (x,),
+    walrus: lambda x, A: (x,),
+    walrus_of_arrays: lambda x, A: (x,),
     takes: lambda x, A: (x,),
     takes_all: lambda x, A: (x,),
     inner_iterators: lambda x, A: (x,),
@@ -686,6 +719,7 @@ REFUSED = {
     cond_input: "a result that is one array in one case and another, or a new one, in the other",
     alias: "a write to an array that a loop or a branch may have replaced by another one",
     lists: "a change to a list",
+    adds_in_branches: "a change to a list",
     early: "the result is py.int if the condition holds, else a NoneType",
 }
 

@@ -80,6 +80,7 @@ class Scope:
         self.owned = door.owned
         self.iterable = door.iterable
         self.made = door.made
+        self.changing = door.changing
         self.context = door.context
         self.same = door.same
         self.equal = door.equal

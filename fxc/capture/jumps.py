@@ -189,6 +189,10 @@ class _Jumps:
 
     def _loop(self, node: ast.For | ast.While) -> tuple[list[ast.stmt], list[ast.stmt]]:
         """The loop with what is before it, and statements for behind it."""
+        if isinstance(node, ast.While) and assigns(node.test) and not node.orelse:
+            test = ast.UnaryOp(ast.Not(), node.test)
+            leave = at(node, ast.If(test, [at(node, ast.Break())], []))
+            node = at(node, ast.While(ast.Constant(True), [leave, *node.body], []))
         breaks = any(isinstance(each, ast.Break) for each in _jumps_of_loop(node))
         returns = self._returns and any(isinstance(each, ast.Return) for each in _jumps_in(node))
         stop, returned = self._flag("stop"), self._flag("returned")
@@ -259,6 +263,11 @@ def _assign(place: ast.AST, name: str, value: ast.expr) -> ast.stmt:
     target = at(place, ast.Name(name, ast.Store()))
     made: ast.stmt = at(place, ast.Assign([target], value))
     return made
+
+
+def assigns(test: ast.expr) -> bool:
+    """Whether there is ``:=`` in an expression."""
+    return any(isinstance(each, ast.NamedExpr) for each in ast.walk(test))
 
 
 # ------------------------------------------------------------------ where jumps are

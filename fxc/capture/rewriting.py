@@ -10,7 +10,7 @@ from typing import Any
 from fxc.ir.location import SourceLocation
 from fxc.ir.records import frozen
 
-from .jumps import without_jumps
+from .jumps import assigns, without_jumps
 from .liveness import Handed, assigned, handed_on
 from .nodes import at, bound, call_of, door_part, later, name_of, names_of, placed
 from .session import refuse
@@ -214,7 +214,7 @@ class Rewriter(ast.NodeTransformer):
 
     def _chained(self, node: ast.Compare) -> Any:
         """``a < b < c`` as ``a < b and b < c``, with each operand computed once."""
-        if any(isinstance(each, ast.NamedExpr) for each in ast.walk(node)):
+        if assigns(node):
             return self.generic_visit(node)
         first = self._fresh("left")
         return bound(node, first, self.visit(node.left), self._chain(node, 0, first))
@@ -240,11 +240,16 @@ class Rewriter(ast.NodeTransformer):
         return node
 
     def visit_AugAssign(self, node: ast.AugAssign) -> Any:
-        """Sets take in what a set from outside holds without asking it."""
+        """Sets take in what a set from outside holds without asking it; lists and sets change."""
+        variable = isinstance(node.target, ast.Name) and self._place_of(node.target.id) == "local"
+        name = node.target.id if isinstance(node.target, ast.Name) else ""
         self.generic_visit(node)
         if isinstance(node.op, ast.BitOr | ast.BitAnd | ast.BitXor | ast.Sub):
             node.value = self._door("settled", node.value, node.value)
-        return node
+        if not variable:
+            return node
+        change = self._door("changing", node, at(node, ast.Name(name, ast.Load())))
+        return [at(node, ast.Expr(change)), node]
 
     # -------------------------------------------------------- structured statements
 
@@ -274,6 +279,8 @@ class Rewriter(ast.NodeTransformer):
         handed = self._handed[node]
         if getattr(node, "plain", False):
             return self.generic_visit(node)
+        if assigns(node.test):
+            raise self._refuse(node, "':=' in the test of a while statement with else")
         names = self._local(handed.at_head | handed.behind)
         part = self._fresh("loop")
         begin = self._begin(
@@ -326,7 +333,7 @@ class Rewriter(ast.NodeTransformer):
 
     def _shortened(self, node: ast.BoolOp, method: str, visit: Any) -> Any:
         """``__fxc__.both(a, lambda: b)`` for ``a and b``."""
-        if any(isinstance(each, ast.NamedExpr) for each in ast.walk(node)):
+        if assigns(node):
             return self.generic_visit(node)
         *first, made = [visit(value) for value in node.values]
         for value in reversed(first):
@@ -339,7 +346,7 @@ class Rewriter(ast.NodeTransformer):
         return self.generic_visit(node)
 
     def visit_IfExp(self, node: ast.IfExp) -> Any:
-        if any(isinstance(each, ast.NamedExpr) for each in ast.walk(node)):
+        if assigns(node):
             return self.generic_visit(node)
         arms = [later(self.visit(each)) for each in (node.body, node.orelse)]
         return self._door("chosen", node, self._test(node.test), *arms)

@@ -215,6 +215,11 @@ class Stores(Reads):
             )
         return x
 
+    def changing(self, x: Any) -> None:
+        """``x`` in ``x += …``, which changes a list, a set or a dict."""
+        if isinstance(x, (*purity.OWN_CONTAINERS, bytearray)):
+            self.check_change(x)
+
     def made(self, x: Any) -> Any:
         """An iterator that the program makes here."""
         if hasattr(type(x), "__next__"):
