@@ -528,6 +528,60 @@ def walrus_of_arrays(x):
     return x, v
 
 
+def row_changes(A):
+    r = A[0]
+    s = 0.0
+    for i in range(6):
+        s += r.sum()
+        r = A[i]
+    return s
+
+
+def mode_changes(x):
+    m = "a"
+    for i in range(10):
+        if m == "a":
+            x[i] += 1
+        m = "b"
+    return x
+
+
+def pair_changes(x):
+    t = (0, 1)
+    for i in range(9):
+        x[i] += t[0]
+        t = (t[1], t[0])
+    return x
+
+
+def none_changes(x):
+    last = None
+    for i in range(10):
+        if last is not None:
+            x[i] += 1
+        last = x
+    return x
+
+
+def fun_changes(x):
+    f = np.sin
+    for i in range(8):
+        x[i] = f(x[i])
+        f = np.cos
+    return x
+
+
+def wrow_changes(A):
+    r = A[0]
+    i = 0
+    s = 0.0
+    while i < 6:
+        s += r.sum()
+        r = A[i % 3]
+        i += 1
+    return s
+
+
 def takes(x):
     numbers = iter([1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0, 10.0])
     for i in range(10):
@@ -680,6 +734,12 @@ CASES = {
     adds_to_lists: lambda x, A: (x,),
     walrus: lambda x, A: (x,),
     walrus_of_arrays: lambda x, A: (x,),
+    row_changes: lambda x, A: (A,),
+    mode_changes: lambda x, A: (x,),
+    pair_changes: lambda x, A: (x,),
+    none_changes: lambda x, A: (x,),
+    fun_changes: lambda x, A: (x,),
+    wrow_changes: lambda x, A: (A,),
     takes: lambda x, A: (x,),
     takes_all: lambda x, A: (x,),
     inner_iterators: lambda x, A: (x,),

@@ -149,14 +149,16 @@ class CapturedLoop(Statement):
         return self.session.made_in(self.session.root(value)) >= self._region.number
 
     def _unstable(self, after: list[Any]) -> list[str]:
-        """The variables that are of another kind at the begin of the second iteration."""
+        """The variables that are something else at the begin of the second iteration: of another
+        kind, or another thing that the loop does not carry.
+        """
         return [
             name
             for name, before, x in zip(self.names, self._seen, after, strict=True)
             if name in self._at_head
             and not is_same(before, x)
-            and not (before is UNBOUND and name == RESULT)
-            and joint_kinds(before, before) != joint_kinds(before, x)
+            and before is not UNBOUND  # the body assigns it before it reads it
+            and (name not in self._params or joint_kinds(before, before) != joint_kinds(before, x))
         ]
 
     def _mix(self, unstable: list[str], after: list[Any]) -> bool:
@@ -165,7 +167,7 @@ class CapturedLoop(Statement):
             return False
         found = dict(zip(self.names, zip(self._seen, after, strict=True), strict=True))
         kinds = {name: joint_kinds(*found[name]) for name in unstable}
-        if None in kinds.values():
+        if any(each is None or len(each) == 1 for each in kinds.values()):
             return False
         self._mixed.update((name, each) for name, each in kinds.items() if each is not None)
         return True

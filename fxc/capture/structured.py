@@ -162,9 +162,11 @@ class Statement:
 
     def differs(self, name: str, left: Any, right: Any, where: str) -> Exception:
         """A variable that is one thing here, another there."""
+        one, other = kind_text(left), kind_text(right)
+        other = f"another {type(right).__name__}" if one == other else other
         return refuse(
-            f"{described(name)} is {kind_text(left)} {where} {kind_text(right)}, which cannot be "
-            "captured; make it the same kind of value in both cases"
+            f"{described(name)} is {one} {where} {other}, which cannot be captured; make it the "
+            "same kind of value, an array or a number, in both cases"
         )
 
 
