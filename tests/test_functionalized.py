@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import types
 
 import numpy as np
@@ -77,6 +78,21 @@ def test_the_graph_can_be_read() -> None:
     graph = fxc.functionalize(relax).graph(np.arange(6.0), np.ones(4))
     assert graph.stage == "functional"
     assert "%u := result" in str(graph)
+
+
+@pytest.mark.parametrize("order", list(itertools.permutations(range(4))))
+def test_what_was_overwritten_from_another_layout_adds_in_its_own_order(order) -> None:
+    """In the graph the sum is of the Fortran-ordered quotient; in NumPy it is of ``a``."""
+
+    def overwritten(a):
+        a[0:] = a[0:].copy("F") / 3
+        return a[0:].sum()
+
+    def array():
+        base = np.random.default_rng(5).standard_normal((4, 2, 4, 4)).astype("f4")
+        return base[::2, ::-1, :, ::-1].transpose(order)
+
+    assert fxc.functionalize(overwritten)(array())[0] == overwritten(array())
 
 
 def test_what_cannot_be_captured_is_refused() -> None:

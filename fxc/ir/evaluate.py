@@ -107,11 +107,16 @@ def evaluate(
 
 
 class _Evaluation:
-    """One run of a graph. Regions share ``values``: a value has one place in the whole graph."""
+    """One run of a graph. Regions share ``values``: a value has one place in the whole graph.
+
+    Arrays of a captured graph lie in memory as their types say by themselves: they are NumPy's, and
+    views of one another. Later ones are made so, for those kernels that add in memory's order.
+    """
 
     def __init__(self, graph: Graph, args: Sequence[Any], kernel_of: KernelOf, check: bool) -> None:
         self.kernel_of = kernel_of
         self.check = check
+        self.lays_out = graph.stage != "captured"
         self.values: dict[Value, Any] = {}
         self.symbols = bind_symbols(graph.inputs, args)
         if check:
@@ -119,7 +124,7 @@ class _Evaluation:
                 self.compare(value.type, arg, f"input %{value.name}")
 
     def run(self, region: Region, args: Sequence[Any]) -> tuple[Any, ...]:
-        self.values.update(zip(region.params, args, strict=True))
+        self.hold(region.params, args)
         for node in region.nodes:
             self.step(node)
         return tuple(self.read(operand) for operand in region.results)
@@ -132,7 +137,14 @@ class _Evaluation:
             for value, result in zip(node.outputs, results, strict=True):
                 where = f" ({node.loc})" if node.loc else ""
                 self.compare(value.type, result, f"{node.op}{where}: %{value.name}")
-        self.values.update(zip(node.outputs, results, strict=True))
+        self.hold(node.outputs, results)
+
+    def hold(self, values: Sequence[Value], found: Sequence[Any]) -> None:
+        for value, one in zip(values, found, strict=True):
+            kind = value.type
+            if self.lays_out and isinstance(kind, ArrayType) and isinstance(one, np.ndarray):
+                one = _laid_out(one, [symbols.evaluate(step, self.symbols) for step in kind.strides])
+            self.values[value] = one
 
     def read(self, operand: Operand) -> Any:
         return operand.value if isinstance(operand, Literal) else self.values[operand]
@@ -303,6 +315,19 @@ def viewed(
     for step in steps:
         array = kernel_of(step.op)(array, *with_symbols(step.args, known))
     return array
+
+
+def _laid_out(array: np.ndarray, strides: Sequence[int]) -> np.ndarray:
+    """``array``, or a copy with these strides if it has others."""
+    wanted = normal_strides(array.shape, strides, array.itemsize)
+    if wanted == normal_strides(array.shape, array.strides, array.itemsize):
+        return array
+    reaches = [step * (size - 1) for step, size in zip(wanted, array.shape, strict=True)]
+    before = -sum(reach for reach in reaches if reach < 0)
+    memory = np.empty(sum(map(abs, reaches)) + array.itemsize, np.uint8)
+    made: np.ndarray = np.ndarray(array.shape, array.dtype, memory, before, wanted)
+    made[...] = array
+    return made
 
 
 def _dense_copy(array: np.ndarray, strides: Sequence[int]) -> np.ndarray:
