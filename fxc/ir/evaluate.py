@@ -143,7 +143,7 @@ class _Evaluation:
         for value, one in zip(values, found, strict=True):
             kind = value.type
             if self.lays_out and isinstance(kind, ArrayType) and isinstance(one, np.ndarray):
-                one = _laid_out(one, [symbols.evaluate(step, self.symbols) for step in kind.strides])
+                one = _laid_out(one, with_symbols(kind.strides, self.symbols))
             self.values[value] = one
 
     def read(self, operand: Operand) -> Any:
@@ -319,9 +319,10 @@ def viewed(
 
 def _laid_out(array: np.ndarray, strides: Sequence[int]) -> np.ndarray:
     """``array``, or a copy with these strides if it has others."""
-    wanted = normal_strides(array.shape, strides, array.itemsize)
-    if wanted == normal_strides(array.shape, array.strides, array.itemsize):
+    normal = normal_strides(array.shape, strides, array.itemsize)
+    if normal == normal_strides(array.shape, array.strides, array.itemsize):
         return array
+    wanted = [symbols.evaluate(step, {}) for step in normal]
     reaches = [step * (size - 1) for step, size in zip(wanted, array.shape, strict=True)]
     before = -sum(reach for reach in reaches if reach < 0)
     memory = np.empty(sum(map(abs, reaches)) + array.itemsize, np.uint8)
