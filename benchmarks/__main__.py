@@ -9,7 +9,7 @@ import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,8 @@ import numpy as np
 
 from .cases import CASES, LOOPS, RATIOS, Case, Ratio
 from .contenders import NotTaken, Run, compiled, copied, installed, prepare, use_one_thread
-from .measure import CONTENDERS, Row, first_call, heading, side_by_side, table_line
+from .loop_programs import LoopProgram
+from .measure import CHECKED, CONTENDERS, Row, first_call, heading, side_by_side, table_line
 
 GROUPS = (
     "import",
@@ -34,10 +35,19 @@ class WrongResult(Exception):
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
-    parser.add_argument("--only", nargs="+", choices=GROUPS, default=GROUPS, metavar="GROUP")
+    parser.add_argument(
+        "--only",
+        nargs="+",
+        default=GROUPS,
+        metavar="GROUP[/NAME]",
+        help=f"groups ({', '.join(GROUPS)}), or the rows of one that begin with a name",
+    )
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the numbers, too")
     parser.add_argument("--repeats", type=int, default=7, help="samples of each (at least 7)")
     options = parser.parse_args()
+    unknown = {name.partition("/")[0] for name in options.only} - set(GROUPS)
+    if unknown:
+        parser.error(f"no such group: {', '.join(sorted(unknown))}")
     use_one_thread()
     present = [name for name in CONTENDERS if installed(name)]
     repeats = max(7, options.repeats)
@@ -52,21 +62,26 @@ def main() -> int:
     return 0
 
 
-def measure_all(groups: list[str], present: list[str], repeats: int) -> Iterator[Row]:
+def is_chosen(chosen: Sequence[str], group: str, name: str = "") -> bool:
+    return any(only in (group, f"{group}/{name}"[: len(only)]) for only in chosen)
+
+
+def measure_all(chosen: Sequence[str], present: list[str], repeats: int) -> Iterator[Row]:
     compilers = [name for name in present if name not in ("numpy", "numexpr")]
-    if "import" in groups:
+    if is_chosen(chosen, "import"):
         others = [name for name in present if name != "numpy"]
         yield from in_processes("import", ("import, over numpy's own",), "s", others, repeats)
-    if "first-call" in groups:
+    if is_chosen(chosen, "first-call"):
         names = ("first call, 20 operators, first in process", "first call, 20 operators, second")
         yield from in_processes("first-call", names, "s", compilers, repeats)
-    for case in (*CASES, *LOOPS):
-        if case.group in groups:
+    for case in CASES:
+        if is_chosen(chosen, case.group, case.name):
             yield from in_this_process(case, present, repeats)
+    yield from loops(chosen, present, repeats)
     for ratio in RATIOS:
-        if ratio.group in groups:
+        if is_chosen(chosen, ratio.group, ratio.name):
             yield from ratios(ratio, present, repeats)
-    if "memory" in groups:
+    if is_chosen(chosen, "memory"):
         name = "peak memory, chain of 10 (arrays: 240 MB)"
         yield from in_processes("memory", (name,), "MB", present, repeats)
 
@@ -87,6 +102,47 @@ def in_processes(
             for contender, lists in samples.items()
         }
         yield Row(measure, name, unit, medians)
+
+
+def loops(chosen: Sequence[str], present: list[str], repeats: int) -> Iterator[Row]:
+    """The rows of each program with loops, and what they come to for those of a kind."""
+    if "numba" in present:
+        present = [*present, CHECKED]
+    scalar: list[Row] = []
+    array: list[Row] = []
+    for case in LOOPS:
+        if not is_chosen(chosen, case.group, case.name):
+            continue
+        assert case.program is not None
+        row, first = in_this_process(case, present, repeats)
+        (scalar if case.program.scalar else array).append(row)
+        yield row
+        if CHECKED in row.values:
+            yield Row(case.group, f"  {CHECKED}", "s", {"numba": row.values[CHECKED]})
+        yield first
+        yield from compile_times(case.program, repeats)
+    for kind, rows in (("elements", scalar), ("arrays", array)):
+        for other in ("numpy", "numba", CHECKED):
+            ratios = [
+                row.values["fxc"] / row.values[other] for row in rows if other in row.values
+            ]
+            if ratios:
+                print(f"loops over {kind}, fxc over {other}:")
+                yield Row("loops", "  mean", "", {"fxc": statistics.geometric_mean(ratios)})
+                yield Row("loops", "  largest", "", {"fxc": max(ratios)})
+
+
+def compile_times(program: LoopProgram, repeats: int) -> Iterator[Row]:
+    """How long the program takes to compile for few and for many iterations; nothing is run."""
+    sizes = (10, program.longest)
+    given = [program.arguments(np.random.default_rng(0), size) for size in sizes]
+    samples: list[list[float]] = [[], []]
+    for turn in range(2 * repeats):
+        place = turn % 2
+        function = compiled("fxc", program.function)
+        samples[place].append(first_call(lambda f=function, x=given[place]: f.inspect(*x)))  # type: ignore[misc]
+    for size, times in zip(sizes, samples, strict=True):
+        yield Row("loops", f"  compiling, size {size:,}", "s", {"fxc": statistics.median(times)})
 
 
 def in_this_process(case: Case, present: list[str], repeats: int) -> Iterator[Row]:
@@ -110,7 +166,9 @@ def in_this_process(case: Case, present: list[str], repeats: int) -> Iterator[Ro
             first.pop(name, None)
             reason = str(error).splitlines()[0]
             print(f"  {name} is out for `{case.name}`: {reason}", file=sys.stderr)
-    yield Row(case.group, case.name, "s", side_by_side(runs, repeats))
+    # Loops take milliseconds: too short to meet the others on a shared processor equally often.
+    clock = time.perf_counter if case.program is None else time.thread_time
+    yield Row(case.group, case.name, "s", side_by_side(runs, repeats, clock))
     del first["numpy"]
     yield Row(case.group, "  first call", "s", first)
 
@@ -152,6 +210,7 @@ def footer(repeats: int) -> str:
     return (
         f"{'-' * 120}\nMedians of {repeats} samples taken in turns, one thread each; "
         "x: how many times less than NumPy; -: not taken by this contender;\n"
+        "loops: processor time; "
         "one over the other: the part of the second's processor time that the first takes.\n"
         f"NumPy {np.__version__}, Python {platform.python_version()}, {processor()}"
     )

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .loop_programs import PROGRAMS
+from .loop_programs import PROGRAMS, LoopProgram
 
 Array = NDArray[Any]
 
@@ -29,6 +29,7 @@ class Case:
     functional: Callable[..., Any] | None = None  # gives the new value of the first argument
     in_place: bool = False  # the first argument is written
     copied: bool = False  # each run, of any contender, is given copies of the inputs
+    program: LoopProgram | None = None
 
 
 @dataclass(frozen=True)
@@ -216,6 +217,7 @@ LOOPS = tuple(
         program.function,
         partial(program.arguments, np.random.default_rng(0), program.large),
         copied=True,
+        program=program,
     )
     for program in PROGRAMS
 )

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from . import measure
 from .cases import Array, Case
 
 Run = Callable[[], Any]
@@ -48,6 +49,10 @@ def compiled(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
             import numba
 
             return numba.njit(function)
+        case measure.CHECKED:
+            import numba
+
+            return numba.njit(boundscheck=True)(function)
         case "jax":
             import jax
 
@@ -73,7 +78,7 @@ def prepare(name: str, case: Case, inputs: Inputs) -> Run:
             return prepare_jax(case, inputs)
         case _:
             program = compiled(name, case.function)
-            if case.copied:
+            if case.copied and any(isinstance(x, np.ndarray) for x in inputs):
                 return lambda: program(*copied(inputs))
             return lambda: program(*inputs)
 

@@ -282,12 +282,16 @@ def levinson(r, y):
 
 @dataclass(frozen=True)
 class LoopProgram:
-    """A function and its arguments, made anew for each call; ``scalar`` if it works on elements."""
+    """A function and its arguments, made anew for each call; ``scalar`` if it works on elements.
+
+    ``longest``: the size at which loops, or an array that they go over, reach 10**6.
+    """
 
     function: Callable[..., Any]
     large: int  # the size for benchmarks
     arguments: Callable[[np.random.Generator, int], tuple[Any, ...]]
     scalar: bool = True
+    longest: int = 1000
 
 
 def _positive(r, n):
@@ -314,29 +318,29 @@ def _twice(x):
 
 P = LoopProgram
 PROGRAMS = (
-    P(heat_1d, 2000, lambda r, n: (r.random(n), n), scalar=False),
+    P(heat_1d, 2000, lambda r, n: (r.random(n), n), scalar=False, longest=10**6),
     P(jacobi_2d, 200, lambda r, n: (*_twice(r.random((n, n + 1))), n), scalar=False),
-    P(heat_3d, 60, lambda r, n: (r.random((n, n, n)), 3), scalar=False),
-    P(double_buffer, 2000, lambda r, n: (*_twice(r.random(n)), n), scalar=False),
+    P(heat_3d, 60, lambda r, n: (r.random((n, n, n)), 3), scalar=False, longest=100),
+    P(double_buffer, 2000, lambda r, n: (*_twice(r.random(n)), n), scalar=False, longest=10**6),
     P(gauss_seidel, 400, lambda r, n: (r.random((n, n + 1)),)),
     P(cholesky, 150, lambda r, n: (_positive(r, n),), scalar=False),
     P(lu, 150, lambda r, n: (_positive(r, n),), scalar=False),
     P(gram_schmidt, 120, lambda r, n: (_positive(r, n),), scalar=False),
-    P(thomas, 20000, lambda r, n: (r.random(n), r.random(n) + 3, r.random(n), r.random(n))),
+    P(thomas, 20000, lambda r, n: (r.random(n), r.random(n) + 3, r.random(n), r.random(n)), longest=10**6),
     P(levinson, 500, lambda r, n: (2.0 ** -np.arange(n), r.random(n)), scalar=False),
     P(floyd_warshall, 200, lambda r, n: (r.random((n, n)),), scalar=False),
     P(mandelbrot, 200, lambda r, n: (np.linspace(-2, 1, n), np.linspace(-1, 1, n), 50)),
-    P(newton, 9, lambda r, n: (np.float64(r.random() + n),)),
+    P(newton, 9, lambda r, n: (np.float64(r.random() + n),), longest=10**6),
     P(power_iteration, 200, lambda r, n: (_positive(r, n), r.random(n), n), scalar=False),
-    P(k_means, 500, lambda r, n: (r.random((4 * n, 3)), r.random((5, 3)), 4), scalar=False),
+    P(k_means, 500, lambda r, n: (r.random((4 * n, 3)), r.random((5, 3)), 4), scalar=False, longest=10**5),
     P(edit_distance, 500, lambda r, n: (r.integers(0, 4, n), r.integers(0, 4, n + 2))),
     P(longest_common, 500, lambda r, n: (r.integers(0, 4, n), r.integers(0, 4, n + 2))),
-    P(sieve, 100000, lambda r, n: (10 * n,), scalar=False),
-    P(crc32, 100000, lambda r, n: (r.integers(0, 256, n).astype(np.uint8), _crc_table())),
-    P(histogram, 100000, lambda r, n: (r.random(n), 10)),
+    P(sieve, 100000, lambda r, n: (10 * n,), scalar=False, longest=10**6),
+    P(crc32, 100000, lambda r, n: (r.integers(0, 256, n).astype(np.uint8), _crc_table()), longest=10**6),
+    P(histogram, 100000, lambda r, n: (r.random(n), 10), longest=10**6),
     P(life, 100, lambda r, n: (r.integers(0, 2, (n, n)), n), scalar=False),
     P(conv2d, 200, lambda r, n: (r.random((n, n + 1)), r.random((3, 5)))),
     P(matmul, 120, lambda r, n: (r.random((n, n + 1)), r.random((n + 1, n - 1)))),
-    P(csr_matvec, 20000, _sparse),
-    P(bisection, 9, lambda r, n: (np.float64(2.0),)),
+    P(csr_matvec, 20000, _sparse, longest=10**6),
+    P(bisection, 9, lambda r, n: (np.float64(2.0),), longest=10**6),
 )

@@ -11,6 +11,7 @@ from typing import TypeVar
 K = TypeVar("K")
 Clock = Callable[[], float]
 CONTENDERS = ("numpy", "fxc", "numba", "numexpr", "jax")
+CHECKED = "numba that checks bounds"
 SAMPLE_SECONDS = 2e-3  # a sample repeats shorter calls until it is about this long
 UNITS = (("s", 1.0), ("ms", 1e-3), ("us", 1e-6))
 
