@@ -123,9 +123,7 @@ def loops(chosen: Sequence[str], present: list[str], repeats: int) -> Iterator[R
         yield from compile_times(case.program, repeats)
     for kind, rows in (("elements", scalar), ("arrays", array)):
         for other in ("numpy", "numba", CHECKED):
-            ratios = [
-                row.values["fxc"] / row.values[other] for row in rows if other in row.values
-            ]
+            ratios = [row.values["fxc"] / row.values[other] for row in rows if other in row.values]
             if ratios:
                 print(f"loops over {kind}, fxc over {other}:")
                 yield Row("loops", "  mean", "", {"fxc": statistics.geometric_mean(ratios)})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import importlib
 from collections.abc import Callable, Iterator
 from functools import cache
 from typing import Any
@@ -17,6 +18,7 @@ from fxc.ir.types import array_type, stride_order
 from fxc.lowering.entry import Module
 from fxc.lowering.loops import Boxed, BufferArg, InputArg, Program
 from fxc.lowering.lower import lower
+from fxc.lowering.objects import SCALAR
 from fxc.ops.kernels import kernel_of
 from fxc.runtime.engine import Engine
 from fxc.runtime.plan import GivenArg, NativeStep, NumpyStep, Plan, Recipe, Slot, SlotArg, make_plan
@@ -50,7 +52,7 @@ def _recipe(graph: Graph, module: Module, engine: Engine) -> Recipe:
     assert graph.signature is not None
     program = module.program
     slots = []
-    for name in module.arrays:
+    for name in module.given.arrays:
         buffer = program.buffers[name]
         place = program.inputs.index(name) if buffer.role == "input" else None
         order: tuple[int, ...] = ()  # of what the plan allocates; an input has its own layout
@@ -62,7 +64,9 @@ def _recipe(graph: Graph, module: Module, engine: Engine) -> Recipe:
         graph.inputs,
         tuple(slots),
         module.arena,
-        tuple((param.input, param.part, _code(param.dtype)) for param in program.params),
+        tuple((param.input, param.part, _code(param.dtype)) for param in module.given.packed),
+        tuple(param.input for param in module.given.objects),
+        module.returned,
         tuple(_steps(module, engine)),
         program.results,
         graph.signature,
@@ -135,13 +139,32 @@ class _UFunc(ctypes.Structure):
 
 @cache
 def _inner_loop(name: str, kind: str) -> bytes:
-    """Function and data pointer of a ufunc's inner loop for one dtype throughout."""
+    """Function and data pointer of a ufunc's inner loop for one dtype throughout; or what makes a
+    NumPy scalar, and the dtype.
+    """
+    if name == SCALAR:
+        return _pointers(_scalar_maker(), id(np.dtype(kind)))
     ufunc = _UFunc.from_address(id(getattr(np, name)))
     number = np.dtype(kind[0] + str(int(kind[1:]) // 8)).num
     raw = ctypes.string_at(ufunc.types, ufunc.ntypes * ufunc.nargs)
     for place in range(ufunc.ntypes):
         if raw[place * ufunc.nargs : (place + 1) * ufunc.nargs] == bytes([number] * ufunc.nargs):
             data = ufunc.data[place] if ufunc.data else None
-            both = (ufunc.functions[place] or 0, data or 0)
-            return b"".join(pointer.to_bytes(8, "little") for pointer in both)
+            return _pointers(ufunc.functions[place] or 0, data or 0)
     raise InternalError(f"np.{name} has no inner loop for {kind}")
+
+
+def _pointers(*pointers: int) -> bytes:
+    return b"".join(pointer.to_bytes(8, "little") for pointer in pointers)
+
+
+_SCALAR_MAKER = 60  # the place of PyArray_Scalar in NumPy's table of C functions, which is its ABI
+
+
+def _scalar_maker() -> int:
+    find = ctypes.pythonapi.PyCapsule_GetPointer
+    find.restype = ctypes.c_void_p
+    find.argtypes = (ctypes.py_object, ctypes.c_void_p)
+    table = importlib.import_module("numpy._core._multiarray_umath")._ARRAY_API
+    functions = ctypes.cast(find(table, None), ctypes.POINTER(ctypes.c_void_p))
+    return functions[_SCALAR_MAKER] or 0

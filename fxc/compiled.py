@@ -16,7 +16,15 @@ from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar, overload
 
 import numpy as np
 
-from fxc.ir.errors import CaptureError, CaptureWarning, InternalError, OverlapError, Unsuited
+from fxc.ir.errors import (
+    MISSED,
+    CaptureError,
+    CaptureWarning,
+    InternalError,
+    OverlapError,
+    RunFailed,
+    Unsuited,
+)
 from fxc.ir.records import frozen, mutable
 
 if TYPE_CHECKING:
@@ -97,15 +105,19 @@ class Stages:
 
 @mutable
 class _Variant:
-    """One compilation and when it may be used."""
+    """One compilation. ``call`` gives the result for arguments, or ``MISSED`` if the guards do not
+    hold; it raises ``RunFailed`` if the compiled code does.
+    """
 
-    check: Callable[[tuple[Any, ...], dict[str, Any]], tuple[Any, ...] | None]
-    run: Callable[..., list[Any]]
     captured: Captured
     compilation: Compilation
-    finish: Callable[..., Any] | None  # from the leaves, and objects for effects, to the result
-    inputs: int  # how many of what ``check`` gives are inputs of the graph
+    call: Callable[[tuple[Any, ...], dict[str, Any]], Any] = field(init=False)
     calls: int = 0
+
+    def __post_init__(self) -> None:
+        epilogue = self.captured.epilogue
+        finish = None if epilogue is None else epilogue.finish
+        self.call = self.captured.guards.call(self.compilation.run, finish, self)
 
 
 @frozen
@@ -172,12 +184,17 @@ class Compiled(Generic[P, R]):
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         """Run the function; the result is NumPy's."""
         result: R
-        for variant in self._state.variants:
-            inputs = variant.check(args, kwargs)
-            if inputs is not None:
-                result = self._run(variant, inputs, args, kwargs)
-                return result
-        result = self._miss(args, kwargs)
+        try:
+            for variant in self._state.variants:
+                result = variant.call(args, kwargs)
+                if result is not MISSED:
+                    return result
+        except RunFailed as failure:
+            cause = failure.__cause__
+        else:
+            result = self._miss(args, kwargs)
+            return result
+        result = self._failed(variant, cause, args, kwargs)
         return result
 
     def __get__(self, owner: Any, kind: type | None = None) -> Any:
@@ -242,31 +259,25 @@ class Compiled(Generic[P, R]):
 
     def _find(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> _Variant | None:
         for variant in self._state.variants:
-            if variant.check(args, kwargs) is not None:
+            if variant.captured.guards.check(args, kwargs) is not None:
                 return variant
         return None
 
-    def _run(
+    def _failed(
         self,
         variant: _Variant,
-        inputs: tuple[Any, ...],
+        error: BaseException | None,
         args: tuple[Any, ...],
         kwargs: dict[str, Any],
     ) -> Any:
-        objects: tuple[Any, ...] = ()
-        if len(inputs) != variant.inputs:
-            inputs, objects = inputs[: variant.inputs], inputs[variant.inputs :]
-        try:
-            leaves = variant.run(*inputs)
-        except Unsuited as error:
+        """Nothing that the caller sees has changed: NumPy replays the call."""
+        assert isinstance(error, Exception)
+        if isinstance(error, Unsuited):
             return self._eager(args, kwargs, error)
-        except Exception as error:  # nothing that the caller sees has changed: NumPy replays it
-            if variant.captured.need_not_raise:
-                _log.info("%s: runs as plain NumPy, which need not fail: %r", self.__name__, error)
-                return self._eager(args, kwargs)
-            return self._eager_after(error, args, kwargs)
-        variant.calls += 1
-        return leaves[0] if variant.finish is None else variant.finish(leaves, *objects)
+        if variant.captured.need_not_raise:
+            _log.info("%s: runs as plain NumPy, which need not fail: %r", self.__name__, error)
+            return self._eager(args, kwargs)
+        return self._eager_after(error, args, kwargs)
 
     def _eager(
         self, args: tuple[Any, ...], kwargs: dict[str, Any], why: Exception | None = None
@@ -308,11 +319,16 @@ class Compiled(Generic[P, R]):
             return self._eager(args, kwargs)
         except Exception as error:  # the program's own error, or NumPy's: let NumPy raise it
             return self._eager_after(error, args, kwargs)
-        inputs = variant.check(args, kwargs)
-        if inputs is None:
+        try:
+            result = variant.call(args, kwargs)
+        except RunFailed as failure:
+            cause = failure.__cause__
+        else:
+            if result is not MISSED:
+                return result
             why = variant.captured.guards.why(args, kwargs)
             raise RuntimeError(f"the guards of a new compilation do not hold: {why}")
-        return self._run(variant, inputs, args, kwargs)
+        return self._failed(variant, cause, args, kwargs)
 
     def _eager_after(self, error: Exception, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Run as plain NumPy what raised in fxc; it should raise the same."""
@@ -359,10 +375,7 @@ class Compiled(Generic[P, R]):
             made = compile_captured(captured, options.backend)
         except Exception as error:  # the program was captured: what fails now is fxc
             raise InternalError(f"{self.__name__}: {type(error).__name__}: {error}") from error
-        finish = None if captured.epilogue is None else captured.epilogue.finish
-        variant = _Variant(
-            captured.guards.check, made.run, captured, made, finish, len(captured.inputs)
-        )
+        variant = _Variant(captured, made)
         state.variants.append(variant)
         return variant
 

@@ -5,31 +5,33 @@ See Note [Native entry].
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from fxc.ir.graph import Graph
 from fxc.ir.objects import ARRAY_DATA, ARRAY_DIMS, ARRAY_STRIDES, BYTES_DATA
 from fxc.ir.records import frozen
 from fxc.ir.symbols import Dim, SymExpr, hint, symbols_of
-from fxc.ir.types import ArrayType
+from fxc.ir.types import ArrayType, ScalarType
 
 from .accesses import accesses, boxed_buffers
 from .bounds import Range, bounds, counter_ranges
 from .emit import FAILED, Emitter
 from .frame import LoopKind, Slot, alias_marks, loops_of, numbers
 from .llvm_text import FunctionText, ModuleText, scalar_type
-from .loops import Boxed, Check, Loop, Program, Stmt, walk
+from .loops import Boxed, Check, Loop, Param, Program, Stmt, walk
+from .objects import is_object, read_number, return_numbers, returned_numbers
 from .vector_math import definitions
 
 # Note [Native entry]
 # A program is cut at its calls of NumPy; each piece between them is one native function with the
 # calling convention of METH_FASTCALL, ``PyObject *entry(PyObject *self, PyObject **args, n)``:
 #   self     a bytes object with a table of pointers: NumPy's inner loops and their data
-#   args[0]  any object; a new reference to it is the result
-#   args[1]  a bytes object with the scalar parameters, 8 bytes each; it is the result if a check
-#            failed and the call has to go back to NumPy
-#   args[2:] arrays: the program's array slots in order, then the arena for temporaries, unless
-#            those are few enough for the stack frame
+#   args[0]  any object; it is the result if a check failed and the call has to go back to NumPy
+#   args[1]  a bytes object with scalar parameters, 8 bytes each
+#   args[2:] the scalar parameters that are given as objects; then arrays: the program's array
+#            slots in order, then the arena for temporaries, unless those are few enough for the
+#            stack frame
+# Its result is a number that the program gives, a tuple of several, or args[1] if there is none.
 # Data pointers, dims and strides are read from the arrays themselves; no address is part of the
 # code. The caller has checked everything that the graph's guards say.
 
@@ -51,20 +53,37 @@ class Segment:
 
 
 @frozen
+class Given:
+    """What an entry is given, in order: parameters in bytes, parameters as objects, storages that
+    are arrays.
+    """
+
+    packed: tuple[Param, ...]
+    objects: tuple[Param, ...]
+    arrays: tuple[str, ...]
+
+    def place(self, name: str) -> int:
+        """The argument that is an array, or behind the last of them the arena."""
+        array = self.arrays.index(name) if name in self.arrays else len(self.arrays)
+        return 2 + len(self.objects) + array
+
+
+@frozen
 class Module:
     """LLVM text and what the runtime needs to call it.
 
-    ``arrays`` are the storages passed as array arguments, in order; ``arena`` is the size in bytes
-    of the temporaries that live together in one more array. ``inner_loops`` name the contents of
-    the pointer table: (ufunc, dtype) each with its data pointer. For ``user_loops``
-    see Note [Scalar loops].
+    ``arena`` is the size in bytes of the temporaries that live together in one more array.
+    ``returned`` are the storages whose numbers are returned.
+    ``inner_loops`` name the contents of the pointer table: (ufunc, dtype) each with its data
+    pointer. For ``user_loops`` see Note [Scalar loops].
     """
 
     text: str
     program: Program
     segments: tuple[Segment, ...]
-    arrays: tuple[str, ...]
+    given: Given
     arena: Dim
+    returned: tuple[str, ...]
     inner_loops: tuple[tuple[str, str], ...]
     user_loops: LoopKind
 
@@ -91,22 +110,26 @@ class Arena:
 def emit_module(graph: Graph, program: Program) -> Module:
     """LLVM text for a program."""
     module = ModuleText()
-    apart = _storages_apart(program)
+    returned = returned_numbers(graph, program)
+    apart = [name for name in _storages_apart(program) if name not in returned]
     arena = _plan_arena(program, apart)
     segments = list(_segments(program))
     size, frame = arena.size, 0
     if isinstance(size, int) and size <= FRAME and len(segments) == 1:
         size, frame = 0, size
+    packed = tuple(param for param in program.params if not is_object(param))
+    objects = tuple(param for param in program.params if is_object(param))
+    given = Given(packed, objects, tuple(apart))
     for segment in segments:
         block = program.body[segment.first : segment.last]
-        _emit_segment(module, graph, program, segment, block, apart, arena, frame)
+        _emit_segment(module, graph, program, segment, block, given, arena, frame, returned)
     math = definitions(module.math)
     declares = sorted({*module.declares, *math.declares})
     parts = [*declares, *_constants(program), math.text, *module.functions, *module.notes]
     text = "\n".join(part for part in parts if part)
     loops = tuple(module.inner_loops)
     user_loops = loops_of(program)
-    return Module(text, program, tuple(segments), tuple(apart), size, loops, user_loops)
+    return Module(text, program, tuple(segments), given, size, tuple(returned), loops, user_loops)
 
 
 def _segments(program: Program) -> Iterator[Segment]:
@@ -196,27 +219,33 @@ def _emit_segment(
     program: Program,
     segment: Segment,
     block: Sequence[Stmt],
-    apart: Sequence[str],
+    given: Given,
     arena: Arena,
     frame: int,
+    returned: Mapping[str, ScalarType],
 ) -> None:
     f = FunctionText(module)
     emitter = Emitter(module, f, program, segment.entry)
     f.lines.append(f"  %table = getelementptr i8, ptr %self, i64 {BYTES_DATA}")
-    _bind_symbols(emitter, graph, program, apart, _symbols(program, block, arena.offsets))
-    _bind_params(emitter, program)
-    _bind_data(emitter, program, block, apart, arena.offsets, frame)
+    _bind_symbols(emitter, graph, program, given, _symbols(program, block, arena.offsets))
+    _bind_params(emitter, given)
+    for name in returned:
+        emitter.regs.data[name] = f.stack("i8", program.buffers[name].dtype.itemsize)
+    _bind_data(emitter, program, block, given, arena.offsets, frame)
     kept: list[Slot] = []
     if loops_of(program) != "none":
-        kept = _bind_numbers(emitter, program, block)
+        kept = _bind_numbers(emitter, program, block, returned)
         emitter.regs.marks = alias_marks(module, list(emitter.regs.data), arena.meet)
     emitter.block(block)
     for slot in kept:
         slot.write(f)
-    _return_argument(f, 0)
+    if returned:
+        return_numbers(emitter, returned)
+    else:
+        _return_argument(f, 1)
     if segment.checks:
         f.start(FAILED)
-        _return_argument(f, 1)
+        _return_argument(f, 0)
     module.declare("declare void @Py_IncRef(ptr)")
     probed = ' "probe-stack"="inline-asm"' if frame else ""  # more than a page: touch each one
     head = f'define ptr @"{segment.entry}"(ptr %self, ptr %args, i64 %nargs) nounwind{probed} {{'
@@ -264,7 +293,7 @@ def _field(f: FunctionText, pointer: str, offset: int, kind: str) -> str:
 
 
 def _bind_symbols(
-    emitter: Emitter, graph: Graph, program: Program, apart: Sequence[str], needed: set[str]
+    emitter: Emitter, graph: Graph, program: Program, given: Given, needed: set[str]
 ) -> None:
     """Read the symbols that are dims or strides of inputs from the arrays."""
     f, known = emitter.function, emitter.regs.dims
@@ -276,17 +305,22 @@ def _bind_symbols(
             for axis, dim in enumerate(dims):
                 is_symbol = isinstance(dim, SymExpr) and list(symbols_of(dim)) == [str(dim)]
                 if is_symbol and str(dim) in needed and str(dim) not in known:
-                    array = _argument(f, 2 + apart.index(name))
+                    array = _argument(f, given.place(name))
                     vector = _field(f, array, field, "ptr")
                     known[str(dim)] = _field(f, vector, 8 * axis, "i64")
 
 
-def _bind_params(emitter: Emitter, program: Program) -> None:
+def _bind_params(emitter: Emitter, given: Given) -> None:
     f = emitter.function
-    if not program.params:
+    for place, param in enumerate(given.objects):
+        register = read_number(emitter, param, _argument(f, 2 + place))
+        emitter.regs.atoms[param.name] = (register, 1)
+        if param.dtype.kind == "i":
+            emitter.regs.dims[param.name] = register
+    if not given.packed:
         return
     params = _argument(f, 1)
-    for place, param in enumerate(program.params):
+    for place, param in enumerate(given.packed):
         wide = "double" if param.dtype.kind == "f" else "i64"
         register = _field(f, params, BYTES_DATA + 8 * place, wide)
         kind = scalar_type(param.dtype)
@@ -303,7 +337,7 @@ def _bind_data(
     emitter: Emitter,
     program: Program,
     block: Sequence[Stmt],
-    apart: Sequence[str],
+    given: Given,
     offsets: dict[str, Dim],
     frame: int,
 ) -> None:
@@ -311,19 +345,23 @@ def _bind_data(
     storages = {a.storage: None for stmt in block for a in accesses(program, stmt)}
     arena = f.stack("i8", frame, ALIGNMENT) if frame else ""
     for storage in storages:
+        if storage in emitter.regs.data:
+            continue
         if program.buffers[storage].role == "constant":
             emitter.regs.data[storage] = f"@fxc.{storage}"
-        elif storage in apart:
-            array = _argument(f, 2 + apart.index(storage))
+        elif storage in given.arrays:
+            array = _argument(f, given.place(storage))
             emitter.regs.data[storage] = _field(f, array, ARRAY_DATA, "ptr")
         else:
             if not arena:
-                arena = _field(f, _argument(f, 2 + len(apart)), ARRAY_DATA, "ptr")
+                arena = _field(f, _argument(f, given.place("")), ARRAY_DATA, "ptr")
             at = emitter.dim(offsets[storage])
             emitter.regs.data[storage] = f.op(f"getelementptr i8, ptr {arena}, i64 {at}")
 
 
-def _bind_numbers(emitter: Emitter, program: Program, block: Sequence[Stmt]) -> list[Slot]:
+def _bind_numbers(
+    emitter: Emitter, program: Program, block: Sequence[Stmt], returned: Collection[str]
+) -> list[Slot]:
     """Keep single numbers in the stack frame; those to be written back at the end."""
     f, data = emitter.function, emitter.regs.data
     inside = {id(stmt) for stmt in block}
@@ -332,6 +370,8 @@ def _bind_numbers(emitter: Emitter, program: Program, block: Sequence[Stmt]) -> 
     stored = {a.storage for stmt in block for a in accesses(program, stmt) if a.written}
     kept: list[Slot] = []
     for storage, size in numbers(program, block).items():
+        if storage in returned:
+            continue
         slot = Slot(f.stack("i8", size), data[storage], size)
         data[storage] = slot.register
         role = program.buffers[storage].role

@@ -48,7 +48,7 @@ class Slot:
 class NativeStep:
     """A call of native code on all slots.
 
-    ``checks``: it gives back its first argument, or another one where NumPy would raise.
+    ``checks``: it gives back its first argument where NumPy would raise.
     """
 
     function: Callable[..., Any]
@@ -84,14 +84,17 @@ class NumpyStep:
 class Recipe:
     """What a plan is made of.
 
-    ``results`` name the slot of each graph result; ``params`` the graph inputs that are scalars,
-    or a part of one that is complex, with their ``struct`` codes.
+    ``packed`` are the graph inputs that are scalars, or a part of one that is complex, with their
+    ``struct`` codes; ``objects`` those given to native code as they are. ``results`` name the slot
+    of each graph result, or one of ``returned``, which native code returns.
     """
 
     inputs: tuple[Value, ...]
     slots: tuple[Slot, ...]
     arena: Dim
-    params: tuple[tuple[int, str, str], ...]
+    packed: tuple[tuple[int, str, str], ...]
+    objects: tuple[int, ...]
+    returned: tuple[str, ...]
     steps: tuple[NativeStep | NumpyStep, ...]
     results: tuple[str, ...]
     signature: Signature
@@ -139,15 +142,16 @@ class _PlanWriter:
         self._bind_symbols()
         for slot in recipe.slots:
             self._allocate(slot)
-        arguments = [self.slot_names[slot.name] for slot in recipe.slots]
+        arguments = [f"a{place}" for place in recipe.objects]
+        arguments += [self.slot_names[slot.name] for slot in recipe.slots]
         if recipe.arena != 0:
             self.add(f"arena = empty({self.dim(recipe.arena)}, {self.constant('dtype', np.uint8)})")
             arguments.append("arena")
-        codes = "".join(code for _, _, code in recipe.params)
+        codes = "".join(code for _, _, code in recipe.packed)
         packed = "b''"
         if codes:
             pack = self.constant("pack", struct.Struct("=" + codes).pack)
-            values = [f"a{i}.{part}" if part else f"a{i}" for i, part, _ in recipe.params]
+            values = [f"a{i}.{part}" if part else f"a{i}" for i, part, _ in recipe.packed]
             packed = f"{pack}({', '.join(values)})"
         for step in recipe.steps:
             match step:
@@ -155,13 +159,18 @@ class _PlanWriter:
                     entry = self.constant("entry", function)
                     given = "".join(f", {name}" for name in arguments)
                     call = f"{entry}({entry}, {packed}{given})"
+                    if checks or recipe.returned:
+                        call = f"found = {call}"
+                    self.add(call)
                     if checks:
-                        self.add(f"if {call} is not {entry}:")
+                        self.add(f"if found is {entry}:")
                         self.add(f"    raise {self.constant('WouldRaise', WouldRaise)}")
-                    else:
-                        self.add(call)
                 case NumpyStep():
                     self._call_numpy(step)
+        names = {name: f"n{place}" for place, name in enumerate(recipe.returned)}
+        if len(names) > 1:
+            self.add(f"{', '.join(names.values())} = found")
+        self.slot_names |= names if len(names) > 1 else dict.fromkeys(names, "found")
         leaves = [self._leaf(leaf) for leaf in recipe.signature.outputs]
         self.add(f"return [{', '.join(leaves)}]")
         given = ", ".join(f"a{place}" for place in range(len(recipe.inputs)))
@@ -261,8 +270,9 @@ class _PlanWriter:
     def _leaf(self, leaf: OutputLeaf) -> str:
         match leaf:
             case ResultLeaf(result, kind):
-                name = self.slot_names[self.recipe.results[result]]
-                if isinstance(kind, ScalarType):
+                slot = self.recipe.results[result]
+                name = self.slot_names[slot]
+                if isinstance(kind, ScalarType) and slot not in self.recipe.returned:
                     return f"{name}.item()" if kind.weak else f"{name}[()]"
                 return name
             case InputLeaf(place):

@@ -431,7 +431,7 @@ def test_warnings_are_said_once_and_point_to_the_call(monkeypatch):
         raise OSError("no such code")
 
     (variant,) = program._state.variants
-    monkeypatch.setattr(variant, "run", broken)
+    monkeypatch.setattr(variant, "call", variant.captured.guards.call(broken, None, variant))
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         for _ in range(3):

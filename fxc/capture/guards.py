@@ -9,17 +9,26 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property
-from typing import Any
+from types import MappingProxyType
+from typing import Any, Protocol
 
 import numpy as np
 
+from fxc.ir.errors import MISSED, RunFailed
 from fxc.ir.records import frozen
 from fxc.ir.symbols import Dim, Guard, Symbol
 
 Inputs = tuple[Any, ...]
+
+
+class Count(Protocol):
+    """Something that counts calls."""
+
+    calls: int
+
 
 # The small records of this package are named tuples: making a dataclass costs 1 ms of import time.
 
@@ -77,17 +86,48 @@ class GuardProgram:
     @cached_property
     def source(self) -> str:
         """The Python source of ``check``."""
-        lines = ["def check(args, kwargs):", "    try:"]
-        for step in self.steps:
-            if isinstance(step, Fetch):
-                lines.append(f"        {step.var} = {step.expression}")
-            else:
-                lines.append(f"        if not ({step.condition}): return None  # {step.text}")
+        lines = ["def check(args, kwargs):", "    try:", *self._steps_or("None")]
         lines.append(
             f"        return ({''.join(f'{var}, ' for var in (*self.inputs, *self.objects))})"
         )
         lines.append("    except Exception: return None")
         return "\n".join(lines)
+
+    def _steps_or(self, otherwise: str) -> Iterator[str]:
+        """The steps, two levels deep; where one does not hold, ``otherwise`` is returned."""
+        for step in self.steps:
+            if isinstance(step, Fetch):
+                yield f"        {step.var} = {step.expression}"
+            else:
+                yield f"        if not ({step.condition}): return {otherwise}  # {step.text}"
+
+    def call(
+        self,
+        run: Callable[..., Sequence[Any]],
+        finish: Callable[..., Any] | None,
+        count: Count,
+    ) -> Callable[[tuple[Any, ...], dict[str, Any]], Any]:
+        """``check`` and what comes after it, as one function of the arguments.
+
+        ``run`` gives leaves for the inputs, ``finish`` the result for those and the objects;
+        without it the only leaf is the result. ``MISSED`` stands for a call that this capture is
+        not for.
+        Raises ``RunFailed`` from what ``run`` raises.
+        """
+        objects = "".join(f", {var}" for var in self.objects)
+        lines = [
+            "def call(args, kwargs):",
+            "    try:",
+            *self._steps_or("MISSED"),
+            "    except Exception: return MISSED",
+            "    try:",
+            f"        leaves = run({', '.join(self.inputs)})",
+            "    except Exception as error: raise RunFailed from error",
+            "    count.calls += 1",
+            "    return leaves[0]" if finish is None else f"    return finish(leaves{objects})",
+        ]
+        more = {"run": run, "finish": finish, "count": count}
+        return self._compiled("\n".join(lines), "call", more)
 
     @cached_property
     def check(self) -> Callable[[tuple[Any, ...], dict[str, Any]], Inputs | None]:
@@ -147,10 +187,13 @@ class GuardProgram:
         assert isinstance(step, Check)
         return f"not so any more: {step.text}"
 
-    def _compiled(self, source: str, name: str) -> Callable[..., Any]:
+    def _compiled(
+        self, source: str, name: str, more: Mapping[str, Any] = MappingProxyType({})
+    ) -> Callable[..., Any]:
         namespace = {
             **_NAMESPACE,
             **self.constants,
+            **more,
             "missing": self._missing,
             "failed": self._failed,
         }
@@ -228,6 +271,8 @@ def overlaps_itself(x: np.ndarray) -> bool:
 
 
 _NAMESPACE: dict[str, Any] = {
+    "MISSED": MISSED,
+    "RunFailed": RunFailed,
     "distinct": distinct,
     "ndarray": np.ndarray,
     "may_share": getattr(np.may_share_memory, "_implementation", np.may_share_memory),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 
 class FxcError(Exception):
@@ -56,3 +57,13 @@ class WouldRaise(FxcError):
     """Compiled code met what NumPy raises an exception for. Nothing that the caller sees has been
     done; NumPy shall run the call again and raise.
     """
+
+
+class RunFailed(BaseException):
+    """Compiled code raised the exception that is the cause of this one, before any effect.
+
+    What the epilogue raises, which may have had effects, is not wrapped.
+    """
+
+
+MISSED: Any = type("Missed", (), {})()  # what a call gives if the compiled code is not for it
