@@ -158,8 +158,9 @@ def _order(
     along = array_type(kind.dtype, dims, [kind.strides[axis] for axis in axes])
     found = writing_order(kinds, along, _subspace(view, arrays))
     session = current()
-    root = session.root(view)
-    if found != plain and any(session.root(value) is root for value in (*arrays.values, given)):
+    if found != plain and any(
+        session.may_share_memory(value, view) for value in (*arrays.values, given)
+    ):
         raise refuse(  # NumPy walks copies of them
             "a write by index arrays in which an array that is not in C order shares memory with "
             "the target cannot be captured; use a copy of it"

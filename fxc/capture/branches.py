@@ -7,17 +7,16 @@ from typing import Any
 
 from fxc.ir.graph import Literal
 
+from .arms import Either, record_cond
 from .jumps import RESULT
 from .operands import operand
 from .session import Session
 from .structured import (
     UNBOUND,
-    Either,
     Recording,
     Statement,
     is_same,
     joint_kinds,
-    record_cond,
     truth,
 )
 

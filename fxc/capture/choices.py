@@ -11,19 +11,19 @@ from typing import Any
 
 import numpy as np
 
-from fxc.ir.graph import Literal, Operand
+from fxc.ir.graph import Literal
 
-from .mixed import of_numpy
-from .operands import operand, record
+from .arms import record_cond
+from .operands import record
 from .python_numbers import logical_not
 from .session import refuse
 from .structured import (
     Recording,
+    flag_of,
     is_same,
     joint_kinds,
     kind_text,
     of_parts,
-    record_cond,
     truth,
 )
 
@@ -68,15 +68,6 @@ def chosen(door: Any, test: Any, then: Later, orelse: Later) -> Any:
     if type(found) is bool:
         return then() if found else orelse()
     return _one_of(door, found, then, orelse, "if")
-
-
-def flag_of(test: Any) -> Operand:
-    """The truth of a bool or a traced scalar as NumPy's bool."""
-    if type(test) is bool:
-        return Literal(np.bool_(test))
-    if operand(test).type.dtype.kind != "b":
-        test = test != 0
-    return of_numpy(operand(test))
 
 
 def _joined(door: Any, left: Any, right: Later, wanted: bool) -> Any:

@@ -33,7 +33,7 @@ from .counted import Bounded, Counted
 from .effects import Effect
 from .mixed import Mixed
 from .objects import is_made_by_object, is_namedtuple, is_python_class, slots_of, vars_of
-from .operands import Traced, TracedValue, constant, has_traced
+from .operands import Traced, TracedValue, constant, has_traced, wrap
 from .outside import Outside
 from .session import refuse
 from .traced_int import TracedInt
@@ -93,6 +93,11 @@ def output_leaf(outside: Outside, leaf: Any) -> CapturedLeaf:
     if isinstance(leaf, TracedValue):
         value = leaf._value
         outside.session.check_alive(value)
+        if value in outside.session.alternatives:
+            raise refuse(
+                "a result that is one array in one case and another in the other cannot be "
+                "captured here; return a copy"
+            )
         for index in outside.session.dynamic_indices(value):
             outside.session.specialise(index, "the place of a view that is returned")
         return ArrayLeaf(value) if isinstance(value.type, ArrayType) else ScalarLeaf(value)
@@ -150,6 +155,8 @@ class EpilogueBuilder:
         if type(x) is Mixed:
             number = self._leaf(x.number)
             return f"({number} if {self._leaf(x.flag)} else {number}.item())"
+        if isinstance(x, TracedValue):
+            return self._traced(x._value)
         if isinstance(x, Traced):
             return self._leaf(x)
         if isinstance(x, Counted | Bounded):
@@ -171,6 +178,14 @@ class EpilogueBuilder:
         self._lines.append(f"{name} = {expression}")
         self._made[id(x)] = (name, x)
         return name
+
+    def _traced(self, value: Value) -> str:
+        """The expression for a traced value: see Note [Conditional aliases]."""
+        found = self._outside.session.alternatives.get(value)
+        if found is None:
+            return self._leaf(wrap(value))
+        left, right = self._traced(found.left), self._traced(found.right)
+        return f"({left} if {self._place(wrap(found.test))} else {right})"
 
     def _leaf(self, x: Any) -> str:
         self.leaves.append(output_leaf(self._outside, x))

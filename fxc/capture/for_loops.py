@@ -12,7 +12,6 @@ from .counted import Bounded, Counted, counted
 from .loop_guards import check_guards
 from .loops import CapturedLoop
 from .operands import operand, wrap
-from .session import refuse
 from .structured import (
     INT,
     Recording,
@@ -142,7 +141,7 @@ class ForLoop(CapturedLoop):
             return
         self._run = 0
         region.leave()
-        self._forget()
+        self._forget(after)
         self._seen = self._start
         if self._every == 1 and self._permuted(after):
             return
@@ -169,12 +168,14 @@ class ForLoop(CapturedLoop):
         moved = {place: other for place, other in source.items() if place != other}
         if not moved or set(moved) != set(moved.values()) or not self._runs:
             return False
+        if self._stop is not None:
+            return False
         every, now = 1, dict(moved)
         while any(place != other for place, other in now.items()):
             now = {place: moved[other] for place, other in now.items()}
             every += 1
-        if every > _MOST_NAMES or self._stop is not None:
-            raise refuse("arrays that change their names in this way in a loop are not captured")
+        if every > _MOST_NAMES:
+            return False
         if not guard(self._over.count - self._first, ">=", every):
             self._run_by_python(self._over.item(k) for k in self._indices(self._first))
             return True

@@ -84,9 +84,10 @@ def hold_same(left: Value, at: int, right: Value, later: int) -> bool:
     """
     session = current()
     if left is right:
-        root = session.root(left)
-        session.rely_on(root, min(at, later))
-        return session.written.get(root, 0) <= min(at, later)
+        roots = session.roots(left)
+        for root in roots:
+            session.rely_on(root, min(at, later))
+        return all(session.written.get(root, 0) <= min(at, later) for root in roots)
     first, second = session.made.get(left), session.made.get(right)
     if first is None or second is None or first.name != second.name or first.name in DISTINCT:
         return False
@@ -115,6 +116,10 @@ def may_overlap(left: Value, right: Operand) -> bool:
     session = current()
     if not isinstance(right, Value) or left is right:
         return False
+    for one, other in ((left, right), (right, left)):
+        if one in session.alternatives:
+            either = session.alternatives[one]
+            return may_overlap(either.left, other) or may_overlap(either.right, other)
     root = session.root(left)
     if root is not session.root(right):
         return False

@@ -6,10 +6,13 @@ See Note [Structured statements].
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import combinations
 from typing import Any
 
 from fxc.ir.graph import Literal, Operand, Value
 
+from .alternatives import options_of
+from .held import Held, held
 from .jumps import RESULT
 from .session import refuse
 from .structured import (
@@ -54,7 +57,9 @@ class CapturedLoop(Statement):
         self._behind = frozenset(behind)
         self._stop = stop
         self._label = f"loop {line}"
-        self._arrays: set[str] = set()  # those that the loop carries
+        self._held: dict[str, Held] = {}  # of the arrays that the loop carries
+        self._pairs: set[tuple[str, str]] = set()  # which may hold one array of an iteration
+        self._met: set[tuple[str, str]] = set()  # those of this pass
         self._region: Recording | None = None
         self._params: dict[str, list[Value]] = {}
         self._mixed: dict[str, tuple[Any, ...]] = {}  # types of numbers that become mixed
@@ -82,7 +87,7 @@ class CapturedLoop(Statement):
     @property
     def first_apart(self) -> frozenset[str]:
         """The request to do so, where it may help: numbers are mixed, or arrays carried."""
-        helps = (self._mixed or self._arrays) and not self.wants_first
+        helps = (self._mixed or self._held) and not self.wants_first
         return frozenset((f"{self._label} first",)) if helps else frozenset()
 
     def _begin(self, region: Recording) -> None:
@@ -100,17 +105,35 @@ class CapturedLoop(Statement):
             self._at_head |= self._behind.intersection(bound)
         for place, name in enumerate(self.names):
             start = self.state[place]
-            if name not in self._at_head or not (is_number(start) or name in self._arrays):
+            if name not in self._at_head or not (is_number(start) or name in self._held):
                 continue
-            kinds = self._mixed.get(name) or joint_kinds(start, start)
+            before = array_of(start)
+            if before is not None:
+                self._held[name] = self._held[name].begun_with(self.session, before)
+                kinds: Any = self._held[name].kinds
+            else:
+                kinds = self._mixed.get(name) or joint_kinds(start, start)
             assert kinds is not None
             self._kinds[name] = kinds
-            params = region.params(kinds, [name, *[None] * (len(kinds) - 1)])
+            others = [None] * (len(kinds) - 1)
+            params = region.params(kinds, [*others, name] if before else [name, *others])
             self._params[name] = params
-            self._seen[place] = of_parts(params)
-            before = array_of(start)
-            if before is not None and not self._is_ours(name, before):
+            self._seen[place] = self._variable(name, params)
+            if before is not None and self._is_pure(name) and not self._is_ours(name, before):
                 self.session.may_be_one(params[0], before)
+        for one, other in self._pairs:
+            if one in self._params and other in self._params:
+                self.session.may_be_one(self._params[one][-1], self._params[other][-1])
+
+    def _is_pure(self, name: str) -> bool:
+        """Whether a variable is carried as an array alone."""
+        return name in self._held and not self._held[name].options
+
+    def _variable(self, name: str, parts: Sequence[Operand]) -> Any:
+        """The variable that is carried in these parts."""
+        if name in self._held:
+            return self._held[name].variable(self.session, parts)
+        return of_parts(parts)
 
     def _is_ours(self, name: str, value: Value) -> bool:
         """Whether an array was made by an iteration before, and nobody else has it."""
@@ -119,12 +142,13 @@ class CapturedLoop(Statement):
         if made is None or made.at < self._began or value in session.bases:
             return False
         others = (array_of(x) for each, x in self._env.items() if each != name)
-        return all(other is None or session.root(other) is not value for other in others)
+        return all(other is None or value not in session.roots(other) for other in others)
 
-    def _forget(self) -> None:
+    def _forget(self, after: list[Any]) -> None:
         """The parameters are gone: their memory is nobody's."""
+        self._met = self._paired(after)
         for params in self._params.values():
-            self.session.no_longer_one(params[0])
+            self.session.no_longer_one(params[-1])
 
     def _kinds_differ(self, unstable: list[str], after: list[Any]) -> Exception:
         place = self.names.index(unstable[0])
@@ -133,20 +157,30 @@ class CapturedLoop(Statement):
 
     def _changed(self, after: list[Any]) -> bool:
         """Whether the body has to be captured again: an array is another one afterwards."""
-        found = False
-        for name, before, x in zip(self.names, self._seen, after, strict=True):
-            if name in self._params or name not in self._at_head or is_same(before, x):
-                continue
-            value = array_of(x)
-            if value is not None and array_of(before) is not None and self._is_new(value):
-                self._arrays.add(name)
-                found = True
-        return found
-
-    def _is_new(self, value: Value) -> bool:
-        """Whether an array was made by the body, or is a part of one."""
         assert self._region is not None
-        return self.session.made_in(self.session.root(value)) >= self._region.number
+        before = dict(self._held), set(self._pairs)
+        for name, start, seen, x in zip(self.names, self.state, self._seen, after, strict=True):
+            value, first = array_of(x), array_of(start)
+            if name not in self._at_head or is_same(seen, x) or value is None or first is None:
+                continue
+            number, known = self._region.number, self._held.get(name)
+            self._held[name] = held(self.session, number, known, first, value)
+        self._pairs |= self._met
+        return before != (self._held, self._pairs)
+
+    def _paired(self, after: list[Any]) -> set[tuple[str, str]]:
+        """The variables that may hold one array of an iteration: two and two."""
+        session, region = self.session, self._region
+        assert region is not None
+        found: dict[str, set[Value]] = {}
+        for name, x in zip(self.names, after, strict=True):
+            value = array_of(x)
+            if value is None or name not in self._at_head | self._behind:
+                continue
+            options = options_of(session, value)
+            roots = {session.root(x) for x in options if session.made_in(x) >= region.number}
+            found[name] = roots.union(*(session.twins.get(root, ()) for root in roots))
+        return {(one, other) for one, other in combinations(found, 2) if found[one] & found[other]}
 
     def _unstable(self, after: list[Any]) -> list[str]:
         """The variables that are something else at the begin of the second iteration: of another
@@ -184,7 +218,11 @@ class CapturedLoop(Statement):
             if not carried and (name not in self._behind or is_same(x, start)):
                 continue
             names.append(name)
-            kinds = self._kinds.get(name) or joint_kinds(x, x)
+            value = array_of(x)
+            if value is not None and name not in self._held:
+                self._held[name] = held(self.session, region.number, None, None, value)
+            kinds = self._held[name].kinds if name in self._held else joint_kinds(x, x)
+            kinds = self._kinds.get(name) or kinds
             if kinds is None:
                 raise refuse(
                     f"{described(name)} is {kind_text(x)} after an iteration of this loop, which "
@@ -195,7 +233,11 @@ class CapturedLoop(Statement):
                 results += self._given(region, name, x, kinds, results)
                 if not carried:
                     self._params[name] = region.params(kinds, [None] * len(kinds))
-            if carried:
+            if carried and name in self._held:
+                before = array_of(start)
+                assert before is not None
+                init += self._held[name].first_parts(self.session, before)
+            elif carried:
                 init += parts_of(start, kinds)
             else:
                 init += [placeholder(self.session, kind) for kind in kinds]
@@ -210,14 +252,14 @@ class CapturedLoop(Statement):
         taken: list[Operand],
     ) -> list[Operand]:
         """What an iteration gives for a variable; the region is entered."""
-        parts = parts_of(x, kinds)
         found = array_of(x)
-        if found is None or found in self._params.get(name, ()):
-            return parts
-        if not region.is_fresh(found) or found in taken:
+        if found is None:
+            return parts_of(x, kinds)
+        parts = self._held[name].next_parts(region, found, self._params.get(name, ()), taken)
+        if parts is None:
             raise refuse(
-                f"{described(name)} is another array, or a part of one, after an iteration of this "
-                "loop, which cannot be captured; write to an array in place, or use .copy()"
+                f"{described(name)} is a part of another array after an iteration of this loop, "
+                "which cannot be captured; write to an array in place, or use .copy()"
             )
         return parts
 
@@ -225,14 +267,17 @@ class CapturedLoop(Statement):
         self, names: list[str], outputs: Sequence[Value], results: list[Operand], runs: bool
     ) -> None:
         """The variables behind the loop; ``runs`` says that there is an iteration for sure."""
-        found = {}
+        found: dict[str, Any] = {}
+        arrays: dict[str, Any] = {}
         given = iter(zip(outputs, results, strict=True))
         for name in names:
             parts = [next(given) for _ in self._kinds[name]]
             operands: list[Operand] = [output for output, _ in parts]
             if runs and isinstance(parts[-1][1], Literal) and len(parts) == 2:
                 operands[1] = parts[1][1]  # the same after each iteration
-            found[name] = of_parts(operands)
+            found[name] = self._variable(name, operands)
+            if name in self._held:
+                arrays[name] = operands[-1]
         for name, start in zip(self.names, self.state, strict=True):
             if runs or name not in found or name not in self._behind:
                 continue
@@ -242,8 +287,11 @@ class CapturedLoop(Statement):
                     "one before"
                 )
             before, behind = array_of(start), array_of(found[name])
-            if before is not None and behind is not None:
+            if before is not None and behind is not None and self._is_pure(name):
                 self.session.may_be_one(behind, before)
+        for one, other in self._met:
+            if one in arrays and other in arrays:
+                self.session.may_be_one(arrays[one], arrays[other])
         self.state = [
             found.get(name, start) for name, start in zip(self.names, self.state, strict=True)
         ]

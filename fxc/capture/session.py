@@ -8,6 +8,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from itertools import product
 from typing import Any
 from typing import Literal as OneOf
 
@@ -27,6 +28,7 @@ from fxc.ops.metas.layout import overlaps_itself
 from fxc.ops.python_numbers import PYTHON_OPERATORS
 from fxc.ops.table import TABLE, Tag
 
+from .alternatives import Alternative, first_of, options_of, record_either
 from .locations import line_text, user_location
 
 RegionKind = OneOf["arm", "loop", "test"]
@@ -67,6 +69,7 @@ class Session:
         self.bases: dict[Value, Value] = {}
         self.homes: dict[Value, int] = {}
         self.twins: dict[Value, list[Value]] = {}  # arrays that may be one, see ``may_be_one``
+        self.alternatives: dict[Value, Alternative] = {}  # see Note [Conditional aliases]
         # Counters of the loops that are being captured: their first number, and one past the last.
         self.counters: dict[str, tuple[Dim | None, Dim | None]] = {}
         self.region = 0
@@ -82,6 +85,10 @@ class Session:
 
     def record(self, name: str, *args: Any, **kwargs: Any) -> Any:
         """Call an operator on operands; returns Values. See ``wrap``."""
+        if self._made_in:
+            self._check_regions(args, kwargs)
+        if self.alternatives and (either := first_of(self, args, kwargs)) is not None:
+            return record_either(self, either, name, args, kwargs)
         schema = TABLE[name].schema
         self._count += 1
         if self._count > MOST_NODES:
@@ -89,8 +96,6 @@ class Session:
                 f"a program of more than {MOST_NODES} operations is not captured; use "
                 "fxc.fori_loop for long loops"
             )
-        if self._made_in:
-            self._check_regions(args, kwargs)
         if any(map(_is_weak_int, args)) and TABLE[name].tag in _CONVERTING:
             args = self._fitted(name, args)
         if schema.writes:
@@ -179,9 +184,13 @@ class Session:
                 if isinstance(each, Value):
                     self.check_alive(each)
 
+    def is_alive(self, value: Value) -> bool:
+        """Whether the region that a value was made in has not ended."""
+        return self._made_in.get(value, 0) in self._open
+
     def check_alive(self, value: Value) -> None:
         """Refuse a value that was made in a region which has ended."""
-        if self._made_in.get(value, 0) not in self._open:
+        if not self.is_alive(value):
             raise refuse(
                 "a value that was made inside a branch or a loop is used outside of it; return it "
                 "from the branch or carry it through the loop"
@@ -192,6 +201,14 @@ class Session:
         while value in self.bases:
             value = self.bases[value]
         return value
+
+    def roots(self, value: Value) -> frozenset[Value]:
+        """The arrays whose memory ``value`` may show."""
+        return frozenset(map(self.root, options_of(self, value)))
+
+    def may_share_memory(self, left: Value, right: Value) -> bool:
+        """Whether two arrays may show parts of one."""
+        return not self.roots(left).isdisjoint(self.roots(right))
 
     def dynamic_indices(self, view: Value) -> Iterator[Value]:
         """The scalars of the graph that say which part of an array a view shows."""
@@ -249,17 +266,28 @@ class Session:
 
     def may_be_one(self, left: Value, right: Value) -> None:
         """Note that two arrays may be one at run time, which nobody may see from now on."""
-        for one, other in ((left, right), (right, left)):
-            self.twins.setdefault(self.root(one), []).append(self.root(other))
+        for one, other in product(self.roots(left), self.roots(right)):
+            self.twins.setdefault(one, []).append(other)
+            self.twins.setdefault(other, []).append(one)
 
     def check_results(self, values: Iterable[Value], inputs: Iterable[Value]) -> None:
         """Refuse results of which the caller could see whether they are one array or two."""
-        roots = {self.root(value) for value in values}
+        roots = frozenset[Value]().union(*map(self.roots, values))
         seen = roots.union(inputs)
         if any(other in seen for root in roots for other in self.twins.get(root, ())):
             raise refuse(
                 "a result that is one array in one case and another, or a new one, in the other "
                 "cannot be captured; return a copy"
+            )
+
+    def check_distinct(self, left: Value, right: Value) -> None:
+        """Refuse to say that two arrays are not one object if they may be, by a condition."""
+        mine, others = (frozenset(options_of(self, value)) for value in (left, right))
+        twins = {twin for each in mine for twin in self.twins.get(each, ())}
+        if not (mine | twins).isdisjoint(others):
+            raise refuse(
+                "'is' of arrays that are one or two by an 'if' on elements, or by the iterations "
+                "of a loop, cannot be captured"
             )
 
     def no_longer_one(self, value: Value) -> None:

@@ -31,6 +31,8 @@ from .operands import Traced
 from .outside import Known, Outside
 from .reads import DELETED, Reads, label_of, name_of, no_attribute
 from .session import Session, refuse
+from .structured import is_same
+from .traced_array import TracedArray
 from .traced_int import TracedInt, known_ints
 
 _ONE_OBJECT = range(-5, 257)  # the ints of which CPython has one object each
@@ -237,9 +239,12 @@ class Stores(Reads):
             if left not in _ONE_OBJECT:
                 raise refuse("'is' of two equal ints cannot be captured; use ==")
             return True
-        if a is not b:
-            self.outside.guard_distinct(a, b)
-        return a is b
+        if a is b or (isinstance(a, TracedArray) and is_same(a, b)):
+            return True
+        if isinstance(a, TracedArray) and isinstance(b, TracedArray):
+            self.session.check_distinct(a._value, b._value)
+        self.outside.guard_distinct(a, b)
+        return False
 
     def equal(self, a: Any, b: Any) -> Any:
         """``a == b``; the ``__eq__`` of a class of the user's goes through the door."""

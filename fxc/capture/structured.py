@@ -13,9 +13,11 @@ import numpy as np
 from fxc.ir.graph import Literal, Node, Operand, Region, Value
 from fxc.ir.symbols import Guard, recorders
 from fxc.ir.types import ArrayType, ScalarType
+from fxc.ops.metas.layout import layout_of
+from fxc.ops.metas.shapes import same_shape
 from fxc.ops.table import TABLE, Tag
 
-from .mixed import Mixed, mixed, mixed_dtype, mixed_parts
+from .mixed import Mixed, mixed, mixed_dtype, mixed_parts, of_numpy
 from .operands import TracedValue, operand, wrap
 from .session import OpenRegion, Session, current, refuse
 from .traced_int import TracedInt
@@ -120,22 +122,12 @@ class Recording:
             self.session.builder.append(node)
             self.session.made_here(node.outputs)
 
-    def own(self, value: Value, seen: list[Value]) -> Value:
-        """An array as a result of this region, which is entered: what is not made here is copied.
-
-        The copy may be noticed where NumPy has one array under two names. ``seen`` takes in what
-        it may be one with: see ``Session.may_be_one``.
-        """
-        if self.is_fresh(value):
-            return value
-        seen.append(self.session.root(value))
-        copied: Value = self.session.record("copy", value, order="K")
-        return copied
-
     def is_fresh(self, value: Value) -> bool:
         """Whether an array was made in this region and is no view."""
         session = self.session
-        return session.homes.get(value, 0) == self.number and value not in session.bases
+        if value in session.bases or value in session.alternatives:
+            return False
+        return session.homes.get(value, 0) == self.number
 
 
 class Statement:
@@ -223,13 +215,25 @@ def joint_kinds(left: Any, right: Any) -> tuple[ArrayType | ScalarType, ...] | N
 
     One type if they are of the same, two for a number that is mixed; None for what cannot be.
     """
-    kind = kind_of(left)
-    if kind is not None and kind == kind_of(right):
+    kind, other = kind_of(left), kind_of(right)
+    if kind is not None and other is not None and _are_alike(kind, other):
         return (kind,)
     dtype = mixed_dtype(left)
     if dtype is None or mixed_dtype(right) != dtype:
         return None
     return ScalarType(dtype), ScalarType(np.dtype(bool))
+
+
+def _are_alike(left: ArrayType | ScalarType, right: ArrayType | ScalarType) -> bool:
+    """Whether types are the same; sizes that are equal in this call are guarded to be."""
+    if left == right or isinstance(left, ScalarType) or isinstance(right, ScalarType):
+        return left == right
+    dims = (*left.shape, *left.strides), (*right.shape, *right.strides)
+    return (
+        (left.dtype, left.writeable) == (right.dtype, right.writeable)
+        and not any(map(current().varies, (*dims[0], *dims[1])))
+        and same_shape(*dims)
+    )
 
 
 def parts_of(x: Any, kinds: tuple[ArrayType | ScalarType, ...]) -> list[Operand]:
@@ -245,46 +249,6 @@ def of_parts(parts: Sequence[Operand]) -> Any:
     return wrap(only) if isinstance(only, Value) else only.value
 
 
-Either = tuple[tuple[ArrayType | ScalarType, ...], Any, Any]
-
-
-def record_cond(
-    session: Session, test: Operand, arms: tuple[Recording, Recording], values: Sequence[Either]
-) -> list[Any]:
-    """The node for two arms that have been recorded; what each of the values becomes.
-
-    A value is given by the types of its operands and what it is in either arm.
-    """
-    results: list[list[Operand]] = []
-    seen: list[list[Value]] = []
-    for side, region in enumerate(arms, 1):
-        with region:
-            given: list[Operand] = []
-            for each in values:
-                seen.append([])
-                given += _given(region, each[side], each[0], seen[-1])
-        results.append(given)
-    regions = [region.finished((), given) for region, given in zip(arms, results, strict=True)]
-    outputs = iter(session.record("cond", test, (), on_true=regions[0], on_false=regions[1]))
-    made = []
-    for place, (kinds, _, _) in enumerate(values):
-        parts = [next(outputs) for _ in kinds]
-        for other in (*seen[place], *seen[place + len(values)]):
-            session.may_be_one(parts[0], other)
-        made.append(of_parts(parts))
-    return made
-
-
-def _given(
-    region: Recording, x: Any, kinds: tuple[ArrayType | ScalarType, ...], seen: list[Value]
-) -> list[Operand]:
-    """The operands for what an arm gives; the region is entered."""
-    if x is UNBOUND:
-        return [placeholder(region.session, kind) for kind in kinds]
-    found = array_of(x)
-    return parts_of(x, kinds) if found is None else [region.own(found, seen)]
-
-
 def kind_text(x: Any) -> str:
     """What a message calls a value."""
     if x is UNBOUND:
@@ -298,7 +262,7 @@ def placeholder(session: Session, kind: ArrayType | ScalarType) -> Operand:
     if isinstance(kind, ScalarType):
         zero: Any = kind.python_type(0) if kind.weak else kind.dtype.type(0)
         return Literal(zero)
-    made: Value = session.record("empty", kind.shape, kind.dtype)
+    made: Value = session.record("empty", kind.shape, kind.dtype, layout=layout_of(kind))
     return made
 
 
@@ -322,6 +286,15 @@ def going_on(test: Any) -> Any:
     if found is not None and found.type.rank == 0:
         return test[()]
     return test.__ne__(0) if type(test) is TracedInt else bool(test)
+
+
+def flag_of(test: Any) -> Operand:
+    """The truth of a bool or a traced scalar as NumPy's bool."""
+    if type(test) is bool:
+        return Literal(np.bool_(test))
+    if operand(test).type.dtype.kind != "b":
+        test = test != 0
+    return of_numpy(operand(test))
 
 
 def described(name: str) -> str:

@@ -10,11 +10,11 @@ import numpy as np
 from fxc.ir.graph import Literal, Operand
 from fxc.ir.types import ScalarType
 
-from .choices import flag_of
 from .loop_guards import check_guards
 from .loops import CapturedLoop
 from .structured import (
     Recording,
+    flag_of,
     going_on,
 )
 
@@ -108,7 +108,7 @@ class WhileLoop(CapturedLoop):
         assert region is not None
         going = self._goes_on(found)
         region.leave()
-        self._forget()
+        self._forget(self._after)
         if self._changed(self._after):
             self._phase = "body"
             return

@@ -1,0 +1,437 @@
+"""Variables that hold one array or another by what is known at run time only."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import numpy as np
+import pytest
+
+import fxc
+from tests.outcomes import difference, run
+
+
+def check(fn: Any, *calls: tuple[Any, ...]) -> Any:
+    """The compiled function, which does what the function does in each of the calls."""
+    program = fxc.compile(fn, fullgraph=True)
+    for args in calls:
+        expected, found = run(fn, copy.deepcopy(args)), run(program, copy.deepcopy(args))
+        assert difference(expected, found) == "", args
+    assert program.cache_info().eager_calls == 0
+    return program
+
+
+def refusal(fn: Any, *args: Any) -> str:
+    with pytest.raises(fxc.CaptureError) as caught:
+        fxc.compile(fn, fullgraph=True)(*args)
+    return str(caught.value)
+
+
+# ------------------------------------------------------------------ branches
+
+
+def written(c, A, B):
+    y = A if c[0] > 0 else B
+    y[0] = 1
+    return y
+
+
+def moved(c, A, B):
+    if c[0] > 0:
+        y = A
+    else:
+        y = B
+    y[1:] += y[:-1]
+    return y.sum(), y * 2, y[1:]
+
+
+def windows(c, A, B):
+    y = A[1:] if c[0] > 0 else A[:-1]
+    y *= 2
+    A[2] += 5
+    y[0] += A[1]
+    return y, y[1:], A, y.sum()
+
+
+def made_in_one_arm(c, A, B):
+    if c[0] > 0:
+        y = A
+    else:
+        y = np.ones(5)
+    y[2] = 7
+    return y
+
+
+def two_names(c, A, B):
+    if c[0] > 0:
+        y = z = np.zeros(5)
+    else:
+        y = z = np.ones(5)
+    y[2] = 7
+    return z, y, z is y
+
+
+def views_of_what_is_made(c, A, B):
+    if c[0] > 0:
+        z = np.zeros(5)
+        y = z[1:4]
+    else:
+        z = A
+        y = B[1:4]
+    y[0] = 9
+    z[1] += 3
+    return y, z
+
+
+def swapped(c, A, B):
+    if c[0] > 0:
+        A, B = B, A
+    A += 1
+    B *= 2
+    return A, B
+
+
+def early(c, A, B):
+    if c[0] > 0:
+        return A[1:]
+    A[0] = 4
+    return B[1:]
+
+
+def three(c, A, B):
+    y = A if c[0] > 0 else (B if c[1] > 0 else c)
+    y[0] = 100
+    w = y[::2]
+    w += 1
+    return w
+
+
+def nested(c, A, B):
+    if c[0] > 0:
+        y = A if c[1] > 0 else B
+    else:
+        y = c
+    y[0] = 100
+    return y
+
+
+def functions(c, A, B):
+    y = A if c[0] > 0 else B
+    M = np.outer(y, y)
+    y[y > 2] = -1
+    y.sort()
+    np.add.at(y, [0, 0, 1], 5.0)
+    i = np.array([3, 1])
+    y[i] = y[i - 1] * 2
+    return y @ y, M, y.argmax(), np.concatenate([y, A]), A[y.astype(int) % 5]
+
+
+def outs(c, A, B):
+    y = A if c[0] > 0 else B
+    out = np.empty(5)
+    np.add(y, 1, out=out)
+    np.multiply(out, 2, out=y)
+    np.copyto(y[:2], A[3:])
+    y[1:] = y[:-1]
+    return out
+
+
+def by_helpers(c, A, B):
+    def pick(which, one, other):
+        return one if which else other
+
+    y, z = pick(c[0] > 0, A, B), pick(c[1] > 0, A, B)
+    y[0] += 1
+    z[0] *= 10
+    y += z
+    return {"y": [y, y], "z": z}
+
+
+def stored(c, A, B):
+    y = A if c[0] > 0 else B
+    y[:] = A + y
+    return (y, A, B)
+
+
+def left_as_it_is(c, A, B):
+    y = A
+    if c[0] > 0:
+        y = B
+    y[0] = 3
+    return y, A, B
+
+
+def chosen_again(c, A, B):
+    for i in range(4):
+        if c[i] > 0:
+            A, B = B, A
+        A[i] += 10
+    return A, B
+
+
+def by_integers(c, A, B):
+    k = int(c[0])
+    y = A if k > 0 else B
+    y[k] = 1
+    return y, k
+
+
+BRANCHES = [
+    *(written, moved, windows, made_in_one_arm, two_names, views_of_what_is_made, swapped, early),
+    *(three, nested, functions, outs, by_helpers, stored, left_as_it_is, chosen_again, by_integers),
+]
+
+
+@pytest.mark.parametrize("fn", BRANCHES, ids=[each.__name__ for each in BRANCHES])
+def test_branches(fn: Any) -> None:
+    c, x = np.array([1.0, -1.0, 1.0, -1.0, 1.0]), np.arange(5.0)
+    check(fn, (c, x, x * 10), (-c, x, x * 10), (abs(c), x, x * 10))
+
+
+def test_arguments_that_overlap() -> None:
+    program = fxc.compile(moved, fullgraph=True)
+    for parts in ((slice(0, 5), slice(3, 8)), (slice(1, 10, 2), slice(0, 10, 2))):
+        for c in (np.ones(3), -np.ones(3)):
+            outcomes = []
+            for call in (moved, program):
+                x = np.arange(12.0)
+                left, right = (x[part] for part in parts)
+                outcomes.append(run(call, (c, left, right)))
+                outcomes.append(run(np.copy, (x,)))
+            assert (
+                difference(outcomes[0], outcomes[2]) == difference(outcomes[1], outcomes[3]) == ""
+            )
+    assert program.cache_info().eager_calls == 0
+
+
+def layouts(c, A, B):
+    y = A.T if c[0] > 0 else B.T
+    z = A[:, ::2] if c[0] > 0 else B[:, ::2]
+    z /= 3
+    return y.sum(), z.sum(), z + 1, z.copy(), y + 1, y, z, np.exp(z).sum(), z.mean(0), z + y[:9].T
+
+
+def test_layouts() -> None:
+    x = np.random.default_rng(0).random((40, 18))
+    c = np.ones(1)
+    check(layouts, (c, x, x * 3), (-c, x, x * 3))
+
+
+def test_sizes() -> None:
+    c = np.ones(2)
+    program = check(moved, *((c, np.arange(n) * 1.0, np.ones(n)) for n in (5, 6, 7, 8, 9)))
+    assert program.cache_info().variants == 2
+
+
+def test_read_only() -> None:
+    x = np.arange(5.0)
+    y = x.copy()
+    y.flags.writeable = False
+    message = refusal(written, np.ones(1), x, y)
+    assert "which cannot be captured; make it the same kind of value" in message
+
+
+def shorter(c, A, B):
+    y = A[1:] if c[0] > 0 else A
+    return y
+
+
+def identical(c, A, B):
+    y = A if c[0] > 0 else B
+    return y is A
+
+
+def test_refusals() -> None:
+    x = np.arange(5.0)
+    assert "'if' gives f64[4] or f64[5]" in refusal(shorter, x, x, x * 2)
+    assert "'is' of arrays that are one or two" in refusal(identical, x, x * 3, x * 2)
+    with pytest.raises(fxc.CaptureError, match="return a copy"):
+        fxc.functionalize(written)(x, x * 3, x * 2)
+
+
+# ------------------------------------------------------------------ loops
+
+
+def by_parity(x, n):
+    u, v = x * 1, x
+    for i in range(n):
+        t = u if i % 2 else v
+        t[i % 4] += i
+    return u, v
+
+
+def behind(x, n):
+    u, v = x.copy(), x * 2
+    for i in range(n):
+        t = u if x[i % 3] > 2 else v
+        t[i % 4] += 1
+    return (u, v, t) if n else u
+
+
+def best(x, n):
+    found = x
+    for i in range(n):
+        y = x * i
+        if y.sum() > found.sum():
+            found = y
+    return found
+
+
+def best_written(x, n):
+    found = x.copy()
+    for i in range(n):
+        y = x * i
+        if y.sum() > found.sum():
+            found = y
+        found[0] += 1
+    return found, x
+
+
+def to_a_bound(x, n):
+    u, v, k = x.copy(), x * 2, 0
+    while k < n and u[0] < 1e3:
+        v[1:-1] = u[:-2] + u[2:]
+        v[0] = k
+        u, v = v, u
+        k += 1
+    return u, k
+
+
+def swap_and_break(x, n):
+    u, v = x, x * 2
+    for _ in range(n):
+        v[1:-1] = u[:-2] + u[2:]
+        u, v = v, u
+        if u[1] > 1e3:
+            break
+    return u
+
+
+def swap_at_times(x, n):
+    u, v = x, x * 2
+    for i in range(n):
+        if u[i % 3] > 3:
+            u, v = v, u
+        u[i % 2] += 1
+    return u, v
+
+
+def once(x, n):
+    u, v = x, x * 2
+    for i in range(n):
+        if x[i % 3] > 2:
+            u = v
+    return u
+
+
+def argument(x, n):
+    for i in range(n):
+        y = x * i
+        if 3 < y.sum() < 1e9:
+            x = y
+    return x
+
+
+def three_round(x, n):
+    u, v, w = x, x * 2, x * 3
+    for i in range(n):
+        if x[i % 3] > 1:
+            u, v, w = w, u, v
+        u[0] += 1
+    return u, v, w
+
+
+def counted_down(x, n):
+    u, v, w = x, x * 2, x + 3
+    while n > 0:
+        u, v, w = w, u, v
+        u[0] += 1
+        v[1] *= 1.5
+        n -= 1
+    return u, x
+
+
+def five_round(x, n):
+    a, b, c, d, e = x, x * 2, x * 3, x * 4, x * 5
+    for i in range(n):
+        a, b, c, d, e = b, c, d, e, a
+        a[i % 4] += 1
+    return a, b, c, d, e
+
+
+def inner(x, n):
+    a, b = x, x * 2
+    for i in range(n):
+        for j in range(i % 3 + n):
+            if x[j % 4] > 1:
+                a, b = b, a
+            a[j % 4] += i
+        b[0] += 1
+    return a, b
+
+
+def recurrence(x, n):
+    previous, current = x, x * 1
+    for _ in range(n):
+        new = current * 0.5 + previous
+        previous, current = current, new
+        if new[0] > 50:
+            break
+        current[1] += 1
+    return previous
+
+
+def until_small(x, n):
+    found, k = x * 1, 0
+    while True:
+        y = found * 0.9 + 1
+        if abs(y - found).max() < 1e-3:
+            break
+        found = y
+        k += 1
+        if k > n:
+            break
+    return found, k
+
+
+LOOPS = [
+    *(by_parity, behind, best, best_written, to_a_bound, swap_and_break, swap_at_times, once),
+    *(argument, three_round, counted_down, five_round, inner, recurrence, until_small),
+]
+
+
+@pytest.mark.parametrize("fn", LOOPS, ids=[each.__name__ for each in LOOPS])
+def test_loops(fn: Any) -> None:
+    x = np.array([0.5, 1, 2, 3])
+    program = check(fn, *((s * x, n) for s in (1, -1) for n in (9, 20, 6, 31)))
+    assert program.cache_info().variants == 1
+    check(fn, *((x, n) for n in (0, 1, 2, 3)))
+
+
+def last_and_best(x, n):
+    found = last = x * 1
+    for i in range(n):
+        y = x * i
+        if y[0] > 2:
+            found = y
+        last = y
+    found[0] = 100
+    return last
+
+
+def both_returned(x, n):
+    found = x * 1
+    for i in range(n):
+        y = x * i
+        if y[0] > 2:
+            found = y
+        last = y
+        last[1] = 5
+    return last, found
+
+
+def test_two_variables_with_one_array_of_an_iteration() -> None:
+    x = np.array([0.5, 1, 2, 3])
+    assert "may have replaced by another one" in refusal(last_and_best, x, 10**4)
+    assert "one array in one case" in refusal(both_returned, x, 10**4)
