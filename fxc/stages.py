@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from fxc.capture.capture import Captured
 from fxc.capture.epilogue import ArrayLeaf, ScalarLeaf
+from fxc.capture.loop_guards import without_counters
 from fxc.capture.overlaps import ViewSteps
 from fxc.dispatch.backend import BackendIndex, BackendMetadata, numpy_index
 from fxc.dispatch.default import default_dispatcher
@@ -176,7 +177,7 @@ def native(functional: Graph) -> Native:
         decomposed = decomposed_graph(functional, llvm_index())
         decomposed = verified(reinplace(decomposed), "reinplace")
         assembled = assemble(decomposed)
-    more = dict.fromkeys((*decomposed.guards, *taken))
+    more = without_counters((*decomposed.guards, *taken), functional.body)
     return Native(decomposed, assembled, tuple(g for g in more if g not in functional.guards))
 
 

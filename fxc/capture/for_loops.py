@@ -12,6 +12,7 @@ from .counted import Bounded, Counted, counted
 from .loop_guards import check_guards
 from .loops import CapturedLoop
 from .operands import operand, wrap
+from .sliding import Sliding
 from .structured import (
     INT,
     Recording,
@@ -60,6 +61,15 @@ class ForLoop(CapturedLoop):
     @property
     def runs(self) -> bool:
         return self._runs
+
+    @property
+    def elapsed(self) -> Dim | None:
+        if type(self._over) is not Counted or self._every > 1:
+            return None
+        return self._counter - self._first
+
+    def _may_slide(self, found: Sliding) -> bool:
+        return self._runs and self.elapsed is not None and not found.varies(self._index.name)
 
     def _look(self) -> None:
         """Look whether there is another iteration."""
@@ -193,6 +203,7 @@ class ForLoop(CapturedLoop):
         self.state, self._env = after, env
         self._peeling = False
         self._mixed.clear()
+        self._sliding.clear()
         self._first += 1
         stopped = self._stop is not None and bool(env[self._stop])
         if stopped:
@@ -213,7 +224,8 @@ class ForLoop(CapturedLoop):
             check_guards(region.guards, self._index.name, *self._ends)
         body = region.finished(params, results)
         outputs = self.session.record("fori_loop", low, high, tuple(init), body=body, **options)
-        self._finish(names, outputs, results[: len(outputs)], self._runs)
+        count = self._over.count - self._first if type(self._over) is Counted else None
+        self._finish(names, outputs, results[: len(outputs)], count)
         self._items = iter(())
         if self._every > 1:
             done = self._first + self._ends[1] * self._every

@@ -2,9 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
-from fxc.ir.symbols import Dim, Guard, decide, guard, is_monotonic, substitute, symbols_of
+from fxc.ir.graph import Literal, Region, walk
+from fxc.ir.symbols import (
+    Dim,
+    Guard,
+    decide,
+    guard,
+    is_monotonic,
+    recording,
+    substitute,
+    symbols_of,
+)
 
 from .session import refuse
 
@@ -28,6 +39,31 @@ def check_guards(
                 f"the body of a loop relies on '{each}', which does not hold for every "
                 f"{name}; use np.where for what differs between iterations"
             )
+
+
+def without_counters(taken: Iterable[Guard], body: Region) -> tuple[Guard, ...]:
+    """What must hold before a graph runs so that these relations, which stages after capture rely
+    on, hold in each iteration of its loops.
+    """
+    found = dict.fromkeys(taken)
+    for node in reversed(list(walk(body))):
+        if node.op != "fori_loop":
+            continue
+        name = node.args[node.schema.index_of["body"]].params[0].name
+        inside = {each: None for each in found if name in symbols_of(each.left - each.right)}
+        if inside:
+            with recording(found):
+                check_guards(inside, name, *(_dim_of(bound, body) for bound in node.args[:2]))
+            found = {each: None for each in found if each not in inside}
+    return tuple(found)
+
+
+def _dim_of(bound: Any, body: Region) -> Dim | None:
+    """What a graph's operand is as a dim."""
+    if isinstance(bound, Literal):
+        return int(bound.value)  # type: ignore[arg-type]
+    makers = (node for node in walk(body) if node.op == "int_value")
+    return next((node.args[0] for node in makers if node.output is bound), None)
 
 
 def _hold(difference: Dim, name: str, low: Any, high: Any, relation: str) -> bool:

@@ -10,11 +10,14 @@ from itertools import combinations
 from typing import Any
 
 from fxc.ir.graph import Literal, Operand, Value
+from fxc.ir.symbols import Dim
 
 from .alternatives import options_of
 from .held import Held, held
 from .jumps import RESULT
+from .operands import wrap
 from .session import refuse
+from .sliding import Sliding, sliding
 from .structured import (
     UNBOUND,
     Recording,
@@ -60,6 +63,7 @@ class CapturedLoop(Statement):
         self._held: dict[str, Held] = {}  # of the arrays that the loop carries
         self._pairs: set[tuple[str, str]] = set()  # which may hold one array of an iteration
         self._met: set[tuple[str, str]] = set()  # those of this pass
+        self._sliding: dict[str, Sliding] = {}
         self._region: Recording | None = None
         self._params: dict[str, list[Value]] = {}
         self._mixed: dict[str, tuple[Any, ...]] = {}  # types of numbers that become mixed
@@ -72,6 +76,11 @@ class CapturedLoop(Statement):
     @property
     def runs(self) -> bool:
         """Whether there is an iteration for sure."""
+        raise NotImplementedError
+
+    @property
+    def elapsed(self) -> Dim | None:
+        """The iterations before the one that is recorded; None if they are not counted."""
         raise NotImplementedError
 
     @property
@@ -105,6 +114,12 @@ class CapturedLoop(Statement):
             self._at_head |= self._behind.intersection(bound)
         for place, name in enumerate(self.names):
             start = self.state[place]
+            if name in self._sliding:
+                elapsed, base = self.elapsed, array_of(start)
+                assert elapsed is not None
+                assert base is not None
+                self._seen[place] = wrap(self._sliding[name].view(self.session, base, elapsed))
+                continue
             if name not in self._at_head or not (is_number(start) or name in self._held):
                 continue
             before = array_of(start)
@@ -158,15 +173,32 @@ class CapturedLoop(Statement):
     def _changed(self, after: list[Any]) -> bool:
         """Whether the body has to be captured again: an array is another one afterwards."""
         assert self._region is not None
-        before = dict(self._held), set(self._pairs)
+        before = dict(self._held), set(self._pairs), set(self._sliding)
         for name, start, seen, x in zip(self.names, self.state, self._seen, after, strict=True):
             value, first = array_of(x), array_of(start)
             if name not in self._at_head or is_same(seen, x) or value is None or first is None:
                 continue
+            if value in self.session.bases:
+                self._slide(name, seen, value)
+                continue
             number, known = self._region.number, self._held.get(name)
             self._held[name] = held(self.session, number, known, first, value)
         self._pairs |= self._met
-        return before != (self._held, self._pairs)
+        return before != (self._held, self._pairs, set(self._sliding))
+
+    def _slide(self, name: str, seen: Any, after: Value) -> None:
+        """Take note of a variable that is a window of what it was. See Note [Sliding views]."""
+        before = array_of(seen)
+        found = sliding(self.session, before, after) if before is not None else None
+        is_free = self._stop is None or name not in self._behind
+        if found is None or not is_free or not self._may_slide(found):
+            self._sliding.pop(name, None)
+        elif self._sliding.setdefault(name, found) != found:
+            del self._sliding[name]
+
+    def _may_slide(self, found: Sliding) -> bool:
+        """Whether the position of a window follows from the number of iterations."""
+        raise NotImplementedError
 
     def _paired(self, after: list[Any]) -> set[tuple[str, str]]:
         """The variables that may hold one array of an iteration: two and two."""
@@ -192,6 +224,7 @@ class CapturedLoop(Statement):
             if name in self._at_head
             and not is_same(before, x)
             and before is not UNBOUND  # the body assigns it before it reads it
+            and name not in self._sliding
             and (name not in self._params or joint_kinds(before, before) != joint_kinds(before, x))
         ]
 
@@ -216,6 +249,8 @@ class CapturedLoop(Statement):
         for name, x, start in zip(self.names, after, self.state, strict=True):
             carried = name in self._params
             if not carried and (name not in self._behind or is_same(x, start)):
+                continue
+            if name in self._sliding:
                 continue
             names.append(name)
             value = array_of(x)
@@ -264,10 +299,15 @@ class CapturedLoop(Statement):
         return parts
 
     def _finish(
-        self, names: list[str], outputs: Sequence[Value], results: list[Operand], runs: bool
+        self, names: list[str], outputs: Sequence[Value], results: list[Operand], count: Dim | None
     ) -> None:
-        """The variables behind the loop; ``runs`` says that there is an iteration for sure."""
+        """The variables behind the loop, of ``count`` iterations, if they are counted."""
+        runs = self.runs
         found: dict[str, Any] = {}
+        for name, slide in self._sliding.items():
+            base = array_of(self.state[self.names.index(name)])
+            if name in self._behind and base is not None and count is not None:
+                found[name] = wrap(slide.view(self.session, base, count))
         arrays: dict[str, Any] = {}
         given = iter(zip(outputs, results, strict=True))
         for name in names:
@@ -279,7 +319,7 @@ class CapturedLoop(Statement):
             if name in self._held:
                 arrays[name] = operands[-1]
         for name, start in zip(self.names, self.state, strict=True):
-            if runs or name not in found or name not in self._behind:
+            if runs or name not in found or name not in self._behind or name in self._sliding:
                 continue
             if start is UNBOUND and name != RESULT:
                 raise refuse(

@@ -8,15 +8,21 @@ from typing import Any
 import numpy as np
 
 from fxc.ir.graph import Literal, Operand
+from fxc.ir.symbols import Dim, hint, symbol
 from fxc.ir.types import ScalarType
 
 from .loop_guards import check_guards
 from .loops import CapturedLoop
+from .operands import operand
+from .sliding import Sliding, trips
 from .structured import (
+    INT,
     Recording,
     flag_of,
     going_on,
 )
+from .traced_int import wrap_dim
+from .traced_scalar import TracedScalar
 
 
 class WhileLoop(CapturedLoop):
@@ -30,6 +36,8 @@ class WhileLoop(CapturedLoop):
         self._phase = "python" if self.by_python else "first test"
         self._first: Any = None  # what the first test gave
         self._going: Any = None  # the parameter that says so in the body
+        self._count: Dim | None = None  # of the iterations, if arrays slide and it is known
+        self._index: Any = None
         self._after: list[Any] = []
         self._apart = False
         self._stopped: Any = False
@@ -38,6 +46,13 @@ class WhileLoop(CapturedLoop):
     @property
     def runs(self) -> bool:
         return self._first is True
+
+    @property
+    def elapsed(self) -> Dim | None:
+        return None if self._index is None else self._counter
+
+    def _may_slide(self, found: Sliding) -> bool:
+        return self._first is True and self._stop is None
 
     @property
     def fallback(self) -> frozenset[str]:
@@ -66,6 +81,12 @@ class WhileLoop(CapturedLoop):
         region = Recording(self.session, loop=True)
         region.enter()
         (self._going,) = region.params([ScalarType(np.dtype(bool))], ["going"])
+        if self._sliding:
+            (self._index,) = region.params([INT], ["i"])
+            name, count = self._index.name, self._count
+            self.session.counters[name] = 0, count
+            middle = 0 if count is None else (hint(count) - 1) // 2
+            self._counter = symbol(name, hint=middle, lower=0)
         self._begin(region)
         return tuple(self._seen)
 
@@ -122,6 +143,9 @@ class WhileLoop(CapturedLoop):
             self.session.statements.remove(self)
             self._phase = "first iteration"
             return
+        if self._sliding:
+            self._close_counted(region, found)
+            return
         names, init, results = self._results(self._after)
         params = [self._going, *(each for name in names for each in self._params[name])]
         tester = Recording(self.session)
@@ -135,7 +159,27 @@ class WhileLoop(CapturedLoop):
         )
         assert region.guards is not None
         check_guards(region.guards, None, 0, 0)
-        self._finish(names, outputs[1:], results, self._first is True)
+        self._finish(names, outputs[1:], results, None)
+        self._phase = "done"
+
+    def _close_counted(self, region: Recording, found: Any) -> None:
+        """The end of a loop in which arrays slide. See Note [Sliding views]."""
+        name = self._index.name
+        if self._count is None:
+            if type(found) is TracedScalar and found._value in self.session.relations:
+                self._count = trips(self.session.relations[found._value], name)
+            if self._count is None:
+                raise self._kinds_differ(list(self._sliding), self._after)
+            self._phase = "body"
+            return
+        names, init, results = self._results(self._after)
+        params = [self._index, *(each for name in names for each in self._params[name])]
+        assert region.guards is not None
+        check_guards(region.guards, name, 0, self._count)
+        ends = Literal(0), operand(wrap_dim(self._count))
+        body = region.finished(params, results)
+        outputs = self.session.record("fori_loop", *ends, tuple(init), body=body)
+        self._finish(names, outputs, results, self._count)
         self._phase = "done"
 
     def _goes_on(self, found: Any) -> Operand:

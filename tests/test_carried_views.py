@@ -1,0 +1,220 @@
+"""Variables that are a window of what they were after each iteration of a loop."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import numpy as np
+import pytest
+
+import fxc
+from fxc.capture.capture import capture
+from fxc.ir.graph import walk
+from tests.outcomes import difference, run
+
+
+def check(fn: Any, *calls: tuple[Any, ...]) -> Any:
+    """The compiled function, which does what the function does in each of the calls."""
+    program = fxc.compile(fn, fullgraph=True)
+    for args in calls:
+        expected, found = run(fn, copy.deepcopy(args)), run(program, copy.deepcopy(args))
+        assert difference(expected, found) == "", args
+    assert program.cache_info().eager_calls == 0
+    return program
+
+
+def folded(x, n):
+    s = 0.0
+    while len(x) > 1:
+        s += x[0] * x[-1]
+        x = x[1:]
+    return s, x
+
+
+def written_through(x, n):
+    for i in range(n):
+        x[0] += i
+        x = x[1:]
+    return x
+
+
+def shrinking_stencil(x, n):
+    for _ in range(n):
+        x[1:-1] = 0.5 * (x[2:] + x[:-2])
+        x = x[1:-1]
+    x += 1
+    return x
+
+
+def elimination(x, n):
+    A = np.outer(x, x) + np.eye(len(x)) * len(x)
+    M = A
+    while M.shape[0] > 1:
+        M[1:, 0] /= M[0, 0]
+        M[1:, 1:] -= np.outer(M[1:, 0], M[0, 1:])
+        M = M[1:, 1:]
+    return A, M
+
+
+def by_two(x, n):
+    y, s = x, 0.0
+    while len(y) >= 3:
+        s += y.sum()
+        y = y[2:]
+    return s, y, x
+
+
+def from_behind(x, n):
+    while len(x):
+        x[0] *= 2
+        x = x[:-1]
+    return x
+
+
+def both_ways(x, n):
+    low = high = x
+    k = 0
+    while len(low) > 2:
+        low = low[1:]
+        high = high[:-1]
+        k += low @ high > 3
+    return low, high, k
+
+
+def stopped(x, n):
+    t = 0.0
+    for _ in range(n):
+        x = x[1:]
+        if x[0] > 3:
+            break
+        t += x[0]
+    return t
+
+
+def in_a_loop(x, n):
+    for k in range(2):
+        y = x
+        for _ in range(n):
+            y = y[1:]
+            y[0] += 1 + k
+    return y
+
+
+def in_a_counted_loop(x, n):
+    s = 0.0
+    for k in range(n + 3):
+        y = x[:8]
+        for _ in range(n):
+            y = y[1:]
+            y[0] += 1 + k
+            s += y[-1]
+    return s
+
+
+def rows(x, n):
+    c = x[:6].reshape(2, 3).repeat(4, axis=1)
+    s = 0.0
+    while c.shape[1] > 2:
+        s += c[0] @ c[1]
+        c = c[:, 1:-1]
+    return s, c
+
+
+def beside_others(x, n):
+    a, b = x * 1, x * 2
+    for i in range(n + 4):
+        if a[0] > i:
+            a, b = b, a
+        a[1] += i
+        x[0] += b[1]
+        x = x[:-1]
+    return a, b, x
+
+
+CASES = [
+    *(folded, written_through, shrinking_stencil, elimination, by_two, from_behind, both_ways),
+    *(stopped, in_a_loop, in_a_counted_loop, rows, beside_others),
+]
+
+
+@pytest.mark.parametrize("fn", CASES, ids=[each.__name__ for each in CASES])
+def test_windows(fn: Any) -> None:
+    x = np.arange(12.0) / 3
+    program = check(fn, (x, 5), (x[:11], 5))
+    assert program.cache_info().variants == 2
+    check(fn, (x, 1))
+    ops = [node.op for node in walk(capture(fn, (x, 5), {}).graph.body)]
+    assert "fori_loop" in ops
+    assert len(ops) == len([*walk(capture(fn, (np.arange(400.0), 5), {}).graph.body)])
+
+
+def test_no_iterations() -> None:
+    x = np.arange(5.0)
+    check(written_through, (x, 0))
+    check(from_behind, (x[:0], 0), (x[:1], 0))
+
+
+def until_large(x, n):
+    while x.size > 0 and x[0] < 2:
+        x = x[1:]
+    return x
+
+
+def broken(x, n):
+    for _ in range(n):
+        x = x[1:]
+        if x[0] > 3:
+            break
+    return x
+
+
+@pytest.mark.parametrize(
+    ("fn", "reason"), [(until_large, "x is f64"), (broken, "the value of an array's element")]
+)
+def test_windows_that_depend_on_data(fn: Any, reason: str) -> None:
+    with pytest.raises(fxc.CaptureError, match=reason):
+        fxc.compile(fn, fullgraph=True)(np.arange(40.0), 10**4)
+
+
+def reversed_each_time(x, n):
+    for _ in range(n):
+        x = x[::-1][1:]
+    return x
+
+
+def differences(x, n):
+    for _ in range(n):
+        x = x[1:] - x[:-1]
+    return x
+
+
+def growing(x, n):
+    t = np.empty(0)
+    for i in range(n):
+        t = np.concatenate([t, x[i : i + 1]])
+    return t
+
+
+def past_the_end(x, n):
+    while len(x) > 0:
+        x[0] += 1
+        x = x[2:]
+    return x
+
+
+@pytest.mark.parametrize("fn", [reversed_each_time, differences, growing, past_the_end])
+def test_what_python_runs(fn: Any) -> None:
+    check(fn, (np.arange(7.0), 6))
+
+
+def with_outer_products(A, n):
+    for i in range(n):
+        A[i + 1 :, i + 1 :] -= np.outer(A[i + 1 :, i], A[i, i + 1 :])
+    return A
+
+
+def test_temporaries_that_shrink() -> None:
+    A = np.random.default_rng(0).random((9, 9))
+    program = check(with_outer_products, (A, 7), (A, 6), (A[:8, :8].copy(), 6))
+    assert program.cache_info().variants == 2
