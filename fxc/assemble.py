@@ -14,7 +14,9 @@ from fxc.ir.errors import InternalError
 from fxc.ir.evaluate import evaluate
 from fxc.ir.graph import Graph
 from fxc.ir.records import frozen
+from fxc.ir.symbols import Dim, counted_in, product
 from fxc.ir.types import array_type, stride_order
+from fxc.lowering.bounds import bounds, counter_ranges
 from fxc.lowering.entry import Module
 from fxc.lowering.loops import Boxed, BufferArg, InputArg, Program
 from fxc.lowering.lower import lower
@@ -52,13 +54,23 @@ def _recipe(graph: Graph, module: Module, engine: Engine) -> Recipe:
     assert graph.signature is not None
     program = module.program
     slots = []
+    ranges = counter_ranges(program)
+    rows = {  # of what ``np.nonzero`` gives columns
+        program.results[number]
+        for node in graph.nodes
+        for number, value in enumerate(graph.outputs)
+        if node.op == "nonzero" and value is node.output
+    }
     for name in module.given.arrays:
         buffer = program.buffers[name]
         place = program.inputs.index(name) if buffer.role == "input" else None
         order: tuple[int, ...] = ()  # of what the plan allocates; an input has its own layout
         if place is None:
             order = stride_order(array_type(buffer.dtype, buffer.shape, buffer.strides))
-        slots.append(Slot(name, buffer.dtype, buffer.shape, order, place))
+        room: Dim | None = None
+        if place is None and any(counted_in(dim) for dim in buffer.shape):
+            room = product([bounds(dim, ranges)[1] for dim in buffer.shape])
+        slots.append(Slot(name, buffer.dtype, buffer.shape, order, place, room, name in rows))
     views = {step.op for leaf in graph.signature.outputs for step in getattr(leaf, "steps", ())}
     return Recipe(
         graph.inputs,
@@ -71,6 +83,7 @@ def _recipe(graph: Graph, module: Module, engine: Engine) -> Recipe:
         program.results,
         graph.signature,
         {op: kernel_of(op) for op in views},
+        program.sizes,
     )
 
 
@@ -80,7 +93,7 @@ def _code(dtype: np.dtype) -> str:
 
 def _steps(module: Module, engine: Engine) -> Iterator[NativeStep | NumpyStep]:
     natives = [
-        NativeStep(function, segment.checks)
+        NativeStep(function, segment.checks, segment.binds)
         for segment, function in zip(module.segments, engine.functions, strict=True)
     ]
     starts = {s.first: step for s, step in zip(module.segments, natives, strict=True)}

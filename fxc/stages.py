@@ -14,12 +14,12 @@ from fxc.capture.overlaps import ViewSteps
 from fxc.dispatch.backend import BackendIndex, BackendMetadata, numpy_index
 from fxc.dispatch.default import default_dispatcher
 from fxc.dispatch.keys import DispatchKey
-from fxc.ir.errors import Unsuited
-from fxc.ir.evaluate import bind_symbols, deliver, evaluate
+from fxc.ir.errors import InternalError, Unsuited
+from fxc.ir.evaluate import bind_symbols, call, deliver
 from fxc.ir.graph import Graph, Operand, Value
 from fxc.ir.records import frozen
 from fxc.ir.signature import InputLeaf, OutputLeaf, ResultLeaf, ViewLeaf, ViewStep
-from fxc.ir.symbols import Guard, recording
+from fxc.ir.symbols import Guard, assuming, recording
 from fxc.ir.types import Type
 from fxc.ops.kernels import kernel_of
 from fxc.ops.metas import types_of
@@ -145,10 +145,9 @@ def compile_captured(captured: Captured, backend: str | Backend) -> Compilation:
         )
     decomposed = decompose(functional, index, default_dispatcher())
 
-    def inner_numpy(*inputs: Any) -> Sequence[Any]:
-        return evaluate(decomposed, inputs, kernel_of)
+    def run(*inputs: Any) -> list[Any]:
+        return call(decomposed, inputs, kernel_of)
 
-    run = _delivering(decomposed, inner_numpy)
     return Compilation(captured.graph, functional, decomposed, None, (), run)
 
 
@@ -173,10 +172,14 @@ def native(functional: Graph) -> Native:
     from .assemble import assemble
 
     taken: dict[Guard, None] = {}
-    with recording(taken):
+    assumed: dict[Guard, None] = {}
+    with recording(taken), assuming(lambda guard: assumed.setdefault(guard)):
         decomposed = decomposed_graph(functional, llvm_index())
         decomposed = verified(reinplace(decomposed), "reinplace")
         assembled = assemble(decomposed)
+    for each in assumed:  # capture has checks of what it assumed itself, see Note [Counted sizes]
+        if each not in functional.guards:
+            raise InternalError(f"native code relies on {each}, which nobody checks")
     more = without_counters((*decomposed.guards, *taken), functional.body)
     return Native(decomposed, assembled, tuple(g for g in more if g not in functional.guards))
 

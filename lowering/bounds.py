@@ -12,7 +12,7 @@ from fxc.ir.errors import InternalError
 from fxc.ir.symbols import Atom, Computed, Dim, Symbol, SymExpr, maximum, minimum, symbol
 
 from .loops import Atom as Scalar
-from .loops import Const, For, Index, Program, walk
+from .loops import Bind, Const, For, Index, Program, walk
 
 Range = tuple[Dim, Dim]  # the least and the largest value
 
@@ -29,7 +29,8 @@ def counter_ranges(program: Program) -> dict[str, Range]:
 
 
 def counter_bounds(program: Program) -> dict[str, Range]:
-    """The bounds of each loop, outer ones first; they may depend on the counters around it.
+    """The bounds of each loop, outer ones first; they may depend on the counters around it. Those
+    of a counted size are as of a counter.
 
     A loop whose bounds depend on data is not among them.
     """
@@ -43,6 +44,8 @@ def counter_bounds(program: Program) -> dict[str, Range]:
                 first, last = _bound(lo, known), _bound(hi, known)
                 if first is not None and last is not None:
                     found[var] = first, last
+            case Bind(name, _, most):
+                found[name] = 0, most + 1
             case _:
                 pass
     return found

@@ -7,13 +7,14 @@ from dataclasses import replace
 import numpy as np
 
 from fxc.ir.graph import ArrayConstant, Graph, Literal, Node, Region, Value, walk
-from fxc.ir.symbols import guard, hint, product, symbol
+from fxc.ir.symbols import guard, hint, product, symbol, symbols_of
+from fxc.ir.text import dims_of
 from fxc.ir.types import PART_DTYPES, ArrayType, ScalarType, c_strides
 from fxc.ops.metas.shapes import hints
 from fxc.ops.table import TABLE, Tag
 from fxc.ops.updates import UPDATES, way
 
-from . import control
+from . import control, counting
 from .accesses import accesses
 from .context import (
     INLINE_RESHAPES,
@@ -94,6 +95,7 @@ def build_loops(graph: Graph) -> Program:
         tuple(results),
         tuple(scope.statements),
         tuple(context.copies),
+        context.sizes,
     )
     return _without_unread_wholes(program)
 
@@ -139,10 +141,15 @@ def _raising_first(region: Region) -> Region:
     Updates stay where they are: an earlier one might no longer be made in place.
     """
     makers = {output: node for node in region.nodes for output in node.outputs}
+    binders = {node.bound: node for node in region.nodes if node.bound is not None}
     movable: set[Node] = set()
     early: set[Node] = set()
+    needs: dict[Node, list[Node]] = {}
     for node in region.nodes:
-        needed = [makers[value] for value in node.inputs if value in makers]
+        needed = needs[node] = [makers[value] for value in node.inputs if value in makers]
+        if binders:
+            names = {name for dim in dims_of(node) for name in symbols_of(dim)}
+            needed += [binders[name] for name in names if name in binders]
         if TABLE[node.op].tag in (*UPDATES, Tag.CONTROL) or not movable.issuperset(needed):
             continue
         movable.add(node)
@@ -151,7 +158,7 @@ def _raising_first(region: Region) -> Region:
             each = waiting.pop()
             if each not in early:
                 early.add(each)
-                waiting += [makers[value] for value in each.inputs if value in makers]
+                waiting += needs[each]
     ordered = sorted(region.nodes, key=lambda node: node not in early)
     return Region(region.params, tuple(ordered), region.results)
 
@@ -188,6 +195,8 @@ def visit(context: Context, node: Node) -> None:
             contraction(context, node)
         case Tag.JOIN:
             join(context, node)
+        case Tag.SIZE:
+            SIZES[node.op](context, node)
         case Tag.CONTROL:
             CONTROL[node.op](context, node, visit)
         case _:
@@ -196,6 +205,7 @@ def visit(context: Context, node: Node) -> None:
 
 # Operators whose native code looks for what NumPy or Python raises for.
 CHECKED = frozenset({"wrap_index", "masked_put", *FAILS})
+SIZES = {"bind_size": counting.bind_size, "nonzero": counting.places}
 CONTROL = {
     "cond": control.cond,
     "fori_loop": control.fori_loop,
@@ -333,7 +343,7 @@ def boxed(context: Context, node: Node) -> None:
 def _evaluated(context: Context, node: Node) -> Graph:
     """The node as a graph of its own: its inputs are what it reads and what binds symbols."""
     binding = [v for v in context.inputs if isinstance(v.type, ArrayType) or v in context.dim_of]
-    read = dict.fromkeys((*node.inputs, *free_values(node), *binding))
+    read = dict.fromkeys((*node.inputs, *free_values(node), *binding, *context.size_values))
     return Graph(node.op, "functional", Region(tuple(read), (node,), node.outputs))
 
 

@@ -142,6 +142,8 @@ class Context:
         self.target: dict[Value, str] = {}  # the buffer that a value should best live in
         self.occupants: dict[str, set[Value]] = {}  # values placed in a storage
         self.copies: list[str] = []
+        self.sizes: dict[str, str] = {}  # of counted sizes, by symbol: the buffers of their values
+        self.size_values: list[Value] = []  # that bind them in graphs of their own
         self.way_of: dict[str, Way] = {}  # by input: see Note [The memory of an input]
         self.commits_from = 0  # the first position at which inputs may be overwritten
         self.scopes: list[Scope] = []

@@ -55,7 +55,7 @@ def is_native(node: Node) -> bool:
             return node.op == "index_put" or _has_update(node)
         case Tag.VIEW | Tag.SCATTER:
             return has_index(TABLE[node.op])
-        case Tag.GATHER | Tag.JOIN:
+        case Tag.GATHER | Tag.JOIN | Tag.SIZE:
             return True
         case _:
             return False
@@ -96,7 +96,7 @@ def has_code(op: Operator) -> bool:
             return has_index(op)
         case Tag.FACTORY | Tag.GATHER | Tag.JOIN | Tag.CONTRACTION | Tag.CONTROL:
             return True
-        case Tag.INDEX_PUT:
+        case Tag.INDEX_PUT | Tag.SIZE:
             return True
         case _:
             return False

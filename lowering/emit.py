@@ -34,6 +34,7 @@ from .llvm_text import FunctionText, Lanes, ModuleText, memory_type, scalar_type
 from .loops import (
     Accumulate,
     Atom,
+    Bind,
     Check,
     Compute,
     Const,
@@ -378,6 +379,8 @@ class Emitter:
                     self.accumulate(stmt, code)
                 case Check(failed):
                     self.check(failed)
+                case Bind(name, value):
+                    self.regs.dims[name] = self.atom(value, I64, code)
                 case If():
                     self.branch(stmt)
                 case For():

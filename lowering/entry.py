@@ -18,7 +18,7 @@ from .bounds import Range, bounds, counter_ranges
 from .emit import FAILED, Emitter
 from .frame import LoopKind, Slot, alias_marks, loops_of, numbers
 from .llvm_text import FunctionText, ModuleText, scalar_type
-from .loops import Boxed, Check, Loop, Param, Program, Stmt, walk
+from .loops import Bind, Boxed, Check, Loop, Param, Program, Stmt, walk
 from .objects import is_object, read_number, return_numbers, returned_numbers
 from .vector_math import definitions
 
@@ -50,6 +50,7 @@ class Segment:
     first: int
     last: int
     checks: bool
+    binds: tuple[str, ...] = ()  # symbols, see Note [Counted sizes]
 
 
 @frozen
@@ -137,8 +138,10 @@ def _segments(program: Program) -> Iterator[Segment]:
     for place, stmt in enumerate((*program.body, None)):
         if stmt is None or isinstance(stmt, Boxed):
             if place > first:
-                checks = any(isinstance(s, Check) for s in walk(program.body[first:place]))
-                yield Segment(f"fxc.entry{first}", first, place, checks)
+                block = program.body[first:place]
+                checks = any(isinstance(s, Check) for s in walk(block))
+                binds = tuple(s.name for s in block if isinstance(s, Bind))
+                yield Segment(f"fxc.entry{first}", first, place, checks, binds)
             first = place + 1
 
 
@@ -227,7 +230,9 @@ def _emit_segment(
     f = FunctionText(module)
     emitter = Emitter(module, f, program, segment.entry)
     f.lines.append(f"  %table = getelementptr i8, ptr %self, i64 {BYTES_DATA}")
-    _bind_symbols(emitter, graph, program, given, _symbols(program, block, arena.offsets))
+    needed = _symbols(program, block, arena.offsets)
+    _bind_symbols(emitter, graph, program, given, needed)
+    _bind_sizes(emitter, program, segment, given, needed)
     _bind_params(emitter, given)
     for name in returned:
         emitter.regs.data[name] = f.stack("i8", program.buffers[name].dtype.itemsize)
@@ -308,6 +313,18 @@ def _bind_symbols(
                     array = _argument(f, given.place(name))
                     vector = _field(f, array, field, "ptr")
                     known[str(dim)] = _field(f, vector, 8 * axis, "i64")
+
+
+def _bind_sizes(
+    emitter: Emitter, program: Program, segment: Segment, given: Given, needed: set[str]
+) -> None:
+    """Read the sizes that earlier pieces have counted."""
+    f = emitter.function
+    for stmt in program.body[: segment.first]:
+        if isinstance(stmt, Bind) and stmt.name in needed:
+            array = _argument(f, given.place(program.sizes[stmt.name]))
+            data = _field(f, array, ARRAY_DATA, "ptr")
+            emitter.regs.dims[stmt.name] = f.op(f"load i64, ptr {data}, align 8")
 
 
 def _bind_params(emitter: Emitter, given: Given) -> None:

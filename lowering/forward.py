@@ -12,6 +12,7 @@ from .index_maps import Idx
 from .loops import (
     Accumulate,
     Atom,
+    Bind,
     Boxed,
     Check,
     Compute,
@@ -154,5 +155,7 @@ def _with_atoms(stmt: Stmt, known: _Known) -> Stmt:
             return replace(stmt, lo=known.atom(stmt.lo), hi=known.atom(stmt.hi), leave=leave)
         case While():
             return replace(stmt, condition=known.atom(stmt.condition))
+        case Bind():
+            return replace(stmt, value=known.atom(stmt.value))
         case _:
             return stmt

@@ -9,8 +9,9 @@ from collections.abc import Callable
 from typing import Any
 
 from fxc.ir.graph import SliceSpec
-from fxc.ir.symbols import Dim, decide, guard, product
+from fxc.ir.symbols import Dim, decide, product
 from fxc.ir.types import Type
+from fxc.ops.metas.shapes import is_known_one
 
 Idx = tuple[Dim, ...]
 # (type of the operand, static arguments after the array, index into the view) -> operand's index
@@ -52,12 +53,12 @@ def broadcast_index(operand: Type, args: tuple[Any, ...], index: Idx) -> Idx:
 
 def broadcast(shape: Idx, index: Idx, target: Idx) -> Idx:
     """The index of the element that an operand of ``shape``, broadcast to ``target``, has at
-    ``index``. A symbolic dim that is not the target's is 1 by a guard.
+    ``index``. A symbolic dim that is not the target's is 1 by a guard, unless it is counted.
     """
     skipped = len(index) - len(shape)
     result: list[Dim] = []
     for dim, i, whole in zip(shape, index[skipped:], target[skipped:], strict=True):
-        stays = dim != 1 and (dim == whole or not guard(dim, "==", 1))
+        stays = dim != 1 and (dim == whole or not is_known_one(dim))
         result.append(i if stays else 0)
     return tuple(result)
 

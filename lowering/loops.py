@@ -13,7 +13,7 @@ Views are gone into indices. See Note [Writes in place].
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from typing import Literal as OneOf
 
@@ -161,6 +161,15 @@ class Check:
 
 
 @frozen
+class Bind:
+    """The symbol ``name`` is ``value`` from here on, at most ``most``. See Note [Counted sizes]."""
+
+    name: str
+    value: Atom
+    most: Dim
+
+
+@frozen
 class Loop:
     """``for var in 0:size``.
 
@@ -257,7 +266,19 @@ class InputArg:
 
 
 Stmt = (
-    Load | Compute | Index | Store | Accumulate | Check | Loop | If | For | While | Matmul | Boxed
+    Load
+    | Compute
+    | Index
+    | Store
+    | Accumulate
+    | Check
+    | Bind
+    | Loop
+    | If
+    | For
+    | While
+    | Matmul
+    | Boxed
 )
 
 
@@ -279,7 +300,8 @@ class Program:
     """What lowering makes of a graph: buffers and statements.
 
     ``inputs`` and ``results`` name a buffer (or a Param) for each graph input and a buffer for each
-    graph result. ``copies`` say why a copy had to be made.
+    graph result. ``copies`` say why a copy had to be made. ``sizes`` name the buffers with the
+    values of symbols that are bound outside of control flow.
     """
 
     name: str
@@ -289,6 +311,7 @@ class Program:
     results: tuple[str, ...]
     body: tuple[Stmt, ...]
     copies: tuple[str, ...] = ()
+    sizes: Mapping[str, str] = field(default_factory=dict)
 
     def __str__(self) -> str:
         return _Printer(self).text()
@@ -391,6 +414,8 @@ class _Printer:
                     )
                 case Check(failed):
                     self.lines.append(f"{pad}raise if {self.atom(failed, known)}")
+                case Bind(name, value):
+                    self.lines.append(f"{pad}size {name} = {self.atom(value, known)}")
                 case Loop():
                     self.settle(pad, known)
                     step = " ordered" if stmt.ordered else ""
@@ -466,6 +491,8 @@ def _atoms(stmt: Stmt) -> tuple[Atom, ...]:
             return (value, init) if position is None else (value, init, *_computed(position))
         case Check(failed):
             return (failed,)
+        case Bind(value=value):
+            return (value,)
         case If(condition=condition):
             return (condition,)
         case For(lo=lo, hi=hi, leave=leave):

@@ -23,7 +23,8 @@ import numpy as np
 
 from fxc.ir.graph import Node
 from fxc.ir.location import SourceLocation
-from fxc.ir.symbols import Dim, computed, floordiv, guard, minimum, symbol, symbols_of
+from fxc.ir.symbols import Dim, computed, floordiv, minimum, symbol, symbols_of
+from fxc.ops.metas.shapes import is_known_one
 
 from .context import STRETCHED_WEIGHT, Body, Context
 from .index_maps import Idx, broadcast
@@ -43,7 +44,7 @@ def check_count(context: Context, node: Node) -> None:
     if context.weights.get(mask, 0) >= STRETCHED_WEIGHT:
         context.place_value(mask)
     given = source.type.shape[0]
-    if guard(given, "==", 1):
+    if is_known_one(given):
         return  # it is broadcast
     index = context.loop_vars(mask.type.shape)
     body = Body(context)

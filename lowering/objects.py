@@ -48,7 +48,7 @@ def returned_numbers(graph: Graph, program: Program) -> dict[str, ScalarType]:
     if any(isinstance(stmt, Boxed) for stmt in program.body):
         return {}
     found: dict[str, ScalarType] = {}
-    others: set[str] = set()
+    others = set(program.sizes.values())
     for leaf in graph.signature.outputs:
         base = leaf.base if isinstance(leaf, ViewLeaf) else leaf
         if not isinstance(base, ResultLeaf):

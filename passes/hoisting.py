@@ -67,13 +67,14 @@ class _Fixed:
         self.nodes: list[Node] = []
         for node in region.nodes:
             if not self.is_fixed(node):
+                self.symbols.update([] if node.bound is None else [node.bound])
                 continue
             self.makers.update((value, node) for value in node.outputs)
             if _pays(node) and not any(value in region.results for value in node.outputs):
                 self.take(node)
 
     def is_fixed(self, node: Node) -> bool:
-        if node.regions or TABLE[node.op].raises or node.op in DISTINCT:
+        if node.regions or node.bound or TABLE[node.op].raises or node.op in DISTINCT:
             return False
         if any(v in self.inside and v not in self.makers for v in node.inputs):
             return False

@@ -126,7 +126,7 @@ class _Simplification:
 
     def simplified(self, node: Node, known: _Known) -> Node | None:
         """The node in its simplest form; None if other values stand for its own."""
-        if node.regions:
+        if node.regions or node.bound is not None:
             return node
         node = _by_identity(node)
         found: tuple[Operand, ...] | None = _folded(node)

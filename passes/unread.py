@@ -20,14 +20,14 @@ def regions_in(region: Region) -> Iterator[Region]:
 
 
 def drop_unread(region: Region) -> Region:
-    """Remove every node whose values nobody reads, unless it can raise.
+    """Remove every node whose values nobody reads, unless it can raise or binds a symbol.
 
     Requires: the region is functional, so that a node has no other effect.
     """
     read = {operand for operand in region.results if isinstance(operand, Value)}
     kept: list[Node] = []
     for node in reversed(region.nodes):
-        if not _can_raise(node) and read.isdisjoint(node.outputs):
+        if not _must_stay(node) and read.isdisjoint(node.outputs):
             continue
         if node.regions:
             node = _without_unread(node, read)
@@ -40,11 +40,10 @@ def drop_unread(region: Region) -> Region:
     return Region(region.params, tuple(reversed(kept)), region.results)
 
 
-def _can_raise(node: Node) -> bool:
-    """Whether the node, or one in its regions, can raise at run time."""
-    if TABLE[node.op].raises:
-        return True
-    return any(TABLE[inner.op].raises for region in node.regions for inner in walk(region))
+def _must_stay(node: Node) -> bool:
+    """Whether the node, or one in its regions, can raise at run time, or gives a symbol a value."""
+    inner = (each for region in node.regions for each in walk(region))
+    return any(TABLE[each.op].raises or each.bound is not None for each in (node, *inner))
 
 
 def _read_in(region: Region) -> set[Value]:
@@ -123,6 +122,6 @@ def _needed(region: Region, results: Sequence[Operand]) -> set[Value]:
     """The values that these results of a region, and what in it can raise, depend on."""
     needed = {operand for operand in results if isinstance(operand, Value)}
     for node in reversed(region.nodes):
-        if _can_raise(node) or not needed.isdisjoint(node.outputs):
+        if _must_stay(node) or not needed.isdisjoint(node.outputs):
             needed.update(node.inputs, *map(_read_in, node.regions))
     return needed

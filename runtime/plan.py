@@ -25,7 +25,7 @@ from fxc.ir.signature import (
     Signature,
     ViewLeaf,
 )
-from fxc.ir.symbols import Dim, SymExpr, SymFunc, symbols_of
+from fxc.ir.symbols import Dim, SymExpr, SymFunc, product, symbols_of
 from fxc.ir.types import ScalarType, layout_model
 
 
@@ -34,7 +34,9 @@ class Slot:
     """An array argument of the native code, by the name of its storage.
 
     ``input`` is the number of the graph input that it is; otherwise the plan allocates it, with
-    the axes in memory as ``order`` says (outermost first).
+    the axes in memory as ``order`` says (outermost first). Where a size is counted, that is with
+    ``room`` for so many elements, of which it is the first in the end. Without elements its strides
+    are then 0, as NumPy's are, unless it ``keeps_strides``.
     """
 
     name: str
@@ -42,17 +44,21 @@ class Slot:
     shape: tuple[Dim, ...]
     order: tuple[int, ...]
     input: int | None = None
+    room: Dim | None = None
+    keeps_strides: bool = False
 
 
 @frozen
 class NativeStep:
     """A call of native code on all slots.
 
-    ``checks``: it gives back its first argument where NumPy would raise.
+    ``checks``: it gives back its first argument where NumPy would raise. ``binds`` are the symbols
+    that have a value from then on.
     """
 
     function: Callable[..., Any]
     checks: bool
+    binds: tuple[str, ...] = ()
 
 
 @frozen
@@ -99,6 +105,7 @@ class Recipe:
     results: tuple[str, ...]
     signature: Signature
     view_kernels: Mapping[str, Callable[..., Any]]
+    sizes: Mapping[str, str]  # of counted sizes, by symbol: the slots with their values
 
 
 @frozen
@@ -128,6 +135,7 @@ class _PlanWriter:
         self.lines: list[str] = []
         self.slot_names: dict[str, str] = {}
         self.symbols: dict[str, str] = {}
+        self.slots = {slot.name: slot for slot in recipe.slots}
 
     def constant(self, stem: str, value: Any) -> str:
         name = f"{stem}{len(self.constants)}"
@@ -155,7 +163,7 @@ class _PlanWriter:
             packed = f"{pack}({', '.join(values)})"
         for step in recipe.steps:
             match step:
-                case NativeStep(function, checks):
+                case NativeStep(function, checks, binds):
                     entry = self.constant("entry", function)
                     given = "".join(f", {name}" for name in arguments)
                     call = f"{entry}({entry}, {packed}{given})"
@@ -165,12 +173,16 @@ class _PlanWriter:
                     if checks:
                         self.add(f"if found is {entry}:")
                         self.add(f"    raise {self.constant('WouldRaise', WouldRaise)}")
+                    self._bind_sizes(binds)
                 case NumpyStep():
                     self._call_numpy(step)
         names = {name: f"n{place}" for place, name in enumerate(recipe.returned)}
         if len(names) > 1:
             self.add(f"{', '.join(names.values())} = found")
         self.slot_names |= names if len(names) > 1 else dict.fromkeys(names, "found")
+        for name in dict.fromkeys(recipe.results):
+            if name in self.slots:
+                self._settle(self.slots[name])
         leaves = [self._leaf(leaf) for leaf in recipe.signature.outputs]
         self.add(f"return [{', '.join(leaves)}]")
         given = ", ".join(f"a{place}" for place in range(len(recipe.inputs)))
@@ -184,8 +196,10 @@ class _PlanWriter:
         dims += [
             d for step in recipe.steps if isinstance(step, NumpyStep) for d in _dims_of(step.args)
         ]
+        dims += [slot.room for slot in recipe.slots if slot.room is not None]
         for dim in dims:
             needed.update(symbols_of(dim))
+        self.needed = needed
         for place, value in enumerate(recipe.inputs):
             kind = value.type
             if isinstance(kind, ScalarType):
@@ -229,6 +243,10 @@ class _PlanWriter:
             return
         name = f"m{len(self.slot_names)}"
         self.slot_names[slot.name] = name
+        if slot.room is not None:
+            dtype = self.constant("dtype", slot.dtype)
+            self.add(f"{name} = empty({self.dim(slot.room)}, {dtype})")
+            return
         if slot.order == tuple(range(len(slot.shape))):
             dtype = self.constant("dtype", slot.dtype)
             self.add(f"{name} = empty({self.shape(slot.shape)}, {dtype})")
@@ -236,21 +254,55 @@ class _PlanWriter:
         like = self.constant("layout", layout_model(slot.dtype, slot.order))
         self.add(f"{name} = empty_like({like}, shape={self.shape(slot.shape)})")
 
+    def _bind_sizes(self, symbols: Sequence[str]) -> None:
+        for symbol in symbols:
+            if symbol in self.needed:
+                self.symbols[symbol] = f"s{len(self.symbols)}"
+                slot = self.slot_names[self.recipe.sizes[symbol]]
+                self.add(f"{self.symbols[symbol]} = {slot}.item()")
+
+    def _settle(self, slot: Slot) -> None:
+        """Give a result the size that has been counted: an array of its own, in its own memory."""
+        if slot.room is None:
+            return
+        name = self.slot_names[slot.name]
+        if slot.order == tuple(range(len(slot.shape))):
+            shape, dtype = self.shape(slot.shape), self.constant("dtype", slot.dtype)
+            self.add(f"{name}.resize({shape}, refcheck=False)")
+            if not slot.keeps_strides:
+                self.add(f"if not {name}.size: {name} = empty({shape}, {dtype})")
+            return
+        like = self.constant("layout", layout_model(slot.dtype, slot.order))
+        self.add(f"new = empty_like({like}, shape={self.shape(slot.shape)})")
+        self.add(f"new[...] = {self._exact(slot)}")
+        self.add(f"{name} = new")
+
+    def _exact(self, slot: Slot) -> str:
+        """The array of a slot, for NumPy: of the size that has been counted."""
+        name = self.slot_names[slot.name]
+        if slot.room is None:
+            return name
+        shape = [slot.shape[axis] for axis in slot.order]
+        found = f"{name}[:{self.dim(product(shape))}].reshape({self.shape(shape)})"
+        if slot.order == tuple(range(len(shape))):
+            return found
+        return f"{found}.transpose({tuple(map(slot.order.index, range(len(shape))))})"
+
     def _call_numpy(self, step: NumpyStep) -> None:
         kernel = self.constant(step.op.replace(".", "_"), step.kernel)
         given = ", ".join(self._argument(arg) for arg in step.args)
         match step.outs:
             case (single,):
-                self.add(f"{self.slot_names[single]}[...] = {kernel}({given})")
+                self.add(f"{self._exact(self.slots[single])}[...] = {kernel}({given})")
             case outs:
                 self.add(f"parts = {kernel}({given})")
                 for place, out in enumerate(outs):
-                    self.add(f"{self.slot_names[out]}[...] = parts[{place}]")
+                    self.add(f"{self._exact(self.slots[out])}[...] = parts[{place}]")
 
     def _argument(self, arg: Any) -> str:
         match arg:
             case SlotArg(name, kind):
-                slot = self.slot_names[name]
+                slot = self._exact(self.slots[name])
                 suffix = {"array": "", "scalar": "[()]", "python": ".item()"}[kind]
                 return slot + suffix
             case GivenArg(place):

@@ -14,7 +14,7 @@ from fxc.ir.graph import Literal, Operand, SliceSpec, Value
 from fxc.ir.symbols import Dim
 from fxc.ir.types import ArrayType, ScalarType, array_type
 from fxc.ops.metas.layout import gathered_layout, writing_order
-from fxc.ops.metas.shapes import broadcast_shapes, hints, is_one
+from fxc.ops.metas.shapes import broadcast_shapes, hints, is_known_one, is_one
 
 from .indexing import IndexArrays, check_fits, check_masked_source, checked
 from .operands import Traced, constant, has_traced, kind_of, operand
@@ -153,7 +153,7 @@ def _order(
     axes = [axis + kind.rank - len(_shape(view, arrays)) for axis in range(arrays.place + rank)]
     axes = [axis for axis in axes[arrays.place :] if axis >= 0]
     dims = [kind.shape[axis] for axis in axes]
-    if all(map(is_one, dims)):  # the same is written everywhere: no order shows
+    if all(map(is_known_one, dims)):  # the same is written everywhere: no order shows
         return plain
     along = array_type(kind.dtype, dims, [kind.strides[axis] for axis in axes])
     found = writing_order(kinds, along, _subspace(view, arrays))

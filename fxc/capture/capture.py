@@ -183,7 +183,7 @@ def _attempt(
     name = getattr(fn, "__name__", type(fn).__name__)
     name = name if name.isidentifier() else "function"
     return Captured(
-        graph=Graph(name, "captured", body, relations),
+        graph=Graph(name, "captured", body, (*relations, *session.assumed)),
         inputs=tuple(outside.inputs),
         outputs=outputs,
         out_spec=out_spec,

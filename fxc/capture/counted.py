@@ -9,7 +9,7 @@ import numpy as np
 
 from fxc.ir.symbols import Dim, floordiv, guard, minimum
 
-from .operands import TracedValue
+from .operands import TracedValue, settled
 from .session import current, refuse
 from .traced_array import TracedArray
 from .traced_int import TracedInt, int_dim, wrap_dim
@@ -91,6 +91,7 @@ def range_of(*args: Any) -> Any:
 
 def counted(x: Any) -> Any:
     """``x`` as something that is counted; None for what only Python can run over."""
+    x = settled(x)
     if type(x) is Counted or type(x) is Bounded:
         return x
     if type(x) is range:

@@ -12,15 +12,26 @@ from fxc.ir.types import ArrayType
 from fxc.ops.metas.layout import is_c_ordered, is_f_ordered, layout_of
 
 from .indexing import check_fits
-from .operands import Traced, TracedValue, array_value, dim_of, dims_of, operand, record, wrap
+from .operands import (
+    Traced,
+    TracedValue,
+    array_value,
+    dim_of,
+    dims_of,
+    operand,
+    record,
+    settled,
+    wrap,
+)
 from .sequences import array_of
 from .session import current, refuse
 from .shaping import transpose, wrap_dims
-from .traced_int import int_dim
+from .traced_int import int_dim, wrap_dim
 
 
 def is_array(x: Any) -> bool:
     """Whether ``x`` is a traced array."""
+    x = settled(x)
     return isinstance(x, TracedValue) and isinstance(x._value.type, ArrayType)
 
 
@@ -148,6 +159,7 @@ def arange(
         start, stop = 0, start
     if step is None:
         step = 1
+    start, stop, step = (_as_size(x) for x in (start, stop, step))
     bounds = [int_dim(x) for x in (start, stop, step)]
     if all(bound is not None for bound in bounds):
         low, high, by = bounds
@@ -161,6 +173,14 @@ def arange(
         raise refuse("np.arange with bounds that depend on array data cannot be captured")
     sample: np.ndarray = np.arange(*(start, stop, step), dtype=dtype)
     return record("arange", Literal(start), Literal(step), length=len(sample), dtype=sample.dtype)
+
+
+def _as_size(x: Any) -> Any:
+    """A scalar that counts elements as an int."""
+    from .counting import size_of
+
+    counted = size_of(x._value) if isinstance(x, TracedValue) else None
+    return x if counted is None else wrap_dim(counted)
 
 
 def range_spec(low: Any, high: Any, by: Any) -> Any:

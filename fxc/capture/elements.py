@@ -22,16 +22,6 @@ from .traced_int import TracedInt
 from .ufuncs import call_ufunc, writable
 
 
-def where(condition: Any, x: Any = None, y: Any = None) -> Any:
-    """As ``np.where`` with three arguments."""
-    if x is None or y is None:
-        raise refuse(
-            "np.where with one argument has a size that depends on the data and cannot be "
-            "captured; use np.where(mask, x, y)"
-        )
-    return call_ufunc("where", condition, x, y)
-
-
 def clip(
     a: Any,
     a_min: Any = None,
@@ -138,25 +128,13 @@ def nan_to_num(
     high = kind(info.max if posinf is None else posinf)
     low = kind(info.min if neginf is None else neginf)
     array = wrap(value)
-    result = where(np.isnan(array), kind(nan), array)
-    result = where(array == kind(math.inf), high, result)
-    result = where(array == kind(-math.inf), low, result)
+    result = call_ufunc("where", np.isnan(array), kind(nan), array)
+    result = call_ufunc("where", array == kind(math.inf), high, result)
+    result = call_ufunc("where", array == kind(-math.inf), low, result)
     if copy or not creation.is_array(x):
         return result
     current().record("copy_", value, result._value, casting="same_kind")
     return x
-
-
-def count_nonzero(a: Any, axis: Any = None, *, keepdims: Any = False) -> Any:
-    """As ``np.count_nonzero`` along axes."""
-    if axis is None and not keepdims:
-        raise refuse(
-            "np.count_nonzero gives a Python int that depends on the data and cannot be captured; "
-            "use (x != 0).sum()"
-        )
-    array = wrap(array_value(a))
-    mask = array if array.dtype == np.bool_ else array != 0
-    return reduction("sum", mask, axis, np.intp, keepdims=keepdims)
 
 
 def ptp(a: Any, axis: Any = None, out: Any = None, keepdims: Any = np._NoValue) -> Any:

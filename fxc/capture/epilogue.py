@@ -26,6 +26,7 @@ import numpy as np
 from fxc.ir.graph import Operand, Value
 from fxc.ir.records import frozen
 from fxc.ir.signature import ConstantLeaf, DimLeaf
+from fxc.ir.symbols import counted_in
 from fxc.ir.types import ArrayType
 
 from .containers import is_plain
@@ -33,7 +34,7 @@ from .counted import Bounded, Counted
 from .effects import Effect
 from .mixed import Mixed
 from .objects import is_made_by_object, is_namedtuple, is_python_class, slots_of, vars_of
-from .operands import Traced, TracedValue, constant, has_traced, wrap
+from .operands import Traced, TracedValue, constant, has_traced, settled, wrap
 from .outside import Outside
 from .session import refuse
 from .traced_int import TracedInt
@@ -89,7 +90,8 @@ def output_leaf(outside: Outside, leaf: Any) -> CapturedLeaf:
     Raises ``CaptureError`` for what cannot.
     """
     if isinstance(leaf, TracedInt):
-        return DimLeaf(leaf._dim)
+        return ScalarLeaf(leaf._operand()) if counted_in(leaf._dim) else DimLeaf(leaf._dim)
+    leaf = settled(leaf)
     if isinstance(leaf, TracedValue):
         value = leaf._value
         outside.session.check_alive(value)

@@ -18,7 +18,7 @@ import numpy as np
 from fxc.ir.graph import Literal, SliceSpec, Value
 from fxc.ir.records import frozen
 from fxc.ir.signature import ViewStep
-from fxc.ir.symbols import Dim, guard, hint
+from fxc.ir.symbols import Dim, counted_in, guard, hint
 from fxc.ir.types import ArrayType, ScalarType
 from fxc.ops.kernels import kernel_of
 from fxc.ops.metas.shapes import is_one, normalize_slice, same_dim
@@ -321,6 +321,8 @@ def checked(index: Value, size: Dim, axis: int) -> Value:
         wrapped = kernel_of("wrap_index")(known, size, axis)
         is_it = index.type.dtype == wrapped.dtype and np.array_equal(known, wrapped)
         return index if is_it else constant(wrapped)
+    if counted_in(size):
+        guard(size, ">=", 1)  # native code reads element 0 in place of those out of bounds
     found: Value = current().record("wrap_index", index, size, axis=axis)
     return found
 

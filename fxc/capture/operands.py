@@ -26,6 +26,10 @@ class Traced:
         """The operand that stands for this value in a node."""
         raise NotImplementedError
 
+    def _settled(self) -> Any:
+        """What this is once it is known that no other form of it will do."""
+        return self
+
     def _beside(self, other: Any) -> Any:
         """What stands for this value in arithmetic with ``other``."""
         return self
@@ -43,6 +47,11 @@ class TracedValue(Traced):
 
     def _operand(self) -> Operand:
         return self._value
+
+
+def settled(x: Any) -> Any:
+    """``x``, or the array that it stands for: what is read by a mask is one when it is needed."""
+    return x._settled() if isinstance(x, Traced) else x
 
 
 def wrap(value: Value) -> Any:
@@ -160,6 +169,11 @@ def dim_of(x: Any, what: str = "a size") -> Dim:
     if isinstance(x, TracedValue):
         kind = x._value.type
         if kind.dtype.kind in "iu" and kind.rank == 0:
+            from .counting import size_of  # which works on operands
+
+            counted = size_of(x._value)
+            if counted is not None:
+                return counted
             return int(current().specialise(x._value, what))
         name = "numpy.ndarray" if isinstance(kind, ArrayType) else kind.dtype.type.__name__
         raise TypeError(f"{name!r} object cannot be interpreted as an integer")

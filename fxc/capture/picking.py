@@ -9,11 +9,11 @@ import numpy as np
 
 from fxc.ir.graph import Value
 from fxc.ir.symbols import Dim
-from fxc.ops.metas.shapes import broadcast_shapes, is_zero, normalize_axis, same_shape
+from fxc.ops.metas.shapes import broadcast_shapes, is_known_zero, normalize_axis, same_shape
 
 from . import advanced, creation, shaping
-from .elements import copyto, where
-from .history import known_array
+from .counting import places
+from .elements import copyto
 from .indexing import IndexArrays, assign, checked
 from .operands import (
     array_value,
@@ -70,9 +70,9 @@ def take(a: Any, indices: Any, axis: Any = None, out: Any = None, mode: str = "r
     index = positions(indices)
     shape = (*value.type.shape[:place], *index.type.shape, *value.type.shape[place + 1 :])
     size = value.type.shape[place]
-    if any(map(is_zero, shape)):  # NumPy checks nothing
+    if any(map(is_known_zero, shape)):  # NumPy checks nothing
         found = wrap(array_value(creation.empty(shaping.wrap_dims(shape), value.type.dtype)))
-    elif is_zero(size):
+    elif is_known_zero(size):
         raise IndexError("cannot do a non-empty take from an empty axes.")
     else:
         index = bounded(index, size, place, mode)
@@ -84,19 +84,6 @@ def take(a: Any, indices: Any, axis: Any = None, out: Any = None, mode: str = "r
         raise ValueError("output array does not match result of ndarray.take")
     assign(target, found)
     return out
-
-
-def compress(condition: Any, a: Any, axis: Any = None, out: Any = None) -> Any:
-    """As ``np.compress`` with a condition that the program states."""
-    known = known_array(array_value(condition))
-    if known is None:
-        raise refuse(
-            "np.compress has a size that depends on the data and cannot be captured; use "
-            "np.where(condition, x, other)"
-        )
-    if known.ndim != 1:
-        raise ValueError("condition must be a 1-d array")
-    return take(a, known.nonzero()[0], axis, out)
 
 
 # ------------------------------------------------------------------ along an axis
@@ -149,11 +136,11 @@ def choose(a: Any, choices: Any, out: Any = None, mode: str = "raise") -> Any:
     shape = broadcast_shapes(*(x._type.shape for x in given), array_value(a).type.shape)
     index = wrap(positions(a, "safe"))
     if mode == "raise":  # NumPy wants no negative numbers; they are as bad as those beyond the end
-        index = where(index < 0, len(given), index)
+        index = call_ufunc("where", index < 0, len(given), index)
     index = wrap(bounded(array_value(index), len(given), 0, mode))
     result = given[-1]
     for number in reversed(range(len(given) - 1)):
-        result = where(index == number, given[number], result)
+        result = call_ufunc("where", index == number, given[number], result)
     found = shaping.broadcast_to(result, shaping.wrap_dims(shape)).copy()
     return found if found.ndim else found[()]
 
@@ -203,10 +190,7 @@ def ix_(*args: Any) -> tuple[Any, ...]:
         if value.type.rank != 1:
             raise ValueError("Cross index must be 1 dimensional")
         if value.type.dtype == np.bool_:
-            known = known_array(value)
-            if known is None:
-                raise of_unknown_size("ix_ of a mask")()
-            value = constant(known.nonzero()[0])
+            (value,) = places(value)
         axes = (1,) * place, (1,) * (len(args) - place - 1)
         made.append(shaping.reshape(wrap(value), (*axes[0], -1, *axes[1])))
     return tuple(made)
@@ -222,15 +206,3 @@ def indices_from(function: Callable[..., Any]) -> Callable[..., Any]:
         return tuple(wrap(constant(each)) for each in found)
 
     return made
-
-
-def of_unknown_size(name: str) -> Callable[..., Any]:
-    """The entry of a function whose result has a size that depends on the data."""
-
-    def refused(*args: Any, **kwargs: Any) -> Any:
-        raise refuse(
-            f"np.{name} has a size that depends on the data and cannot be captured; use "
-            "np.where(mask, x, other), or a write by the mask"
-        )
-
-    return refused

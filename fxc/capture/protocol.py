@@ -15,7 +15,18 @@ import numpy as np
 from fxc.ir.types import ArrayType, ScalarType
 from fxc.ops.table import TABLE, Tag
 
-from . import creation, elements, joining, parts, picking, placing, products, shaping, sorting
+from . import (
+    creation,
+    elements,
+    finding,
+    joining,
+    parts,
+    picking,
+    placing,
+    products,
+    shaping,
+    sorting,
+)
 from .numpy_source import SOURCES, run_source
 from .operands import Traced, array_value, axis_number, record
 from .reductions import find, reducible, scan
@@ -148,13 +159,13 @@ FUNCTIONS: dict[Any, Callable[..., Any]] = {
     np.argmax: partial(find, "argmax"),
     np.cumsum: partial(scan, "cumsum"),
     np.cumprod: partial(scan, "cumprod"),
-    np.where: elements.where,
+    np.where: finding.where,
     np.clip: elements.clip,
     np.round: elements.round_array,
     np.around: elements.round_array,
     np.copyto: elements.copyto,
     np.nan_to_num: elements.nan_to_num,
-    np.count_nonzero: elements.count_nonzero,
+    np.count_nonzero: finding.count_nonzero,
     np.ptp: elements.ptp,
     np.sort: sorting.sort,
     np.argsort: sorting.argsort,
@@ -195,7 +206,7 @@ FUNCTIONS: dict[Any, Callable[..., Any]] = {
     np.atleast_2d: all_at_least(2),
     np.take: picking.take,
     np.take_along_axis: picking.take_along_axis,
-    np.compress: picking.compress,
+    np.compress: finding.compress,
     np.choose: picking.choose,
     np.select: picking.select,
     np.ix_: picking.ix_,
@@ -203,10 +214,11 @@ FUNCTIONS: dict[Any, Callable[..., Any]] = {
         function: picking.indices_from(function)
         for function in (np.tril_indices_from, np.triu_indices_from, np.diag_indices_from)
     },
-    **{
-        getattr(np, name): picking.of_unknown_size(name)
-        for name in ("nonzero", "flatnonzero", "argwhere", "extract")
-    },
+    np.nonzero: finding.nonzero,
+    np.flatnonzero: finding.flatnonzero,
+    np.argwhere: finding.argwhere,
+    np.extract: finding.extract,
+    np.median: finding.median,
     np.put: placing.put,
     np.putmask: placing.putmask,
     np.place: placing.place,

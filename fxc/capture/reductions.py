@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from fxc.ir.graph import Operand
-from fxc.ir.symbols import symbols_of
+from fxc.ir.symbols import counted_in, guard, symbols_of
 from fxc.ir.types import ArrayType
 from fxc.ops.metas.layout import is_c_ordered
 from fxc.ops.metas.shapes import hints, is_zero
@@ -154,7 +154,7 @@ def reduce(
         raise TypeError(f"{name}() got an unexpected keyword argument 'dtype'")
     plain = initial is np._NoValue and (where is True or where is np._NoValue)
     if plain and isinstance(x, Traced) and x._reduce is not None:
-        return x._reduce(name, axis, dtype, out, keepdims)
+        return x._reduce(name, axis, dtype, out, keepdims, ddof=ddof)
     value, out = reducible(x), single_out(out)
     if name in _TAKES_DTYPE:
         _check_direction(value)
@@ -165,6 +165,8 @@ def reduce(
         options["dtype"] = None if dtype is None else np.dtype(dtype)
     if name in ("var", "std"):
         options["ddof"] = _whole(ddof, f"np.{name} with ddof=")
+    if name in _COMPOSED and isinstance(value.type, ArrayType) and counted_in(value.type.size):
+        guard(value.type.size, ">", options.get("ddof", 0))  # else NumPy warns
     if plain and (out is None or out is np._NoValue):
         return record(name, value, **options)
     halves = name == "mean" and dtype is None and value.type.dtype == np.float16  # sums in float32
@@ -250,8 +252,8 @@ def scan(name: str, x: Any, axis: Any = None, dtype: Any = None, out: Any = None
     options = {"axis": place, "dtype": None if dtype is None else np.dtype(dtype)}
     value, out = reducible(x), single_out(out)
     if out is None or out.dtype == _result_dtype(name, value, options):
-        nothing = isinstance(value.type, ArrayType) and is_zero(value.type.size)
-        if nothing and out is not None and out.shape != value.type.shape:
+        is_other = out is not None and out.shape != value.type.shape
+        if is_other and isinstance(value.type, ArrayType) and is_zero(value.type.size):
             raise refuse(f"np.{name} of nothing with out= cannot be captured")
         return _into(out, name, value, **options)
     array = wrap(array_value(x))

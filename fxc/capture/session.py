@@ -22,7 +22,17 @@ from fxc.ir.errors import CaptureError
 from fxc.ir.graph import Literal, Operand, Value
 from fxc.ir.location import SourceLocation
 from fxc.ir.records import frozen
-from fxc.ir.symbols import Dim, Guard, recording, symbols_of
+from fxc.ir.symbols import (
+    Dim,
+    Guard,
+    SymExpr,
+    assuming,
+    counted_in,
+    counted_size,
+    recorders,
+    recording,
+    symbols_of,
+)
 from fxc.ir.types import ArrayType, ScalarType
 from fxc.ops.metas.layout import overlaps_itself
 from fxc.ops.python_numbers import PYTHON_OPERATORS
@@ -72,6 +82,10 @@ class Session:
         self.alternatives: dict[Value, Alternative] = {}  # see Note [Conditional aliases]
         # Counters of the loops that are being captured: their first number, and one past the last.
         self.counters: dict[str, tuple[Dim | None, Dim | None]] = {}
+        # Sizes that are counted at run time, by the symbol's name, and what is assumed of them: by
+        # the regions in which it is checked. See Note [Counted sizes].
+        self.sizes: dict[str, CountedSize] = {}
+        self.assumed: dict[Guard, list[int]] = {}
         self.region = 0
         self._region_count = 0
         self._regions: list[OpenRegion] = []  # from the outermost to the innermost
@@ -172,6 +186,32 @@ class Session:
         """Whether the bounds of a loop that ``dim`` varies in are known at run time only."""
         bounds = [b for name in symbols_of(dim) for b in self.counters.get(name, ())]
         return any(bound is None or self.is_unbounded(bound) for bound in bounds)
+
+    def counted(self, size: CountedSize) -> Dim:
+        """Note a size that is counted here: as of a loop's counter, no guard can speak of it."""
+        self.sizes[size.name] = size
+        self.counters[size.name] = 0, size.most + 1
+        return size.dim
+
+    def assume(self, assumed: Guard) -> None:
+        """Check, at this place of the program, what is assumed of counted sizes."""
+        for each in counted_in(assumed.left - assumed.right):
+            self.check_alive(self.sizes[each.name].value)
+        places = self.assumed.setdefault(assumed, [])
+        difference = assumed.left - assumed.right
+        if any(n in self.counters and n not in self.sizes for n in symbols_of(difference)):
+            recorders()[-1].setdefault(assumed)  # of all iterations of a loop, which says so
+        elif self._open.isdisjoint(places):
+            places.append(self.region)
+            sides = (self._size_operand(dim) for dim in (assumed.left, assumed.right))
+            holds = self.record(_COMPARISONS[assumed.relation], *sides)
+            self.record("try_demand", holds)
+
+    def _size_operand(self, dim: Dim) -> Operand:
+        if not isinstance(dim, SymExpr):
+            return Literal(int(dim))
+        value: Value = self.record("int_value", dim)
+        return value
 
     def made_here(self, values: Iterable[Value]) -> None:
         """Note that values belong to the current region."""
@@ -346,13 +386,25 @@ class Session:
         before = _thread.session
         _thread.session = self
         try:
-            with recording_into(self.builder, user_location), recording(self.guards):
+            with (
+                recording_into(self.builder, user_location),
+                recording(self.guards),
+                assuming(self.assume),
+            ):
                 yield self
         finally:
             _thread.session = before
 
 
 _INT64 = np.dtype(np.int64)
+_COMPARISONS = {
+    "==": "py_equal",
+    "!=": "py_not_equal",
+    "<": "py_less",
+    "<=": "py_less_equal",
+    ">": "py_greater",
+    ">=": "py_greater_equal",
+}
 # Operators that take a Python int as a number of their dtype.
 _CONVERTING = frozenset({Tag.POINTWISE, Tag.WRITE, Tag.FACTORY, Tag.COMPOSITE})
 
@@ -372,6 +424,24 @@ class OpenRegion:
     number: int
     kind: RegionKind
     began: int  # on the clock ``Session.now``
+
+
+@frozen
+class CountedSize:
+    """A size, as the node of ``value`` binds it: a ``number``, that of the elements which ``mask``
+    chose at that time.
+    """
+
+    name: str
+    most: Dim
+    number: Value
+    value: Value
+    mask: Value
+    at: int
+
+    @property
+    def dim(self) -> SymExpr:
+        return counted_size(self.name, self.most)
 
 
 @frozen

@@ -17,8 +17,9 @@ from fxc.ops.metas.layout import layout_of
 from fxc.ops.metas.shapes import same_shape
 from fxc.ops.table import TABLE, Tag
 
+from .masked import MaskedRead
 from .mixed import Mixed, mixed, mixed_dtype, mixed_parts, of_numpy
-from .operands import TracedValue, operand, wrap
+from .operands import TracedValue, operand, settled, wrap
 from .session import OpenRegion, Session, current, refuse
 from .traced_int import TracedInt
 from .traced_scalar import TracedScalar
@@ -138,11 +139,14 @@ class Statement:
         self.session: Session = door.session
         self.line = line
         self.names = tuple(names)
+        for x in env.values():
+            if type(x) is MaskedRead:
+                x.settle()
         self.state = self.of(env)
 
     def of(self, env: Mapping[str, Any]) -> list[Any]:
         """The variables among all of a function."""
-        return [env.get(name, UNBOUND) for name in self.names]
+        return [settled(env.get(name, UNBOUND)) for name in self.names]
 
     def __iter__(self) -> Iterator[Any]:
         return self  # type: ignore[return-value]

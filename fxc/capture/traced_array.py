@@ -35,7 +35,6 @@ _REFUSED = {
     "base": "compare arrays outside of the compiled function",
     "tolist": "convert outside of the compiled function",
     "byteswap": "convert outside of the compiled function",
-    "nonzero": "use np.where(mask, x, other)",
     "searchsorted": "search outside of the compiled function",
     "getfield": "use the array outside of the compiled function",
     "setfield": "use the array outside of the compiled function",
@@ -338,9 +337,14 @@ class TracedArray(TracedValue):
         return choose(self, choices, out, mode)
 
     def compress(self, condition: Any, axis: Any = None, out: Any = None) -> Any:
-        from .picking import compress
+        from .finding import compress
 
         return compress(condition, self, axis, out)
+
+    def nonzero(self) -> Any:
+        from .finding import nonzero
+
+        return nonzero(self)
 
     # -------------------------------------------------------- computations
 

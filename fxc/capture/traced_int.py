@@ -14,6 +14,7 @@ from fxc.ir.symbols import (
     Symbol,
     SymExpr,
     SymFunc,
+    counted_in,
     decide,
     floordiv,
     guard,
@@ -27,7 +28,7 @@ from fxc.ir.symbols import (
 )
 
 from .operands import Traced, TracedValue, guard_magnitude, guard_range, operand, record
-from .session import current
+from .session import current, refuse
 
 
 class TracedInt(Traced):
@@ -63,6 +64,11 @@ class TracedInt(Traced):
 
     def _known(self) -> int:
         """The number; from here on the capture is good for this number only."""
+        if counted_in(self._dim):
+            raise refuse(
+                "the size of an array that depends on the data is needed as a number while the "
+                "program is being captured; use it in arithmetic, conditions and as a size"
+            )
         number = hint(self._dim)
         guard(self._dim, "==", number)
         return number

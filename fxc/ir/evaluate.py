@@ -96,14 +96,23 @@ def show_values(values: Mapping[str, int]) -> str:
 
 
 def evaluate(
-    graph: Graph, args: Sequence[Any], kernel_of: KernelOf, *, check: bool = False
+    graph: Graph,
+    args: Sequence[Any],
+    kernel_of: KernelOf,
+    *,
+    check: bool = False,
+    sizes: dict[str, int] | None = None,
 ) -> tuple[Any, ...]:
-    """The graph's results for these arguments, one an input.
+    """The graph's results for these arguments, one an input; ``sizes`` takes those it counts.
 
     With ``check`` each input and result is compared with its type, and ``InternalError`` names
     the node whose result differs.
     """
-    return _Evaluation(graph, args, kernel_of, check).run(graph.body, args)
+    evaluation = _Evaluation(graph, args, kernel_of, check)
+    results = evaluation.run(graph.body, args)
+    if sizes is not None:
+        sizes.update(evaluation.symbols)
+    return results
 
 
 class _Evaluation:
@@ -137,6 +146,8 @@ class _Evaluation:
             for value, result in zip(node.outputs, results, strict=True):
                 where = f" ({node.loc})" if node.loc else ""
                 self.compare(value.type, result, f"{node.op}{where}: %{value.name}")
+        if node.bound is not None:
+            self.symbols[node.bound] = int(results[0])
         self.hold(node.outputs, results)
 
     def hold(self, values: Sequence[Value], found: Sequence[Any]) -> None:
@@ -229,18 +240,26 @@ def call(
 
     Inputs that the signature names are updated in place, and outputs alias as it says.
     """
-    results = evaluate(graph, args, kernel_of, check=check)
-    return deliver(graph, args, results, kernel_of)
+    sizes: dict[str, int] = {}
+    results = evaluate(graph, args, kernel_of, check=check, sizes=sizes)
+    return deliver(graph, args, results, kernel_of, sizes)
 
 
 def deliver(
-    graph: Graph, args: Sequence[Any], results: Sequence[Any], kernel_of: KernelOf
+    graph: Graph,
+    args: Sequence[Any],
+    results: Sequence[Any],
+    kernel_of: KernelOf,
+    sizes: Mapping[str, int] | None = None,
 ) -> list[Any]:
-    """Apply the signature: bring new contents into inputs, make the leaves of the result."""
+    """Apply the signature: bring new contents into inputs, make the leaves of the result.
+
+    Sizes that were counted are those of arrays among the results, if they are not given.
+    """
     signature = graph.signature
     if signature is None:
         raise InternalError(f"{graph.name} has no signature: it is not functionalized")
-    known = bind_symbols(graph.inputs, args)
+    known = {**_sizes_of(graph, results), **bind_symbols(graph.inputs, args), **(sizes or {})}
     boundary = _Boundary(args, results, known, kernel_of)
     # A result may be an input that the caller sees change: all are kept before one is written.
     for leaf in signature.outputs:
@@ -253,6 +272,17 @@ def deliver(
             )
             np.copyto(target, source, casting="equiv")
     return [boundary.object(leaf) for leaf in signature.outputs]
+
+
+def _sizes_of(graph: Graph, results: Sequence[Any]) -> dict[str, int]:
+    """The symbols that are sizes of the results."""
+    return {
+        name: size
+        for operand, result in zip(graph.outputs, results, strict=True)
+        if isinstance(operand.type, ArrayType)
+        for dim, size in zip(operand.type.shape, result.shape, strict=True)
+        if (name := plain_symbol(dim)) is not None
+    }
 
 
 @mutable

@@ -142,6 +142,12 @@ class Node:
         return tuple(arg for arg in self.args if isinstance(arg, Region))
 
     @property
+    def bound(self) -> str | None:
+        """The symbol that the node gives a value to. See Note [Counted sizes]."""
+        place = self.schema.index_of.get("symbol")
+        return None if place is None else str(self.args[place])
+
+    @property
     def output(self) -> Value:
         """The only result."""
         (single,) = self.outputs

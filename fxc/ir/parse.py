@@ -100,7 +100,7 @@ class _Parser(AtomParser):
 
     def symbol_entry(self) -> None:
         name = self.take("name", "a symbol").text
-        value = lower = None
+        value = lower = most = None
         if self.expect("=", ">=") == ">=":
             lower = self.integer()
         else:
@@ -108,8 +108,11 @@ class _Parser(AtomParser):
             if self.accept("("):
                 self.expect(">=")
                 lower = self.integer()
+                if self.accept(","):
+                    self.expect("<=")
+                    most = self.dim()
                 self.expect(")")
-        self.symbols[name] = symbol(name, hint=value, lower=lower)
+        self.symbols[name] = symbol(name, hint=value, lower=lower, most=most)
 
     def guards(self) -> tuple[Guard, ...]:
         found: list[Guard] = []

@@ -18,7 +18,7 @@ Note that ``<`` and friends do not exist on a ``SymExpr``: whoever needs to know
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import field
 
@@ -33,6 +33,14 @@ from .records import frozen
 # otherwise records a Guard with whoever is listening (``recording``). All recorded guards of a
 # capture are checked at each later call before its code is used.
 
+# Note [Counted sizes]
+# The length of ``x[mask]`` is known at run time only, when the node ``bind_size`` has run. It is a
+# symbol with ``most``, a dim that it never exceeds (the size of the mask), and no guard on inputs
+# can speak of it. ``guard`` answers what follows from its range, 0 to ``most``, by guards on the
+# ends. What does not is assumed, always in the same way (``_assumed``), and told to whoever listens
+# (``assuming``): capture then records a check at that place, which sends the call back to NumPy
+# where the assumption does not hold. Later stages may assume again what capture has, nothing else.
+
 
 @frozen
 class Symbol:
@@ -41,6 +49,7 @@ class Symbol:
     name: str
     hint: int | None = field(default=None, compare=False)
     lower: int | None = field(default=None, compare=False)
+    most: Dim | None = field(default=None, compare=False)  # see Note [Counted sizes]
 
 
 @frozen
@@ -148,9 +157,24 @@ class SymExpr:
 Dim = int | SymExpr
 
 
-def symbol(name: str, *, hint: int | None = None, lower: int | None = None) -> SymExpr:
-    """A new symbolic integer; ``hint`` is its value now, ``lower`` a bound it always keeps."""
-    return SymExpr((((Symbol(name, hint, lower),), 1),))
+def symbol(
+    name: str, *, hint: int | None = None, lower: int | None = None, most: Dim | None = None
+) -> SymExpr:
+    """A new symbolic integer; ``hint`` is its value now, ``lower`` a bound it always keeps.
+
+    ``most`` makes it a counted size.
+    """
+    return SymExpr((((Symbol(name, hint, lower, most),), 1),))
+
+
+def counted_size(name: str, most: Dim) -> SymExpr:
+    """The symbol of a size from 0 to ``most``. See Note [Counted sizes]."""
+    return symbol(name, hint=(hint(most) + 1) // 2, lower=0, most=most)
+
+
+def counted_in(dim: Dim) -> list[Symbol]:
+    """The counted sizes that ``dim`` depends on."""
+    return [each for each in symbols_of(dim).values() if each.most is not None]
 
 
 def computed(name: str, over: tuple[Dim, ...]) -> SymExpr:
@@ -405,13 +429,26 @@ def _function_bound(atom: SymFunc | Computed) -> int | None:
             return 0
 
 
+def _is_natural(dim: Dim) -> bool:
+    low = _lower_bound(dim)
+    return low is not None and low >= 0
+
+
 def _no_more(dim: Dim) -> Dim:
-    """A dim that is never more than ``dim``: a remainder is less than its divisor."""
+    """A dim that is never more than ``dim``: a remainder is less than its divisor, and a counted
+    size no more than it can be.
+    """
     if isinstance(dim, int):
         return dim
     found: Dim = dim
     for monomial, factor in dim.terms:
         atom = monomial[0] if len(monomial) == 1 and factor < 0 else None
+        if isinstance(atom, Symbol) and atom.most is not None:
+            found = _no_more(found - factor * SymExpr(((monomial, 1),)) + factor * atom.most)
+        if isinstance(atom, SymFunc) and atom.name == "min":
+            rest = found - factor * SymExpr(((monomial, 1),))
+            sides = [rest + factor * side for side in (atom.left, atom.right)]
+            found = next((each for each in sides if _is_natural(each)), found)
         if isinstance(atom, SymFunc) and atom.name == "mod":
             divisor = _lower_bound(atom.right)
             if divisor is not None and divisor > 0:
@@ -552,8 +589,57 @@ def guard(left: Dim, relation: str, right: Dim) -> bool:
     known = decide(left, relation, right)
     if known is not None:
         return known
+    sizes = counted_in(left - right)
+    if sizes:
+        return _guard_of_counted(left, relation, right, sizes[-1])
     holds = _compare(hint(left), relation, hint(right))
     if _recorders.stack:
         kept = relation if holds else _NEGATED[relation]
         _recorders.stack[-1].setdefault(Guard(left, kept, right))
     return holds
+
+
+# Counted sizes
+
+
+class _Listener(threading.local):
+    def __init__(self) -> None:
+        self.assume: Callable[[Guard], None] | None = None
+
+
+_listener = _Listener()
+
+
+@contextmanager
+def assuming(listener: Callable[[Guard], None]) -> Iterator[None]:
+    """Tell ``listener`` what is assumed of counted sizes inside the block."""
+    before, _listener.assume = _listener.assume, listener
+    try:
+        yield
+    finally:
+        _listener.assume = before
+
+
+def _guard_of_counted(left: Dim, relation: str, right: Dim, size: Symbol) -> bool:
+    """See Note [Counted sizes]."""
+    difference = left - right
+    if size.most is not None and is_monotonic(difference, size.name):
+        ends = [substitute(difference, {size.name: end}) for end in (0, size.most)]
+        for asked, answer in ((relation, True), (_NEGATED[relation], False)):
+            for each in (">", "<") if asked == "!=" else (asked,):
+                if asked != "==" and all(Guard(end, each, 0).holds_now() for end in ends):
+                    for end in ends:
+                        guard(end, each, 0)
+                    return answer
+    assumed = _assumed(left, relation, right)
+    if _listener.assume is not None:
+        _listener.assume(assumed)
+    return assumed.relation == relation
+
+
+def _assumed(left: Dim, relation: str, right: Dim) -> Guard:
+    """What is taken to hold: that dims are equal, or different, if that is asked; else as the
+    hints say.
+    """
+    holds = relation in ("==", "!=") or Guard(left, relation, right).holds_now()
+    return Guard(left, relation if holds else _NEGATED[relation], right)

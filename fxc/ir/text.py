@@ -16,7 +16,7 @@
         output 0 = view 0 of input %u by select(0, 0)
 
 Parameters that NumPy takes by keyword are printed as ``name=value``. ``symbols`` lists what is
-known of symbols: the hint and the lower bound. A type has its strides in braces when they are not
+known of symbols: the hint and the bounds. A type has its strides in braces when they are not
 those of C order, and ``ro`` when the array is read-only. All of it parses back, see
 ``fxc.ir.parse``; of locations, the base name of the file and the line do.
 """
@@ -265,11 +265,12 @@ def known_symbols(graph: Graph) -> list[Symbol]:
     for dim in dims_of(graph):
         for name, symbol in symbols_of(dim).items():
             known = found.setdefault(name, symbol)
-            if (known.hint, known.lower) != (symbol.hint, symbol.lower):
+            if (known.hint, known.lower, known.most) != (symbol.hint, symbol.lower, symbol.most):
                 found[name] = Symbol(
                     name,
                     symbol.hint if known.hint is None else known.hint,
                     symbol.lower if known.lower is None else known.lower,
+                    symbol.most if known.most is None else known.most,
                 )
     return [s for s in found.values() if s.hint is not None or s.lower is not None]
 
@@ -277,8 +278,10 @@ def known_symbols(graph: Graph) -> list[Symbol]:
 def _show_known(symbol: Symbol) -> str:
     if symbol.hint is None:
         return f"{symbol.name} >= {symbol.lower}"
-    bound = "" if symbol.lower is None else f" (>= {symbol.lower})"
-    return f"{symbol.name} = {symbol.hint}{bound}"
+    bounds = [] if symbol.lower is None else [f">= {symbol.lower}"]
+    bounds += [] if symbol.most is None else [f"<= {symbol.most}"]
+    known = f" ({', '.join(bounds)})" if bounds else ""
+    return f"{symbol.name} = {symbol.hint}{known}"
 
 
 def dims_of(part: object) -> Iterator[SymExpr]:

@@ -119,6 +119,8 @@ class _Checker:
         for node in region.nodes:
             self.node(node)
             self.define(node.outputs, node)
+            if node.bound is not None:
+                self.symbols.add(node.bound)
             self.symbols_are_defined(node.outputs, node)
         for operand in region.results:
             self.operand_is_defined(operand, region)

@@ -425,6 +425,18 @@ def _apart(results: tuple[Any, ...], operands: tuple[Any, ...]) -> tuple[Any, ..
     )
 
 
+def _bind_size(number: Any, symbol: str, most: int) -> int:
+    return int(number)
+
+
+def _nonzero(mask: np.ndarray, count: int) -> np.ndarray:
+    return np.stack(np.nonzero(mask), 1)
+
+
+def _median(x: np.ndarray) -> Any:
+    return np.median(x)
+
+
 _KERNELS: dict[str, Kernel] = {
     "slice": _slice,
     "select": _select,
@@ -438,6 +450,9 @@ _KERNELS: dict[str, Kernel] = {
     "index_put": _index_put,
     "index_reduce": _index_reduce,
     "masked_put": _masked_put,
+    "bind_size": _bind_size,
+    "nonzero": _nonzero,
+    "median": _median,
     "broadcast": _broadcast,
     "copy_": _copy_,
     "astype": _astype,

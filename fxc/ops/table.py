@@ -41,6 +41,7 @@ class Tag(enum.Enum):
     COMPOSITE = "composite"
     OPAQUE = "opaque"
     WRITE = "write"
+    SIZE = "size"
 
 
 @frozen
@@ -243,6 +244,9 @@ ROWS: tuple[Row, ...] = (
         "str ufunc) -> Array",
         Tag.INDEX_PUT,
     ),
+    # of arrays whose size is counted, see Note [Counted sizes] in fxc.ir.symbols
+    row("bind_size(Array number, *, str symbol, Sym most) -> Array", Tag.SIZE),
+    row("nonzero(Array mask, *, Sym count) -> Array", Tag.SIZE),
     row("masked_put(Array x, Array mask, Array source) -> Array", Tag.INDEX_PUT, raises=True),
     # writes
     row("copy_(Array(a!) x, Array y, *, str casting) -> ()", Tag.WRITE, np.copyto),
@@ -299,6 +303,7 @@ ROWS: tuple[Row, ...] = (
     row("argsort(Array x, *, int? axis, str? kind) -> Array", Tag.OPAQUE, np.argsort),
     row("partition(Array x, int[] kth, *, int? axis) -> Array", Tag.OPAQUE, np.partition),
     row("argpartition(Array x, int[] kth, *, int? axis) -> Array", Tag.OPAQUE, np.argpartition),
+    row("median(Array x) -> Array", Tag.OPAQUE),  # of a size that is counted
     row("modf(Array x) -> (Array, Array)", Tag.OPAQUE, np.modf),
     row("frexp(Array x) -> (Array, Array)", Tag.OPAQUE, np.frexp),
     row("ldexp(Array x, Array y) -> Array", Tag.OPAQUE, np.ldexp),

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from fxc.ir.symbols import Dim, hint
-from fxc.ir.types import ArrayType, ScalarType, Type, ordered_strides
+from fxc.ir.types import ArrayType, ScalarType, Type, array_type, ordered_strides
 
 from .layout import copied_strides, fresh_strides
 from .probing import Key, Operand, key_of, quietly, sample, type_of
@@ -17,6 +17,7 @@ from .shapes import Shape, broadcast_shapes, same_dim
 from .views import check_assignable
 
 _INTP = np.dtype(np.intp)
+_INT64 = np.dtype(np.int64)
 
 
 def wrap_index(index: Operand, size: Dim, axis: int) -> Type:
@@ -127,10 +128,22 @@ def masked_put(x: Operand, mask: Operand, source: Operand) -> Type:
     return kind
 
 
+def bind_size(number: Operand, symbol: str, most: Dim) -> Type:
+    """The size as a Python int."""
+    return ScalarType(_INT64, weak=True)
+
+
+def nonzero(mask: Operand, count: Dim) -> Type:
+    """The places of the elements that are not zero: a row for each, with an index for each axis."""
+    return array_type(_INTP, (count, type_of(mask).rank))
+
+
 METAS: dict[str, Callable[..., Any]] = {
     "wrap_index": wrap_index,
     "gather": gather,
     "index_put": index_put,
     "index_reduce": index_reduce,
     "masked_put": masked_put,
+    "bind_size": bind_size,
+    "nonzero": nonzero,
 }

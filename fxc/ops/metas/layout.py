@@ -19,7 +19,7 @@ from fxc.ir.symbols import Dim, floordiv, guard, hint, mod, product
 from fxc.ir.types import ArrayType, Type, c_strides, normal_strides, ordered_strides
 
 from .probing import stand_in
-from .shapes import Shape, has_hints, hints, is_large, is_one, is_zero, same_dim
+from .shapes import Shape, has_hints, hints, is_known_one, is_large, is_one, is_zero, same_dim
 
 Strides = tuple[Dim, ...]
 
@@ -296,7 +296,7 @@ def joined_strides(shape: Shape, parts: Sequence[ArrayType], itemsize: int) -> S
     if all(p.strides == fresh_strides(p.shape, p.dtype.itemsize) for p in parts):
         return fresh_strides(shape, itemsize)
     sizes = [[_magnitude(stride) for stride in part.strides] for part in parts]
-    ones = [[is_one(dim) for dim in part.shape] for part in parts]
+    ones = [[is_known_one(dim) for dim in part.shape] for part in parts]
     order: list[int] = []
     for axis in range(len(shape)):
         place = len(order)

@@ -8,7 +8,17 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from fxc.ir.graph import SliceSpec
-from fxc.ir.symbols import Dim, Symbol, SymExpr, guard, hint, symbols_of
+from fxc.ir.symbols import (
+    Dim,
+    Symbol,
+    SymExpr,
+    counted_in,
+    decide,
+    guard,
+    hint,
+    minimum,
+    symbols_of,
+)
 
 Shape = tuple[Dim, ...]
 
@@ -44,12 +54,27 @@ def is_large(dim: SymExpr) -> bool:
 
 def is_one(dim: Dim) -> bool:
     """Whether a dim is 1, by a guard if need be."""
-    return dim == 1 if isinstance(dim, int) else not is_large(dim) and guard(dim, "==", 1)
+    return dim == 1 if isinstance(dim, int) else not is_large(dim) and _is(dim, 1)
 
 
 def is_zero(dim: Dim) -> bool:
     """Whether a dim is 0, by a guard if need be."""
-    return dim == 0 if isinstance(dim, int) else not is_large(dim) and guard(dim, "==", 0)
+    return dim == 0 if isinstance(dim, int) else not is_large(dim) and _is(dim, 0)
+
+
+def is_known_one(dim: Dim) -> bool:
+    """Whether a dim is 1; what depends on a counted size is taken not to be."""
+    return is_one(dim) if isinstance(dim, int) or not counted_in(dim) else False
+
+
+def is_known_zero(dim: Dim) -> bool:
+    """Whether a dim is 0; what depends on a counted size is taken not to be."""
+    return is_zero(dim) if isinstance(dim, int) or not counted_in(dim) else False
+
+
+def _is(dim: SymExpr, number: int) -> bool:
+    """Whether a dim is a number that stands for a case of its own, which is rare."""
+    return not guard(dim, "!=", number) if counted_in(dim) else guard(dim, "==", number)
 
 
 def same_dim(left: Dim, right: Dim) -> bool:
@@ -71,6 +96,9 @@ def _joined(left: Dim, right: Dim) -> Dim | None:
             return right
         if isinstance(right, int):
             return None
+    if counted_in(left) or counted_in(right):
+        kept = right if counted_in(left) else left
+        return kept if guard(left, "==", right) else None
     # The guard that is most likely to hold comes first, so that only that one is recorded.
     if hint(left) == hint(right):
         return (left if isinstance(left, int) else right) if guard(left, "==", right) else None
@@ -172,12 +200,30 @@ def normalize_slice(start: Dim | None, stop: Dim | None, step: Dim | None, dim: 
             return bound
         if guard(bound, "<", 0):
             bound = bound + dim
+            if _is_open(bound, low):
+                return bound + low - _least(bound, low)
             return low if guard(bound, "<", low) else bound
+        if _is_open(bound, high):
+            return _least(bound, high)
         return high if guard(bound, ">", high) else bound
 
     if forward:
         return SliceSpec(clamped(start, low), clamped(stop, high), step)
     return SliceSpec(clamped(start, high), clamped(stop, low), step)
+
+
+def _is_open(left: Dim, right: Dim) -> bool:
+    """Whether it depends on a size yet to be counted which of two dims is smaller."""
+    return bool(counted_in(left - right)) and decide(left, "<=", right) is None
+
+
+def _least(left: Dim, right: Dim) -> Dim:
+    """The smaller dim; what is added to a symbol stands outside of it, so that equal lengths are
+    equal expressions.
+    """
+    terms = next(dim.terms for dim in (left, right) if isinstance(dim, SymExpr))
+    shift = sum(factor for monomial, factor in terms if not monomial)
+    return minimum(left - shift, right - shift) + shift
 
 
 def slice_length(spec: SliceSpec) -> Dim:
@@ -186,9 +232,9 @@ def slice_length(spec: SliceSpec) -> Dim:
     if step == 1:
         return stop - start if guard(start, "<=", stop) else 0
     if guard(step, ">", 0):
-        if not guard(start, "<", stop):
+        if decide(start, "<=", stop) is not True and not guard(start, "<", stop):
             return 0
         return (stop - start + step - 1) // step
-    if not guard(stop, "<", start):
+    if decide(stop, "<=", start) is not True and not guard(stop, "<", start):
         return 0
     return start - stop if step == -1 else (start - stop - step - 1) // -step
