@@ -93,7 +93,7 @@ def _code(dtype: np.dtype) -> str:
 
 def _steps(module: Module, engine: Engine) -> Iterator[NativeStep | NumpyStep]:
     natives = [
-        NativeStep(function, segment.checks, segment.binds)
+        NativeStep(function, segment.checks, segment.looks, segment.binds)
         for segment, function in zip(module.segments, engine.functions, strict=True)
     ]
     starts = {s.first: step for s, step in zip(module.segments, natives, strict=True)}

@@ -5,7 +5,6 @@ from __future__ import annotations
 import inspect
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from functools import cached_property
 from itertools import combinations
 from types import MethodType
@@ -15,7 +14,7 @@ import numpy as np
 
 from fxc.capture.capture import Captured, capture
 from fxc.capture.guards import apart, overlaps_itself, same_value
-from fxc.ir.errors import CaptureError, WouldRaise
+from fxc.ir.errors import CaptureError, Interrupted, WouldRaise
 from fxc.ir.evaluate import call, plain_symbol
 from fxc.ir.graph import Graph, Value
 from fxc.ir.signature import Signature
@@ -328,8 +327,12 @@ class ExportedProgram:
         self._refuse_overlap(inputs)
         known = self._symbols(inputs) if guards else {}
         if all(guard.holds(known) for guard in guards):
-            with suppress(WouldRaise):  # NumPy raises it below
+            try:
                 return plan.run(*inputs)
+            except WouldRaise:
+                pass  # NumPy raises it below
+            except Interrupted as interrupt:
+                raise interrupt.__cause__ or interrupt from None
         return call(self.graph, inputs, kernel_of)
 
     def _refuse_overlap(self, inputs: list[Any]) -> None:

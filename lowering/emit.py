@@ -26,7 +26,7 @@ from fxc.ir.symbols import (
     symbols_of,
 )
 
-from . import ends, interleaved
+from . import ends, interleaved, interrupts
 from .accesses import rename
 from .addressing import byte_offset, split, step_of
 from .frame import finished, is_scalar, leave_vectors
@@ -136,6 +136,7 @@ class Emitter:
         self.numbers = interleaved.Numbers(self)
         self.in_scalar_nest = False
         self.total_lanes = 0  # lanes of the totals, where they are fewer than those of the values
+        self.budget = ""  # where the work until the next look for signals stands
 
     def inside(self, function: FunctionText) -> Emitter:
         """An emitter for another function of the same program."""
@@ -773,12 +774,22 @@ class Emitter:
         code = Lanes(self.function, 1)
         lo, hi = self.atom(stmt.lo, I64, code), self.atom(stmt.hi, I64, code)
 
+        in_strips = interrupts.runs_in_strips(stmt)
+
         def body() -> str | None:
+            if not in_strips:
+                interrupts.spend_iteration(self, stmt)
             self.block(stmt.body)
             return None if stmt.leave is None else self.atom(stmt.leave, BOOL, code)
 
+        def run(start: str, stop: str) -> None:
+            self.counted(stmt.var, start, stop, 1, 1, (), body)
+
         with self._scalar_nest(stmt):
-            self.counted(stmt.var, lo, hi, 1, 1, (), body)
+            if in_strips:
+                interrupts.in_strips(self, stmt, lo, hi, run)
+            else:
+                run(lo, hi)
 
     def while_loop(self, stmt: While) -> None:
         f = self.function
@@ -791,6 +802,7 @@ class Emitter:
             condition = self.atom(stmt.condition, BOOL, Lanes(f, 1))
             f.do(f"br i1 {condition}, label %{inside}, label %{done}")
             f.start(inside)
+            interrupts.spend_iteration(self, stmt)
             self.block(stmt.body)
             f.do(f"br label %{head}")
             f.start(done)

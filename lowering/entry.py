@@ -13,6 +13,7 @@ from fxc.ir.records import frozen
 from fxc.ir.symbols import Dim, SymExpr, hint, symbols_of
 from fxc.ir.types import ArrayType, ScalarType
 
+from . import interrupts
 from .accesses import accesses, boxed_buffers
 from .bounds import Range, bounds, counter_ranges
 from .emit import FAILED, Emitter
@@ -31,7 +32,8 @@ from .vector_math import definitions
 #   args[2:] the scalar parameters that are given as objects; then arrays: the program's array
 #            slots in order, then the arena for temporaries, unless those are few enough for the
 #            stack frame
-# Its result is a number that the program gives, a tuple of several, or args[1] if there is none.
+# Its result is a number that the program gives, a tuple of several, or args[1] if there is none;
+# NULL if an exception is set, see Note [Interrupts].
 # Data pointers, dims and strides are read from the arrays themselves; no address is part of the
 # code. The caller has checked everything that the graph's guards say.
 
@@ -43,13 +45,14 @@ FRAME = 8192  # bytes of temporaries that may lie in the stack frame
 class Segment:
     """One native function: the statements of the program from ``first`` up to ``last``.
 
-    ``checks``: some of them may send the call back to NumPy.
+    ``checks``: some of them may send the call back to NumPy. ``looks``: see Note [Interrupts].
     """
 
     entry: str
     first: int
     last: int
     checks: bool
+    looks: bool
     binds: tuple[str, ...] = ()  # symbols, see Note [Counted sizes]
 
 
@@ -140,8 +143,9 @@ def _segments(program: Program) -> Iterator[Segment]:
             if place > first:
                 block = program.body[first:place]
                 checks = any(isinstance(s, Check) for s in walk(block))
+                looks = interrupts.looks(block)
                 binds = tuple(s.name for s in block if isinstance(s, Bind))
-                yield Segment(f"fxc.entry{first}", first, place, checks, binds)
+                yield Segment(f"fxc.entry{first}", first, place, checks, looks, binds)
             first = place + 1
 
 
@@ -241,6 +245,8 @@ def _emit_segment(
     if loops_of(program) != "none":
         kept = _bind_numbers(emitter, program, block, returned)
         emitter.regs.marks = alias_marks(module, list(emitter.regs.data), arena.meet)
+    if segment.looks:
+        interrupts.prepare(emitter)
     emitter.block(block)
     for slot in kept:
         slot.write(f)
@@ -251,6 +257,8 @@ def _emit_segment(
     if segment.checks:
         f.start(FAILED)
         _return_argument(f, 0)
+    if segment.looks:
+        interrupts.end(emitter, kept)
     module.declare("declare void @Py_IncRef(ptr)")
     probed = ' "probe-stack"="inline-asm"' if frame else ""  # more than a page: touch each one
     head = f'define ptr @"{segment.entry}"(ptr %self, ptr %args, i64 %nargs) nounwind{probed} {{'

@@ -25,6 +25,10 @@ class _MethodDef(ctypes.Structure):
 
 _lock = threading.RLock()  # llvmlite's own objects are not shared between threads
 _target: Any = None
+# Their decoded code is not kept where a branch touches a boundary of 32 bytes (Intel's erratum
+# SKX102): short loops take up to a fifth more time, by luck. The option is LLVM's, so it is for all
+# of the process.
+_ALIGNS_BRANCHES = ("skylake", "skylake-avx512", "cascadelake")
 
 
 def _load_llvm() -> Any:
@@ -33,6 +37,8 @@ def _load_llvm() -> Any:
     import llvmlite.binding as llvm
 
     if _target is None:
+        if llvm.get_host_cpu_name() in _ALIGNS_BRANCHES:
+            llvm.set_option("fxc", "--x86-branches-within-32B-boundaries")
         llvm.initialize_native_target()
         llvm.initialize_native_asmprinter()
         features = llvm.get_host_cpu_features()

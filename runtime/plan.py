@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from fxc.ir.errors import WouldRaise
+from fxc.ir.errors import Interrupted, WouldRaise
 from fxc.ir.graph import SliceSpec, Value
 from fxc.ir.records import frozen
 from fxc.ir.signature import (
@@ -52,12 +52,13 @@ class Slot:
 class NativeStep:
     """A call of native code on all slots.
 
-    ``checks``: it gives back its first argument where NumPy would raise. ``binds`` are the symbols
-    that have a value from then on.
+    ``checks``: it gives back its first argument where NumPy would raise. ``looks``: it may raise
+    what a handler of a signal raises. ``binds`` are the symbols that have a value from then on.
     """
 
     function: Callable[..., Any]
     checks: bool
+    looks: bool
     binds: tuple[str, ...] = ()
 
 
@@ -112,7 +113,7 @@ class Recipe:
 class Plan:
     """``run(*inputs)`` gives the leaves of the result.
 
-    It raises ``WouldRaise`` before any effect that the caller sees.
+    It raises ``WouldRaise`` before any effect that the caller sees, ``Interrupted`` behind some.
     """
 
     run: Callable[..., list[Any]]
@@ -163,13 +164,18 @@ class _PlanWriter:
             packed = f"{pack}({', '.join(values)})"
         for step in recipe.steps:
             match step:
-                case NativeStep(function, checks, binds):
+                case NativeStep(function, checks, looks, binds):
                     entry = self.constant("entry", function)
                     given = "".join(f", {name}" for name in arguments)
                     call = f"{entry}({entry}, {packed}{given})"
                     if checks or recipe.returned:
                         call = f"found = {call}"
-                    self.add(call)
+                    if looks:
+                        self.constants["Interrupted"] = Interrupted
+                        self.add(f"try: {call}")
+                        self.add("except Exception as error: raise Interrupted from error")
+                    else:
+                        self.add(call)
                     if checks:
                         self.add(f"if found is {entry}:")
                         self.add(f"    raise {self.constant('WouldRaise', WouldRaise)}")

@@ -17,7 +17,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from fxc.ir.errors import MISSED, RunFailed
+from fxc.ir.errors import MISSED, Interrupted, RunFailed
 from fxc.ir.records import frozen
 from fxc.ir.symbols import Dim, Guard, Symbol
 
@@ -123,6 +123,7 @@ class GuardProgram:
             "    try:",
             f"        leaves = run({', '.join(self.inputs)})",
             "    except Exception as error: raise RunFailed from error",
+            "    except Interrupted as interrupt: raise interrupt.__cause__ from None",
             "    count.calls += 1",
             "    return leaves[0]" if finish is None else f"    return finish(leaves{objects})",
         ]
@@ -273,6 +274,7 @@ def overlaps_itself(x: np.ndarray) -> bool:
 _NAMESPACE: dict[str, Any] = {
     "MISSED": MISSED,
     "RunFailed": RunFailed,
+    "Interrupted": Interrupted,
     "distinct": distinct,
     "ndarray": np.ndarray,
     "may_share": getattr(np.may_share_memory, "_implementation", np.may_share_memory),

@@ -66,4 +66,10 @@ class RunFailed(BaseException):
     """
 
 
+class Interrupted(BaseException):
+    """The handler of a signal raised the exception that is the cause of this one, while native code
+    ran. There may have been effects: the call is not replayed.
+    """
+
+
 MISSED: Any = type("Missed", (), {})()  # what a call gives if the compiled code is not for it
