@@ -16,7 +16,7 @@ from fxc.ir.types import ArrayType, ScalarType, array_type
 from fxc.ops.metas.layout import gathered_layout, writing_order
 from fxc.ops.metas.shapes import broadcast_shapes, hints, is_known_one, is_one
 
-from .indexing import IndexArrays, check_fits, check_masked_source, checked
+from .indexing import IndexArrays, as_stored, check_fits, check_masked_source, checked
 from .operands import Traced, constant, has_traced, kind_of, operand
 from .session import current, refuse
 
@@ -114,7 +114,7 @@ def in_dtype(source: Any, dtype: np.dtype) -> Operand:
         cells[...] = source
         return constant(cells) if cells.ndim else Literal(cells.reshape(1)[0])
     check_fits(source, dtype)
-    given = operand(source)
+    given = as_stored(operand(source), dtype, each=True)
     if given.type.dtype == dtype and not _is_weak(given):
         return given
     result: Operand = current().record("astype", given, dtype, casting="unsafe")

@@ -59,15 +59,19 @@ class _Join:
             self._add_result(kinds, left, right)
             return
         sides = array_of(left), array_of(right)
-        if all(x is None or (self._is_made(x) and not self._is_part(x)) for x in sides):
-            if not any(x in places for x, places in zip(sides, self._places, strict=True)):
-                self._add_result(kinds, left, right)
+        known = any(x in places for x, places in zip(sides, self._places, strict=True))
+        if not known and all(
+            x is None or (self._is_made(x) and not self._is_part(x)) for x in sides
+        ):
+            self._add_result(kinds, left, right)
             return
         for side, value in enumerate(sides):
             for each in self._needed(value) if value is not None else ():
                 if each not in self._places[side]:
                     given = (wrap(each), UNBOUND) if side == 0 else (UNBOUND, wrap(each))
+                    place = len(self._results[side])
                     self._add_result((each.type,), *given)
+                    self._places[side][each] = place
 
     def _add_result(self, kinds: Kinds, left: Any, right: Any) -> None:
         """What is left in one arm, and right in the other, is a result."""

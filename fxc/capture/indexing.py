@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from fxc.ir.graph import Literal, SliceSpec, Value
+from fxc.ir.graph import Literal, Operand, SliceSpec, Value
 from fxc.ir.records import frozen
 from fxc.ir.signature import ViewStep
 from fxc.ir.symbols import Dim, counted_in, guard, hint
@@ -394,11 +394,14 @@ def apply_steps(value: Value, steps: Steps) -> Value:
 # ------------------------------------------------------------------ writes
 
 
-def assign(value: Value, source: Any, casting: str = "unsafe") -> None:
-    """``x[...] = source``: leading dims of size 1 that ``x`` has not are dropped, as in NumPy."""
+def assign(value: Value, source: Any, casting: str | None = None) -> None:
+    """``x[...] = source``: leading dims of size 1 that ``x`` has not are dropped, as in NumPy.
+
+    ``casting`` is that of ``np.copyto``, which casts where an assignment makes ints of floats.
+    """
     given = operand(source)
-    if isinstance(given, Literal):
-        given = _known_scalar(given, value.type.dtype, casting)
+    if casting is None:
+        given, casting = as_stored(given, value.type.dtype), "unsafe"
     check_fits(source, value.type.dtype)
     extra = given.type.rank - value.type.rank
     session = current()
@@ -415,13 +418,21 @@ def assign_element(value: Value, source: Any) -> None:
     assign(value, source)
 
 
-def _known_scalar(scalar: Literal, dtype: np.dtype, casting: str) -> Literal:
-    """A Python scalar as the element it becomes; raises what the assignment raises."""
-    if not scalar.type.weak or casting != "unsafe":
-        return scalar
-    cell = np.zeros((), dtype)
-    cell[...] = scalar.value
-    return scalar
+def as_stored(given: Operand, dtype: np.dtype, *, each: bool = False) -> Operand:
+    """A scalar that goes into elements of this dtype; raises what the assignment raises.
+
+    Python makes an int of a float that goes into integers, which fails for nan. NumPy's floats are
+    cast instead if the integers are unsigned, or ``each`` is put at a place of its own.
+    """
+    if isinstance(given, Literal):
+        np.zeros((), dtype)[...] = given.value
+        return given
+    kind = given.type
+    if not isinstance(kind, ScalarType) or kind.dtype.kind != "f" or dtype.kind not in "iu":
+        return given
+    is_cast = not kind.weak and (each or dtype.kind == "u")
+    found: Operand = given if is_cast else current().record("try_int", given)
+    return found
 
 
 def check_fits(source: Any, dtype: np.dtype) -> None:

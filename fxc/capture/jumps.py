@@ -151,7 +151,12 @@ class _Jumps:
         return made
 
     def _branch(self, made: _Block, node: ast.If, rest: list[ast.stmt], around: _Around) -> _Block:
-        around = around.in_branch()
+        outer, around = around, around.in_branch()
+        if all(isinstance(each, ast.Raise) for each in _jumps_in(node)):
+            blocks = self._block(node.body, around), self._block(node.orelse, around)
+            made.body.append(_branch_of(node, *blocks))
+            made.always = blocks[0].always and blocks[1].always
+            return made if made.always else self._append(made, rest, outer)
         if _always(node.body) or _always(node.orelse):
             then, orelse = node.body, node.orelse
             if not _always(then):

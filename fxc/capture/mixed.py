@@ -37,10 +37,11 @@ class Mixed(Traced):
 
     @property  # type: ignore[misc]
     def __class__(self) -> type:
-        return np.float64 if self._kind is float else bool  # np.float64 is a float, too
+        return np.float64 if self.kind is float else bool  # np.float64 is a float, too
 
     @property
-    def _kind(self) -> type:
+    def kind(self) -> type:
+        """Python's type."""
         return _PYTHON_TYPES[operand(self.number).type.dtype.kind]
 
     def _operand(self) -> Operand:
@@ -70,10 +71,24 @@ class Mixed(Traced):
     def __pos__(self) -> Any:
         return self
 
+    def __round__(self, digits: int | None = None) -> Any:
+        if digits is not None or self.kind is not float:
+            raise self.unclear("round()")
+        return round(self.number)
+
+    def unclear(self, what: str) -> Exception:
+        """What to raise where it matters which of the two it is."""
+        return _refuse(what)
+
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
         raise _refuse(f".{name}")
+
+
+def number_of(x: Any) -> Any:
+    """NumPy's number for what may be mixed, where Python's would do the same."""
+    return x.number if type(x) is Mixed else x
 
 
 def mixed_dtype(x: Any) -> np.dtype | None:
@@ -129,7 +144,7 @@ def _strong(x: Any, among: tuple[Any, ...]) -> Any:
         if type(other) is Mixed or _is_weak(other):
             continue
         dtype = operand(other).type.dtype
-        if np.result_type(dtype, x._kind(0)) != np.result_type(dtype, operand(x).type.dtype):
+        if np.result_type(dtype, x.kind(0)) != np.result_type(dtype, operand(x).type.dtype):
             raise _refuse(f"arithmetic with {dtype}")
     return x.number
 
@@ -154,7 +169,7 @@ def _define(name: str, numpy_name: str) -> None:
         exact = numpy_name in _ARITHMETIC or name in _COMPARED
         if not exact and not (numpy_name == "divide" and nonzero):
             raise _refuse(f"{name!r}")
-        if left._kind is bool if type(left) is Mixed else right._kind is bool:
+        if left.kind is bool if type(left) is Mixed else right.kind is bool:
             raise _refuse(f"{name!r}")
         numbers = [x.number if type(x) is Mixed else _wrapped(_float64(operand(x))) for x in both]
         flags = [x.flag for x in both if type(x) is Mixed]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from .containers import External
 from .counted import backwards, enumerated, range_of, zipped
 from .creation import is_array
+from .mixed import Mixed, number_of
 from .objects import MISSING
 from .operands import Traced, operand, record
 from .python_numbers import extremum, scalar_of, to_bool, to_float, to_int
@@ -31,7 +32,7 @@ def _int(door: Door, *args: Any, **kwargs: Any) -> Any:
     if len(args) == 1 and not kwargs:
         if type(args[0]) is TracedInt:
             return args[0]
-        x = scalar_of(args[0])
+        x = scalar_of(number_of(args[0]))
         if x is not None:
             return to_int(x)
     return int(*args, **kwargs)
@@ -39,7 +40,7 @@ def _int(door: Door, *args: Any, **kwargs: Any) -> Any:
 
 def _float(door: Door, *args: Any) -> Any:
     if len(args) == 1:
-        (x,) = args
+        x = number_of(args[0])
         if type(x) is TracedInt:
             return record("py_float", operand(x))
         scalar = scalar_of(x)
@@ -49,13 +50,15 @@ def _float(door: Door, *args: Any) -> Any:
 
 
 def _bool(door: Door, *args: Any) -> Any:
-    x = scalar_of(args[0]) if len(args) == 1 else None
+    x = scalar_of(number_of(args[0])) if len(args) == 1 else None
     return bool(*args) if x is None else to_bool(x)
 
 
 def _type(door: Door, x: Any, *rest: Any) -> Any:
     if rest:
         raise refuse("making a class with type() cannot be captured")
+    if type(x) is Mixed:
+        raise x.unclear("type()")
     if isinstance(x, Traced):
         return x.__class__
     return x.kind if isinstance(x, External) else type(x)
@@ -112,6 +115,8 @@ def _isinstance(door: Door, x: Any, kinds: Any) -> bool:
     for kind in kinds if isinstance(kinds, tuple) else (kinds,):
         if getattr(kind, "_is_protocol", False) or not _is_plain_check(type(kind)):
             raise refuse(f"isinstance of {kind} runs code of its own and cannot be captured")
+    if type(x) is Mixed and isinstance(x, kinds) != issubclass(x.kind, kinds):
+        raise x.unclear("isinstance()")
     return isinstance(x, kinds)
 
 

@@ -222,8 +222,8 @@ def joint_kinds(left: Any, right: Any) -> tuple[ArrayType | ScalarType, ...] | N
     kind, other = kind_of(left), kind_of(right)
     if kind is not None and other is not None and _are_alike(kind, other):
         return (kind,)
-    dtype = mixed_dtype(left)
-    if dtype is None or mixed_dtype(right) != dtype:
+    dtype, wanted = mixed_dtype(left), mixed_dtype(right)
+    if dtype is None or wanted is None or dtype != wanted:  # None == np.dtype(np.float64)
         return None
     return ScalarType(dtype), ScalarType(np.dtype(bool))
 

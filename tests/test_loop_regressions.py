@@ -1,0 +1,186 @@
+"""Programs with branches and loops that fxc once ran otherwise than Python, by what was wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import fxc
+from tests.outcomes import difference, run
+
+Make = Callable[[], tuple[Any, ...]]
+
+
+def same(fn: Callable[..., Any], *calls: Make, eager: int = 0, **options: Any) -> Any:
+    """Compiled, ``fn`` does what Python does in all calls, each of them twice."""
+    compiled = fxc.compile(fn, **{"fullgraph": True, **options})
+    for make in calls:
+        for _ in range(2):
+            assert difference(run(fn, make()), run(compiled, make())) == ""
+    assert compiled.cache_info().eager_calls == eager
+    return compiled
+
+
+# ---------------------------------------------------------------- branches
+
+
+def test_assert_before_a_return() -> None:
+    """The return became part of a branch, which was never left."""
+
+    def program(x):
+        s = x.sum()
+        assert x[0] < 1.0, "no"
+        return s
+
+    same(program, lambda: (np.arange(4.0),))
+    same(program, lambda: (np.ones(4),), eager=2)
+
+
+def test_raise_before_a_return() -> None:
+    def program(x):
+        if x[0] > 1.0:
+            if x[1] > 1.0:
+                raise ValueError("both")
+            elif x[2] > 1.0:
+                raise KeyError("first")
+            x[0] = 1.0
+        return x.sum()
+
+    ones, first, third = np.ones(4), np.eye(4)[0], np.eye(4)[2]
+    same(program, lambda: (ones.copy(),), lambda: (ones + first,))
+    same(program, lambda: (ones * 2,), lambda: (ones + first + third,), eager=4)
+
+
+def test_number_that_is_a_float_in_one_arm() -> None:
+    """``np.dtype(np.float64) == None``: any kind of value was a float of NumPy's or Python's."""
+
+    def program(x, n):
+        if x[0] > 0:
+            n = x[1]
+        return n
+
+    with pytest.raises(fxc.CaptureError, match="n is f64 if the condition holds, else"):
+        fxc.compile(program, fullgraph=True)(np.ones(3), 3)
+
+
+def test_condition_of_an_alias_is_computed_where_it_stands() -> None:
+    """It was computed again behind the branch, from what the branch had written."""
+
+    def program(x, a, b):
+        y = a
+        if x[0] > 0:
+            if x[1] > 0:
+                y = b
+            x[1] = -1
+        return y.sum(), y
+
+    same(program, lambda: (np.ones(4), np.zeros(3), np.ones(3)))
+    same(program, lambda: (np.zeros(4), np.zeros(3), np.ones(3)))
+
+
+def test_alias_that_a_loop_in_an_arm_leaves() -> None:
+    def program(x, y, n):
+        if x[0] > 1:
+            y[0] += 1
+        else:
+            for i in range(n):
+                if x[i] > 0.5:
+                    y = x + y
+            return y
+        return x
+
+    for first in (0.0, 2.0):
+        same(program, lambda first=first: (np.ones(9) * first, np.ones(9), 7))
+
+
+def test_two_names_of_one_array_in_one_arm() -> None:
+    """The array that the other arm gave to the second name was lost."""
+
+    def program(x):
+        if x[0] > 0:
+            a = x + 1
+            b = a
+        else:
+            a = x - 1
+            b = x * 2
+        b[0] = 7
+        return a, b
+
+    same(program, lambda: (np.ones(3),), lambda: (-np.ones(3),))
+
+
+# ---------------------------------------------------------------- numbers
+
+
+def test_functions_of_numbers_that_are_python_s_or_numpy_s() -> None:
+    def program(x):
+        s = 0.25
+        for i in range(len(x)):
+            if x[i] > 0.5:
+                s = s + x[i]
+        return round(s), int(s), float(s), bool(s), isinstance(s, float), s
+
+    same(program, lambda: (np.arange(6.0),), lambda: (np.zeros(6),))
+
+
+@pytest.mark.parametrize("test", [lambda s: type(s) is float, lambda s: isinstance(s, np.floating)])
+def test_type_of_a_number_that_is_python_s_or_numpy_s(test: Any) -> None:
+    """It was NumPy's in any case."""
+
+    def program(x):
+        s = 0.25
+        if x[0] > 0.5:
+            s = s + x[0]
+        return test(s)
+
+    with pytest.raises(fxc.CaptureError, match="a number that is Python's in one case"):
+        fxc.compile(program, fullgraph=True)(np.ones(3))
+
+
+# ---------------------------------------------------------------- stores
+
+
+STORES: dict[str, Callable[[Any, Any], None]] = {
+    "element": lambda x, v: x.__setitem__(0, v),
+    "slice": lambda x, v: x.__setitem__(slice(1, 3), v),
+    "mask": lambda x, v: x.__setitem__(x > 1, v),
+    "places": lambda x, v: x.__setitem__(np.array([0, 2]), v),
+    "fill": lambda x, v: x.fill(v),
+}
+
+
+@pytest.mark.parametrize("dtype", ["i4", "u1"])
+@pytest.mark.parametrize("kind", STORES)
+def test_float_that_is_stored_in_integers(kind: str, dtype: str) -> None:
+    """What no integer stands for was stored as some number, where NumPy raises."""
+
+    def program(x, value):
+        x[-1] += 1
+        STORES[kind](x, value)
+
+    compiled = fxc.compile(program)
+    for value in (7.9, np.nan, 300.5, np.inf):
+        for number in (value, np.float64(value), np.float32(value)):
+            if dtype == "u1" and value != 7.9 and type(number) is not float:
+                continue  # cast, to what the machine has for it
+            if not np.isfinite(value) and type(number) is not float and kind in ("mask", "places"):
+                continue
+            args = np.arange(4).astype(dtype), number
+            expected, found = (run(fn, (args[0].copy(), number)) for fn in (program, compiled))
+            assert difference(expected, found) == ""
+
+
+def test_float_that_is_stored_in_integers_in_a_loop() -> None:
+    def program(x, y):
+        for i in range(len(x)):
+            x[i] = y[i] * 1.5
+
+    compiled = same(program, lambda: (np.arange(9), np.arange(9.0)))
+    args = np.arange(9), np.arange(9.0)
+    args[1][5] = np.nan
+    expected, found = (run(fn, tuple(map(np.copy, args))) for fn in (program, compiled))
+    assert isinstance(expected.error, ValueError)
+    assert difference(expected, found) == ""
