@@ -12,6 +12,7 @@ from fxc.ir.graph import SliceSpec
 from fxc.ir.symbols import Dim, decide, product
 from fxc.ir.types import Type
 from fxc.ops.metas.shapes import is_known_one
+from fxc.ops.metas.views import rows_of
 
 Idx = tuple[Dim, ...]
 # (type of the operand, static arguments after the array, index into the view) -> operand's index
@@ -71,6 +72,14 @@ def diagonal_index(operand: Type, args: tuple[Any, ...], index: Idx) -> Idx:
     for axis in sorted(at):
         result.insert(axis, at[axis])
     return tuple(result)
+
+
+def as_strided_index(operand: Type, args: tuple[Any, ...], index: Idx) -> Idx:
+    rows = rows_of(args[1], operand.rank, len(index))
+    return tuple(
+        sum((step * i for step, i in zip(row, index, strict=True) if step != 0), start=0)
+        for row in rows
+    )
 
 
 def reshape_index(operand: Type, args: tuple[Any, ...], index: Idx) -> Idx:
@@ -139,4 +148,5 @@ INDEX_MAPS: dict[str, IndexMap] = {
     "diagonal": diagonal_index,
     "real": same_index,
     "imag": same_index,
+    "as_strided": as_strided_index,
 }

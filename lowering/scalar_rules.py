@@ -480,6 +480,16 @@ def where_types(dtypes: DTypes, result: np.dtype) -> tuple[DTypes, np.dtype]:
     return (BOOL, result, result), result
 
 
+def _reinterpret(code: Lanes, args: Sequence[str], dtypes: DTypes, result: np.dtype) -> str:
+    """Integers of one size are one type of LLVM's."""
+    (x,), (source,) = args, dtypes
+    if source.kind == "b":
+        return cast(code, args, dtypes, result)
+    if source.kind != "f" and result.kind != "f":
+        return x
+    return x if source == result else code.convert("bitcast", x, source, result)
+
+
 def _supports_power(args: Sequence[object], dtypes: DTypes) -> bool:
     return dtypes[0].kind == "f"
 
@@ -509,6 +519,7 @@ NUMPY_RULES: dict[str, ScalarRule] = {
     "copy": ScalarRule(_identity, cost=0, typed=cast_types),
     "item": ScalarRule(_identity, cost=0, typed=cast_types),
     "astype": ScalarRule(cast, typed=cast_types),
+    "reinterpret": ScalarRule(_reinterpret, cost=0, typed=cast_types),
     "absolute": ScalarRule(_absolute),
     "sign": ScalarRule(_sign, cost=3, supports=_no_bools),
     "square": ScalarRule(_square),

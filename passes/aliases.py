@@ -60,6 +60,10 @@ def extended(path: Path, shape: Shape, step: ViewStep) -> Path:
             return extended(path[:-1], last.shape, step)  # only the last shape counts
     if path and step.op in _PARTS and isinstance(path[-1], Affine):
         return (*extended(path[:-1], path[-1].shape, step), path[-1])  # the part comes first
+    if path and isinstance(path[-1], Other) and path[-1].step.op == "bitcast":
+        moved = _shape_after(shape, step)
+        if moved is not None:  # the bitcast comes last
+            return (*extended(path[:-1], shape, step), Other(moved, path[-1].step))
     rule = _RULES.get(step.op)
     affine = rule(shape, *step.args) if rule is not None else None
     if affine is None:
@@ -69,6 +73,17 @@ def extended(path: Path, shape: Shape, step: ViewStep) -> Path:
         if joined is not None:
             return path[:-1] if is_whole(joined) else (*path[:-1], joined)
     return path if is_whole(affine) else (*path, affine)
+
+
+def _shape_after(shape: Shape, step: ViewStep) -> Shape | None:
+    """The shape of what basic indexing, an order of axes or a reshape shows; else None."""
+    if step.op == "reshape":
+        return tuple(step.args[0])
+    affine = _RULES[step.op](shape, *step.args) if step.op in _RULES else None
+    if affine is None:
+        return None
+    taken = [affine.index[axis] if axis is not None else None for axis in affine.axes]
+    return tuple(slice_length(entry) if isinstance(entry, SliceSpec) else 1 for entry in taken)
 
 
 def is_whole(view: Affine) -> bool:

@@ -274,8 +274,7 @@ class Functionalization:
         """``value``, and the copies of the views that each step leads to."""
         found = [value]
         for step in steps:
-            copy = TABLE.partner(step.op, "copy").name
-            found.append(self.trace(copy, found[-1], *step.args))
+            found.append(self.trace(_copy_of(step), found[-1], *step.args))
         return found
 
     def view(self, op: Operator, args: tuple[Any, ...]) -> FunctionalArray:
@@ -318,11 +317,13 @@ class Functionalization:
 
     def written_back(self, segment: Affine | Other, whole: Value, content: Operand) -> Operand:
         """``whole`` with ``content`` in place of what a view of it shows."""
+        if isinstance(segment, Other) and segment.step.op == "bitcast":
+            return self.trace("reinterpret", content, whole.type.dtype)  # type: ignore[no-any-return]
         if isinstance(segment, Other):
             scatter = TABLE.partner(segment.step.op, "scatter").name
             return self.trace(scatter, whole, content, *segment.step.args)  # type: ignore[no-any-return]
         for step in inverse_steps(segment):
-            content = self.trace(TABLE.partner(step.op, "copy").name, content, *step.args)
+            content = self.trace(_copy_of(step), content, *step.args)
         region = region_of(segment)
         if region is None:
             return content
@@ -335,6 +336,11 @@ class Functionalization:
         if isinstance(content, Value) and content.type == kind:
             return content
         return self.copied(content, kind)
+
+
+def _copy_of(step: ViewStep) -> str:
+    """The operator that gives what the view shows; of a bitcast that is a pointwise one."""
+    return "reinterpret" if step.op == "bitcast" else TABLE.partner(step.op, "copy").name
 
 
 def _word(name: str) -> str | None:

@@ -204,6 +204,11 @@ def _values(a: np.ndarray, b: np.ndarray) -> str:
     return text
 
 
+def _is_of_windows(x: np.ndarray) -> bool:
+    """Whether the base is a helper object of as_strided's, see ``.base`` in docs/numerics.md."""
+    return x.base is not None and not isinstance(x.base, np.ndarray)
+
+
 def _relations(left: list[Any], right: list[Any], names: list[str]) -> str:
     """Which objects are the same, which share memory and from where on, and who is whose base."""
     arrays = [k for k, x in enumerate(left) if isinstance(x, np.ndarray)]
@@ -216,6 +221,8 @@ def _relations(left: list[Any], right: list[Any], names: list[str]) -> str:
         if _share(left[i], left[j]) and _offset(left[i], left[j]) != _offset(right[i], right[j]):
             return f"{pair}: {_offset(right[i], right[j])} bytes apart, NumPy's otherwise"
         for x, y in ((i, j), (j, i)):
+            if _is_of_windows(left[y]):
+                continue
             if (left[x].base is left[y]) != (right[x].base is right[y]):
                 base = f"{names[y]} is the base of {names[x]}"
                 return f"{base}: {right[x].base is right[y]}, with NumPy {left[x].base is left[y]}"

@@ -591,9 +591,39 @@ def parts_of(part_name: str) -> View:
     return lambda writer, source, x: f"{source}.{part_name}" if x.dtype.kind == "c" else ""
 
 
+def reinterpreted(writer: Writer, source: str, x: np.ndarray) -> str:
+    """The bytes as integers, or those of complex numbers as floats: no nan shows its payload."""
+    if x.dtype.kind == "c":
+        return f"{source}.view('f{x.itemsize // 2}')" if is_dense(x) else ""
+    if x.dtype.kind not in "iu":
+        return ""
+    sizes = [x.itemsize]
+    if is_dense(x):
+        sizes += [n for n in (1, 2, 4, 8) if x.shape[-1] * x.itemsize % n == 0]
+    return f"{source}.view('{writer.rng.choice('iu')}{writer.rng.choice(sizes)}')"
+
+
+def is_dense(x: np.ndarray) -> bool:
+    return bool(x.ndim and x.strides[-1] == x.itemsize)
+
+
+def windowed(writer: Writer, source: str, x: np.ndarray) -> str:
+    """Windows that slide along an axis: NumPy's, and strides that say the same."""
+    if not 0 < x.ndim < 4 or not all(x.shape):
+        return ""
+    axis = writer.rng.randrange(x.ndim)
+    size = writer.rng.randint(1, x.shape[axis])
+    if x.ndim == 1 and writer.rng.random() < 0.5:
+        strides = f"({source}.strides[0], {source}.strides[0])"
+        shape = f"(len({source}) - {size - 1}, {size})"
+        return f"np.lib.stride_tricks.as_strided({source}, {shape}, {strides}, writeable=False)"
+    return f"np.lib.stride_tricks.sliding_window_view({source}, {size}, {axis})"
+
+
 _VIEW_CHOICES: tuple[tuple[View, float], ...] = (
     (permuted, 4), (turned, 8), (reshaped, 6), (raveled, 4), (squeezed, 2), (expanded, 3),
     (flipped, 4), (broadcast, 2), (diagonal, 4), (as_it_is, 3), (part, 4),
+    (reinterpreted, 2), (windowed, 2),
 )  # fmt: skip
 VIEWS = tuple(view for view, _ in _VIEW_CHOICES)
 VIEW_WEIGHTS = tuple(weight for _, weight in _VIEW_CHOICES)

@@ -20,6 +20,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
+from numpy.lib.stride_tricks import as_strided
 
 import fxc
 from fxc.ir.graph import SliceSpec
@@ -57,6 +58,8 @@ LEFT_TO_NUMPY: dict[str, str] = {
     "matmul": "?bhilqBHILQ", "dot": "?bhilqBHILQ",  # no BLAS for integers
     "py_divide": "",  # raises
     "signbit": "?bB",  # a loop of float16
+    "regroup_bytes_copy": "",
+    "regroup_bytes_scatter": "",
 }  # fmt: skip
 LEFT_IF_EMPTY = {"mean", "var", "std"}  # they warn
 LEFT_IF_RANK_0 = {"cumsum", "cumprod", "var", "std"}  # the last two warn, for ddof=1
@@ -65,7 +68,7 @@ LEFT_OF_COMPLEX = {
     "power", "float_power", "sqrt", "sign", "exp", "exp2", "expm1", "log", "log2", "log10", "log1p",
     "sin", "cos", "tan", "arcsin", "arccos", "arctan", "sinh", "cosh", "tanh", "arcsinh", "arccosh",
     "arctanh", "py_absolute", "prod", "cumprod", "min", "max", "argmin", "argmax", "var", "arange",
-    "clip", "astype",  # a cast that drops an imaginary part warns
+    "clip", "reinterpret", "astype",  # a cast that drops an imaginary part warns
 }  # fmt: skip
 FOREIGN = "e"  # float16
 
@@ -196,6 +199,15 @@ def _ufunc_accumulate(x: Any, ufunc: str, axis: int, dtype: Any, result: Any) ->
     return getattr(np, ufunc).accumulate(x, axis, dtype)
 
 
+def _windows(x: np.ndarray, shape: Any, steps: Any, writeable: bool) -> np.ndarray:
+    rank = len(shape)
+    strides = tuple(
+        sum(steps[row * rank + axis] * x.strides[row] for row in range(x.ndim))
+        for axis in range(rank)
+    )
+    return as_strided(x, shape, strides, writeable=writeable)
+
+
 VIEWS: dict[str, Call] = {
     "slice": lambda x, index: x[index],
     "select": lambda x, axis, index: x[(slice(None),) * axis + (index, ...)],
@@ -208,10 +220,14 @@ VIEWS: dict[str, Call] = {
     "diagonal": lambda x, offset, axis1, axis2: np.diagonal(x, offset, axis1, axis2),
     "real": lambda x: x.real,
     "imag": lambda x: x.imag,
+    "bitcast": lambda x, dtype: x.view(dtype),
+    "regroup_bytes": lambda x, dtype: x.view(dtype),
+    "as_strided": _windows,
 }
 OWN_CALLS: dict[str, Call] = {
     **VIEWS,
     "astype": _astype,
+    "reinterpret": lambda x, dtype: x.view(dtype),
     "copy": _copy,
     "copy_": lambda x, y, casting: np.copyto(x, y, casting=casting),
     "zeros": lambda shape, dtype, layout: np.zeros(shape, dtype, _order(layout)),
@@ -404,9 +420,10 @@ def test_samples_in_place(name: str) -> None:
     check_samples(f"{name}_", IN_PLACE[name], 32, ulps=tolerance(name))
 
 
-@pytest.mark.parametrize(
-    "name", [name for name in VIEWS if name not in ("broadcast_to", "broadcast", "diagonal")]
-)
+OVERLAPPING = ("broadcast_to", "broadcast", "diagonal", "as_strided")  # or read-only
+
+
+@pytest.mark.parametrize("name", [name for name in VIEWS if name not in OVERLAPPING])
 def test_writes_through_views(name: str) -> None:
     def write(x: Any, source: Any, *rest: Any) -> Any:
         fresh = x.copy()

@@ -72,7 +72,9 @@ REAL = {
     "select": lambda x, axis, index: x[(*(FULL,) * axis, index, ...)],
     "dynamic_select": lambda x, index, axis: x[(*(FULL,) * axis, index, ...)],
     "reshape": lambda x, shape: np.reshape(x, shape),
-    "broadcast": kernel_of("broadcast"),
+    **{name: kernel_of(name) for name in ("broadcast", "as_strided")},
+    "bitcast": lambda x, dtype: x.view(dtype),
+    "regroup_bytes": lambda x, dtype: x.view(dtype),
     "astype": lambda x, dtype, casting, order: (
         x if isinstance(x, np.ndarray | np.generic) else np.asarray(x)[()]
     ).astype(dtype, casting=casting, order=order),
@@ -503,9 +505,25 @@ def view_arguments(rng, name):
             return (x, rng.randint(-4, 4), *axes)
         case "real" | "imag":
             return (laid_out(rng, x.shape, rng.choice(COMPLEX)),)
+        case "bitcast" | "regroup_bytes":
+            same = name == "bitcast"
+            fitting = [t for t in RECAST if (t.itemsize == x.itemsize) == same]
+            return (x, rng.choice(fitting))
+        case "as_strided":
+            return windows(rng, x) if rank and x.size else None
     raise AssertionError(name)
 
 
+def windows(rng, x):
+    """Windows that slide along the last axis, as arguments of ``as_strided``."""
+    size = rng.randint(1, x.shape[-1])
+    shape = (*x.shape[:-1], x.shape[-1] - size + 1, size)
+    rows = np.eye(x.ndim, x.ndim + 1, dtype=int)
+    rows[-1, -1] = 1
+    return (x, shape, tuple(map(int, rows.ravel())), rng.random() < 0.5)
+
+
+RECAST = tuple(map(np.dtype, ("i1", "u1", "i2", "u2", "i4", "f4", "i8", "u8", "f8", "c8", "c16")))
 COMPLEX = (np.dtype("c8"), np.dtype("c16"))
 VIEWS = [op.name for op in TABLE if op.tag is Tag.VIEW and op.role == ""]
 

@@ -15,7 +15,7 @@ from tests.outcomes import ASPECTS, Outcome, differences, leaf_difference, leave
 from tests.scenarios import SCENARIOS
 from tests.scenarios.boundary import effects
 from tests.scenarios.layouts import arguments, program
-from tests.scenarios.model import LAYOUTS, Absent, Pending, Refused, Scenario
+from tests.scenarios.model import LAYOUTS, Absent, Refused, Scenario
 from tests.scenarios.page import PAGE, as_numpy, page, protected, writes
 
 CELLS = [
@@ -37,14 +37,13 @@ def test_scenario(scenario: Scenario, layout: str) -> None:
     if isinstance(how, Refused) and expected.error is None:
         with pytest.raises(fxc.CaptureError, match=re.escape(how.says)):
             fxc.compile(fn, fullgraph=True)(*arguments(scenario, layout))
-    compiled = fxc.compile(fn, fullgraph=not isinstance(how, Refused | Pending))
+    compiled = fxc.compile(fn, fullgraph=not isinstance(how, Refused))
     found = [run(compiled, arguments(scenario, layout)) for _ in range(CALLS)]
     for outcome in found:
         assert_same(expected, outcome)
     assert not shared_by_calls(*found)
-    if not isinstance(how, Pending):
-        plain = how is not None or expected.error is not None
-        assert compiled.cache_info().eager_calls == (CALLS if plain else 0), f"expected: {how}"
+    plain = how is not None or expected.error is not None
+    assert compiled.cache_info().eager_calls == (CALLS if plain else 0), f"expected: {how}"
 
 
 COMPILED = [

@@ -163,6 +163,7 @@ def _attempt(
             outside.guard_identities()
         else:
             _check_plain(outside, result, set())
+            _keep_shapes(outside)
             leaves, out_spec = flatten(result)
             outputs = tuple(output_leaf(outside, leaf) for leaf in leaves)
         arrays = (leaf.value for leaf in outputs if isinstance(leaf, ArrayLeaf))
@@ -276,6 +277,15 @@ def _parameter_names(fn: Any, count: int) -> list[str]:
 
 
 # ------------------------------------------------------------------ results
+
+
+def _keep_shapes(outside: Outside) -> None:
+    """Without an epilogue, which would set it, the shape of an array is that of what it reads."""
+    inputs = {each.value for each in outside.inputs}
+    for value, array in outside.session.reshaped.items():
+        if value in inputs:
+            raise refuse("a change of the shape of an argument cannot be captured without effects")
+        array._original = array._value
 
 
 def _check_plain(outside: Outside, tree: Any, seen: set[int]) -> None:

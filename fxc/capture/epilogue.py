@@ -93,7 +93,7 @@ def output_leaf(outside: Outside, leaf: Any) -> CapturedLeaf:
         return ScalarLeaf(leaf._operand()) if counted_in(leaf._dim) else DimLeaf(leaf._dim)
     leaf = settled(leaf)
     if isinstance(leaf, TracedValue):
-        value = leaf._value
+        value = getattr(leaf, "_object", leaf._value)
         outside.session.check_alive(value)
         if value in outside.session.alternatives:
             raise refuse(
@@ -139,6 +139,7 @@ class EpilogueBuilder:
         """
         answer = self._place(result)
         effects = [self._statement(each) for each in self._outside.effects.entries]
+        effects = [*self._shapes(), *effects]
         if answer == "r0" and not effects and not self._lines:
             return None
         lines = [f"def finish({', '.join(('leaves', *self.objects))}):"]
@@ -262,6 +263,17 @@ class EpilogueBuilder:
         return self._constant(key) if is_plain((key,)) else self._place(key)
 
     # -------------------------------------------------------- effects
+
+    def _shapes(self) -> list[str]:
+        """The statements that set the shapes of arrays that the caller sees; see memory.py."""
+        session = self._outside.session
+        seen = {each.value for each in self._outside.inputs}
+        seen.update(leaf.value for leaf in self.leaves if isinstance(leaf, ArrayLeaf))
+        return [
+            f"{self._leaf(array)}.shape = ({self._items(array.shape)})"
+            for value, array in session.reshaped.items()
+            if value in seen
+        ]
 
     def _statement(self, effect: Effect) -> str:
         """The statement that makes a change; ``owner`` is an object from outside."""

@@ -80,6 +80,8 @@ class Session:
         self.homes: dict[Value, int] = {}
         self.twins: dict[Value, list[Value]] = {}  # arrays that may be one, see ``may_be_one``
         self.alternatives: dict[Value, Alternative] = {}  # see Note [Conditional aliases]
+        # Arrays whose shape the program has set, by what the caller's object is; see memory.py.
+        self.reshaped: dict[Value, Any] = {}
         # Counters of the loops that are being captured: their first number, and one past the last.
         self.counters: dict[str, tuple[Dim | None, Dim | None]] = {}
         # Sizes that are counted at run time, by the symbol's name, and what is assumed of them: by
@@ -342,13 +344,18 @@ class Session:
         return self._made_in.get(value, 0)
 
     def _check_distinct(self, target: Value) -> None:
-        """Refuse a write to, or through, a view in which one element stands at several places.
+        """Refuse a write to, or through, a view in which one element stands at several places, or
+        bytes stand for bools.
 
         Arrays from outside that are so are found by their guards, see ``overlaps``.
         """
         value = target
         while value in self.bases:
             kind = value.type
+            if kind.dtype.kind != "b" and self.bases[value].type.dtype.kind == "b":
+                raise refuse(
+                    "a write to the bytes of an array of bools cannot be captured; write bools"
+                )
             if isinstance(kind, ArrayType) and kind.writeable and overlaps_itself(kind):
                 raise refuse(
                     "a write to an array in which several elements share memory cannot be "

@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from fxc.ir.graph import Value
 from fxc.ir.types import ArrayType
 
-from . import advanced, joining, masked, parts, shaping, sorting
+from . import advanced, joining, masked, memory, parts, shaping, sorting
 from .flags import Flags
 from .flat import TracedFlat
 from .indexing import IndexArrays, Place, apply_steps, assign, assign_element, locate
@@ -23,8 +24,6 @@ from .ufunc_methods import array_ufunc
 from .ufuncs import BINARY, COMPARISONS, UNARY, binary, call_ufunc, unary, write_in_place
 
 _REFUSED = {
-    "view": "use x.astype(dtype), or compute on the bits outside of the compiled function",
-    "resize": "make a new array with np.zeros and copy",
     "setflags": "set flags outside of the compiled function",
     "tofile": "write files outside of the compiled function",
     "tobytes": "convert outside of the compiled function",
@@ -44,7 +43,7 @@ _REFUSED = {
 class TracedArray(TracedValue):
     """Stands for an ``np.ndarray``: each operation on it is recorded in the graph."""
 
-    __slots__ = ("_place",)
+    __slots__ = ("_original", "_place")
     __array_priority__ = 1000.0
     # Which view of which array this is, for ``x[i] += v``, see __setitem__; a part by its name.
     _place: tuple[Any, Place | str] | None
@@ -66,6 +65,12 @@ class TracedArray(TracedValue):
         from .protocol import array_function  # the table's functions work on traced arrays
 
         return array_function(function, args, kwargs)
+
+    @property
+    def _object(self) -> Value:
+        """What the caller would get for this object; see ``memory``."""
+        original: Value = getattr(self, "_original", self._value)
+        return original
 
     # -------------------------------------------------------- what it is
 
@@ -211,7 +216,7 @@ class TracedArray(TracedValue):
         raise AttributeError(f"'numpy.ndarray' object has no attribute {name!r}")
 
     def __setattr__(self, name: str, value: Any) -> None:
-        if name in ("_value", "_place"):
+        if name in ("_value", "_place", "_original"):
             object.__setattr__(self, name, value)
             return
         if name in ("real", "imag"):
@@ -225,6 +230,9 @@ class TracedArray(TracedValue):
             raise AttributeError(f"'numpy.ndarray' object has no attribute {name!r}")
         if name == "flat":
             self.flat[...] = value
+            return
+        if name == "shape":
+            memory.set_shape(self, value)
             return
         raise refuse(f"an assignment to x.{name} cannot be captured; use x[...] = v, or x.reshape")
 
@@ -296,6 +304,12 @@ class TracedArray(TracedValue):
     def reshape(self, *shape: Any, order: str = "C", copy: Any = None) -> Any:
         wanted = shape[0] if len(shape) == 1 else shape
         return shaping.reshape(self, wanted, order, copy)
+
+    def view(self, dtype: Any = None, type: Any = None) -> Any:
+        return memory.view(self._value, dtype, type)
+
+    def resize(self, *new_shape: Any, refcheck: bool = True) -> None:
+        memory.resize(self, *new_shape, refcheck=refcheck)
 
     def ravel(self, order: str = "C") -> Any:
         return shaping.ravel(self, order)

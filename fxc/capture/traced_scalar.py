@@ -12,6 +12,7 @@ from fxc.ir.graph import Literal
 from fxc.ir.symbols import guard
 from fxc.ir.types import ArrayType, ScalarType
 
+from . import memory
 from .operands import Traced, TracedValue, operand, record, wrap
 from .python_numbers import arithmetic, rounded, to_int, to_python
 from .reductions import reduce
@@ -205,6 +206,7 @@ _NUMPY_METHODS: dict[str, Callable[..., Any]] = {
     "astype": astype,
     "item": _item,
     "copy": lambda x, order="C": x,
+    "view": lambda x, dtype=None, type=None: memory.view(x._value, dtype, type),
     "conj": lambda x: call_ufunc("conjugate", x),
     "conjugate": lambda x: call_ufunc("conjugate", x),
     **{

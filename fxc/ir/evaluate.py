@@ -27,7 +27,7 @@ from .signature import (
     ViewStep,
 )
 from .symbols import Dim, Symbol, SymExpr
-from .types import ArrayType, ScalarType, Type, layout_model, normal_strides
+from .types import ArrayType, ScalarType, Type, layout_model, normal_strides, strided_empty
 
 KernelOf = Callable[[str], Callable[..., Any]]
 
@@ -353,10 +353,7 @@ def _laid_out(array: np.ndarray, strides: Sequence[int]) -> np.ndarray:
     if normal == normal_strides(array.shape, array.strides, array.itemsize):
         return array
     wanted = [symbols.evaluate(step, {}) for step in normal]
-    reaches = [step * (size - 1) for step, size in zip(wanted, array.shape, strict=True)]
-    before = -sum(reach for reach in reaches if reach < 0)
-    memory = np.empty(sum(map(abs, reaches)) + array.itemsize, np.uint8)
-    made: np.ndarray = np.ndarray(array.shape, array.dtype, memory, before, wanted)
+    made = strided_empty(array.dtype, array.shape, wanted)
     made[...] = array
     return made
 

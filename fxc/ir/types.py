@@ -194,6 +194,14 @@ def layout_model(dtype: np.dtype, order: Sequence[int]) -> np.ndarray:
     return as_strided(np.empty(1, dtype), (2,) + (1,) * (rank - 1), strides)
 
 
+def strided_empty(dtype: np.dtype, shape: Sequence[int], strides: Sequence[int]) -> np.ndarray:
+    """A new array with these strides, gaps and all; its elements are not set."""
+    reaches = [step * (size - 1) for step, size in zip(strides, shape, strict=True)]
+    before = -sum(reach for reach in reaches if reach < 0)
+    memory = np.empty(sum(map(abs, reaches)) + dtype.itemsize, np.uint8)
+    return np.ndarray(shape, dtype, memory, before, strides)
+
+
 def _magnitude(stride: Dim) -> Dim:
     return -stride if guard(stride, "<", 0) else stride
 

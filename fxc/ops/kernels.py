@@ -15,10 +15,13 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
+from numpy.lib.stride_tricks import as_strided
 
 from fxc.ir.graph import ArrayConstant, SliceSpec
+from fxc.ir.types import strided_empty
 
 from . import ufunc_methods
+from .metas.views import rows_of
 from .table import TABLE, Operator
 
 Kernel = Callable[..., Any]
@@ -140,10 +143,7 @@ def strided_copy(array: Any) -> np.ndarray:
     array = np.asarray(array)
     if array.flags.c_contiguous:
         return np.array(array)
-    low = sum(s * (n - 1) for s, n in zip(array.strides, array.shape, strict=True) if s < 0)
-    high = sum(s * (n - 1) for s, n in zip(array.strides, array.shape, strict=True) if s > 0)
-    buffer = np.empty(high - low + array.itemsize, np.uint8)
-    copy: np.ndarray = np.ndarray(array.shape, array.dtype, buffer, -low, array.strides)
+    copy = strided_empty(array.dtype, array.shape, array.strides)
     np.copyto(copy, array)
     return copy
 
@@ -165,7 +165,8 @@ def _scattering(view: Kernel) -> Kernel:
     def kernel(x: Any, source: Any, *rest: Any) -> np.ndarray:
         result = _unshared(x)
         region = view(result, *rest)
-        region.flags.writeable = True  # the inverse of a read-only view writes all the same
+        if not region.flags.writeable:
+            region.flags.writeable = True  # the inverse of a read-only view writes all the same
         region[...] = source
         return result
 
@@ -190,6 +191,47 @@ def _python_slice(spec: SliceSpec | Sequence[int]) -> slice:
     if start < 0:  # a negative step that starts before the first element: nothing
         return slice(0, 0, step)
     return slice(start, stop if stop >= 0 else None, step)
+
+
+def _bitcast(x: Any, dtype: np.dtype) -> Any:
+    return x.view(dtype)
+
+
+def _reinterpret(x: Any, dtype: np.dtype) -> Any:
+    return strided_copy(x.view(dtype)) if isinstance(x, np.ndarray) else x.view(dtype)
+
+
+def _regroup_bytes_copy(x: np.ndarray, dtype: np.dtype) -> np.ndarray:
+    """Of an array that lies otherwise than NumPy's, too."""
+    is_dense = x.shape[-1] == 1 or x.strides[-1] == x.itemsize
+    return strided_copy((x if is_dense else np.array(x, order="C")).view(dtype))
+
+
+def _regroup_bytes_scatter(x: np.ndarray, source: Any, dtype: np.dtype) -> np.ndarray:
+    result = _unshared(x)
+    bytes_ = np.empty((*x.shape[:-1], x.shape[-1] * x.itemsize // dtype.itemsize), dtype)
+    bytes_[...] = source
+    result[...] = bytes_.view(x.dtype)
+    return result
+
+
+def _as_strided(
+    x: np.ndarray, shape: Sequence[int], steps: Sequence[int], writeable: bool
+) -> np.ndarray:
+    rows = rows_of(steps, x.ndim, len(shape))
+    strides = [
+        sum(row[axis] * stride for row, stride in zip(rows, x.strides, strict=True))
+        for axis in range(len(shape))
+    ]
+    return as_strided(x, shape, strides, writeable=writeable)
+
+
+def _as_strided_scatter(
+    x: np.ndarray, source: Any, shape: Sequence[int], steps: Sequence[int], writeable: bool
+) -> np.ndarray:
+    result = _unshared(x)
+    _as_strided(result, shape, steps, writeable=True)[...] = source
+    return result
 
 
 def _slice(x: np.ndarray, index: tuple[SliceSpec, ...]) -> Any:
@@ -454,6 +496,13 @@ _KERNELS: dict[str, Kernel] = {
     "nonzero": _nonzero,
     "median": _median,
     "broadcast": _broadcast,
+    "bitcast": _bitcast,
+    "regroup_bytes": _bitcast,
+    "regroup_bytes_copy": _regroup_bytes_copy,
+    "regroup_bytes_scatter": _regroup_bytes_scatter,
+    "reinterpret": _reinterpret,
+    "as_strided": _as_strided,
+    "as_strided_scatter": _as_strided_scatter,
     "copy_": _copy_,
     "astype": _astype,
     "zeros": _zeros,

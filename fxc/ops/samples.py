@@ -351,6 +351,22 @@ def _parts() -> Iterator[Make]:
                 yield lambda c=code, s=shape, v=vary: (v(filled(np.dtype(c), s)),)  # type: ignore[misc]
 
 
+def _recast(has_room: Callable[[int, int], bool]) -> Callable[[], Iterator[Make]]:
+    """Arrays with each dtype to take their bytes for, of fitting sizes."""
+
+    def arguments() -> Iterator[Make]:
+        for old, new in itertools.product(DTYPES, DTYPES):
+            if _BOOL not in (old, new) and has_room(old.itemsize, new.itemsize):
+                for vary in (np.asarray, _fortran, _spread, _turned):
+                    yield lambda o=old, n=new, v=vary: (v(filled(o, (3, 16))), n)  # type: ignore[misc]
+
+    return arguments
+
+
+_same_sizes = _recast(lambda old, new: old == new)
+_other_sizes = _recast(lambda old, new: old != new)
+
+
 def _numbers_with_parts() -> Iterator[Make]:
     for value in (1 - 2j, np.complex64(1 - 2j), np.complex128(complex(-0.0, np.nan))):
         yield lambda v=value: (v,)  # type: ignore[misc]
@@ -633,6 +649,13 @@ _BY_NAME: dict[str, Callable[[], Iterator[Make]]] = {
     "nonzero": _literally((np.array([True, False, True]), 2), (np.array([[0, 2], [3, 0]]), 2)),
     "median": _literally((np.array([3.0, 1.0]),), (np.array([[1, 2], [4, 8]]),)),
     "real": _parts,
+    "bitcast": _same_sizes,
+    "reinterpret": _same_sizes,
+    "regroup_bytes": _other_sizes,
+    "as_strided": _chain(
+        _over(((2, 3), (1, 1), True), ((3,), (1,), False), ((2, 2), (2, 1), True), shape=(4,)),
+        _over(((2, 3, 2, 2), (1, 0, 1, 0, 0, 1, 0, 1), False), shape=(3, 4)),
+    ),
     "imag": _parts,
     "zeros": _shaped(),
     "ones": _shaped(),

@@ -207,6 +207,7 @@ ROWS: tuple[Row, ...] = (
     row("clip(Array x, Array? low, Array? high) -> Array", Tag.COMPOSITE, np.clip),
     row("astype(Array x, DType dtype, *, str casting, str order) -> Array", P),
     row("copy(Array x, *, str order) -> Array", P, np.copy),
+    row("reinterpret(Array x, DType dtype) -> Array", P),  # as ``bitcast``, of an element
     row("item(Array x) -> Array", P, read_item),  # the scalar that ``x[()]`` reads from rank 0
     # Python's own numbers, see Note [Operators of Python numbers]
     *(
@@ -229,6 +230,11 @@ ROWS: tuple[Row, ...] = (
     row("diagonal(Array(a) x, int offset, int axis1, int axis2) -> Array(a)", V, np.diagonal),
     row("real(Array(a) x) -> Array(a)", V, np.real),  # of complex arrays only
     row("imag(Array(a) x) -> Array(a)", V, np.imag),
+    # the bytes as another dtype: of the same size, and of another one (the last axis regroups)
+    row("bitcast(Array(a) x, DType dtype) -> Array(a)", V),
+    row("regroup_bytes(Array(a) x, DType dtype) -> Array(a)", V),
+    # steps: for each axis of x one for each axis of the view, in elements
+    row("as_strided(Array(a) x, Sym[] shape, Sym[] steps, *, bool writeable) -> Array(a)", V),
     # index arrays, see Note [Index arrays]
     row("wrap_index(Array index, Sym size, *, int axis) -> Array", P, raises=True),
     row(

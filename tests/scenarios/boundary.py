@@ -342,6 +342,13 @@ def entry_replaced(x, table):
     x *= 2
 
 
+@effects("`x.shape = …` of an argument")
+def shape_assigned(x):
+    x.shape = (-1, 2)
+    x += 1
+    return x[1:]
+
+
 @effects(
     "an attribute is replaced: `model.u = …`",
     arguments=lambda x: (SimpleNamespace(u=x, n=0),),

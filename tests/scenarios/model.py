@@ -29,18 +29,13 @@ class Eager:
 
 
 @dataclass(frozen=True)
-class Pending:
-    """Whether the call is captured is not settled yet; it is NumPy's either way."""
-
-
-@dataclass(frozen=True)
 class Absent:
     """There is no such case, for this reason."""
 
     reason: str
 
 
-Difference = Refused | Eager | Pending | Absent
+Difference = Refused | Eager | Absent
 Arguments = Callable[[np.ndarray], tuple[Any, ...]]
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from tests.outcomes import Outcome, differences, leaves, run
 
 from .layouts import arguments, program
-from .model import LAYOUTS, Absent, Eager, Pending, Refused, Scenario
+from .model import LAYOUTS, Absent, Eager, Refused, Scenario
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "semantics.md"
 
@@ -35,7 +35,6 @@ Where a program writes to its arguments, it is run on read-only ones, too.
 | raises | raises NumPy's exception, having written what NumPy had written by then |
 | plain | runs as plain NumPy, which the logger `fxc` says; the note has the reason |
 | refused | runs as plain NumPy with a `CaptureWarning`; `fullgraph=True` raises a `CaptureError` with the words of the note |
-| … | is being worked on: as NumPy, compiled or not |
 | – | does not exist |
 
 No mark means another result: there are no known differences but the sign and payload of nans,
@@ -83,8 +82,6 @@ def _mark(scenario: Scenario, layout: str) -> str:
             return "plain"
         case Refused():
             return "refused"
-        case Pending():
-            return "…"
         case _:
             assert_never(expected)
 

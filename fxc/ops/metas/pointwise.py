@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from fxc.ir.errors import InternalError
 from fxc.ir.graph import Literal
 from fxc.ir.types import ArrayType, ScalarType, Type
 
@@ -74,6 +75,16 @@ def astype(x: Operand, dtype: np.dtype[Any], casting: str, order: str) -> Type:
     return ArrayType(dtype, kind.shape, copied_strides(kind, order, dtype.itemsize))
 
 
+def reinterpret(x: Operand, dtype: np.dtype[Any]) -> Type:
+    """The bytes of each element as another dtype of the same size, in the layout of ``x``."""
+    kind = type_of(x)
+    if kind.dtype.itemsize != dtype.itemsize:
+        raise InternalError(f"{kind} has elements of another size than {dtype}")
+    if isinstance(kind, ScalarType):
+        return ScalarType(dtype)
+    return ArrayType(dtype, kind.shape, kind.strides)
+
+
 def check_cast(kind: Type, dtype: np.dtype[Any], casting: Any) -> None:
     """Raise NumPy's ``TypeError`` if the cast is not allowed."""
     if casting == "unsafe" or kind.dtype == dtype:
@@ -85,4 +96,4 @@ def check_cast(kind: Type, dtype: np.dtype[Any], casting: Any) -> None:
         raise TypeError(f"Cannot cast {kind.dtype!r} to {dtype!r} by the rule {casting!r}")
 
 
-METAS: dict[str, Callable[..., Any]] = {"copy": copy, "astype": astype}
+METAS: dict[str, Callable[..., Any]] = {"copy": copy, "astype": astype, "reinterpret": reinterpret}

@@ -6,9 +6,9 @@ NumPy gives that back.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -31,6 +31,7 @@ from .shapes import (
 )
 
 View = Callable[..., Type]
+T = TypeVar("T")
 
 
 def _as_array(x: Operand) -> ArrayType:
@@ -221,9 +222,77 @@ def part(x: Operand) -> Type:
     return replace(parts, writeable=kind.writeable)
 
 
+def bitcast(x: Operand, dtype: np.dtype) -> Type:
+    """``x.view(dtype)`` with elements of the same size."""
+    kind = _as_array(x)
+    if kind.dtype.itemsize != dtype.itemsize:
+        raise InternalError(f"{kind} has elements of another size than {dtype}")
+    return replace(array_type(dtype, kind.shape, kind.strides), writeable=kind.writeable)
+
+
+def regroup_bytes(x: Operand, dtype: np.dtype) -> Type:
+    """``x.view(dtype)`` with elements of another size: along the last axis, without gaps."""
+    kind = _as_array(x)
+    if kind.rank and not _ends_dense(kind):
+        raise ValueError(
+            "To change to a dtype of a different size, the last axis must be contiguous"
+        )
+    shape = _regrouped(kind, dtype)
+    strides = [*kind.strides[:-1], dtype.itemsize]
+    return _view(replace(kind, dtype=dtype), shape, strides, writeable=kind.writeable)
+
+
+def _regroup_bytes_copy(x: Operand, dtype: np.dtype) -> Type:
+    """Of an array that lies otherwise too: it may stand for one that had no gaps."""
+    kind = _as_array(x)
+    if _ends_dense(kind):
+        return regroup_bytes(x, dtype)
+    return array_type(dtype, _regrouped(kind, dtype))
+
+
+def _ends_dense(kind: ArrayType) -> bool:
+    """Whether the elements along the last axis lie without gaps."""
+    dense = guard(kind.strides[-1], "==", kind.dtype.itemsize) or is_one(kind.shape[-1])
+    return dense or any(guard(size, "==", 0) for size in kind.shape)
+
+
+def _regrouped(kind: ArrayType, dtype: np.dtype) -> list[Dim]:
+    """The shape of an array whose bytes are taken for elements of another size."""
+    if not kind.rank:
+        raise ValueError(
+            "Changing the dtype of a 0d array is only supported if the itemsize is unchanged"
+        )
+    size = kind.shape[-1] * kind.dtype.itemsize
+    if dtype.itemsize > kind.dtype.itemsize and not guard(size % dtype.itemsize, "==", 0):
+        raise ValueError(
+            "When changing to a larger dtype, its size must be a divisor of the total size in "
+            "bytes of the last axis of the array."
+        )
+    return [*kind.shape[:-1], size // dtype.itemsize]
+
+
+def as_strided(x: Operand, shape: tuple[Dim, ...], steps: tuple[Dim, ...], writeable: bool) -> Type:
+    """A view whose element at ``i`` is ``x[s @ i]``, for the matrix ``s`` whose rows, one for each
+    axis of ``x``, follow each other in ``steps``. What it reaches has been checked.
+    """
+    kind = _as_array(x)
+    rows = rows_of(steps, kind.rank, len(shape))
+    strides: list[Dim] = [0] * len(shape)
+    for row, stride in zip(rows, kind.strides, strict=True):
+        strides = [total + step * stride for total, step in zip(strides, row, strict=True)]
+    return _view(kind, list(shape), strides, writeable=writeable and kind.writeable)
+
+
+def rows_of(steps: Sequence[T], rows: int, columns: int) -> list[tuple[T, ...]]:
+    """The rows of the matrix that follow each other in ``steps``."""
+    if len(steps) != rows * columns:
+        raise InternalError(f"{len(steps)} steps for {rows} by {columns} axes")
+    return [tuple(steps[row * columns : (row + 1) * columns]) for row in range(rows)]
+
+
 def copy_meta(op: Operator, view: View) -> View:
     """The meta of ``x_copy``: an array of its own with the strides the view would have."""
-    of_copy = _reshape_copy if op.group == "reshape" else view
+    of_copy = _COPIES.get(op.group, view)
 
     def meta(x: Operand, *rest: Any) -> Type:
         kind = of_copy(_as_array(x), *rest)  # of a scalar too the copy is an array
@@ -235,7 +304,7 @@ def copy_meta(op: Operator, view: View) -> View:
 
 def scatter_meta(op: Operator, view: View) -> View:
     """The meta of ``x_scatter``: the base, after something was written to a view of it."""
-    of_copy = _reshape_copy if op.group == "reshape" else view
+    of_copy = _COPIES.get(op.group, view)
 
     def meta(x: Operand, source: Operand, *rest: Any) -> Type:
         check_assignable(type_of(source).shape, of_copy(x, *rest).shape)
@@ -261,6 +330,9 @@ def check_assignable(source: tuple[Dim, ...], target: tuple[Dim, ...]) -> None:
         )
 
 
+# Of copies that there are where the strides allow no view.
+_COPIES: dict[str, View] = {"reshape": _reshape_copy, "regroup_bytes": _regroup_bytes_copy}
+
 METAS: dict[str, View] = {
     "slice": slice_,
     "select": select,
@@ -274,4 +346,7 @@ METAS: dict[str, View] = {
     "diagonal": diagonal,
     "real": part,
     "imag": part,
+    "bitcast": bitcast,
+    "regroup_bytes": regroup_bytes,
+    "as_strided": as_strided,
 }
