@@ -93,7 +93,7 @@ def output_leaf(outside: Outside, leaf: Any) -> CapturedLeaf:
         return ScalarLeaf(leaf._operand()) if counted_in(leaf._dim) else DimLeaf(leaf._dim)
     leaf = settled(leaf)
     if isinstance(leaf, TracedValue):
-        value = getattr(leaf, "_object", leaf._value)
+        value = leaf._object
         outside.session.check_alive(value)
         if value in outside.session.alternatives:
             raise refuse(
@@ -159,7 +159,7 @@ class EpilogueBuilder:
             number = self._leaf(x.number)
             return f"({number} if {self._leaf(x.flag)} else {number}.item())"
         if isinstance(x, TracedValue):
-            return self._traced(x._value)
+            return self._traced(x._object)
         if isinstance(x, Traced):
             return self._leaf(x)
         if isinstance(x, Counted | Bounded):

@@ -151,6 +151,8 @@ def set_shape(x: TracedArray, shape: Any) -> None:
             "Incompatible shape for in-place modification. Use `.reshape()` to make a copy with "
             "the desired shape."
         )
+    if x._value in current().alternatives:
+        raise refuse("the shape of one array or another cannot be set; use x.reshape")
     x._original = x._object
     current().reshaped[x._original] = x
     x._value = record("reshape", x._value, wanted)._value

@@ -48,6 +48,11 @@ class TracedValue(Traced):
     def _operand(self) -> Operand:
         return self._value
 
+    @property
+    def _object(self) -> Value:
+        """What the caller would get for this."""
+        return self._value
+
 
 def settled(x: Any) -> Any:
     """``x``, or the array that it stands for: what is read by a mask is one when it is needed."""

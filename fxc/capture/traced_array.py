@@ -68,7 +68,7 @@ class TracedArray(TracedValue):
 
     @property
     def _object(self) -> Value:
-        """What the caller would get for this object; see ``memory``."""
+        """Of another shape than what it shows, if the program has set that; see ``memory``."""
         original: Value = getattr(self, "_original", self._value)
         return original
 
