@@ -395,7 +395,72 @@ def until_small(x, n):
     return found, k
 
 
+def until_settled(x, n):
+    u, v, e = x, x * 1, 1.0
+    while e > 1e-3 * (n + 1):
+        v[1:-1] = 0.3 * (u[:-2] + u[2:])
+        e = abs(u - v).max()
+        u, v = v, u
+    return u, e
+
+
+def endless(x, n):
+    u, v, k = x, x * 2, 0
+    while True:
+        v[1:-1] = 0.3 * (u[:-2] + u[2:])
+        u, v = v, u
+        k += 1
+        if abs(u - v).max() < 1e-3 or k > n:
+            break
+    return v, k
+
+
+def round_of_three(x, n):
+    u, v, w, k = x, x * 2, x * 3, 0
+    while k < n:
+        w[1:-1] = 0.3 * (u[:-2] + v[2:])
+        u, v, w = v, w, u
+        k += 1
+    return v, u
+
+
+def with_others(x, n):
+    u, v, k, t = x, x * 2, 0, x + 1
+    while k < n:
+        t = u * v
+        v[1:-1] = t[:-2] + u[2:]
+        u, v = v, u
+        k += 1
+        if t[0] > 5:
+            t = t * 0.5
+    return u, t
+
+
+def at_depth(x, n):
+    u, v, k = x, x * 2, 0
+    for j in range(6):
+        k = 0
+        while k < j + n:
+            v[j % 3] = u[0] + 1
+            u, v = v, u
+            k += 1
+        u[0] += k
+    return u, v
+
+
+def not_in_the_third(x, n):
+    u, v, k = x, x * 2, 0
+    while k < n and x[3] > 0:
+        v[1:-1] = u[:-2] + u[2:]
+        k += 1
+        if k == 3:
+            continue
+        u, v = v, u
+    return u, v, k
+
+
 LOOPS = [
+    *(until_settled, endless, round_of_three, with_others, at_depth, not_in_the_third),
     *(by_parity, behind, best, best_written, to_a_bound, swap_and_break, swap_at_times, once),
     *(argument, three_round, counted_down, five_round, inner, recurrence, until_small),
 ]

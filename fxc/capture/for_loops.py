@@ -16,13 +16,11 @@ from .sliding import Sliding
 from .structured import (
     INT,
     Recording,
-    array_of,
 )
 from .traced_int import TracedInt, decide_in_loops, wrap_dim
 
 FEW = 4  # iterations that Python runs in any case
 _MOST_RUNS = 5_000  # iterations that Python runs instead
-_MOST_NAMES = 4  # that go round
 
 
 class ForLoop(CapturedLoop):
@@ -169,22 +167,8 @@ class ForLoop(CapturedLoop):
 
     def _permuted(self, after: list[Any]) -> bool:
         """Whether arrays have changed their names: then the body is run until they are back."""
-        starts = [array_of(x) for x in self.state]
-        source: dict[int, int] = {}
-        for place, x in enumerate(after):
-            value = array_of(x)
-            if self.names[place] in self._at_head and value is not None and value in starts:
-                source[place] = starts.index(value)
-        moved = {place: other for place, other in source.items() if place != other}
-        if not moved or set(moved) != set(moved.values()) or not self._runs:
-            return False
-        if self._stop is not None:
-            return False
-        every, now = 1, dict(moved)
-        while any(place != other for place, other in now.items()):
-            now = {place: moved[other] for place, other in now.items()}
-            every += 1
-        if every > _MOST_NAMES:
+        every, _ = self._order(after)
+        if every == 1 or not self._runs or self._stop is not None:
             return False
         if not guard(self._over.count - self._first, ">=", every):
             self._run_by_python(self._over.item(k) for k in self._indices(self._first))

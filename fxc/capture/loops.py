@@ -34,6 +34,7 @@ from .structured import (
 )
 
 _MOST_PASSES = 8
+_MOST_NAMES = 4  # that go round
 
 
 class CapturedLoop(Statement):
@@ -64,6 +65,7 @@ class CapturedLoop(Statement):
         self._pairs: set[tuple[str, str]] = set()  # which may hold one array of an iteration
         self._met: set[tuple[str, str]] = set()  # those of this pass
         self._sliding: dict[str, Sliding] = {}
+        self._round = frozenset[str]()  # names that arrays change, to be back after some rounds
         self._region: Recording | None = None
         self._params: dict[str, list[Value]] = {}
         self._mixed: dict[str, tuple[Any, ...]] = {}  # types of numbers that become mixed
@@ -176,7 +178,9 @@ class CapturedLoop(Statement):
         before = dict(self._held), set(self._pairs), set(self._sliding)
         for name, start, seen, x in zip(self.names, self.state, self._seen, after, strict=True):
             value, first = array_of(x), array_of(start)
-            if name not in self._at_head or is_same(seen, x) or value is None or first is None:
+            if name not in self._at_head or is_same(seen, x) or name in self._round:
+                continue
+            if value is None or first is None:
                 continue
             if value in self.session.bases:
                 self._slide(name, seen, value)
@@ -199,6 +203,27 @@ class CapturedLoop(Statement):
     def _may_slide(self, found: Sliding) -> bool:
         """Whether the position of a window follows from the number of iterations."""
         raise NotImplementedError
+
+    def _order(self, after: list[Any]) -> tuple[int, frozenset[str]]:
+        """After how many iterations the arrays that change their names are back, and the names; 1
+        if there are none, or too many, or that is not all they do.
+        """
+        starts = [array_of(x) for x in self.state]
+        source: dict[int, int] = {}
+        for place, x in enumerate(after):
+            value = array_of(x)
+            if self.names[place] in self._at_head and value is not None and value in starts:
+                source[place] = starts.index(value)
+        moved = {place: other for place, other in source.items() if place != other}
+        if not moved or set(moved) != set(moved.values()):
+            return 1, frozenset()
+        order, now = 1, dict(moved)
+        while any(place != other for place, other in now.items()):
+            now = {place: moved[other] for place, other in now.items()}
+            order += 1
+        if order > _MOST_NAMES:
+            return 1, frozenset()
+        return order, frozenset(self.names[place] for place in moved)
 
     def _paired(self, after: list[Any]) -> set[tuple[str, str]]:
         """The variables that may hold one array of an iteration: two and two."""
@@ -225,6 +250,7 @@ class CapturedLoop(Statement):
             and not is_same(before, x)
             and before is not UNBOUND  # the body assigns it before it reads it
             and name not in self._sliding
+            and name not in self._round
             and (name not in self._params or joint_kinds(before, before) != joint_kinds(before, x))
         ]
 
@@ -268,9 +294,8 @@ class CapturedLoop(Statement):
                 results += self._given(region, name, x, kinds, results)
                 if not carried:
                     self._params[name] = region.params(kinds, [None] * len(kinds))
-            if carried and name in self._held:
-                before = array_of(start)
-                assert before is not None
+            before = array_of(start)
+            if before is not None and name in self._held:
                 init += self._held[name].first_parts(self.session, before)
             elif carried:
                 init += parts_of(start, kinds)

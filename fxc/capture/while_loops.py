@@ -11,15 +11,20 @@ from fxc.ir.graph import Literal, Operand
 from fxc.ir.symbols import Dim, hint, symbol
 from fxc.ir.types import ScalarType
 
+from .arms import Either, record_cond
 from .loop_guards import check_guards
 from .loops import CapturedLoop
 from .operands import operand
 from .sliding import Sliding, trips
 from .structured import (
     INT,
+    UNBOUND,
     Recording,
     flag_of,
     going_on,
+    is_same,
+    joint_kinds,
+    of_parts,
 )
 from .traced_int import wrap_dim
 from .traced_scalar import TracedScalar
@@ -42,6 +47,10 @@ class WhileLoop(CapturedLoop):
         self._apart = False
         self._stopped: Any = False
         self._unless: Recording | None = None  # where the test is run if the body has not stopped
+        self._every = 1  # iterations that the body stands for, see _rounds
+        # Those that have been recorded: whether there is a next one, the variables then, and where
+        # the next one is recorded.
+        self._rounds: list[tuple[Operand, list[Any], Recording]] = []
 
     @property
     def runs(self) -> bool:
@@ -52,7 +61,7 @@ class WhileLoop(CapturedLoop):
         return None if self._index is None else self._counter
 
     def _may_slide(self, found: Sliding) -> bool:
-        return self._first is True and self._stop is None
+        return self._first is True and self._stop is None and self._every == 1
 
     @property
     def fallback(self) -> frozenset[str]:
@@ -75,6 +84,9 @@ class WhileLoop(CapturedLoop):
             if type(self._stopped) is not bool:
                 self._unless = Recording(self.session)
                 self._unless.enter()
+            return tuple(self._after)
+        if self._phase == "next round":
+            self._phase = "body"
             return tuple(self._after)
         if self._phase != "body":
             return tuple(self.state)
@@ -128,8 +140,20 @@ class WhileLoop(CapturedLoop):
         region = self._region
         assert region is not None
         going = self._goes_on(found)
+        if len(self._rounds) + 1 < self._every:
+            self._rounds.append((going, self._after, Recording(self.session)))
+            self._rounds[-1][-1].enter()
+            self._phase = "next round"
+            return
+        while self._rounds:
+            going = self._joined(going)
         region.leave()
         self._forget(self._after)
+        if self._every == 1:
+            self._every, self._round = self._order(self._after)
+            if self._every > 1:
+                self._phase = "body"
+                return
         if self._changed(self._after):
             self._phase = "body"
             return
@@ -161,6 +185,33 @@ class WhileLoop(CapturedLoop):
         check_guards(region.guards, None, 0, 0)
         self._finish(names, outputs[1:], results, None)
         self._phase = "done"
+
+    def _joined(self, going: Operand) -> Operand:
+        """End the region of the last round, which is run only if there was a next iteration.
+
+        Gives whether there is another one behind it.
+        """
+        test, before, arm = self._rounds.pop()
+        arm.leave()
+        other = Recording(self.session)
+        with other:
+            pass
+        values: list[Either] = [((ScalarType(np.dtype(bool)),), of_parts([going]), np.False_)]
+        places = []
+        for place, name in enumerate(self.names):
+            left, right = self._after[place], before[place]
+            if name not in self._at_head | self._behind:
+                self._after[place] = UNBOUND
+            elif not is_same(left, right):
+                kinds = joint_kinds(left, right)
+                if kinds is None:
+                    raise self.differs(name, left, right, "after an even iteration, else")
+                places.append(place)
+                values.append((kinds, left, right))
+        flag, *made = record_cond(self.session, test, (arm, other), values)
+        for place, x in zip(places, made, strict=True):
+            self._after[place] = x
+        return operand(flag)
 
     def _close_counted(self, region: Recording, found: Any) -> None:
         """The end of a loop in which arrays slide. See Note [Sliding views]."""
