@@ -43,6 +43,7 @@ from .loops import (
     Program,
 )
 from .masked import check_count
+from .products import dot_copies
 from .python_rules import FAILS
 from .reductions import reduction, scan
 from .writes import aim, finish, free_target, join, scatter, store, whole
@@ -312,12 +313,15 @@ def _is_stretched(context: Context, value: Value) -> bool:
 
 
 def contraction(context: Context, node: Node) -> None:
-    """A matrix product: NumPy's own inner loop (BLAS) on strided operands."""
+    """A matrix product: NumPy's own inner loop (BLAS) on strided operands, or on the copies of
+    them that ``np.dot`` makes.
+    """
     dtype = node.output.type.dtype
     names = []
     for operand in node.args[:2]:
         name = context.as_buffer(operand)
-        if context.buffers[name].dtype != dtype:
+        buffer = context.buffers[name]
+        if buffer.dtype != dtype or (node.op == "dot" and dot_copies(buffer)):
             kind = operand.type
             strides = c_strides(kind.shape, dtype.itemsize)
             cast = context.add_buffer(dtype, kind.shape, strides)

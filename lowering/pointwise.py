@@ -30,7 +30,11 @@ def weight(node: Node) -> int:
 
 def loop_name(node: Node) -> str:
     """The entry of ``SCALAR_RULES`` for the node's loop; a name of its own for one NumPy loop."""
-    return "power_by_one" if node.op == "power" and _has_one_exponent(node) else node.op
+    if node.op != "power":
+        return node.op
+    if all(isinstance(operand.type, ScalarType) for operand in node.args):
+        return "power_of_scalars"
+    return "power_by_one" if _has_one_exponent(node) else "power"
 
 
 def _has_one_exponent(node: Node) -> bool:

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from .llvm_text import Lanes
+from .scalar_power import power_of_scalars
 from .scalar_rules import BOOL, F64, I64, NUMPY_RULES, DTypes, Emit, ScalarRule, cast, cast_types
 
 LOWEST = -(2**63)
@@ -161,7 +162,7 @@ def _powers(code: Lanes, x: str, y: str) -> tuple[str, str]:
 
 def _power(code: Lanes, args: Sequence[str], dtypes: DTypes, result: np.dtype) -> str:
     if dtypes[0].kind == "f":
-        return code.library("pow", args)
+        return power_of_scalars(code, args)
     return _powers(code, args[0], args[1])[0]
 
 

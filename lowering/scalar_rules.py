@@ -15,6 +15,7 @@ import numpy as np
 from fxc.ir.records import frozen
 
 from .llvm_text import Lanes
+from .scalar_power import power_of_scalars
 from .vector_math import FUNCTIONS
 
 DTypes = tuple[np.dtype, ...]
@@ -244,6 +245,12 @@ def _fmod(code: Lanes, args: Sequence[str], dtypes: DTypes, result: np.dtype) ->
 
 def _power(code: Lanes, args: Sequence[str], dtypes: DTypes, result: np.dtype) -> str:
     return code.math("pow", dtypes[0], args)
+
+
+def _power_of_scalars(code: Lanes, args: Sequence[str], dtypes: DTypes, result: np.dtype) -> str:
+    if dtypes[0] == F64:
+        return power_of_scalars(code, args)
+    return _power(code, args, dtypes, result)
 
 
 def _power_by_one(code: Lanes, args: Sequence[str], dtypes: DTypes, result: np.dtype) -> str:
@@ -512,6 +519,7 @@ NUMPY_RULES: dict[str, ScalarRule] = {
     "fused_multiply_add": ScalarRule(_fused_multiply_add),  # of complex_rules; no operator
     "power": ScalarRule(_power, cost=60, supports=_supports_power),
     "power_by_one": ScalarRule(_power_by_one, cost=72, supports=_supports_power),
+    "power_of_scalars": ScalarRule(_power_of_scalars, cost=60, supports=_supports_power),
     "float_power": ScalarRule(_power, cost=60, supports=_supports_power),
     "negative": ScalarRule(_negative),
     "positive": ScalarRule(_identity, cost=0),

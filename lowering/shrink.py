@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from fxc.ir.symbols import Dim, symbol
 
-from .accesses import Block, accesses
+from .accesses import Access, Block, accesses
 from .loops import (
     Accumulate,
+    Buffer,
     Compute,
     Index,
     Load,
@@ -20,7 +22,6 @@ from .loops import (
     Store,
     atoms_read,
     blocks_of,
-    walk,
     with_blocks,
 )
 
@@ -76,64 +77,69 @@ def _names_read(stmt: Stmt) -> Iterator[str]:
 
 def shrink(program: Program) -> Program:
     """Drop the dims of temporaries that only the iterations of one loop use."""
-    return _shrink_block(program, program.body)
+    times = Counter(a.storage for stmt in program.body for a in accesses(program, stmt))
+    buffers = dict(program.buffers)
+    body = _shrink_block(program, program.body, times, buffers)
+    return replace(program, buffers=buffers, body=body)
 
 
-def _shrink_block(program: Program, block: Block) -> Program:
+def _shrink_block(
+    program: Program, block: Block, times: Mapping[str, int], buffers: dict[str, Buffer]
+) -> Block:
+    """The block with fewer indices; ``buffers`` changes alike. ``times`` counts the accesses of
+    each storage in the whole program.
+    """
+    made: list[Stmt] = []
     for stmt in block:
-        if not isinstance(stmt, Loop):
-            for inner in blocks_of(stmt):
-                program = _shrink_block(program, inner)
+        if isinstance(stmt, Loop):
+            dims = _dims_of_one_iteration(program, stmt, times)
+            if dims:
+                stmt = _without_indices(stmt, dims)
+                buffers.update((name, _without_dim(buffers[name], dims[name])) for name in dims)
+        inner = tuple(_shrink_block(program, b, times, buffers) for b in blocks_of(stmt))
+        made.append(with_blocks(stmt, inner) if inner else stmt)
+    return tuple(made)
+
+
+def _dims_of_one_iteration(
+    program: Program, loop: Loop, times: Mapping[str, int]
+) -> dict[str, int]:
+    """Temporaries that only this loop uses, with a dim that is its counter everywhere."""
+    here: dict[str, list[Access]] = {}
+    for access in accesses(program, loop):
+        here.setdefault(access.storage, []).append(access)
+    var, found = symbol(loop.var), {}
+    for name, places in here.items():
+        buffer = program.buffers[name]
+        if buffer.role != "temp" or buffer.storage != name or len(places) != times[name]:
             continue
-        for name in {a.buffer for a in accesses(program, stmt)}:
-            program = _shrink_in(program, stmt, name)
-        current = _find(program.body, stmt.var)
-        if current is not None:
-            program = _shrink_block(program, current.body)
-    return program
+        indices = [a.index for a in places if a.buffer == name and a.index is not None]
+        if len(indices) != len(places):
+            continue
+        dims = (d for d in range(len(indices[0])) if all(index[d] == var for index in indices))
+        dim = next(dims, None)
+        if dim is not None:
+            found[name] = dim
+    return found
 
 
-def _find(block: Block, var: str) -> Loop | None:
-    for stmt in walk(block):
-        if isinstance(stmt, Loop) and stmt.var == var:
-            return stmt
-    return None
-
-
-def _shrink_in(program: Program, loop: Loop, name: str) -> Program:
-    buffer = program.buffers[name]
-    if buffer.role != "temp" or buffer.storage != name:
-        return program
-    everywhere = [a for s in program.body for a in accesses(program, s) if a.storage == name]
-    here = [a for a in accesses(program, loop) if a.storage == name]
-    if len(here) != len(everywhere) or any(a.buffer != name or a.index is None for a in here):
-        return program
-    var = symbol(loop.var)
-    for dim in range(len(buffer.shape)):
-        if all(a.index is not None and a.index[dim] == var for a in here):
-            return _without_dim(program, name, dim)
-    return program
-
-
-def _without_dim(program: Program, name: str, dim: int) -> Program:
-    buffer = program.buffers[name]
+def _without_dim(buffer: Buffer, dim: int) -> Buffer:
     shape = buffer.shape[:dim] + buffer.shape[dim + 1 :]
     strides: list[Dim] = []
     step: Dim = buffer.dtype.itemsize
     for size in reversed(shape):
         strides.insert(0, step)
         step = step * size
-    buffers = {**program.buffers, name: replace(buffer, shape=shape, strides=tuple(strides))}
-    body = tuple(_drop_index(stmt, name, dim) for stmt in program.body)
-    return replace(program, buffers=buffers, body=body)
+    return replace(buffer, shape=shape, strides=tuple(strides))
 
 
-def _drop_index(stmt: Stmt, name: str, dim: int) -> Stmt:
+def _without_indices(stmt: Stmt, dims: Mapping[str, int]) -> Stmt:
     match stmt:
         case Load(buffer=buffer, index=index) | Store(buffer=buffer, index=index):
-            if buffer != name:
+            if buffer not in dims:
                 return stmt
+            dim = dims[buffer]
             return replace(stmt, index=index[:dim] + index[dim + 1 :])
         case _:
-            blocks = tuple(tuple(_drop_index(s, name, dim) for s in b) for b in blocks_of(stmt))
+            blocks = tuple(tuple(_without_indices(s, dims) for s in b) for b in blocks_of(stmt))
             return with_blocks(stmt, blocks)

@@ -804,7 +804,48 @@ def test_products_of_transposed_and_strided_operands(code: str) -> None:
     check(every, lambda: [a.copy(), b.copy(), v.copy(), np.zeros((10, 7), code)])
 
 
+@pytest.mark.parametrize("code", ["f8", "c16"])
+def test_dot_of_what_it_copies(code: str) -> None:
+    """``np.dot`` copies more operands than ``np.matmul`` does, and BLAS adds otherwise then."""
+
+    def every(a: Any, v: Any) -> list[Any]:
+        w = v[:13]
+        vectors = [w, w[::-1], v[:26:2], v[25::-2][:13], a[:13, 0], np.broadcast_to(v[0], (13,))]
+        matrices = [a[:17, :13], a[:13, :17].T, a[:17, :13][::-1], a[:34:2, :26:2], a[:34:2, :13]]
+        matrices += [
+            a[:17, :13][:, ::-1],
+            np.broadcast_to(w, (17, 13)),
+            np.asfortranarray(a)[:, :13],
+        ]
+        results = [np.dot(x, vectors[0]) for x in vectors] + [np.dot(vectors[1], vectors[2])]
+        results += [np.dot(x, vectors[0]) for x in matrices]
+        results += [np.dot(y, x.T) for x in matrices for y in vectors[1:3]]
+        return results + [np.dot(x, matrices[0].T) for x in matrices]
+
+    a, v = numbers((34, 26), code), numbers(26, code)
+    check(every, lambda: [a.copy(), v.copy()])
+
+
 # ---------------------------------------------------------------- scalars and promotion
+
+
+def test_powers_of_scalars() -> None:
+    """They are the C library's; a square of which is not always the nearest number."""
+
+    def every(x: Any) -> Any:
+        made = np.zeros((5, len(x)))
+        for i in range(len(x)):
+            s = x[i]
+            made[0, i] = s**2
+            made[1, i] = np.abs(s) ** 1.7
+            made[2, i] = s**3
+            made[3, i] = s**0.5
+            made[4, i] = 1.5**s
+        return made
+
+    x = np.random.default_rng(0).random(3000) * 3
+    special = np.array([0.0, -0.0, 1.0, -1.0, 2.0**511, 1e-160, 1e160, np.inf, -np.inf, np.nan])
+    check(every, lambda: [np.concatenate([x, -x, x * 1e-150, special])])
 
 
 @pytest.mark.parametrize("code", CODES[:11])

@@ -298,7 +298,7 @@ def _record_loop(
         results, out_spec = _results(session, result, what)
         region = session.builder.finish(params, results)
     _check_carried(what, results, types, out_spec == spec)
-    check_guards(taken, params[0].name, low, high)
+    check_guards(taken, params[0].name, low, high, session.varies)
     bounds = [operand(lo), operand(hi)]
     outputs = session.record("fori_loop", *bounds, tuple(start), body=region)
     return unflatten(spec, [wrap(value) for value in outputs])

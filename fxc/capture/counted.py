@@ -9,7 +9,7 @@ import numpy as np
 
 from fxc.ir.symbols import Dim, floordiv, guard, minimum
 
-from .operands import TracedValue, settled
+from .operands import Traced, TracedValue, settled
 from .session import current, refuse
 from .traced_array import TracedArray
 from .traced_int import TracedInt, int_dim, wrap_dim
@@ -63,6 +63,7 @@ class Bounded:
 
 def range_of(*args: Any) -> Any:
     """``range(…)``."""
+    args = tuple(arg._plain() if isinstance(arg, Traced) else arg for arg in args)
     if not any(isinstance(arg, TracedInt | TracedValue) for arg in args):
         return range(*args)
     low, high, step = (0, args[0], 1) if len(args) == 1 else (*args, 1)[:3]

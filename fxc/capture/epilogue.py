@@ -157,7 +157,8 @@ class EpilogueBuilder:
             return repr(x)
         if type(x) is Mixed:
             number = self._leaf(x.number)
-            return f"({number} if {self._leaf(x.flag)} else {number}.item())"
+            python = f"int({number})" if x.is_int_in_float else f"{number}.item()"
+            return f"({number} if {self._leaf(x.flag)} else {python})"
         if isinstance(x, TracedValue):
             return self._traced(x._object)
         if isinstance(x, Traced):

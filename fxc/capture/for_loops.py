@@ -205,7 +205,7 @@ class ForLoop(CapturedLoop):
         low, high = self._bounds()
         if type(self._over) is Counted:
             assert region.guards is not None
-            check_guards(region.guards, self._index.name, *self._ends)
+            check_guards(region.guards, self._index.name, *self._ends, self.session.varies)
         body = region.finished(params, results)
         outputs = self.session.record("fori_loop", low, high, tuple(init), body=body, **options)
         count = self._over.count - self._first if type(self._over) is Counted else None

@@ -240,6 +240,7 @@ def _parsed(entry: Any) -> Any:
     """One entry, see Note [Entries of a key]."""
     if entry is None or entry is Ellipsis or isinstance(entry, slice):
         return entry
+    entry = entry._plain() if isinstance(entry, Traced) else entry
     if type(entry) is int or type(entry) is TracedInt:
         return _At(entry)
     if isinstance(entry, TracedValue) and isinstance(entry._value.type, ScalarType):
@@ -399,6 +400,8 @@ def assign(value: Value, source: Any, casting: str | None = None) -> None:
 
     ``casting`` is that of ``np.copyto``, which casts where an assignment makes ints of floats.
     """
+    if isinstance(source, Traced):
+        source = source._stored_as(value.type.dtype)
     given = operand(source)
     if casting is None:
         given, casting = as_stored(given, value.type.dtype), "unsafe"

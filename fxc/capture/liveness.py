@@ -167,12 +167,30 @@ def assigned(nodes: Iterable[ast.AST]) -> Names:
 
 
 def _captured(body: list[ast.stmt]) -> Names:
-    """The names that inner functions use, and those of functions around: always live."""
+    """The names that inner functions share with the function around: always live."""
     found: Names = _NONE
     for statement in body:
         for each in ast.walk(statement):
             if isinstance(each, ast.Nonlocal):
                 found |= frozenset(each.names)
-            if isinstance(each, (*_FUNCTIONS, ast.GeneratorExp)):
+            if isinstance(each, _FUNCTIONS):
+                found |= _free(each)
+            elif isinstance(each, ast.GeneratorExp):
                 found |= read(each) | assigned(ast.iter_child_nodes(each))
     return found
+
+
+def _free(function: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> Names:
+    """The names of a function that are not its own."""
+    body = function.body if isinstance(function.body, list) else [function.body]
+    used, own = read(function), assigned(body)
+    for each in ast.walk(function.args):
+        if isinstance(each, ast.arg):
+            own |= {each.arg}
+    for statement in body:
+        for each in ast.walk(statement):
+            if isinstance(each, (*_FUNCTIONS, ast.ClassDef)):
+                return used | own  # whose names may be those of functions around this one
+            if isinstance(each, ast.Nonlocal | ast.Global):
+                own -= frozenset(each.names)
+    return used - own

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
-from fxc.ir.graph import Literal, Region, walk
+from fxc.ir.graph import Literal, Node, Region, walk
 from fxc.ir.symbols import (
     Dim,
     Guard,
     decide,
     guard,
+    hint,
     is_monotonic,
     recording,
     substitute,
@@ -21,11 +22,16 @@ from .session import refuse
 
 
 def check_guards(
-    taken: dict[Guard, None], name: str | None, low: Dim | None, high: Dim | None
+    taken: dict[Guard, None],
+    name: str | None,
+    low: Dim | None,
+    high: Dim | None,
+    varies: Callable[[Dim], bool],
 ) -> None:
     """What the body relied on must hold for each iteration, not for the first alone.
 
     What grows, or falls, with the loop's counter holds in between if it holds at both ends.
+    ``varies`` says which dims differ between the iterations of the loops around.
     """
     for each in taken:
         difference = each.left - each.right
@@ -34,7 +40,9 @@ def check_guards(
             continue
         relations = (">", "<") if each.relation == "!=" else (each.relation,)
         known = low is not None and high is not None and is_monotonic(difference, str(name))
-        if not known or not any(_hold(difference, str(name), low, high, r) for r in relations):
+        if not known or not any(
+            _hold(difference, str(name), low, high, relation, varies) for relation in relations
+        ):
             raise refuse(
                 f"the body of a loop relies on '{each}', which does not hold for every "
                 f"{name}; use np.where for what differs between iterations"
@@ -46,16 +54,26 @@ def without_counters(taken: Iterable[Guard], body: Region) -> tuple[Guard, ...]:
     on, hold in each iteration of its loops.
     """
     found = dict.fromkeys(taken)
-    for node in reversed(list(walk(body))):
-        if node.op != "fori_loop":
-            continue
-        name = node.args[node.schema.index_of["body"]].params[0].name
+    loops = [node for node in walk(body) if node.op == "fori_loop"]
+    counters = {_counter(node) for node in loops}
+
+    def varies(dim: Dim) -> bool:
+        return not counters.isdisjoint(symbols_of(dim))
+
+    for node in reversed(loops):
+        name = _counter(node)
         inside = {each: None for each in found if name in symbols_of(each.left - each.right)}
         if inside:
             with recording(found):
-                check_guards(inside, name, *(_dim_of(bound, body) for bound in node.args[:2]))
+                low, high = (_dim_of(bound, body) for bound in node.args[:2])
+                check_guards(inside, name, low, high, varies)
             found = {each: None for each in found if each not in inside}
     return tuple(found)
+
+
+def _counter(loop: Node) -> str:
+    name: str = loop.args[loop.schema.index_of["body"]].params[0].name
+    return name
 
 
 def _dim_of(bound: Any, body: Region) -> Dim | None:
@@ -66,23 +84,32 @@ def _dim_of(bound: Any, body: Region) -> Dim | None:
     return next((node.args[0] for node in makers if node.output is bound), None)
 
 
-def _hold(difference: Dim, name: str, low: Any, high: Any, relation: str) -> bool:
+def _hold(
+    difference: Dim, name: str, low: Any, high: Any, relation: str, varies: Callable[[Dim], bool]
+) -> bool:
     """Whether ``difference relation 0`` at both ends of a loop, if it runs at all."""
     values = [substitute(difference, {name: end}) for end in (low, high - 1)]
-    asked = [value for value in values if not _follows(value, relation, high - low)]
+    asked = [value for value in values if not _follows(value, relation, high - low, varies)]
     if not all(Guard(value, relation, 0).holds_now() for value in asked):
         return False
     return all(guard(value, relation, 0) for value in asked)
 
 
-def _follows(value: Dim, relation: str, count: Dim) -> bool:
-    """Whether ``value relation 0`` for each positive ``count``."""
+def _follows(value: Dim, relation: str, count: Dim, varies: Callable[[Dim], bool]) -> bool:
+    """Whether ``value relation 0`` for each positive ``count``.
+
+    If it takes a guard to say so it is one on what does not change in the loops around, in some
+    iterations of which ``count`` may be 0.
+    """
     match relation:
         case ">":
-            return decide(value, ">=", count) is True
+            rest = value - count
         case ">=":
-            return decide(value + 1, ">=", count) is True
+            rest = value + 1 - count
         case "<" | "<=":
-            return _follows(-value, ">" if relation == "<" else ">=", count)
+            return _follows(-value, ">" if relation == "<" else ">=", count, varies)
         case _:
             return False
+    if decide(rest, ">=", 0) is True:
+        return True
+    return varies(value) and not varies(rest) and hint(rest) >= 0 and guard(rest, ">=", 0)

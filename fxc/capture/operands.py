@@ -34,6 +34,14 @@ class Traced:
         """What stands for this value in arithmetic with ``other``."""
         return self
 
+    def _plain(self) -> Any:
+        """What stands for this value where its number alone matters."""
+        return self
+
+    def _stored_as(self, dtype: np.dtype) -> Any:
+        """What stands for this value where it is stored into an array."""
+        return self
+
 
 class TracedValue(Traced):
     """A traced array or scalar: a Value of the graph."""

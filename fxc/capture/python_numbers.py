@@ -17,7 +17,7 @@ from fxc.ir.graph import Literal, Operand
 from fxc.ir.types import ScalarType
 from fxc.ops.python_numbers import PYTHON_OPERATORS
 
-from .operands import TracedValue, operand, record
+from .operands import Traced, TracedValue, operand, record
 from .traced_int import TracedInt
 
 _NAMES = {
@@ -117,6 +117,7 @@ def _may_fail(op: str, operands: Sequence[Operand]) -> str:
 
 def scalar_of(x: Any) -> Any:
     """The traced scalar that ``x`` is, or holds as an array of rank 0; None for anything else."""
+    x = x._plain() if isinstance(x, Traced) else x
     if not isinstance(x, TracedValue):
         return None
     kind = x._value.type
@@ -281,6 +282,7 @@ def call_function(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) 
 
 def _scalar_or_number(x: Any) -> Any:
     """A traced scalar, or a number of Python's; None for what no number can be made of."""
+    x = x._plain() if isinstance(x, Traced) else x
     if isinstance(x, TracedValue):
         return scalar_of(x)
     return x if type(x) in (bool, int, float, TracedInt) else None

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import operator
+from collections.abc import Callable, Iterable
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from .choices import chosen
 from .containers import External
 from .counted import backwards, enumerated, range_of, zipped
 from .creation import is_array
@@ -72,22 +77,34 @@ def _text(kind: Any) -> Any:
     return text
 
 
-def _extreme(name: str, plain: Any, symbolic: Any) -> Any:
+def _extreme(name: str, plain: Any, symbolic: Any, sooner: Any) -> Any:
     def extreme(door: Door, *args: Any, **kwargs: Any) -> Any:
         items = list(args[0]) if len(args) == 1 and isinstance(args[0], tuple | list) else args
         kinds = set(map(type, items))
         if not kwargs and TracedInt in kinds and kinds <= {int, TracedInt}:
             return symbolic(list(items))
-        if not kwargs and TracedScalar in kinds and kinds <= _NUMBERS:
-            found = extremum(name, list(items))
-            if found is not NotImplemented:
-                return found
+        if not kwargs and kinds & {TracedScalar, Mixed} and kinds <= _NUMBERS:
+            found = NotImplemented if Mixed in kinds else extremum(name, list(items))
+            return _one_of(door, sooner, items) if found is NotImplemented else found
         return plain(*door.runnables(args), **door.runnable_options(kwargs))
 
     return extreme
 
 
-_NUMBERS = {TracedScalar, TracedInt, bool, int, float}
+_NUMBERS = {TracedScalar, TracedInt, Mixed, bool, int, float, np.float64, np.int64}
+
+
+def _one_of(door: Door, sooner: Any, items: Iterable[Any]) -> Any:
+    """The first of the numbers than which none is ``sooner``, of the type that it has."""
+    found, *rest = items
+    for x in rest:
+        test = sooner(x, found)
+        found = chosen(door, test, partial(_itself, x), partial(_itself, found))
+    return found
+
+
+def _itself(x: Any) -> Any:
+    return x
 
 
 def _getattr(door: Door, owner: Any, name: str, *default: Any) -> Any:
@@ -115,8 +132,8 @@ def _isinstance(door: Door, x: Any, kinds: Any) -> bool:
     for kind in kinds if isinstance(kinds, tuple) else (kinds,):
         if getattr(kind, "_is_protocol", False) or not _is_plain_check(type(kind)):
             raise refuse(f"isinstance of {kind} runs code of its own and cannot be captured")
-    if type(x) is Mixed and isinstance(x, kinds) != issubclass(x.kind, kinds):
-        raise x.unclear("isinstance()")
+    if type(x) is Mixed:
+        return x.is_instance(kinds)
     return isinstance(x, kinds)
 
 
@@ -137,8 +154,8 @@ SPECIAL: dict[Any, Callable[..., Any]] = {
     float: _float,
     type: _type,
     bool: _bool,
-    min: _extreme("minimum", min, smallest),
-    max: _extreme("maximum", max, largest),
+    min: _extreme("minimum", min, smallest, operator.lt),
+    max: _extreme("maximum", max, largest, operator.gt),
     getattr: _getattr,
     hasattr: _hasattr,
     setattr: _setattr,

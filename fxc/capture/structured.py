@@ -18,7 +18,7 @@ from fxc.ops.metas.shapes import same_shape
 from fxc.ops.table import TABLE, Tag
 
 from .masked import MaskedRead
-from .mixed import Mixed, mixed, mixed_dtype, mixed_parts, of_numpy
+from .mixed import Mixed, mixed, mixed_kinds, mixed_parts, of_numpy
 from .operands import TracedValue, operand, settled, wrap
 from .session import OpenRegion, Session, current, refuse
 from .traced_int import TracedInt
@@ -222,10 +222,7 @@ def joint_kinds(left: Any, right: Any) -> tuple[ArrayType | ScalarType, ...] | N
     kind, other = kind_of(left), kind_of(right)
     if kind is not None and other is not None and _are_alike(kind, other):
         return (kind,)
-    dtype, wanted = mixed_dtype(left), mixed_dtype(right)
-    if dtype is None or wanted is None or dtype != wanted:  # None == np.dtype(np.float64)
-        return None
-    return ScalarType(dtype), ScalarType(np.dtype(bool))
+    return mixed_kinds(left, right)
 
 
 def _are_alike(left: ArrayType | ScalarType, right: ArrayType | ScalarType) -> bool:
@@ -242,7 +239,7 @@ def _are_alike(left: ArrayType | ScalarType, right: ArrayType | ScalarType) -> b
 
 def parts_of(x: Any, kinds: tuple[ArrayType | ScalarType, ...]) -> list[Operand]:
     """The operands that stand for a value, recorded here."""
-    return [operand(x)] if len(kinds) == 1 else list(mixed_parts(x))
+    return [operand(x)] if len(kinds) == 1 else list(mixed_parts(x, kinds))
 
 
 def of_parts(parts: Sequence[Operand]) -> Any:

@@ -182,7 +182,7 @@ class WhileLoop(CapturedLoop):
             body=region.finished(params, [going, *results]),
         )
         assert region.guards is not None
-        check_guards(region.guards, None, 0, 0)
+        check_guards(region.guards, None, 0, 0, self.session.varies)
         self._finish(names, outputs[1:], results, None)
         self._phase = "done"
 
@@ -226,7 +226,7 @@ class WhileLoop(CapturedLoop):
         names, init, results = self._results(self._after)
         params = [self._index, *(each for name in names for each in self._params[name])]
         assert region.guards is not None
-        check_guards(region.guards, name, 0, self._count)
+        check_guards(region.guards, name, 0, self._count, self.session.varies)
         ends = Literal(0), operand(wrap_dim(self._count))
         body = region.finished(params, results)
         outputs = self.session.record("fori_loop", *ends, tuple(init), body=body)

@@ -1,0 +1,261 @@
+"""Numbers that are Python's or NumPy's, by conditions on elements: Note [Mixed scalars]."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import fxc
+from tests.outcomes import difference, run
+
+INTS, FLOATS = np.array([3, -7, 12, 5, 0, 9]), np.array([0.5, -1.25, 3.0, 0.25, -0.0, 2.5])
+NONE = np.zeros(6)
+
+
+def start_of_int(x: Any, k: Any) -> Any:
+    best = 0
+    for v in x:
+        if v > k:
+            best = v
+    return best
+
+
+def largest(x: Any, k: Any) -> Any:
+    best = k
+    for v in x:
+        best = max(best, v)
+    return best
+
+
+def largest_of_three(x: Any, k: Any) -> Any:
+    best = 0
+    for i in range(len(x)):
+        best = max(best, k, x[i])
+    return best
+
+
+def smallest_of_float(x: Any, k: Any) -> Any:
+    best = 1e9
+    for v in x:
+        best = min(best, v * k)
+    return best
+
+
+def clipped_at_zero(x: Any, k: Any) -> Any:
+    out = np.zeros_like(x)
+    for i in range(len(x)):
+        out[i] = max(0, x[i])
+    return out
+
+
+def conditional_sum(x: Any, k: Any) -> Any:
+    s = 0
+    for v in x:
+        if v > k:
+            s += v
+    return s
+
+
+def conditional_mean(x: Any, k: Any) -> Any:
+    s, count = 0, 0
+    for v in x:
+        if v > k:
+            s += v
+            count += 1
+    return s / count
+
+
+def mean_of_all(x: Any, k: Any) -> Any:
+    s = 0
+    for v in x:
+        if v > k:
+            s += v
+    s = s / len(x)
+    return s + 1.5
+
+
+def shifted(x: Any, k: Any) -> Any:
+    s = 0
+    for v in x:
+        if v > k:
+            s += v
+    return s + 1, s - 2, 3 - s, -s, abs(s), s * 1
+
+
+def int_arithmetic(x: Any, k: Any) -> Any:
+    s = 4
+    for v in x:
+        if v > k:
+            s = v
+    return s + 1, s - 2, 3 - s, -s, abs(s), s * 3, s // 2, s % 3, s / 4, s * 0.5, s == 4, s > 100
+
+
+def divided(x: Any, k: Any) -> Any:
+    s = 0
+    for v in x:
+        if v > k:
+            s = v
+    return 7 // s
+
+
+def powers(x: Any, k: Any) -> Any:
+    s = 3.0
+    for v in x:
+        if v > k:
+            s = v
+    return s**2, s**3, s % 2.0, s // 2.0, divmod(s, 0.75), isinstance(s, float)
+
+
+def as_index(x: Any, k: Any) -> Any:
+    place = 0
+    for i in range(len(x)):
+        if x[i] > k:
+            place = np.argmax(x)
+    return x[place], x[place - 1]
+
+
+def as_bound(x: Any, k: Any) -> Any:
+    end = 0
+    for v in x:
+        if v > k:
+            end = np.argmax(x)
+    s = 0.0
+    for i in range(end):
+        s += x[i]
+    return s
+
+
+def backtrack(x: Any, k: Any) -> Any:
+    before = np.arange(-1, len(x) - 1)
+    place, steps = len(x) - 1, 0
+    while place >= 0:
+        place = before[place]
+        steps += 1
+    return steps, place
+
+
+def stored_in_bytes(x: Any, k: Any) -> Any:
+    out = np.zeros(3, np.uint8)
+    s = 250
+    for v in x:
+        if v > k:
+            s = v
+    out[0] = s
+    return out
+
+
+def grows(x: Any, k: Any) -> Any:
+    s = 1
+    for v in x:
+        if v > k:
+            s = v
+        s = s * 1000003
+    return s
+
+
+def converted(x: Any, k: Any) -> Any:
+    s = 2
+    for v in x:
+        if v > k:
+            s = v
+    return int(s), float(s), bool(s), np.sqrt(s), np.full(3, s)
+
+
+def of_bytes(x: Any, k: Any) -> Any:
+    pixels = np.array([3, 200, 7, 250, 0, 9], np.uint8)
+    best = 0
+    for i in range(len(x)):
+        if x[i] > k and pixels[i] > best:
+            best = pixels[i]
+    return best, best + 1 if best < 100 else best
+
+
+def of_singles(x: Any, k: Any) -> Any:
+    single = x.astype(np.float32)
+    best = 0.0
+    for v in single:
+        if v > k:
+            best = max(v, best)
+    single[0] = best
+    return best, single
+
+
+def counted_matches(x: Any, k: Any) -> Any:
+    matches = 0
+    for i in range(1, len(x)):
+        if x[i] > k:
+            matches += x[i] > x[i - 1]
+    return matches
+
+
+FUNCTIONS: dict[Callable[..., Any], tuple[np.ndarray, ...]] = {
+    start_of_int: (INTS, FLOATS, NONE),
+    largest: (INTS,),
+    largest_of_three: (INTS,),
+    smallest_of_float: (FLOATS, NONE),
+    clipped_at_zero: (INTS, FLOATS, NONE),
+    conditional_sum: (INTS, FLOATS, NONE),
+    conditional_mean: (INTS, FLOATS, NONE),
+    mean_of_all: (FLOATS, NONE),
+    shifted: (INTS,),
+    int_arithmetic: (INTS, INTS * 10**18),
+    divided: (INTS,),
+    powers: (FLOATS, NONE),
+    as_index: (INTS, FLOATS),
+    as_bound: (INTS, FLOATS),
+    backtrack: (INTS,),
+    stored_in_bytes: (INTS, INTS * 100),
+    grows: (INTS,),
+    converted: (INTS,),
+    of_bytes: (INTS, NONE),
+    of_singles: (FLOATS, NONE),
+    counted_matches: (INTS, FLOATS),
+}
+
+
+@pytest.mark.parametrize("fn", FUNCTIONS, ids=[each.__name__ for each in FUNCTIONS])
+def test_as_numpy(fn: Callable[..., Any]) -> None:
+    for x in FUNCTIONS[fn]:
+        program = fxc.compile(fn, fullgraph=True)
+        for args in ((x, 2), (x[::-1].copy(), 2), (x, 100)):
+            expected, found = run(fn, copy.deepcopy(args)), run(program, copy.deepcopy(args))
+            assert difference(expected, found) == ""
+        overflows = np.abs(x).max() > 1000 or fn in (grows, divided, conditional_mean)
+        assert overflows or fn is stored_in_bytes or program.cache_info().eager_calls == 0
+
+
+def squared(x: Any) -> Any:
+    s = 0
+    for v in x:
+        if v > 0:
+            s += v
+    return s * s
+
+
+def beside_bytes(x: Any) -> Any:
+    s = 0
+    for i in range(len(x)):
+        if x[i] > 0:
+            s = x[i]
+    return np.ones(2, np.uint8) + s
+
+
+def typed(x: Any) -> Any:
+    s = 0
+    for v in x:
+        if v > 0:
+            s = v
+    return isinstance(s, int)
+
+
+REFUSED = [(squared, FLOATS), (beside_bytes, INTS), (typed, INTS)]
+
+
+@pytest.mark.parametrize(("fn", "x"), REFUSED)
+def test_refused(fn: Callable[..., Any], x: np.ndarray) -> None:
+    with pytest.raises(fxc.CaptureError, match="Python's in one case and NumPy's in another"):
+        fxc.compile(fn, fullgraph=True)(x)
