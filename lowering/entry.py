@@ -17,7 +17,7 @@ from . import interrupts
 from .accesses import accesses, boxed_buffers
 from .bounds import Range, bounds, counter_ranges
 from .emit import FAILED, Emitter
-from .frame import LoopKind, Slot, alias_marks, loops_of, numbers
+from .frame import NARROW, LoopKind, Slot, alias_marks, loops_of, numbers
 from .llvm_text import FunctionText, ModuleText, scalar_type
 from .loops import Bind, Boxed, Check, Loop, Param, Program, Stmt, walk
 from .objects import is_object, read_number, return_numbers, returned_numbers
@@ -261,7 +261,9 @@ def _emit_segment(
         interrupts.end(emitter, kept)
     module.declare("declare void @Py_IncRef(ptr)")
     probed = ' "probe-stack"="inline-asm"' if frame else ""  # more than a page: touch each one
-    head = f'define ptr @"{segment.entry}"(ptr %self, ptr %args, i64 %nargs) nounwind{probed} {{'
+    narrow = NARROW if loops_of(program) == "scalar" and not module.math else ""
+    arguments = "(ptr %self, ptr %args, i64 %nargs)"
+    head = f'define ptr @"{segment.entry}"{arguments} nounwind{probed}{narrow} {{'
     lines = [head, "entry:", *f.stack_lines, *f.lines, "}"]
     module.functions.append("\n".join(lines))
 

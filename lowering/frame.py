@@ -24,6 +24,9 @@ from .loops import For, Load, Loop, Matmul, Program, Stmt, Store, While, walk
 # - what holds one number is a slot of the stack frame, not memory: SROA makes it a register;
 # - accesses to different storages are in different alias scopes (``alias_marks``).
 # Loops in lanes, and those that do the rest of them, are marked as finished: not to be unrolled.
+# Registers of 512 bits lower the clock for a millisecond or so, to fill an array is enough. Such a
+# program is mostly scalar code, so it does with 256 bits unless it computes elementary functions of
+# arrays.
 # Before a nest without such loops stands the call of a function that does nothing: LLVM then clears
 # the upper halves of the vector registers (vzeroupper). Scalar code between dirty ones runs at the
 # lower clock of 512-bit code.
@@ -33,6 +36,7 @@ from .loops import For, Load, Loop, Matmul, Program, Stmt, Store, While, walk
 
 LoopKind = OneOf["none", "array", "scalar"]
 WORD = 8
+NARROW = ' "min-legal-vector-width"="0" "prefer-vector-width"="256"'  # of a function
 NOTHING = '@"fxc.nothing"'  # a function that does nothing
 
 
