@@ -102,7 +102,7 @@ def _steps(module: Module, engine: Engine) -> Iterator[NativeStep | NumpyStep]:
             yield starts[place]
         if isinstance(stmt, Boxed):
             args = tuple(_argument(arg, module.program) for arg in stmt.args)
-            yield NumpyStep(stmt.op, _kernel(stmt), args, stmt.outs)
+            yield NumpyStep(stmt.op, _kernel(stmt), args, stmt.outs, stmt.size)
 
 
 def _kernel(stmt: Boxed) -> Callable[..., Any]:

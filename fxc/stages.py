@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -110,7 +111,8 @@ def verified(graph: Graph, after: str) -> Graph:
 def functional_graph(captured: Captured) -> Graph:
     """The captured graph without views and writes, simplified."""
     graph = verified(captured.graph, "capture")
-    graph = functionalize(graph, result_leaves(captured), default_dispatcher())
+    with _assuming_no_more_than(graph):
+        graph = functionalize(graph, result_leaves(captured), default_dispatcher())
     graph = _within_regions(graph, captured.overlaps.regions)
     return verified(simplify(verified(graph, "functionalize")), "simplify")
 
@@ -167,19 +169,26 @@ class Native:
     guards: tuple[Guard, ...]
 
 
+@contextmanager
+def _assuming_no_more_than(graph: Graph) -> Iterator[None]:
+    """Fail if the block assumes something that capture has no check of. See Note [Counted sizes]."""
+    assumed: dict[Guard, None] = {}
+    with assuming(lambda guard: assumed.setdefault(guard)):
+        yield
+    for each in assumed:
+        if each not in graph.guards:
+            raise InternalError(f"a stage relies on {each}, which nobody checks")
+
+
 def native(functional: Graph) -> Native:
     """Decompose, lower and assemble a functional graph."""
     from .assemble import assemble
 
     taken: dict[Guard, None] = {}
-    assumed: dict[Guard, None] = {}
-    with recording(taken), assuming(lambda guard: assumed.setdefault(guard)):
+    with recording(taken), _assuming_no_more_than(functional):
         decomposed = decomposed_graph(functional, llvm_index())
         decomposed = verified(reinplace(decomposed), "reinplace")
         assembled = assemble(decomposed)
-    for each in assumed:  # capture has checks of what it assumed itself, see Note [Counted sizes]
-        if each not in functional.guards:
-            raise InternalError(f"native code relies on {each}, which nobody checks")
     more = without_counters((*decomposed.guards, *taken), functional.body)
     return Native(decomposed, assembled, tuple(g for g in more if g not in functional.guards))
 

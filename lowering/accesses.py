@@ -51,8 +51,8 @@ def accesses(program: Program, stmt: Stmt) -> Iterator[Access]:
                 yield Access(out, program.buffers[out].storage, None, True)
                 for name in (x, y):
                     yield Access(name, program.buffers[name].storage, None, False)
-            case Boxed(args=args, outs=outs):
-                for name in outs:
+            case Boxed(args=args, outs=outs, size=size):
+                for name in (*outs, *((size[1],) if size else ())):
                     yield Access(name, program.buffers[name].storage, None, True)
                 for name in boxed_buffers(args):
                     yield Access(name, program.buffers[name].storage, None, False)

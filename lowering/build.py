@@ -341,7 +341,10 @@ def boxed(context: Context, node: Node) -> None:
     outs = tuple(context.new_buffer(value.type) for value in node.outputs)
     for value, out in zip(node.outputs, outs, strict=True):
         context.put(value, out)
-    context.emit(Boxed(node.op, args, outs, node.loc, graph))
+    size = None if node.bound is None else counting.new_size(context, node)
+    context.emit(Boxed(node.op, args, outs, node.loc, graph, size))
+    if size is not None:
+        counting.read_size(context, node, size[1])
 
 
 def _evaluated(context: Context, node: Node) -> Graph:

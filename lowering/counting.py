@@ -20,9 +20,13 @@ from dataclasses import replace
 from fxc.ir.graph import Node, Value
 from fxc.ir.symbols import Dim, computed, symbol, symbols_of
 
+from fxc.ir.types import ScalarType
+
 from .context import STRETCHED_WEIGHT, Body, Context
 from .loops import Accumulate, Bind, Const, Store
 from .scalar_rules import I64
+
+_INT = ScalarType(I64, weak=True)
 
 
 def bind_size(context: Context, node: Node) -> None:
@@ -30,15 +34,35 @@ def bind_size(context: Context, node: Node) -> None:
     body = Body(context)
     number = body.value(node.arg("number"), (), I64)
     name = context.new_buffer(node.output.type)
-    if len(context.scopes) == 1:  # what is of that size may leave the function
-        context.buffers[name] = replace(context.buffers[name], role="output")
-        context.sizes[node.arg("symbol")] = name
-        context.size_values.append(Value(node.arg("symbol"), node.output.type))
-        context.put(context.size_values[-1], name)
-    bound = Bind(node.arg("symbol"), number, node.arg("most"))
-    for stmt in (*body.stmts, Store(name, (), number, I64), bound):
+    for stmt in (*body.stmts, Store(name, (), number, I64)):
         context.emit(stmt)
+    if len(context.scopes) == 1:  # what is of that size may leave the function
+        keep_size(context, node, name)
+    context.emit(Bind(node.arg("symbol"), number, node.arg("most")))
     context.put(node.output, name)
+
+
+def keep_size(context: Context, node: Node, name: str) -> None:
+    """Let the caller, and what it calls in NumPy, find the size that a node binds in a buffer."""
+    context.buffers[name] = replace(context.buffers[name], role="output")
+    context.sizes[node.arg("symbol")] = name
+    context.size_values.append(Value(node.arg("symbol"), _INT))
+    context.put(context.size_values[-1], name)
+
+
+def new_size(context: Context, node: Node) -> tuple[str, str]:
+    """The symbol that a call of NumPy binds, and a buffer for its value."""
+    name = context.new_buffer(_INT)
+    keep_size(context, node, name)
+    return node.arg("symbol"), name
+
+
+def read_size(context: Context, node: Node, name: str) -> None:
+    """Bind the symbol in the native code behind a call of NumPy."""
+    body = Body(context)
+    number = body.load(name, ())
+    for stmt in (*body.stmts, Bind(node.arg("symbol"), number, node.arg("most"))):
+        context.emit(stmt)
 
 
 def places(context: Context, node: Node) -> None:

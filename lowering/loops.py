@@ -239,7 +239,8 @@ class Boxed:
     """A call of the eager NumPy kernel of ``op``; arrays among ``args`` are BufferArgs.
 
     For control flow around operators without native code ``graph`` is what is evaluated instead,
-    with ``args`` as its inputs.
+    with ``args`` as its inputs. ``size`` names a symbol, which is the size of the first result, and
+    the buffer that takes it.
     """
 
     op: str
@@ -247,6 +248,7 @@ class Boxed:
     outs: tuple[str, ...]
     loc: SourceLocation | None = None
     graph: Graph | None = None
+    size: tuple[str, str] | None = None
 
 
 @frozen

@@ -79,12 +79,17 @@ class GivenArg:
 
 @frozen
 class NumpyStep:
-    """A call of an eager NumPy kernel; its results are copied into slots."""
+    """A call of an eager NumPy kernel; its results are copied into slots.
+
+    With a ``size`` they are listed in any case, and the size of the first is the value of that
+    symbol, which goes into that slot.
+    """
 
     op: str
     kernel: Callable[..., Any]
     args: tuple[Any, ...]
     outs: tuple[str, ...]
+    size: tuple[str, str] | None = None
 
 
 @frozen
@@ -262,7 +267,7 @@ class _PlanWriter:
 
     def _bind_sizes(self, symbols: Sequence[str]) -> None:
         for symbol in symbols:
-            if symbol in self.needed:
+            if symbol in self.needed and symbol not in self.symbols:
                 self.symbols[symbol] = f"s{len(self.symbols)}"
                 slot = self.slot_names[self.recipe.sizes[symbol]]
                 self.add(f"{self.symbols[symbol]} = {slot}.item()")
@@ -298,10 +303,15 @@ class _PlanWriter:
         kernel = self.constant(step.op.replace(".", "_"), step.kernel)
         given = ", ".join(self._argument(arg) for arg in step.args)
         match step.outs:
-            case (single,):
+            case (single,) if step.size is None:
                 self.add(f"{self._exact(self.slots[single])}[...] = {kernel}({given})")
             case outs:
                 self.add(f"parts = {kernel}({given})")
+                if step.size is not None:
+                    symbol, slot = step.size
+                    self.symbols[symbol] = f"s{len(self.symbols)}"
+                    self.add(f"{self.symbols[symbol]} = parts[0].size")
+                    self.add(f"{self.slot_names[slot]}[...] = {self.symbols[symbol]}")
                 for place, out in enumerate(outs):
                     self.add(f"{self._exact(self.slots[out])}[...] = parts[{place}]")
 

@@ -91,6 +91,14 @@ def _written(x):
     return y
 
 
+def _by_value(x):
+    values, inverse, counts = np.unique(x.astype(int), return_inverse=True, return_counts=True)
+    totals = np.zeros(len(values))
+    for k in range(x.size):
+        totals[inverse[k]] += x[k]
+    return values, totals, counts / counts.sum(), totals[counts > 1]
+
+
 def _in_its_order(x):
     y = x[:, x[0] > 0]
     z = y * 2
@@ -128,7 +136,7 @@ READS: list[tuple[Callable[..., Any], tuple[Any, ...]]] = [
     (lambda x: (x.astype(np.complex64)[x > 0] * 1j, x.astype("i2")[x > 0] ** x.astype("i2")[x > 0]),
      (V,)),
     (_sizes, (V,)), (_sieve, (V,)), (_stored, (V,)), (_made_alike, (V,)),
-    (_updated, (V,)),
+    (_updated, (V,)), (_by_value, (V,)),
     # functions
     (lambda x: (np.nonzero(x > 0), x.nonzero()), (V,)),
     (lambda x: (np.nonzero(x > 0), np.where(x > 0), np.argwhere(x > 0)), (X,)),
@@ -137,6 +145,9 @@ READS: list[tuple[Callable[..., Any], tuple[Any, ...]]] = [
     (lambda x: (np.compress(x[:, 0] > 0, x, axis=0), np.compress(x[0] > 0, x, axis=1)), (X,)),
     (lambda x: (x.compress(x[0] > 0), np.extract(x > 0, x)), (X,)),
     (lambda x: np.diff(np.flatnonzero(x > 0)), (V,)),
+    (lambda x: np.unique(x.astype(int)), (X,)),
+    (lambda x: np.unique(x.astype(int), return_index=True, return_counts=True), (V,)),
+    (lambda x: (np.unique(x > 0).size, len(np.unique(x[x > 0])), np.unique(x[x > 0])[:2] * 2), (V,)),
     (lambda x: x[np.ix_(x[:, 0] > 0, [0, 2])], (X,)),
 ]  # fmt: skip
 

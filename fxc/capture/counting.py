@@ -23,7 +23,9 @@ def count(mask: Value) -> Dim:
     """How many elements of a mask are True."""
     session = current()
     for known in session.sizes.values():
-        if session.is_alive(known.value) and hold_same(known.mask, known.at, mask, session.now):
+        if known.mask is None or not session.is_alive(known.value):
+            continue
+        if hold_same(known.mask, known.at, mask, session.now):
             return known.dim
     if kind_of(mask).size == 0:
         return 0
@@ -51,10 +53,14 @@ def size_of(number: Value) -> Dim | None:
 
 def _bound(number: Value, mask: Value, at: int) -> Dim:
     session = current()
-    most = kind_of(mask).size
-    name = session.builder.value(_INT, "count").name
+    most, name = kind_of(mask).size, new_name()
     value = session.record("bind_size", number, symbol=name, most=most)
-    return session.counted(CountedSize(name, most, number, value, mask, at))
+    return session.counted(CountedSize(name, most, value, number, mask, at))
+
+
+def new_name() -> str:
+    """A name for a size."""
+    return current().builder.value(_INT, "count").name
 
 
 def as_mask(x: Any) -> Value:

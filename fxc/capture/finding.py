@@ -13,14 +13,14 @@ from fxc.ir.symbols import counted_in, guard
 from fxc.ops.metas.shapes import normalize_axis
 
 from . import joining, shaping
-from .counting import as_mask, count, places
+from .counting import as_mask, count, new_name, places
 from .history import known_array
 from .indexing import checked
 from .numpy_source import run_source
-from .operands import array_value, axis_number, kind_of, record, wrap
+from .operands import array_value, axis_number, kind_of, record, wrap, wrap_all
 from .picking import take
 from .reductions import reduce as reduction
-from .session import refuse
+from .session import CountedSize, current, refuse
 from .traced_int import wrap_dim
 from .ufuncs import call_ufunc
 
@@ -94,6 +94,32 @@ def compress(condition: Any, a: Any, axis: Any = None, out: Any = None) -> Any:
 def extract(condition: Any, arr: Any) -> Any:
     """As ``np.extract``."""
     return take(shaping.ravel(_array(arr)), flatnonzero(condition))
+
+
+def unique(
+    ar: Any,
+    return_index: bool = False,
+    return_inverse: bool = False,
+    return_counts: bool = False,
+    axis: Any = None,
+    *,
+    equal_nan: bool = True,
+    sorted: bool = True,
+) -> Any:
+    """As ``np.unique``, by NumPy itself."""
+    if axis is not None or not sorted:
+        raise refuse("np.unique with axis= or sorted=False cannot be captured")
+    session, value, name = current(), array_value(ar), new_name()
+    most = kind_of(value).size
+    options = {
+        "index": bool(return_index),
+        "inverse": bool(return_inverse),
+        "counts": bool(return_counts),
+        "equal_nan": bool(equal_nan),
+    }
+    found = session.record("unique", value, **options, symbol=name, most=most)
+    session.counted(CountedSize(name, most, found[0]))
+    return wrap_all(found) if len(found) > 1 else wrap(found[0])
 
 
 def median(a: Any, *args: Any, **kwargs: Any) -> Any:

@@ -222,6 +222,7 @@ FUNCTIONS: dict[Any, Callable[..., Any]] = {
     np.argwhere: finding.argwhere,
     np.extract: finding.extract,
     np.median: finding.median,
+    np.unique: finding.unique,
     np.put: placing.put,
     np.putmask: placing.putmask,
     np.place: placing.place,

@@ -435,16 +435,16 @@ class OpenRegion:
 
 @frozen
 class CountedSize:
-    """A size, as the node of ``value`` binds it: a ``number``, that of the elements which ``mask``
-    chose at that time.
+    """A size, as the node of ``value`` binds it: a ``number``, if it is that of the elements which
+    ``mask`` chose at that time.
     """
 
     name: str
     most: Dim
-    number: Value
     value: Value
-    mask: Value
-    at: int
+    number: Value | None = None
+    mask: Value | None = None
+    at: int = 0
 
     @property
     def dim(self) -> SymExpr:

@@ -147,7 +147,8 @@ class _Evaluation:
                 where = f" ({node.loc})" if node.loc else ""
                 self.compare(value.type, result, f"{node.op}{where}: %{value.name}")
         if node.bound is not None:
-            self.symbols[node.bound] = int(results[0])
+            first = results[0]
+            self.symbols[node.bound] = len(first) if isinstance(first, np.ndarray) else int(first)
         self.hold(node.outputs, results)
 
     def hold(self, values: Sequence[Value], found: Sequence[Any]) -> None:

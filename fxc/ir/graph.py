@@ -143,7 +143,9 @@ class Node:
 
     @property
     def bound(self) -> str | None:
-        """The symbol that the node gives a value to. See Note [Counted sizes]."""
+        """The symbol that the node gives a value to: its first result, if that is a number, or the
+        size of it. See Note [Counted sizes].
+        """
         place = self.schema.index_of.get("symbol")
         return None if place is None else str(self.args[place])
 

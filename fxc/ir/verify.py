@@ -29,7 +29,7 @@ from .graph import (
 from .records import frozen
 from .schema import Param, Schema
 from .signature import DimLeaf, InputLeaf, OutputLeaf, ResultLeaf, Signature, ViewLeaf
-from .symbols import Dim, Guard, Symbol, SymExpr, recording, substitute, symbols_of
+from .symbols import Dim, Guard, Symbol, SymExpr, assuming, recording, substitute, symbols_of
 from .text import dims_of, graph_lines, show_argument, show_type
 from .types import ArrayType, ScalarType, Type
 
@@ -214,7 +214,7 @@ class _Checker:
         if self.meta is None:
             return
         try:
-            with recording({}):
+            with recording({}), assuming(lambda guard: None):
                 types = self.meta(node)
         except Exception as error:  # a meta raises whatever NumPy would
             self.report(node, f"its meta raises {type(error).__name__}: {error}")

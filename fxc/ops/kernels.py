@@ -475,6 +475,19 @@ def _nonzero(mask: np.ndarray, count: int) -> np.ndarray:
     return np.stack(np.nonzero(mask), 1)
 
 
+def _unique(
+    x: np.ndarray,
+    index: bool,
+    inverse: bool,
+    counts: bool,
+    equal_nan: bool,
+    symbol: str,
+    most: int,
+) -> tuple[np.ndarray, ...]:
+    found = np.unique(x, index, inverse, counts, equal_nan=equal_nan)
+    return found if isinstance(found, tuple) else (found,)
+
+
 def _median(x: np.ndarray) -> Any:
     return np.median(x)
 
@@ -495,6 +508,7 @@ _KERNELS: dict[str, Kernel] = {
     "bind_size": _bind_size,
     "nonzero": _nonzero,
     "median": _median,
+    "unique": _unique,
     "broadcast": _broadcast,
     "bitcast": _bitcast,
     "regroup_bytes": _bitcast,

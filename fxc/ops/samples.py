@@ -647,6 +647,10 @@ _BY_NAME: dict[str, Callable[[], Iterator[Make]]] = {
     "masked_put": _masked_puts,
     "bind_size": _literally((np.int64(3), "count", 7)),
     "nonzero": _literally((np.array([True, False, True]), 2), (np.array([[0, 2], [3, 0]]), 2)),
+    "unique": _literally(
+        (np.array([3, 1, 3]), False, False, False, True, "count", 3),
+        (np.array([[2.0, np.nan], [np.nan, 2.0]]), True, True, True, False, "count", 4),
+    ),
     "median": _literally((np.array([3.0, 1.0]),), (np.array([[1, 2], [4, 8]]),)),
     "real": _parts,
     "bitcast": _same_sizes,

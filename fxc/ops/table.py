@@ -309,6 +309,11 @@ ROWS: tuple[Row, ...] = (
     row("argsort(Array x, *, int? axis, str? kind) -> Array", Tag.OPAQUE, np.argsort),
     row("partition(Array x, int[] kth, *, int? axis) -> Array", Tag.OPAQUE, np.partition),
     row("argpartition(Array x, int[] kth, *, int? axis) -> Array", Tag.OPAQUE, np.argpartition),
+    row(
+        "unique(Array x, *, bool index, bool inverse, bool counts, bool equal_nan, str symbol, "
+        "Sym most) -> Array[]",
+        Tag.OPAQUE,
+    ),
     row("median(Array x) -> Array", Tag.OPAQUE),  # of a size that is counted
     row("modf(Array x) -> (Array, Array)", Tag.OPAQUE, np.modf),
     row("frexp(Array x) -> (Array, Array)", Tag.OPAQUE, np.frexp),

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from fxc.ir.symbols import Dim, hint
+from fxc.ir.symbols import Dim, counted_size, hint
 from fxc.ir.types import ArrayType, ScalarType, Type, array_type, ordered_strides
 
 from .layout import copied_strides, fresh_strides
@@ -138,6 +138,24 @@ def nonzero(mask: Operand, count: Dim) -> Type:
     return array_type(_INTP, (count, type_of(mask).rank))
 
 
+def unique(
+    x: Operand,
+    index: bool,
+    inverse: bool,
+    counts: bool,
+    equal_nan: bool,
+    symbol: str,
+    most: Dim,
+) -> tuple[Type, ...]:
+    """The elements in order, each once, and what is asked for besides."""
+    kind, shape = type_of(x), (counted_size(symbol, most),)
+    found = [array_type(kind.dtype, shape)]
+    found += [array_type(_INTP, shape)] * index
+    found += [array_type(_INTP, kind.shape)] * inverse
+    found += [array_type(_INTP, shape)] * counts
+    return tuple(found)
+
+
 METAS: dict[str, Callable[..., Any]] = {
     "wrap_index": wrap_index,
     "gather": gather,
@@ -146,4 +164,5 @@ METAS: dict[str, Callable[..., Any]] = {
     "masked_put": masked_put,
     "bind_size": bind_size,
     "nonzero": nonzero,
+    "unique": unique,
 }
