@@ -171,7 +171,7 @@ class Native:
 
 @contextmanager
 def _assuming_no_more_than(graph: Graph) -> Iterator[None]:
-    """Fail if the block assumes something that capture has no check of. See Note [Counted sizes]."""
+    """Fail if the block assumes what capture has no check of. See Note [Counted sizes]."""
     assumed: dict[Guard, None] = {}
     with assuming(lambda guard: assumed.setdefault(guard)):
         yield

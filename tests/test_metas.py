@@ -975,6 +975,9 @@ def test_metas_and_kernels_agree_on_the_samples(name):
         given = canonical(name, found.args)
         truth = result_type(quiet(kernel_of(name), *found.args))
         answer = quiet(meta_of(name), *given)
-        assert Symbolic().evaluated(answer) == truth, f"{name}({', '.join(map(str, given))})"
+        known = Symbolic()
+        if name == "unique":  # the size that it counts
+            known.values["count"] = truth[0].shape[0]
+        assert known.evaluated(answer) == truth, f"{name}({', '.join(map(str, given))})"
         count += 1
     assert count

@@ -177,6 +177,17 @@ def test_what_a_size_decides_is_left_to_numpy(number: int) -> None:
     agree(program, (X if program is _in_its_order else V,), native)
 
 
+@pytest.mark.parametrize("size", [256, 257, 319, 1000])
+@pytest.mark.parametrize("dynamic", [None, True])
+def test_places_in_blocks(size: int, dynamic: bool | None) -> None:
+    compiled = fxc.compile(lambda m: np.nonzero(m), fullgraph=True, dynamic=dynamic)
+    rng = np.random.default_rng(size)
+    for density in (0.0, 0.004, 0.5, 1.0):
+        for m in (rng.random(size) < density, rng.random((3, size)) < density):
+            assert difference(run(np.nonzero, (m,)), run(compiled, (m,))) == ""
+    assert compiled.cache_info().eager_calls == 0
+
+
 def test_bits_of_sums() -> None:
     """In NumPy's order for an array without gaps, at sizes around the blocks of its sums."""
     compiled = fxc.compile(lambda x, m: (x[m].sum(), (x[m] * x[m]).mean()), fullgraph=True)

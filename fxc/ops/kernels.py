@@ -484,7 +484,8 @@ def _unique(
     symbol: str,
     most: int,
 ) -> tuple[np.ndarray, ...]:
-    found = np.unique(x, index, inverse, counts, equal_nan=equal_nan)
+    options: dict[str, Any] = {"return_index": index, "return_inverse": inverse}
+    found: Any = np.unique(x, return_counts=counts, equal_nan=equal_nan, **options)
     return found if isinstance(found, tuple) else (found,)
 
 
