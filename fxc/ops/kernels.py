@@ -484,8 +484,9 @@ def _unique(
     symbol: str,
     most: int,
 ) -> tuple[np.ndarray, ...]:
-    options: dict[str, Any] = {"return_index": index, "return_inverse": inverse}
-    found: Any = np.unique(x, return_counts=counts, equal_nan=equal_nan, **options)
+    options = {"return_index": index, "return_inverse": inverse, "return_counts": counts}
+    unique: Any = np.unique
+    found = unique(x, equal_nan=equal_nan, **options)
     return found if isinstance(found, tuple) else (found,)
 
 
