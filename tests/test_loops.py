@@ -789,3 +789,47 @@ def test_refused(fn: Any) -> None:
     x = np.random.default_rng(0).random(10)
     with pytest.raises(fxc.CaptureError, match=REFUSED[fn]):
         fxc.compile(fn, fullgraph=True)(x)
+
+
+def first_of_few(x):
+    s = 0.0
+    for row in (x, x[::-1], x[1:]):
+        if row[0] < 0.15:
+            return row[1]
+        s += row[0]
+    return s
+
+
+def broken_off_in_turn(x):
+    found = []
+    for part in (x[:3], x[-3:]):
+        s = 0.0
+        for v in part:
+            if v < 0.15:
+                break
+            s += v
+        else:
+            s = s * 2
+        found.append(s)
+    x[0] = 7
+    return found
+
+
+def written_until(x):
+    for k in range(4):
+        if x[k] > 0.7:
+            break
+        x[k] += 1
+    return k
+
+
+@pytest.mark.parametrize("fn", [first_of_few, broken_off_in_turn, written_until])
+def test_few_iterations_that_data_ends(fn) -> None:
+    """Python runs them, each under the condition that those before did not end the loop."""
+    compiled = fxc.compile(fn, fullgraph=True)
+    for seed in range(12):
+        x = np.random.default_rng(seed).random(6)
+        given = x.copy()
+        assert not difference(run(fn, (x,)), run(compiled, (given,)))
+        np.testing.assert_array_equal(x, given)
+    assert compiled.cache_info().variants == 1

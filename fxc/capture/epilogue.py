@@ -156,8 +156,8 @@ class EpilogueBuilder:
         if x is None or x is True or x is False:
             return repr(x)
         if type(x) is Mixed:
-            number = self._leaf(x.number)
-            python = f"int({number})" if x.is_int_in_float else f"{number}.item()"
+            number = self._leaf(x.given)
+            python = f"{number}.item()" if x.whole is None else self._leaf(x.whole)
             return f"({number} if {self._leaf(x.flag)} else {python})"
         if isinstance(x, TracedValue):
             return self._traced(x._object)

@@ -10,16 +10,15 @@ from fxc.ir.symbols import Dim, floordiv, guard, hint, symbol
 
 from .counted import Bounded, Counted, counted
 from .loop_guards import check_guards
-from .loops import CapturedLoop
+from .loops import CapturedLoop, Round
 from .operands import operand, wrap
+from .python_numbers import logical_not
 from .sliding import Sliding
-from .structured import (
-    INT,
-    Recording,
-)
+from .structured import INT, Recording, flag_of, going_on
 from .traced_int import TracedInt, decide_in_loops, wrap_dim
 
 FEW = 4  # iterations that Python runs in any case
+_MOST_ROUNDS = 32  # of them, one in the other, if each may end the loop
 _MOST_RUNS = 5_000  # iterations that Python runs instead
 
 
@@ -49,6 +48,7 @@ class ForLoop(CapturedLoop):
         self._run = 0
         self._peeling = False
         self._runs = False  # there is an iteration for sure
+        self._rounds: list[Round] = []  # of those that Python runs, if the ones before did not stop
         if found is not None:
             self.session.statements.append(self)
             if type(found) is Counted:
@@ -94,7 +94,7 @@ class ForLoop(CapturedLoop):
 
     def __next__(self) -> tuple[Any, ...]:
         if self._items is not None:
-            return next(self._items), *self.state
+            return self._next(), *self.state
         if self._peeling:
             return self._over.item(self._first), *self.state
         if self._run:
@@ -135,8 +135,8 @@ class ForLoop(CapturedLoop):
         after = self.of(env)
         if self._items is not None:
             self.state = after
-            if self._stop is not None and bool(env[self._stop]):
-                self._items = iter(())
+            if self._stop is not None:
+                self._end_if(going_on(env[self._stop]))
             return
         if self._peeling:
             self._peeled(after, env)
@@ -164,6 +164,25 @@ class ForLoop(CapturedLoop):
             self._peeling = True
             return
         self._record(region, after, env)
+
+    def _next(self) -> Any:
+        """The next of the iterations that are run by Python."""
+        for item in self._items:
+            return item
+        while self._rounds:
+            (self.state,) = self._joined_with(self._rounds.pop(), self.state)
+        raise StopIteration
+
+    def _end_if(self, stopped: Any) -> None:
+        """Go on unless an iteration that was run by Python has ended the loop; what is not known
+        now is the condition for the ones to come.
+        """
+        if type(stopped) is bool or len(self._rounds) == _MOST_ROUNDS:
+            self._items = iter(()) if stopped else self._items
+            return
+        arm = Recording(self.session)
+        self._rounds.append((flag_of(logical_not(stopped)), self.state, arm))
+        arm.enter()
 
     def _permuted(self, after: list[Any]) -> bool:
         """Whether arrays have changed their names: then the body is run until they are back."""

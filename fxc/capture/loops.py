@@ -13,6 +13,7 @@ from fxc.ir.graph import Literal, Operand, Value
 from fxc.ir.symbols import Dim
 
 from .alternatives import options_of
+from .arms import Either, record_cond
 from .held import Held, held
 from .jumps import RESULT
 from .operands import wrap
@@ -35,6 +36,11 @@ from .structured import (
 
 _MOST_PASSES = 8
 _MOST_NAMES = 4  # that go round
+
+
+# An iteration that is captured under a condition: the condition, the variables before it, and
+# where it is recorded.
+Round = tuple[Operand, list[Any], Recording]
 
 
 class CapturedLoop(Statement):
@@ -254,13 +260,19 @@ class CapturedLoop(Statement):
             and (name not in self._params or joint_kinds(before, before) != joint_kinds(before, x))
         ]
 
+    @property
+    def _can_begin_apart(self) -> bool:
+        """Whether the first iteration may be run before the loop: it does not end it."""
+        return self.runs and self._stop is None
+
     def _mix(self, unstable: list[str], after: list[Any]) -> bool:
         """Make what is Python's number first and NumPy's later carry a flag that tells."""
         if self.wants_first:
             return False
         found = dict(zip(self.names, zip(self._seen, after, strict=True), strict=True))
         kinds = {name: joint_kinds(*found[name]) for name in unstable}
-        if any(each is None or len(each) == 1 for each in kinds.values()):
+        most = 2 if self._can_begin_apart else 3  # an int that becomes a float does so at once
+        if any(each is None or not 1 < len(each) <= most for each in kinds.values()):
             return False
         self._mixed.update((name, each) for name, each in kinds.items() if each is not None)
         return True
@@ -322,6 +334,30 @@ class CapturedLoop(Statement):
                 "which cannot be captured; write to an array in place, or use .copy()"
             )
         return parts
+
+    def _joined_with(self, last: Round, after: list[Any], *also: Either) -> list[Any]:
+        """The variables behind an iteration that was captured under a condition, which were
+        ``after`` it: together with what they are if there is none. Then what ``also`` becomes.
+        """
+        test, before, arm = last
+        arm.leave()
+        other = Recording(self.session)
+        with other:
+            pass
+        found: dict[int, Either] = {}
+        joined = list(after)
+        for place, (name, left, right) in enumerate(zip(self.names, after, before, strict=True)):
+            if name not in self._at_head | self._behind:
+                joined[place] = UNBOUND
+            elif not is_same(left, right):
+                kinds = joint_kinds(left, right)
+                if kinds is None:
+                    raise self.differs(name, left, right, "after another iteration, else")
+                found[place] = kinds, left, right
+        made = record_cond(self.session, test, (arm, other), [*also, *found.values()])
+        for place, x in zip(found, made[len(also) :], strict=True):
+            joined[place] = x
+        return [joined, *made[: len(also)]]
 
     def _finish(
         self, names: list[str], outputs: Sequence[Value], results: list[Operand], count: Dim | None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -10,8 +11,8 @@ import numpy as np
 from fxc.ir.graph import Literal, Operand, Value
 from fxc.ir.types import ArrayType, ScalarType
 
-from .operands import Traced, operand, record, wrap
-from .python_numbers import arithmetic, to_float, to_int
+from .operands import Traced, operand, wrap
+from .python_numbers import arithmetic, to_float, to_int, to_python
 from .session import current, refuse
 from .traced_int import TracedInt
 from .traced_scalar import TracedScalar
@@ -23,54 +24,57 @@ from .ufuncs import BINARY, COMPARISONS, call_ufunc
 # arrays of lower precision. Such a number is carried as NumPy's, with a flag beside it that says
 # which of the two it is; the epilogue looks at the flag. So are Python's int and one of NumPy's:
 # Python's arithmetic leaves native code where it has not NumPy's result (Note [Operators of
-# Python numbers]). After ``s = 0`` it is Python's int or float64: the number is then an int that a
-# float64 holds, and the type of the flag, a bool of Python's, tells this from the first case.
+# Python numbers]). After ``s = 0`` it is Python's int or a float: both are carried, ``whole`` and
+# ``given``, and the flag says which one it is. Operators compute both.
 # Where the difference would change more than the type of a result, the program is refused.
 
 _FLAG = ScalarType(np.dtype(bool))
-_FLAG_OF_INT = ScalarType(np.dtype(bool), weak=True)
-_EXACT = 2**53  # up to here floats hold every integer
+_INT = ScalarType(np.dtype(np.int64), weak=True)
+_FLOAT = ScalarType(np.dtype(np.float64), weak=True)
 
-Kinds = tuple[ScalarType, ScalarType]
+Kinds = tuple[ScalarType, ...]
 
 
 class Mixed(Traced):
-    """A number that is Python's unless ``flag`` holds; ``number`` is NumPy's in any case."""
+    """A number that is ``given``, NumPy's, if ``flag`` holds, else Python's of the same value; with
+    ``whole`` it is that int else, and ``given`` may be Python's float.
+    """
 
-    __slots__ = ("flag", "number")
+    __slots__ = ("flag", "given", "whole")
     __array_priority__ = 1001.0
 
-    def __init__(self, number: Any, flag: Any) -> None:
-        self.number = number
+    def __init__(self, given: Any, flag: Any, whole: Any = None) -> None:
+        self.given = given
         self.flag = flag
+        self.whole = whole
+
+    @property
+    def number(self) -> Any:
+        """The number, of the type of ``given`` in any case."""
+        return self.given if self.whole is None else _select(self.flag, self.given, self.whole)
 
     @property  # type: ignore[misc]
     def __class__(self) -> type:
         # np.float64 is a float, too
-        return bool if self.kind is bool else self.dtype.type
+        return bool if self.kind is bool else _type_of(_kind(self.given))
 
     @property
     def kind(self) -> type:
         """Python's type of it."""
-        if operand(self.flag).type == _FLAG_OF_INT:
-            return int
-        return _PYTHON_TYPES[self.dtype.kind]
-
-    @property
-    def is_int_in_float(self) -> bool:
-        """Whether it is Python's int or float64."""
-        return operand(self.flag).type == _FLAG_OF_INT
+        return _PYTHON_TYPES[self.dtype.kind] if self.whole is None else int
 
     @property
     def dtype(self) -> np.dtype:
         """NumPy's type of it."""
-        found: np.dtype = operand(self.number).type.dtype
+        found: np.dtype = operand(self.given).type.dtype
         return found
 
     def _operand(self) -> Operand:
         return operand(self.number)
 
     def _plain(self) -> Any:
+        if self.whole is not None:
+            raise self.unclear("an index")
         return self.number
 
     def _beside(self, other: Any) -> Any:
@@ -78,7 +82,8 @@ class Mixed(Traced):
 
     def _stored_as(self, dtype: np.dtype) -> Any:
         """What is stored into an array: Python's int must fit, NumPy's is cast."""
-        if self.kind is float and dtype.kind == "u":
+        unclear = "iu" if self.whole is not None else "u" if self.kind is float else ""
+        if dtype.kind in unclear:
             raise self.unclear(f"an assignment to {dtype}")
         if self.kind is int and dtype.kind in "iu" and not np.can_cast(self.dtype, dtype):
             return to_int(self.number) if isinstance(self.number, Traced) else int(self.number)
@@ -97,20 +102,22 @@ class Mixed(Traced):
         return bool(self.number)
 
     def __index__(self) -> int:
-        return self.number.__index__()  # type: ignore[no-any-return]
+        return self._plain().__index__()  # type: ignore[no-any-return]
 
     def __round__(self, digits: int | None = None) -> Any:
-        if digits is not None or self.kind is bool:
+        if digits is not None or self.kind is bool or self.whole is not None:
             raise self.unclear("round()")
         return round(self.number)
 
     def __neg__(self) -> Any:
-        if self.kind is int:
-            return self.__rsub__(0)
-        return Mixed(-self.number, self.flag)
+        if self.whole is not None:
+            return _one_of(self.flag, -self.given, -self.whole)
+        return self.__rsub__(0) if self.kind is int else Mixed(-self.number, self.flag)
 
     def __abs__(self) -> Any:
-        if self.kind is int and not self.is_int_in_float:
+        if self.whole is not None:
+            return _one_of(self.flag, abs(self.given), abs(self.whole))
+        if self.kind is int:
             return Mixed(_of_python(abs(_python_number(self)), self.dtype), self.flag)
         return Mixed(abs(self.number), self.flag)
 
@@ -134,10 +141,16 @@ class Mixed(Traced):
 
     def is_instance(self, kinds: Any) -> bool:
         """``isinstance(self, kinds)``, which must be the same in both cases."""
-        found = {issubclass(each, kinds) for each in (self.kind, self.dtype.type)}
+        found = {issubclass(each, kinds) for each in (self.kind, _type_of(_kind(self.given)))}
         if len(found) > 1:
             raise self.unclear("isinstance()")
         return found.pop()
+
+    def to_int(self) -> Any:
+        """``int(self)``."""
+        if self.whole is None:
+            return to_int(self.number)
+        return _select(self.flag, to_int(self.given), self.whole)
 
 
 def number_of(x: Any) -> Any:
@@ -149,28 +162,37 @@ def number_of(x: Any) -> Any:
 
 
 def mixed_kinds(left: Any, right: Any) -> Kinds | None:
-    """The types of number and flag of what is one of two values; None for what cannot be mixed."""
-    python: set[type] = set()
-    dtypes: set[np.dtype] = set()
-    for x in (left, right):
-        if type(x) not in _MAY_BE_MIXED:
-            return None
-        kind = operand(x).type
-        if type(x) is Mixed:
-            python.add(x.kind)
-            dtypes.add(kind.dtype)
-        elif _is_weak(x):
-            python.add(kind.python_type)  # type: ignore[union-attr]
-        else:
-            dtypes.add(kind.dtype)
-    if len(python) != 1 or len(dtypes) != 1:
+    """The types of the parts of what is one of two values; None for what cannot be mixed."""
+    if type(left) not in _MAY_BE_MIXED or type(right) not in _MAY_BE_MIXED:
         return None
-    (of_python,), (dtype,) = python, dtypes
-    if dtype not in _DTYPES:
+    kinds = _kinds_of(left) | _kinds_of(right)
+    if kinds == {_INT, _FLOAT}:
+        return _FLOAT, _FLAG, _INT
+    if len(kinds) != 2 or not all(kind.dtype in _DTYPES for kind in kinds):
         return None
-    if of_python is _PYTHON_TYPES[dtype.kind]:
-        return ScalarType(dtype), _FLAG
-    return (ScalarType(dtype), _FLAG_OF_INT) if of_python is int and dtype == np.float64 else None
+    weak, strong = sorted(kinds, key=lambda kind: not kind.weak)
+    if strong.weak or not weak.weak:
+        return None
+    if weak.python_type is _PYTHON_TYPES[strong.dtype.kind]:
+        return strong, _FLAG
+    return (strong, _FLAG, _INT) if weak == _INT and strong.dtype.kind == "f" else None
+
+
+def _kind(x: Any) -> ScalarType:
+    kind = operand(x).type
+    assert isinstance(kind, ScalarType)
+    return kind
+
+
+def _kinds_of(x: Any) -> set[ScalarType]:
+    """What a number may be."""
+    if type(x) is not Mixed:
+        return {_kind(x)}
+    return {_kind(x.given), ScalarType(np.dtype(x.kind), weak=True)}
+
+
+def _type_of(kind: ScalarType) -> Any:
+    return kind.python_type if kind.weak else kind.dtype.type
 
 
 _PYTHON_TYPES: dict[str, type] = {"f": float, "i": int, "u": int, "b": bool}
@@ -180,16 +202,17 @@ _MAY_BE_MIXED = frozenset(
 )
 
 
-def mixed_parts(x: Any, kinds: Sequence[Any]) -> tuple[Operand, Operand]:
-    """Number and flag of what may be mixed, recorded here."""
+def mixed_parts(x: Any, kinds: Sequence[Any]) -> tuple[Operand, ...]:
+    """The parts of what may be mixed, recorded here."""
     if type(x) is Mixed:
-        return operand(x.number), operand(x.flag)
+        return tuple(operand(part) for part in (x.given, x.flag, x.whole) if part is not None)
+    if len(kinds) == 3:
+        if _kind(x) == _INT:
+            return Literal(_type_of(kinds[0])(0)), Literal(np.False_), operand(x)
+        return operand(x), Literal(np.True_), Literal(0)
     weak = _is_weak(x)
-    of_int = kinds[1] == _FLAG_OF_INT
-    flag = Literal(not weak if of_int else np.bool_(not weak))
-    if weak and of_int:
-        return _float_of_int(x), flag
-    return (_fitting(operand(x), kinds[0].dtype) if weak else operand(x)), flag
+    given = _fitting(operand(x), kinds[0].dtype) if weak else operand(x)
+    return given, Literal(np.bool_(not weak))
 
 
 def _fitting(x: Operand, dtype: np.dtype) -> Operand:
@@ -201,28 +224,32 @@ def _fitting(x: Operand, dtype: np.dtype) -> Operand:
     return number
 
 
-def _float_of_int(x: Any) -> Operand:
-    """Python's int as a float64 that is the same number."""
-    if type(x) is int:
-        if abs(x) > _EXACT:
-            raise _refuse(f"{x}")
-        return Literal(np.float64(x))
-    return _float64(_exact_int(x))
-
-
-def _exact_int(x: Any) -> Operand:
-    """Python's int, of which a float64 has all digits: other ones leave native code."""
-    if type(x) in (int, TracedInt):
-        return operand(x)
-    found: Value = current().record("try_fit", operand(x), Literal(-_EXACT), Literal(_EXACT))
-    return found
-
-
-def mixed(number: Operand, flag: Operand) -> Any:
+def mixed(given: Operand, flag: Operand, whole: Operand | None = None) -> Any:
     """The variable for these parts."""
-    if isinstance(flag, Literal) and bool(flag.value):
-        return _wrapped(number)
-    return Mixed(_wrapped(number), _wrapped(flag))
+    if isinstance(flag, Literal) and (flag.value or whole is not None):
+        return _wrapped(given if flag.value or whole is None else whole)
+    return Mixed(_wrapped(given), _wrapped(flag), None if whole is None else _wrapped(whole))
+
+
+def _select(flag: Any, given: Any, other: Any) -> Any:
+    """``given`` if the flag holds, else ``other`` as a number of its type."""
+    kind = _kind(given)
+    choice = operand(flag), of_numpy(operand(given)), operand(other)
+    found: Value = current().record("where", *choice)
+    number = _wrapped(_cast(found, kind.dtype))
+    return to_python(number) if kind.weak else number
+
+
+def _one_of(flag: Any, given: Any, other: Any) -> Any:
+    """``given`` if the flag holds, else ``other``."""
+    if operand(given).type == operand(other).type:
+        return _select(flag, given, other)
+    kinds = mixed_kinds(given, other)
+    if kinds is None:
+        raise _refuse("arithmetic")
+    if len(kinds) == 3:
+        return Mixed(given, flag, other)
+    return Mixed(_select(flag, given, other), flag)
 
 
 def _wrapped(x: Operand) -> Any:
@@ -272,7 +299,8 @@ def _strong(x: Any, among: Iterable[Any]) -> Any:
         if type(other) is Mixed or _is_weak(other):
             continue
         dtype = operand(other).type.dtype
-        if np.result_type(dtype, x.kind(0)) != np.result_type(dtype, operand(x).type.dtype):
+        given = x.kind(0), float(0) if _is_weak(x.given) else x.dtype
+        if np.result_type(dtype, given[0]) != np.result_type(dtype, given[1]):
             raise _refuse(f"arithmetic with {dtype}")
     return x.number
 
@@ -304,13 +332,13 @@ def _define(name: str, numpy_name: str) -> None:
             return NotImplemented
         if any(type(x) is not Mixed and not _is_weak(x) for x in both):
             return call_ufunc(numpy_name, *(_strong(x, both) for x in both))
+        if any(type(x) is Mixed and x.whole is not None for x in both):
+            return _of_ints(name, numpy_name, left, right)
         kinds = {_python_type(x) for x in both}
         if not kinds <= {int, float} or (kinds == {bool} and name not in _COMPARED):
             raise _refuse(f"{name!r}")
         flags = [x.flag for x in both if type(x) is Mixed]
-        flag = flags[0] if len(flags) == 1 else _both_flags(*flags)
-        if any(type(x) is Mixed and x.is_int_in_float for x in both):
-            return _of_ints_in_floats(name, numpy_name, left, right, flag)
+        flag = flags[0] if len(flags) == 1 else call_ufunc("logical_or", *flags)
         if name in _COMPARED and len(kinds) == 2:
             raise _refuse(f"{name!r} of an int and a float")
         dtypes = {x.dtype for x in both if type(x) is Mixed}
@@ -347,45 +375,30 @@ def _is_the_same_there(
     return dtype == np.int64 or all(type(x) is int and info.min <= x <= info.max for x in beside)
 
 
-def _both_flags(left: Any, right: Any) -> Any:
-    if {operand(x).type for x in (left, right)} != {_FLAG}:
-        raise _refuse("arithmetic")
-    return call_ufunc("logical_or", left, right)
-
-
 def _arithmetic(name: str, left: Any, right: Any) -> Any:
     if any(isinstance(x, Traced) for x in (left, right)):
         return arithmetic(name, left, right)
-    return getattr(left, f"__{name}__")(right)
+    return getattr(operator, f"__{name}__")(left, right)
 
 
-def _of_ints_in_floats(name: str, numpy_name: str, left: Any, right: Any, flag: Any) -> Any:
-    """Arithmetic of what is Python's int or float64 with a number of Python's."""
-    both = (left, right)
-    beside = {_python_type(x) for x in both if type(x) is not Mixed}
-    if len(beside) != 1 or name not in {*_COMPARED, "add", "sub", "truediv"}:
+def _of_ints(name: str, numpy_name: str, left: Any, right: Any) -> Any:
+    """Arithmetic of what may be an int with a number of Python's, or another such: what it gives
+    for ints, and for what else it may be.
+    """
+    mixed = [x for x in (left, right) if type(x) is Mixed]
+    if any(isinstance(x, complex) for x in (left, right)) or any(
+        _kinds_of(x) != _kinds_of(mixed[0]) for x in mixed
+    ):
         raise _refuse(f"{name!r}")
-    numbers = [
-        x.number
-        if type(x) is Mixed
-        else _wrapped(_float64(_exact_int(x) if beside == {int} else operand(x)))
-        for x in both
-    ]
-    strong = _wrapped(of_numpy(operand(record("py_bool", operand(flag)))))
-    if name in _COMPARED:
-        return Mixed(call_ufunc(numpy_name, *numbers), strong)
-    if name == "truediv":
-        if not isinstance(right, int | float) or isinstance(right, Traced):
-            current().record("try_demand", operand(numbers[1] != 0))
-        elif right == 0:
-            raise _refuse("division by zero")
-        return Mixed(call_ufunc(numpy_name, *numbers), strong)
-    found = call_ufunc(numpy_name, *numbers)
-    if beside == {float}:
-        return Mixed(found, strong)
-    exact = call_ufunc("less_equal", call_ufunc("absolute", found), np.float64(_EXACT))
-    current().record("try_demand", operand(call_ufunc("logical_or", strong, exact)))
-    return Mixed(found, flag)
+    alone = len(mixed) == 1
+    wholes = [x.whole if type(x) is Mixed else x for x in (left, right)]
+    givens = [(x.given if alone else x.number) if type(x) is Mixed else x for x in (left, right)]
+    if _is_weak(mixed[0].given):
+        given = _arithmetic(name, *givens)
+    else:
+        given = call_ufunc(numpy_name, *givens)
+    flag = mixed[0].flag if alone else call_ufunc("logical_or", *(x.flag for x in mixed))
+    return _one_of(flag, given, _arithmetic(name, *wholes))
 
 
 _EXACT_OF_FLOATS = frozenset({"add", "subtract", "multiply"})

@@ -37,7 +37,9 @@ def _int(door: Door, *args: Any, **kwargs: Any) -> Any:
     if len(args) == 1 and not kwargs:
         if type(args[0]) is TracedInt:
             return args[0]
-        x = scalar_of(number_of(args[0]))
+        if type(args[0]) is Mixed:
+            return args[0].to_int()
+        x = scalar_of(args[0])
         if x is not None:
             return to_int(x)
     return int(*args, **kwargs)

@@ -188,7 +188,8 @@ def is_same(left: Any, right: Any) -> bool:
     if type(left) is TracedInt:
         return bool(left._dim == right._dim)
     if type(left) is Mixed:
-        return is_same(left.number, right.number) and is_same(left.flag, right.flag)
+        parts = ((x.given, x.flag, x.whole) for x in (left, right))
+        return all(map(is_same, *parts))
     if is_number(left):
         return Literal(left) == Literal(right)
     if type(left) is tuple:
@@ -217,7 +218,7 @@ def kind_of(x: Any) -> ArrayType | ScalarType | None:
 def joint_kinds(left: Any, right: Any) -> tuple[ArrayType | ScalarType, ...] | None:
     """The types of the operands that stand for a variable which is either of two values.
 
-    One type if they are of the same, two for a number that is mixed; None for what cannot be.
+    One type if they are of the same, more for a number that is mixed; None for what cannot be.
     """
     kind, other = kind_of(left), kind_of(right)
     if kind is not None and other is not None and _are_alike(kind, other):
@@ -244,7 +245,7 @@ def parts_of(x: Any, kinds: tuple[ArrayType | ScalarType, ...]) -> list[Operand]
 
 def of_parts(parts: Sequence[Operand]) -> Any:
     """The variable that operands stand for."""
-    if len(parts) == 2:
+    if len(parts) > 1:
         return mixed(*parts)
     (only,) = parts
     return wrap(only) if isinstance(only, Value) else only.value

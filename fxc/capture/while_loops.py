@@ -11,19 +11,16 @@ from fxc.ir.graph import Literal, Operand
 from fxc.ir.symbols import Dim, hint, symbol
 from fxc.ir.types import ScalarType
 
-from .arms import Either, record_cond
+from .arms import Either
 from .loop_guards import check_guards
-from .loops import CapturedLoop
+from .loops import CapturedLoop, Round
 from .operands import operand
 from .sliding import Sliding, trips
 from .structured import (
     INT,
-    UNBOUND,
     Recording,
     flag_of,
     going_on,
-    is_same,
-    joint_kinds,
     of_parts,
 )
 from .traced_int import wrap_dim
@@ -50,7 +47,7 @@ class WhileLoop(CapturedLoop):
         self._every = 1  # iterations that the body stands for, see _rounds
         # Those that have been recorded: whether there is a next one, the variables then, and where
         # the next one is recorded.
-        self._rounds: list[tuple[Operand, list[Any], Recording]] = []
+        self._rounds: list[Round] = []
 
     @property
     def runs(self) -> bool:
@@ -191,26 +188,8 @@ class WhileLoop(CapturedLoop):
 
         Gives whether there is another one behind it.
         """
-        test, before, arm = self._rounds.pop()
-        arm.leave()
-        other = Recording(self.session)
-        with other:
-            pass
-        values: list[Either] = [((ScalarType(np.dtype(bool)),), of_parts([going]), np.False_)]
-        places = []
-        for place, name in enumerate(self.names):
-            left, right = self._after[place], before[place]
-            if name not in self._at_head | self._behind:
-                self._after[place] = UNBOUND
-            elif not is_same(left, right):
-                kinds = joint_kinds(left, right)
-                if kinds is None:
-                    raise self.differs(name, left, right, "after an even iteration, else")
-                places.append(place)
-                values.append((kinds, left, right))
-        flag, *made = record_cond(self.session, test, (arm, other), values)
-        for place, x in zip(places, made, strict=True):
-            self._after[place] = x
+        goes_on: Either = (ScalarType(np.dtype(bool)),), of_parts([going]), np.False_
+        self._after, flag = self._joined_with(self._rounds.pop(), self._after, goes_on)
         return operand(flag)
 
     def _close_counted(self, region: Recording, found: Any) -> None:

@@ -1,0 +1,225 @@
+"""Numbers that are an int in one case and a float, or another int, in another.
+
+See Note [Mixed scalars].
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import fxc
+from tests.outcomes import difference, run
+
+FLOATS = ([0.9, 0.2], [0.1, 0.2], [0.1, 0.9])
+INTS = ([5, 7], [0, 7], [0, 0], [1, 0, 2])
+SIGNED = ([1.0, 2.0, 3.0], [-1.0, 2.0], [-1.0, -2.0])
+
+
+def int_or_element(x):
+    s = 0
+    if x[0] > 0.5:
+        s = x[0]
+    results = s, s + 1, s * 2 - 3, 1 - s, -s, abs(s), s == 0, s < 1, s >= x[1]
+    return results, s + x[1], float(s), bool(s), s + x, np.sqrt(s + x[1]), s * 1.5
+
+
+def int_or_float(x):
+    s = 3
+    if x[0] > 0.5:
+        s = float(x[0])
+    results = s, s + 1, s * 2.5, 1 - s, -s, s == 3, s / 2, s**2, s % 2, s // 2, 7 / (s + 1)
+    return results, s + x[1], s * x
+
+
+def int_or_other_int(x):
+    best = -1
+    if x[0] > 2:
+        best = x[0]
+    if x[1] > 2:
+        best = x[1]
+    return best, best + 1, best * 2, best + x, best == -1, -best
+
+
+def last_found(x):
+    found = -1
+    for i in range(len(x)):
+        if x[i] > 2:
+            found = x[i]
+    return found
+
+
+def followed(p):
+    at = 0
+    for _ in range(5):
+        at = p[at % len(p)]
+    return at
+
+
+def what_it_is(x):
+    s = 0
+    if x[0] > 0.5:
+        s = x[0]
+    return isinstance(s, (int, float)), np.sqrt(s + x[1]), min(s, 5), max(s, -1)
+
+
+def bisected(x):
+    low = 0
+    high = 1
+    for _ in range(20):
+        middle = (low + high) / 2
+        if middle * middle < x[0]:
+            low = middle
+        else:
+            high = middle
+    return low, high, middle, high - low, low < high
+
+
+def weighted(x):
+    w = 1 if x[0] > 0.5 else 0.5
+    v = 1 if x[0] > 0.5 else x[1]
+    return w * x, w, v * x, v / 3, w + w, w * w, v + v, w < w, w + 1, w * 2.0
+
+
+def too_large(x):
+    s = 2**62
+    if x[0] > 0.5:
+        s = x[0]
+    return s * 2
+
+
+def sum_of_some(x):
+    total = 0
+    for v in x:
+        if v < 0:
+            continue
+        total += v
+    out = np.zeros(2)
+    out[0] = total
+    out[1] = total * 2
+    return total, out
+
+
+def converged(x):
+    previous = 0
+    now = x[0]
+    for _ in range(50):
+        now = 0.5 * now + 1.0
+        if abs(now - previous) < 1e-3:
+            break
+        previous = now
+    return now, previous
+
+
+def until_converged(x):
+    last = 0
+    while True:
+        now = 0.5 * (last + 1.0 + abs(x[0]))
+        if abs(now - last) < 1e-3:
+            break
+        last = now
+    return last
+
+
+def best_of(x):
+    best = -1
+    place = -1
+    for i, v in enumerate(x):
+        if v > best:
+            best = v
+            place = i
+    return best, place
+
+
+def largest(x):
+    m = 0
+    for v in x:
+        m = max(m, v)
+    return m
+
+
+def jumps(x):
+    before = 0
+    total = 0
+    for v in x:
+        if v > 0.5:
+            total += v - before
+            before = v
+    return total
+
+
+def parts_of_rows(x):
+    found = []
+    for row in (x, x[::-1], 2 * x):
+        s = 0
+        for v in row:
+            if v < 0.15:
+                break
+            s += v
+        found.append(s)
+    return found
+
+
+def squared(x):
+    s = 0
+    for v in x:
+        if v > 0:
+            s += v
+    return s * s, s**2
+
+
+def half(x):
+    return sum_of_some(x.astype("f4"))
+
+
+PROGRAMS: list[tuple[Callable[..., Any], Any]] = [
+    *((fn, FLOATS) for fn in (int_or_element, int_or_float, what_it_is, bisected, weighted)),
+    *((fn, INTS) for fn in (int_or_other_int, last_found, followed)),
+    *((fn, SIGNED) for fn in (sum_of_some, half, squared, converged, until_converged, best_of)),
+    *((fn, SIGNED) for fn in (largest, jumps, parts_of_rows)),
+]
+
+
+@pytest.mark.parametrize("fn, values", PROGRAMS)
+def test_as_numpy(fn, values) -> None:
+    compiled = fxc.compile(fn, fullgraph=True)
+    for given in values:
+        expected = run(fn, (np.array(given),))
+        assert not difference(expected, run(compiled, (np.array(given),)))
+    info = compiled.cache_info()
+    assert info.eager_calls == 0
+    assert info.variants <= 2
+
+
+def test_an_int_that_outgrows_native_code() -> None:
+    compiled = fxc.compile(too_large, fullgraph=True)
+    for first in (0.1, 0.9):
+        assert not difference(
+            run(too_large, (np.array([first]),)), run(compiled, (np.array([first]),))
+        )
+
+
+def three_kinds(x):
+    s = 0
+    if x[0] > 0.5:
+        s = x[0]
+    return max(s, 0.1)
+
+
+def int_beside_half(x):
+    s = 0
+    if x[0] > 0.5:
+        s = x[0]
+    return s * np.ones(2, np.float32)
+
+
+@pytest.mark.parametrize(
+    "fn, reason",
+    [(three_kinds, "the same kind of value"), (int_beside_half, "arithmetic with float32")],
+)
+def test_refused(fn, reason) -> None:
+    with pytest.raises(fxc.CaptureError, match=reason):
+        fxc.compile(fn, fullgraph=True)(np.array([0.3]))
