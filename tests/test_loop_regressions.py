@@ -57,13 +57,14 @@ def test_raise_before_a_return() -> None:
 def test_number_that_is_a_float_in_one_arm() -> None:
     """``np.dtype(np.float64) == None``: any kind of value was a float of NumPy's or Python's."""
 
-    def program(x, n):
+    def program(x):
+        n = "none"
         if x[0] > 0:
             n = x[1]
         return n
 
     with pytest.raises(fxc.CaptureError, match="n is f64 if the condition holds, else"):
-        fxc.compile(program, fullgraph=True)(np.ones(3), 3)
+        fxc.compile(program, fullgraph=True)(np.ones(3))
 
 
 def test_condition_of_an_alias_is_computed_where_it_stands() -> None:
