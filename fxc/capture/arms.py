@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from fxc.ir.graph import Operand, Value
@@ -11,7 +11,16 @@ from fxc.ir.types import ArrayType, ScalarType
 from .alternatives import either
 from .operands import wrap
 from .session import Session
-from .structured import UNBOUND, Recording, array_of, flag_of, of_parts, parts_of, placeholder
+from .structured import (
+    UNBOUND,
+    Recording,
+    array_of,
+    flag_of,
+    is_same,
+    of_parts,
+    parts_of,
+    placeholder,
+)
 
 Kinds = tuple[ArrayType | ScalarType, ...]
 Either = tuple[Kinds, Any, Any]
@@ -30,6 +39,26 @@ def record_cond(session: Session, test: Operand, arms: Arms, values: Sequence[Ei
         join.add(kinds, left, right)
     join.record()
     return [join.found(kinds, left, right) for kinds, left, right in values]
+
+
+def paired(
+    left: Any, right: Any, kinds: Callable[[Any, Any], Kinds], values: list[Either]
+) -> Callable[[list[Any]], Any]:
+    """What makes one value of the two that arms give, of what the node will give for ``values``.
+
+    Tuples are joined item by item.
+    """
+    if is_same(left, right):
+        return lambda made: left
+    sizes = {len(x) for x in (left, right) if type(x) is tuple}
+    if len(sizes) == 1 and all(type(x) is tuple or x is UNBOUND for x in (left, right)):
+        (size,) = sizes
+        both = [(UNBOUND,) * size if x is UNBOUND else x for x in (left, right)]
+        items = [paired(one, other, kinds, values) for one, other in zip(*both, strict=True)]
+        return lambda made: tuple(item(made) for item in items)
+    place = len(values)
+    values.append((kinds(left, right), left, right))
+    return lambda made: made[place]
 
 
 class _Join:

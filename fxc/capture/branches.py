@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 from fxc.ir.graph import Literal
 
-from .arms import Either, record_cond
+from .arms import Either, paired, record_cond
 from .jumps import RESULT
 from .operands import operand
 from .session import Session
@@ -15,7 +16,6 @@ from .structured import (
     UNBOUND,
     Recording,
     Statement,
-    is_same,
     joint_kinds,
     truth,
 )
@@ -56,7 +56,7 @@ class Branch(Statement):
         super().__init__(door, line, names, env)
         self._behind = frozenset(behind)
         self._test = truth(test)
-        self._start = self.state
+        self._start = self.values
         self._arms: list[tuple[Recording, list[Any]]] = []
         self._ended: set[int] = set()  # the arms that raise
         self._begun = False
@@ -86,7 +86,7 @@ class Branch(Statement):
     def step(self, env: Mapping[str, Any]) -> None:
         """Take back the variables at the end of an arm."""
         if type(self._test) is bool:
-            self.state = self.of(env)
+            self.values = self.of(env)
             return
         region, _ = self._arms[-1]
         region.leave()
@@ -104,18 +104,15 @@ class Branch(Statement):
         left, right = (nothing if arm in self._ended else x for arm, x in enumerate((left, right)))
         if len(self._ended) == 2:
             end_arm(self.session)
-        values: dict[int, Either] = {}
-        state = list(left)
-        for place, name in enumerate(self.names):
-            if name not in self._behind:
-                state[place] = UNBOUND
-            elif not is_same(left[place], right[place]):
-                kinds = self._kinds(name, left[place], right[place])
-                values[place] = kinds, left[place], right[place]
-        made = record_cond(self.session, operand(self._test), (then, orelse), list(values.values()))
-        for place, x in zip(values, made, strict=True):
-            state[place] = x
-        self.state = state
+        values: list[Either] = []
+        joined = [
+            paired(x, y, partial(self._kinds, name), values)
+            if name in self._behind
+            else lambda made: UNBOUND
+            for name, x, y in zip(self.names, left, right, strict=True)
+        ]
+        made = record_cond(self.session, operand(self._test), (then, orelse), values)
+        self.values = [each(made) for each in joined]
 
     def _kinds(self, name: str, left: Any, right: Any) -> tuple[Any, ...]:
         """The types of what a variable becomes."""

@@ -13,7 +13,7 @@ import numpy as np
 
 from fxc.ir.graph import Literal
 
-from .arms import record_cond
+from .arms import Either, Kinds, paired, record_cond
 from .operands import record
 from .python_numbers import logical_not
 from .session import refuse
@@ -103,12 +103,16 @@ def _one_of(door: Any, test: Any, then: Later, orelse: Later, what: str) -> Any:
     (_, left), (_, right) = arms
     if is_same(left, right):
         return left
-    kinds = joint_kinds(left, right)
-    if kinds is None:
-        raise refuse(
-            f"{what!r} gives {kind_text(left)} or {kind_text(right)}, which cannot be captured; "
-            "make it the same kind of value in both cases"
-        )
-    regions = arms[0][0], arms[1][0]
-    (found,) = record_cond(door.session, flag_of(test), regions, [(kinds, left, right)])
-    return found
+
+    def kinds(one: Any, other: Any) -> Kinds:
+        found = joint_kinds(one, other)
+        if found is None:
+            raise refuse(
+                f"{what!r} gives {kind_text(one)} or {kind_text(other)}, which cannot be captured; "
+                "make it the same kind of value in both cases"
+            )
+        return found
+
+    values: list[Either] = []
+    joined = paired(left, right, kinds, values)
+    return joined(record_cond(door.session, flag_of(test), (arms[0][0], arms[1][0]), values))

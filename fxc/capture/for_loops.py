@@ -50,6 +50,7 @@ class ForLoop(CapturedLoop):
         self._runs = False  # there is an iteration for sure
         self._rounds: list[Round] = []  # of those that Python runs, if the ones before did not stop
         if found is not None:
+            self._spread_tuples(env)
             self.session.statements.append(self)
             if type(found) is Counted:
                 found.taken()
@@ -98,7 +99,7 @@ class ForLoop(CapturedLoop):
         if self._peeling:
             return self._over.item(self._first), *self.state
         if self._run:
-            return self._item(), *self._seen
+            return self._item(), *self._spread.close(self._seen)
         region = Recording(self.session, loop=True)
         region.enter()
         (self._index,) = region.params([INT], ["i"])
@@ -108,7 +109,7 @@ class ForLoop(CapturedLoop):
             middle = hint(low) + (hint(high) - hint(low)) // 2
             self._counter = symbol(name, hint=middle, lower=low if isinstance(low, int) else None)
         self._begin(region)
-        return self._item(), *self._seen
+        return self._item(), *self._spread.close(self._seen)
 
     @property
     def _ends(self) -> tuple[Dim, Dim]:
@@ -132,9 +133,11 @@ class ForLoop(CapturedLoop):
 
     def step(self, env: Mapping[str, Any]) -> None:
         """Take back the variables at the end of the body."""
+        if self._region is not None and self._items is None:
+            self._spread_tuples(env)
         after = self.of(env)
         if self._items is not None:
-            self.state = after
+            self.values = after
             if self._stop is not None:
                 self._end_if(going_on(env[self._stop]))
             return
@@ -170,7 +173,7 @@ class ForLoop(CapturedLoop):
         for item in self._items:
             return item
         while self._rounds:
-            (self.state,) = self._joined_with(self._rounds.pop(), self.state)
+            (self.values,) = self._joined_with(self._rounds.pop(), self.values)
         raise StopIteration
 
     def _end_if(self, stopped: Any) -> None:
@@ -181,7 +184,7 @@ class ForLoop(CapturedLoop):
             self._items = iter(()) if stopped else self._items
             return
         arm = Recording(self.session)
-        self._rounds.append((flag_of(logical_not(stopped)), self.state, arm))
+        self._rounds.append((flag_of(logical_not(stopped)), self.values, arm))
         arm.enter()
 
     def _permuted(self, after: list[Any]) -> bool:
@@ -203,7 +206,8 @@ class ForLoop(CapturedLoop):
 
     def _peeled(self, after: list[Any], env: Mapping[str, Any]) -> None:
         """Go on behind an iteration that was run before the loop."""
-        self.state, self._env = after, env
+        self.values, self._env = after, env
+        self._spread_tuples(env)
         self._peeling = False
         self._mixed.clear()
         self._sliding.clear()

@@ -5,7 +5,8 @@ See Note [Structured statements].
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from itertools import combinations
 from typing import Any
 
@@ -13,12 +14,13 @@ from fxc.ir.graph import Literal, Operand, Value
 from fxc.ir.symbols import Dim
 
 from .alternatives import options_of
-from .arms import Either, record_cond
+from .arms import Either, Kinds, paired, record_cond
 from .held import Held, held
 from .jumps import RESULT
 from .operands import wrap
 from .session import refuse
 from .sliding import Sliding, sliding
+from .spread import Spread
 from .structured import (
     UNBOUND,
     Recording,
@@ -32,6 +34,7 @@ from .structured import (
     of_parts,
     parts_of,
     placeholder,
+    values_of,
 )
 
 _MOST_PASSES = 8
@@ -41,6 +44,15 @@ _MOST_NAMES = 4  # that go round
 # An iteration that is captured under a condition: the condition, the variables before it, and
 # where it is recorded.
 Round = tuple[Operand, list[Any], Recording]
+
+
+def _leaves(x: Any) -> Iterator[Any]:
+    """What a tuple holds, and anything else itself."""
+    if type(x) is tuple:
+        for item in x:
+            yield from _leaves(item)
+    else:
+        yield x
 
 
 class CapturedLoop(Statement):
@@ -62,6 +74,7 @@ class CapturedLoop(Statement):
         stop: str | None,
         env: Mapping[str, Any],
     ) -> None:
+        self._spread = Spread(names)
         super().__init__(door, line, names, env)
         self._at_head = frozenset(at_head)
         self._behind = frozenset(behind)
@@ -77,9 +90,29 @@ class CapturedLoop(Statement):
         self._mixed: dict[str, tuple[Any, ...]] = {}  # types of numbers that become mixed
         self._kinds: dict[str, tuple[Any, ...]] = {}  # types of what the loop carries
         self._seen: list[Any] = []  # the variables at the begin of the body
+        self._start: list[Any] = []
         self._passes = 0
         self._began = self.session.now
         self._env = env
+        self._has_new_tuples = False
+
+    def of(self, env: Mapping[str, Any]) -> list[Any]:
+        return self._spread.open(values_of(self._spread.outer, env))
+
+    @property
+    def state(self) -> list[Any]:
+        return self._spread.close(self.values)
+
+    def _spread_tuples(self, env: Mapping[str, Any]) -> None:
+        """Make variables of the items of tuples, if some are new."""
+        spread = self._spread
+        lists = [spread.close(x) if x else [] for x in (self.values, self._seen, self._start)]
+        self._has_new_tuples = spread.learn(lists[0], values_of(spread.outer, env))
+        if self._has_new_tuples:
+            self.names = spread.names
+            self._at_head = frozenset(spread.within(self._at_head))
+            self._behind = frozenset(spread.within(self._behind))
+            self.values, self._seen, self._start = (spread.open(x) if x else [] for x in lists)
 
     @property
     def runs(self) -> bool:
@@ -114,14 +147,14 @@ class CapturedLoop(Statement):
             raise refuse("the variables of this loop change their types again and again")
         self._region = region
         self._params, self._kinds = {}, {}
-        self._seen = self._start = list(self.state)
+        self._seen = self._start = list(self.values)
         if not self.runs:  # without an iteration the variables are what they are before it
             bound = (
-                name for name, x in zip(self.names, self.state, strict=True) if x is not UNBOUND
+                name for name, x in zip(self.names, self.values, strict=True) if x is not UNBOUND
             )
             self._at_head |= self._behind.intersection(bound)
         for place, name in enumerate(self.names):
-            start = self.state[place]
+            start = self.values[place]
             if name in self._sliding:
                 elapsed, base = self.elapsed, array_of(start)
                 assert elapsed is not None
@@ -164,7 +197,7 @@ class CapturedLoop(Statement):
         made = session.made.get(value)
         if made is None or made.at < self._began or value in session.bases:
             return False
-        others = (array_of(x) for each, x in self._env.items() if each != name)
+        others = (array_of(x) for each, y in self._env.items() if each != name for x in _leaves(y))
         return all(other is None or value not in session.roots(other) for other in others)
 
     def _forget(self, after: list[Any]) -> None:
@@ -181,8 +214,10 @@ class CapturedLoop(Statement):
     def _changed(self, after: list[Any]) -> bool:
         """Whether the body has to be captured again: an array is another one afterwards."""
         assert self._region is not None
+        if self._has_new_tuples:
+            return True
         before = dict(self._held), set(self._pairs), set(self._sliding)
-        for name, start, seen, x in zip(self.names, self.state, self._seen, after, strict=True):
+        for name, start, seen, x in zip(self.names, self.values, self._seen, after, strict=True):
             value, first = array_of(x), array_of(start)
             if name not in self._at_head or is_same(seen, x) or name in self._round:
                 continue
@@ -214,7 +249,7 @@ class CapturedLoop(Statement):
         """After how many iterations the arrays that change their names are back, and the names; 1
         if there are none, or too many, or that is not all they do.
         """
-        starts = [array_of(x) for x in self.state]
+        starts = [array_of(x) for x in self.values]
         source: dict[int, int] = {}
         for place, x in enumerate(after):
             value = array_of(x)
@@ -284,7 +319,7 @@ class CapturedLoop(Statement):
         names: list[str] = []
         init: list[Operand] = []
         results: list[Operand] = []
-        for name, x, start in zip(self.names, after, self.state, strict=True):
+        for name, x, start in zip(self.names, after, self.values, strict=True):
             carried = name in self._params
             if not carried and (name not in self._behind or is_same(x, start)):
                 continue
@@ -344,20 +379,22 @@ class CapturedLoop(Statement):
         other = Recording(self.session)
         with other:
             pass
-        found: dict[int, Either] = {}
-        joined = list(after)
-        for place, (name, left, right) in enumerate(zip(self.names, after, before, strict=True)):
-            if name not in self._at_head | self._behind:
-                joined[place] = UNBOUND
-            elif not is_same(left, right):
-                kinds = joint_kinds(left, right)
-                if kinds is None:
-                    raise self.differs(name, left, right, "after another iteration, else")
-                found[place] = kinds, left, right
-        made = record_cond(self.session, test, (arm, other), [*also, *found.values()])
-        for place, x in zip(found, made[len(also) :], strict=True):
-            joined[place] = x
-        return [joined, *made[: len(also)]]
+        values = list(also)
+        joined = [
+            paired(left, right, partial(self._kinds_after, name), values)
+            if name in self._at_head | self._behind
+            else lambda made: UNBOUND
+            for name, left, right in zip(self.names, after, before, strict=True)
+        ]
+        made = record_cond(self.session, test, (arm, other), values)
+        return [[each(made) for each in joined], *made[: len(also)]]
+
+    def _kinds_after(self, name: str, left: Any, right: Any) -> Kinds:
+        """The types of what a variable is after an iteration, or if there is none."""
+        kinds = joint_kinds(left, right)
+        if kinds is None:
+            raise self.differs(name, left, right, "after another iteration, else")
+        return kinds
 
     def _finish(
         self, names: list[str], outputs: Sequence[Value], results: list[Operand], count: Dim | None
@@ -366,7 +403,7 @@ class CapturedLoop(Statement):
         runs = self.runs
         found: dict[str, Any] = {}
         for name, slide in self._sliding.items():
-            base = array_of(self.state[self.names.index(name)])
+            base = array_of(self.values[self.names.index(name)])
             if name in self._behind and base is not None and count is not None:
                 found[name] = wrap(slide.view(self.session, base, count))
         arrays: dict[str, Any] = {}
@@ -379,10 +416,10 @@ class CapturedLoop(Statement):
             found[name] = self._variable(name, operands)
             if name in self._held:
                 arrays[name] = operands[-1]
-        for name, start in zip(self.names, self.state, strict=True):
+        for name, start in zip(self.names, self.values, strict=True):
             if runs or name not in found or name not in self._behind or name in self._sliding:
                 continue
-            if start is UNBOUND and name != RESULT:
+            if start is UNBOUND and not name.startswith(RESULT):
                 raise refuse(
                     f"{name} has a value behind this loop only if there is an iteration; give it "
                     "one before"
@@ -393,7 +430,7 @@ class CapturedLoop(Statement):
         for one, other in self._met:
             if one in arrays and other in arrays:
                 self.session.may_be_one(arrays[one], arrays[other])
-        self.state = [
-            found.get(name, start) for name, start in zip(self.names, self.state, strict=True)
+        self.values = [
+            found.get(name, start) for name, start in zip(self.names, self.values, strict=True)
         ]
         self.session.statements.remove(self)

@@ -131,6 +131,11 @@ class Recording:
         return session.homes.get(value, 0) == self.number
 
 
+def values_of(names: Sequence[str], env: Mapping[str, Any]) -> list[Any]:
+    """Some variables among all of a function."""
+    return [settled(env.get(name, UNBOUND)) for name in names]
+
+
 class Statement:
     """A branch or a loop while it runs: gives the variables, takes them back, hands them on."""
 
@@ -142,11 +147,16 @@ class Statement:
         for x in env.values():
             if type(x) is MaskedRead:
                 x.settle()
-        self.state = self.of(env)
+        self.values = self.of(env)
+
+    @property
+    def state(self) -> list[Any]:
+        """The variables behind the statement."""
+        return self.values
 
     def of(self, env: Mapping[str, Any]) -> list[Any]:
         """The variables among all of a function."""
-        return [settled(env.get(name, UNBOUND)) for name in self.names]
+        return values_of(self.names, env)
 
     def __iter__(self) -> Iterator[Any]:
         return self  # type: ignore[return-value]

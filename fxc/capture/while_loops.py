@@ -15,6 +15,7 @@ from .arms import Either
 from .loop_guards import check_guards
 from .loops import CapturedLoop, Round
 from .operands import operand
+from .session import refuse
 from .sliding import Sliding, trips
 from .structured import (
     INT,
@@ -36,6 +37,8 @@ class WhileLoop(CapturedLoop):
     def __init__(self, door: Any, *args: Any) -> None:
         super().__init__(door, *args)
         self._phase = "python" if self.by_python else "first test"
+        if not self.by_python:
+            self._spread_tuples(args[-1])
         self._first: Any = None  # what the first test gave
         self._going: Any = None  # the parameter that says so in the body
         self._count: Dim | None = None  # of the iterations, if arrays slide and it is known
@@ -81,10 +84,10 @@ class WhileLoop(CapturedLoop):
             if type(self._stopped) is not bool:
                 self._unless = Recording(self.session)
                 self._unless.enter()
-            return tuple(self._after)
+            return tuple(self._spread.close(self._after))
         if self._phase == "next round":
             self._phase = "body"
-            return tuple(self._after)
+            return tuple(self._spread.close(self._after))
         if self._phase != "body":
             return tuple(self.state)
         region = Recording(self.session, loop=True)
@@ -97,7 +100,7 @@ class WhileLoop(CapturedLoop):
             middle = 0 if count is None else (hint(count) - 1) // 2
             self._counter = symbol(name, hint=middle, lower=0)
         self._begin(region)
-        return tuple(self._seen)
+        return tuple(self._spread.close(self._seen))
 
     def test(self, value: Any) -> bool:
         """Take what the test gave; whether the body is run now."""
@@ -121,12 +124,16 @@ class WhileLoop(CapturedLoop):
 
     def step(self, env: Mapping[str, Any]) -> None:
         """Take back the variables at the end of the body."""
+        if self._phase == "body":
+            self._spread_tuples(env)
         after = self.of(env)
         stopped = env[self._stop] if self._stop is not None else False
         if self._phase == "body":
             self._after, self._stopped, self._phase = after, going_on(stopped), "test"
             return
-        self.state, self._env = after, env
+        self.values, self._env = after, env
+        if self._phase != "python":
+            self._spread_tuples(env)
         if bool(stopped):
             self._phase = "done"
         elif self._phase == "first iteration":
@@ -137,6 +144,8 @@ class WhileLoop(CapturedLoop):
         region = self._region
         assert region is not None
         going = self._goes_on(found)
+        if self._has_new_tuples and self._every > 1:
+            raise refuse("tuples beside arrays that change their names in a loop are not captured")
         if len(self._rounds) + 1 < self._every:
             self._rounds.append((going, self._after, Recording(self.session)))
             self._rounds[-1][-1].enter()

@@ -1,0 +1,137 @@
+"""Tuples as variables of branches and loops: items are numbers and arrays of their own."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import fxc
+from tests.outcomes import difference, run
+
+
+def best_pair(x, k):
+    best = (0.0, -1)
+    for i in range(len(x)):
+        if x[i] > best[0]:
+            best = (x[i], i)
+    return best
+
+
+def returned_early(x, k):
+    for i in range(len(x)):
+        if x[i] > k:
+            return i, x[i]
+    return -1, 0.0
+
+
+def returned_from_while(x, k):
+    i = 0
+    while i < len(x):
+        if x[i] > k:
+            return x * 2, i
+        i += 1
+    return x, 0
+
+
+def of_arrays(x, k):
+    s = (x.copy(), 0)
+    for i in range(7):
+        s = (s[0] + x[i], s[1] + i)
+    return s
+
+
+def nested(x, k):
+    s = ((1, 2.0), x[0])
+    for i in range(6):
+        s = ((s[0][0] + 1, s[0][1] * x[i]), s[1] + s[0][1])
+    return s
+
+
+def made_in_the_loop(x, k):
+    for i in range(6):
+        t = (i, x[i])
+    return t
+
+
+def growing(x, k):
+    t = ()
+    for i in range(6):
+        t = (*t, x[i])
+    return t
+
+
+def of_an_expression(x, k):
+    a, b = (x[0], x[1]) if x[0] > x[1] else (x[1], x[0])
+    return a, b
+
+
+def turning(x, k):
+    t = (0, 1)
+    for i in range(k):
+        x[i] += t[0]
+        t = (t[1], t[0])
+    return x, t
+
+
+def of_while(x, k):
+    state = (0, 1.0)
+    while state[0] < k:
+        state = (state[0] + 1, state[1] * 0.5 + x[0])
+    return state
+
+
+def of_mixed_numbers(x, k):
+    found = (0, 0)
+    for i in range(len(x)):
+        if x[i] > k:
+            found = (found[0] + 1, max(found[1], x[i]))
+    return found
+
+
+def written_through(x, k):
+    pair = (x, 0)
+    for i in range(6):
+        pair[0][i] += pair[1]
+        pair = (x, pair[1] + i)
+    return pair
+
+
+FUNCTIONS = (best_pair, returned_early, returned_from_while, of_arrays, nested, made_in_the_loop)
+FUNCTIONS += (growing, of_an_expression, turning, of_while, of_mixed_numbers, written_through)
+
+
+@pytest.mark.parametrize("fn", FUNCTIONS, ids=[each.__name__ for each in FUNCTIONS])
+def test_as_numpy(fn: Callable[..., Any]) -> None:
+    program = fxc.compile(fn, fullgraph=True)
+    x = np.arange(8.0)
+    for args in ((x, 3), (x[::-1].copy(), 5), (x - 9, 2)):
+        expected, found = run(fn, copy.deepcopy(args)), run(program, copy.deepcopy(args))
+        assert difference(expected, found) == ""
+    info = program.cache_info()
+    assert (info.variants, info.eager_calls) == (1, 0)
+
+
+def none_before(x):
+    place = None
+    for i in range(len(x)):
+        if x[i] > 3:
+            place = (i, i + 1)
+    return place
+
+
+def lengths_differ(x):
+    t = (1, 2)
+    for i in range(len(x)):
+        if x[i] > 3:
+            t = (1, 2, i)
+    return t
+
+
+@pytest.mark.parametrize("fn", [none_before, lengths_differ])
+def test_refused(fn: Callable[..., Any]) -> None:
+    with pytest.raises(fxc.CaptureError, match="a tuple if the condition holds, else"):
+        fxc.compile(fn, fullgraph=True)(np.arange(8.0))
