@@ -833,3 +833,30 @@ def test_few_iterations_that_data_ends(fn) -> None:
         assert not difference(run(fn, (x,)), run(compiled, (given,)))
         np.testing.assert_array_equal(x, given)
     assert compiled.cache_info().variants == 1
+
+
+def red_and_black(u, n):
+    for k in range(n):
+        for color in (0, 1):
+            for i in range(1, u.shape[0] - 1):
+                for j in range(1 + (i + color) % 2, u.shape[1] - 1, 2):
+                    u[i, j] = 0.25 * (u[i - 1, j] + u[i + 1, j] + u[i, j - 1] + u[i, j + 1])
+
+
+def halves(x):
+    for i in range(len(x) - 1):
+        x[i // 2] += x[i - i // 3]
+
+
+@pytest.mark.parametrize("fn, rest", [(red_and_black, (5,)), (halves, ())])
+def test_bounds_by_remainders_and_quotients(fn, rest) -> None:
+    compiled = fxc.compile(fn, fullgraph=True)
+    for size in (12, 17, 30):
+        x = np.random.default_rng(size).random((size, size + 3))
+        given = x.copy()
+        fn(x, *rest)
+        compiled(given, *rest)
+        np.testing.assert_array_equal(x, given)
+    assert compiled.cache_info().variants == 2
+    loops = str(compiled.inspect(given, *rest).captured).count("fori_loop")
+    assert loops == (5 if fn is red_and_black else 1)

@@ -5,6 +5,7 @@ The scenarios (tests/scenarios) have the plain cases in every layout.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -125,6 +126,19 @@ def test_one_compilation_for_windows_of_all_sizes() -> None:
             np.testing.assert_array_equal(compiled(x, n), spread(x, n))
     info = compiled.cache_info()
     assert (info.variants, info.eager_calls) == (2, 0)
+
+
+def test_windows_that_are_written_are_of_constant_size() -> None:
+    def write(x, n):
+        sliding_window_view(x, n, writeable=True)[...] = 7
+
+    compiled = fxc.compile(write)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", fxc.CaptureWarning)
+        for n in (1, 3, 1, 2):
+            given = vector(), vector()
+            assert not difference(run(write, (given[0], n)), run(compiled, (given[1], n)))
+    assert compiled.cache_info().native_calls == 2
 
 
 def overlapping_windows_written(x):

@@ -16,6 +16,7 @@ from fxc.ir.symbols import (
     recording,
     substitute,
     symbols_of,
+    without_remainders,
 )
 
 from .session import refuse
@@ -39,9 +40,12 @@ def check_guards(
             guard(each.left, each.relation, each.right)
             continue
         relations = (">", "<") if each.relation == "!=" else (each.relation,)
-        known = low is not None and high is not None and is_monotonic(difference, str(name))
-        if not known or not any(
-            _hold(difference, str(name), low, high, relation, varies) for relation in relations
+        if (
+            low is None
+            or high is None
+            or not any(
+                _hold(difference, str(name), low, high, relation, varies) for relation in relations
+            )
         ):
             raise refuse(
                 f"the body of a loop relies on '{each}', which does not hold for every "
@@ -87,7 +91,11 @@ def _dim_of(bound: Any, body: Region) -> Dim | None:
 def _hold(
     difference: Dim, name: str, low: Any, high: Any, relation: str, varies: Callable[[Dim], bool]
 ) -> bool:
-    """Whether ``difference relation 0`` at both ends of a loop, if it runs at all."""
+    """Whether ``difference relation 0`` in all iterations of a loop, by those at both ends."""
+    if relation != "==":
+        difference = without_remainders(difference, name, above=relation in ("<", "<="))
+    if not is_monotonic(difference, name):
+        return False
     values = [substitute(difference, {name: end}) for end in (low, high - 1)]
     asked = [value for value in values if not _follows(value, relation, high - low, varies)]
     if not all(Guard(value, relation, 0).holds_now() for value in asked):

@@ -29,6 +29,8 @@ from fxc.ir.symbols import (
     assuming,
     counted_in,
     counted_size,
+    guard,
+    hint,
     recorders,
     recording,
     symbols_of,
@@ -356,6 +358,9 @@ class Session:
                 raise refuse(
                     "a write to the bytes of an array of bools cannot be captured; write bools"
                 )
+            if isinstance(kind, ArrayType) and self.made[value].name == "as_strided":
+                for dim in kind.shape:  # whether elements are apart depends on the sizes
+                    guard(dim, "==", hint(dim))
             if isinstance(kind, ArrayType) and kind.writeable and overlaps_itself(kind):
                 raise refuse(
                     "a write to an array in which several elements share memory cannot be "

@@ -503,27 +503,76 @@ def is_monotonic(dim: Dim, name: str) -> bool:
     >>> i, n = symbol("i", lower=0), symbol("n", lower=1)
     >>> is_monotonic(n - i * i, "i"), is_monotonic(i * i - n * i, "i")
     (True, False)
+    >>> is_monotonic(i + floordiv(i, 2), "i"), is_monotonic(i - floordiv(i, 2), "i")
+    (True, False)
     """
-    if not isinstance(dim, SymExpr):
-        return True
-    signs = set()
-    linear = True
-    for monomial, coefficient in dim.terms:
-        degree = sum(isinstance(atom, Symbol) and atom.name == name for atom in monomial)
-        if any(
-            name in symbols_of(part)
-            for atom in monomial
-            if isinstance(atom, SymFunc | Computed)
-            for part in ((atom.left, atom.right) if isinstance(atom, SymFunc) else atom.over)
-        ):
-            return False
-        if degree:
-            lows = [atom.lower if isinstance(atom, Symbol) else None for atom in monomial]
-            signs.add(
-                coefficient > 0 if all(low is not None and low >= 0 for low in lows) else None
-            )
-            linear &= degree == 1
+    signs, linear = _directions(dim, name)
     return linear or (len(signs) == 1 and None not in signs)
+
+
+def _directions(dim: Dim, name: str) -> tuple[set[bool | None], bool]:
+    """Whether the terms grow with a symbol, as far as it is known, and whether all are linear."""
+    signs: set[bool | None] = set()
+    linear = True
+    for monomial, coefficient in _terms(dim):
+        lows = [atom.lower if isinstance(atom, Symbol) else None for atom in monomial]
+        degree = sum(isinstance(atom, Symbol) and atom.name == name for atom in monomial)
+        if any(name in symbols_of(part) for atom in monomial for part in _parts(atom)):
+            inner = {None} if len(monomial) > 1 else _directions_of(monomial[0], name)
+            signs |= {None if grows is None else grows == (coefficient > 0) for grows in inner}
+            linear = False
+        elif degree:
+            known = all(low is not None and low >= 0 for low in lows)
+            signs.add(coefficient > 0 if known or monomial == monomial[:1] else None)
+            linear &= degree == 1
+    return signs, linear
+
+
+def _parts(atom: Symbol | SymFunc | Computed) -> tuple[Dim, ...]:
+    if isinstance(atom, SymFunc):
+        return atom.left, atom.right
+    return tuple(atom.over) if isinstance(atom, Computed) else ()
+
+
+def _directions_of(atom: Symbol | SymFunc | Computed, name: str) -> set[bool | None]:
+    """As ``_directions``, of what a quotient by a number grows with."""
+    if isinstance(atom, SymFunc) and atom.name == "floordiv" and _is_positive(atom.right):
+        signs, linear = _directions(atom.left, name)
+        return signs if not linear or len(signs) == 1 else {None}
+    return {None}
+
+
+def _is_positive(dim: Dim) -> bool:
+    return isinstance(dim, int) and dim > 0
+
+
+def without_remainders(dim: Dim, name: str, *, above: bool) -> Dim:
+    """A dim that is nowhere less (``above``) or nowhere more than ``dim``, in which no remainder of a
+    division by a number varies with a symbol.
+
+    >>> i, n = symbol("i", lower=0), symbol("n", lower=1)
+    >>> print(without_remainders(floordiv(n - mod(i, 3), 2), "i", above=True))
+    floordiv(n, 2)
+    """
+    if name not in symbols_of(dim):
+        return dim
+    total: Dim = 0
+    for monomial, coefficient in _terms(dim):
+        part: Dim = SymExpr(((monomial, 1),)) if monomial else 1
+        if len(monomial) == 1 and isinstance(monomial[0], SymFunc):
+            part = _without_remainder(monomial[0], part, name, above == (coefficient > 0))
+        total = total + coefficient * part
+    return total
+
+
+def _without_remainder(atom: SymFunc, itself: Dim, name: str, above: bool) -> Dim:
+    if name not in symbols_of(itself) or not _is_positive(atom.right):
+        return itself
+    if atom.name == "mod":
+        return atom.right - 1 if above else 0
+    if atom.name == "floordiv":
+        return floordiv(without_remainders(atom.left, name, above=above), atom.right)
+    return itself
 
 
 _NEGATED = {"==": "!=", "!=": "==", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}

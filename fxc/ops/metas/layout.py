@@ -69,11 +69,10 @@ def overlaps_itself(kind: ArrayType) -> bool:
     """Whether several elements may share memory: of a broadcast array, of windows."""
     if kind.rank == 0 or kind.strides == fresh_strides(kind.shape, kind.dtype.itemsize):
         return False
+    sizes = hints(kind.shape)
     reach = 0  # of the axes that move by less
-    for stride, size in sorted(zip(map(abs, hints(kind.strides)), hints(kind.shape), strict=True)):
-        if size == 0:
-            return False
-        if size > 1:
+    for stride, size in sorted(zip(map(abs, hints(kind.strides)), sizes, strict=True)):
+        if size > 1 and 0 not in sizes:
             if stride <= reach:
                 return True
             reach += stride * (size - 1)
