@@ -836,7 +836,7 @@ def test_few_iterations_that_data_ends(fn) -> None:
 
 
 def red_and_black(u, n):
-    for k in range(n):
+    for _ in range(n):
         for color in (0, 1):
             for i in range(1, u.shape[0] - 1):
                 for j in range(1 + (i + color) % 2, u.shape[1] - 1, 2):

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 # - a view of y is one of a or one of b, which are recorded both;
 # - a write through y becomes a ``cond`` with the write to a in one arm, to b in the other;
 # - what y holds is read by ``where``, or by a ``cond`` with the operator in both arms, if the
-#   operator is not elementwise or the layout of y would not be that of what ``where`` gives.
+#   operator does not read all of y or the layout of y would not be that of what ``where`` gives.
 #
 # So the graph has no notion of such arrays. The epilogue chooses the object to return. The two have
 # the same type, layout included. If one was made in an arm of a branch, it is a result of the
@@ -161,7 +161,7 @@ def record_either(
             for array in (found.left, found.right)
         )
         return either(session, found.test, left, right)
-    if _is_read_whole(op, value, args, kwargs):
+    if _is_read_whole(session, op, value, args, kwargs):
         held = content_of(session, value)
         return session.record(
             name, *_replaced(args, value, held), **_replaced_by_name(kwargs, value, held)
@@ -182,7 +182,7 @@ def record_either(
 
 
 def _is_read_whole(
-    op: Operator, value: Value, args: tuple[Any, ...], kwargs: dict[str, Any]
+    session: Session, op: Operator, value: Value, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> bool:
     """Whether an operator is to be given what ``value`` holds, in an array of its own."""
     written = [
@@ -196,8 +196,10 @@ def _is_read_whole(
         return False
     if op.tag is Tag.CONTROL or kind.rank == 0:
         return True
-    is_elementwise = TABLE[op.group].tag is Tag.POINTWISE or op.group in ("copy", "copy_")
-    return is_elementwise and is_plain(kind)
+    others = (each for each in _values((*args, *kwargs.values())) if each is not value)
+    reads_all = TABLE[op.group].tag in (Tag.POINTWISE, Tag.JOIN) or op.group in ("copy", "copy_")
+    # Arms for each of several such arrays would be as many as the products of their options.
+    return (reads_all or any(each in session.alternatives for each in others)) and is_plain(kind)
 
 
 def _replaced(args: tuple[Any, ...], old: Value, new: Value) -> tuple[Any, ...]:

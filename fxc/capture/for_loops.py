@@ -18,7 +18,7 @@ from .structured import INT, Recording, flag_of, going_on
 from .traced_int import TracedInt, decide_in_loops, wrap_dim
 
 FEW = 4  # iterations that Python runs in any case
-_MOST_ROUNDS = 32  # of them, one in the other, if each may end the loop
+_MOST_ROUNDS = 8  # of them, one in the other, if each may end the loop
 _MOST_RUNS = 5_000  # iterations that Python runs instead
 
 

@@ -16,6 +16,7 @@ from fxc.ir.types import ArrayType, ScalarType
 from fxc.ops.table import TABLE, Tag
 
 from . import (
+    agreement,
     creation,
     elements,
     finding,
@@ -166,6 +167,8 @@ FUNCTIONS: dict[Any, Callable[..., Any]] = {
     np.around: elements.round_array,
     np.copyto: elements.copyto,
     np.nan_to_num: elements.nan_to_num,
+    np.allclose: agreement.allclose,
+    np.array_equal: agreement.array_equal,
     np.count_nonzero: finding.count_nonzero,
     np.ptp: elements.ptp,
     np.sort: sorting.sort,
