@@ -17,7 +17,7 @@ from . import interrupts
 from .accesses import accesses, boxed_buffers
 from .bounds import Range, bounds, counter_ranges
 from .emit import FAILED, Emitter
-from .frame import NARROW, LoopKind, Slot, alias_marks, loops_of, numbers
+from .frame import FRAME, NARROW, LoopKind, Slot, alias_marks, loops_of, numbers
 from .llvm_text import FunctionText, ModuleText, scalar_type
 from .loops import Bind, Boxed, Check, Loop, Param, Program, Stmt, walk
 from .objects import is_object, read_number, return_numbers, returned_numbers
@@ -38,7 +38,6 @@ from .vector_math import definitions
 # code. The caller has checked everything that the graph's guards say.
 
 ALIGNMENT = 64
-FRAME = 8192  # bytes of temporaries that may lie in the stack frame
 
 
 @frozen

@@ -35,6 +35,7 @@ from .loops import For, Load, Loop, Matmul, Program, Stmt, Store, While, walk
 # LLVM may not change a bit of a result: no instruction has fast-math flags.
 
 LoopKind = OneOf["none", "array", "scalar"]
+FRAME = 8192  # bytes of temporaries that may lie in the stack frame
 WORD = 8
 NARROW = ' "min-legal-vector-width"="0" "prefer-vector-width"="256"'  # of a function
 NOTHING = '@"fxc.nothing"'  # a function that does nothing

@@ -19,6 +19,7 @@ from fxc.ops.updates import UPDATES
 from .addressing import byte_offset, step_of, varies
 from .context import STRETCHED_WEIGHT, Body, Context, Origin, is_view_copy
 from .delayed import store_behind
+from .frame import FRAME
 from .index_maps import PART_VIEWS, Idx, broadcast
 from .indexed import index_space, indexed, update_dtypes, updated, view_index
 from .loops import Buffer, Element, Load, Stmt, Store
@@ -77,7 +78,7 @@ def store(
     """
     shape = value.type.shape if by is None else index_space(by)[0]
     reduced = by if by is not None and by.op == "index_reduce" else None
-    if any(dim == 0 for dim in shape):
+    if any(dim == 0 for dim in shape) or (place is whole and _may_be_anything(context, value)):
         return
     for _ in range(100):
         index = context.loop_vars(shape)
@@ -120,6 +121,20 @@ def store(
         else:
             place_apart(context, value)
     raise AssertionError(f"no order of stores found for {value}")
+
+
+def _may_be_anything(context: Context, value: Operand) -> bool:
+    """Whether ``value`` keeps what is in the memory that it gets.
+
+    It has one reader: others would have to find the same. Small ones are filled: they may lie in
+    the stack frame, where LLVM takes what is not set for one thing here and another there.
+    """
+    if not isinstance(value, Value) or not _is_unset(context, value):
+        return False
+    if context.scope.uses.get(value) != 1:
+        return False
+    size = product(value.type.shape) * value.type.dtype.itemsize
+    return not isinstance(size, int) or size > FRAME
 
 
 def place_apart(context: Context, value: Value, order: Sequence[int] | None = None) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -111,3 +112,47 @@ def test_coverage_of_boxes(seed: int) -> None:
     for other in others:
         left[tuple(slice(*ends) for ends in other)] = False
     assert _is_covered(whole, others) == (not left.any())
+
+
+def running(x):
+    out = np.empty_like(x)
+    total = 0.0
+    for i in range(len(x)):
+        total += x[i]
+        out[i] = total
+    return out
+
+
+def outer_part(x):
+    out = np.empty(len(x) + 2)
+    out[0] = out[-1] = 0.0
+    out[1:-1] = x
+    return out
+
+
+def equal_to_itself(x):
+    unset = np.empty(len(x), np.int64)
+    return unset + 1, unset + 1
+
+
+LARGE = np.random.default_rng(0).random(2000)
+
+
+@pytest.mark.parametrize("function", [running, outer_part])
+def test_large_empty_arrays_are_not_filled(function: Callable[..., Any]) -> None:
+    compiled = fxc.compile(function, fullgraph=True)
+    for _ in range(2):
+        assert not difference(run(function, (LARGE,)), run(compiled, (LARGE.copy(),)))
+    loops = str(compiled.inspect(LARGE).loops)
+    assert not re.search(r"\[i\d+\] = 0", loops)
+
+
+def test_what_an_empty_array_holds_is_the_same_for_all_readers() -> None:
+    first, second = fxc.compile(equal_to_itself, fullgraph=True)(LARGE)
+    np.testing.assert_array_equal(first, second)
+
+
+def test_small_empty_arrays_are_filled() -> None:
+    """They may lie in the stack frame, where LLVM takes what is not set for anything."""
+    loops = str(fxc.compile(running).inspect(LARGE[:10]).loops)
+    assert re.search(r"\[i\d+\] = 0", loops)
