@@ -113,6 +113,73 @@ def test_two_names_of_one_array_in_one_arm() -> None:
     same(program, lambda: (np.ones(3),), lambda: (-np.ones(3),))
 
 
+def filled(x):
+    x.fill(7)
+
+
+@pytest.mark.parametrize(
+    "fn",
+    [
+        lambda x: filled(x) if x[0] > 0 else None,
+        lambda x: (filled(x), 1) if x[0] > 0 else (None, 1),
+        lambda x: 1 if x[0] > 0 and filled(x) is None else 2,
+        lambda x: 1 if x[0] > 0 or filled(x) is None else 2,
+    ],
+)
+def test_effects_of_expressions_of_one_value(fn: Callable[..., Any]) -> None:
+    """What an arm does was lost if both arms give the same."""
+    same(fn, lambda: (np.ones(3),), lambda: (-np.ones(3),))
+
+
+# ---------------------------------------------------------------- returns
+
+
+def found(x, limit):
+    for i in range(len(x)):
+        if x[i] > limit:
+            return i, x[i]
+    return -1, 0.0
+
+
+def found_in_rows(a, limit):
+    for i in range(len(a)):
+        for j, value in enumerate(a[i]):
+            if value > limit:
+                return i, j
+            elif value < 0:
+                raise ValueError("negative")
+    return None, None
+
+
+def caller(x, limit):
+    at, value = found(x, limit)
+    return (at, value + 1) if at > 3 else found(x, limit / 2)
+
+
+def one_of_two(x, limit):
+    while x[0] < limit:
+        x += 1
+        if x[1] > 3:
+            return x, x.sum()
+    y = x * 2
+    return y, y.sum()
+
+
+def pair_of(x, limit):
+    return (1, x[0]) if x[1] > limit else (1, x.sum())
+
+
+@pytest.mark.parametrize("fn", [found, caller, one_of_two, pair_of], ids=lambda fn: fn.__name__)
+def test_tuples_that_are_returned_early(fn: Callable[..., Any]) -> None:
+    for limit in (0.5, 2.5, 30.0):
+        same(fn, lambda limit=limit: (np.arange(9.0), limit))
+
+
+def test_tuples_of_what_is_no_value_of_a_graph() -> None:
+    with pytest.raises(fxc.CaptureError, match="the result is py"):
+        fxc.compile(found_in_rows, fullgraph=True)(np.ones((5, 6)), 2.0)
+
+
 # ---------------------------------------------------------------- numbers
 
 

@@ -80,10 +80,10 @@ def _joined(door: Any, left: Any, right: Later, wanted: bool) -> Any:
     with region:
         other = truth(right())
         second = flag_of(other)
-    if type(other) is bool:
-        return of_parts([first]) if other is wanted else other
     if region.is_harmless():
         region.spill()
+        if type(other) is bool:
+            return of_parts([first]) if other is wanted else other
         return record("logical_and" if wanted else "logical_or", first, second)
     rest = Recording(door.session)
     known = rest.finished((), [Literal(np.bool_(not wanted))])
@@ -101,7 +101,8 @@ def _one_of(door: Any, test: Any, then: Later, orelse: Later, what: str) -> Any:
         with region:
             arms.append((region, function()))
     (_, left), (_, right) = arms
-    if is_same(left, right):
+    regions = arms[0][0], arms[1][0]
+    if is_same(left, right) and all(region.is_empty for region in regions):
         return left
 
     def kinds(one: Any, other: Any) -> Kinds:
@@ -115,4 +116,4 @@ def _one_of(door: Any, test: Any, then: Later, orelse: Later, what: str) -> Any:
 
     values: list[Either] = []
     joined = paired(left, right, kinds, values)
-    return joined(record_cond(door.session, flag_of(test), (arms[0][0], arms[1][0]), values))
+    return joined(record_cond(door.session, flag_of(test), regions, values))

@@ -414,7 +414,7 @@ class CapturedLoop(Statement):
             if runs and isinstance(parts[-1][1], Literal) and len(parts) == 2:
                 operands[1] = parts[1][1]  # the same after each iteration
             found[name] = self._variable(name, operands)
-            if name in self._held:
+            if name in self._held and self._held[name].kind is not None:
                 arrays[name] = operands[-1]
         for name, start in zip(self.names, self.values, strict=True):
             if runs or name not in found or name not in self._behind or name in self._sliding:

@@ -108,6 +108,11 @@ class Recording:
     def finished(self, params: Sequence[Value], results: Sequence[Operand]) -> Region:
         return Region(tuple(params), self._nodes, tuple(results))
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing is computed here."""
+        return not self._nodes
+
     def is_harmless(self) -> bool:
         """Whether all that is computed here may as well be computed in any case: it cannot raise,
         and there is little of it.
