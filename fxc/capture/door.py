@@ -31,6 +31,7 @@ from .branches import Branch, raises
 from .containers import settle_all
 from .control import CONTROL
 from .creation import CREATION
+from .folds import fold, listed
 from .for_loops import ForLoop
 from .nodes import DOOR
 from .numpy_source import SOURCES, run_source
@@ -80,6 +81,8 @@ class Scope:
         self.owned = door.owned
         self.iterable = door.iterable
         self.made = door.made
+        self.fold = functools.partial(fold, door)
+        self.listed = listed
         self.changing = door.changing
         self.context = door.context
         self.same = door.same
@@ -186,7 +189,7 @@ class Door(Stores):
         if special is not None:
             return special(self, *args, **kwargs)
         if kind is BuiltinFunctionType:
-            return self._call_builtin(f, args, kwargs)
+            return self.builtin(f, args, kwargs)
         return self._call_object(f, kind, args, kwargs)
 
     def _call_ufunc(self, f: np.ufunc, method: str, args: Any, kwargs: Any) -> Any:
@@ -295,7 +298,8 @@ class Door(Stores):
         if hasattr(f, "__post_init__"):
             self.call(self.attr(made, "__post_init__"), *rest)
 
-    def _call_builtin(self, f: Any, args: Any, kwargs: Any) -> Any:
+    def builtin(self, f: Any, args: Any, kwargs: Any) -> Any:
+        """Call a builtin that means here what it means anywhere."""
         owner = f.__self__
         if isinstance(owner, ModuleType) or owner is None:
             if f in CREATION or f in FUNCTIONS:

@@ -59,3 +59,30 @@ def call_of(owner: str, method: str, *args: ast.expr) -> ast.expr:
 def door_part(name: str) -> ast.expr:
     """``__fxc__.name``."""
     return ast.Attribute(ast.Name(DOOR, ast.Load()), name, ast.Load())
+
+
+def function_of(names: tuple[str, ...], value: ast.expr) -> ast.expr:
+    """``lambda *names: value``."""
+    args = ast.arguments([], [ast.arg(name) for name in names], None, [], [], None, [])
+    return placed(value, ast.copy_location(ast.Lambda(args, value), value))
+
+
+def names_in(target: ast.expr) -> tuple[str, ...]:
+    """The variables of a target that is one, or a tuple of some; none for another target."""
+    parts = target.elts if isinstance(target, ast.Tuple) else [target]
+    names = tuple(part.id for part in parts if isinstance(part, ast.Name))
+    return names if len(names) == len(parts) and len(set(names)) == len(names) else ()
+
+
+def is_fold(node: ast.Call) -> bool:
+    """Whether a call's only argument is a comprehension over one iterable, without ``:=``."""
+    if len(node.args) != 1 or node.keywords:
+        return False
+    (made,) = node.args
+    if not isinstance(made, ast.ListComp | ast.GeneratorExp) or len(made.generators) != 1:
+        return False
+    (generator,) = made.generators
+    if generator.is_async or not names_in(generator.target):
+        return False
+    kinds = (ast.NamedExpr, ast.Await, ast.Yield, ast.YieldFrom)
+    return not any(isinstance(each, kinds) for each in ast.walk(made))

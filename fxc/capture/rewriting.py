@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import copy
 from collections.abc import Iterable
 from types import CodeType
 from typing import Any
@@ -12,7 +13,19 @@ from fxc.ir.records import frozen
 
 from .jumps import assigns, without_jumps
 from .liveness import Handed, assigned, handed_on
-from .nodes import at, bound, call_of, door_part, later, name_of, names_of, placed
+from .nodes import (
+    at,
+    bound,
+    call_of,
+    door_part,
+    function_of,
+    is_fold,
+    later,
+    name_of,
+    names_in,
+    names_of,
+    placed,
+)
 from .session import refuse
 
 FunctionNode = ast.FunctionDef | ast.Lambda
@@ -124,7 +137,13 @@ class Rewriter(ast.NodeTransformer):
         self._scopes.pop()
         return node
 
-    visit_ListComp = visit_SetComp = visit_DictComp = _comprehension
+    visit_SetComp = visit_DictComp = _comprehension
+
+    def visit_ListComp(self, node: ast.ListComp) -> Any:
+        self._comprehension(node)
+        first = node.generators[0]
+        first.iter = self._door("listed", first.iter, first.iter)
+        return node
 
     def visit_GeneratorExp(self, node: ast.GeneratorExp) -> Any:
         return self._door("made", node, self._comprehension(node))
@@ -180,7 +199,27 @@ class Rewriter(ast.NodeTransformer):
         node.value = self._door(method, node.value, node.value)
         return node
 
+    def _fold(self, node: ast.Call) -> Any:
+        """A call of a function with one comprehension: it may be a loop of the graph."""
+        (made,) = node.args
+        (generator,) = made.generators  # type: ignore[attr-defined]
+        names = names_in(generator.target)
+        value = self.visit(node.func)
+        items = self._door("iterable", generator.iter, self.visit(generator.iter))
+        each = self.visit(function_of(names, copy.deepcopy(made.elt)))  # type: ignore[attr-defined]
+        test: ast.expr = at(node, ast.Constant(None))
+        if generator.ifs:
+            tests = [copy.deepcopy(test) for test in generator.ifs]
+            holds = tests[0] if len(tests) == 1 else placed(node, ast.BoolOp(ast.And(), tests))
+            test = self.visit(function_of(names, holds))
+        generator.iter = at(generator.iter, ast.Name("__fxc_items__", ast.Load()))
+        over = self.visit(function_of(("__fxc_items__",), made))
+        unpacks = at(node, ast.Constant(isinstance(generator.target, ast.Tuple)))
+        return self._door("fold", node, value, items, over, each, test, unpacks)
+
     def visit_Call(self, node: ast.Call) -> Any:
+        if is_fold(node):
+            return self._fold(node)
         if isinstance(node.func, ast.Name) and node.func.id == "super" and not node.args:
             first = given(self._code)[0] if given(self._code) else "self"
             node.args = [at(node, ast.Name(name, ast.Load())) for name in ("__class__", first)]

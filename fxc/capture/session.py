@@ -70,6 +70,7 @@ class Session:
         self.error: CaptureError | None = None
         self.door: Any = None  # the Door of this capture, see door.py
         self.statements: list[Any] = []  # those being captured, see structured.py
+        self.folds: list[str] = []  # comprehensions being captured as loops, see folds.py
         self.handles = False  # the program has handlers of exceptions
         self.labels: dict[str, str] = {}  # of inputs that are symbols, by the symbol's name
         # Which inputs a scalar follows from; scalars that depend on elements of arrays have none.

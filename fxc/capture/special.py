@@ -11,11 +11,12 @@ import numpy as np
 
 from .choices import chosen
 from .containers import External
-from .counted import backwards, enumerated, range_of, zipped
+from .counted import Counted, backwards, enumerated, range_of, zipped
 from .creation import is_array
+from .folds import fold_items
 from .mixed import Mixed, number_of
 from .objects import MISSING
-from .operands import Traced, operand, record
+from .operands import Traced, operand, record, settled
 from .python_numbers import extremum, scalar_of, to_bool, to_float, to_int
 from .session import refuse
 from .traced_int import TracedInt, largest, smallest
@@ -79,8 +80,24 @@ def _text(kind: Any) -> Any:
     return text
 
 
+def _of_items(function: Any) -> Any:
+    def of_items(door: Door, *args: Any, **kwargs: Any) -> Any:
+        if len(args) == 1 and not kwargs and _is_counted(args[0]):
+            return fold_items(door, function, settled(args[0]))
+        return door.builtin(function, args, kwargs)
+
+    return of_items
+
+
+def _is_counted(x: Any) -> bool:
+    x = settled(x)
+    return type(x) is Counted or (is_array(x) and x.ndim == 1)
+
+
 def _extreme(name: str, plain: Any, symbolic: Any, sooner: Any) -> Any:
     def extreme(door: Door, *args: Any, **kwargs: Any) -> Any:
+        if len(args) == 1 and not kwargs and _is_counted(args[0]):
+            return fold_items(door, plain, settled(args[0]))
         items = list(args[0]) if len(args) == 1 and isinstance(args[0], tuple | list) else args
         kinds = set(map(type, items))
         if not kwargs and TracedInt in kinds and kinds <= {int, TracedInt}:
@@ -158,6 +175,7 @@ SPECIAL: dict[Any, Callable[..., Any]] = {
     bool: _bool,
     min: _extreme("minimum", min, smallest, operator.lt),
     max: _extreme("maximum", max, largest, operator.gt),
+    **{function: _of_items(function) for function in (sum, any, all)},
     getattr: _getattr,
     hasattr: _hasattr,
     setattr: _setattr,

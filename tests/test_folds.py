@@ -1,0 +1,99 @@
+"""Comprehensions and generators that ``sum``, ``np.array`` and their like take up: as loops."""
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import fxc
+from fxc.ir.errors import CaptureError
+from tests.outcomes import difference, run
+
+X = np.random.default_rng(1).normal(size=400)
+
+
+def _nested(x):
+    return sum(x[i] * sum(x[j] for j in range(i)) for i in range(len(x)))
+
+
+def _once(x):
+    taken = []
+    return sum(v * len(taken) for v in x), taken
+
+
+LOOPS: list[Callable[[Any], Any]] = [
+    lambda x: np.array([x[i] * 2 for i in range(len(x))]),
+    lambda x: np.array([[v, 2 * v] for v in x]),
+    lambda x: np.array([int(10 * v) for v in x]),
+    lambda x: np.array([math.sin(0.1 * i) for i in range(len(x))]),
+    lambda x: np.array([x[i] if i % 2 else -x[i] for i in range(len(x))]),
+    lambda x: np.array([x[: i + 1].sum() for i in range(len(x))]),
+    lambda x: (sum(v * v for v in x), sum([v * v for v in x]), np.mean([v * v for v in x])),
+    lambda x: (sum(v for v in x if v > 0), sum(1 for v in x if v > 0), sum(v > 0 for v in x)),
+    lambda x: (any(v > 2 for v in x), any(v > 100 for v in x), all(v > -100 for v in x)),
+    lambda x: (max(abs(v) for v in x), min([v * v for v in x])),
+    lambda x: (sum(a * b for a, b in zip(x, x[::-1], strict=False)), sum(k * v for k, v in enumerate(x))),
+    lambda x: (sum(x), max(x), min(x), any(x > 1), all(x > 1)),
+    lambda x: sum(x[x > v].sum() for v in x[:40]),
+    lambda x: sum(x[x > 0]),
+    _nested, _once,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("number", range(len(LOOPS)))
+@pytest.mark.parametrize("size", [3, 400])
+def test_loops(number: int, size: int) -> None:
+    program = LOOPS[number]
+    compiled = fxc.compile(program, fullgraph=True)
+    for x in (X[:size], -X[:size]):
+        assert difference(run(program, [x]), run(compiled, [x])) == ""
+    assert compiled.cache_info().eager_calls == 0
+
+
+def test_the_graph_does_not_grow_with_the_list() -> None:
+    compiled = fxc.compile(lambda x: np.array([v * v + 1 for v in x]), fullgraph=True)
+    assert len(compiled.inspect(X).captured.nodes) < 20
+
+
+OTHERS: list[Callable[[Any], Any]] = [
+    lambda x: np.array([i * i for i in range(8)]),
+    lambda x: x[np.array([i % 3 for i in range(8)])],
+    lambda x: np.concatenate([x[:i] for i in range(7)]),
+    lambda x: np.array([0 if i == 0 else 0.5 * i for i in range(9)]) + x[0],
+    lambda x: 1 if any(k == 3 for k in range(9)) else x,
+    lambda x: np.array([k + 1 for k in (2.5, 1, 7)]) * x[0],
+    lambda x: [v * 2 for v in x[:6]],
+    lambda x: sum(x * v for v in x[:6]),
+    lambda x: sum(len(x[:i]) for i in range(9)),
+]
+
+
+@pytest.mark.parametrize("number", range(len(OTHERS)))
+def test_what_is_no_loop(number: int) -> None:
+    program = OTHERS[number]
+    compiled = fxc.compile(program, fullgraph=True)
+    assert difference(run(program, [X]), run(compiled, [X])) == ""
+    assert compiled.cache_info().eager_calls == 0
+
+
+def test_a_name_that_is_not_the_builtin() -> None:
+    def sum(items):
+        return list(items)
+
+    def program(x):
+        return sum(v + 1 for v in x[:3])
+
+    compiled = fxc.compile(program, fullgraph=True)
+    assert difference(run(program, [X]), run(compiled, [X])) == ""
+
+
+def test_empty() -> None:
+    compiled = fxc.compile(lambda x: (sum(v for v in x), any(v > 0 for v in x)), fullgraph=True)
+    assert compiled(X[:0]) == (0, False)
+
+
+def test_refused() -> None:
+    with pytest.raises(CaptureError, match="a list of 400 items, each computed by itself"):
+        fxc.compile(lambda x: [v * 2 for v in x], fullgraph=True)(X)
