@@ -9,7 +9,8 @@ from fxc.ir.graph import Operand, Value
 from fxc.ir.types import ArrayType, ScalarType
 
 from .alternatives import either
-from .operands import wrap
+from .differing import Differing, parts_in, rebuilt
+from .operands import TracedValue, wrap
 from .session import Session
 from .structured import (
     UNBOUND,
@@ -27,14 +28,17 @@ Either = tuple[Kinds, Any, Any]
 Arms = tuple[Recording, Recording]
 
 
-def record_cond(session: Session, test: Operand, arms: Arms, values: Sequence[Either]) -> list[Any]:
+def record_cond(
+    session: Session, test: Operand, arms: Arms, values: Sequence[Either], reason: str = ""
+) -> list[Any]:
     """The node for two arms that have been recorded; what each of the values becomes.
 
     A value is given by the types of its operands and what it is in either arm. Numbers, and arrays
     that both arms make, are results of the node. Another array is one or the other afterwards: see
-    Note [Conditional aliases].
+    Note [Conditional aliases]. For no types see Note [Results that differ]; ``reason`` says what
+    differs.
     """
-    join = _Join(session, test, arms)
+    join = _Join(session, test, arms, reason)
     for kinds, left, right in values:
         join.add(kinds, left, right)
     join.record()
@@ -66,7 +70,8 @@ class _Join:
     results of the node.
     """
 
-    def __init__(self, session: Session, test: Operand, arms: Arms) -> None:
+    def __init__(self, session: Session, test: Operand, arms: Arms, reason: str) -> None:
+        self.reason = reason
         self._session = session
         self._test = test
         self._arms = arms
@@ -83,6 +88,11 @@ class _Join:
 
     def add(self, kinds: Kinds, left: Any, right: Any) -> None:
         """Find places for what a variable needs."""
+        if not kinds:
+            for side, x in enumerate((left, right)):
+                for part in parts_in(x):
+                    self._add_part(side, part)
+            return
         if isinstance(kinds[0], ScalarType):
             self._numbers.append(len(self._results[0]))
             self._add_result(kinds, left, right)
@@ -101,6 +111,15 @@ class _Join:
                     place = len(self._results[side])
                     self._add_result((each.type,), *given)
                     self._places[side][each] = place
+
+    def _add_part(self, side: int, x: Any) -> None:
+        """Find a place for a part of a result that differs."""
+        if isinstance(x, TracedValue):
+            for each in self._needed(x._value):
+                if each not in self._places[side]:
+                    self._places[side][each] = len(self._results[side])
+                    given = (wrap(each), UNBOUND) if side == 0 else (UNBOUND, wrap(each))
+                    self._add_result((each.type,), *given)
 
     def _add_result(self, kinds: Kinds, left: Any, right: Any) -> None:
         """What is left in one arm, and right in the other, is a result."""
@@ -154,6 +173,15 @@ class _Join:
 
     def found(self, kinds: Kinds, left: Any, right: Any) -> Any:
         """What a variable is behind the node."""
+        if not kinds:
+            parts = (
+                iter([self._part_behind(side, part) for part in parts_in(x)])
+                for side, x in enumerate((left, right))
+            )
+            one, other = (rebuilt(x, part) for x, part in zip((left, right), parts, strict=True))
+            if one is UNBOUND or other is UNBOUND:  # then nobody asks
+                return other if one is UNBOUND else one
+            return Differing(of_parts([self._known_flag()]), one, other, self.reason)
         if isinstance(kinds[0], ScalarType):
             first = self._numbers.pop(0)
             return of_parts(self._outputs[first : first + len(kinds)])
@@ -174,10 +202,18 @@ class _Join:
         if left is right:
             return left
         if (left, right) not in self._either:
-            if self._flag is None:
-                self._flag = flag_of(of_parts([self._test]))
-            self._either[left, right] = either(self._session, self._flag, left, right)
+            self._either[left, right] = either(self._session, self._known_flag(), left, right)
         return self._either[left, right]
+
+    def _known_flag(self) -> Operand:
+        """The condition as NumPy's bool."""
+        if self._flag is None:
+            self._flag = flag_of(of_parts([self._test]))
+        return self._flag
+
+    def _part_behind(self, side: int, x: Any) -> Any:
+        """What stands behind the node for a part of a result that differs."""
+        return self._wrapped(self._made_behind(side, x._value)) if isinstance(x, TracedValue) else x
 
     def _made_behind(self, side: int, value: Value) -> Value:
         """What stands behind the node for a value of an arm."""

@@ -6,12 +6,16 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
+import numpy as np
+
 from fxc.ir.graph import Literal
 
 from .arms import Either, paired, record_cond
+from .differing import parts_in
 from .jumps import RESULT
-from .operands import operand
-from .session import Session
+from .locations import is_outermost
+from .operands import TracedValue, operand
+from .session import Session, current, refuse
 from .structured import (
     UNBOUND,
     Recording,
@@ -19,6 +23,7 @@ from .structured import (
     joint_kinds,
     truth,
 )
+from .traced_int import TracedInt
 
 
 def end_arm(session: Session) -> None:
@@ -60,6 +65,7 @@ class Branch(Statement):
         self._arms: list[tuple[Recording, list[Any]]] = []
         self._ended: set[int] = set()  # the arms that raise
         self._begun = False
+        self._reason = ""  # why a result can only be returned
         if type(self._test) is not bool:
             self.session.statements.append(self)
 
@@ -111,7 +117,8 @@ class Branch(Statement):
             else lambda made: UNBOUND
             for name, x, y in zip(self.names, left, right, strict=True)
         ]
-        made = record_cond(self.session, operand(self._test), (then, orelse), values)
+        test = operand(self._test)
+        made = record_cond(self.session, test, (then, orelse), values, self._reason)
         self.values = [each(made) for each in joined]
 
     def _kinds(self, name: str, left: Any, right: Any) -> tuple[Any, ...]:
@@ -119,6 +126,19 @@ class Branch(Statement):
         if (name == RESULT or self._ended) and UNBOUND in (left, right):
             left = right = right if left is UNBOUND else left
         kinds = joint_kinds(left, right)
-        if kinds is None:
-            raise self.differs(name, left, right, "if the condition holds, else")
-        return kinds
+        if kinds is not None:
+            return kinds
+        self._reason = self.difference(name, left, right, "if the condition holds, else")
+        parts = (*parts_in(left), *parts_in(right))
+        if name == RESULT and all(map(_is_returnable, parts)) and is_outermost("_attempt"):
+            return ()
+        raise refuse(self._reason)
+
+
+def _is_returnable(x: Any) -> bool:
+    """Whether a part of a result stands for itself, or values of the graph for it."""
+    if isinstance(x, TracedValue):
+        return not any(map(current().varies, getattr(x._value.type, "shape", ())))
+    if type(x) is TracedInt:
+        return not current().varies(x._dim)
+    return x is None or isinstance(x, np.generic) or type(x) in (str, bool, int, float)

@@ -31,6 +31,7 @@ from fxc.ir.types import ArrayType
 
 from .containers import is_plain
 from .counted import Bounded, Counted
+from .differing import Differing
 from .effects import Effect
 from .mixed import Mixed
 from .objects import is_made_by_object, is_namedtuple, is_python_class, slots_of, vars_of
@@ -155,6 +156,9 @@ class EpilogueBuilder:
         """The expression for something that leaves the function."""
         if x is None or x is True or x is False:
             return repr(x)
+        if type(x) is Differing:
+            flag, left, right = (self._place(part) for part in (x.flag, x.left, x.right))
+            return f"({left} if {flag} else {right})"
         if type(x) is Mixed:
             number = self._leaf(x.given)
             python = f"{number}.item()" if x.whole is None else self._leaf(x.whole)

@@ -30,6 +30,16 @@ def user_frame() -> FrameType | None:
     return None
 
 
+def is_outermost(entry: str) -> bool:
+    """Whether one function of the user's is being run, called by that function of ours."""
+    frame: FrameType | None = sys._getframe(1)
+    others = 0
+    while frame is not None and frame.f_code.co_name != entry:
+        others += not frame.f_code.co_filename.startswith(_OURS)
+        frame = frame.f_back
+    return frame is not None and others == 1
+
+
 def user_location() -> SourceLocation | None:
     """The line of the user's program that is being run."""
     frame = user_frame()

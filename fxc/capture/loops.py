@@ -411,7 +411,7 @@ class CapturedLoop(Statement):
         for name in names:
             parts = [next(given) for _ in self._kinds[name]]
             operands: list[Operand] = [output for output, _ in parts]
-            if runs and isinstance(parts[-1][1], Literal) and len(parts) == 2:
+            if runs and len(parts) == 2 and isinstance(parts[-1][1], Literal):
                 operands[1] = parts[1][1]  # the same after each iteration
             found[name] = self._variable(name, operands)
             if name in self._held and self._held[name].kind is not None:

@@ -17,6 +17,7 @@ from fxc.ops.metas.layout import layout_of
 from fxc.ops.metas.shapes import same_shape
 from fxc.ops.table import TABLE, Tag
 
+from .differing import Differing
 from .masked import MaskedRead
 from .mixed import Mixed, mixed, mixed_kinds, mixed_parts, of_numpy
 from .operands import TracedValue, operand, settled, wrap
@@ -173,9 +174,13 @@ class Statement:
 
     def differs(self, name: str, left: Any, right: Any, where: str) -> Exception:
         """A variable that is one thing here, another there."""
+        return refuse(self.difference(name, left, right, where))
+
+    def difference(self, name: str, left: Any, right: Any, where: str) -> str:
+        """How a variable is one thing here, another there."""
         one, other = kind_text(left), kind_text(right)
         other = f"another {type(right).__name__}" if one == other else other
-        return refuse(
+        return (
             f"{described(name)} is {one} {where} {other}, which cannot be captured; make it the "
             "same kind of value, an array or a number, in both cases"
         )
@@ -270,6 +275,8 @@ def kind_text(x: Any) -> str:
     """What a message calls a value."""
     if x is UNBOUND:
         return "without a value"
+    if type(x) is Differing:
+        return "one thing or another"
     kind = kind_of(x)
     return f"a {type(x).__name__}" if kind is None else str(kind)
 

@@ -1,0 +1,120 @@
+"""Functions whose result is of another kind by what is known at run time only."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import numpy as np
+import pytest
+
+import fxc
+from tests.outcomes import difference, run
+
+
+def check(fn: Any, *calls: tuple[Any, ...]) -> Any:
+    """The compiled function, which does what the function does in each of the calls."""
+    program = fxc.compile(fn, fullgraph=True)
+    for args in calls:
+        expected, found = run(fn, copy.deepcopy(args)), run(program, copy.deepcopy(args))
+        assert difference(expected, found) == "", args
+    assert program.cache_info().eager_calls == 0
+    return program
+
+
+def pair_or_other_pair(x):
+    for i in range(7):
+        for j in range(i):
+            if x[i] * x[j] > 6:
+                return i, j
+    return -1, -1
+
+
+def found_or_none(x):
+    for i in range(9):
+        if x[i] > 1.5:
+            return i, x[i]
+        x[i] += 1
+
+
+def view_or_whole(x):
+    if x[2] > 0:
+        return x[1:]
+    return x
+
+
+def tuples(x):
+    if x[2] > 0:
+        return x[1:], None
+    return (x * 2, x)
+
+
+def array_and_number(x):
+    for i in range(9):
+        if x[i] > 1.5:
+            return x, i
+    return x, -1
+
+
+def three_kinds(x):
+    if x[1] > 0.5:
+        return "large"
+    if x[1] > 0.2:
+        return 3
+    return x.sum()
+
+
+def else_of_a_loop(x):
+    k = 0
+    while k < 9:
+        if x[k] > 2:
+            return x[k] * 2, k
+        k += 1
+    else:
+        return x, x
+
+
+def made_or_given(x):
+    if x[2] > 0:
+        y = x * 2
+        return y, y, y[1:]
+    return x * 3, x, 5
+
+
+CASES = [
+    *(pair_or_other_pair, found_or_none, view_or_whole, tuples, array_and_number, three_kinds),
+    *(else_of_a_loop, made_or_given),
+]
+
+
+@pytest.mark.parametrize("fn", CASES, ids=[each.__name__ for each in CASES])
+def test_results(fn: Any) -> None:
+    x = np.arange(12.0) / 3
+    program = check(fn, *((x * scale,) for scale in (1, -1, 0.7, 3, 0.01)))
+    assert program.cache_info().variants == 1
+
+
+def found(x):
+    for i in range(7):
+        if x[i] > 1.5:
+            return i
+    return None
+
+
+def helped(x):
+    k = found(x)
+    return 0.0 if k is None else x[k]
+
+
+def sized(x):
+    if x[2] > 0:
+        return x[x > 1]
+    return None
+
+
+@pytest.mark.parametrize(
+    ("fn", "reason"), [(helped, "else a NoneType"), (sized, "inside a branch or a loop")]
+)
+def test_refused(fn: Any, reason: str) -> None:
+    with pytest.raises(fxc.CaptureError, match=reason):
+        fxc.compile(fn, fullgraph=True)(np.arange(12.0) / 3)
