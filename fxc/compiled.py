@@ -373,6 +373,8 @@ class Compiled(Generic[P, R]):
         state.varying |= captured.varying
         try:
             made = compile_captured(captured, options.backend)
+        except CaptureError:  # what lowering relies on does not hold in each iteration of a loop
+            raise
         except Exception as error:  # the program was captured: what fails now is fxc
             raise InternalError(f"{self.__name__}: {type(error).__name__}: {error}") from error
         variant = _Variant(captured, made)

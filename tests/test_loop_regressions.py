@@ -113,6 +113,43 @@ def test_two_names_of_one_array_in_one_arm() -> None:
     same(program, lambda: (np.ones(3),), lambda: (-np.ones(3),))
 
 
+def test_an_exception_in_an_iteration_that_data_may_leave_out() -> None:
+    """It was taken for NumPy's, which does not come to it."""
+
+    def program(x, y):
+        for i in range(3):
+            if y[i] > 1:
+                return y.sum()
+            x[i + 1] += 1
+        return x[7]
+
+    with pytest.raises(fxc.CaptureError, match="an exception in a branch or a loop"):
+        fxc.compile(program, fullgraph=True)(np.ones(3), np.ones(3) * 2)
+
+
+def test_what_lowering_relies_on_in_each_iteration() -> None:
+    """It was reported as a bug of fxc."""
+
+    def program(y):
+        for i in range(len(y)):
+            y[i] = y[:i][-1]
+
+    with pytest.raises(fxc.CaptureError, match="the body of a loop relies on"):
+        fxc.compile(program, fullgraph=True)(np.arange(9.0))
+
+
+def test_array_that_a_loop_replaces_by_one_from_outside() -> None:
+    def program(x, y, n):
+        z = x
+        for i in range(n):
+            z = y
+            x[i] += z[i]
+        return z, x
+
+    for n in (0, 1, 7):
+        same(program, lambda n=n: (np.ones(8), np.arange(8.0), n))
+
+
 def filled(x):
     x.fill(7)
 

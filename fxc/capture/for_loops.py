@@ -172,6 +172,8 @@ class ForLoop(CapturedLoop):
         """The next of the iterations that are run by Python."""
         for item in self._items:
             return item
+        if self._rounds:
+            self.session.statements.remove(self)
         while self._rounds:
             (self.values,) = self._joined_with(self._rounds.pop(), self.values)
         raise StopIteration
@@ -183,6 +185,8 @@ class ForLoop(CapturedLoop):
         if type(stopped) is bool or len(self._rounds) == _MOST_ROUNDS:
             self._items = iter(()) if stopped else self._items
             return
+        if not self._rounds:
+            self.session.statements.append(self)
         arm = Recording(self.session)
         self._rounds.append((flag_of(logical_not(stopped)), self.values, arm))
         arm.enter()
