@@ -547,8 +547,8 @@ def _is_positive(dim: Dim) -> bool:
 
 
 def without_remainders(dim: Dim, name: str, *, above: bool) -> Dim:
-    """A dim that is nowhere less (``above``) or nowhere more than ``dim``, in which no remainder by a
-    number varies with a symbol.
+    """A dim that is nowhere less (``above``) or nowhere more than ``dim``, without remainders by a
+    number that vary with a symbol.
 
     >>> i, n = symbol("i", lower=0), symbol("n", lower=1)
     >>> print(without_remainders(floordiv(n - mod(i, 3), 2), "i", above=True))
