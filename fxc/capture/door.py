@@ -317,12 +317,21 @@ class Door(Stores):
             if type(owner) in purity.PURE_OWNERS or not self.is_foreign(owner):
                 if type(owner) is str:
                     self.check_text((args, kwargs))
+                if self._is_growing(f, owner, args):
+                    return None
                 if f.__name__ in purity.CONTAINER_WRITES and type(owner) not in purity.PURE_OWNERS:
                     self.check_change(owner)
                 return f(*self.runnables(args), **self.runnable_options(kwargs))
         elif isinstance(owner, type) and owner in purity.PURE_CLASSES:
             return f(*args, **kwargs)
         raise self._refuse_call(f)
+
+    def _is_growing(self, f: Any, owner: Any, args: Any) -> bool:
+        """Whether a loop that is being captured appends to the list, see Note [Lists that grow]."""
+        if not self.session.region or f.__name__ != "append" or type(owner) is not list:
+            return False
+        loop = self.session.statements[-1] if self.session.statements else None
+        return isinstance(loop, ForLoop) and len(args) == 1 and loop.takes(owner, args[0])
 
     def _call_object(self, f: Any, kind: type, args: Any, kwargs: Any) -> Any:
         if kind is functools.partial:

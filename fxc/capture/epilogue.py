@@ -37,6 +37,7 @@ from .mixed import Mixed
 from .objects import is_made_by_object, is_namedtuple, is_python_class, slots_of, vars_of
 from .operands import Traced, TracedValue, constant, has_traced, settled, wrap
 from .outside import Outside
+from .rows import Rows, rows_in
 from .session import refuse
 from .traced_int import TracedInt
 
@@ -218,7 +219,8 @@ class EpilogueBuilder:
         if kind is tuple:
             return f"({self._items(x)})"
         if kind is list:
-            return f"[{self._items(x)}]"
+            rows = rows_in(x)
+            return f"[{self._items(x)}]" if rows is None else self._grown(rows)
         if is_namedtuple(kind):
             if vars_of(x):
                 raise refuse(f"a {kind.__name__} with other attributes cannot be captured")
@@ -242,6 +244,13 @@ class EpilogueBuilder:
             parts = f"{self._constant(kind)}, {self._dict(held)}"
             return f"rebuild({parts}{f', {self._dict(slots)}' if slots else ''})"
         return None
+
+    def _grown(self, rows: Rows) -> str:
+        """The list of the items of an array. See Note [Lists that grow]."""
+        array = self._leaf(wrap(rows.array))
+        if isinstance(rows.kind, ArrayType):
+            return f"[row.copy() for row in {array}]"
+        return f"{array}.tolist()" if rows.kind.weak else f"list({array})"
 
     def _is_own(self, x: Any, kind: type) -> bool:
         """Whether ``x`` is an object that the program made of a class of the user's."""

@@ -9,10 +9,12 @@ from fxc.ir.graph import Literal, Operand, Value
 from fxc.ir.symbols import Dim, floordiv, guard, hint, symbol
 
 from .counted import Bounded, Counted, counted
+from .growing import items_of, kind_of_item, lists_that_grow, room_for
 from .loop_guards import check_guards
 from .loops import CapturedLoop, Round
 from .operands import operand, wrap
 from .python_numbers import logical_not
+from .rows import Kind, Rows
 from .sliding import Sliding
 from .structured import INT, Recording, flag_of, going_on
 from .traced_int import TracedInt, decide_in_loops, wrap_dim
@@ -34,6 +36,7 @@ class ForLoop(CapturedLoop):
         at_head: tuple[str, ...],
         behind: tuple[str, ...],
         stop: str | None,
+        grows: tuple[str, ...],
         env: Mapping[str, Any],
     ) -> None:
         super().__init__(door, line, names, at_head, behind, stop, env)
@@ -49,7 +52,11 @@ class ForLoop(CapturedLoop):
         self._peeling = False
         self._runs = False  # there is an iteration for sure
         self._rounds: list[Round] = []  # of those that Python runs, if the ones before did not stop
+        self._lists: dict[str, list[Any]] = {}  # see Note [Lists that grow]
+        self._appended: dict[str, Kind] = {}  # in this pass
+        self._rows: dict[str, Rows] = {}
         if found is not None:
+            self._lists = lists_that_grow(self.session, grows, env)
             self._spread_tuples(env)
             self.session.statements.append(self)
             if type(found) is Counted:
@@ -108,6 +115,7 @@ class ForLoop(CapturedLoop):
             self.session.counters[name] = low, high
             middle = hint(low) + (hint(high) - hint(low)) // 2
             self._counter = symbol(name, hint=middle, lower=low if isinstance(low, int) else None)
+        self._appended = {}
         self._begin(region)
         return self._item(), *self._spread.close(self._seen)
 
@@ -156,7 +164,7 @@ class ForLoop(CapturedLoop):
         self._seen = self._start
         if self._every == 1 and self._permuted(after):
             return
-        if self._changed(after):
+        if self._changed(after) or self._makes_room():
             return
         unstable = self._unstable(after)
         if unstable and self._mix(unstable, after):
@@ -191,6 +199,34 @@ class ForLoop(CapturedLoop):
         self._rounds.append((flag_of(logical_not(stopped)), self.values, arm))
         arm.enter()
 
+    def takes(self, held: list[Any], x: Any) -> bool:
+        """Whether this iteration may append ``x`` to a list. See Note [Lists that grow]."""
+        name = next((name for name, each in self._lists.items() if each is held), None)
+        inside = self._region is not None and self.session.region == self._region.number
+        if name is None or not inside or self._every > 1 or self._stop is not None:
+            return False
+        kind = kind_of_item(x)
+        if kind is None or name in self._appended or type(self._over) is not Counted:
+            return False
+        self._appended[name] = kind
+        rows = self._rows.get(name)
+        if rows is not None and rows.kind == kind:
+            wrap(rows.array)[wrap_dim(self._counter - self._first)] = x
+        return True
+
+    def _makes_room(self) -> bool:
+        """Make arrays for what is appended; whether there are new ones, for another pass."""
+        new = {
+            name: kind
+            for name, kind in self._appended.items()
+            if name not in self._rows or self._rows[name].kind != kind
+        }
+        count = self._over.count - self._first if new else 0
+        guard(count, "==", hint(count))
+        for name, kind in new.items():
+            self._rows[name] = room_for(self.session, kind, hint(count))
+        return bool(new)
+
     def _permuted(self, after: list[Any]) -> bool:
         """Whether arrays have changed their names: then the body is run until they are back."""
         every, _ = self._order(after)
@@ -215,6 +251,7 @@ class ForLoop(CapturedLoop):
         self._peeling = False
         self._mixed.clear()
         self._sliding.clear()
+        self._rows.clear()
         self._first += 1
         stopped = self._stop is not None and bool(env[self._stop])
         if stopped:
@@ -237,6 +274,8 @@ class ForLoop(CapturedLoop):
         outputs = self.session.record("fori_loop", low, high, tuple(init), body=body, **options)
         count = self._over.count - self._first if type(self._over) is Counted else None
         self._finish(names, outputs, results[: len(outputs)], count)
+        for name in self._appended:
+            self._lists[name].extend(items_of(self._rows[name]))
         self._items = iter(())
         if self._every > 1:
             done = self._first + self._ends[1] * self._every

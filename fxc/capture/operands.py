@@ -11,6 +11,7 @@ from fxc.ir.graph import ArrayConstant, Literal, Operand, Value
 from fxc.ir.symbols import Dim, Symbol, SymExpr, SymFunc, guard
 from fxc.ir.types import DTYPE_NAMES, ArrayType, ScalarType
 
+from .rows import Row, row_of, rows_in
 from .session import current, refuse
 
 
@@ -46,12 +47,32 @@ class Traced:
 class TracedValue(Traced):
     """A traced array or scalar: a Value of the graph."""
 
-    __slots__ = ("_value",)
+    __slots__ = ("_later", "_value")
     _wrappers: ClassVar[dict[type, type[TracedValue]]] = {}
     _value: Value
+    _later: Row | None  # what is read when the Value is first asked for
 
     def __init__(self, value: Value) -> None:
         self._value = value
+        self._later = None
+
+    @classmethod
+    def _later_read(cls, row: Row) -> TracedValue:
+        """An item of a list that a loop has filled."""
+        made = cls.__new__(cls)
+        made._later = row
+        return made
+
+    def _read(self) -> Value:
+        """The Value, which is not known yet; a region's is not kept."""
+        row = self._later
+        assert row is not None
+        value = row.read()
+        if not current().region:
+            self._value = value
+            if isinstance(value.type, ArrayType):
+                self._later = None  # it may be written from now on
+        return value
 
     def _operand(self) -> Operand:
         return self._value
@@ -146,10 +167,23 @@ def array_value(x: Any) -> Value:
     return result
 
 
+def _recorded(name: str, *args: Any, **kwargs: Any) -> Value:
+    value: Value = current().record(name, *args, **kwargs)
+    return value
+
+
 def joined(items: Sequence[Any]) -> Value:
     """A new array from a nested list that holds traced values: ``np.array([[a, b], [c, d]])``."""
     if not items:
         raise refuse("an empty list among arrays cannot be captured; use an array of its dtype")
+    grown = next((place for place, x in enumerate(items) if row_of(x)), None)
+    rows = rows_in(items[grown:]) if grown is not None else None
+    if rows is not None and grown == 0:
+        return _recorded("copy", rows.array, order="K")
+    if rows is not None:
+        first = joined(items[:grown])
+        if first.type.rank == rows.array.type.rank:
+            return _recorded("concatenate", (first, rows.array), axis=0)
     parts = tuple(
         joined(item) if isinstance(item, tuple | list) else operand(item) for item in items
     )

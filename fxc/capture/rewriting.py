@@ -11,6 +11,7 @@ from typing import Any
 from fxc.ir.location import SourceLocation
 from fxc.ir.records import frozen
 
+from .growing import names_that_grow
 from .jumps import assigns, without_jumps
 from .liveness import Handed, assigned, handed_on
 from .nodes import (
@@ -301,6 +302,8 @@ class Rewriter(ast.NodeTransformer):
             node.body, node.orelse = self._statements(node.body), self._statements(node.orelse)
             return node
         names = self._local(handed.at_head | handed.behind)
+        grows = names_that_grow(node.body, (node.target, node.iter))
+        grows = tuple(name for name in grows if self._place_of(name) == "local")
         part, item = self._fresh("loop"), self._fresh("item")
         begin = self._begin(
             node,
@@ -309,6 +312,7 @@ class Rewriter(ast.NodeTransformer):
             [iterable],
             [names, *self._kept(handed)],
             node.stop,  # type: ignore[attr-defined]
+            grows,
         )
         target = at(node, ast.Assign([self.visit(node.target)], name_of(item)))
         body = [target, *self._statements(node.body)]

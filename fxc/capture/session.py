@@ -6,7 +6,7 @@ The thread's current session is found by ``current()``; traced values belong to 
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from itertools import product
 from typing import Any
@@ -85,6 +85,7 @@ class Session:
         self.alternatives: dict[Value, Alternative] = {}  # see Note [Conditional aliases]
         # Arrays whose shape the program has set, by what the caller's object is; see memory.py.
         self.reshaped: dict[Value, Any] = {}
+        self.snapshots: list[Mapping[str, Any]] = []  # of the variables, by branches and loops
         # Counters of the loops that are being captured: their first number, and one past the last.
         self.counters: dict[str, tuple[Dim | None, Dim | None]] = {}
         # Sizes that are counted at run time, by the symbol's name, and what is assumed of them: by

@@ -154,6 +154,7 @@ class Statement:
             if type(x) is MaskedRead:
                 x.settle()
         self.values = self.of(env)
+        self.session.snapshots.append(env)
 
     @property
     def state(self) -> list[Any]:

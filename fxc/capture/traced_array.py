@@ -208,6 +208,8 @@ class TracedArray(TracedValue):
         return self._need(".item() of a complex array") if number is None else number
 
     def __getattr__(self, name: str) -> Any:
+        if name == "_value":
+            return self._read()
         advice = _REFUSED.get(name)
         if advice is not None:
             raise refuse(f"x.{name} cannot be captured; {advice}")
@@ -216,7 +218,7 @@ class TracedArray(TracedValue):
         raise AttributeError(f"'numpy.ndarray' object has no attribute {name!r}")
 
     def __setattr__(self, name: str, value: Any) -> None:
-        if name in ("_value", "_place", "_original"):
+        if name in ("_value", "_later", "_place", "_original"):
             object.__setattr__(self, name, value)
             return
         if name in ("real", "imag"):

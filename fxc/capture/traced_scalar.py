@@ -123,6 +123,8 @@ class TracedScalar(TracedValue):
         return self.__class__(0)
 
     def __getattr__(self, name: str) -> Any:
+        if name == "_value":
+            return self._read()
         if self._type.weak:
             if name == "conjugate" and self._type.dtype.kind == "f":
                 return lambda: self

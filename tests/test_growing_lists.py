@@ -1,0 +1,220 @@
+"""Lists that loops append to: Note [Lists that grow]."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import fxc
+from tests.outcomes import difference, run
+
+
+def trajectory(x, n):
+    position, speed, seen = x[0], 0.0, []
+    for _ in range(n):
+        speed -= position * 0.1
+        position += speed * 0.1
+        seen.append(position)
+    return np.array(seen)
+
+
+def of_python(x, n):
+    halves, counts, flags = [], [], []
+    for i in range(n):
+        halves.append(i * 0.5)
+        counts.append(i * i - 3)
+        flags.append(i * 2 > n)
+    return halves, counts, flags
+
+
+def of_numpy(x, n):
+    sums, tests = [], []
+    s = np.float64(0)
+    for i in range(n):
+        s = s + x[i % len(x)]
+        sums.append(s)
+        tests.append(s > 1)
+    return sums, tests
+
+
+def states(x, n):
+    history = []
+    for _ in range(n):
+        x = x * 0.5 + 1
+        history.append(x.copy())
+    return history, np.array(history), np.stack(history)
+
+
+def behind_others(x, n):
+    seen = [1.0]
+    for i in range(n):
+        seen.append(x[i % 3] + i)
+    seen.append(2)
+    return np.array(seen), seen, len(seen), seen[0], seen[-2], seen[3]
+
+
+def in_two_loops(x, n):
+    seen = []
+    for i in range(n):
+        seen.append(i)
+    for i in range(n):
+        seen.append(i * x[0])
+    return seen
+
+
+def items_are_used(x, n):
+    seen = []
+    for i in range(n):
+        seen.append(x * i)
+    seen[2][0] = 77
+    total = seen[0] + seen[2]
+    return seen, total, seen[1] is seen[1]
+
+
+def items_are_run_over(x, n):
+    seen, total = [], 0.0
+    for i in range(n):
+        seen.append(x[i % 3] * i)
+    for value in seen:
+        total += value
+    return total, sum(seen), max(seen), sorted(len(seen) * [1])
+
+
+def reads_the_list(x, n):
+    seen = [1.0]
+    for _ in range(n):
+        seen.append(seen[-1] * 2 + x[0])
+    return seen
+
+
+def asks_its_length(x, n):
+    seen = []
+    for i in range(n):
+        if len(seen) > 3:
+            x[0] += 1
+        seen.append(i)
+    return seen
+
+
+def reached_otherwise(x, n):
+    seen = []
+    box = {"seen": seen}
+    for i in range(n):
+        seen.append(i + len(box["seen"]))
+    return seen
+
+
+def by_another_name(x, n):
+    seen = []
+    other = seen
+    for i in range(n):
+        x[0] += len(other)
+        seen.append(i)
+    return seen, other is seen
+
+
+def by_a_function(x, n):
+    seen = []
+
+    def last():
+        return seen[-1] if seen else 0
+
+    for i in range(n):
+        x[0] += last()
+        seen.append(i)
+    return seen
+
+
+def of_changing_kind(x, n):
+    s, seen = 0, []
+    for i in range(n):
+        seen.append(s)
+        s = s + x[i % 3]
+    return seen
+
+
+def twice(x, n):
+    seen = []
+    for i in range(n):
+        seen.append(i)
+        seen.append(-i)
+    return seen
+
+
+def sometimes(x, n):
+    seen = []
+    for i in range(n):
+        if i % 2:
+            seen.append(i)
+    return seen
+
+
+def rows(x, n):
+    table = []
+    for i in range(n):
+        row = []
+        for j in range(3):
+            row.append(x[j] * i)
+        table.append(row)
+    return np.array(table)
+
+
+def through_a_helper(x, n):
+    seen = []
+    for i in range(n):
+        note(seen, i)
+    return seen
+
+
+def note(seen, item):
+    seen.append(item)
+
+
+def returned_as_it_grows(x, n):
+    seen = []
+    for i in range(n):
+        seen.append(x[i % 3])
+        x[i % 3] += 1
+    return tuple(seen), {"seen": seen}
+
+
+CAPTURED = [
+    trajectory, of_python, of_numpy, states, behind_others, items_are_used, items_are_run_over,
+    returned_as_it_grows, in_two_loops, of_changing_kind,
+]  # fmt: skip
+OTHERS = [
+    reads_the_list, asks_its_length, reached_otherwise, by_another_name, by_a_function, twice,
+    sometimes, rows, through_a_helper,
+]  # fmt: skip
+
+
+def called(fn: Callable[..., Any], compiled: Callable[..., Any], n: int) -> str:
+    given = np.array([0.5, 1.25, -2.0]), np.array([0.5, 1.25, -2.0])
+    return difference(run(fn, (given[0], n)), run(compiled, (given[1], n)))
+
+
+@pytest.mark.parametrize("fn", CAPTURED)
+def test_captured(fn) -> None:
+    compiled = fxc.compile(fn, fullgraph=True)
+    for n in (6, 11, 6):
+        assert not called(fn, compiled, n)
+    text = str(compiled.inspect(np.ones(3), 11).captured)
+    assert "fori_loop" in text
+    assert compiled.cache_info().eager_calls == 0
+
+
+@pytest.mark.filterwarnings("ignore::fxc.CaptureWarning")
+@pytest.mark.parametrize("fn", OTHERS + CAPTURED)
+def test_as_numpy(fn) -> None:
+    compiled = fxc.compile(fn)
+    for n in (7, 0, 1, 3, 12):
+        assert not called(fn, compiled, n)
+
+
+def test_a_long_list_is_compiled_in_short_time() -> None:
+    compiled = fxc.compile(trajectory, fullgraph=True)
+    assert not called(trajectory, compiled, 20_000)
+    assert str(compiled.inspect(np.ones(3), 20_000).captured).count("\n") < 40
