@@ -280,6 +280,40 @@ def levinson(r, y):
     return x
 
 
+def durbin(r):
+    n = len(r)
+    y = np.zeros(n)
+    y[0] = -r[0]
+    beta = 1.0
+    alpha = -r[0]
+    for k in range(1, n):
+        beta = (1.0 - alpha * alpha) * beta
+        alpha = -(r[k] + np.dot(r[:k][::-1], y[:k])) / beta
+        y[:k] += alpha * y[:k][::-1]
+        y[k] = alpha
+    return y
+
+
+def running_median(x, k):
+    n = len(x)
+    out = np.empty(n - k + 1)
+    for i in range(n - k + 1):
+        out[i] = np.sort(x[i : i + k])[k // 2]
+    return out
+
+
+def power_to_tolerance(A, v, tol):
+    v = v / np.sqrt((v * v).sum())
+    lam = 0.0
+    while True:
+        w = A @ v
+        new = (v * w).sum()
+        v = w / np.sqrt((w * w).sum())
+        if abs(new - lam) < tol:
+            return new, v
+        lam = new
+
+
 @dataclass(frozen=True)
 class LoopProgram:
     """A function and its arguments, made anew for each call; ``scalar`` if it works on elements.
@@ -292,6 +326,7 @@ class LoopProgram:
     arguments: Callable[[np.random.Generator, int], tuple[Any, ...]]
     scalar: bool = True
     longest: int = 1000
+    fallbacks: tuple[str, ...] = ()  # what is left to NumPy
 
 
 def _positive(r, n):
@@ -333,10 +368,12 @@ PROGRAMS = (
         longest=10**6,
     ),
     P(levinson, 500, lambda r, n: (2.0 ** -np.arange(n), r.random(n)), scalar=False),
+    P(durbin, 500, lambda r, n: (2.0 ** -np.arange(1, n + 1),), scalar=False),
     P(floyd_warshall, 200, lambda r, n: (r.random((n, n)),), scalar=False),
     P(mandelbrot, 200, lambda r, n: (np.linspace(-2, 1, n), np.linspace(-1, 1, n), 50)),
     P(newton, 9, lambda r, n: (np.float64(r.random() + n),), longest=10**6),
     P(power_iteration, 200, lambda r, n: (_positive(r, n), r.random(n), n), scalar=False),
+    P(power_to_tolerance, 200, lambda r, n: (_positive(r, n), r.random(n), 1e-9), scalar=False),
     P(
         k_means,
         500,
@@ -359,4 +396,11 @@ PROGRAMS = (
     P(matmul, 120, lambda r, n: (r.random((n, n + 1)), r.random((n + 1, n - 1)))),
     P(csr_matvec, 20000, _sparse, longest=10**6),
     P(bisection, 9, lambda r, n: (np.float64(2.0),), longest=10**6),
+    P(
+        running_median,
+        2000,
+        lambda r, n: (r.random(n), 1 + n // 3),
+        scalar=False,
+        fallbacks=("fori_loop",),
+    ),
 )

@@ -207,7 +207,9 @@ class _Jumps:
         unset = [_set(node, flag, False) for flag in flags]
         body = [*unset, *block.body] or [at(node, ast.Pass())]
         after: list[ast.stmt] = []
-        if returns:
+        if returns and not breaks and _is_endless(node):
+            after.append(at(node, _Returned()))
+        elif returns:
             test = at(node, ast.Name(returned, ast.Load()))
             after.append(at(node, ast.If(test, [at(node, _Returned())], [])))
         if node.orelse and flags:
@@ -237,6 +239,13 @@ class Raising(ast.stmt):
     def __init__(self, statement: ast.Raise) -> None:
         super().__init__()
         self.statement = statement
+
+
+def _is_endless(node: ast.For | ast.While) -> bool:
+    """Whether a loop ends by a jump only."""
+    if not isinstance(node, ast.While):
+        return False
+    return isinstance(node.test, ast.Constant) and bool(node.test.value)
 
 
 def _raising_if_not(node: ast.Assert) -> ast.stmt:

@@ -15,6 +15,7 @@ from fxc.ir.types import ArrayType, ScalarType
 
 from .indexing import check_fits
 from .operands import Traced, constant, has_traced, operand, record, type_of, wrap
+from .python_numbers import to_int
 from .session import current, refuse
 
 
@@ -60,7 +61,9 @@ def _item(x: Any, dtype: np.dtype) -> Operand:
     kind = type_of(value)
     if kind.dtype == dtype and not (isinstance(kind, ScalarType) and kind.weak):
         return value
-    if isinstance(kind, ScalarType) and not _is_a_cast(kind.dtype, dtype):
+    if isinstance(kind, ScalarType) and kind.dtype.kind in "iu" and dtype.kind in "iu":
+        value = operand(to_int(wrap(value)) if isinstance(value, Value) else int(x))
+    elif isinstance(kind, ScalarType) and not _is_a_cast(kind.dtype, dtype):
         raise refuse(
             f"a list that becomes an array of {dtype}, with a scalar of {kind.dtype} in it, cannot "
             "be captured; use x.astype(dtype), or assign the elements"

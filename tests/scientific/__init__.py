@@ -1,0 +1,1 @@
+"""Programs with loops as scientists and engineers write them; ``tests/test_scientific.py`` runs them."""
