@@ -42,8 +42,10 @@ def drop_unread(region: Region) -> Region:
 
 def _must_stay(node: Node) -> bool:
     """Whether the node, or one in its regions, can raise at run time, or gives a symbol a value."""
+    if TABLE[node.op].raises or node.bound is not None:
+        return True
     inner = (each for region in node.regions for each in walk(region))
-    return any(TABLE[each.op].raises or each.bound is not None for each in (node, *inner))
+    return any(TABLE[each.op].raises or each.bound is not None for each in inner)
 
 
 def _read_in(region: Region) -> set[Value]:

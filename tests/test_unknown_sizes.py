@@ -299,6 +299,19 @@ def test_other_ways_to_run(number: int) -> None:
     assert difference(expected, run(lambda *xs: functional(*xs)[0], fresh(args))) == ""
 
 
+def test_export(tmp_path: Any) -> None:
+    def program(x):
+        y = x[x > 0]
+        return y, y.max(), y.size, np.nonzero(x > 1)[0]
+
+    fxc.export(program, V, dynamic=True).save(tmp_path / "program.fxc")
+    loaded = fxc.load(tmp_path / "program.fxc")
+    for x in (V, V[:20], np.abs(V)):
+        assert difference(run(program, [x]), run(loaded, [x])) == ""
+    with pytest.raises(ArithmeticError):
+        loaded(-np.abs(V))
+
+
 def test_results_own_their_memory() -> None:
     compiled = fxc.compile(lambda x: x[x > 0], fullgraph=True)
     first, second = compiled(V), compiled(V)
