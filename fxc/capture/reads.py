@@ -120,7 +120,7 @@ class Reads:
         found = class_attribute(kind, name)
         if found is MISSING or kind.__module__ == "builtins" or name in vars_of(owner):
             return getattr(owner, name)
-        if isinstance(found, property):
+        if isinstance(found, property) and kind not in purity.PURE_CLASSES:
             return self.call(found.fget, owner)
         if not hasattr(type(found), "__get__"):
             return self.attr(kind, name)

@@ -61,8 +61,9 @@ def _item(x: Any, dtype: np.dtype) -> Operand:
     kind = type_of(value)
     if kind.dtype == dtype and not (isinstance(kind, ScalarType) and kind.weak):
         return value
-    if isinstance(kind, ScalarType) and kind.dtype.kind in "iu" and dtype.kind in "iu":
-        value = operand(to_int(wrap(value)) if isinstance(value, Value) else int(x))
+    are_ints = kind.dtype.kind in "iu" and dtype.kind in "iu"
+    if isinstance(value, Value) and isinstance(kind, ScalarType) and are_ints:
+        value = operand(to_int(wrap(value)))
     elif isinstance(kind, ScalarType) and not _is_a_cast(kind.dtype, dtype):
         raise refuse(
             f"a list that becomes an array of {dtype}, with a scalar of {kind.dtype} in it, cannot "

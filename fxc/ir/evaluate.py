@@ -350,6 +350,8 @@ def viewed(
 
 def _laid_out(array: np.ndarray, strides: Sequence[int]) -> np.ndarray:
     """``array``, or a copy with these strides if it has others."""
+    if array.strides == strides:
+        return array
     normal = normal_strides(array.shape, strides, array.itemsize)
     if normal == normal_strides(array.shape, array.strides, array.itemsize):
         return array

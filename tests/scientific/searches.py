@@ -152,3 +152,20 @@ def quicksort(a):
         top += 1
         stack[top] = i, hi
     return a
+
+
+@program(lambda r: (r.integers(5, 50, 6),), lambda r: (r.integers(5, 50, 9),))
+def matrix_chain(p):
+    n = len(p) - 1
+    m = np.zeros((n, n), dtype=np.int64)
+    s = np.zeros((n, n), dtype=np.int64)
+    for length in range(2, n + 1):
+        for i in range(n - length + 1):
+            j = i + length - 1
+            m[i, j] = np.iinfo(np.int64).max
+            for k in range(i, j):
+                q = m[i, k] + m[k + 1, j] + p[i] * p[k + 1] * p[j + 1]
+                if q < m[i, j]:
+                    m[i, j] = q
+                    s[i, j] = k
+    return m[0, n - 1], s
