@@ -231,6 +231,20 @@ def test_functions_of_numbers_that_are_python_s_or_numpy_s() -> None:
     same(program, lambda: (np.arange(6.0),), lambda: (np.zeros(6),))
 
 
+def test_division_by_zero_of_a_number_that_is_python_s_or_numpy_s() -> None:
+    """Python's exception came, where NumPy's number gives 0."""
+
+    def program(v, n):
+        return divmod(min(v[0], n) + n, n)
+
+    compiled = fxc.compile(program)
+    for n in (0, 3):
+        expected, found = (run(fn, (np.arange(-2, 5), n)) for fn in (program, compiled))
+        assert difference(expected, found) == ""
+    with pytest.raises(fxc.CaptureError, match="with 0 of a number that is Python's"):
+        fxc.compile(program, fullgraph=True)(np.arange(-2, 5), 0)
+
+
 @pytest.mark.parametrize("test", [lambda s: type(s) is float, lambda s: isinstance(s, np.floating)])
 def test_type_of_a_number_that_is_python_s_or_numpy_s(test: Any) -> None:
     """It was NumPy's in any case."""

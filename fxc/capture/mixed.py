@@ -376,9 +376,13 @@ def _is_the_same_there(
 
 
 def _arithmetic(name: str, left: Any, right: Any) -> Any:
-    if any(isinstance(x, Traced) for x in (left, right)):
-        return arithmetic(name, left, right)
-    return getattr(operator, f"__{name}__")(left, right)
+    """Python's arithmetic; what it raises NumPy does not."""
+    try:
+        if any(isinstance(x, Traced) for x in (left, right)):
+            return arithmetic(name, left, right)
+        return getattr(operator, f"__{name}__")(left, right)
+    except (ArithmeticError, ValueError):
+        raise _refuse(f"{name!r} with {right!r}") from None
 
 
 def _of_ints(name: str, numpy_name: str, left: Any, right: Any) -> Any:
