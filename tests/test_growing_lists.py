@@ -169,6 +169,40 @@ def through_a_helper(x, n):
     return seen
 
 
+def views(x, n):
+    seen = []
+    for i in range(n):
+        x[0] += i
+        seen.append(x[1:])
+    return seen
+
+
+def one_array_again(x, n):
+    seen = []
+    for _ in range(n):
+        seen.append(x)
+        x *= 0.5
+    return seen
+
+
+def named_and_written(x, n):
+    seen = []
+    for i in range(n):
+        made = x * i
+        seen.append(made)
+        made += 1
+    return seen
+
+
+def kept_by_a_name(x, n):
+    seen = []
+    last = x
+    for i in range(n):
+        seen.append(kept := x + i)
+        last = kept
+    return seen, last
+
+
 def note(seen, item):
     seen.append(item)
 
@@ -187,7 +221,7 @@ CAPTURED = [
 ]  # fmt: skip
 OTHERS = [
     reads_the_list, asks_its_length, reached_otherwise, by_another_name, by_a_function, twice,
-    sometimes, rows, through_a_helper,
+    sometimes, rows, through_a_helper, views, one_array_again, named_and_written, kept_by_a_name,
 ]  # fmt: skip
 
 

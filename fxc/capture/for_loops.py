@@ -7,6 +7,7 @@ from typing import Any
 
 from fxc.ir.graph import Literal, Operand, Value
 from fxc.ir.symbols import Dim, floordiv, guard, hint, symbol
+from fxc.ir.types import ArrayType
 
 from .counted import Bounded, Counted, counted
 from .growing import items_of, kind_of_item, lists_that_grow, room_for
@@ -15,8 +16,9 @@ from .loops import CapturedLoop, Round
 from .operands import operand, wrap
 from .python_numbers import logical_not
 from .rows import Kind, Rows
+from .session import refuse
 from .sliding import Sliding
-from .structured import INT, Recording, flag_of, going_on
+from .structured import INT, Recording, array_of, flag_of, going_on
 from .traced_int import TracedInt, decide_in_loops, wrap_dim
 
 FEW = 4  # iterations that Python runs in any case
@@ -36,7 +38,7 @@ class ForLoop(CapturedLoop):
         at_head: tuple[str, ...],
         behind: tuple[str, ...],
         stop: str | None,
-        grows: tuple[str, ...],
+        grows: tuple[tuple[str, bool], ...],
         env: Mapping[str, Any],
     ) -> None:
         super().__init__(door, line, names, at_head, behind, stop, env)
@@ -52,9 +54,12 @@ class ForLoop(CapturedLoop):
         self._peeling = False
         self._runs = False  # there is an iteration for sure
         self._rounds: list[Round] = []  # of those that Python runs, if the ones before did not stop
+        self._anew = {name for name, anew in grows if anew}
         self._lists: dict[str, list[Any]] = {}  # see Note [Lists that grow]
         self._appended: dict[str, Kind] = {}  # in this pass
         self._rows: dict[str, Rows] = {}
+        self._given_away: list[Value] = []
+        self._last: Mapping[str, Any] = {}  # the variables at the end of the body
         if found is not None:
             self._lists = lists_that_grow(self.session, grows, env)
             self._spread_tuples(env)
@@ -115,7 +120,7 @@ class ForLoop(CapturedLoop):
             self.session.counters[name] = low, high
             middle = hint(low) + (hint(high) - hint(low)) // 2
             self._counter = symbol(name, hint=middle, lower=low if isinstance(low, int) else None)
-        self._appended = {}
+        self._appended, self._given_away = {}, []
         self._begin(region)
         return self._item(), *self._spread.close(self._seen)
 
@@ -160,6 +165,7 @@ class ForLoop(CapturedLoop):
             return
         self._run = 0
         region.leave()
+        self._last = env
         self._forget(after)
         self._seen = self._start
         if self._every == 1 and self._permuted(after):
@@ -202,13 +208,17 @@ class ForLoop(CapturedLoop):
     def takes(self, held: list[Any], x: Any) -> bool:
         """Whether this iteration may append ``x`` to a list. See Note [Lists that grow]."""
         name = next((name for name, each in self._lists.items() if each is held), None)
-        inside = self._region is not None and self.session.region == self._region.number
-        if name is None or not inside or self._every > 1 or self._stop is not None:
+        region = self._region
+        if name is None or region is None or self.session.region != region.number:
             return False
-        kind = kind_of_item(x)
-        if kind is None or name in self._appended or type(self._over) is not Counted:
+        if self._every > 1 or self._stop is not None or type(self._over) is not Counted:
+            return False
+        kind = kind_of_item(region, x, anew=name in self._anew)
+        if kind is None or name in self._appended:
             return False
         self._appended[name] = kind
+        if isinstance(kind, ArrayType):
+            self._given_away.append(x._value)
         rows = self._rows.get(name)
         if rows is not None and rows.kind == kind:
             wrap(rows.array)[wrap_dim(self._counter - self._first)] = x
@@ -221,6 +231,11 @@ class ForLoop(CapturedLoop):
             for name, kind in self._appended.items()
             if name not in self._rows or self._rows[name].kind != kind
         }
+        if any(array_of(x) in self._given_away for x in self._last.values() if array_of(x)):
+            raise refuse(
+                "a loop that appends an array to a list and keeps it cannot be captured; append a "
+                "copy"
+            )
         count = self._over.count - self._first if new else 0
         guard(count, "==", hint(count))
         for name, kind in new.items():

@@ -303,7 +303,7 @@ class Rewriter(ast.NodeTransformer):
             return node
         names = self._local(handed.at_head | handed.behind)
         grows = names_that_grow(node.body, (node.target, node.iter))
-        grows = tuple(name for name in grows if self._place_of(name) == "local")
+        grows = tuple(each for each in grows if self._place_of(each[0]) == "local")
         part, item = self._fresh("loop"), self._fresh("item")
         begin = self._begin(
             node,
