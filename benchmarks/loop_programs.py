@@ -326,7 +326,6 @@ class LoopProgram:
     arguments: Callable[[np.random.Generator, int], tuple[Any, ...]]
     scalar: bool = True
     longest: int = 1000
-    fallbacks: tuple[str, ...] = ()  # what is left to NumPy
 
 
 def _positive(r, n):
@@ -401,6 +400,5 @@ PROGRAMS = (
         2000,
         lambda r, n: (r.random(n), 1 + n // 3),
         scalar=False,
-        fallbacks=("fori_loop",),
     ),
 )

@@ -156,7 +156,9 @@ def _inner_loop(name: str, kind: str) -> bytes:
     NumPy scalar, and the dtype.
     """
     if name == SCALAR:
-        return _pointers(_scalar_maker(), id(np.dtype(kind)))
+        return _pointers(_numpy_functions()[_SCALAR_MAKER] or 0, id(np.dtype(kind)))
+    if name == "sort":
+        return _pointers(_sorting_function(np.dtype(kind)), 0)
     ufunc = _UFunc.from_address(id(getattr(np, name)))
     number = np.dtype(kind[0] + str(int(kind[1:]) // 8)).num
     raw = ctypes.string_at(ufunc.types, ufunc.ntypes * ufunc.nargs)
@@ -171,13 +173,21 @@ def _pointers(*pointers: int) -> bytes:
     return b"".join(pointer.to_bytes(8, "little") for pointer in pointers)
 
 
-_SCALAR_MAKER = 60  # the place of PyArray_Scalar in NumPy's table of C functions, which is its ABI
+# Places in NumPy's table of C functions, and in that of the functions of a dtype: its ABI.
+_SCALAR_MAKER = 60  # PyArray_Scalar
+_FUNCTIONS_OF = 365  # _PyDataType_GetArrFuncs
+_SORT = 33  # the first one of PyArray_ArrFuncs.sort: "quicksort"
 
 
-def _scalar_maker() -> int:
+def _numpy_functions() -> Any:
     find = ctypes.pythonapi.PyCapsule_GetPointer
     find.restype = ctypes.c_void_p
     find.argtypes = (ctypes.py_object, ctypes.c_void_p)
     table = importlib.import_module("numpy._core._multiarray_umath")._ARRAY_API
-    functions = ctypes.cast(find(table, None), ctypes.POINTER(ctypes.c_void_p))
-    return functions[_SCALAR_MAKER] or 0
+    return ctypes.cast(find(table, None), ctypes.POINTER(ctypes.c_void_p))
+
+
+def _sorting_function(dtype: np.dtype) -> int:
+    find = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object)(_numpy_functions()[_FUNCTIONS_OF])
+    functions = ctypes.cast(find(dtype), ctypes.POINTER(ctypes.c_void_p))
+    return functions[_SORT] or 0

@@ -19,6 +19,7 @@ from .loops import (
     Loop,
     Matmul,
     Program,
+    Sort,
     Stmt,
     Store,
     blocks_of,
@@ -51,6 +52,9 @@ def accesses(program: Program, stmt: Stmt) -> Iterator[Access]:
                 yield Access(out, program.buffers[out].storage, None, True)
                 for name in (x, y):
                     yield Access(name, program.buffers[name].storage, None, False)
+            case Sort(out):
+                for written in (True, False):
+                    yield Access(out, program.buffers[out].storage, None, written)
             case Boxed(args=args, outs=outs, size=size):
                 for name in (*outs, *((size[1],) if size else ())):
                     yield Access(name, program.buffers[name].storage, None, True)

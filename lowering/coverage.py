@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from fxc.ir.graph import Node, operands_of
-from fxc.ir.types import PART_DTYPES
+from fxc.ir.types import PART_DTYPES, ArrayType, is_c_contiguous
 from fxc.ops.table import TABLE, Operator, Tag
 
 from .complex_rules import COMPLEX_RULES, ComplexRule
@@ -53,12 +53,26 @@ def is_native(node: Node) -> bool:
             if node.op == "masked_put":
                 return bool(node.arg("mask").type.rank)
             return node.op == "index_put" or _has_update(node)
+        case Tag.OPAQUE:
+            return node.op == "sort" and _sorts_rows(node)
         case Tag.VIEW | Tag.SCATTER:
             return has_index(TABLE[node.op])
         case Tag.GATHER | Tag.JOIN | Tag.SIZE:
             return True
         case _:
             return False
+
+
+def _sorts_rows(node: Node) -> bool:
+    """Whether a sort is one along the last axis of an array in C order, of real numbers."""
+    kind, axis = node.output.type, node.arg("axis")
+    if not isinstance(kind, ArrayType) or kind.rank == 0 or node.arg("kind") not in _QUICK:
+        return False
+    is_last = axis is not None and axis % kind.rank == kind.rank - 1
+    return is_last and kind.dtype.kind in "iuf" and is_c_contiguous(kind)
+
+
+_QUICK = (None, "quicksort")
 
 
 def _has_update(node: Node) -> bool:
@@ -96,6 +110,8 @@ def has_code(op: Operator) -> bool:
             return has_index(op)
         case Tag.FACTORY | Tag.GATHER | Tag.JOIN | Tag.CONTRACTION | Tag.CONTROL:
             return True
+        case Tag.OPAQUE:
+            return op.name == "sort"
         case Tag.INDEX_PUT | Tag.SIZE:
             return True
         case _:

@@ -45,6 +45,7 @@ from .loops import (
     Loop,
     Matmul,
     Program,
+    Sort,
     Stmt,
     Store,
     While,
@@ -53,7 +54,7 @@ from .loops import (
 )
 from .neutral import neutral
 from .pairwise import PairwiseTree
-from .products import emit_matmul
+from .products import emit_matmul, emit_sort
 from .python_rules import SCALAR_RULES
 from .scalar_rules import cast
 from .survey import carried_through, is_repeatable, lanes_for
@@ -390,11 +391,13 @@ class Emitter:
                     self.while_loop(stmt)
                 case Matmul():
                     emit_matmul(self, stmt)
+                case Sort():
+                    emit_sort(self, stmt)
                 case _:
                     self.straight(stmt, code)
             if isinstance(stmt, Store):
                 self.numbers.forget(stmt)
-            elif isinstance(stmt, Loop | If | For | While | Matmul):
+            elif isinstance(stmt, Loop | If | For | While | Matmul | Sort):
                 self.numbers.clear()
 
     def accumulate(self, stmt: Accumulate, code: Lanes) -> None:

@@ -235,6 +235,14 @@ class Matmul:
 
 
 @frozen
+class Sort:
+    """Sort the rows of a buffer along its last axis, in place, by NumPy's own function."""
+
+    out: str
+    loc: SourceLocation | None = None
+
+
+@frozen
 class Boxed:
     """A call of the eager NumPy kernel of ``op``; arrays among ``args`` are BufferArgs.
 
@@ -280,6 +288,7 @@ Stmt = (
     | For
     | While
     | Matmul
+    | Sort
     | Boxed
 )
 
@@ -445,6 +454,8 @@ class _Printer:
                         self.block(orelse, depth + 1, dict(known))
                 case Matmul(out, x, y):
                     self.lines.append(f"{pad}{out} = matmul({x}, {y})")
+                case Sort(out):
+                    self.lines.append(f"{pad}sort {out}")
                 case Boxed(op, args, outs):
                     shown = ", ".join(
                         a.buffer if isinstance(a, BufferArg) else repr(a) for a in args

@@ -1,6 +1,7 @@
-"""Matrix products: calls of NumPy's own inner loop, which chooses the BLAS routine.
+"""Matrix products and sorts: calls of NumPy's own inner loop, which chooses the BLAS routine, and
+of its own function.
 
-The loop is reached through a table of pointers that the runtime fills in
+These are reached through a table of pointers that the runtime fills in
 (``Module.inner_loops``); nothing in the code depends on where NumPy lies in memory.
 """
 
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING
 from fxc.ir.symbols import Dim, guard, symbol
 
 from .llvm_text import kind_name
-from .loops import Buffer, Matmul
+from .loops import Buffer, Matmul, Sort
 
 if TYPE_CHECKING:
     from .emit import Emitter
@@ -103,6 +104,23 @@ def _call(emitter: Emitter, stmt: Matmul, counters: Sequence[Dim]) -> None:
     strides = _fill(emitter, "i64", [emitter.dim(d) for d in steps])
     loop, data = emitter.inner_loop("matmul", kind_name(out.dtype))
     f.do(f"call void {loop}(ptr {arrays}, ptr {dims}, ptr {strides}, ptr {data})")
+
+
+def emit_sort(emitter: Emitter, stmt: Sort) -> None:
+    """Loops over the leading dims around calls of NumPy's function."""
+    out, f = emitter.program.buffers[stmt.out], emitter.function
+    counters = [symbol(f"{emitter.prefix}.row{axis}") for axis in range(len(out.shape) - 1)]
+
+    def sort(axis: int) -> None:
+        if axis < len(counters):
+            stop = emitter.dim(out.shape[axis])
+            emitter.counted(str(counters[axis]), "0", stop, 1, 1, (), lambda: sort(axis + 1))
+            return
+        row = emitter.address(stmt.out, _leading(out, counters, 1))
+        function, _ = emitter.inner_loop("sort", out.dtype.str[1:])
+        f.op(f"call i32 {function}(ptr {row}, i64 {emitter.dim(out.shape[-1])}, ptr null)")
+
+    sort(0)
 
 
 def _fill(emitter: Emitter, kind: str, values: Sequence[str]) -> str:

@@ -18,6 +18,7 @@ from .loops import (
     Loop,
     Matmul,
     Program,
+    Sort,
     Stmt,
     Store,
     atoms_read,
@@ -57,7 +58,7 @@ def _live_block(program: Program, block: Block, read: set[str], live: set[str]) 
             case Store(buffer=buffer):
                 if program.buffers[buffer].storage not in read:
                     continue
-            case Matmul(out=out):
+            case Matmul(out=out) | Sort(out=out):
                 if program.buffers[out].storage not in read:
                     continue
             case _:
