@@ -46,11 +46,11 @@ class CacheInfo:
     often which operator was left to NumPy inside compiled code.
 
     >>> import numpy as np
-    >>> ranked = compile(lambda x: np.sort(x) + 1)
+    >>> ranked = compile(lambda x: np.argsort(x) + 1)
     >>> ranked(np.array([3, 1, 2]))
-    array([2, 3, 4])
+    array([2, 3, 1])
     >>> ranked.cache_info()
-    CacheInfo(variants=1, native_calls=1, eager_calls=0, fallbacks={'sort': 1})
+    CacheInfo(variants=1, native_calls=1, eager_calls=0, fallbacks={'argsort': 1})
     """
 
     variants: int

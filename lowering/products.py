@@ -116,9 +116,15 @@ def emit_sort(emitter: Emitter, stmt: Sort) -> None:
             stop = emitter.dim(out.shape[axis])
             emitter.counted(str(counters[axis]), "0", stop, 1, 1, (), lambda: sort(axis + 1))
             return
+        size = emitter.dim(out.shape[-1])
+        several, done = f.new_label("several"), f.new_label("sorted")
+        f.do(f"br i1 {f.op(f'icmp sgt i64 {size}, 1')}, label %{several}, label %{done}")
+        f.start(several)  # as NumPy, which calls it for no less
         row = emitter.address(stmt.out, _leading(out, counters, 1))
         function, _ = emitter.inner_loop("sort", out.dtype.str[1:])
-        f.op(f"call i32 {function}(ptr {row}, i64 {emitter.dim(out.shape[-1])}, ptr null)")
+        f.op(f"call i32 {function}(ptr {row}, i64 {size}, ptr null)")
+        f.do(f"br label %{done}")
+        f.start(done)
 
     sort(0)
 

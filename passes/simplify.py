@@ -16,6 +16,7 @@ from fxc.ir.graph import Arg, Graph, Literal, Node, Operand, Region, Value, oper
 from fxc.ir.types import ArrayType, ScalarType, scalar_type_of
 from fxc.ops.identities import DISTINCT, IDENTITIES
 from fxc.ops.kernels import kernel_of
+from fxc.ops.metas.layout import overlaps_itself
 from fxc.ops.table import TABLE, Tag
 from fxc.ops.updates import UPDATES
 
@@ -224,6 +225,9 @@ class _Simplification:
             case "copy":
                 scattered = self.maker(node.args[0], "scatter", node)
                 source = None if scattered is None else scattered.args[1]
+                kind = node.output.type
+                if isinstance(kind, ArrayType) and overlaps_itself(kind):
+                    return None  # of what was written to one element the last is there
                 if source is not None and self.alike(node.output, source):
                     return None if self.is_update(source) else source
             case "scatter":

@@ -299,7 +299,9 @@ def _of(array: np.ndarray, *inputs: np.ndarray) -> bool:
 
 def in_parts(x):
     x[1:3] += 1
-    order = np.sort(x[:4])  # NumPy runs it: nothing is written to the argument before
+    order = np.sort(
+        x[:4], kind="stable"
+    )  # NumPy runs it: nothing is written to the argument before
     x[::4] = order[::2]
     x.reshape(2, 4)[1, 2:] -= order[0]
 

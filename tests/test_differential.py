@@ -1066,7 +1066,8 @@ def test_rows_are_sorted_natively(code: str) -> None:
         for i in range(len(x) - 4):
             middle[i] = np.sort(x[i : i + 5])[2]
         y.sort()
-        return middle, np.sort(x)[::2], np.sort(x[::-2]), np.sort(y[:, ::-1])
+        none, one = np.sort(x[:0]) + 1, np.sort(y[:, :1]) + 1
+        return middle, np.sort(x)[::2], np.sort(x[::-2]), np.sort(y[:, ::-1]), none, one
 
     def make() -> list[Any]:
         x = np.random.default_rng(3).integers(0, 100, 40).astype(code)

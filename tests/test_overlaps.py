@@ -300,7 +300,7 @@ def test_fresh_results_share_nothing_with_overlapping_arguments():
 
 def writes_early_and_late(x, y):
     x[:4] += y[:4]
-    order = np.sort(y)  # NumPy runs it: nothing is written to the arguments before
+    order = np.sort(y, kind="stable")  # NumPy runs it: nothing is written to the arguments before
     y[1:] -= order[1:]
 
 
