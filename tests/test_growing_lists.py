@@ -48,6 +48,20 @@ def states(x, n):
     return history, np.array(history), np.stack(history)
 
 
+def of_complex_numbers(x, n):
+    seen = []
+    for i in range(n):
+        seen.append(i * 1j)
+    return seen[1], seen, len(seen)
+
+
+def in_fortran_order(x, n):
+    seen = []
+    for i in range(n):
+        seen.append(np.asfortranarray(np.outer(x, x)) * i)
+    return seen, np.array(seen)
+
+
 def behind_others(x, n):
     seen = [1.0]
     for i in range(n):
@@ -221,7 +235,7 @@ CAPTURED = [
 ]  # fmt: skip
 OTHERS = [
     reads_the_list, asks_its_length, reached_otherwise, by_another_name, by_a_function, twice,
-    sometimes, rows, through_a_helper, views, one_array_again, named_and_written, kept_by_a_name,
+    of_complex_numbers, in_fortran_order, sometimes, rows, through_a_helper, views, one_array_again, named_and_written, kept_by_a_name,
 ]  # fmt: skip
 
 

@@ -12,7 +12,7 @@ from types import FrameType
 from typing import Any
 
 from fxc.ir.graph import Value
-from fxc.ir.types import ArrayType
+from fxc.ir.types import ArrayType, ScalarType
 from fxc.ops.metas.layout import is_c_ordered
 
 from .operands import TracedValue
@@ -85,6 +85,8 @@ def kind_of_item(region: Recording, x: Any, *, anew: bool) -> Kind | None:
     if kinds is None or len(kinds) > 1:
         return None
     (kind,) = kinds
+    if isinstance(kind, ScalarType) and kind.weak and kind.dtype.kind == "c":
+        return None  # no operator makes Python's complex number of an element
     if isinstance(kind, ArrayType) and not (
         anew
         and region.is_fresh(x._value)

@@ -10,6 +10,7 @@ import numpy as np
 from fxc.ir.graph import ArrayConstant, Literal, Operand, Value
 from fxc.ir.symbols import Dim, Symbol, SymExpr, SymFunc, guard
 from fxc.ir.types import DTYPE_NAMES, ArrayType, ScalarType
+from fxc.ops.metas.layout import is_c_ordered
 
 from .rows import Row, row_of, rows_in
 from .session import current, refuse
@@ -187,8 +188,8 @@ def joined(items: Sequence[Any]) -> Value:
     parts = tuple(
         joined(item) if isinstance(item, tuple | list) else operand(item) for item in items
     )
-    result: Value = current().record("stack", parts, axis=0)
-    return result
+    result = _recorded("stack", parts, axis=0)
+    return result if is_c_ordered(kind_of(result)) else _recorded("copy", result, order="C")
 
 
 def kind_of(value: Value) -> ArrayType:
