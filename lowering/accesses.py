@@ -12,6 +12,7 @@ from .addressing import linearised
 from .index_maps import Idx
 from .loops import (
     Accumulate,
+    Apply,
     Boxed,
     BufferArg,
     Index,
@@ -19,7 +20,6 @@ from .loops import (
     Loop,
     Matmul,
     Program,
-    Sort,
     Stmt,
     Store,
     blocks_of,
@@ -52,7 +52,7 @@ def accesses(program: Program, stmt: Stmt) -> Iterator[Access]:
                 yield Access(out, program.buffers[out].storage, None, True)
                 for name in (x, y):
                     yield Access(name, program.buffers[name].storage, None, False)
-            case Sort(out):
+            case Apply(out=out):
                 for written in (True, False):
                     yield Access(out, program.buffers[out].storage, None, written)
             case Boxed(args=args, outs=outs, size=size):

@@ -31,6 +31,7 @@ from .coverage import NATIVE_DTYPES, is_native
 from .indexed import BOOL, I64, wrap_operands
 from .loops import (
     Accumulate,
+    Apply,
     Boxed,
     Buffer,
     BufferArg,
@@ -41,9 +42,9 @@ from .loops import (
     Matmul,
     Param,
     Program,
-    Sort,
 )
 from .masked import check_count
+from .pointwise import runs_inner_loop
 from .products import dot_copies
 from .python_rules import FAILS
 from .reductions import reduction, scan
@@ -183,6 +184,8 @@ def visit(context: Context, node: Node) -> None:
             wrap_index(context, node)
         case Tag.POINTWISE if node.op in FAILS:
             attempted(context, node)
+        case Tag.POINTWISE if runs_inner_loop(node):
+            applied(context, node)
         case Tag.POINTWISE | Tag.VIEW | Tag.GATHER | Tag.FACTORY:
             _inline(context, node)
         case Tag.SCATTER | Tag.INDEX_PUT:
@@ -196,7 +199,7 @@ def visit(context: Context, node: Node) -> None:
         case Tag.CONTRACTION:
             contraction(context, node)
         case Tag.OPAQUE:
-            sorting(context, node)
+            applied(context, node)
         case Tag.JOIN:
             join(context, node)
         case Tag.SIZE:
@@ -336,11 +339,11 @@ def contraction(context: Context, node: Node) -> None:
     context.put(node.output, out)
 
 
-def sorting(context: Context, node: Node) -> None:
-    """A copy, whose rows are sorted in place by NumPy's own function."""
+def applied(context: Context, node: Node) -> None:
+    """A copy, on which NumPy's own function is run in place."""
     out = context.new_buffer(node.output.type)
     store(context, node.args[0], out, whole, node.loc)
-    context.emit(Sort(out, node.loc))
+    context.emit(Apply(node.op, out, node.loc))
     context.put(node.output, out)
 
 

@@ -10,7 +10,7 @@ from fxc.ops.table import TABLE, Operator, Tag
 
 from .complex_rules import COMPLEX_RULES, ComplexRule
 from .indexed import has_index, update_dtypes
-from .pointwise import loop_dtypes, rule_of
+from .pointwise import loop_dtypes, rule_of, runs_inner_loop
 from .python_rules import FAILS, SCALAR_RULES
 from .reductions import REDUCERS, SCANS, has_nest
 
@@ -33,7 +33,7 @@ def is_native(node: Node) -> bool:
             if isinstance(rule, ComplexRule):
                 return rule.supports is None or rule.supports(types)
             if rule is None:
-                return False
+                return runs_inner_loop(node)
             dtypes, result = loop_dtypes(node)
             known = all(dtype in NATIVE_DTYPES for dtype in (*dtypes, result))
             if node.op == "wrap_index" and node.arg("size") == 0:

@@ -33,6 +33,7 @@ from .frame import finished, is_scalar, leave_vectors
 from .llvm_text import FunctionText, Lanes, ModuleText, memory_type, scalar_type
 from .loops import (
     Accumulate,
+    Apply,
     Atom,
     Bind,
     Check,
@@ -45,7 +46,6 @@ from .loops import (
     Loop,
     Matmul,
     Program,
-    Sort,
     Stmt,
     Store,
     While,
@@ -54,7 +54,7 @@ from .loops import (
 )
 from .neutral import neutral
 from .pairwise import PairwiseTree
-from .products import emit_matmul, emit_sort
+from .products import emit_apply, emit_matmul
 from .python_rules import SCALAR_RULES
 from .scalar_rules import cast
 from .survey import carried_through, is_repeatable, lanes_for
@@ -391,13 +391,13 @@ class Emitter:
                     self.while_loop(stmt)
                 case Matmul():
                     emit_matmul(self, stmt)
-                case Sort():
-                    emit_sort(self, stmt)
+                case Apply():
+                    emit_apply(self, stmt)
                 case _:
                     self.straight(stmt, code)
             if isinstance(stmt, Store):
                 self.numbers.forget(stmt)
-            elif isinstance(stmt, Loop | If | For | While | Matmul | Sort):
+            elif isinstance(stmt, Loop | If | For | While | Matmul | Apply):
                 self.numbers.clear()
 
     def accumulate(self, stmt: Accumulate, code: Lanes) -> None:

@@ -235,9 +235,12 @@ class Matmul:
 
 
 @frozen
-class Sort:
-    """Sort the rows of a buffer along its last axis, in place, by NumPy's own function."""
+class Apply:
+    """NumPy's own function on a whole buffer, in place: ``sort``, of the rows along the last axis,
+    or the inner loop of a ufunc of one operand.
+    """
 
+    function: str
     out: str
     loc: SourceLocation | None = None
 
@@ -288,7 +291,7 @@ Stmt = (
     | For
     | While
     | Matmul
-    | Sort
+    | Apply
     | Boxed
 )
 
@@ -454,8 +457,8 @@ class _Printer:
                         self.block(orelse, depth + 1, dict(known))
                 case Matmul(out, x, y):
                     self.lines.append(f"{pad}{out} = matmul({x}, {y})")
-                case Sort(out):
-                    self.lines.append(f"{pad}sort {out}")
+                case Apply(function, out):
+                    self.lines.append(f"{pad}{function} {out}")
                 case Boxed(op, args, outs):
                     shown = ", ".join(
                         a.buffer if isinstance(a, BufferArg) else repr(a) for a in args

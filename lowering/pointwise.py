@@ -7,7 +7,7 @@ from functools import cache
 import numpy as np
 
 from fxc.ir.graph import Literal, Node, Value
-from fxc.ir.types import ArrayType, ScalarType, Type
+from fxc.ir.types import PART_DTYPES, ArrayType, ScalarType, Type
 from fxc.ops.table import TABLE, Tag
 
 from . import complex_rules
@@ -55,6 +55,18 @@ def rule_of(node: Node) -> ScalarRule | ComplexRule | None:
     if complex_rules.is_complex(node):
         return complex_rules.rule_of(node)
     return SCALAR_RULES.get(node.op)
+
+
+def runs_inner_loop(node: Node) -> bool:
+    """Whether it is a function of complex numbers that has no rule: NumPy's inner loop computes it.
+
+    NumPy takes the elements one by one, so the result depends on nothing but the element.
+    """
+    function, kind = TABLE[node.op].numpy, node.output.type.dtype
+    if not isinstance(function, np.ufunc) or function.nin != 1 or kind not in PART_DTYPES:
+        return False
+    is_same = all(operand.type.dtype == kind for operand in node.args)
+    return is_same and rule_of(node) is None and f"{kind.char}->{kind.char}" in function.types
 
 
 def loop_dtypes(node: Node) -> tuple[DTypes, np.dtype]:

@@ -1,5 +1,5 @@
-"""Matrix products and sorts: calls of NumPy's own inner loop, which chooses the BLAS routine, and
-of its own function.
+"""Matrix products, sorts and complex functions: calls of NumPy's own inner loops, one of which
+chooses the BLAS routine, and of its own function.
 
 These are reached through a table of pointers that the runtime fills in
 (``Module.inner_loops``); nothing in the code depends on where NumPy lies in memory.
@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from fxc.ir.symbols import Dim, guard, symbol
+from fxc.ir.symbols import Dim, guard, product, symbol
 
 from .llvm_text import kind_name
-from .loops import Buffer, Matmul, Sort
+from .loops import Apply, Buffer, Matmul
 
 if TYPE_CHECKING:
     from .emit import Emitter
@@ -106,7 +106,21 @@ def _call(emitter: Emitter, stmt: Matmul, counters: Sequence[Dim]) -> None:
     f.do(f"call void {loop}(ptr {arrays}, ptr {dims}, ptr {strides}, ptr {data})")
 
 
-def emit_sort(emitter: Emitter, stmt: Sort) -> None:
+def emit_apply(emitter: Emitter, stmt: Apply) -> None:
+    """NumPy's function on each row; the inner loop of a ufunc on all elements at once."""
+    if stmt.function == "sort":
+        _sort(emitter, stmt)
+        return
+    out, f = emitter.program.buffers[stmt.out], emitter.function
+    place, step = emitter.address(stmt.out, out.offset), str(out.dtype.itemsize)
+    arrays = _fill(emitter, "ptr", [place, place])
+    sizes = _fill(emitter, "i64", [emitter.dim(product(out.shape))])
+    steps = _fill(emitter, "i64", [step, step])
+    loop, data = emitter.inner_loop(stmt.function, kind_name(out.dtype))
+    f.do(f"call void {loop}(ptr {arrays}, ptr {sizes}, ptr {steps}, ptr {data})")
+
+
+def _sort(emitter: Emitter, stmt: Apply) -> None:
     """Loops over the leading dims around calls of NumPy's function."""
     out, f = emitter.program.buffers[stmt.out], emitter.function
     counters = [symbol(f"{emitter.prefix}.row{axis}") for axis in range(len(out.shape) - 1)]

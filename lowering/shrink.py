@@ -11,6 +11,7 @@ from fxc.ir.symbols import Dim, symbol
 from .accesses import Access, Block, accesses
 from .loops import (
     Accumulate,
+    Apply,
     Buffer,
     Compute,
     Index,
@@ -18,7 +19,6 @@ from .loops import (
     Loop,
     Matmul,
     Program,
-    Sort,
     Stmt,
     Store,
     atoms_read,
@@ -58,7 +58,7 @@ def _live_block(program: Program, block: Block, read: set[str], live: set[str]) 
             case Store(buffer=buffer):
                 if program.buffers[buffer].storage not in read:
                     continue
-            case Matmul(out=out) | Sort(out=out):
+            case Matmul(out=out) | Apply(out=out):
                 if program.buffers[out].storage not in read:
                     continue
             case _:

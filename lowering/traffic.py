@@ -9,7 +9,7 @@ from fxc.ir.symbols import Dim, floordiv, hint, maximum, product, substitute, sy
 
 from .accesses import Block
 from .bounds import Range, counter_bounds
-from .loops import For, If, Load, Loop, Matmul, Program, Sort, Stmt, Store, While, blocks_of
+from .loops import Apply, For, If, Load, Loop, Matmul, Program, Stmt, Store, While, blocks_of
 
 # The places that an access meets along each axis of its buffer, both ends included.
 Box = tuple[tuple[int, int], ...]
@@ -86,7 +86,7 @@ def _count(
                 for name, found in ((x, loads), (y, loads), (out, stores)):
                     whole = product(program.buffers[name].shape)
                     found.setdefault(name, []).append(_Access(whole, None))
-            case Sort(out):
+            case Apply(out=out):
                 whole = product(program.buffers[out].shape)
                 for found in (loads, stores):
                     found.setdefault(out, []).append(_Access(whole, None))

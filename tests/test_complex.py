@@ -79,6 +79,7 @@ UNARY: dict[str, Callable[[Any], Any]] = {
     "power_minus_1": lambda x: x**-1,
     "reciprocal": np.reciprocal,
     "rint": np.rint,
+    **{name: getattr(np, name) for name in ("exp", "log", "sqrt", "tan", "arcsin", "arctanh")},
     "isnan": np.isnan,
     "isinf": np.isinf,
     "isfinite": np.isfinite,
