@@ -528,6 +528,26 @@ def walrus_of_arrays(x):
     return x, v
 
 
+def walrus_and(x):
+    s, i = 0.0, 0
+    while (v := x[i]) < 0.95 and i < len(x) - 1:
+        s += v
+        i += 1
+    return s, i, v
+
+
+def walrus_or(x):
+    s = 0.0
+    for i in range(len(x) - 1):
+        d = 0.0
+        if (x[i] > 0.3 and (d := x[i + 1] - x[i]) > 0) or x[i] > 0.9:
+            s += d
+        elif not (x[i] > 0.1 or (d := x[i] ** 2) > 0.001):
+            s -= d
+            break
+    return s, i
+
+
 def row_changes(A):
     r = A[0]
     s = 0.0
@@ -737,6 +757,8 @@ CASES = {
     adds_to_lists: lambda x, A: (x,),
     walrus: lambda x, A: (x,),
     walrus_of_arrays: lambda x, A: (x,),
+    walrus_and: lambda x, A: (x,),
+    walrus_or: lambda x, A: (x,),
     row_changes: lambda x, A: (A,),
     mode_changes: lambda x, A: (x,),
     pair_changes: lambda x, A: (x,),

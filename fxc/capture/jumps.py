@@ -104,6 +104,9 @@ class _Jumps:
                     return made
                 case ast.Assert() if __debug__:
                     return self._append(made, [_raising_if_not(statement), *rest], around)
+                case ast.If(test=test) if _decides(test):
+                    before, statement.test = self._spelled_out(test)
+                    return self._append(made, [*before, statement, *rest], around)
                 case ast.If() if not _is_plain(statement) and self._jumps(statement, around):
                     return self._branch(made, statement, rest, around)
                 case ast.With() if self._jumps(statement, around):
@@ -116,6 +119,31 @@ class _Jumps:
                 case _:
                     made.body.append(self._inside(statement))
         return made
+
+    def _spelled_out(self, test: ast.expr) -> tuple[list[ast.stmt], ast.expr]:
+        """Statements that make the decisions of a test one by one, and what is left of it."""
+        match test:
+            case ast.UnaryOp(ast.Not(), operand):
+                before, operand = self._spelled_out(operand)
+                return before, at(test, ast.UnaryOp(ast.Not(), operand))
+            case ast.BoolOp(operator, (first, *others)) if assigns(test):
+                holds = self._flag("holds")
+                asked: ast.expr = at(test, ast.Name(holds, ast.Load()))
+                goes_on = asked if isinstance(operator, ast.And) else _not(test, holds)
+                found = self._decision(first, holds)
+                for other in others:
+                    decision = self._decision(other, holds)
+                    found.append(at(test, ast.If(goes_on, decision, [])))
+                return found, asked
+            case _:
+                return [], test
+
+    def _decision(self, test: ast.expr, name: str) -> list[ast.stmt]:
+        """``name = bool(test)``."""
+        before, value = self._spelled_out(test)
+        for _ in range(2):
+            value = at(test, ast.UnaryOp(ast.Not(), value))
+        return [*before, _assign(test, name, value)]
 
     def _inside(self, statement: ast.stmt) -> ast.stmt:
         """A statement without jumps of ours, but perhaps with loops in it that have some."""
@@ -282,6 +310,13 @@ def _assign(place: ast.AST, name: str, value: ast.expr) -> ast.stmt:
 def assigns(test: ast.expr) -> bool:
     """Whether there is ``:=`` in an expression."""
     return any(isinstance(each, ast.NamedExpr) for each in ast.walk(test))
+
+
+def _decides(test: ast.expr) -> bool:
+    """Whether a test has ``:=`` where an ``and`` or ``or`` decides if it is come to."""
+    if isinstance(test, ast.UnaryOp):
+        return isinstance(test.op, ast.Not) and _decides(test.operand)
+    return isinstance(test, ast.BoolOp) and assigns(test)
 
 
 # ------------------------------------------------------------------ where jumps are
