@@ -24,17 +24,6 @@ def loop(body: Any, init: Any) -> Any:
     return lambda x: fxc.fori_loop(0, 3, body, init(x))
 
 
-def known_index_written(x):
-    s, idx = x.copy(), np.arange(3)
-
-    def body(i):
-        s[idx] += 1
-        idx[0] = 2
-        return i + 1.0
-
-    return fxc.while_loop(lambda i: i < x.sum(), body, np.float64(0))
-
-
 def mask_written(x):
     mask = x > 0
     read = x.astype(int)[mask]
@@ -180,11 +169,6 @@ REFUSED = [
     ),
     (
         mask_read_before_the_loop,
-        (X,),
-        "a write, inside a loop, to an array from outside of it on whose elements the loop relies",
-    ),
-    (
-        known_index_written,
         (X,),
         "a write, inside a loop, to an array from outside of it on whose elements the loop relies",
     ),

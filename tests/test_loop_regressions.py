@@ -303,3 +303,34 @@ def test_float_that_is_stored_in_integers_in_a_loop() -> None:
     expected, found = (run(fn, tuple(map(np.copy, args))) for fn in (program, compiled))
     assert isinstance(expected.error, ValueError)
     assert difference(expected, found) == ""
+
+
+def known_mask_written(z):
+    active, steps = np.ones(z.shape, bool), np.zeros(z.shape, int)
+    for n in range(20):
+        z[active] = z[active] * z[active] + 0.1
+        gone = np.abs(z) > 2
+        steps[active & gone] = n
+        active &= ~gone
+        if not active.any():
+            break
+    return steps
+
+
+def known_index_written(x):
+    places, k = np.arange(3), 0.0
+    while k < x.sum() and k < 5:
+        x[places] += 1
+        places[0] = 2
+        k += 1.0
+    return places, k
+
+
+@pytest.mark.parametrize("program", [known_mask_written, known_index_written])
+def test_what_a_loop_writes_is_known_no_longer(program: Any) -> None:
+    """The elements of an array that the program itself has made, before the loop writes to it."""
+    compiled = fxc.compile(program, fullgraph=True)
+    for x in (np.linspace(-2, 2, 9), np.linspace(0, 1, 12)):
+        expected = run(program, [x.copy()])
+        assert difference(expected, run(compiled, [x.copy()])) == ""
+    assert compiled.cache_info().eager_calls == 0

@@ -24,8 +24,6 @@ from typing import Any
 
 import numpy as np
 
-from fxc.ir.types import DTYPE_NAMES
-
 from . import choices, purity
 from .branches import Branch, raises
 from .containers import settle_all
@@ -43,7 +41,7 @@ from .objects import (
     is_namedtuple,
     is_python_class,
 )
-from .operands import Traced, constant, has_traced, wrap
+from .operands import Traced, as_constants, has_traced
 from .outside import Outside
 from .protocol import FUNCTIONS, array_function
 from .python_numbers import call_function
@@ -206,7 +204,7 @@ class Door(Stores):
 
     def _eager(self, f: Any, args: Any, kwargs: Any) -> Any:
         """Run a pure function now; arrays that come out are constants of the graph."""
-        return _as_constants(f(*args, **kwargs))
+        return as_constants(f(*args, **kwargs))
 
     def _call_function(self, f: FunctionType, args: Any, kwargs: Any) -> Any:
         function: Any = f
@@ -468,16 +466,6 @@ def _is_harmless(value: Any) -> bool:
     if callable(value):
         return value in purity.PURE_BUILTINS or value in (len, min, max)
     return value is None or isinstance(value, bool | int | float | complex | str | bytes)
-
-
-def _as_constants(result: Any) -> Any:
-    if isinstance(result, np.ndarray):
-        if result.dtype not in DTYPE_NAMES:
-            raise refuse(f"an array of dtype {result.dtype} cannot be captured")
-        return wrap(constant(result))
-    if type(result) in (tuple, list):
-        return type(result)(map(_as_constants, result))
-    return result
 
 
 def _errstate(**options: Any) -> Any:

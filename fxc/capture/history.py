@@ -52,14 +52,16 @@ def _known(arg: Any, session: Session) -> Any:
         _check_known((arg.start, arg.stop, arg.step))
     if not isinstance(arg, Value):
         return arg
-    call = session.made.get(arg)
-    if call is None or session.root(arg) in session.written or not _is_small(arg):
+    call, root = session.made.get(arg), session.root(arg)
+    if call is None or root in session.written or not session.may_rely_on(root):
+        raise _Unknown
+    if not _is_small(arg):
         raise _Unknown
     op = TABLE[call.name]
     if op.tag not in _PURE or op.raises or op.name in DISTINCT:
         raise _Unknown
     args = [_known(each, session) for each in bind(op, call.args, call.kwargs)]
-    session.rely_on(session.root(arg), call.at)
+    session.rely_on(root, call.at)
     with np.errstate(all="ignore"):
         return kernel_of(op.name)(*args)
 
@@ -85,6 +87,8 @@ def hold_same(left: Value, at: int, right: Value, later: int) -> bool:
     session = current()
     if left is right:
         roots = session.roots(left)
+        if not all(map(session.may_rely_on, roots)):
+            return False
         for root in roots:
             session.rely_on(root, min(at, later))
         return all(session.written.get(root, 0) <= min(at, later) for root in roots)

@@ -18,13 +18,15 @@ from typing import Any
 import numpy as np
 
 from fxc.ir.errors import CaptureError
-from fxc.ir.types import DTYPE_NAMES
 from fxc.ops.metas.shapes import broadcast_shapes
 
 from . import creation, shaping
 from .creation import CREATION
-from .operands import constant, has_traced, operand, wrap
+from .mixed import Mixed
+from .operands import as_constants, has_traced, operand, result_type
 from .session import refuse
+from .traced_int import TracedInt
+from .traced_scalar import TracedScalar
 
 # Functions that do nothing but compute their result, or write to the array they are given.
 _NAMES = """
@@ -48,7 +50,7 @@ def _named(name: str) -> Any:
 SOURCES: frozenset[Any] = frozenset(map(_named, _NAMES.split())) - {None}
 
 
-def run_source(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def run_source(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any], name: str = "") -> Any:
     """What NumPy's own code of ``function`` makes of traced arguments.
 
     Raises ``CaptureError`` where it needs the elements of an array.
@@ -56,22 +58,29 @@ def run_source(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> 
     try:
         result = _ours(getattr(function, "__wrapped__", function))(*args, **kwargs)
     except CaptureError as error:
-        name = f"{function.__module__}.{function.__name__}".replace("numpy", "np", 1)
+        name = name or f"{function.__module__}.{function.__name__}".replace("numpy", "np", 1)
         if not str(error).startswith("np."):
             error.args = (f"{name} cannot be captured: {error}",)
         raise
-    return _given(result)
+    return as_constants(result)
 
 
-def _given(result: Any) -> Any:
-    """The result with traced arrays in place of those that are known."""
-    if isinstance(result, np.ndarray) and type(result) is np.ndarray:
-        if result.dtype not in DTYPE_NAMES:
-            raise refuse(f"an array of dtype {result.dtype} cannot be captured")
-        return wrap(constant(result))
-    if type(result) in (tuple, list):
-        return type(result)(map(_given, result))
-    return result
+class IndexTrick:
+    """``np.mgrid``, ``np.r_`` or one of their kin."""
+
+    def __init__(self, owner: Any) -> None:
+        self._owner = owner
+
+    def __getitem__(self, key: Any) -> Any:
+        first = key[0] if type(key) is tuple and key else key
+        if isinstance(key, str) or (isinstance(first, str) and first in ("r", "c")):
+            raise refuse("an np.matrix cannot be captured; use an array")
+        name = next(f"np.{each}" for each in _TRICKS if getattr(np, each) is self._owner)
+        return run_source(type(self._owner).__getitem__, (self._owner, key), {}, name)
+
+
+_TRICKS = ("mgrid", "ogrid", "r_", "c_")
+INDEX_TRICKS: tuple[Any, ...] = tuple(type(getattr(np, name)) for name in _TRICKS)
 
 
 @cache
@@ -109,6 +118,10 @@ def _seen(value: Any) -> Any:
         value = _dispatched().get(value, value)
     if value is np.broadcast:
         return _Broadcast
+    if value is np.result_type:
+        return result_type
+    if value is np.ScalarType:
+        return _ScalarTypes()
     if getattr(value, "__name__", "") == "_array_converter":
         return _ArrayConverter
     return _making(value) if callable(value) and value in CREATION else value
@@ -161,6 +174,13 @@ class _Broadcast:
         shapes = (operand(x).type.shape for x in arrays)
         self.shape = shaping.wrap_dims(broadcast_shapes(*shapes))
         self.ndim = self.nd = len(self.shape)
+
+
+class _ScalarTypes:
+    """``np.ScalarType``, with the types that stand for them here."""
+
+    def __contains__(self, kind: type) -> bool:
+        return kind in np.ScalarType or kind in (TracedInt, TracedScalar, Mixed)
 
 
 class _ArrayConverter:

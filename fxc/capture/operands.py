@@ -155,6 +155,27 @@ def constant(array: np.ndarray) -> Value:
     return value
 
 
+def as_constants(result: Any) -> Any:
+    """A result with traced arrays in place of those that are known."""
+    if type(result) is np.ndarray:
+        return wrap(constant(result))
+    if type(result) in (tuple, list):
+        return type(result)(map(as_constants, result))
+    return result
+
+
+def result_type(*arrays_and_dtypes: Any) -> np.dtype:
+    """As ``np.result_type``."""
+    given = (_promoting(x) if isinstance(x, Traced) else x for x in arrays_and_dtypes)
+    found: np.dtype = np.result_type(*given)
+    return found
+
+
+def _promoting(x: Any) -> Any:
+    kind = x._operand().type
+    return kind.python_type(1) if isinstance(kind, ScalarType) and kind.weak else kind.dtype
+
+
 def array_value(x: Any) -> Value:
     """The Value of ``np.asarray(x)``: for scalars a rank-0 array, for lists a joined one."""
     if isinstance(x, tuple | list) and has_traced(x):

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from fxc.ir.types import ArrayType, ScalarType
+from fxc.ir.types import ArrayType
 from fxc.ops.table import TABLE, Tag
 
 from . import (
@@ -30,7 +30,7 @@ from . import (
     sorting,
 )
 from .numpy_source import SOURCES, run_source
-from .operands import Traced, array_value, axis_number, record
+from .operands import array_value, axis_number, record, result_type
 from .reductions import find, reducible, scan
 from .reductions import reduce as reduction
 from .session import refuse
@@ -84,18 +84,6 @@ def astype(x: Any, dtype: Any, /, *, copy: bool = True, device: Any = None) -> A
     if not creation.is_array(x):
         raise TypeError("Input should be a NumPy array. It is of type " + str(type(x)))
     return x.astype(dtype, copy=copy)
-
-
-def result_type(*arrays_and_dtypes: Any) -> np.dtype:
-    """As ``np.result_type``."""
-    given = (_promoting(x) if isinstance(x, Traced) else x for x in arrays_and_dtypes)
-    found: np.dtype = np.result_type(*given)
-    return found
-
-
-def _promoting(x: Any) -> Any:
-    kind = x._operand().type
-    return kind.python_type(1) if isinstance(kind, ScalarType) and kind.weak else kind.dtype
 
 
 def shape_of(a: Any) -> tuple[Any, ...]:

@@ -290,6 +290,10 @@ class Session:
                 )
             self.written[root] = self._count
 
+    def may_rely_on(self, root: Value) -> bool:
+        """Whether nothing is known yet of a write in a loop that makes it wrong."""
+        return _elements_of(root) not in self.door.outside.static
+
     def rely_on(self, root: Value, at: int) -> None:
         """Note that an array is taken to hold now what it held at that time."""
         self._relied_on.setdefault(root, []).append((at, self._count))
@@ -305,10 +309,13 @@ class Session:
             if region.kind != "loop":
                 continue
             if any(at <= region.began <= later for at, later in self._relied_on.get(root, ())):
-                raise refuse(
+                error = refuse(
                     "a write, inside a loop, to an array from outside of it on whose elements the "
                     "loop relies before cannot be captured; use a copy of it there"
                 )
+                if self.may_rely_on(root):
+                    raise Respecialise(frozenset((_elements_of(root),)), error)
+                raise error
 
     def may_be_one(self, left: Value, right: Value) -> None:
         """Note that two arrays may be one at run time, which nobody may see from now on."""
@@ -408,6 +415,11 @@ class Session:
                 yield self
         finally:
             _thread.session = before
+
+
+def _elements_of(root: Value) -> str:
+    """The label of what is known of an array's elements."""
+    return f"elements of {root.name}"
 
 
 _INT64 = np.dtype(np.int64)

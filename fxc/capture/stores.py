@@ -19,6 +19,7 @@ from . import purity
 from .containers import External, is_number, settle_all
 from .counted import Counted
 from .guards import Source
+from .numpy_source import INDEX_TRICKS, IndexTrick
 from .objects import (
     MISSING,
     class_attribute,
@@ -180,6 +181,8 @@ class Stores(Reads):
 
     def indexed(self, owner: Any) -> Any:
         """``owner`` in ``owner[key]``."""
+        if isinstance(owner, INDEX_TRICKS):
+            return IndexTrick(owner)
         if not isinstance(owner, Traced | type) and self.is_foreign(owner):
             raise refuse(
                 f"reading items of a {name_of(owner)} cannot be captured; read them outside"
