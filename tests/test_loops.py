@@ -882,3 +882,33 @@ def test_bounds_by_remainders_and_quotients(fn, rest) -> None:
     assert compiled.cache_info().variants == 2
     loops = str(compiled.inspect(given, *rest).captured).count("fori_loop")
     assert loops == (5 if fn is red_and_black else 1)
+
+
+# ------------------------------------------------------------------ explicit loops
+
+
+def halved_by_where(a, lo, hi, n):
+    def body(i, state):
+        middle = 0.5 * (state["lo"] + state["hi"])
+        above = middle * middle > a
+        return {
+            "lo": np.where(above, state["lo"], middle),
+            "hi": np.where(above, middle, state["hi"]),
+        }
+
+    return fxc.fori_loop(0, n, body, {"lo": lo, "hi": hi})
+
+
+def summed_up(a, lo, hi, n):
+    return fxc.fori_loop(0, n, lambda i, s: s + np.float32(a) * i, 0)
+
+
+@pytest.mark.parametrize("program", [halved_by_where, summed_up])
+def test_explicit_loops_carry_what_one_iteration_makes(program: Any) -> None:
+    """A float becomes an array of rank 0, an int a float32; without an iteration it stays."""
+    compiled = fxc.compile(program, fullgraph=True)
+    for n in (30, 2, 1, 0, 7):
+        args = [2.0, 1.0, 2.0, n]
+        assert difference(run(program, args), run(compiled, args)) == ""
+    assert compiled.cache_info().variants <= 3
+    assert compiled.cache_info().eager_calls == 0

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from fxc.ir.errors import CaptureError
 from fxc.ir.graph import Literal, Operand, Region, Value
 from fxc.ir.symbols import (
     Dim,
@@ -27,10 +28,11 @@ from fxc.ops.metas.layout import is_c_ordered
 from fxc.ops.metas.shapes import same_shape
 
 from .containers import External
+from .locations import user_location
 from .loop_guards import check_guards
 from .operands import Traced, TracedValue, has_traced, operand, wrap
 from .python_numbers import flag
-from .session import RegionKind, Session, current_or_none, refuse
+from .session import RegionKind, Respecialise, Session, current_or_none, refuse
 from .traced_int import TracedInt, int_dim
 
 # Note [Results of regions]
@@ -278,13 +280,23 @@ def _owned(session: Session, value: Operand, taken: list[Operand]) -> Operand:
 
 
 def _record_loop(
-    session: Session, lo: Any, hi: Any, body: Callable[[Any, Any], Any], init: Any
+    session: Session,
+    lo: Any,
+    hi: Any,
+    body: Callable[[Any, Any], Any],
+    init: Any,
+    peeled: bool = False,
 ) -> Any:
     low, high = _bound(lo), _bound(hi)
     leaves, spec = flatten(_own(session, init))
+    runs = low is not None and high is not None
     if low is not None and high is not None and _is_empty(session, low, high):
         return unflatten(spec, [_initial_leaf(session, leaf) for leaf in leaves])
     what = "fxc.fori_loop"
+    first = f"{what} {user_location()}: the first iteration"
+    if first in session.static and not peeled:
+        state = _fresh(_call(session, body, lo, _fresh(init)))
+        return _record_loop(session, lo + 1, hi, body, state, True)
     start = [_carried(session, leaf, f"{what}: carried value {n}") for n, leaf in enumerate(leaves)]
     types = [value.type for value in start]
     taken: dict[Guard, None] = {}
@@ -297,7 +309,12 @@ def _record_loop(
         result = _call(session, body, TracedInt(index), state)
         results, out_spec = _results(session, result, what)
         region = session.builder.finish(params, results)
-    _check_carried(what, results, types, out_spec == spec)
+    try:
+        _check_carried(what, results, types, out_spec == spec)
+    except CaptureError as error:
+        if runs and not peeled:  # the types may be those after one iteration from then on
+            raise Respecialise(frozenset((first,)), error) from None
+        raise
     check_guards(taken, params[0].name, low, high, session.varies)
     bounds = [operand(lo), operand(hi)]
     outputs = session.record("fori_loop", *bounds, tuple(start), body=region)

@@ -242,6 +242,12 @@ class Session:
                 "from the branch or carry it through the loop"
             )
 
+    @property
+    def static(self) -> frozenset[str]:
+        """What earlier attempts have asked for, see ``Respecialise``."""
+        found: frozenset[str] = self.door.outside.static if self.door is not None else frozenset()
+        return found
+
     def root(self, value: Value) -> Value:
         """The array whose memory ``value`` shows."""
         while value in self.bases:
@@ -292,7 +298,7 @@ class Session:
 
     def may_rely_on(self, root: Value) -> bool:
         """Whether nothing is known yet of a write in a loop that makes it wrong."""
-        return _elements_of(root) not in self.door.outside.static
+        return _elements_of(root) not in self.static
 
     def rely_on(self, root: Value, at: int) -> None:
         """Note that an array is taken to hold now what it held at that time."""
