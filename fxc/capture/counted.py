@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 
 from fxc.ir.symbols import Dim, floordiv, guard, minimum
+from fxc.ops.metas.shapes import normalize_slice, same_dim, slice_length
 
-from .operands import Traced, TracedValue, settled
+from .operands import Traced, TracedValue, dim_of, operand, record, settled
+from .python_numbers import arithmetic, scalar_of, to_int
 from .session import current, refuse
 from .traced_array import TracedArray
 from .traced_int import TracedInt, int_dim, wrap_dim
@@ -49,16 +52,38 @@ class Counted:
     def __len__(self) -> int:
         return int(wrap_dim(self.count))
 
+    def __getitem__(self, key: Any) -> Any:
+        if self.once:
+            raise TypeError("'zip' object is not subscriptable")
+        if not isinstance(key, slice):
+            place = dim_of(key, "an index")
+            place = place + self.count if guard(place, "<", 0) else place
+            if not (guard(place, ">=", 0) and guard(place, "<", self.count)):
+                raise IndexError("range object index out of range")
+            return self.item(wrap_dim(place))
+        bounds = (key.start, key.stop, key.step)
+        start, stop, step = (None if x is None else dim_of(x, "a slice bound") for x in bounds)
+        spec = normalize_slice(start, stop, step, self.count)
+        return Counted(
+            slice_length(spec), lambda k: self.item(wrap_dim(spec.start) + k * wrap_dim(spec.step))
+        )
+
 
 class Bounded:
-    """A range whose bounds follow from elements of arrays."""
+    """A range whose bounds, or whose step, are known at run time only: a loop runs from ``low`` to
+    ``high``, and ``item(k)`` is what it runs over; the counter itself if there is no ``item``.
+    """
 
-    def __init__(self, low: Any, high: Any) -> None:
+    def __init__(
+        self, asked: tuple[Any, ...], low: Any, high: Any, item: Item | None = None
+    ) -> None:
+        self._asked = asked
         self.low = low
         self.high = high
+        self.item = item
 
     def __iter__(self) -> Iterator[Any]:
-        return iter(range(self.low, self.high))
+        return iter(range(*self._asked))
 
 
 def range_of(*args: Any) -> Any:
@@ -70,24 +95,50 @@ def range_of(*args: Any) -> Any:
     for arg in (low, high, step):
         if not isinstance(arg, int | np.integer | TracedValue):
             raise TypeError(f"{type(arg).__name__!r} object cannot be interpreted as an integer")
-    if type(step) is not int:
-        return range(int(low), int(high), int(step))
-    if step == 0:
+    if type(step) is int and step == 0:
         raise ValueError("range() arg 3 must not be zero")
-    dims = [int_dim(bound) for bound in (low, high)]
-    if None in dims:
-        return Bounded(low, high) if step == 1 else range(int(low), int(high), step)
-    first, last = dims
-    assert first is not None
-    assert last is not None
-    span = last - first if step > 0 else first - last
+    dims = [int_dim(x) for x in (low, high, step)]
+    first, last, by = dims
+    if first is None or last is None or by is None or current().varies(by):
+        return _bounded(args, low, high, step)
+    if not guard(by, ">", 0):
+        if type(by) is not int:
+            return range(int(low), int(high), int(step))
+        first, last, by = -first, -last, -by
+    span = last - first
     if not current().varies(span) and not guard(span, ">", 0):
         return range(0)
-    count = floordiv(span + (abs(step) - 1), abs(step))
-    return Counted(
-        count,
-        lambda k: wrap_dim(first + k * step) if type(k) is int else wrap_dim(first) + k * step,
-    )
+    begin, every = wrap_dim(dims[0] or 0), wrap_dim(dims[2] or 0)
+    return Counted(floordiv(span + (by - 1), by), lambda k: begin + k * every)
+
+
+def _bounded(asked: tuple[Any, ...], low: Any, high: Any, step: Any) -> Any:
+    """A range of numbers of the graph; its items are between its bounds, so that no arithmetic of
+    theirs can leave 64 bits.
+    """
+    if type(step) is int and step == 1:
+        return Bounded(asked, low, high)
+    first, last, by = (_python_int(x) for x in (low, high, step))
+    session = current()
+    if type(by) is not int:  # a step that is not positive: Python says what that is
+        session.record("try_demand", operand(arithmetic("gt", by, 0)))
+    is_down = type(by) is int and by < 0
+    distance = -by if is_down else by
+    span = arithmetic("sub", *((first, last) if is_down else (last, first)))
+    trips = arithmetic("floordiv", arithmetic("add", span, distance - 1), distance)
+
+    def item(k: Any) -> Any:
+        way = session.record("py_multiply", operand(k), operand(by))
+        return record("py_add", operand(first), way)
+
+    return Bounded(asked, 0, trips, item)
+
+
+def _python_int(x: Any) -> Any:
+    found = scalar_of(x)
+    if found is not None:
+        return to_int(found)
+    return x if type(x) is TracedInt else int(x)
 
 
 def counted(x: Any) -> Any:
@@ -115,13 +166,25 @@ def enumerated(x: Any, start: Any = 0) -> Any:
 def zipped(*parts: Any, strict: bool = False) -> Any:
     """``zip(*parts)``."""
     found: list[Any] = [counted(part) for part in parts]
-    if not found or strict or any(type(part) is not Counted for part in found):
+    if not found or any(type(part) is not Counted for part in found):
         return zip(*parts, strict=strict)
     count = found[0].count
     for part in found[1:]:
+        if strict and (current().varies(part.count - count) or not same_dim(part.count, count)):
+            return zip(*parts, strict=True)
         if part.count != count:
             count = minimum(count, part.count)
     return Counted(count, lambda k: tuple(part.item(k) for part in found), once=True)
+
+
+def pairs(x: Any) -> Any:
+    """``itertools.pairwise(x)``."""
+    found = counted(x)
+    if type(found) is not Counted or (not isinstance(x, TracedArray) and found.once):
+        return itertools.pairwise(x)
+    if current().varies(found.count) or not guard(found.count, ">", 0):
+        return itertools.pairwise(x)
+    return Counted(found.count - 1, lambda k: (found.item(k), found.item(k + 1)), once=True)
 
 
 def backwards(x: Any) -> Any:

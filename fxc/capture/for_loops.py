@@ -134,6 +134,8 @@ class ForLoop(CapturedLoop):
     def _item(self) -> Any:
         """What the target becomes in this run of the body."""
         if type(self._over) is Bounded:
+            if self._over.item is not None:
+                return self._over.item(wrap(self._index))
             bounds = [operand(self._over.low), operand(self._over.high)]
             values = [each for each in bounds if isinstance(each, Value)]
             known = self.session.origins

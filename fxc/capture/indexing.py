@@ -36,6 +36,7 @@ from .operands import (
 from .session import current, refuse
 from .traced_int import TracedInt
 from .varying import place_in_bounds
+from .windows import window
 
 Steps = tuple[ViewStep, ...]
 
@@ -356,6 +357,9 @@ def _axes_used(entry: Any) -> int:
 
 
 def _slice_spec(entry: slice, dim: Dim) -> SliceSpec:
+    found = window(entry.start, entry.stop, entry.step, dim)
+    if found is not None:
+        return found
     start, stop, step = (
         None if bound is None else _slice_bound(bound)
         for bound in (entry.start, entry.stop, entry.step)

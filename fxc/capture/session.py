@@ -92,6 +92,7 @@ class Session:
         # the regions in which it is checked. See Note [Counted sizes].
         self.sizes: dict[str, CountedSize] = {}
         self.assumed: dict[Guard, list[int]] = {}
+        self.windows: list[Any] = []  # see windows.py
         self.region = 0
         self._region_count = 0
         self._regions: list[OpenRegion] = []  # from the outermost to the innermost
@@ -209,11 +210,12 @@ class Session:
             recorders()[-1].setdefault(assumed)  # of all iterations of a loop, which says so
         elif self._open.isdisjoint(places):
             places.append(self.region)
-            sides = (self._size_operand(dim) for dim in (assumed.left, assumed.right))
+            sides = (self.size_operand(dim) for dim in (assumed.left, assumed.right))
             holds = self.record(_COMPARISONS[assumed.relation], *sides)
             self.record("try_demand", holds)
 
-    def _size_operand(self, dim: Dim) -> Operand:
+    def size_operand(self, dim: Dim) -> Operand:
+        """A size as an operand; it is not looked at whether it fits in 64 bits."""
         if not isinstance(dim, SymExpr):
             return Literal(int(dim))
         value: Value = self.record("int_value", dim)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import operator
 from collections.abc import Callable, Iterable
 from functools import partial
@@ -11,7 +12,7 @@ import numpy as np
 
 from .choices import chosen
 from .containers import External
-from .counted import Counted, backwards, enumerated, range_of, zipped
+from .counted import Counted, backwards, enumerated, pairs, range_of, zipped
 from .creation import is_array
 from .folds import fold_items
 from .mixed import Mixed, number_of
@@ -186,5 +187,6 @@ SPECIAL: dict[Any, Callable[..., Any]] = {
     range: lambda door, *args: range_of(*args),
     enumerate: lambda door, *args, **kwargs: door.made(enumerated(*door.runnables(args), **kwargs)),
     zip: lambda door, *args, **kwargs: door.made(zipped(*door.runnables(args), **kwargs)),
+    itertools.pairwise: lambda door, *args: door.made(pairs(*door.runnables(args))),
     reversed: lambda door, *args: door.made(backwards(*door.runnables(args))),
 }

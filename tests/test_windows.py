@@ -1,0 +1,186 @@
+"""Slices and ranges whose bounds are read from arrays, against NumPy. See Note [Windows]."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pytest
+
+import fxc
+from fxc.ir.errors import CaptureError
+from tests.outcomes import difference, run
+
+X = np.random.default_rng(4).random(13)
+# Within the axis, at its ends, beyond them, from the back, empty.
+BOUNDS = np.array([[2, 9], [0, 13], [-4, 40], [7, 3], [-60, -1], [13, 13], [5, 6], [12, -13]])
+
+
+def _agree(program: Callable[..., Any], *calls: tuple[Any, ...], eager: int = 0) -> Any:
+    compiled = fxc.compile(program, fullgraph=True)
+    for args in calls:
+        expected = run(program, copy.deepcopy(args))
+        assert difference(expected, run(compiled, copy.deepcopy(args))) == ""
+    info = compiled.cache_info()
+    assert (info.eager_calls, dict(info.fallbacks)) == (eager, {})
+    return info
+
+
+def _read(x, bounds):
+    out = np.zeros((len(bounds), 6))
+    for k, (lo, hi) in enumerate(bounds):
+        out[k, 0] = x[lo:hi].sum()
+        out[k, 1] = x[lo:].sum() - x[:hi].sum()
+        out[k, 2] = x[3:hi].sum() - x[lo:5].sum()
+        out[k, 3] = x[k:hi].sum() - x[lo:k].sum()
+        out[k, 4] = len(x[lo:hi:3]) + 100 * len(x[lo:hi:-1]) + 1e4 * len(x[hi::-2])
+        out[k, 5] = len(x[:lo:-1]) + 100 * len(x[2:lo:-1])
+        out[k, :3] += x[lo:hi][::-1][:1].copy().sum()
+    return out
+
+
+def _backwards(x, bounds):
+    out = np.full((len(bounds), 2 * len(x)), -1.0)
+    for k in range(len(bounds)):
+        part = x[bounds[k, 0] : bounds[k, 1] : -2]
+        out[k, : len(part)] = part
+        part = x[: bounds[k, 0] : -1]
+        out[k, len(x) : len(x) + len(part)] = part
+    return out
+
+
+@pytest.mark.parametrize("dtype", ["i1", "u8"])
+def test_bounds_as_python_clamps_them(dtype: str) -> None:
+    bounds = (BOUNDS if dtype != "u8" else np.abs(BOUNDS)).astype(dtype)
+    for program in (_read, _backwards):
+        assert _agree(program, *((X[:n], bounds) for n in (13, 9))).variants == 2
+
+
+def _write(x, bounds, v):
+    for lo, hi in bounds:
+        x[lo:hi] += 1
+        x[lo:hi] = x[lo:hi][::-1].copy() * v
+        x[hi:] -= v
+    return x[bounds[0, 0] :]
+
+
+def test_writes_and_results() -> None:
+    _agree(_write, *((X[:n], BOUNDS, 1.5) for n in (13, 9, 7)))
+
+
+def _own_bounds(x):
+    a = x[x[0] : x[1]].sum()
+    x[x[0] : x[1]] = 7
+    x[0] = 4
+    return a, x[x[0] : x[1]].sum(), x[x[0] : x[1]].sum()
+
+
+def test_bounds_that_change() -> None:
+    _agree(_own_bounds, (np.array([1, 6, 3, 4, 5, 6, 7, 8]),), (np.array([2, 5, 1, 1, 1]),))
+
+
+def _sparse(ptr, columns, values, x):
+    y = np.empty(len(ptr) - 1)
+    for i, (lo, hi) in enumerate(pairwise(ptr)):
+        y[i] = values[lo:hi] @ x[columns[lo:hi]]
+    return y
+
+
+def _sums(ptr, x):
+    return np.array([x[lo:hi].sum() for lo, hi in pairwise(ptr)])
+
+
+def _matrix(n: int) -> tuple[Any, ...]:
+    rng = np.random.default_rng(n)
+    ptr = np.cumsum(np.r_[0, rng.integers(0, 4, n)]).astype(np.int32)
+    return ptr, rng.integers(0, n, ptr[-1]), rng.random(ptr[-1]), rng.random(n)
+
+
+def test_slices_with_the_same_bounds_are_of_one_length() -> None:
+    compiled = fxc.compile(_sparse, fullgraph=True, dynamic=True)
+    assert "try_demand" not in str(compiled.inspect(*_matrix(17)).functional)
+    assert _agree(_sparse, *(map(_matrix, (17, 5, 40)))).variants == 2
+    assert _agree(_sums, *(_matrix(n)[::2] for n in (17, 5, 40))).variants == 2
+
+
+def _sliding(x, width):
+    best, lo = 0.0, 0
+    for hi in range(len(x)):
+        while x[hi] - x[lo] > width:
+            lo += 1
+        best = max(best, float(x[lo : hi + 1].mean()))
+    return best
+
+
+def test_window_that_a_condition_moves() -> None:
+    _agree(_sliding, *((np.sort(X[:n]), 0.3) for n in (13, 9, 3)))
+
+
+def _mean_of_nothing(x, bounds):
+    total = 0.0
+    for lo, hi in bounds:
+        total += x[lo:hi].max()
+    return total
+
+
+def test_elements_are_taken_for_granted_and_looked_for() -> None:
+    _agree(_mean_of_nothing, (X, BOUNDS[:3]), (X, BOUNDS), eager=1)
+
+
+def _knapsack(w, v, room):
+    best = np.zeros(room + 1)
+    for i in range(len(w)):
+        for c in range(room, w[i] - 1, -1):
+            best[c] = max(best[c], best[c - w[i]] + v[i])
+    return best
+
+
+def _ranges(bounds):
+    out = np.zeros((len(bounds), 7), int)
+    for k, (lo, hi) in enumerate(bounds):
+        for i in range(lo, hi, 3):
+            out[k, 0] += i
+        for i in range(hi, lo, -2):
+            out[k, 1] = out[k, 1] * 3 + i
+        for i in range(k, hi, k + 1):
+            out[k, 2] = i
+        for i in range(-lo, hi, abs(int(lo)) + 1):
+            out[k, 3] += i * i
+        for i in range(k)[::-1]:
+            out[k, 4] = out[k, 4] * 2 + i
+        for i in range(k + 4)[1:-1:2]:
+            out[k, 5] = out[k, 5] * 2 + i
+        out[k, 6] = range(3, 3 + 2 * len(bounds), 2)[-2]
+    return out
+
+
+def test_ranges() -> None:
+    weights = np.array([3, 1, 4, 9, 2, 6])
+    _agree(_knapsack, (weights, X[:6], 14), (weights[:5], X[:5], 9))
+    _agree(_ranges, (BOUNDS,), (BOUNDS[:5],))
+
+
+def _by_steps(n, step):
+    out = []
+    for i in range(0, n, step):
+        out.append(i)
+    return out
+
+
+def test_steps_that_are_arguments() -> None:
+    _agree(_by_steps, (20, 3), (11, 2), (11, -2))
+
+
+def test_a_step_of_zero_is_pythons() -> None:
+    def program(x):
+        total = 0
+        for i in range(0, 9, x[0]):
+            total += i
+        return total
+
+    _agree(program, (np.array([2]),), (np.array([0]),), eager=1)
+    with pytest.raises(CaptureError, match="a slice step needs"):
+        fxc.compile(lambda x: x[x[0] : x[1] : x[2]], fullgraph=True)(np.arange(4))
