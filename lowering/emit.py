@@ -183,7 +183,12 @@ class Emitter:
             return self.regs.functions[atom]
         left, right = self.dim(atom.left), self.dim(atom.right)
         op = self.function.op
+        power = isinstance(atom.right, int) and atom.right > 0 and atom.right.bit_count() == 1
         match atom.name:
+            case "floordiv" if power:
+                return op(f"ashr i64 {left}, {int(right).bit_length() - 1}")
+            case "mod" if power:
+                return op(f"and i64 {left}, {int(right) - 1}")
             case "min" | "max":
                 test = op(f"icmp {'slt' if atom.name == 'min' else 'sgt'} i64 {left}, {right}")
                 return op(f"select i1 {test}, i64 {left}, i64 {right}")
@@ -197,6 +202,23 @@ class Emitter:
                     return op(f"add i64 {rest}, {more}")
                 less = op(f"zext i1 {fix} to i64")
                 return op(f"sub i64 {op(f'sdiv i64 {left}, {right}')}, {less}")
+
+    def compute_functions(self, dim: Dim) -> None:
+        """Compute the quotients, remainders and the like of ``dim`` here, for all that follows.
+
+        Not those that take what is not known here, or divide by what might be 0.
+        """
+        for atom in reversed([*atoms(dim)]):  # those inside others first
+            if not isinstance(atom, SymFunc) or atom in self.regs.functions:
+                continue
+            sides = (atom.left, atom.right)
+            known = all(symbols_of(side).keys() <= self.regs.dims.keys() for side in sides)
+            divides = atom.name in ("floordiv", "mod") and not isinstance(atom.right, int)
+            if known and not divides and not any(computed_in(side) for side in sides):
+                self._compute_function(atom)
+
+    def _compute_function(self, atom: SymFunc) -> None:
+        self.regs.functions[atom] = self.function.opaque(self._dim_atom(atom), "i64")
 
     def address(self, buffer: str, offset: Dim) -> str:
         base = self.regs.data[self.program.buffers[buffer].storage]
@@ -653,7 +675,7 @@ class Emitter:
                     sides = (atom.left, atom.right)
                     known = all(symbols_of(side).keys() <= fixed for side in sides)
                     if known and not any(computed_in(side) for side in sides):
-                        self.regs.functions[atom] = self._dim_atom(atom)
+                        self._compute_function(atom)
 
     def _hoist(self, loop: Loop) -> tuple[tuple[Stmt, ...], tuple[Stmt, ...]]:
         """What does not change in the loop, and the rest of its body."""

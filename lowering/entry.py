@@ -233,10 +233,13 @@ def _emit_segment(
     f = FunctionText(module)
     emitter = Emitter(module, f, program, segment.entry)
     f.lines.append(f"  %table = getelementptr i8, ptr %self, i64 {BYTES_DATA}")
-    needed = _symbols(program, block, arena.offsets)
+    dims = list(_dims(program, block, arena.offsets))
+    needed = {name for dim in dims for name in symbols_of(dim)}
     _bind_symbols(emitter, graph, program, given, needed)
     _bind_sizes(emitter, program, segment, given, needed)
     _bind_params(emitter, given)
+    for dim in dims:
+        emitter.compute_functions(dim)
     for name in returned:
         emitter.regs.data[name] = f.stack("i8", program.buffers[name].dtype.itemsize)
     _bind_data(emitter, program, block, given, arena.offsets, frame)
@@ -267,27 +270,20 @@ def _emit_segment(
     module.functions.append("\n".join(lines))
 
 
-def _symbols(program: Program, block: Sequence[Stmt], offsets: dict[str, Dim]) -> set[str]:
-    """The symbols that the statements depend on."""
-    names: set[str] = set()
-
-    def add(*dims: Dim) -> None:
-        for dim in dims:
-            names.update(symbols_of(dim))
-
+def _dims(program: Program, block: Sequence[Stmt], offsets: dict[str, Dim]) -> Iterator[Dim]:
+    """What the statements depend on."""
     for stmt in walk(tuple(block)):
         if isinstance(stmt, Loop):
-            add(stmt.size)
+            yield stmt.size
             if stmt.chunk is not None:
-                add(stmt.chunk)
+                yield stmt.chunk
         for attribute in ("index", "value", "position"):
             found = getattr(stmt, attribute, None)
             dims = found if isinstance(found, tuple) else (found,)
-            add(*(dim for dim in dims if isinstance(dim, SymExpr)))
+            yield from (dim for dim in dims if isinstance(dim, SymExpr))
     for buffer in program.buffers.values():
-        add(*buffer.shape, *buffer.strides, buffer.offset)
-    add(*offsets.values())
-    return names
+        yield from (*buffer.shape, *buffer.strides, buffer.offset)
+    yield from offsets.values()
 
 
 def _return_argument(f: FunctionText, place: int) -> None:
@@ -369,20 +365,38 @@ def _bind_data(
 ) -> None:
     f = emitter.function
     storages = {a.storage: None for stmt in block for a in accesses(program, stmt)}
-    arena = f.stack("i8", frame, ALIGNMENT) if frame else ""
+    shared = {storage: offsets[storage] for storage in offsets if storage in storages}
     for storage in storages:
-        if storage in emitter.regs.data:
+        if storage in emitter.regs.data or storage in shared:
             continue
         if program.buffers[storage].role == "constant":
             emitter.regs.data[storage] = f"@fxc.{storage}"
         elif storage in given.arrays:
             array = _argument(f, given.place(storage))
             emitter.regs.data[storage] = _field(f, array, ARRAY_DATA, "ptr")
-        else:
-            if not arena:
-                arena = _field(f, _argument(f, given.place("")), ARRAY_DATA, "ptr")
-            at = emitter.dim(offsets[storage])
-            emitter.regs.data[storage] = f.op(f"getelementptr i8, ptr {arena}, i64 {at}")
+    if shared and frame:
+        _bind_shared(emitter, shared, f.stack("i8", frame, ALIGNMENT))
+    elif shared:
+        arena = _field(f, _argument(f, given.place("")), ARRAY_DATA, "ptr")
+        _bind_shared(emitter, shared, arena)
+
+
+def _bind_shared(emitter: Emitter, offsets: Mapping[str, Dim], arena: str) -> None:
+    """The pointers to temporaries that lie in one array; each is found from the one before.
+
+    See Note [Opaque values].
+    """
+    f = emitter.function
+    place: Dim = 0
+    pointer = arena
+    for storage, offset in offsets.items():
+        if isinstance(offset, int):
+            emitter.regs.data[storage] = f.op(f"getelementptr i8, ptr {arena}, i64 {offset}")
+            continue
+        distance = emitter.dim(offset - place)
+        next_one = f.op(f"getelementptr i8, ptr {pointer}, i64 {distance}")
+        place, pointer = offset, f.opaque(next_one, "ptr")
+        emitter.regs.data[storage] = pointer
 
 
 def _bind_numbers(

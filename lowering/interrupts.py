@@ -59,7 +59,10 @@ def end(emitter: Emitter, kept: Sequence[Slot]) -> None:
 def spend_iteration(emitter: Emitter, stmt: For | While) -> None:
     """At the start of an iteration of a loop that does not run in strips."""
     if not _is_short(stmt):
-        _spend(emitter, emitter.dim(_work(stmt.body, frozenset(emitter.regs.dims))))
+        work = _work(stmt.body, frozenset(emitter.regs.dims))
+        found = emitter.dim(work)
+        known = isinstance(work, int)  # else see Note [Opaque values]
+        _spend(emitter, found if known else emitter.function.opaque(found, "i64"))
 
 
 def runs_in_strips(stmt: For) -> bool:

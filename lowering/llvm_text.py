@@ -72,6 +72,13 @@ class ModuleText:
         return f"!{number}"
 
 
+# Note [Opaque values]
+# LLVM's strength reduction looks, in each loop, for the best way to split up the sums that
+# addresses and counters have in common. That takes time exponential in the number of their terms.
+# So a value that is a sum or quotient of symbols and does not change in loops is hidden from it: it
+# has come out of an (empty) assembler instruction.
+
+
 class FunctionText:
     """The lines of one function under construction."""
 
@@ -93,6 +100,10 @@ class FunctionText:
     def do(self, text: str) -> None:
         """Append an instruction without a result."""
         self.lines.append(f"  {text}")
+
+    def opaque(self, register: str, kind: str) -> str:
+        """The same value; see Note [Opaque values]."""
+        return self.op(f'call {kind} asm "", "=r,0"({kind} {register})')
 
     def new_label(self, stem: str) -> str:
         self._labels += 1
