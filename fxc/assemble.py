@@ -17,10 +17,12 @@ from fxc.ir.records import frozen
 from fxc.ir.symbols import Dim, counted_in, product
 from fxc.ir.types import array_type, stride_order
 from fxc.lowering.bounds import bounds, counter_ranges
+from fxc.lowering.calls import CALL
 from fxc.lowering.entry import Module
-from fxc.lowering.loops import Boxed, BufferArg, InputArg, Program
+from fxc.lowering.loops import Boxed, BufferArg, InputArg, Program, walk
 from fxc.lowering.lower import lower
 from fxc.lowering.objects import SCALAR
+from fxc.numpy_calls import address_of_call, numpy_call
 from fxc.ops.kernels import kernel_of
 from fxc.runtime.engine import Engine
 from fxc.runtime.plan import GivenArg, NativeStep, NumpyStep, Plan, Recipe, Slot, SlotArg, make_plan
@@ -43,10 +45,16 @@ def assemble(graph: Graph) -> Assembled:
     """
     module = lower(graph)
     entries = [segment.entry for segment in module.segments]
-    table = b"".join(_inner_loop(ufunc, kind) for ufunc, kind in module.inner_loops)
-    engine = Engine(module.text, table, entries, loops=module.user_loops)
+    calls = [numpy_call(site) for site in module.calls]
+    table = b"".join(
+        _pointers(address_of_call(calls[int(kind)]), 0)
+        if ufunc == CALL
+        else _inner_loop(ufunc, kind)
+        for ufunc, kind in module.inner_loops
+    )
+    engine = Engine(module.text, table, entries, loops=module.user_loops, kept=calls)
     recipe = _recipe(graph, module, engine)
-    boxed = tuple(s.op for s in module.program.body if isinstance(s, Boxed))
+    boxed = tuple(s.op for s in walk(module.program.body) if isinstance(s, Boxed))
     return Assembled(module, engine, make_plan(recipe), boxed)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from fxc.ir.graph import ArrayConstant, Graph, Literal, Node, Region, Value, walk
 from fxc.ir.symbols import guard, hint, product, symbol, symbols_of
 from fxc.ir.text import dims_of
-from fxc.ir.types import PART_DTYPES, ArrayType, ScalarType, c_strides
+from fxc.ir.types import PART_DTYPES, ArrayType, ScalarType, c_strides, is_c_contiguous
 from fxc.ops.metas.shapes import hints
 from fxc.ops.table import TABLE, Tag
 from fxc.ops.updates import UPDATES, way
@@ -211,6 +211,7 @@ def visit(context: Context, node: Node) -> None:
 
 
 # Operators whose native code looks for what NumPy or Python raises for.
+SMALL = 4096  # elements
 CHECKED = frozenset({"wrap_index", "masked_put", *FAILS})
 SIZES = {"bind_size": counting.bind_size, "nonzero": counting.places}
 CONTROL = {
@@ -356,6 +357,11 @@ def boxed(context: Context, node: Node) -> None:
     for value, out in zip(node.outputs, outs, strict=True):
         context.put(value, out)
     size = None if node.bound is None else counting.new_size(context, node)
+    if len(context.scopes) > 1:
+        failed = context.fresh()
+        context.emit(Boxed(node.op, args, outs, node.loc, failed=failed))
+        context.emit(Check(failed))
+        return
     context.emit(Boxed(node.op, args, outs, node.loc, graph, size))
     if size is not None:
         counting.read_size(context, node, size[1])
@@ -368,16 +374,39 @@ def _evaluated(context: Context, node: Node) -> Graph:
     return Graph(node.op, "functional", Region(tuple(read), (node,), node.outputs))
 
 
+def _whole_buffer(context: Context, value: Value) -> str:
+    """The buffer that a call of NumPy reads.
+
+    In a loop or branch views stay views, for NumPy adds in an order that depends on strides; but
+    small contiguous ones are copied, for to make an array takes longer.
+    """
+    if len(context.scopes) == 1 or value in context.place:
+        return context.place_value(value)
+    kind = value.type
+    size = product(kind.shape)
+    is_small = isinstance(kind, ScalarType) or (
+        isinstance(size, int) and size <= SMALL and is_c_contiguous(kind)
+    )
+    found = None if is_small else context.strided(value)
+    if found is not None:
+        return found
+    if any(value in node.outputs for node in context.scope.nodes):
+        return context.place_value(value)
+    name = context.new_buffer(kind)  # a view from outside, which others see as a view
+    store(context, value, name, whole, None)
+    return name
+
+
 def _boxed_arg(context: Context, arg: object) -> object:
     match arg:
         case Value():
             if arg in context.dim_of:
                 return context.dim_of[arg]
-            if arg in context.param_of:
+            if arg in context.param_of and len(context.scopes) == 1:
                 return InputArg(context.param_of[arg].input)
             if arg in context.literal_of:
                 return context.literal_of[arg].value
-            name, kind = context.place_value(arg), arg.type
+            name, kind = _whole_buffer(context, arg), arg.type
             buffer = context.buffers[name]
             if buffer.data is not None:
                 return np.frombuffer(buffer.data, buffer.dtype).reshape(hints(kind.shape))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from fxc.ir.graph import Node, operands_of
-from fxc.ir.types import PART_DTYPES, ArrayType, is_c_contiguous
+from fxc.ir.types import PART_DTYPES, ArrayType, Type, is_c_contiguous
 from fxc.ops.table import TABLE, Operator, Tag
 
 from .complex_rules import COMPLEX_RULES, ComplexRule
@@ -23,9 +23,8 @@ PRODUCT_RANKS = {"matmul": 64, "dot": 2}  # up to which rank it is a product of 
 
 def is_native(node: Node) -> bool:
     """Whether lowering has code for the node."""
-    types = [operand.type for arg in node.args for operand in operands_of(arg)]
-    types += [value.type for value in node.outputs]
-    if any(kind.dtype not in NATIVE_DTYPES and kind.dtype not in PART_DTYPES for kind in types):
+    types = _types(node)
+    if not all(map(_is_known, types)):
         return False
     match TABLE[node.op].tag:
         case Tag.POINTWISE:
@@ -48,7 +47,8 @@ def is_native(node: Node) -> bool:
         case Tag.CONTRACTION:
             return _has_product(node)
         case Tag.CONTROL:
-            return all(is_native(inner) for region in node.regions for inner in region.nodes)
+            inside = (inner for region in node.regions for inner in region.nodes)
+            return all(is_native(inner) or is_called(inner) for inner in inside)
         case Tag.INDEX_PUT:
             if node.op == "masked_put":
                 return bool(node.arg("mask").type.rank)
@@ -61,6 +61,21 @@ def is_native(node: Node) -> bool:
             return True
         case _:
             return False
+
+
+def is_called(node: Node) -> bool:
+    """Whether native code can call NumPy for the node: see Note [Calls of NumPy]."""
+    is_plain = not node.regions and node.bound is None and TABLE[node.op].tag is not Tag.WRITE
+    return is_plain and all(map(_is_known, _types(node)))
+
+
+def _types(node: Node) -> list[Type]:
+    types = [operand.type for arg in node.args for operand in operands_of(arg)]
+    return types + [value.type for value in node.outputs]
+
+
+def _is_known(kind: Type) -> bool:
+    return kind.dtype in NATIVE_DTYPES or kind.dtype in PART_DTYPES
 
 
 def _sorts_rows(node: Node) -> bool:

@@ -29,6 +29,7 @@ from fxc.ir.symbols import (
 from . import ends, interleaved, interrupts
 from .accesses import rename
 from .addressing import byte_offset, split, step_of
+from .calls import emit_call
 from .frame import finished, is_scalar, leave_vectors
 from .llvm_text import FunctionText, Lanes, ModuleText, memory_type, scalar_type
 from .loops import (
@@ -36,6 +37,7 @@ from .loops import (
     Apply,
     Atom,
     Bind,
+    Boxed,
     Check,
     Compute,
     Const,
@@ -415,11 +417,13 @@ class Emitter:
                     emit_matmul(self, stmt)
                 case Apply():
                     emit_apply(self, stmt)
+                case Boxed():
+                    emit_call(self, stmt)
                 case _:
                     self.straight(stmt, code)
             if isinstance(stmt, Store):
                 self.numbers.forget(stmt)
-            elif isinstance(stmt, Loop | If | For | While | Matmul | Apply):
+            elif isinstance(stmt, Loop | If | For | While | Matmul | Apply | Boxed):
                 self.numbers.clear()
 
     def accumulate(self, stmt: Accumulate, code: Lanes) -> None:

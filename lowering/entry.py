@@ -16,6 +16,7 @@ from fxc.ir.types import ArrayType, ScalarType
 from . import interrupts
 from .accesses import accesses, boxed_buffers
 from .bounds import Range, bounds, counter_ranges
+from .calls import CallSite, dims_in
 from .emit import FAILED, Emitter
 from .frame import FRAME, NARROW, LoopKind, Slot, alias_marks, loops_of, numbers
 from .llvm_text import FunctionText, ModuleText, scalar_type
@@ -78,7 +79,7 @@ class Module:
     ``arena`` is the size in bytes of the temporaries that live together in one more array.
     ``returned`` are the storages whose numbers are returned.
     ``inner_loops`` name the contents of the pointer table: (ufunc, dtype) each with its data
-    pointer. For ``user_loops`` see Note [Scalar loops].
+    pointer. For ``user_loops`` see Note [Scalar loops], for ``calls`` Note [Calls of NumPy].
     """
 
     text: str
@@ -89,6 +90,7 @@ class Module:
     returned: tuple[str, ...]
     inner_loops: tuple[tuple[str, str], ...]
     user_loops: LoopKind
+    calls: tuple[CallSite, ...]
 
 
 @frozen
@@ -132,7 +134,9 @@ def emit_module(graph: Graph, program: Program) -> Module:
     text = "\n".join(part for part in parts if part)
     loops = tuple(module.inner_loops)
     user_loops = loops_of(program)
-    return Module(text, program, tuple(segments), given, size, tuple(returned), loops, user_loops)
+    calls = tuple(module.calls)
+    results = tuple(returned)
+    return Module(text, program, tuple(segments), given, size, results, loops, user_loops, calls)
 
 
 def _segments(program: Program) -> Iterator[Segment]:
@@ -277,6 +281,8 @@ def _dims(program: Program, block: Sequence[Stmt], offsets: dict[str, Dim]) -> I
             yield stmt.size
             if stmt.chunk is not None:
                 yield stmt.chunk
+        if isinstance(stmt, Boxed):
+            yield from dims_in(stmt.args)
         for attribute in ("index", "value", "position"):
             found = getattr(stmt, attribute, None)
             dims = found if isinstance(found, tuple) else (found,)

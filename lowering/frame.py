@@ -13,7 +13,7 @@ from fxc.ir.symbols import product
 
 from .accesses import accesses
 from .llvm_text import FunctionText, ModuleText
-from .loops import Apply, For, Load, Loop, Matmul, Program, Stmt, Store, While, walk
+from .loops import Apply, Boxed, For, Load, Loop, Matmul, Program, Stmt, Store, While, walk
 
 # Note [Scalar loops]
 # A program with loops of the user's program (``For``) that are scalar code goes through LLVM's own
@@ -51,7 +51,7 @@ def loops_of(program: Program) -> LoopKind:
 
 def is_scalar(stmt: For | While) -> bool:
     """Whether there are no loops over arrays in a loop."""
-    return not any(isinstance(inner, Loop | Matmul | Apply) for inner in walk((stmt,)))
+    return not any(isinstance(inner, Loop | Matmul | Apply | Boxed) for inner in walk((stmt,)))
 
 
 def numbers(program: Program, block: Sequence[Stmt]) -> dict[str, int]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from fxc.ir.symbols import Dim, computed_in, symbols_of
 
 from .frame import Slot, is_scalar
-from .loops import Apply, Const, For, If, Loop, Matmul, Stmt, While, walk
+from .loops import Apply, Boxed, Const, For, If, Loop, Matmul, Stmt, While, walk
 
 if TYPE_CHECKING:
     from .emit import Emitter
@@ -135,7 +135,7 @@ def _work(block: Sequence[Stmt], known: frozenset[str] = frozenset()) -> Dim:
                 total = total + (size if is_known else _UNKNOWN) * _work(body, known)
             case If(then=then, orelse=orelse):
                 total = total + _work(then, known) + _work(orelse, known)
-            case Matmul() | Apply():
+            case Matmul() | Apply() | Boxed():
                 total = total + _UNKNOWN
             case For() if _is_short(stmt):
                 total = total + (_trips(stmt) or 0) * _work(stmt.body, known)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -60,6 +61,7 @@ class ModuleText:
         self.functions: list[str] = []
         self.globals: list[str] = []
         self.inner_loops: dict[tuple[str, str], int] = {}  # (ufunc, dtype) -> slot in the table
+        self.calls: list[Any] = []  # see Note [Calls of NumPy]
         self.notes: list[str] = []  # metadata
 
     def declare(self, line: str) -> None:

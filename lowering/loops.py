@@ -251,7 +251,8 @@ class Boxed:
 
     For control flow around operators without native code ``graph`` is what is evaluated instead,
     with ``args`` as its inputs. ``size`` names a symbol, which is the size of the first result, and
-    the buffer that takes it.
+    the buffer that takes it. In a loop or branch native code makes the call, see Note [Calls of
+    NumPy]; ``failed`` then is the flag that says whether NumPy has raised.
     """
 
     op: str
@@ -260,6 +261,7 @@ class Boxed:
     loc: SourceLocation | None = None
     graph: Graph | None = None
     size: tuple[str, str] | None = None
+    failed: str = ""
 
 
 @frozen

@@ -107,13 +107,20 @@ def _library() -> ctypes.CDLL:
 
 
 class Engine:
-    """The machine code of one module; it lives as long as this object or a function of it.
+    """The machine code of one module; it lives as long as this object or a function of it, and so
+    does what is ``kept``: what the ``table`` points to.
 
     Raises ``RuntimeError`` for text that LLVM rejects.
     """
 
     def __init__(
-        self, text: str, table: bytes, entries: Sequence[str], *, loops: str = "none"
+        self,
+        text: str,
+        table: bytes,
+        entries: Sequence[str],
+        *,
+        loops: str = "none",
+        kept: Sequence[object] = (),
     ) -> None:
         with _lock:
             llvm = _load_llvm()
@@ -126,6 +133,7 @@ class Engine:
             _bind_library(llvm, module)
             self._engine = llvm.create_mcjit_compiler(module, machine)
             self._engine.finalize_object()
+            self._kept = (self._engine, *kept)
             self.functions = tuple(self._function(name, table) for name in entries)
 
     def _function(self, name: str, table: bytes) -> Any:
@@ -146,7 +154,7 @@ class Engine:
         make = ctypes.pythonapi.PyCFunction_NewEx
         make.restype = ctypes.py_object
         make.argtypes = (ctypes.c_void_p, ctypes.py_object, ctypes.py_object)
-        return make(start, owner, self._engine)
+        return make(start, owner, self._kept)
 
     def assembly(self) -> str:
         """The machine code as text."""

@@ -1,0 +1,139 @@
+"""Functions that native code calls where NumPy has to run. See Note [Calls of NumPy]."""
+
+from __future__ import annotations
+
+import ctypes
+import signal
+from collections.abc import Callable, Mapping
+from dataclasses import fields, is_dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from fxc.ir.symbols import SymExpr, evaluate
+from fxc.lowering.calls import CallSite
+from fxc.lowering.loops import Buffer, BufferArg
+from fxc.ops.kernels import kernel_of
+
+_FUNCTION = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_void_p)
+_MOST_KNOWN = 64  # sizes for which a layout is kept
+
+
+def numpy_call(site: CallSite) -> Any:
+    """The function of a call, for C: from what stands in memory to whether NumPy has raised."""
+    kernel, size = kernel_of(site.stmt.op), 8 * (len(site.buffers) + len(site.symbols))
+    layouts: dict[bytes, _Layout] = {}
+    is_single = len(site.stmt.outs) == 1
+    last: tuple[bytes, _Arguments, list[np.ndarray]] = (b"", list, [])
+
+    def call(address: int) -> int:
+        nonlocal last
+        try:
+            words = ctypes.string_at(address, size)
+            found = last
+            if found[0] != words:
+                found = last = _prepared(site, words, layouts)
+            results = kernel(*found[1]())
+            if is_single:
+                found[2][0][...] = results
+                return 0
+            for out, result in zip(found[2], results, strict=True):
+                out[...] = result
+        except KeyboardInterrupt:
+            signal.raise_signal(signal.SIGINT)  # for Python, to which the call goes back
+            return 1
+        except Exception:
+            return 1
+        return 0
+
+    return _FUNCTION(call)
+
+
+def _prepared(
+    site: CallSite, words: bytes, layouts: dict[bytes, _Layout]
+) -> tuple[bytes, _Arguments, list[np.ndarray]]:
+    """What gives the arguments of a call, and where its results go."""
+    count = len(site.buffers)
+    sizes = words[8 * count :]
+    if sizes not in layouts:
+        if len(layouts) == _MOST_KNOWN:
+            layouts.clear()
+        layouts[sizes] = _Layout(site, np.frombuffer(sizes, np.int64).tolist())
+    layout = layouts[sizes]
+    places = np.frombuffer(words[: 8 * count], np.int64).tolist()
+    arrays = [each.at(place) for each, place in zip(layout.arrays, places, strict=True)]
+    outs = [arrays[place] for place in layout.outs]
+    if layout.has_scalars:
+        return words, lambda: [read(arrays) for read in layout.readers], outs
+    arguments = [read(arrays) for read in layout.readers]
+    return words, lambda: arguments, outs
+
+
+def address_of_call(function: Any) -> int:
+    """Where the machine code of a function of ``numpy_call`` is."""
+    return ctypes.cast(function, ctypes.c_void_p).value or 0
+
+
+_Reader = Callable[[list[np.ndarray]], Any]
+_Arguments = Callable[[], list[Any]]
+
+
+class _Layout:
+    """What a call is given, but for where it stands: for symbols of these values."""
+
+    def __init__(self, site: CallSite, sizes: list[int]) -> None:
+        values = dict(zip(site.symbols, sizes, strict=True))
+        places = {buffer.name: place for place, buffer in enumerate(site.buffers)}
+        self.arrays = [_Placed(buffer, values) for buffer in site.buffers]
+        self.readers = [_reader(arg, places, values) for arg in site.stmt.args]
+        self.outs = [places[name] for name in site.stmt.outs]
+        self.has_scalars = _has_scalars(site.stmt.args)
+
+
+class _Placed:
+    """Arrays over memory, of one layout."""
+
+    def __init__(self, buffer: Buffer, values: Mapping[str, int]) -> None:
+        self._shape = tuple(evaluate(dim, values) for dim in buffer.shape)
+        self._strides = tuple(evaluate(dim, values) for dim in buffer.strides)
+        self._dtype = buffer.dtype
+        steps = [(size - 1) * step for size, step in zip(self._shape, self._strides, strict=True)]
+        self._before = 0 if 0 in self._shape else -sum(step for step in steps if step < 0)
+        behind = 0 if 0 in self._shape else sum(step for step in steps if step > 0)
+        self._memory = ctypes.c_char * (self._before + behind + buffer.dtype.itemsize)
+
+    def at(self, address: int) -> np.ndarray:
+        """The array whose first element is there."""
+        memory = self._memory.from_address(address - self._before)
+        made: Any = np.ndarray  # takes any buffer
+        return made(self._shape, self._dtype, memory, self._before, self._strides)  # type: ignore[no-any-return]
+
+
+def _has_scalars(arg: Any) -> bool:
+    if isinstance(arg, tuple):
+        return any(map(_has_scalars, arg))
+    return isinstance(arg, BufferArg) and arg.scalar
+
+
+def _reader(arg: Any, places: Mapping[str, int], values: Mapping[str, int]) -> _Reader:
+    """The argument, from the arrays of a call."""
+    if isinstance(arg, BufferArg):
+        place = places[arg.buffer]
+        if not arg.scalar:
+            return lambda arrays: arrays[place]
+        return lambda arrays: arrays[place].item() if arg.weak else arrays[place][()]
+    if isinstance(arg, tuple):
+        items = [_reader(item, places, values) for item in arg]
+        return lambda arrays: tuple([read(arrays) for read in items])
+    known = _known(arg, values)
+    return lambda arrays: known
+
+
+def _known(arg: Any, values: Mapping[str, int]) -> Any:
+    """An argument with numbers in place of its symbols."""
+    if isinstance(arg, SymExpr):
+        return evaluate(arg, values)
+    if is_dataclass(arg) and not isinstance(arg, type):
+        found = {each.name: getattr(arg, each.name) for each in fields(arg)}
+        return replace(arg, **{name: _known(x, values) for name, x in found.items()})
+    return arg

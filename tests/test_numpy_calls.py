@@ -1,0 +1,117 @@
+"""Calls of NumPy from native code, in loops and branches. See Note [Calls of NumPy]."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import fxc
+from tests.outcomes import difference, run
+
+A = np.random.default_rng(6).random((9, 9)) + 3 * np.eye(9)
+
+
+def _agree(program: Callable[..., Any], *calls: tuple[Any, ...]) -> Any:
+    compiled = fxc.compile(program, fullgraph=True)
+    for args in calls:
+        expected = run(program, copy.deepcopy(args))
+        assert difference(expected, run(compiled, copy.deepcopy(args))) == ""
+    return compiled.cache_info()
+
+
+def _ranks(x):
+    ranks = np.empty(x.shape, np.int64)
+    for i, row in enumerate(x):
+        ranks[i, np.argsort(row)] = np.arange(len(row))
+    return ranks
+
+
+def _newton(x, b):
+    for _k in range(20):
+        step = np.linalg.solve(np.diag(3 * b * b) + x, x @ b + b**3 - 1)
+        b = b - step
+        if np.abs(step).max() < 1e-13:
+            break
+    return b, step
+
+
+def _several_results(x):
+    for _ in range(5):
+        mantissa, exponent = np.frexp(x)
+        x = np.ldexp(mantissa, exponent + 1) + np.spacing(x)
+    return x
+
+
+def _scalars_and_counters(x):
+    whole = (x * 10).astype(np.int64)
+    total = np.zeros(len(x), np.int64)
+    for i, row in enumerate(whole):
+        if row.sum() % 2 == 0:
+            total += row**i
+        else:
+            total += row @ row
+    return total
+
+
+def _in_numpys_order(x):
+    total = 0.0
+    for i in range(1, len(x)):
+        total += x[:i, :i].sum() - x[i:, 1:].T.sum() * 0.3
+        total += np.maximum.accumulate(x[i])[i] + x[i:, ::2].prod()
+    return total
+
+
+def _complex(x):
+    z = x[0] * 1j
+    while np.abs(z).max() < 4:
+        z = np.exp(z * 0.1) ** 1.5 + z.cumprod()
+    return z
+
+
+@pytest.mark.parametrize(
+    ("program", "args", "called"),
+    [
+        (_ranks, (A,), {"argsort"}),
+        (_newton, (A, A[0]), {"linalg_solve"}),
+        (_several_results, (A[0],), {"frexp", "ldexp", "spacing"}),
+        (_scalars_and_counters, (A,), {"power", "matmul"}),
+        (_in_numpys_order, (A,), {"sum", "prod", "ufunc_accumulate"}),
+        (_complex, (A,), {"power", "cumprod"}),
+    ],
+)
+def test_loop_stays_native(program: Callable[..., Any], args: Any, called: set[str]) -> None:
+    smaller = tuple(x[:7, :7].copy() if x.ndim == 2 else x[:7] for x in args)
+    info = _agree(program, args, smaller, args)
+    assert (info.eager_calls, set(info.fallbacks)) == (0, called)
+
+
+def _until_singular(x, b):
+    for k in range(5):
+        x[0] *= 3 - k
+        b[:] = np.linalg.solve(x, b)
+    return b
+
+
+def test_what_numpy_raises_in_a_loop() -> None:
+    assert _agree(_until_singular, (A, A[0].copy())).eager_calls == 1
+
+
+def _in_one_arm(x, c):
+    out = np.zeros(len(c))
+    row = x[1]
+    for i in range(len(c)):
+        if c[i] > 0:
+            out[i] = np.argsort(row)[i]
+        else:
+            out[i] = np.argsort(row)[0] - np.sort(row)[i]
+        row = x[i]
+    return out, row
+
+
+def test_what_one_arm_hands_to_numpy_is_not_read_in_the_other() -> None:
+    signs = np.array([-1, 1, 1, -1, -1, 1, -1, 1, -1])
+    _agree(_in_one_arm, (A, signs), (A, -signs), (A, np.abs(signs)), (A, -np.abs(signs)))
