@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import fxc
+from fxc.ir.graph import walk
 from tests.outcomes import difference, run
 
 Make = Callable[[], tuple[Any, ...]]
@@ -334,3 +335,39 @@ def test_what_a_loop_writes_is_known_no_longer(program: Any) -> None:
         expected = run(program, [x.copy()])
         assert difference(expected, run(compiled, [x.copy()])) == ""
     assert compiled.cache_info().eager_calls == 0
+
+
+def gram_schmidt_by_outer(a):
+    q = a.copy()
+    r = np.zeros((a.shape[1], a.shape[1]))
+    for k in range(a.shape[1]):
+        r[k, k] = np.sqrt(np.sum(q[:, k] ** 2))
+        q[:, k] /= r[k, k]
+        r[k, k + 1 :] = q[:, k] @ q[:, k + 1 :]
+        q[:, k + 1 :] -= np.outer(q[:, k], r[k, k + 1 :])
+    return q, r
+
+
+def test_the_last_of_shrinking_blocks_is_empty() -> None:
+    """What has no elements is in C order as well as in any other: the loop stays one."""
+    compiled = fxc.compile(gram_schmidt_by_outer, fullgraph=True)
+    for shape in ((9, 5), (4, 4), (6, 1)):
+        a = np.random.default_rng(0).random(shape)
+        assert difference(run(gram_schmidt_by_outer, [a]), run(compiled, [a])) == ""
+        assert len(list(walk(compiled.inspect(a).captured.body))) < 60
+
+
+def totals_in_a_dict(x):
+    totals = {"sum": 0.0}
+    for v in x:
+        totals["sum"] += v
+    return totals
+
+
+def test_unrolled_loops_are_logged(caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level("INFO", logger="fxc"):
+        fxc.compile(totals_in_a_dict, fullgraph=True)(np.ones(30))
+    (text,) = caplog.messages
+    assert "totals_in_a_dict: the loop " in text
+    assert " is unrolled: " in text
+    assert 'totals["sum"] += v' in text

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Mapping
 from inspect import CO_ASYNC_GENERATOR, CO_COROUTINE, CO_GENERATOR
 from types import BuiltinFunctionType, FunctionType, MethodType
@@ -63,6 +64,7 @@ class Captured:
 
 
 _MOST_ATTEMPTS = 40
+_log = logging.getLogger("fxc")
 
 
 def capture(
@@ -96,6 +98,7 @@ def capture(
                 raise RuntimeError(f"{request.names} are constants already") from None
             static |= request.names
             first_error = first_error or request.error
+            _tell(fn, request)
             continue
         except CaptureError as error:
             raise first_error or error from None
@@ -106,6 +109,17 @@ def capture(
             return attempt
         varying |= attempt
     raise CaptureError("too many numbers had to become constants")
+
+
+def _tell(fn: Any, request: Respecialise) -> None:
+    """Log which loops are unrolled, and why."""
+    for label in request.names:
+        if request.error is not None and label.startswith("loop ") and not label.endswith(" first"):
+            name = getattr(fn, "__name__", type(fn).__name__)
+            reason = "".join(
+                f"; {note.strip()}" for note in getattr(request.error, "__notes__", ())
+            )
+            _log.info("%s: the %s is unrolled: %s%s", name, label, request.error, reason)
 
 
 def _attempt(

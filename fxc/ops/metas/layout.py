@@ -137,14 +137,14 @@ def iteration_order(rank: int, operands: Sequence[ArrayType]) -> tuple[int, ...]
 
 def _descends(kind: ArrayType) -> bool:
     """Whether no axis moves by more than those before it: C order is NumPy's then, also where some
-    sizes are 1.
+    sizes are 1. The order of an array without elements does not matter.
     """
-    moving = [stride for stride in kind.strides if stride != 0]
-    sizes = hints(moving)
+    moving = [each for each in zip(kind.strides, kind.shape, strict=True) if each[0] != 0]
+    sizes = hints([stride for stride, _ in moving])
     if sizes != tuple(sorted(sizes, reverse=True)) or (sizes and sizes[-1] < 0):
         return False
-    pairs = zip(moving, [*moving, 0][1:], strict=True)
-    return all(guard(left, ">=", right) for left, right in pairs)
+    pairs = zip(moving, [*moving, (0, 0)][1:], strict=True)
+    return all(left == right * dim or guard(left, ">=", right) for (left, _), (right, dim) in pairs)
 
 
 def pointwise_strides(shape: Shape, operands: Sequence[ArrayType], itemsize: int) -> Strides:
