@@ -47,7 +47,7 @@ def assemble(graph: Graph) -> Assembled:
     entries = [segment.entry for segment in module.segments]
     calls = [numpy_call(site) for site in module.calls]
     table = b"".join(
-        _pointers(address_of_call(calls[int(kind)]), 0)
+        pointers(address_of_call(calls[int(kind)]), 0)
         if ufunc == CALL
         else _inner_loop(ufunc, kind)
         for ufunc, kind in module.inner_loops
@@ -164,38 +164,41 @@ def _inner_loop(name: str, kind: str) -> bytes:
     NumPy scalar, and the dtype.
     """
     if name == SCALAR:
-        return _pointers(_numpy_functions()[_SCALAR_MAKER] or 0, id(np.dtype(kind)))
+        return pointers(numpy_function(_SCALAR_MAKER), id(np.dtype(kind)))
     if name == "sort":
-        return _pointers(_sorting_function(np.dtype(kind)), 0)
+        return pointers(_sorting_function(np.dtype(kind)), 0)
     ufunc = _UFunc.from_address(id(getattr(np, name)))
     number = np.dtype(kind[0] + str(int(kind[1:]) // 8)).num
     raw = ctypes.string_at(ufunc.types, ufunc.ntypes * ufunc.nargs)
     for place in range(ufunc.ntypes):
         if raw[place * ufunc.nargs : (place + 1) * ufunc.nargs] == bytes([number] * ufunc.nargs):
             data = ufunc.data[place] if ufunc.data else None
-            return _pointers(ufunc.functions[place] or 0, data or 0)
+            return pointers(ufunc.functions[place] or 0, data or 0)
     raise InternalError(f"np.{name} has no inner loop for {kind}")
 
 
-def _pointers(*pointers: int) -> bytes:
+def pointers(*pointers: int) -> bytes:
+    """A table of addresses."""
     return b"".join(pointer.to_bytes(8, "little") for pointer in pointers)
 
 
 # Places in NumPy's table of C functions, and in that of the functions of a dtype: its ABI.
 _SCALAR_MAKER = 60  # PyArray_Scalar
+NEW_ARRAY = 94  # PyArray_NewFromDescr
 _FUNCTIONS_OF = 365  # _PyDataType_GetArrFuncs
 _SORT = 33  # the first one of PyArray_ArrFuncs.sort: "quicksort"
 
 
-def _numpy_functions() -> Any:
+def numpy_function(place: int) -> int:
+    """The address of the function at a place of NumPy's table."""
     find = ctypes.pythonapi.PyCapsule_GetPointer
     find.restype = ctypes.c_void_p
     find.argtypes = (ctypes.py_object, ctypes.c_void_p)
     table = importlib.import_module("numpy._core._multiarray_umath")._ARRAY_API
-    return ctypes.cast(find(table, None), ctypes.POINTER(ctypes.c_void_p))
+    return ctypes.cast(find(table, None), ctypes.POINTER(ctypes.c_void_p))[place] or 0
 
 
 def _sorting_function(dtype: np.dtype) -> int:
-    find = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object)(_numpy_functions()[_FUNCTIONS_OF])
+    find = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object)(numpy_function(_FUNCTIONS_OF))
     functions = ctypes.cast(find(dtype), ctypes.POINTER(ctypes.c_void_p))
     return functions[_SORT] or 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import logging
+import math
 import os
 import sys
 import threading
@@ -30,6 +31,7 @@ from fxc.ir.records import frozen, mutable
 if TYPE_CHECKING:
     from fxc.capture.capture import Captured
 
+    from .native_calls import NativeCall
     from .stages import Backend, Compilation
 
 P = ParamSpec("P")
@@ -38,6 +40,7 @@ R = TypeVar("R")
 _log = logging.getLogger("fxc")
 _BACKENDS = ("llvm", "numpy")
 MOST_VARIANTS = 64
+OFTEN = 2000  # calls after which native code for whole calls pays: it takes 5 ms to make
 
 
 @frozen
@@ -112,7 +115,13 @@ class _Variant:
     captured: Captured
     compilation: Compilation
     call: Callable[[tuple[Any, ...], dict[str, Any]], Any] = field(init=False)
-    calls: int = 0
+    calls: int = 0  # of ``call``
+    often: float = field(default_factory=lambda: OFTEN)  # see Note [Native calls]
+    native: NativeCall | None = None
+
+    @property
+    def all_calls(self) -> int:
+        return self.calls + (0 if self.native is None else self.native.calls)
 
     def __post_init__(self) -> None:
         epilogue = self.captured.epilogue
@@ -188,6 +197,8 @@ class Compiled(Generic[P, R]):
             for variant in self._state.variants:
                 result = variant.call(args, kwargs)
                 if result is not MISSED:
+                    if variant.calls >= variant.often:
+                        self._make_native(variant)
                     return result
         except RunFailed as failure:
             cause = failure.__cause__
@@ -246,14 +257,15 @@ class Compiled(Generic[P, R]):
         fallbacks: Counter[str] = Counter()
         for variant in state.variants:
             for name in variant.compilation.fallbacks:
-                fallbacks[name] += variant.calls
-        calls = sum(variant.calls for variant in state.variants)
+                fallbacks[name] += variant.all_calls
+        calls = sum(variant.all_calls for variant in state.variants)
         used = {name: count for name, count in fallbacks.items() if count}
         return CacheInfo(len(state.variants), calls, state.eager_calls, used)
 
     def cache_clear(self) -> None:
         """Forget all compilations and counts."""
         self._state = _State()
+        self._call_by(None)
 
     # -- calls
 
@@ -262,6 +274,45 @@ class Compiled(Generic[P, R]):
             if variant.captured.guards.check(args, kwargs) is not None:
                 return variant
         return None
+
+    def _make_native(self, variant: _Variant) -> None:
+        """Let native code take the calls of a variant from the next one on, where it can.
+
+        See Note [Native calls].
+        """
+        from fxc.lowering.native_guards import Untranslated
+
+        from .native_calls import chain, native_call
+
+        state = self._state
+        with state.guard():
+            if variant.often == math.inf:  # another thread was quicker
+                return
+            variant.often = math.inf
+            try:
+                variant.native = native_call(variant.captured, variant.compilation)
+            except Untranslated as reason:
+                _log.debug("%s: its calls stay Python: %s", self.__name__, reason)
+                return
+            except Exception as error:
+                self._warn(f": a bug in fxc, please report it: no native calls: {error!r}")
+                return
+            natives = [each.native for each in state.variants if each.native is not None]
+            self._call_by(chain(natives, types.MethodType(Compiled.__call__, self)))
+        if self._state is not state:  # cleared meanwhile
+            self._call_by(None)
+
+    def _call_by(self, builtin: Any) -> None:
+        """Become of a class whose ``__call__`` is a builtin, or of the usual one again."""
+        kind: Any = type(self)
+        if isinstance(kind.__call__, types.BuiltinFunctionType):
+            kind = kind.__base__
+        if kind.__call__ is not Compiled.__call__:  # a subclass with calls of its own
+            return
+        if builtin is not None:
+            members = {"__slots__": (), "__module__": kind.__module__, "__doc__": kind.__doc__}
+            kind = type(kind)(kind.__name__, (kind,), {**members, "__call__": builtin})
+        self.__class__ = kind
 
     def _failed(
         self,

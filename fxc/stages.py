@@ -41,7 +41,10 @@ Backend = Callable[[Graph, BackendIndex, tuple[Type, ...]], Callable[..., Sequen
 
 @frozen
 class Compilation:
-    """All stages of one captured call; ``run(*inputs)`` gives the leaves of the result."""
+    """All stages of one captured call; ``run(*inputs)`` gives the leaves of the result.
+
+    ``relations`` of symbols, which ``run`` checks, are what lowering relies on.
+    """
 
     captured: Graph
     functional: Graph
@@ -49,6 +52,7 @@ class Compilation:
     assembled: Assembled | None
     fallbacks: tuple[str, ...]
     run: Callable[..., list[Any]]
+    relations: tuple[Guard, ...] = ()
 
 
 def llvm_index() -> BackendIndex:
@@ -204,6 +208,7 @@ def _native(captured: Captured, functional: Graph) -> Compilation:
         made.assembled,
         made.assembled.fallbacks,
         run,
+        made.guards,
     )
 
 

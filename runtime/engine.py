@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     import llvmlite.binding as llvm
 
 METH_FASTCALL = 0x80
+METH_KEYWORDS = 0x2
 
 
 class _MethodDef(ctypes.Structure):
@@ -110,7 +111,8 @@ class Engine:
     """The machine code of one module; it lives as long as this object or a function of it, and so
     does what is ``kept``: what the ``table`` points to.
 
-    Raises ``RuntimeError`` for text that LLVM rejects.
+    With ``quick`` it is made in a fraction of the time, and is slower. Raises ``RuntimeError`` for
+    text that LLVM rejects.
     """
 
     def __init__(
@@ -121,27 +123,36 @@ class Engine:
         *,
         loops: str = "none",
         kept: Sequence[object] = (),
+        quick: bool = False,
     ) -> None:
         with _lock:
             llvm = _load_llvm()
-            machine = target_machine()
+            machine = target_machine(0 if quick else 2)
             module = llvm.parse_assembly(text)
             module.triple = machine.triple
             module.data_layout = str(machine.target_data)
-            _optimise(machine, module, loops)
+            if quick:
+                module.verify()
+            else:
+                _optimise(machine, module, loops)
             self.optimised = module
             _bind_library(llvm, module)
             self._engine = llvm.create_mcjit_compiler(module, machine)
             self._engine.finalize_object()
             self._kept = (self._engine, *kept)
-            self.functions = tuple(self._function(name, table) for name in entries)
+            self.functions = tuple(self.function(name, table) for name in entries)
 
-    def _function(self, name: str, table: bytes) -> Any:
+    def address(self, name: str) -> int:
+        """Where the code of the entry ``name`` is."""
+        return int(self._engine.get_function_address(name))
+
+    def function(self, name: str, table: bytes, *keeps: Any, keywords: bool = False) -> Any:
         """A builtin that calls the entry ``name``; its ``self`` begins with ``table``.
 
         CPython reads the PyMethodDef until the builtin is gone and its ``self`` is released last,
         so the PyMethodDef (and its name) lie behind the table in the very same bytes object. The
-        code itself is kept by the builtin's ``__module__``, which may be any object.
+        code itself is kept by the builtin's ``__module__``, which may be any object, and so is what
+        the table points to (``keeps``).
         """
         label = name.encode() + b"\0"
         room = bytes(ctypes.sizeof(_MethodDef))
@@ -149,12 +160,12 @@ class Engine:
         start = id(owner) + bytes.__basicsize__ - 1 + len(table)
         method = _MethodDef.from_address(start)
         method.name = start + len(room)
-        method.function = self._engine.get_function_address(name)
-        method.flags = METH_FASTCALL
+        method.function = self.address(name)
+        method.flags = METH_FASTCALL | (METH_KEYWORDS if keywords else 0)
         make = ctypes.pythonapi.PyCFunction_NewEx
         make.restype = ctypes.py_object
         make.argtypes = (ctypes.c_void_p, ctypes.py_object, ctypes.py_object)
-        return make(start, owner, self._kept)
+        return make(start, owner, (*self._kept, *keeps))
 
     def assembly(self) -> str:
         """The machine code as text."""

@@ -83,6 +83,11 @@ class GuardProgram:
         self.inputs = tuple(inputs)
         self.objects = tuple(objects)
 
+    @property
+    def namespace(self) -> dict[str, Any]:
+        """What the steps mention, by name."""
+        return {**_NAMESPACE, **self.constants}
+
     @cached_property
     def source(self) -> str:
         """The Python source of ``check``."""
@@ -161,7 +166,7 @@ class GuardProgram:
 
         None stands for what cannot be fetched, or does not come from the arguments.
         """
-        namespace = {**_NAMESPACE, **self.constants, "args": args, "kwargs": kwargs}
+        namespace = {**self.namespace, "args": args, "kwargs": kwargs}
         for step in self.steps:
             if isinstance(step, Fetch):
                 with suppress(Exception):  # marks have no shape to unpack
@@ -170,7 +175,7 @@ class GuardProgram:
 
     def changed(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Iterator[str]:
         """The labels of constants that are others for these arguments."""
-        namespace = {**_NAMESPACE, **self.constants, "args": args, "kwargs": kwargs}
+        namespace = {**self.namespace, "args": args, "kwargs": kwargs}
         for step in self.steps:
             with suppress(Exception):  # other parts may be of another kind
                 if isinstance(step, Fetch):
@@ -192,8 +197,7 @@ class GuardProgram:
         self, source: str, name: str, more: Mapping[str, Any] = MappingProxyType({})
     ) -> Callable[..., Any]:
         namespace = {
-            **_NAMESPACE,
-            **self.constants,
+            **self.namespace,
             **more,
             "missing": self._missing,
             "failed": self._failed,

@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import ctypes
+from functools import cache
+from typing import Any
 
 import numpy as np
 
 _HEADER = object.__basicsize__  # of every object
+OBJECT_TYPE = _HEADER - 8
 ARRAY_DATA = _HEADER  # a pointer to the first element; the start of PyArrayObject is NumPy's ABI
+ARRAY_NDIM = _HEADER + 8
 ARRAY_DIMS = _HEADER + 16
 ARRAY_STRIDES = _HEADER + 24
+ARRAY_DTYPE = _HEADER + 40
+ARRAY_FLAGS = _HEADER + 48
+SCALAR_VALUE = _HEADER  # of NumPy's scalars, and of Python's complex numbers
 BYTES_DATA = bytes.__basicsize__ - 1  # the first byte itself
 
 _pointer_at = ctypes.c_void_p.from_address
@@ -18,3 +25,27 @@ _pointer_at = ctypes.c_void_p.from_address
 def address_of(array: np.ndarray) -> int:
     """Where the array's first element is. ``array.ctypes.data`` says the same ten times slower."""
     return _pointer_at(id(array) + ARRAY_DATA).value or 0
+
+
+@cache
+def objects_are_as_known() -> bool:
+    """Whether objects of this Python and this NumPy are what the offsets above say."""
+    array = np.empty((2, 3), np.float32).T
+    fields: dict[Any, dict[int, int]] = {
+        ctypes.c_int: {ARRAY_NDIM: 2, ARRAY_FLAGS: array.flags.num},
+        ctypes.c_void_p: {OBJECT_TYPE: id(np.ndarray), ARRAY_DTYPE: id(array.dtype)},
+    }
+    numbers = [complex(1.5, 2.5), *(np.ones((), kind)[()] for kind in "?bhilqBHILQfdFD")]
+    return (
+        object.__basicsize__ == 16
+        and all(
+            kind.from_address(id(array) + offset).value == value
+            for kind, values in fields.items()
+            for offset, value in values.items()
+        )
+        and all(
+            ctypes.string_at(id(number) + SCALAR_VALUE, np.asarray(number).nbytes)
+            == np.asarray(number).tobytes()
+            for number in numbers
+        )
+    )

@@ -1,0 +1,85 @@
+"""Native functions for whole calls, and chains of them. See Note [Native calls]."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from fxc.capture.guards import Fetch
+from fxc.ir.objects import objects_are_as_known
+from fxc.ir.records import frozen
+from fxc.lowering.native_call import ENTRY, Finish, Steps, emit_call
+from fxc.lowering.native_guards import Untranslated
+from fxc.runtime.engine import Engine
+
+from .assemble import NEW_ARRAY, Assembled, numpy_function, pointers
+
+if TYPE_CHECKING:
+    from fxc.capture.capture import Captured
+
+    from .stages import Compilation
+
+
+@frozen
+class NativeCall:
+    """The machine code of one compilation's calls, and how many it has served."""
+
+    text: str
+    engine: Engine
+    assembled: Assembled
+    objects: tuple[Any, ...]
+    counter: ctypes.c_int64
+
+    @property
+    def calls(self) -> int:
+        return self.counter.value
+
+    def builtin(self, otherwise: Any) -> Any:
+        """A builtin that runs a call, or calls ``otherwise`` in the same way."""
+        module, engine = self.assembled.module, self.assembled.engine
+        code, own = 0, 0
+        for segment, function in zip(module.segments, engine.functions, strict=True):
+            code, own = engine.address(segment.entry), id(function.__self__)
+        table = pointers(
+            code,
+            own,
+            numpy_function(NEW_ARRAY),
+            ctypes.addressof(self.counter),
+            id(otherwise),
+            *map(id, self.objects),
+        )
+        keeps = (engine.functions, self.counter, otherwise, self.objects)
+        return self.engine.function(ENTRY, table, *keeps, keywords=True)
+
+
+def native_call(captured: Captured, made: Compilation) -> NativeCall:
+    """The native function for calls of one compilation.
+
+    Raises ``Untranslated``.
+    """
+    if made.assembled is None or not objects_are_as_known():
+        raise Untranslated("no native code")
+    program, epilogue = captured.guards, captured.epilogue
+    steps = tuple(
+        (step.var, step.expression) if isinstance(step, Fetch) else ("", step.condition)
+        for step in program.steps
+    )
+    finish = None
+    if epilogue is not None:
+        finish = Finish(epilogue.source, epilogue.finish, program.objects)
+    emitted = emit_call(
+        made.decomposed,
+        made.assembled.module,
+        Steps(steps, program.namespace, program.inputs, made.relations),
+        finish,
+    )
+    engine = Engine(emitted.text, b"", (), quick=True)
+    return NativeCall(emitted.text, engine, made.assembled, emitted.objects, ctypes.c_int64())
+
+
+def chain(calls: Sequence[NativeCall], last: Any) -> Any:
+    """A builtin that is each of the calls in turn, and in the end ``last``."""
+    for each in reversed(calls):
+        last = each.builtin(last)
+    return last

@@ -1,0 +1,636 @@
+"""Calls that native code takes whole: what they give, and when they leave it to Python."""
+
+from __future__ import annotations
+
+import copy
+import functools
+import gc
+import inspect
+import logging
+import math
+import pickle
+import signal
+import sys
+import threading
+import weakref
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+import numpy as np
+import pytest
+
+import fxc
+import fxc.compiled
+import fxc.native_calls
+
+Call = tuple[Any, ...]
+
+
+@pytest.fixture(autouse=True)
+def soon(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Native calls are made after the second call, not after thousands."""
+    monkeypatch.setattr(fxc.compiled, "OFTEN", 1)
+
+
+def is_native(program: Any) -> bool:
+    """Whether native code has taken a call of each variant."""
+    variants = program._state.variants
+    return bool(variants) and all(v.native is not None and v.native.calls for v in variants)
+
+
+def seen(x: Any) -> Any:
+    """What shows of a result, or of an argument."""
+    if isinstance(x, tuple | list):
+        return type(x), [seen(item) for item in x]
+    if isinstance(x, dict):
+        return [(key, seen(item)) for key, item in x.items()]
+    if isinstance(x, np.ndarray):
+        return type(x), x.dtype.str, x.shape, x.strides, x.tobytes("A"), x.flags.num & 0x507
+    if isinstance(x, np.generic):
+        return type(x), x.tobytes()
+    return type(x), repr(x)
+
+
+def outcome(function: Callable[..., Any], args: Call, kwargs: dict[str, Any]) -> Any:
+    """What comes out of a call, of its arguments too, and which of them it gives back.
+
+    An only argument may be a function that makes them all.
+    """
+    args = args[0]() if callable(args[0]) else copy.deepcopy(args)
+    try:
+        result = function(*args, **kwargs)
+    except Exception as error:
+        return type(error), str(error), seen(args)
+    parts = result if isinstance(result, tuple) else (result,)
+    same = [[part is given for given in args] for part in parts if isinstance(part, np.ndarray)]
+    return seen(result), seen(args), same
+
+
+def agrees(program: Any, *args: Any, **kwargs: Any) -> None:
+    """The compiled function does what the plain one does."""
+    expected = outcome(program.__wrapped__, args, kwargs)
+    assert outcome(program, args, kwargs) == expected
+
+
+def become_native(
+    function: Callable[..., Any], *args: Any, fullgraph: bool = True, **kwargs: Any
+) -> Any:
+    """Compiled, and called until native code takes the calls."""
+    program = fxc.compile(function, fullgraph=fullgraph)
+    for number in range(4):
+        agrees(program, *args, **kwargs)
+        assert program.cache_info().native_calls == number + 1
+    assert program.cache_info().eager_calls == 0
+    assert is_native(program)
+    return program
+
+
+def a(*shape: int, dtype: Any = np.float64, order: Any = "C") -> np.ndarray:
+    return np.asarray(np.arange(math.prod(shape)).reshape(shape) + 1, dtype=dtype, order=order)
+
+
+# ------------------------------------------------------------------ what calls give
+
+
+def bisection(x):
+    lo, hi = 0.0, 2.0
+    for _ in range(30):
+        mid = 0.5 * (lo + hi)
+        if mid * mid > x:
+            hi = mid
+        else:
+            lo = mid
+    return lo
+
+
+def collatz(n):
+    steps = 0
+    while n != 1:
+        n = n // 2 if n % 2 == 0 else 3 * n + 1
+        steps += 1
+    return steps
+
+
+def add_one(x):
+    return x + 1
+
+
+def add_into(x, y):
+    x += 2 * y
+
+
+def sum_and_more(x):
+    return x.sum(), None, (x, x * 2), 3
+
+
+def write_and_give(x, y):
+    x[1:] = y[:-1]
+    return x
+
+
+def count_positive(x):
+    n = 0
+    for v in x:
+        if v > 0:
+            n += 1
+    return n
+
+
+def elements(x, n):
+    for i in range(n):
+        x[i] = x[i] * n
+    return n, x.size + n, x
+
+
+def many_temporaries(x):
+    return np.sort(x * 2)[::-1] + x.cumsum()
+
+
+def outer(x, y):
+    return x[:, None] * y + 1
+
+
+def with_options(x, *, scale, shift=2.0):
+    return x * scale + shift
+
+
+def root(x, y):
+    return math.sqrt(x) + y
+
+
+def lists(x):
+    return [x + 1, {"a": x * 2}]
+
+
+CALLS: list[tuple[Callable[..., Any], Call]] = [
+    (bisection, (1.5,)),
+    (bisection, (np.float64(1.5),)),
+    (bisection, (np.float32(1.5),)),
+    (collatz, (27,)),
+    (add_one, (2.5,)),
+    (add_one, (7,)),
+    *((add_one, (kind(3),)) for kind in (np.int8, np.uint8, np.int64, np.uint64, np.int16)),
+    (add_one, (np.bool_(True),)),
+    (add_one, (True,)),
+    (add_one, (1.5 - 2j,)),
+    (add_one, (np.complex64(1 - 2j),)),
+    (add_one, (np.complex128(1 - 2j),)),
+    *((add_one, (a(3, 4, dtype=kind),)) for kind in "?bhilBHILfdFD"),
+    (add_one, (a(3, 4, order="F"),)),
+    (add_one, (a(6, 4)[::2, ::-1],)),
+    (add_one, (a(0, 3),)),
+    (add_one, (np.array(2.0),)),
+    (add_one, (a(2, 3, 4).transpose(2, 1, 0),)),
+    (add_into, (a(5), a(5))),
+    (add_into, (a(3, 4, order="F"), a(4))),
+    (sum_and_more, (a(4),)),
+    (write_and_give, (a(5), -a(5))),
+    (count_positive, (a(9) - 4,)),
+    (elements, (a(5), 3)),
+    (many_temporaries, (a(3000),)),
+    (outer, (a(3), a(4))),
+    (root, (2.0, a(3))),
+    (lists, (a(3),)),
+]
+
+
+@pytest.mark.parametrize(("function", "args"), CALLS, ids=lambda x: getattr(x, "__name__", ""))
+def test_native_calls_do_what_numpy_does(function: Callable[..., Any], args: Call) -> None:
+    become_native(function, *args)
+
+
+def test_keywords() -> None:
+    program = become_native(with_options, a(3), scale=2.0)
+    other = become_native(with_options, a(3), shift=1.0, scale=2.0)
+    for each in (program, other):
+        agrees(each, a(3), scale=2.0)
+        agrees(each, a(3), scale=3.0, shift=1.0)
+        agrees(each, a(3), shift=1.0, scale=3.0)
+        agrees(each, a(3), 2.0)
+        agrees(each, a(3), wrong=1)
+
+
+def test_sizes_that_are_symbols() -> None:
+    program = fxc.compile(add_into, fullgraph=True, dynamic=True)
+    for n in range(2, 9):
+        agrees(program, a(n), a(n))
+        agrees(program, a(3, n), a(n))
+    agrees(program, a(5), a(4))
+    assert is_native(program)
+    assert program.cache_info().variants == 2
+    table = fxc.compile(lambda x, n: np.zeros((n, 2 * n + 1)) + x.sum(), fullgraph=True)
+    for n in range(2, 9):
+        agrees(table, a(3), n)
+    assert is_native(table)
+
+
+def test_results_are_the_objects_that_they_are() -> None:
+    program = become_native(lambda x, n: (x, n), a(3), 10**9)
+    x, n = a(3), int("1000000000")
+    found = program(x, n)
+    assert found[0] is x
+    assert found[1] is n
+    fresh = become_native(add_one, a(3))
+    first, second = fresh(x), fresh(x)
+    assert first is not second
+    assert not np.shares_memory(first, second)
+    assert first.flags.owndata
+    assert first.base is None
+
+
+# ------------------------------------------------------------------ when calls are another's
+
+FACTOR = 2.0
+
+
+def scaled(x):
+    return abs(x * FACTOR)
+
+
+class Model:
+    def __init__(self) -> None:
+        self.gain = 2.0
+        self.seen: list[Any] = []
+
+    @fxc.compile
+    def apply(self, x):
+        return x * self.gain
+
+    @fxc.compile
+    def keep(self, x):
+        self.seen.append(x * 2)
+        return x.sum()
+
+
+def test_a_global_that_changes(monkeypatch: pytest.MonkeyPatch) -> None:
+    program = become_native(scaled, a(3) - 2)
+    monkeypatch.setitem(globals(), "FACTOR", 3.0)
+    agrees(program, a(3) - 2)
+    monkeypatch.setitem(globals(), "abs", lambda x: x + 100)
+    agrees(program, a(3) - 2)
+    monkeypatch.delitem(globals(), "abs")
+    monkeypatch.delitem(globals(), "FACTOR")
+    agrees(program, a(3) - 2)
+
+
+def test_a_function_of_a_module_that_changes(monkeypatch: pytest.MonkeyPatch) -> None:
+    import colorsys
+
+    monkeypatch.setattr(colorsys, "gain", lambda x: x * 2, raising=False)
+    program = become_native(lambda x: colorsys.gain(x), a(3))  # type: ignore[attr-defined]
+    monkeypatch.setattr(colorsys, "gain", lambda x: x * 3)
+    agrees(program, a(3))
+    monkeypatch.delattr(colorsys, "gain")
+    agrees(program, a(3))
+
+
+def test_a_closure_and_code_that_change() -> None:
+    gain = 2.0
+
+    def helper(x):
+        return x * gain
+
+    program = become_native(lambda x: helper(x) + 1, a(3))
+    gain = 5.0
+    agrees(program, a(3))
+    helper.__code__ = (lambda x: x - gain).__code__
+    agrees(program, a(3))
+
+
+def test_methods_and_attributes() -> None:
+    model = Model()
+    for gain in (2.0, 2.0, 2.0, 2.0, 3.0, 3.0, 4):
+        model.gain = gain
+        assert model.apply(a(3)).tolist() == (a(3) * gain).tolist()
+    model.seen = []
+    for number in range(6):
+        assert model.keep(a(3)) == 6
+        assert len(model.seen) == number + 1
+    assert Model.keep._state.variants[0].native.calls  # type: ignore[attr-defined]
+    assert [x.tolist() for x in model.seen] == [[2, 4, 6]] * 6
+
+
+OTHERS: dict[str, Callable[[], Call]] = {
+    "dtype": lambda: (a(3), a(3, dtype=np.float32)),
+    "size": lambda: (a(3), a(4)),
+    "ndim": lambda: (a(3), a(3, 1)),
+    "strides of the written": lambda: (a(6)[::2], a(3)),
+    "strides of the read": lambda: (a(3), a(6)[::2]),
+    "no strides": lambda: (a(3), np.broadcast_to(np.array(1.0), (3,))),
+    "recarray": lambda: (a(3), a(3).view(np.recarray)),
+    "masked": lambda: (np.ma.masked_array(a(3)), a(3)),
+    "bytes swapped": lambda: (a(3), a(3).astype(">f8")),
+    "not aligned": lambda: (a(3), np.frombuffer(bytes(25), np.float64, offset=1, count=3)),
+    "read-only": lambda: (np.frombuffer(bytes(24)), a(3)),
+    "float": lambda: (a(3), 2.0),
+    "None": lambda: (a(3), None),
+    "list": lambda: (a(3), [1, 2, 3]),
+    "fewer": lambda: (a(3),),
+    "more": lambda: (a(3), a(3), a(3)),
+}
+
+
+@pytest.mark.parametrize("make", OTHERS.values(), ids=OTHERS.keys())
+@pytest.mark.filterwarnings("ignore::fxc.CaptureWarning")
+def test_arguments_of_another_kind(make: Callable[[], Call]) -> None:
+    program = become_native(add_into, a(3), a(3), fullgraph=False)
+    (variant,) = program._state.variants
+    calls = variant.all_calls
+    agrees(program, make)
+    assert variant.all_calls == calls
+
+
+def test_an_array_that_is_read_only() -> None:
+    program = become_native(add_into, a(3), a(3))
+    x = a(3)
+    x.flags.writeable = False
+    with pytest.raises(ValueError, match="read-only"):
+        program(x, a(3))
+    assert x.tolist() == a(3).tolist()
+
+
+def test_arrays_that_overlap() -> None:
+    program = become_native(write_and_give, a(5), a(5))
+
+    def lies(function: Callable[..., Any], first: slice, second: slice) -> list[float]:
+        memory = a(10)
+        function(memory[first], memory[second])
+        return list(memory)
+
+    for lie in [
+        (slice(0, 5), slice(1, 6)),
+        (slice(1, 6), slice(0, 5)),
+        (slice(0, 5), slice(5, 10)),
+    ]:
+        assert lies(program, *lie) == lies(write_and_give, *lie)
+    x = a(5)
+    assert program(x, x) is x
+    assert x.tolist() == [1, 1, 2, 3, 4]
+
+
+def test_a_dtype_that_is_another_object() -> None:
+    program = become_native(add_one, a(3))
+    x = a(3).view(pickle.loads(pickle.dumps(np.dtype(np.float64, metadata={"unit": "m"}))))
+    assert x.dtype is not a(3).dtype
+    assert program(x).tolist() == [2, 3, 4]
+
+
+@pytest.mark.filterwarnings("ignore::fxc.CaptureWarning")
+def test_ints_that_do_not_fit() -> None:
+    program = become_native(add_one, 7, fullgraph=False)
+    for value in (2**63 - 2, 2**63 - 1, 2**63, 2**64 + 7, -(2**63), -1, 0, True):
+        agrees(program, value)
+
+
+# ------------------------------------------------------------------ what goes wrong
+
+
+def test_what_raises_is_replayed() -> None:
+    def pick(x, i, y):
+        y += 1
+        return x[i] + y
+
+    program = become_native(pick, a(5), np.array([1, 2]), a(2))
+    native = program._state.variants[0].native.calls
+    for _ in range(2):
+        agrees(program, a(5), np.array([1, 7]), a(2))
+    assert program.cache_info().eager_calls == 2
+    assert program._state.variants[0].native.calls == native
+    agrees(program, a(5), np.array([-1, 4]), a(2))
+    assert program._state.variants[0].native.calls == native + 1
+
+
+def test_a_relation_that_lowering_takes() -> None:
+    @fxc.compile(dynamic=True)
+    def program(x, y):
+        return (x[: y.size] * y).sum() + x[-1]
+
+    for n in (5, 6, 7, 8):
+        for m in (2, 5, n):
+            agrees(program, a(n), a(m)[: min(n, m)])
+    assert is_native(program)
+
+
+def test_a_handler_of_a_signal_ends_a_native_call() -> None:
+    def climb(x, n):
+        for i in range(n):
+            x[i & 3] += 1
+        return x
+
+    program = become_native(climb, np.zeros(4), 5)
+    x = np.zeros(4)
+
+    def run() -> None:
+        program(x, 10**11)
+
+    def handle(_: int, frame: FrameType | None) -> None:
+        if frame is not None and frame.f_code is run.__code__ and x[0] > 0:
+            raise KeyboardInterrupt
+        signal.setitimer(signal.ITIMER_REAL, 0.005)
+
+    before = signal.signal(signal.SIGALRM, handle)
+    signal.setitimer(signal.ITIMER_REAL, 0.005)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            run()
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    assert x[0] > 1000
+    assert program.cache_info().native_calls == 4
+    assert program.cache_info().eager_calls == 0
+    agrees(program, x, 7)
+
+
+# ------------------------------------------------------------------ the public object
+
+
+@fxc.compile
+def module_level(x, y=2.0):
+    """Adds."""
+    return x + y
+
+
+def test_the_public_object_stays_what_it_is() -> None:
+    known = weakref.ref(module_level)
+    module_level.note = 1  # type: ignore[attr-defined]
+    for _ in range(4):
+        assert module_level(a(2)).tolist() == [3, 4]
+    assert is_native(module_level)
+    assert isinstance(module_level, fxc.Compiled)
+    assert known() is module_level
+    assert module_level.note == 1  # type: ignore[attr-defined]
+    assert module_level.__doc__ == "Adds."
+    assert str(inspect.signature(module_level)) == "(x, y=2.0)"
+    assert pickle.loads(pickle.dumps(module_level)) is module_level
+    assert copy.deepcopy(module_level) is copy.copy(module_level) is module_level
+    assert repr(module_level) == "<fxc.Compiled module_level>"
+    assert module_level.__call__(a(2)).tolist() == [3, 4]
+    assert fxc.Compiled.__call__(module_level, a(2)).tolist() == [3, 4]
+    assert callable(module_level)
+
+    @functools.wraps(module_level)
+    def wrapper(x):
+        return -module_level(x)
+
+    assert wrapper(a(2)).tolist() == [-3, -4]
+    assert module_level.cache_info().native_calls == 7
+    module_level.cache_clear()
+    assert type(module_level) is fxc.Compiled
+    assert module_level(a(2)).tolist() == [3, 4]
+    assert module_level.cache_info() == fxc.CacheInfo(1, 1, 0, {})
+
+
+def test_variants_make_a_chain() -> None:
+    program = fxc.compile(add_one, fullgraph=True)
+    given = [2.5, 7, a(3), np.float32(2), a(2, 2)]
+    for round_ in range(1, 7):
+        for each in given:
+            agrees(program, each)
+        assert program.cache_info().native_calls == round_ * len(given)
+    assert program.cache_info().variants == len(given)
+    assert is_native(program)
+
+
+def test_a_subclass_with_calls_of_its_own_keeps_them() -> None:
+    class Logged(fxc.Compiled[Any, Any]):
+        count = 0
+
+        def __call__(self, *args: Any, **kwargs: Any) -> Any:
+            self.count += 1
+            return super().__call__(*args, **kwargs)
+
+    program = Logged(add_one, fxc.compiled.Options())
+    for _ in range(5):
+        assert program(2.0) == 3.0
+    assert program.count == 5
+    assert type(program) is Logged
+
+
+def test_calls_become_native_when_there_are_many(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(fxc.compiled, "OFTEN", 10)
+    program = fxc.compile(add_one, fullgraph=True)
+    for _ in range(10):
+        assert type(program) is fxc.Compiled
+        program(2.0)
+    program(2.0)
+    assert type(program) is not fxc.Compiled
+    caplog.set_level(logging.DEBUG, "fxc")
+    ranked = fxc.compile(lambda x: np.argsort(x) + 1, fullgraph=True)
+    for _ in range(14):
+        assert ranked(a(3)).tolist() == [1, 2, 3]
+    assert type(ranked) is fxc.Compiled
+    assert [r.getMessage() for r in caplog.records] == [
+        "<lambda>: its calls stay Python: NumPy is called"
+    ]
+
+
+def test_a_python_with_other_objects_keeps_its_own_calls(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fxc.native_calls, "objects_are_as_known", lambda: False)
+    program = fxc.compile(add_one, fullgraph=True)
+    for _ in range(5):
+        assert program(2.0) == 3.0
+    assert type(program) is fxc.Compiled
+
+
+def test_a_bug_costs_speed_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fxc.native_calls, "emit_call", lambda *_: 1 / 0)
+    program = fxc.compile(add_one, fullgraph=True)
+    program(2.0)
+    with pytest.warns(fxc.CaptureWarning, match="ZeroDivisionError"):
+        assert program(2.0) == 3.0
+    assert program(2.0) == 3.0
+
+
+# ------------------------------------------------------------------ memory
+
+
+def kept(*objects: Any) -> Iterator[int]:
+    for each in objects:
+        yield sys.getrefcount(each)
+
+
+@pytest.mark.parametrize(
+    ("function", "args"),
+    [
+        (sum_and_more, (a(4),)),
+        (lists, (a(4),)),
+        (elements, (a(4), 3)),
+        (add_into, (a(4), a(4))),
+        (root, (2.0, a(3))),
+        (scaled, (a(3),)),
+        (collatz, (27,)),
+        (many_temporaries, (a(3000),)),
+        (add_one, (np.complex64(1j),)),
+    ],
+    ids=lambda x: getattr(x, "__name__", ""),
+)
+def test_references_are_given_back(function: Callable[..., Any], args: Call) -> None:
+    program = become_native(function, *args)
+    objects = (*args, np.float64, np.dtype(np.float64), None, np, math, FACTOR, program)
+    more = [x for v in program._state.variants for x in v.native.objects]
+    program(*args)
+    before = list(kept(*objects, *more))
+    for _ in range(200):
+        program(*args)
+    assert max(abs(x - y) for x, y in zip(before, kept(*objects, *more), strict=True)) < 50
+
+
+@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="reads Linux' /proc")
+def test_many_calls_take_no_memory() -> None:
+    programs = [
+        (become_native(f, *x), x) for f, x in [(sum_and_more, (a(99),)), (root, (2.0, 3.0))]
+    ]
+
+    def pages() -> int:
+        gc.collect()
+        return int(Path("/proc/self/statm").read_text().split()[1])
+
+    for program, args in programs:
+        before = pages()
+        for _ in range(100_000):
+            program(*args)
+        assert pages() - before < 100  # a byte a call would be 25
+
+
+def test_a_dropped_function_drops_its_native_calls() -> None:
+    program = become_native(lambda x: x + 1, a(3))
+    native = weakref.ref(program._state.variants[0].native.engine)
+    kind = weakref.ref(type(program))
+    call = program.__call__
+    del program
+    gc.collect()
+    assert call(a(3)).tolist() == [2, 3, 4]
+    del call
+    gc.collect()
+    assert native() is None
+    assert kind() is None
+
+
+def test_clearing_and_compiling_during_native_calls() -> None:
+    program = fxc.compile(add_one, fullgraph=True)
+    wrong: list[Any] = []
+    done = threading.Event()
+
+    def call(given: Any, expected: Any) -> None:
+        while not done.is_set():
+            result = program(given)
+            if seen(result) != seen(expected):
+                wrong.append(result)
+
+    given = [2.5, a(3), a(2, 2), np.float32(1)]
+    threads = [threading.Thread(target=call, args=(x, add_one(x))) for x in given]
+    for thread in threads:
+        thread.start()
+    for _ in range(3):
+        program.cache_clear()
+        gc.collect()
+        program(7)
+    done.set()
+    for thread in threads:
+        thread.join()
+    assert wrong == []
