@@ -81,6 +81,8 @@ class Branch(Statement):
                 raise StopIteration
             self._begun = True
             return self._test, *self._start
+        if len(self._arms) == 2 and self.wishes.grant(self, 1):
+            self._arms, self._ended = [], set()
         if len(self._arms) == 2:
             self._join()
             raise StopIteration
@@ -97,6 +99,11 @@ class Branch(Statement):
         region, _ = self._arms[-1]
         region.leave()
         self._arms[-1] = (region, self.of(env))
+
+    @property
+    def recording(self) -> Recording | None:
+        region = self._arms[-1][0] if self._arms else None
+        return region if region is not None and region.is_open else None
 
     def end_arm(self) -> None:
         """Note that this arm raises."""

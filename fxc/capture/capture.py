@@ -213,11 +213,18 @@ def _attempt(
 
 
 def _try_otherwise(session: Session, outside: Outside, error: CaptureError | None) -> None:
-    """Capture again without the innermost branch or loop that could be run by Python."""
+    """Capture again, with a list as one of the graph that a region has changed, or without the
+    innermost branch or loop that could be run by Python.
+    """
+    lists = session.door.lists.changed
     for statement in reversed(session.statements):
         wanted = statement.fallback - outside.static
+        if lists and not (wanted and wanted == statement.first_apart):
+            break
         if wanted:
-            raise Respecialise(wanted, error) from None
+            raise Respecialise(wanted, None if lists else error) from None
+    if lists:
+        raise Respecialise(lists) from None
 
 
 def _refuse_assignment(

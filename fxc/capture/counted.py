@@ -27,10 +27,13 @@ class Counted:
     iterator, whose items are gone afterwards.
     """
 
-    def __init__(self, count: Dim, item: Item, *, once: bool = False) -> None:
+    def __init__(
+        self, count: Dim, item: Item, *, once: bool = False, of: tuple[Any, ...] = ()
+    ) -> None:
         self.count = count
         self.item = item
         self.once = once
+        self.of = of  # the lists that are run over
         self._used = False
 
     def taken(self) -> Counted:
@@ -65,7 +68,9 @@ class Counted:
         start, stop, step = (None if x is None else dim_of(x, "a slice bound") for x in bounds)
         spec = normalize_slice(start, stop, step, self.count)
         return Counted(
-            slice_length(spec), lambda k: self.item(wrap_dim(spec.start) + k * wrap_dim(spec.step))
+            slice_length(spec),
+            lambda k: self.item(wrap_dim(spec.start) + k * wrap_dim(spec.step)),
+            of=self.of,
         )
 
 
@@ -75,15 +80,22 @@ class Bounded:
     """
 
     def __init__(
-        self, asked: tuple[Any, ...], low: Any, high: Any, item: Item | None = None
+        self,
+        asked: tuple[Any, ...],
+        low: Any,
+        high: Any,
+        item: Item | None = None,
+        of: tuple[Any, ...] = (),
     ) -> None:
         self._asked = asked
         self.low = low
         self.high = high
         self.item = item
+        self.of = of  # the lists that are run over
 
     def __iter__(self) -> Iterator[Any]:
-        return iter(range(*self._asked))
+        places = range(*self._asked)
+        return map(self.item, places) if self.item is not None and self.of else iter(places)
 
 
 def range_of(*args: Any) -> Any:
@@ -146,6 +158,8 @@ def counted(x: Any) -> Any:
     x = settled(x)
     if type(x) is Counted or type(x) is Bounded:
         return x
+    if isinstance(x, Traced) and (found := x._counted()) is not None:
+        return found
     if type(x) is range:
         return Counted(len(x), lambda k: x.start + k * x.step)
     if isinstance(x, TracedArray):
@@ -160,7 +174,7 @@ def enumerated(x: Any, start: Any = 0) -> Any:
     found = counted(x)
     if type(found) is not Counted:
         return enumerate(x, start)
-    return Counted(found.count, lambda k: (k + start, found.item(k)), once=True)
+    return Counted(found.count, lambda k: (k + start, found.item(k)), once=True, of=found.of)
 
 
 def zipped(*parts: Any, strict: bool = False) -> Any:
@@ -174,7 +188,8 @@ def zipped(*parts: Any, strict: bool = False) -> Any:
             return zip(*parts, strict=True)
         if part.count != count:
             count = minimum(count, part.count)
-    return Counted(count, lambda k: tuple(part.item(k) for part in found), once=True)
+    of = tuple(x for part in found for x in part.of)
+    return Counted(count, lambda k: tuple(part.item(k) for part in found), once=True, of=of)
 
 
 def pairs(x: Any) -> Any:
@@ -184,7 +199,9 @@ def pairs(x: Any) -> Any:
         return itertools.pairwise(x)
     if current().varies(found.count) or not guard(found.count, ">", 0):
         return itertools.pairwise(x)
-    return Counted(found.count - 1, lambda k: (found.item(k), found.item(k + 1)), once=True)
+    return Counted(
+        found.count - 1, lambda k: (found.item(k), found.item(k + 1)), once=True, of=found.of
+    )
 
 
 def backwards(x: Any) -> Any:
@@ -193,4 +210,4 @@ def backwards(x: Any) -> Any:
     if type(found) is not Counted or isinstance(x, TracedArray):
         return reversed(x)
     last = found.count - 1
-    return Counted(found.count, lambda k: found.item(wrap_dim(last) - k), once=True)
+    return Counted(found.count, lambda k: found.item(wrap_dim(last) - k), once=True, of=found.of)

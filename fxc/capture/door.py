@@ -29,7 +29,7 @@ from .branches import Branch, raises
 from .containers import settle_all
 from .control import CONTROL
 from .creation import CREATION
-from .folds import fold, listed
+from .folds import filtered, fold, listed
 from .for_loops import ForLoop
 from .nodes import DOOR
 from .numpy_source import SOURCES, run_source
@@ -51,6 +51,7 @@ from .staging import codes_in, stage
 from .stores import Names, Stores
 from .structured import UNBOUND
 from .traced_int import known_ints
+from .traced_lists import array_of_list, as_numpy, plain_list
 from .traced_scalar import numpy_scalar
 from .ufunc_methods import array_ufunc
 from .while_loops import WhileLoop
@@ -80,6 +81,7 @@ class Scope:
         self.iterable = door.iterable
         self.made = door.made
         self.fold = functools.partial(fold, door)
+        self.filtered = functools.partial(filtered, door)
         self.listed = listed
         self.changing = door.changing
         self.context = door.context
@@ -92,6 +94,7 @@ class Scope:
         self.caught = door.caught
         self.raising = door.raising
         self.rebinding = door.rebinding
+        self.made_list = door.lists.made
         self.raises = functools.partial(raises, door)
         self.importing = door.importing
         self.patterns = Patterns(self)
@@ -191,11 +194,17 @@ class Door(Stores):
         return self._call_object(f, kind, args, kwargs)
 
     def _call_ufunc(self, f: np.ufunc, method: str, args: Any, kwargs: Any) -> Any:
+        args, kwargs = as_numpy(args, kwargs)
         if has_traced(args) or (kwargs and has_traced(kwargs)):
             return array_ufunc(f, method, args, kwargs)
         return self._eager(f if method == "__call__" else getattr(f, method), args, kwargs)
 
     def _call_numpy(self, f: Any, args: Any, kwargs: Any) -> Any:
+        if f is np.array or f is np.asarray:
+            found = array_of_list(args, kwargs)
+            if found is not None:
+                return found
+        args, kwargs = as_numpy(args, kwargs)
         if f in CREATION or has_traced(args) or (kwargs and has_traced(kwargs)):
             return array_function(f, args, kwargs)
         if f in purity.NUMPY_WITH_EFFECTS:
@@ -317,6 +326,7 @@ class Door(Stores):
                     self.check_text((args, kwargs))
                 if self._is_growing(f, owner, args):
                     return None
+                self.lists.note_change(owner)
                 if f.__name__ in purity.CONTAINER_WRITES and type(owner) not in purity.PURE_OWNERS:
                     self.check_change(owner)
                 return f(*self.runnables(args), **self.runnable_options(kwargs))
@@ -421,7 +431,7 @@ class Door(Stores):
 
     def runnables(self, args: tuple[Any, ...]) -> list[Any]:
         settle_all(args)
-        return [self.iterable(self.runnable(arg)) for arg in args]
+        return [self.iterable(self.runnable(plain_list(arg))) for arg in args]
 
     def runnable_options(self, kwargs: dict[str, Any]) -> dict[str, Any]:
         return {name: self.runnable(value) for name, value in kwargs.items()}

@@ -37,9 +37,10 @@ from .mixed import Mixed
 from .objects import is_made_by_object, is_namedtuple, is_python_class, slots_of, vars_of
 from .operands import Traced, TracedValue, constant, has_traced, settled, wrap
 from .outside import Outside
-from .rows import Rows, rows_in
+from .rows import ListArray, Rows, list_array_of, rows_in
 from .session import refuse
 from .traced_int import TracedInt
+from .traced_lists import TracedList
 
 
 @frozen
@@ -165,7 +166,10 @@ class EpilogueBuilder:
             python = f"{number}.item()" if x.whole is None else self._leaf(x.whole)
             return f"({number} if {self._leaf(x.flag)} else {python})"
         if isinstance(x, TracedValue):
-            return self._traced(x._object)
+            of_list = list_array_of(x)
+            return self._traced(x._object) if of_list is None else self._list_array(x, of_list)
+        if type(x) is TracedList:
+            return self._list(x)
         if isinstance(x, Traced):
             return self._leaf(x)
         if isinstance(x, Counted | Bounded):
@@ -187,6 +191,26 @@ class EpilogueBuilder:
         self._lines.append(f"{name} = {expression}")
         self._made[id(x)] = (name, x)
         return name
+
+    def _list(self, x: TracedList) -> str:
+        """The expression for a list of counted length, or one that Python knows."""
+        if x.items is not None:
+            return self._place(x.items)
+        if id(x) not in self._made:
+            kind, arrays = x.arrays()
+            name = f"c{len(self._made)}"
+            names = iter([self._leaf(wrap(array)) for array in arrays])
+            self._lines.append(f"{name} = {kind.listed(names)}")
+            self._made[id(x)] = (name, x)
+        return self._made[id(x)][0]
+
+    def _list_array(self, x: TracedValue, of_list: ListArray) -> str:
+        """The expression for the array of a list, which is one of floats if it is empty."""
+        if id(x) not in self._made:
+            name, array = f"c{len(self._made)}", self._leaf(wrap(of_list.array))
+            self._lines.append(f"{name} = {array} if len({array}) else empty(0)")
+            self._made[id(x)] = (name, x)
+        return self._made[id(x)][0]
 
     def _traced(self, value: Value) -> str:
         """The expression for a traced value: see Note [Conditional aliases]."""
@@ -334,6 +358,7 @@ _NAMESPACE: dict[str, Any] = {
     "OrderedDict": OrderedDict,
     "SimpleNamespace": SimpleNamespace,
     "defaultdict": defaultdict,
+    "empty": np.empty,
     "deque": deque,
     "new_tuple": tuple.__new__,
     "rebuild": rebuild,

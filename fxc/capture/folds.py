@@ -67,6 +67,29 @@ def fold(
     return door.call(function, made) if function in _OF_ARRAYS else made
 
 
+def filtered(
+    door: Any,
+    items: Any,
+    over: Callable[[Any], Any],
+    each: Callable[..., Any],
+    test: Callable[..., Any],
+    unpacks: bool,
+) -> Any:
+    """``[each(item) for item in items if test(item)]``; ``over(items)`` makes it in Python."""
+    found, static = counted(items), door.outside.static
+    if type(found) is not Counted:
+        return over(items)
+    label = f"comprehension {user_location()} by elements"
+    if label not in static:
+        try:
+            return over(items if type(items) is range else found)
+        except CaptureError:
+            raise Respecialise(frozenset((label,))) from None
+    value = (lambda item: each(*item)) if unpacks else each
+    holds = (lambda item: test(*item)) if unpacks else test
+    return door.staged(gathered)(found, value, holds)
+
+
 def fold_items(door: Any, function: Any, items: Any) -> Any:
     """``sum`` and its like of an array, or of what is counted."""
     return fold(door, function, items, list, _same, None, False)
@@ -161,6 +184,14 @@ def collected(items: Any, each: Any, test: Any) -> Any:
             made = room_for(value, items)
         made[place] = alike(made, value)
     return made
+
+
+def gathered(items: Any, each: Any, test: Any) -> Any:
+    found = []
+    for item in items:
+        if test(item):
+            found.append(each(item))
+    return found
 
 
 # Without an end on the way, which the iterations that Python runs cannot have.

@@ -16,7 +16,7 @@ from .loops import CapturedLoop, Round
 from .operands import operand, wrap
 from .python_numbers import logical_not
 from .rows import Kind, Rows
-from .session import refuse
+from .session import Respecialise, refuse
 from .sliding import Sliding
 from .structured import INT, Recording, array_of, flag_of, going_on
 from .traced_int import TracedInt, decide_in_loops, wrap_dim
@@ -43,10 +43,11 @@ class ForLoop(CapturedLoop):
     ) -> None:
         super().__init__(door, line, names, at_head, behind, stop, env)
         found = None if self.by_python else counted(iterable)
-        if type(found) is Counted and type(found.count) is int and found.count <= FEW:
+        whole = f"{self._label} as a whole" in self.door.outside.static
+        if type(found) is Counted and type(found.count) is int and found.count <= FEW * (not whole):
             found = None
         self._items: Any = iter(iterable) if found is None else None
-        self._over: Any = found
+        self.over: Any = found
         self._first = 0
         self._index: Any = None
         self._every = 1  # iterations that the body stands for: after so many all names are back
@@ -75,16 +76,32 @@ class ForLoop(CapturedLoop):
 
     @property
     def elapsed(self) -> Dim | None:
-        if type(self._over) is not Counted or self._every > 1:
+        if type(self.over) is not Counted or self._every > 1:
             return None
         return self._counter - self._first
 
     def _may_slide(self, found: Sliding) -> bool:
         return self._runs and self.elapsed is not None and not found.varies(self._index.name)
 
+    @property
+    def recording(self) -> Recording | None:
+        label = f"{self._label} as a whole"
+        if self._rounds and label in self.door.outside.static:
+            raise refuse("an append in the iterations of a loop that Python runs is not captured")
+        if self._rounds:  # which are recorded once
+            raise Respecialise(frozenset((label,)))
+        return super().recording
+
+    @property
+    def _most(self) -> Dim | None:
+        """The most iterations that there may be; None if that is not known."""
+        if type(self.over) is not Counted or self.session.varies(self.over.count):
+            return None
+        return self.over.count - self._first
+
     def _look(self) -> None:
         """Look whether there is another iteration."""
-        left = self._over.count - self._first
+        left = self.over.count - self._first
         if self.session.varies(left):
             found = decide_in_loops(left, ">", 0)
         else:
@@ -101,7 +118,7 @@ class ForLoop(CapturedLoop):
     def fallback(self) -> frozenset[str]:
         if self.first_apart:
             return self.first_apart
-        if type(self._over) is Counted and hint(self._over.count) <= _MOST_RUNS:
+        if type(self.over) is Counted and hint(self.over.count) <= _MOST_RUNS:
             return frozenset((self._label,))
         return frozenset()
 
@@ -109,13 +126,13 @@ class ForLoop(CapturedLoop):
         if self._items is not None:
             return self._next(), *self.state
         if self._peeling:
-            return self._over.item(self._first), *self.state
+            return self.over.item(self._first), *self.state
         if self._run:
             return self._item(), *self._spread.close(self._seen)
         region = Recording(self.session, loop=True)
         region.enter()
         (self._index,) = region.params([INT], ["i"])
-        if type(self._over) is Counted:
+        if type(self.over) is Counted:
             name, (low, high) = self._index.name, self._ends
             self.session.counters[name] = low, high
             middle = hint(low) + (hint(high) - hint(low)) // 2
@@ -128,23 +145,23 @@ class ForLoop(CapturedLoop):
     def _ends(self) -> tuple[Dim, Dim]:
         """The first number of the counter, and one past its last."""
         if self._every == 1:
-            return self._first, self._over.count
-        return 0, floordiv(self._over.count - self._first, self._every)
+            return self._first, self.over.count
+        return 0, floordiv(self.over.count - self._first, self._every)
 
     def _item(self) -> Any:
         """What the target becomes in this run of the body."""
-        if type(self._over) is Bounded:
-            if self._over.item is not None:
-                return self._over.item(wrap(self._index))
-            bounds = [operand(self._over.low), operand(self._over.high)]
+        if type(self.over) is Bounded:
+            if self.over.item is not None:
+                return self.over.item(wrap(self._index))
+            bounds = [operand(self.over.low), operand(self.over.high)]
             values = [each for each in bounds if isinstance(each, Value)]
             known = self.session.origins
             if all(value in known for value in values):  # Python may know the number, if need be
                 known[self._index] = frozenset[str]().union(*(known[value] for value in values))
             return wrap(self._index)
         if self._every == 1:
-            return self._over.item(TracedInt(self._counter))
-        return self._over.item(wrap_dim(self._counter * self._every + (self._first + self._run)))
+            return self.over.item(TracedInt(self._counter))
+        return self.over.item(wrap_dim(self._counter * self._every + (self._first + self._run)))
 
     def step(self, env: Mapping[str, Any]) -> None:
         """Take back the variables at the end of the body."""
@@ -170,6 +187,8 @@ class ForLoop(CapturedLoop):
         self._last = env
         self._forget(after)
         self._seen = self._start
+        if self.wishes.grant(self, self._most):
+            return
         if self._every == 1 and self._permuted(after):
             return
         if self._changed(after) or self._makes_room():
@@ -213,7 +232,7 @@ class ForLoop(CapturedLoop):
         region = self._region
         if name is None or region is None or self.session.region != region.number:
             return False
-        if self._every > 1 or self._stop is not None or type(self._over) is not Counted:
+        if self._every > 1 or self._stop is not None or type(self.over) is not Counted:
             return False
         kind = kind_of_item(region, x, anew=name in self._anew)
         if kind is None or name in self._appended:
@@ -238,7 +257,7 @@ class ForLoop(CapturedLoop):
                 "a loop that appends an array to a list and keeps it cannot be captured; append a "
                 "copy"
             )
-        count = self._over.count - self._first if new else 0
+        count = self.over.count - self._first if new else 0
         guard(count, "==", hint(count))
         for name, kind in new.items():
             self._rows[name] = room_for(self.session, kind, hint(count))
@@ -249,15 +268,15 @@ class ForLoop(CapturedLoop):
         every, _ = self._order(after)
         if every == 1 or not self._runs or self._stop is not None:
             return False
-        if not guard(self._over.count - self._first, ">=", every):
-            self._run_by_python(self._over.item(k) for k in self._indices(self._first))
+        if not guard(self.over.count - self._first, ">=", every):
+            self._run_by_python(self.over.item(k) for k in self._indices(self._first))
             return True
         self._every = every
         return True
 
     def _indices(self, first: Dim) -> Iterator[Any]:
         """The numbers of the last iterations, as many as there are in this call."""
-        number = self._over.count - first
+        number = self.over.count - first
         guard(number, "==", hint(number))
         return (wrap_dim(first + k) for k in range(hint(number)))
 
@@ -284,23 +303,23 @@ class ForLoop(CapturedLoop):
             options["stops"] = True
         params = [self._index, *(each for name in names for each in self._params[name])]
         low, high = self._bounds()
-        if type(self._over) is Counted:
+        if type(self.over) is Counted:
             assert region.guards is not None
             check_guards(region.guards, self._index.name, *self._ends, self.session.varies)
         body = region.finished(params, results)
         outputs = self.session.record("fori_loop", low, high, tuple(init), body=body, **options)
-        count = self._over.count - self._first if type(self._over) is Counted else None
+        count = self.over.count - self._first if type(self.over) is Counted else None
         self._finish(names, outputs, results[: len(outputs)], count)
         for name in self._appended:
             self._lists[name].extend(items_of(self._rows[name]))
         self._items = iter(())
         if self._every > 1:
             done = self._first + self._ends[1] * self._every
-            self._items = (self._over.item(k) for k in self._indices(done))
+            self._items = (self.over.item(k) for k in self._indices(done))
 
     def _bounds(self) -> tuple[Operand, Operand]:
-        if type(self._over) is Bounded:
-            return operand(self._over.low), operand(self._over.high)
+        if type(self.over) is Bounded:
+            return operand(self.over.low), operand(self.over.high)
         low, high = (
             Literal(dim) if isinstance(dim, int) else operand(TracedInt(dim)) for dim in self._ends
         )

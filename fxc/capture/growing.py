@@ -73,7 +73,9 @@ def lists_that_grow(
 
 
 def _is_holder(session: Session, x: Any) -> bool:
-    return not isinstance(x, FrameType) and not any(x is env for env in session.snapshots)
+    if isinstance(x, FrameType) or x is session.door.lists.known:
+        return False
+    return not any(x is env for env in session.snapshots)
 
 
 def kind_of_item(region: Recording, x: Any, *, anew: bool) -> Kind | None:

@@ -130,6 +130,10 @@ class CapturedLoop(Statement):
         return self._label in self.door.outside.static
 
     @property
+    def recording(self) -> Recording | None:
+        return self._region if self._region is not None and self._region.is_open else None
+
+    @property
     def wants_first(self) -> bool:
         """Whether the first iteration is to be run before the loop."""
         return f"{self._label} first" in self.door.outside.static

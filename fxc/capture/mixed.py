@@ -163,9 +163,22 @@ def number_of(x: Any) -> Any:
 
 def mixed_kinds(left: Any, right: Any) -> Kinds | None:
     """The types of the parts of what is one of two values; None for what cannot be mixed."""
-    if type(left) not in _MAY_BE_MIXED or type(right) not in _MAY_BE_MIXED:
+    kinds, others = scalar_kinds(left), scalar_kinds(right)
+    if kinds is None or others is None:
         return None
-    kinds = _kinds_of(left) | _kinds_of(right)
+    found = parts_for(kinds | others)
+    return found if found is not None and len(found) > 1 else None
+
+
+def scalar_kinds(x: Any) -> frozenset[ScalarType] | None:
+    """What a number may be; None for what is none, or cannot be mixed with others."""
+    return frozenset(_kinds_of(x)) if type(x) in _MAY_BE_MIXED else None
+
+
+def parts_for(kinds: frozenset[ScalarType]) -> Kinds | None:
+    """The types of the parts of a number that may be each of these; None if it cannot be."""
+    if len(kinds) == 1:
+        return tuple(kinds)
     if kinds == {_INT, _FLOAT}:
         return _FLOAT, _FLAG, _INT
     if len(kinds) != 2 or not all(kind.dtype in _DTYPES for kind in kinds):
@@ -186,6 +199,8 @@ def _kind(x: Any) -> ScalarType:
 
 def _kinds_of(x: Any) -> set[ScalarType]:
     """What a number may be."""
+    if type(x) is TracedInt:
+        return {_INT}
     if type(x) is not Mixed:
         return {_kind(x)}
     return {_kind(x.given), ScalarType(np.dtype(x.kind), weak=True)}

@@ -79,7 +79,12 @@ def is_fold(node: ast.Call) -> bool:
     if len(node.args) != 1 or node.keywords:
         return False
     (made,) = node.args
-    if not isinstance(made, ast.ListComp | ast.GeneratorExp) or len(made.generators) != 1:
+    return isinstance(made, ast.ListComp | ast.GeneratorExp) and is_single(made)
+
+
+def is_single(made: ast.ListComp | ast.GeneratorExp) -> bool:
+    """Whether a comprehension is over one iterable, without ``:=``."""
+    if len(made.generators) != 1:
         return False
     (generator,) = made.generators
     if generator.is_async or not names_in(generator.target):

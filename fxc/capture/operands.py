@@ -12,7 +12,7 @@ from fxc.ir.symbols import Dim, Symbol, SymExpr, SymFunc, guard
 from fxc.ir.types import DTYPE_NAMES, ArrayType, ScalarType
 from fxc.ops.metas.layout import is_c_ordered
 
-from .rows import Row, row_of, rows_in
+from .rows import ListArray, Row, row_of, rows_in
 from .session import current, refuse
 
 
@@ -40,6 +40,14 @@ class Traced:
         """What stands for this value where its number alone matters."""
         return self
 
+    def _is_filled(self) -> Any:
+        """Whether this is a list that has items; None for what is no list."""
+        return None
+
+    def _counted(self) -> Any:
+        """What a loop runs over if this is a list, see counted.py; None for what is none."""
+        return None
+
     def _stored_as(self, dtype: np.dtype) -> Any:
         """What stands for this value where it is stored into an array."""
         return self
@@ -51,15 +59,15 @@ class TracedValue(Traced):
     __slots__ = ("_later", "_value")
     _wrappers: ClassVar[dict[type, type[TracedValue]]] = {}
     _value: Value
-    _later: Row | None  # what is read when the Value is first asked for
+    _later: Row | ListArray | None  # what is read when the Value is first asked for
 
     def __init__(self, value: Value) -> None:
         self._value = value
         self._later = None
 
     @classmethod
-    def _later_read(cls, row: Row) -> TracedValue:
-        """An item of a list that a loop has filled."""
+    def _later_read(cls, row: Row | ListArray) -> TracedValue:
+        """An item of a list that a loop has filled, or the array of one."""
         made = cls.__new__(cls)
         made._later = row
         return made

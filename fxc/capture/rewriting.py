@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import copy
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from types import CodeType
 from typing import Any
 
@@ -21,6 +21,7 @@ from .nodes import (
     door_part,
     function_of,
     is_fold,
+    is_single,
     later,
     name_of,
     names_in,
@@ -49,6 +50,7 @@ class Rewriter(ast.NodeTransformer):
         self._owner = _class_of(code)
         self._count = 0
         self._handed: dict[ast.stmt, Handed] = {}
+        self._lists: set[ast.expr] = set()  # expressions whose values get names
 
     def function(self, node: FunctionNode) -> Any:
         """The outermost function, which is without decorators and defaults by now."""
@@ -141,6 +143,13 @@ class Rewriter(ast.NodeTransformer):
     visit_SetComp = visit_DictComp = _comprehension
 
     def visit_ListComp(self, node: ast.ListComp) -> Any:
+        if node.generators[0].ifs and is_single(node):
+            items, over, each, test, unpacks = self._of_items(node)
+            made = self._door("filtered", node, items, over, each, test, unpacks)
+            return self._made_list(node, made)
+        return self._listed(node)
+
+    def _listed(self, node: ast.ListComp) -> Any:
         self._comprehension(node)
         first = node.generators[0]
         first.iter = self._door("listed", first.iter, first.iter)
@@ -202,32 +211,47 @@ class Rewriter(ast.NodeTransformer):
 
     def _fold(self, node: ast.Call) -> Any:
         """A call of a function with one comprehension: it may be a loop of the graph."""
-        (made,) = node.args
-        (generator,) = made.generators  # type: ignore[attr-defined]
+        value, made = self.visit(node.func), node.args[0]
+        items, over, *rest = self._of_items(made)
+        if isinstance(made, ast.ListComp) and made.generators[0].ifs:
+            name = "__fxc_items__"
+            listed = self._door("filtered", made, name_of(name), over, *rest)
+            over = function_of((name,), listed)
+        return self._door("fold", node, value, items, over, *rest)
+
+    def _of_items(self, node: Any) -> Iterator[Any]:
+        """The parts of a comprehension over one iterable: what it runs over, the comprehension as a
+        function of that, item and condition as functions of the target, and whether that is a
+        tuple.
+        """
+        (generator,) = node.generators
         names = names_in(generator.target)
-        value = self.visit(node.func)
-        items = self._door("iterable", generator.iter, self.visit(generator.iter))
-        each = self.visit(function_of(names, copy.deepcopy(made.elt)))  # type: ignore[attr-defined]
+        yield self._door("iterable", generator.iter, self.visit(generator.iter))
+        each = self.visit(function_of(names, copy.deepcopy(node.elt)))
         test: ast.expr = at(node, ast.Constant(None))
         if generator.ifs:
             tests = [copy.deepcopy(test) for test in generator.ifs]
             holds = tests[0] if len(tests) == 1 else placed(node, ast.BoolOp(ast.And(), tests))
             test = self.visit(function_of(names, holds))
         generator.iter = at(generator.iter, ast.Name("__fxc_items__", ast.Load()))
-        over = self.visit(function_of(("__fxc_items__",), made))
-        unpacks = at(node, ast.Constant(isinstance(generator.target, ast.Tuple)))
-        return self._door("fold", node, value, items, over, each, test, unpacks)
+        made = self._listed(node) if isinstance(node, ast.ListComp) else self.visit(node)
+        yield function_of(("__fxc_items__",), made)
+        yield each
+        yield test
+        yield at(node, ast.Constant(isinstance(generator.target, ast.Tuple)))
 
     def visit_Call(self, node: ast.Call) -> Any:
         if is_fold(node):
             return self._fold(node)
+        name = node.func.id if isinstance(node.func, ast.Name) else ""
+        is_new_list = name == "list" and not node.args and self._place_of(name) == "outer"
         if isinstance(node.func, ast.Name) and node.func.id == "super" and not node.args:
             first = given(self._code)[0] if given(self._code) else "self"
             node.args = [at(node, ast.Name(name, ast.Load())) for name in ("__class__", first)]
         self.generic_visit(node)
         call = self._door("call", node, node.func, *node.args)
         call.keywords = node.keywords
-        return call
+        return self._made_list(node, call) if is_new_list else call
 
     def visit_Compare(self, node: ast.Compare) -> Any:
         """What ``a is b`` gives depends on the objects of a call: the door guards it."""
@@ -275,9 +299,41 @@ class Rewriter(ast.NodeTransformer):
 
     def visit_BinOp(self, node: ast.BinOp) -> Any:
         self.generic_visit(node)
+        if self._repeats_list(node):
+            return self._made_list(node, node)
         if isinstance(node.op, ast.Mod) and isinstance(node.left, ast.Constant | ast.JoinedStr):
             node.right = self._door("shown", node.right, node.right)
         return node
+
+    def visit_Assign(self, node: ast.Assign) -> Any:
+        made = [*zip(node.targets, [node.value] * len(node.targets), strict=True)]
+        if isinstance(node.value, ast.Tuple) and all(
+            isinstance(target, ast.Tuple) and len(target.elts) == len(node.value.elts)
+            for target in node.targets
+        ):
+            made = [
+                pair
+                for target in node.targets
+                for pair in zip(target.elts, node.value.elts, strict=True)  # type: ignore[attr-defined]
+            ]
+        self._lists.update(value for target, value in made if isinstance(target, ast.Name))
+        return self.generic_visit(node)
+
+    def visit_List(self, node: ast.List) -> Any:
+        self.generic_visit(node)
+        return self._made_list(node, node)
+
+    def _repeats_list(self, node: ast.BinOp) -> bool:
+        """Whether an expression is ``[0] * n``."""
+        sides = node.left, node.right
+        return isinstance(node.op, ast.Mult) and any(isinstance(x, ast.List) for x in sides)
+
+    def _made_list(self, node: ast.expr, made: Any) -> Any:
+        """A list that gets a name of its own: it may be one of the graph."""
+        if node not in self._lists:
+            return made
+        place = f"{self._code.co_filename}:{node.lineno}:{node.col_offset}"
+        return self._door("made_list", node, made, self._text(node, place))
 
     def visit_AugAssign(self, node: ast.AugAssign) -> Any:
         """Sets take in what a set from outside holds without asking it; lists and sets change."""
@@ -461,6 +517,7 @@ class Rewriter(ast.NodeTransformer):
         node.annotation = self._text(node.annotation, None)
         node.target = self.visit(node.target)
         if node.value is not None:
+            self._lists.add(node.value)
             node.value = self.visit(node.value)
         node.simple = int(isinstance(node.target, ast.Name))
         return node

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from fxc.ir.graph import Value
+from fxc.ir.graph import Operand, Value
 from fxc.ir.records import frozen
 from fxc.ir.types import ArrayType, ScalarType
 
@@ -48,10 +48,31 @@ class Row:
         return found
 
 
+@frozen(eq=False)
+class ListArray:
+    """The array of a list, which is one of floats if the list is empty: where that makes a
+    difference, the call goes back to Python.
+    """
+
+    array: Value
+    filled: Operand
+
+    def read(self) -> Value:
+        """The array, which has elements from here on."""
+        current().record("try_demand", self.filled)
+        return self.array
+
+
 def row_of(x: Any) -> Row | None:
     """The row that a traced value is, if it has not been read yet as an array of its own."""
-    row: Row | None = x._later if hasattr(type(x), "_later") else None
-    return row
+    row = x._later if hasattr(type(x), "_later") else None
+    return row if type(row) is Row else None
+
+
+def list_array_of(x: Any) -> ListArray | None:
+    """The array of a list that a traced array is, if that it has elements has not been asked."""
+    found = x._later if hasattr(type(x), "_later") else None
+    return found if type(found) is ListArray else None
 
 
 def rows_in(items: Sequence[Any]) -> Rows | None:

@@ -185,6 +185,14 @@ class Session:
         self._open.discard(self._regions.pop().number)
         self.region = self._regions[-1].number if self._regions else 0
 
+    def is_open(self, region: int) -> bool:
+        """Whether a region is being recorded."""
+        return region in self._open
+
+    def in_loop(self, home: int) -> bool:
+        """Whether a loop is being recorded that has begun inside of that region."""
+        return any(each.kind != "arm" for each in self._regions if each.number > home)
+
     def varies(self, dim: Dim) -> bool:
         """Whether a dim differs between the iterations of a loop that is being captured."""
         return not self.counters.keys().isdisjoint(symbols_of(dim))

@@ -19,8 +19,10 @@ from .mixed import Mixed, number_of
 from .objects import MISSING
 from .operands import Traced, operand, record, settled
 from .python_numbers import extremum, scalar_of, to_bool, to_float, to_int
+from .rows import list_array_of
 from .session import refuse
 from .traced_int import TracedInt, largest, smallest
+from .traced_lists import TracedList, plain_list
 from .traced_scalar import TracedScalar
 
 if TYPE_CHECKING:
@@ -28,9 +30,11 @@ if TYPE_CHECKING:
 
 
 def _len(door: Door, x: Any) -> Any:
+    if list_array_of(x) is not None:
+        return x.size
     if is_array(x) and x.ndim:
         return x.shape[0]
-    if isinstance(x, External):
+    if isinstance(x, External) or type(x) is TracedList:
         return x.length()
     return len(door.indexed(x))
 
@@ -92,6 +96,8 @@ def _of_items(function: Any) -> Any:
 
 def _is_counted(x: Any) -> bool:
     x = settled(x)
+    if type(x) is TracedList:
+        return x.items is None
     return type(x) is Counted or (is_array(x) and x.ndim == 1)
 
 
@@ -99,6 +105,7 @@ def _extreme(name: str, plain: Any, symbolic: Any, sooner: Any) -> Any:
     def extreme(door: Door, *args: Any, **kwargs: Any) -> Any:
         if len(args) == 1 and not kwargs and _is_counted(args[0]):
             return fold_items(door, plain, settled(args[0]))
+        args = tuple(map(plain_list, args))
         items = list(args[0]) if len(args) == 1 and isinstance(args[0], tuple | list) else args
         kinds = set(map(type, items))
         if not kwargs and TracedInt in kinds and kinds <= {int, TracedInt}:

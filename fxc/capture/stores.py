@@ -35,6 +35,7 @@ from .session import Session, refuse
 from .structured import is_same
 from .traced_array import TracedArray
 from .traced_int import TracedInt, known_ints
+from .traced_lists import MadeLists
 
 _ONE_OBJECT = range(-5, 257)  # the ints of which CPython has one object each
 
@@ -45,6 +46,7 @@ class Stores(Reads):
     def __init__(self, session: Session, outside: Outside) -> None:
         super().__init__(session, outside)
         self._raised: list[Any] = []
+        self.lists = MadeLists(session)
         # Objects that the program made of its own classes, and the region that it did so in.
         self._made: dict[int, tuple[int, Any]] = {}
 
@@ -193,6 +195,7 @@ class Stores(Reads):
         """``owner`` in ``owner[key] = value``."""
         if isinstance(owner, Traced | External):
             return owner
+        self.lists.note_change(owner)
         if self.is_foreign(owner):
             raise refuse(
                 f"a store into a {name_of(owner)} from outside of the compiled function "
@@ -222,7 +225,8 @@ class Stores(Reads):
 
     def changing(self, x: Any) -> None:
         """``x`` in ``x += …``, which changes a list, a set or a dict."""
-        if isinstance(x, (*purity.OWN_CONTAINERS, bytearray)):
+        if isinstance(x, (*purity.OWN_CONTAINERS, bytearray)) and not isinstance(x, Traced):
+            self.lists.note_change(x)
             self.check_change(x)
 
     def made(self, x: Any) -> Any:

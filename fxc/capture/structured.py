@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from fxc.ir.graph import Literal, Node, Operand, Region, Value
-from fxc.ir.symbols import Guard, recorders
+from fxc.ir.symbols import Dim, Guard, recorders
 from fxc.ir.types import ArrayType, ScalarType
 from fxc.ops.metas.layout import layout_of
 from fxc.ops.metas.shapes import same_shape
@@ -20,7 +20,7 @@ from fxc.ops.table import TABLE, Tag
 from .differing import Differing
 from .masked import MaskedRead
 from .mixed import Mixed, mixed, mixed_kinds, mixed_parts, of_numpy
-from .operands import TracedValue, operand, settled, wrap
+from .operands import Traced, TracedValue, operand, settled, wrap
 from .session import OpenRegion, Session, current, refuse
 from .traced_int import TracedInt
 from .traced_scalar import TracedScalar
@@ -90,6 +90,11 @@ class Recording:
         self._nodes = self.session.builder.close()
         self.session.leave_region()
 
+    @property
+    def is_open(self) -> bool:
+        """Whether it, or a region in it, is being recorded."""
+        return self._region is not None and self.session.is_open(self.number)
+
     def __enter__(self) -> Recording:
         self.enter()
         return self
@@ -142,6 +147,32 @@ def values_of(names: Sequence[str], env: Mapping[str, Any]) -> list[Any]:
     return [settled(env.get(name, UNBOUND)) for name in names]
 
 
+class Wishes:
+    """The lists for which a statement that is recorded has to make room, to be recorded again.
+
+    See Note [Lists of counted length].
+    """
+
+    def __init__(self) -> None:
+        self._wishes: dict[int, tuple[Any, list[Any], list[bool]]] = {}
+
+    def note(self, wanted: Any, samples: Sequence[Any], *, once: bool = True) -> None:
+        """Note items that a list is to hold: ``once`` in each run of the region, or more often."""
+        _, known, times = self._wishes.setdefault(id(wanted), (wanted, [], []))
+        known += samples
+        times.append(once)
+
+    def grant(self, owner: Statement, most: Dim | None) -> bool:
+        """Make room, before the statement, whose region is run so many times at most; whether some
+        was wished for.
+        """
+        wishes, self._wishes = self._wishes, {}
+        for wanted, samples, times in wishes.values():
+            more = most * len(times) if most is not None and all(times) else None
+            wanted.make_room(samples, more, owner)
+        return bool(wishes)
+
+
 class Statement:
     """A branch or a loop while it runs: gives the variables, takes them back, hands them on."""
 
@@ -150,6 +181,7 @@ class Statement:
         self.session: Session = door.session
         self.line = line
         self.names = tuple(names)
+        self.wishes = Wishes()
         for x in env.values():
             if type(x) is MaskedRead:
                 x.settle()
@@ -169,8 +201,18 @@ class Statement:
         return self  # type: ignore[return-value]
 
     @property
+    def recording(self) -> Recording | None:
+        """The region of the statement that is open, if there is one; it may be recorded again."""
+        raise NotImplementedError
+
+    @property
     def fallback(self) -> frozenset[str]:
         """What must be constant, or run by Python, if the statement cannot be captured."""
+        return frozenset()
+
+    @property
+    def first_apart(self) -> frozenset[str]:
+        """The request to run the first iteration before the loop, where it may help."""
         return frozenset()
 
     def differs(self, name: str, left: Any, right: Any, where: str) -> Exception:
@@ -279,7 +321,7 @@ def kind_text(x: Any) -> str:
     if type(x) is Differing:
         return "one thing or another"
     kind = kind_of(x)
-    return f"a {type(x).__name__}" if kind is None else str(kind)
+    return f"a {x.__class__.__name__}" if kind is None else str(kind)
 
 
 def placeholder(session: Session, kind: ArrayType | ScalarType) -> Operand:
@@ -307,6 +349,8 @@ def going_on(test: Any) -> Any:
         return test
     if type(test) is Mixed:
         return test.number
+    if isinstance(test, Traced) and (filled := test._is_filled()) is not None:
+        return filled
     found = array_of(test)
     if found is not None and found.type.rank == 0:
         return test[()]

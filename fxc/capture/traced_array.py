@@ -17,6 +17,7 @@ from .indexing import IndexArrays, Place, apply_steps, assign, assign_element, l
 from .operands import TracedValue, kind_of, operand, record, wrap
 from .python_numbers import to_python
 from .reductions import find, reduce, scan
+from .rows import list_array_of
 from .sequences import source_of
 from .session import current_or_none, refuse
 from .traced_int import wrap_dim
@@ -88,7 +89,8 @@ class TracedArray(TracedValue):
 
     @property
     def size(self) -> Any:
-        return wrap_dim(self._type.size)
+        of_list = list_array_of(self)
+        return wrap_dim(self._type.size if of_list is None else kind_of(of_list.array).size)
 
     @property
     def dtype(self) -> np.dtype:

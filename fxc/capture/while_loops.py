@@ -155,6 +155,9 @@ class WhileLoop(CapturedLoop):
             going = self._joined(going)
         region.leave()
         self._forget(self._after)
+        if self.wishes.grant(self, None):
+            self._phase = "body"
+            return
         if self._every == 1:
             self._every, self._round = self._order(self._after)
             if self._every > 1:

@@ -1,0 +1,554 @@
+"""Lists whose length depends on data: Note [Lists of counted length]."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import fxc
+from tests.outcomes import difference, run
+
+
+def peaks(x):
+    found = []
+    for i in range(1, len(x) - 1):
+        if x[i] > x[i - 1] and x[i] > x[i + 1]:
+            found.append(i)
+    return np.array(found), found, len(found)
+
+
+def peaks_and_heights(x):
+    places, heights = [], []
+    for i in range(1, len(x) - 1):
+        if x[i - 1] < x[i] >= x[i + 1]:
+            places.append(i)
+            heights.append(x[i])
+    return np.array(places, dtype=int), np.array(heights), heights
+
+
+def positive_places(x):
+    return [i for i in range(len(x)) if x[i] > 0], np.array([2 * v for v in x if v > 0])
+
+
+def without_nan(x):
+    good = [v for v in x if not np.isnan(v)]
+    if len(good) == 0:
+        return np.nan
+    return np.mean(good)
+
+
+def average_of_some(x):
+    good = []
+    for v in x:
+        if v > 0:
+            good.append(float(v))
+    return sum(good) / len(good) if good else 0.0
+
+
+def crossings(x):
+    roots = []
+    for i in range(len(x) - 1):
+        if x[i] * x[i + 1] < 0:
+            roots.append(i - x[i] / (x[i + 1] - x[i]))
+    return roots
+
+
+def run_lengths(x):
+    values, lengths, count = [], [], 1
+    for i in range(1, len(x)):
+        if x[i] == x[i - 1]:
+            count += 1
+        else:
+            lengths.append(count)
+            values.append(x[i - 1])
+            count = 1
+    lengths.append(count)
+    values.append(x[-1])
+    return np.array(values), np.array(lengths), values
+
+
+def runs_by_while(x):
+    i, out = 0, []
+    while i < len(x):
+        j = i + 1
+        while j < len(x) and x[j] == x[i]:
+            j += 1
+        out.append((x[i], j - i))
+        i = j
+    return out
+
+
+def segments(x):
+    starts, ends, inside = [], [], False
+    for i in range(len(x)):
+        if x[i] > 0 and not inside:
+            starts.append(i)
+            inside = True
+        elif x[i] <= 0 and inside:
+            ends.append(i)
+            inside = False
+    if inside:
+        ends.append(len(x))
+    return starts, ends
+
+
+def two_lists(x):
+    above, below = [], []
+    for v in x:
+        if v > 0:
+            above.append(v)
+        elif v < 0:
+            below.append(v)
+    return np.array(above), np.array(below), len(above) - len(below)
+
+
+def roots_until(x):
+    out = []
+    for v in x:
+        if v < 0:
+            continue
+        if v > 2.4:
+            break
+        out.append(np.sqrt(v))
+    return out
+
+
+def far_apart(x):
+    kept = [x[0]]
+    for i in range(1, len(x)):
+        if abs(x[i] - kept[-1]) > 0.5:
+            kept.append(x[i])
+    return np.array(kept), kept
+
+
+def refractory(x):
+    spikes = []
+    for i in range(len(x)):
+        if x[i] > 0 and (len(spikes) == 0 or i - spikes[-1] >= 2):
+            spikes.append(i)
+    return np.array(spikes)
+
+
+def near_pairs(x):
+    out = []
+    for i in range(len(x)):
+        for j in range(i + 1, len(x)):
+            if abs(x[i] - x[j]) < 1:
+                out.append((i, j))
+    return np.array(out), out
+
+
+def with_places(x):
+    found = []
+    for i in range(len(x)):
+        if x[i] > 1:
+            found.append((i, x[i]))
+    return found, np.array(found, dtype=float)
+
+
+def events(x):
+    t, i, times = 0.0, 0, []
+    while t < 4 and i < len(x):
+        t += abs(x[i])
+        if t < 4:
+            times.append(t)
+        i += 1
+    return np.array(times), times
+
+
+def damped(x):
+    history, err = [], x[0]
+    while True:
+        err = err * 0.5
+        history.append(err)
+        if abs(err) < 0.05:
+            break
+    return history, np.array(history)
+
+
+def history_of_for(x):
+    now, history = x[0], []
+    for _ in range(40):
+        after = 0.5 * now + 0.25
+        history.append(abs(after - now))
+        now = after
+        if history[-1] < 1e-2:
+            break
+    return now, history
+
+
+def errors_per_epoch(x):
+    w, errors = 0.0, []
+    for _ in range(12):
+        wrong = 0
+        for v in x:
+            if (v > 0) != (w * v > 0):
+                w += v
+                wrong += 1
+        errors.append(wrong)
+        if wrong == 0:
+            break
+    return w, errors
+
+
+def primes(x):
+    found = []
+    for k in range(2, 10 + len(x)):
+        prime = True
+        for d in range(2, k):
+            if d * d > k:
+                break
+            if k % d == 0:
+                prime = False
+                break
+        if prime and x[0] < 9:
+            found.append(k)
+    return found
+
+
+def primes_by_primes(x):
+    found = [2]
+    for k in range(3, 20 + len(x), 2):
+        prime = True
+        for p in found:
+            if p * p > k:
+                break
+            if k % p == 0:
+                prime = False
+                break
+        if prime:
+            found.append(k)
+    return np.array(found)
+
+
+def depth_first(x):
+    n = len(x)
+    seen, stack, order = np.zeros(n, dtype=bool), [0], []
+    while stack:
+        u = stack.pop()
+        if seen[u]:
+            continue
+        seen[u] = True
+        order.append(u)
+        for v in range(n):
+            if abs(x[u] - x[v]) < 2 and not seen[v]:
+                stack.append(v)
+    return order
+
+
+def bins(x):
+    counts = [0, 0, 0]
+    for v in x:
+        if v > 1:
+            counts[2] += 1
+        elif v > 0:
+            counts[1] += 1
+        else:
+            counts[0] += 1
+    return counts
+
+
+def histogram(x):
+    counts = [0] * 4
+    for v in x:
+        counts[int(abs(v)) % 4] += 1
+    return counts
+
+
+def moments(x):
+    sums = [0.0, 0]
+    for v in x:
+        sums[0] += v
+        sums[-1] += v * v
+    return sums
+
+
+def of_ints_and_elements(x):
+    sums = [0]
+    for v in x:
+        if v > 0:
+            sums.append(sums[-1] + v)
+    return sums
+
+
+def of_floats_and_elements(x):
+    sums = [0.0]
+    for v in x:
+        if v > 0:
+            sums.append(sums[-1] + v)
+    return sums, np.array(sums)
+
+
+def of_bools(x):
+    of_numpy, of_python = [], []
+    for v in x:
+        if v != 0:
+            of_numpy.append(v > 1)
+            of_python.append(bool(v > 1))
+    return of_numpy, of_python, np.array(of_python)
+
+
+def run_over_again(x):
+    places, values = [], []
+    for i in range(len(x)):
+        if x[i] > 0:
+            places.append(i)
+            values.append(x[i])
+    s = 0.0
+    for i, v in zip(places, values, strict=False):
+        s += i * v
+    for k, v in enumerate(values):
+        s -= k * v
+    for k in range(len(places)):
+        s += values[k] * places[k]
+    return s
+
+
+def rows_of_rows(x):
+    sizes = []
+    for i in range(len(x)):
+        row = []
+        for j in range(len(x)):
+            if x[j] > x[i]:
+                row.append(j)
+        sizes.append(len(row))
+    return sizes
+
+
+def by_two_names(x):
+    one = other = []
+    for i in range(len(x)):
+        if x[i] > 0:
+            other.append(i)
+    return one, other, one is other
+
+
+def note(found, v):
+    if v > 0:
+        found.append(v)
+
+
+def by_a_helper(x):
+    found = []
+    for v in x:
+        note(found, v)
+    return found
+
+
+def lengths(x):
+    found = []
+    for i in range(len(x)):
+        if x[i] > 0:
+            found.append(i)
+    made = np.array(found)
+    return len(found), len(made), made.size, np.array(found, dtype=float)
+
+
+def few(x):
+    found = []
+    if x[0] > 0:
+        found.append(x[0])
+    for k in range(3):
+        if x[-1] > k:
+            found.append(x[-1] * k)
+    return found
+
+
+def writes_its_input(x):
+    found = []
+    for i in range(len(x)):
+        x[i] *= 2
+        if x[i] > 1:
+            found.append(x[i])
+    return found
+
+
+def spacing(x):
+    places = []
+    for i in range(len(x)):
+        if x[i] > 0:
+            places.append(i * 0.5)
+    if len(places) > 1:
+        return np.diff(places).mean()
+    return np.float64(0)
+
+
+def taken_back(x):
+    found = []
+    for v in x:
+        while found and found[-1] > v:
+            found.pop()
+        found.append(v)
+    return found
+
+
+def emptied(x):
+    found, sizes = [], []
+    for v in x:
+        found.append(v)
+        if v < 0:
+            sizes.append(len(found))
+            found.clear()
+    return found, sizes
+
+
+SIGNAL = np.sin(np.arange(30) * 0.7) * 3
+# Of one length, for one compilation.
+FLOATS = (
+    np.array([0.5, -1.25, 3.0, 0.25, -0.0, 2.5, 2.5]),
+    -np.ones(7),
+    np.arange(1.0, 8.0),
+    np.array([1.0, np.nan, 3.0, np.nan, 2.0, 0.5, 0.5]),
+)
+INTS = (np.array([3, -7, 12, 12, 0, 9, 9]), np.array([1, 1, 1, 1, 1, 1, 1]))
+SHORT = (np.array([1.5]), np.zeros(0))
+OF_ALL = [peaks, peaks_and_heights, two_lists, with_places]
+OF_INTS = [run_lengths, runs_by_while, few, bins]
+OF_FLOATS = [
+    *(positive_places, without_nan, average_of_some, crossings, segments, roots_until, far_apart),
+    *(refractory, near_pairs, events, damped, history_of_for, errors_per_epoch, primes),
+    *(primes_by_primes, depth_first, moments, of_ints_and_elements, of_bools, spacing),
+    *(of_floats_and_elements, run_over_again, rows_of_rows, by_two_names, by_a_helper, lengths),
+    *(writes_its_input, taken_back, emptied),
+]
+PROGRAMS: list[tuple[Callable[..., Any], Any]] = [
+    *((fn, (*FLOATS, *INTS, *SHORT, FLOATS[0].astype("f4"))) for fn in OF_ALL),
+    *((fn, (*FLOATS, *INTS)) for fn in OF_INTS),
+    *((fn, FLOATS) for fn in OF_FLOATS),
+    (histogram, FLOATS[:-1]),
+]
+
+
+@pytest.mark.parametrize("fn, values", PROGRAMS, ids=[fn.__name__ for fn, _ in PROGRAMS])
+def test_as_numpy(fn: Callable[..., Any], values: Any) -> None:
+    compiled = fxc.compile(fn, fullgraph=True)
+    for x in (*values, values[0]):
+        mine, given = copy.deepcopy(x), copy.deepcopy(x)
+        assert not difference(run(fn, (mine,)), run(compiled, (given,)))
+    assert compiled.cache_info().eager_calls == 0
+
+
+def more_than_there_is_room_for(x):
+    times = []
+    t = 0.0
+    while t < x[0]:
+        t += 1.0
+        times.append(t)
+    return len(times), times[-1]
+
+
+def first_items(x):
+    found = []
+    for v in x:
+        if v > 0:
+            found.append(v)
+    return found[0], found[-1], found[1]
+
+
+def as_ints(x):
+    found = []
+    for i in range(len(x)):
+        if x[i] > 0:
+            found.append(i)
+    return np.array(found) * 2
+
+
+def test_what_native_code_leaves_to_numpy() -> None:
+    """A list longer than there is room for, items that are not there, the array of no items."""
+    for fn, x, left in (
+        (more_than_there_is_room_for, np.array([10.0]), 0),
+        (more_than_there_is_room_for, np.array([150_000.0]), 1),
+        (first_items, SIGNAL, 0),
+        (first_items, SIGNAL[:2], 1),
+        (as_ints, SIGNAL, 0),
+        (as_ints, -np.ones(3), 1),
+    ):
+        compiled = fxc.compile(fn, fullgraph=True)
+        assert not difference(run(fn, (x,)), run(compiled, (x,)))
+        assert compiled.cache_info().eager_calls == left
+
+
+def of_strings(x):
+    found = []
+    for v in x:
+        if v > 0:
+            found.append("high")
+    return found
+
+
+def of_lists(x):
+    found = []
+    for v in x:
+        if v > 0:
+            found.append([v])
+    return found
+
+
+def sliced(x):
+    found = [v for v in x if v > 0]
+    return found[1:]
+
+
+def as_text(x):
+    found = [v for v in x if v > 0]
+    return f"{found}"
+
+
+def compared(x):
+    found = [v for v in x if v > 0]
+    return found == []
+
+
+def changed_while_run_over(x):
+    found = [v for v in x if v > 0]
+    for v in found:
+        if v < 1:
+            found.append(v + 1)
+    return found
+
+
+def changed_while_enumerated(x):
+    found = [v for v in x if v > 0]
+    for k, v in enumerate(found):
+        if k < 3:
+            found.append(v)
+    return found
+
+
+def grows_while_run_over(x):
+    found = [1]
+    for v in found:
+        if len(found) < 5 and x[0] > 0:
+            found.append(v + 1)
+    return found
+
+
+REFUSED = {
+    of_strings: "with str among its items",
+    of_lists: "with list among its items",
+    sliced: "a slice of a list",
+    as_text: "the text of a list",
+    compared: "== of a list",
+    changed_while_enumerated: "a change to a list while a loop runs over it",
+    changed_while_run_over: "a change to a list while a loop runs over it",
+    grows_while_run_over: "a change while it is run over",
+}
+
+
+@pytest.mark.parametrize("fn", REFUSED, ids=[each.__name__ for each in REFUSED])
+def test_refused(fn: Callable[..., Any]) -> None:
+    with pytest.raises(fxc.CaptureError, match=REFUSED[fn]) as caught:
+        fxc.compile(fn, fullgraph=True)(SIGNAL)
+    assert fn.__name__ in caught.value.__notes__[0]
+
+
+def test_an_array_of_a_few_items_is_small() -> None:
+    """Its memory is that of the items, not of those that there might have been."""
+    compiled = fxc.compile(peaks, fullgraph=True)
+    found = compiled(SIGNAL)[0]
+    assert found.base is None
+    assert found.nbytes == 8 * len(found)
