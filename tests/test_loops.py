@@ -14,6 +14,8 @@ from fxc.capture.capture import capture
 from fxc.ir.graph import walk
 from tests.outcomes import difference, run
 
+RNG = np.random.default_rng(3)
+
 
 def check(fn: Any, args: tuple[Any, ...], ulps: float = 0.0) -> Any:
     """The compiled function, which does what the function does; called twice."""
@@ -871,6 +873,53 @@ def test_bounds_by_remainders_and_quotients(fn, rest) -> None:
     assert compiled.cache_info().variants == 2
     loops = str(compiled.inspect(given, *rest).captured).count("fori_loop")
     assert loops == (5 if fn is red_and_black else 1)
+
+
+def filtered(h, x):
+    y = np.zeros(len(x))
+    for n in range(len(x)):
+        for k in range(max(0, n - len(x) + 3), min(len(h), n + 1)):
+            y[n] += h[k] * x[n - k]
+    return y
+
+
+def banded(lower, x, w):
+    n = len(x)
+    A = np.eye(n)
+    for i in range(n):
+        for j in range(max(0, i - w), min(n, i + w + 1)):
+            A[i, j] = lower[(i + j) % n]
+    return A
+
+
+@pytest.mark.parametrize("fn, rest", [(filtered, ()), (banded, (3,))])
+def test_bounds_by_minima_and_maxima(fn, rest) -> None:
+    """Also an index that goes round a size which is not known."""
+    compiled = fxc.compile(fn, fullgraph=True)
+    for size in (5, 12, 17, 30):
+        args = (RNG.random(size), RNG.random(size), *rest)
+        assert difference(run(fn, args), run(compiled, args)) == ""
+    assert compiled.cache_info().variants == 2
+    assert compiled.cache_info().eager_calls == 0
+    assert str(compiled.inspect(*args).captured).count("fori_loop") == 2
+
+
+def escapes(w, h):
+    out = np.zeros((h, w), dtype=int)
+    for i in range(h):
+        for j in range(w):
+            z, k = complex(j / w, i / h), 0
+            while abs(z) < 2 and k < 30:
+                z = z * z + complex(-0.4, 0.6)
+                k += 1
+            out[i, j] = k
+    return out
+
+
+def test_a_loop_is_unrolled_if_it_is_short() -> None:
+    check(escapes, (4, 3))
+    with pytest.raises(fxc.CaptureError, match=r"complex\(\)"):  # why it is not captured as a whole
+        fxc.compile(escapes, fullgraph=True)(60, 40)
 
 
 # ------------------------------------------------------------------ explicit loops

@@ -205,6 +205,7 @@ class ForLoop(CapturedLoop):
 
     def _next(self) -> Any:
         """The next of the iterations that are run by Python."""
+        self._check_unrolled()
         for item in self._items:
             return item
         if self._rounds:

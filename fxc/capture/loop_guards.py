@@ -9,6 +9,7 @@ from fxc.ir.graph import Literal, Node, Region, walk
 from fxc.ir.symbols import (
     Dim,
     Guard,
+    SymExpr,
     decide,
     guard,
     hint,
@@ -94,13 +95,39 @@ def _hold(
     """Whether ``difference relation 0`` in all iterations of a loop, by those at both ends."""
     if relation != "==":
         difference = without_remainders(difference, name, above=relation in ("<", "<="))
-    if not is_monotonic(difference, name):
+    if is_monotonic(difference, name):
+        values = [substitute(difference, {name: end}) for end in (low, high - 1)]
+    elif (bound := _bound(difference, name, (low, high - 1), relation)) is not None:
+        values = [bound]
+    else:
         return False
-    values = [substitute(difference, {name: end}) for end in (low, high - 1)]
     asked = [value for value in values if not _follows(value, relation, high - low, varies)]
     if not all(Guard(value, relation, 0).holds_now() for value in asked):
         return False
     return all(guard(value, relation, 0) for value in asked)
+
+
+def _bound(difference: Dim, name: str, ends: tuple[Dim, Dim], relation: str) -> Dim | None:
+    """What ``difference`` does not go beyond: the sum of what each of its terms comes to at most.
+
+    (Or at least, as the relation says.) None if some term is not monotonic.
+    """
+    if relation not in ("<", "<=", ">", ">="):
+        return None
+    total: Dim = 0
+    for term in difference.terms if isinstance(difference, SymExpr) else ():
+        part = SymExpr((term,))
+        if name not in symbols_of(part):
+            total = total + part
+            continue
+        if not is_monotonic(part, name):
+            return None
+        first, last = (substitute(part, {name: end}) for end in ends)
+        if (hint(first) < hint(last)) == (relation in ("<", "<=")):
+            first, last = last, first
+        guard(first, ">=" if relation in ("<", "<=") else "<=", last)
+        total = total + first
+    return total
 
 
 def _follows(value: Dim, relation: str, count: Dim, varies: Callable[[Dim], bool]) -> bool:

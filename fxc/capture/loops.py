@@ -38,6 +38,7 @@ from .structured import (
 )
 
 _MOST_PASSES = 8
+_MOST_UNROLLED = 2_000  # operations of a loop that Python runs instead: about a second to compile
 _MOST_NAMES = 4  # that go round
 
 
@@ -93,6 +94,7 @@ class CapturedLoop(Statement):
         self._start: list[Any] = []
         self._passes = 0
         self._began = self.session.now
+        self._operations = self.session.operations  # of the program before
         self._env = env
         self._has_new_tuples = False
 
@@ -128,6 +130,14 @@ class CapturedLoop(Statement):
     def by_python(self) -> bool:
         """Whether an attempt to capture the loop has failed."""
         return self._label in self.door.outside.static
+
+    def _check_unrolled(self) -> None:
+        """Refuse a loop that Python runs instead, if its iterations come to too much."""
+        if self.by_python and self.session.operations - self._operations > _MOST_UNROLLED:
+            raise refuse(
+                f"a loop that cannot be captured as a whole, and unrolled has more than "
+                f"{_MOST_UNROLLED} operations, is not captured; use fxc.fori_loop"
+            )
 
     @property
     def recording(self) -> Recording | None:

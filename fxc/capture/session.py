@@ -45,6 +45,7 @@ from .locations import line_text, user_location
 
 RegionKind = OneOf["arm", "loop", "test"]
 MOST_NODES = 20_000
+_CONTROL = 10  # operations that a loop or branch counts for: what it takes to compile one
 MOST_AXES = 64  # of NumPy 2
 
 
@@ -99,6 +100,7 @@ class Session:
         self._open = {0}
         self._made_in: dict[Value, int] = {}
         self._count = 0
+        self.operations = 0  # the work of compiling them
         # When a value was recorded, and an array last written (by its root): on the clock ``now``.
         self.made: dict[Value, Call] = {}
         self.written: dict[Value, int] = {}
@@ -112,7 +114,8 @@ class Session:
             return record_either(self, either, name, args, kwargs)
         schema = TABLE[name].schema
         self._count += 1
-        if self._count > MOST_NODES:
+        self.operations += _CONTROL if TABLE[name].tag is Tag.CONTROL else 1
+        if self.operations > MOST_NODES:
             raise refuse(
                 f"a program of more than {MOST_NODES} operations is not captured; use "
                 "fxc.fori_loop for long loops"

@@ -106,6 +106,7 @@ class WhileLoop(CapturedLoop):
         """Take what the test gave; whether the body is run now."""
         found = going_on(value)
         if self._phase == "python":
+            self._check_unrolled()
             if not found:
                 self._phase = "done"
             return bool(found)

@@ -505,6 +505,8 @@ def is_monotonic(dim: Dim, name: str) -> bool:
     (True, False)
     >>> is_monotonic(i + floordiv(i, 2), "i"), is_monotonic(i - floordiv(i, 2), "i")
     (True, False)
+    >>> is_monotonic(minimum(i, n) + i, "i"), is_monotonic(minimum(i, n - i), "i")
+    (True, False)
     """
     signs, linear = _directions(dim, name)
     return linear or (len(signs) == 1 and None not in signs)
@@ -535,24 +537,36 @@ def _parts(atom: Symbol | SymFunc | Computed) -> tuple[Dim, ...]:
 
 
 def _directions_of(atom: Symbol | SymFunc | Computed, name: str) -> set[bool | None]:
-    """As ``_directions``, of what a quotient by a number grows with."""
-    if isinstance(atom, SymFunc) and atom.name == "floordiv" and _is_positive(atom.right):
-        signs, linear = _directions(atom.left, name)
-        return signs if not linear or len(signs) == 1 else {None}
-    return {None}
+    """As ``_directions``, of what a quotient, a minimum or a maximum grows with."""
+    if not isinstance(atom, SymFunc):
+        return {None}
+    if atom.name in ("min", "max"):
+        sides = [atom.left, atom.right]
+    elif atom.name == "floordiv" and _is_positive(atom.right, name):
+        sides = [atom.left]
+    else:
+        return {None}
+    found: set[bool | None] = set()
+    for side in sides:
+        signs, linear = _directions(side, name)
+        found |= signs if not linear or len(signs) <= 1 else {None}
+    return found
 
 
-def _is_positive(dim: Dim) -> bool:
-    return isinstance(dim, int) and dim > 0
+def _is_positive(dim: Dim, name: str) -> bool:
+    """Whether a divisor is always positive, and does not change with a symbol."""
+    return name not in symbols_of(dim) and decide(dim, ">", 0) is True
 
 
 def without_remainders(dim: Dim, name: str, *, above: bool) -> Dim:
-    """A dim that is nowhere less (``above``) or nowhere more than ``dim``, without remainders by a
-    number that vary with a symbol.
+    """A dim that is nowhere less (``above``) or nowhere more than ``dim``, without remainders that
+    vary with a symbol by what does not.
 
     >>> i, n = symbol("i", lower=0), symbol("n", lower=1)
     >>> print(without_remainders(floordiv(n - mod(i, 3), 2), "i", above=True))
     floordiv(n, 2)
+    >>> print(without_remainders(mod(i, n), "i", above=True))
+    n - 1
     """
     if name not in symbols_of(dim):
         return dim
@@ -566,7 +580,7 @@ def without_remainders(dim: Dim, name: str, *, above: bool) -> Dim:
 
 
 def _without_remainder(atom: SymFunc, itself: Dim, name: str, above: bool) -> Dim:
-    if name not in symbols_of(itself) or not _is_positive(atom.right):
+    if name not in symbols_of(itself) or not _is_positive(atom.right, name):
         return itself
     if atom.name == "mod":
         return atom.right - 1 if above else 0
