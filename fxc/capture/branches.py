@@ -56,9 +56,10 @@ class Branch(Statement):
         line: str,
         names: tuple[str, ...],
         behind: tuple[str, ...],
+        sure: tuple[str, ...],
         env: Mapping[str, Any],
     ) -> None:
-        super().__init__(door, line, names, env)
+        super().__init__(door, line, names, sure, env)
         self._behind = frozenset(behind)
         self._test = truth(test)
         self._start = self.values
@@ -130,8 +131,10 @@ class Branch(Statement):
 
     def _kinds(self, name: str, left: Any, right: Any) -> tuple[Any, ...]:
         """The types of what a variable becomes."""
-        if (name == RESULT or self._ended) and UNBOUND in (left, right):
-            left = right = right if left is UNBOUND else left
+        if UNBOUND in (left, right):
+            found = right if left is UNBOUND else left
+            if name == RESULT or self._ended or self.may_be_unbound(name):
+                left = right = found
         kinds = joint_kinds(left, right)
         if kinds is not None:
             return kinds

@@ -31,6 +31,7 @@ from .control import CONTROL
 from .creation import CREATION
 from .folds import filtered, fold, listed
 from .for_loops import ForLoop
+from .loops import bound
 from .nodes import DOOR
 from .numpy_source import SOURCES, run_source
 from .objects import (
@@ -95,6 +96,7 @@ class Scope:
         self.raising = door.raising
         self.rebinding = door.rebinding
         self.made_list = door.lists.made
+        self.bound = functools.partial(bound, door)
         self.raises = functools.partial(raises, door)
         self.importing = door.importing
         self.patterns = Patterns(self)

@@ -37,11 +37,12 @@ class ForLoop(CapturedLoop):
         names: tuple[str, ...],
         at_head: tuple[str, ...],
         behind: tuple[str, ...],
+        sure: tuple[str, ...],
         stop: str | None,
         grows: tuple[tuple[str, bool], ...],
         env: Mapping[str, Any],
     ) -> None:
-        super().__init__(door, line, names, at_head, behind, stop, env)
+        super().__init__(door, line, names, at_head, behind, sure, stop, env)
         found = None if self.by_python else counted(iterable)
         whole = f"{self._label} as a whole" in self.door.outside.static
         if type(found) is Counted and type(found.count) is int and found.count <= FEW * (not whole):

@@ -12,6 +12,8 @@ from collections.abc import Iterable
 
 from fxc.ir.records import frozen
 
+from .nodes import flag_name
+
 Names = frozenset[str]
 _NONE: Names = frozenset()
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
@@ -29,7 +31,7 @@ class Handed:
 
 def handed_on(body: list[ast.stmt]) -> dict[ast.stmt, Handed]:
     """What each branch and loop among the statements of a function hands on."""
-    liveness = _Liveness(_captured(body))
+    liveness = _Liveness(free_names(body))
     liveness.before(body, _NONE)
     return liveness.found
 
@@ -125,6 +127,8 @@ def read(node: ast.AST) -> Names:
     for each in ast.walk(node):
         if isinstance(each, ast.Name) and not isinstance(each.ctx, ast.Store):
             found.add(each.id)
+            if getattr(each, "unsure", False):
+                found.add(flag_name(each.id))
         elif isinstance(each, ast.AugAssign) and isinstance(each.target, ast.Name):
             found.add(each.target.id)
     return frozenset(found)
@@ -166,7 +170,7 @@ def assigned(nodes: Iterable[ast.AST]) -> Names:
     return frozenset(found)
 
 
-def _captured(body: list[ast.stmt]) -> Names:
+def free_names(body: list[ast.stmt]) -> Names:
     """The names that inner functions share with the function around: always live."""
     found: Names = _NONE
     for statement in body:

@@ -5,7 +5,7 @@ See Note [Structured statements].
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import combinations
 from typing import Any
@@ -17,8 +17,8 @@ from .alternatives import options_of
 from .arms import Either, Kinds, paired, record_cond
 from .held import Held, held
 from .jumps import RESULT
-from .operands import wrap
-from .session import refuse
+from .operands import Traced, wrap
+from .session import Session, refuse
 from .sliding import Sliding, sliding
 from .spread import Spread
 from .structured import (
@@ -27,6 +27,7 @@ from .structured import (
     Statement,
     array_of,
     described,
+    flag_of,
     is_number,
     is_same,
     joint_kinds,
@@ -56,6 +57,25 @@ def _leaves(x: Any) -> Iterator[Any]:
         yield x
 
 
+def bound(door: Any, name: str, flag: Any, read: Callable[[], Any]) -> Any:
+    """A variable that may be without a value. See Note [Variables without a value]."""
+    session: Session = door.session
+    try:
+        value = read()
+    except NameError:
+        loop = next((x for x in reversed(session.statements) if isinstance(x, CapturedLoop)), None)
+        if loop is not None:
+            loop.reads_unbound()
+        raise
+    if isinstance(flag, Traced):
+        session.record("try_demand", flag_of(flag))
+    elif not flag:
+        raise UnboundLocalError(
+            f"cannot access local variable {name!r} where it is not associated with a value"
+        )
+    return value
+
+
 class CapturedLoop(Statement):
     """What ``for`` and ``while`` have in common: the variables of a body that is captured once.
 
@@ -72,11 +92,12 @@ class CapturedLoop(Statement):
         names: tuple[str, ...],
         at_head: tuple[str, ...],
         behind: tuple[str, ...],
+        sure: tuple[str, ...],
         stop: str | None,
         env: Mapping[str, Any],
     ) -> None:
         self._spread = Spread(names)
-        super().__init__(door, line, names, env)
+        super().__init__(door, line, names, sure, env)
         self._at_head = frozenset(at_head)
         self._behind = frozenset(behind)
         self._stop = stop
@@ -97,6 +118,7 @@ class CapturedLoop(Statement):
         self._operations = self.session.operations  # of the program before
         self._env = env
         self._has_new_tuples = False
+        self._unbound = False
 
     def of(self, env: Mapping[str, Any]) -> list[Any]:
         return self._spread.open(values_of(self._spread.outer, env))
@@ -151,7 +173,7 @@ class CapturedLoop(Statement):
     @property
     def first_apart(self) -> frozenset[str]:
         """The request to do so, where it may help: numbers are mixed, or arrays carried."""
-        helps = (self._mixed or self._held) and not self.wants_first
+        helps = (self._mixed or self._held or self._unbound) and not self.wants_first
         return frozenset((f"{self._label} first",)) if helps else frozenset()
 
     def _begin(self, region: Recording) -> None:
@@ -231,10 +253,17 @@ class CapturedLoop(Statement):
         if self._has_new_tuples:
             return True
         before = dict(self._held), set(self._pairs), set(self._sliding)
-        for name, start, seen, x in zip(self.names, self.values, self._seen, after, strict=True):
+        again = False
+        both = zip(self.names, list(self.values), self._seen, after, strict=True)
+        for place, (name, start, seen, x) in enumerate(both):
             value, first = array_of(x), array_of(start)
             if name not in self._at_head or is_same(seen, x) or name in self._round:
                 continue
+            if start is UNBOUND and self.may_be_unbound(name):
+                kinds = joint_kinds(x, x)
+                if kinds is not None:  # see Note [Variables without a value]
+                    self.values[place] = of_parts([placeholder(self.session, kinds[0])])
+                    again = True
             if value is None or first is None:
                 continue
             if value in self.session.bases:
@@ -243,7 +272,11 @@ class CapturedLoop(Statement):
             number, known = self._region.number, self._held.get(name)
             self._held[name] = held(self.session, number, known, first, value)
         self._pairs |= self._met
-        return before != (self._held, self._pairs, set(self._sliding))
+        return again or before != (self._held, self._pairs, set(self._sliding))
+
+    def reads_unbound(self) -> None:
+        """Note that the body reads a variable that an iteration before may give a value."""
+        self._unbound = True
 
     def _slide(self, name: str, seen: Any, after: Value) -> None:
         """Take note of a variable that is a window of what it was. See Note [Sliding views]."""

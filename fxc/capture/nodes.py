@@ -24,6 +24,11 @@ def bound(place: ast.AST, name: str, value: ast.expr, made: ast.expr) -> ast.exp
     return found
 
 
+def flag_name(name: str) -> str:
+    """The variable that says whether another one has a value, see binding.py."""
+    return f"__fxc_bound_{name}__"
+
+
 _N = TypeVar("_N", bound=ast.AST)
 
 

@@ -11,6 +11,7 @@ from typing import Any
 from fxc.ir.location import SourceLocation
 from fxc.ir.records import frozen
 
+from .binding import give_flags
 from .growing import names_that_grow
 from .jumps import assigns, without_jumps
 from .liveness import Handed, assigned, handed_on
@@ -19,6 +20,7 @@ from .nodes import (
     bound,
     call_of,
     door_part,
+    flag_name,
     function_of,
     is_fold,
     is_single,
@@ -51,6 +53,8 @@ class Rewriter(ast.NodeTransformer):
         self._count = 0
         self._handed: dict[ast.stmt, Handed] = {}
         self._lists: set[ast.expr] = set()  # expressions whose values get names
+        # Of each function: see Note [Variables without a value].
+        self._flagged: list[frozenset[str]] = []
 
     def function(self, node: FunctionNode) -> Any:
         """The outermost function, which is without decorators and defaults by now."""
@@ -58,6 +62,7 @@ class Rewriter(ast.NodeTransformer):
 
     def _inside(self, node: FunctionNode) -> Any:
         if isinstance(node, ast.FunctionDef):
+            self._flagged.append(give_flags(node, parameters(node.args)))
             node.body = without_jumps(node, "__fxc_")
             self._handed.update(handed_on(node.body))
         self._scopes.append(_scope_of(node))
@@ -69,6 +74,7 @@ class Rewriter(ast.NodeTransformer):
         else:
             node.returns = None
             node.body = self._statements(node.body)
+            self._flagged.pop()
         self._scopes.pop()
         return node
 
@@ -182,6 +188,9 @@ class Rewriter(ast.NodeTransformer):
             return node
         place = self._place_of(node.id)
         if place == "local":
+            if getattr(node, "unsure", False):
+                flag = at(node, ast.Name(flag_name(node.id), ast.Load()))
+                return self._door("bound", node, self._text(node, node.id), flag, later(node))
             return node
         if isinstance(node.ctx, ast.Load):
             return self._door(place, node, self._text(node, node.id))
@@ -408,7 +417,8 @@ class Rewriter(ast.NodeTransformer):
         names = self._local(handed.assigned)
         part, arm = self._fresh("branch"), self._fresh("arm")
         behind = tuple(name for name in names if name in handed.behind)
-        begin = self._begin(node, part, "branch", [self._test(node.test)], [names, behind])
+        constants = [names, behind, self._sure(handed)]
+        begin = self._begin(node, part, "branch", [self._test(node.test)], constants)
         body, orelse = self._statements(node.body), self._statements(node.orelse)
         both = [ast.If(name_of(arm), body, orelse)]
         return [begin, self._run(node, part, arm, names, both), *self._resume(node, part, names)]
@@ -454,7 +464,11 @@ class Rewriter(ast.NodeTransformer):
         return tuple(sorted(name for name in names if self._place_of(name) == "local"))
 
     def _kept(self, handed: Handed) -> tuple[tuple[str, ...], ...]:
-        return self._local(handed.at_head), self._local(handed.behind)
+        """Names that are live at the head of a loop, those behind it, and those with flags."""
+        return (self._local(handed.at_head), self._local(handed.behind), self._sure(handed))
+
+    def _sure(self, handed: Handed) -> tuple[str, ...]:
+        return self._local(handed.assigned & self._flagged[-1])
 
     def _fresh(self, kind: str) -> str:
         self._count += 1

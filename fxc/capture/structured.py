@@ -176,8 +176,16 @@ class Wishes:
 class Statement:
     """A branch or a loop while it runs: gives the variables, takes them back, hands them on."""
 
-    def __init__(self, door: Any, line: str, names: Sequence[str], env: Mapping[str, Any]) -> None:
+    def __init__(
+        self,
+        door: Any,
+        line: str,
+        names: Sequence[str],
+        sure: Sequence[str],
+        env: Mapping[str, Any],
+    ) -> None:
         self.door = door
+        self._sure = frozenset(sure)
         self.session: Session = door.session
         self.line = line
         self.names = tuple(names)
@@ -199,6 +207,12 @@ class Statement:
 
     def __iter__(self) -> Iterator[Any]:
         return self  # type: ignore[return-value]
+
+    def may_be_unbound(self, name: str) -> bool:
+        """Whether a variable, or an item of one, is read only where it has a value. See Note
+        [Variables without a value].
+        """
+        return name.partition(".")[0] in self._sure
 
     @property
     def recording(self) -> Recording | None:

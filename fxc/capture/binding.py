@@ -1,0 +1,243 @@
+"""Which variables may be read before they have a value.
+
+A variable that one arm of a branch assigns, or an iteration that need not come, may be without a
+value behind it. Most are read only where they have one, which shows from the statements; the
+others get a flag beside them, which says whether they have: see Note [Variables without a value].
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable
+
+from fxc.ir.records import mutable
+
+from .liveness import assigned, free_names, stored
+from .nodes import at, flag_name
+
+# Note [Variables without a value]
+# After ``if x[i] > t: found = i`` the node of the branch gives a number for ``found`` in any case;
+# where the branch was not taken nobody may read it. Reads behind which that is not certain become
+# ``__fxc__.bound(flag, lambda: found)``: where the flag does not hold, the call goes back to
+# Python, which raises UnboundLocalError. The flag is a variable like others: False at the begin of
+# the function, True from each assignment on.
+
+_LOOPS = (ast.For, ast.While)
+_State = frozenset[str]
+
+
+def give_flags(function: ast.FunctionDef, parameters: Iterable[str]) -> frozenset[str]:
+    """Mark the reads that may come before an assignment, and set their flags in the function.
+
+    Gives the variables that this can be said of: no inner function sees them, and nothing but
+    assignments and loops binds them.
+    """
+    known = _plain_names(function) - frozenset(parameters)
+    reads = _Reads(known)
+    reads.block(function.body, frozenset())
+    if reads.unsure:
+        begin = [_set(function.body[0], name, False) for name in sorted(reads.unsure)]
+        function.body = [*begin, *_with_flags(function.body, reads.unsure)]
+    return known
+
+
+def _plain_names(function: ast.FunctionDef) -> frozenset[str]:
+    names, others = set[str](), set[str](free_names(function.body))
+    for statement in function.body:
+        for node in ast.walk(statement):
+            match node:
+                case ast.Assign(targets=targets):
+                    names.update(*map(stored, targets))
+                case ast.AugAssign(target=target) | ast.AnnAssign(target=target):
+                    names |= stored(target)
+                case ast.For(target=target):
+                    names |= stored(target)
+                case ast.comprehension(target=target):
+                    others |= stored(target)
+                case ast.NamedExpr(target=target):
+                    others |= stored(target)
+                case ast.Name(id, ast.Del()):
+                    others.add(id)
+    return frozenset(names & assigned(function.body) - others - _bound_otherwise(function))
+
+
+def _bound_otherwise(function: ast.FunctionDef) -> frozenset[str]:
+    """What statements bind that are no assignments."""
+    found = set[str]()
+    for statement in function.body:
+        for node in ast.walk(statement):
+            match node:
+                case ast.With(items=items) | ast.AsyncWith(items=items):
+                    found.update(*(stored(x.optional_vars) for x in items if x.optional_vars))
+                case ast.Import() | ast.ImportFrom() | ast.ExceptHandler() | ast.match_case():
+                    body = getattr(node, "body", ())
+                    found |= assigned([node]) - assigned(body)
+                case ast.AsyncFor(target=target):
+                    found |= stored(target)
+                case ast.Global(names) | ast.Nonlocal(names):
+                    found |= set(names)
+                case ast.FunctionDef(name) | ast.AsyncFunctionDef(name) | ast.ClassDef(name):
+                    found.add(name)
+    return frozenset(found)
+
+
+@mutable
+class _Loop:
+    """The variables that have a value where a loop is left, or an iteration ends early."""
+
+    left: _State | None = None
+    ended: _State | None = None
+
+
+class _Reads:
+    """Goes through statements in their order; ``state`` is what has a value for certain, None where
+    nothing comes to.
+    """
+
+    def __init__(self, names: frozenset[str]) -> None:
+        self._names = names
+        self._loops: list[_Loop] = []
+        self.unsure: set[str] = set()
+
+    def block(self, body: list[ast.stmt], state: _State | None) -> _State | None:
+        for statement in body:
+            state = self._after(statement, state)
+        return state
+
+    def _read(self, node: ast.AST | None, state: _State | None) -> None:
+        if node is None or state is None:
+            return
+        match node:
+            case ast.Name(name, ast.Load()):
+                self._look(node, name, state)
+            case ast.Lambda(args):
+                self._read(args, state)
+            case _:
+                for child in ast.iter_child_nodes(node):
+                    self._read(child, state)
+
+    def _look(self, node: ast.AST, name: str, state: _State) -> None:
+        if name in self._names and name not in state:
+            vars(node)["unsure"] = True
+            self.unsure.add(name)
+
+    def _after(self, statement: ast.stmt, state: _State | None) -> _State | None:
+        """The state behind a statement; a ``for`` has an iteration: if there is none, capture finds
+        what has no value.
+        """
+        if state is None:
+            return None
+        match statement:
+            case ast.If(test, body, orelse):
+                self._read(test, state)
+                return _either(self.block(body, state), self.block(orelse, state))
+            case ast.For(target, iterable, body, orelse):
+                self._read(iterable, state)
+                self._read(target, state)
+                done, left = self._loop(body, state | stored(target))
+                return _either(self.block(orelse, done), left)
+            case ast.While(test, body, orelse):
+                self._read(test, state)
+                done, left = self._loop(body, state)
+                if isinstance(test, ast.Constant) and test.value:
+                    return left
+                return _either(self.block(orelse, done), left)
+            case ast.Break():
+                self._loops[-1].left = _either(self._loops[-1].left, state)
+                return None
+            case ast.Continue():
+                self._loops[-1].ended = _either(self._loops[-1].ended, state)
+                return None
+            case ast.Return() | ast.Raise():
+                self._read(statement, state)
+                return None
+            case ast.With(items, body):
+                for item in items:
+                    self._read(item, state)
+                return self.block(body, state)
+            case ast.Assign(targets):
+                self._read(statement, state)
+                return state.union(*map(stored, targets))
+            case ast.AugAssign(target):
+                self._read(statement, state)
+                if isinstance(target, ast.Name):
+                    self._look(statement, target.id, state)
+                return state | stored(target)
+            case ast.AnnAssign(target, _, value):
+                self._read(value, state)
+                return state | stored(target) if value is not None else state
+            case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
+                for part in statement.decorator_list:
+                    self._read(part, state)
+                self._read(getattr(statement, "args", None), state)
+                return state
+            case ast.Try() | ast.Match() | ast.AsyncFor() | ast.AsyncWith():
+                return self._tried(statement, state)
+            case _:
+                self._read(statement, state)
+                return state
+
+    def _loop(self, body: list[ast.stmt], state: _State) -> tuple[_State | None, _State | None]:
+        """The states at the end of the last iteration, and where the loop is left before."""
+        self._loops.append(_Loop())
+        end = self.block(body, state)
+        loop = self._loops.pop()
+        return _either(end, loop.ended), loop.left
+
+    def _tried(self, statement: ast.stmt, state: _State) -> _State:
+        """A statement whose parts may run or not: nothing is certain but what was before."""
+        for field in ("body", "orelse", "finalbody"):
+            self.block(getattr(statement, field, []), state)
+        for part in (*getattr(statement, "handlers", ()), *getattr(statement, "cases", ())):
+            self._read(getattr(part, "guard", None), state)
+            self._read(getattr(part, "type", None), state)
+            self.block(part.body, state)
+        for field in ("subject", "iter"):
+            self._read(getattr(statement, field, None), state)
+        return state
+
+
+def _either(left: _State | None, right: _State | None) -> _State | None:
+    if left is None or right is None:
+        return right if left is None else left
+    return left & right
+
+
+def _with_flags(body: list[ast.stmt], names: set[str]) -> list[ast.stmt]:
+    """The statements, with the flags set behind each assignment."""
+    found: list[ast.stmt] = []
+    for statement in body:
+        if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            found.append(statement)
+            continue
+        parts = (*getattr(statement, "handlers", ()), *getattr(statement, "cases", ()))
+        for holder in (statement, *parts):
+            for field in ("body", "orelse", "finalbody"):
+                if getattr(holder, field, None):
+                    setattr(holder, field, _with_flags(getattr(holder, field), names))
+        targets: list[ast.expr] = []
+        match statement:
+            case ast.AnnAssign(value=None):
+                pass
+            case ast.For(target, _, inner):
+                new = sorted(stored(target) & names)
+                statement.body = [*(_set(statement, name, True) for name in new), *inner]
+            case ast.Assign(targets):
+                pass
+            case ast.AugAssign(target) | ast.AnnAssign(target):
+                targets = [target]
+                if getattr(statement, "unsure", False):
+                    assert isinstance(target, ast.Name)
+                    read = at(statement, ast.Name(target.id, ast.Load()))
+                    vars(read)["unsure"] = True
+                    found.append(at(statement, ast.Expr(read)))
+        found.append(statement)
+        bound = frozenset[str]().union(*map(stored, targets)) & names
+        found += [_set(statement, name, True) for name in sorted(bound)]
+    return found
+
+
+def _set(place: ast.AST, name: str, value: bool) -> ast.stmt:
+    target = at(place, ast.Name(flag_name(name), ast.Store()))
+    made: ast.stmt = at(place, ast.Assign([target], at(place, ast.Constant(value))))
+    return made
