@@ -49,7 +49,7 @@ def differences_above(x, t):
         if v > t:
             if have:
                 s += v - before  # noqa: F821
-            before = v
+            before = v  # noqa: F841
             have = True
     return s
 
