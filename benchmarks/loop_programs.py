@@ -101,6 +101,31 @@ def matmul(A, B):
     return C
 
 
+def fft(x):
+    n = x.shape[0]
+    X = x.reshape(1, -1).astype(np.complex128)
+    while X.shape[0] < n:
+        half = X.shape[1] // 2
+        even, odd = X[:, :half], X[:, half:]
+        turns = np.exp(-1j * np.pi * np.arange(X.shape[0]) / X.shape[0]).reshape(-1, 1)
+        X = np.vstack((even + turns * odd, even - turns * odd))
+    return X.ravel()
+
+
+def fft_in_place(a):
+    n = a.size
+    h = 1
+    while h < n:
+        w = np.exp(-1j * np.pi * np.arange(h) / h)
+        b = a.reshape(-1, 2 * h)
+        t = w * b[:, h:]
+        e = b[:, :h].copy()
+        b[:, :h] = e + t
+        b[:, h:] = e - t
+        h *= 2
+    return a
+
+
 def edit_distance(a, b):
     n, m = len(a), len(b)
     D = np.zeros((n + 1, m + 1), dtype=np.int64)
@@ -346,6 +371,10 @@ def _crc_table():
     return table.astype(np.uint32)
 
 
+def _power(n):
+    return 1 << n.bit_length()
+
+
 def _twice(x):
     return x, x.copy()
 
@@ -379,6 +408,14 @@ PROGRAMS = (
         lambda r, n: (r.random((4 * n, 3)), r.random((5, 3)), 4),
         scalar=False,
         longest=10**5,
+    ),
+    P(fft, 2**16 - 1, lambda r, n: (r.random(_power(n)),), scalar=False, longest=10**6),
+    P(
+        fft_in_place,
+        2**16 - 1,
+        lambda r, n: (r.random(_power(n)) + 0j,),
+        scalar=False,
+        longest=10**6,
     ),
     P(edit_distance, 500, lambda r, n: (r.integers(0, 4, n), r.integers(0, 4, n + 2))),
     P(longest_common, 500, lambda r, n: (r.integers(0, 4, n), r.integers(0, 4, n + 2))),

@@ -14,9 +14,9 @@ from fxc.ir.errors import InternalError
 from fxc.ir.evaluate import evaluate
 from fxc.ir.graph import Graph
 from fxc.ir.records import frozen
-from fxc.ir.symbols import Dim, counted_in, product
+from fxc.ir.symbols import Dim, counted_in
 from fxc.ir.types import array_type, stride_order
-from fxc.lowering.bounds import bounds, counter_ranges
+from fxc.lowering.bounds import counter_ranges, most_elements
 from fxc.lowering.calls import CALL
 from fxc.lowering.entry import Module
 from fxc.lowering.loops import Boxed, BufferArg, InputArg, Program, walk
@@ -77,7 +77,7 @@ def _recipe(graph: Graph, module: Module, engine: Engine) -> Recipe:
             order = stride_order(array_type(buffer.dtype, buffer.shape, buffer.strides))
         room: Dim | None = None
         if place is None and any(counted_in(dim) for dim in buffer.shape):
-            room = product([bounds(dim, ranges)[1] for dim in buffer.shape])
+            room = most_elements(buffer.shape, ranges)
         slots.append(Slot(name, buffer.dtype, buffer.shape, order, place, room, name in rows))
     views = {step.op for leaf in graph.signature.outputs for step in getattr(leaf, "steps", ())}
     return Recipe(

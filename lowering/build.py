@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from fxc.ir.graph import ArrayConstant, Graph, Literal, Node, Region, Value, walk
-from fxc.ir.symbols import guard, hint, product, symbol, symbols_of
+from fxc.ir.symbols import MOST_MEASURED, guard, hint, product, symbol, symbols_of
 from fxc.ir.text import dims_of
 from fxc.ir.types import PART_DTYPES, ArrayType, ScalarType, c_strides, is_c_contiguous
 from fxc.ops.metas.shapes import hints
@@ -169,6 +169,8 @@ def _raising_first(region: Region) -> Region:
 def _may_raise(node: Node) -> bool:
     if not is_native(node) or node.op in CHECKED:
         return True
+    if node.op == "bind_size" and node.arg("most") == MOST_MEASURED:
+        return True  # there may be no memory for that
     return any(_may_raise(inner) for region in node.regions for inner in region.nodes)
 
 

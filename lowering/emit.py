@@ -21,6 +21,7 @@ from fxc.ir.symbols import (
     atoms,
     computed,
     computed_in,
+    decide,
     substitute,
     symbol,
     symbols_of,
@@ -31,9 +32,10 @@ from .accesses import rename
 from .addressing import byte_offset, split, step_of
 from .calls import emit_call
 from .frame import finished, is_scalar, leave_vectors
-from .llvm_text import FunctionText, Lanes, ModuleText, memory_type, scalar_type
+from .llvm_text import FAILED, FunctionText, Lanes, ModuleText, memory_type, scalar_type
 from .loops import (
     Accumulate,
+    Allocate,
     Apply,
     Atom,
     Bind,
@@ -59,6 +61,7 @@ from .pairwise import PairwiseTree
 from .products import emit_apply, emit_matmul
 from .python_rules import SCALAR_RULES
 from .scalar_rules import cast
+from .scratch import Scratch, emit_allocate
 from .survey import carried_through, is_repeatable, lanes_for
 from .totals import better_of, combined, fold_lanes, is_better
 
@@ -73,9 +76,8 @@ from .totals import better_of, combined, fold_lanes, is_better
 BOOL = np.dtype(bool)
 I64 = np.dtype(np.int64)
 CACHE_LINE = 64  # bytes
+ELEMENT = 8  # bytes, as a rule
 LONG = 8  # vectors that a loop must have for the place of its stores to be looked at
-
-FAILED = "failed"  # the block that a failed check jumps to
 
 
 Place = tuple[str, str]  # registers: an index as it was given, and the size of the axis
@@ -139,6 +141,7 @@ class Emitter:
         self.numbers = interleaved.Numbers(self)
         self.in_scalar_nest = False
         self.total_lanes = 0  # lanes of the totals, where they are fewer than those of the values
+        self.scratches: dict[str, Scratch] = {}  # by storage: what the function allocates
         self.budget = ""  # where the work until the next look for signals stands
 
     def inside(self, function: FunctionText) -> Emitter:
@@ -185,6 +188,9 @@ class Emitter:
             return self.regs.functions[atom]
         left, right = self.dim(atom.left), self.dim(atom.right)
         op = self.function.op
+        if atom.name in ("floordiv", "mod") and decide(atom.right, "!=", 0) is None:
+            zero = op(f"icmp eq i64 {right}, 0")  # what would divide by it is not reached
+            right = op(f"select i1 {zero}, i64 1, i64 {right}")
         power = isinstance(atom.right, int) and atom.right > 0 and atom.right.bit_count() == 1
         match atom.name:
             case "floordiv" if power:
@@ -405,6 +411,10 @@ class Emitter:
                     self.accumulate(stmt, code)
                 case Check(failed):
                     self.check(failed)
+                case Allocate():
+                    need = emit_allocate(self, stmt)
+                    if self.budget:
+                        interrupts.spend(self, self.function.op(f"udiv i64 {need}, {ELEMENT}"))
                 case Bind(name, value):
                     self.regs.dims[name] = self.atom(value, I64, code)
                 case If():
@@ -666,7 +676,8 @@ class Emitter:
         for stmt in walk(loop.body):
             match stmt:
                 case Load(buffer=buffer, index=index) | Store(buffer=buffer, index=index):
-                    if all(isinstance(a, Symbol) for dim in index for a in atoms(dim)):
+                    strides = self.program.buffers[buffer].strides
+                    if all(isinstance(a, Symbol) for dim in (*index, *strides) for a in atoms(dim)):
                         continue
                     found = atoms(byte_offset(self.program.buffers[buffer], index))
                 case Index(value=value):

@@ -15,13 +15,14 @@ from fxc.ir.types import ArrayType, ScalarType
 
 from . import interrupts
 from .accesses import accesses, boxed_buffers
-from .bounds import Range, bounds, counter_ranges
+from .bounds import Range, counter_ranges, most_elements
 from .calls import CallSite, dims_in
-from .emit import FAILED, Emitter
+from .emit import Emitter
 from .frame import FRAME, NARROW, LoopKind, Slot, alias_marks, loops_of, numbers
-from .llvm_text import FunctionText, ModuleText, scalar_type
-from .loops import Bind, Boxed, Check, Loop, Param, Program, Stmt, walk
+from .llvm_text import FAILED, FunctionText, ModuleText, scalar_type
+from .loops import Allocate, Bind, Boxed, Check, Loop, Param, Program, Stmt, walk
 from .objects import is_object, read_number, return_numbers, returned_numbers
+from .scratch import allocated, free, prepare
 from .vector_math import definitions
 
 # Note [Native entry]
@@ -145,7 +146,7 @@ def _segments(program: Program) -> Iterator[Segment]:
         if stmt is None or isinstance(stmt, Boxed):
             if place > first:
                 block = program.body[first:place]
-                checks = any(isinstance(s, Check) for s in walk(block))
+                checks = any(isinstance(s, Check | Allocate) for s in walk(block))
                 looks = interrupts.looks(block)
                 binds = tuple(s.name for s in block if isinstance(s, Bind))
                 yield Segment(f"fxc.entry{first}", first, place, checks, looks, binds)
@@ -165,15 +166,14 @@ def _storages_apart(program: Program) -> list[str]:
         for name, buffer in program.buffers.items()
         if buffer.storage == name and (buffer.role in ("input", "output") or name in boxed)
     ]
-    return [name for name in found if program.buffers[name].role != "constant"]
+    own = set(allocated(program.body))
+    return [name for name in found if program.buffers[name].role != "constant" and name not in own]
 
 
 def _bytes(program: Program, name: str, ranges: Mapping[str, Range]) -> Dim:
     """The room that a temporary takes, in the largest size that it has."""
     buffer = program.buffers[name]
-    size: Dim = buffer.dtype.itemsize
-    for dim in buffer.shape:
-        size = size * bounds(dim, ranges)[1]
+    size = buffer.dtype.itemsize * most_elements(buffer.shape, ranges)
     if isinstance(size, int):
         return -(-size // ALIGNMENT) * ALIGNMENT
     return (size + (ALIGNMENT - 1)) // ALIGNMENT * ALIGNMENT
@@ -182,6 +182,7 @@ def _bytes(program: Program, name: str, ranges: Mapping[str, Range]) -> Dim:
 def _plan_arena(program: Program, apart: Sequence[str]) -> Arena:
     """Offsets of the other temporaries; those that do not live at the same time share memory."""
     lives: dict[str, tuple[int, int]] = {}
+    apart = [*apart, *allocated(program.body)]
     for place, stmt in enumerate(program.body):
         for access in accesses(program, stmt):
             storage = access.storage
@@ -246,22 +247,26 @@ def _emit_segment(
         emitter.compute_functions(dim)
     for name in returned:
         emitter.regs.data[name] = f.stack("i8", program.buffers[name].dtype.itemsize)
+    emitter.scratches = prepare(f, allocated(block))
     _bind_data(emitter, program, block, given, arena.offsets, frame)
     kept: list[Slot] = []
     if loops_of(program) != "none":
         kept = _bind_numbers(emitter, program, block, returned)
-        emitter.regs.marks = alias_marks(module, list(emitter.regs.data), arena.meet)
+        storages = [*emitter.regs.data, *emitter.scratches]
+        emitter.regs.marks = alias_marks(module, storages, arena.meet)
     if segment.looks:
         interrupts.prepare(emitter)
     emitter.block(block)
     for slot in kept:
         slot.write(f)
+    free(f, emitter.scratches.values())
     if returned:
         return_numbers(emitter, returned)
     else:
         _return_argument(f, 1)
     if segment.checks:
         f.start(FAILED)
+        free(f, emitter.scratches.values())
         _return_argument(f, 0)
     if segment.looks:
         interrupts.end(emitter, kept)
@@ -373,7 +378,7 @@ def _bind_data(
     storages = {a.storage: None for stmt in block for a in accesses(program, stmt)}
     shared = {storage: offsets[storage] for storage in offsets if storage in storages}
     for storage in storages:
-        if storage in emitter.regs.data or storage in shared:
+        if storage in emitter.regs.data or storage in shared or storage in emitter.scratches:
             continue
         if program.buffers[storage].role == "constant":
             emitter.regs.data[storage] = f"@fxc.{storage}"

@@ -12,6 +12,7 @@ from fxc.ir.symbols import Dim, computed_in, symbols_of
 
 from .frame import Slot, is_scalar
 from .loops import Apply, Boxed, Const, For, If, Loop, Matmul, Stmt, While, walk
+from .scratch import free
 
 if TYPE_CHECKING:
     from .emit import Emitter
@@ -53,6 +54,7 @@ def end(emitter: Emitter, kept: Sequence[Slot]) -> None:
     emitter.function.start(INTERRUPTED)
     for slot in kept:
         slot.write(emitter.function)
+    free(emitter.function, emitter.scratches.values())
     emitter.function.do("ret ptr null")
 
 
@@ -62,7 +64,7 @@ def spend_iteration(emitter: Emitter, stmt: For | While) -> None:
         work = _work(stmt.body, frozenset(emitter.regs.dims))
         found = emitter.dim(work)
         known = isinstance(work, int)  # else see Note [Opaque values]
-        _spend(emitter, found if known else emitter.function.opaque(found, "i64"))
+        spend(emitter, found if known else emitter.function.opaque(found, "i64"))
 
 
 def runs_in_strips(stmt: For) -> bool:
@@ -87,13 +89,14 @@ def in_strips(
     count = f.op(f"call i64 @llvm.umin.i64(i64 {left}, i64 {max(1, BUDGET // work)})")
     f.lines.append(f"  {stop} = add nsw i64 {start}, {count}")
     run(start, stop)
-    _spend(emitter, f.op(f"mul nsw i64 {count}, {work}"))
+    spend(emitter, f.op(f"mul nsw i64 {count}, {work}"))
     f.lines.insert(place, f"  {start} = phi i64 [ {lo}, %{before} ], [ {stop}, %{f.block} ]")
     f.do(f"br label %{head}")
     f.start(done)
 
 
-def _spend(emitter: Emitter, work: str) -> None:
+def spend(emitter: Emitter, work: str) -> None:
+    """Take the work that has been done, or is about to be, from the number."""
     f = emitter.function
     look, on = f.new_label("look"), f.new_label("on")
     seldom = emitter.module.metadata('!{!"branch_weights", i32 1, i32 10000}')

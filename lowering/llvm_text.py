@@ -16,6 +16,7 @@ _SCALAR = {
     "c": {8: "i64", 16: "i128"},  # only ever copied
 }
 
+FAILED = "failed"  # the block that a failed check jumps to
 LIBRARY_PREFIX = "libm."  # of the names of the C library's functions, see runtime/engine.py
 
 

@@ -170,6 +170,13 @@ class Bind:
 
 
 @frozen
+class Allocate:
+    """``storage`` has memory from here on, of its present size. See ``scratch``."""
+
+    storage: str
+
+
+@frozen
 class Loop:
     """``for var in 0:size``.
 
@@ -288,6 +295,7 @@ Stmt = (
     | Accumulate
     | Check
     | Bind
+    | Allocate
     | Loop
     | If
     | For
@@ -432,6 +440,8 @@ class _Printer:
                     self.lines.append(f"{pad}raise if {self.atom(failed, known)}")
                 case Bind(name, value):
                     self.lines.append(f"{pad}size {name} = {self.atom(value, known)}")
+                case Allocate(storage):
+                    self.lines.append(f"{pad}allocate {storage}")
                 case Loop():
                     self.settle(pad, known)
                     step = " ordered" if stmt.ordered else ""

@@ -8,6 +8,7 @@ from .block_columns import block_columns
 from .build import build_loops
 from .entry import Module, emit_module
 from .fuse import fuse
+from .scratch import with_allocations
 
 
 def lower(graph: Graph) -> Module:
@@ -16,4 +17,5 @@ def lower(graph: Graph) -> Module:
     Requires: ``graph.signature`` is filled in; each operator has native code or can be left to
     NumPy's own kernel.
     """
-    return emit_module(graph, block_columns(fuse(build_loops(graph))))
+    program = block_columns(fuse(build_loops(graph)))
+    return emit_module(graph, with_allocations(program))

@@ -179,6 +179,15 @@ def _shift_count(code: Lanes, by: str) -> tuple[str, str]:
     return code.select(outside, I64, most, by), outside
 
 
+def _bit_length(code: Lanes, args: Sequence[str], dtypes: DTypes, result: np.dtype) -> str:
+    size = NUMPY_RULES["absolute"].emit(code, args, dtypes, result)
+    kind = code.type(result)
+    function = f"@llvm.ctlz.{'i64' if code.count == 1 else f'v{code.count}i64'}"
+    code.function.module.declare(f"declare {kind} {function}({kind}, i1 immarg)")
+    zeros = code.op(f"call {kind} {function}({kind} {size}, i1 false)")
+    return code.binary("sub", result, code.const(64, result), zeros)
+
+
 def _left_shift(code: Lanes, args: Sequence[str], dtypes: DTypes, result: np.dtype) -> str:
     count, outside = _shift_count(code, args[1])
     shifted = code.binary("shl", I64, args[0], count)
@@ -402,6 +411,7 @@ PYTHON_RULES: dict[str, ScalarRule] = {
     **{f"py_{name}": ScalarRule(_bitwise(name), typed=_as_result) for name in ("and", "or", "xor")},
     "py_invert": ScalarRule(NUMPY_RULES["invert"].emit, typed=_as_result),
     "py_not": ScalarRule(NUMPY_RULES["logical_not"].emit, typed=cast_types),
+    "py_bit_length": ScalarRule(_bit_length, 3, typed=_as_result),
     "py_float": ScalarRule(cast, typed=cast_types),
     "py_bool": ScalarRule(cast, typed=cast_types),
     **{f"py_{n}": ScalarRule(_comparison(of), typed=_compared) for n, of in _COMPARISONS.items()},

@@ -207,9 +207,11 @@ class Functionalization:
         builder.loc = loc
         for base, path in self.derived_here.pop():
             base.derived.pop(path, None)
+        gone = {name for value in params for name in _bound_int(value)}
+        gone.update(inner.bound for inner in walk(region) if inner.bound is not None)
         for base, (value, derived) in zip(bases, before, strict=True):
             base.value, base.derived = value, derived
-            base.forget_symbols({name for value in params for name in _bound_int(value)})
+            base.forget_symbols(gone)
         return made
 
     def apart(self, results: Sequence[Operand], params: Sequence[Value]) -> list[Operand]:

@@ -353,6 +353,7 @@ RULES: dict[str, Rule] = {
     "and": _and,
     "or": _bits,
     "xor": _bits,
+    "bit_length": lambda x: (0, max(abs(x[0]), abs(x[1])).bit_length()),
     "int": _identity,
     "round": _identity,
     "fit": _fit,

@@ -8,7 +8,7 @@ import numpy as np
 
 from fxc.ir.graph import Literal, Operand
 from fxc.ir.symbols import Dim
-from fxc.ir.types import ArrayType
+from fxc.ir.types import ArrayType, ScalarType
 from fxc.ops.metas.layout import is_c_ordered, is_f_ordered, layout_of
 
 from .indexing import check_fits
@@ -175,12 +175,21 @@ def arange(
     return record("arange", Literal(start), Literal(step), length=len(sample), dtype=sample.dtype)
 
 
-def _as_size(x: Any) -> Any:
-    """A scalar that counts elements as an int."""
-    from .counting import size_of
+_INT = ScalarType(np.dtype(np.int64), weak=True)
 
-    counted = size_of(x._value) if isinstance(x, TracedValue) else None
-    return x if counted is None else wrap_dim(counted)
+
+def _as_size(x: Any) -> Any:
+    """A scalar that counts elements, or is an int in a loop, as an int."""
+    if not isinstance(x, TracedValue):
+        return x
+    from .counting import size_of
+    from .measured import size_from
+
+    dim = size_of(x._value)
+    is_int = x._value.type == _INT
+    if dim is None and is_int:
+        dim = size_from(x._value)
+    return x if dim is None else wrap_dim(dim)
 
 
 def range_spec(low: Any, high: Any, by: Any) -> Any:

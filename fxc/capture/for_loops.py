@@ -81,6 +81,10 @@ class ForLoop(CapturedLoop):
             return None
         return self._counter - self._first
 
+    @property
+    def iterations(self) -> Dim | None:
+        return self.over.count - self._first if type(self.over) is Counted else None
+
     def _may_slide(self, found: Sliding) -> bool:
         return self._runs and self.elapsed is not None and not found.varies(self._index.name)
 
@@ -289,6 +293,7 @@ class ForLoop(CapturedLoop):
         self._peeling = False
         self._mixed.clear()
         self._sliding.clear()
+        self._resized.clear()
         self._rows.clear()
         self._first += 1
         stopped = self._stop is not None and bool(env[self._stop])

@@ -18,7 +18,7 @@ import numpy as np
 from fxc.ir.graph import Literal, Operand, SliceSpec, Value
 from fxc.ir.records import frozen
 from fxc.ir.signature import ViewStep
-from fxc.ir.symbols import Dim, counted_in, guard, hint
+from fxc.ir.symbols import Dim, Guard, counted_in, guard, hint
 from fxc.ir.types import ArrayType, ScalarType
 from fxc.ops.kernels import kernel_of
 from fxc.ops.metas.shapes import is_one, normalize_slice, same_dim
@@ -309,6 +309,10 @@ def _select(kind: ArrayType, axis: int, at: _At) -> ViewStep:
     place = place_in_bounds(session, dim, size)
     if place is not None:
         return ViewStep("select", (axis, place))
+    if isinstance(dim, int) and counted_in(size):  # as a rule there is such an element
+        there = Guard(size, ">=", -dim if dim < 0 else dim + 1)
+        if there.holds_now() and guard(there.left, there.relation, there.right):
+            return ViewStep("select", (axis, size + dim if dim < 0 else dim))
     index: Any = operand(at.index)
     return ViewStep("dynamic_select", (checked(index, size, axis), axis))
 

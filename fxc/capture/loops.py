@@ -18,6 +18,7 @@ from .arms import Either, Kinds, paired, record_cond
 from .held import Held, held
 from .jumps import RESULT
 from .operands import Traced, wrap
+from .resizing import Resized, resized
 from .session import Session, refuse
 from .sliding import Sliding, sliding
 from .spread import Spread
@@ -106,6 +107,7 @@ class CapturedLoop(Statement):
         self._pairs: set[tuple[str, str]] = set()  # which may hold one array of an iteration
         self._met: set[tuple[str, str]] = set()  # those of this pass
         self._sliding: dict[str, Sliding] = {}
+        self._resized: dict[str, Resized] = {}
         self._round = frozenset[str]()  # names that arrays change, to be back after some rounds
         self._region: Recording | None = None
         self._params: dict[str, list[Value]] = {}
@@ -149,6 +151,11 @@ class CapturedLoop(Statement):
         raise NotImplementedError
 
     @property
+    def iterations(self) -> Dim | None:
+        """How many there are, if that is known before the loop."""
+        return None
+
+    @property
     def by_python(self) -> bool:
         """Whether an attempt to capture the loop has failed."""
         return self._label in self.door.outside.static
@@ -173,7 +180,8 @@ class CapturedLoop(Statement):
     @property
     def first_apart(self) -> frozenset[str]:
         """The request to do so, where it may help: numbers are mixed, or arrays carried."""
-        helps = (self._mixed or self._held or self._unbound) and not self.wants_first
+        found = self._mixed or self._held or self._resized or self._unbound
+        helps = found and not self.wants_first
         return frozenset((f"{self._label} first",)) if helps else frozenset()
 
     def _begin(self, region: Recording) -> None:
@@ -197,9 +205,12 @@ class CapturedLoop(Statement):
                 assert base is not None
                 self._seen[place] = wrap(self._sliding[name].view(self.session, base, elapsed))
                 continue
+            before = array_of(start)
+            if name in self._resized and before is not None:
+                self._begin_resized(region, place, name, before)
+                continue
             if name not in self._at_head or not (is_number(start) or name in self._held):
                 continue
-            before = array_of(start)
             if before is not None:
                 self._held[name] = self._held[name].begun_with(self.session, before)
                 kinds: Any = self._held[name].kinds
@@ -216,6 +227,24 @@ class CapturedLoop(Statement):
         for one, other in self._pairs:
             if one in self._params and other in self._params:
                 self.session.may_be_one(self._params[one][-1], self._params[other][-1])
+
+    def _begin_resized(self, region: Recording, place: int, name: str, start: Value) -> None:
+        """Make the parameters of an array that changes its shape."""
+        change = self._resized[name]
+        self._kinds[name] = change.kinds
+        params = region.params(change.kinds, [*[None] * (len(change.kinds) - 1), name])
+        self._params[name] = params
+        self._seen[place] = wrap(change.inside(self.session, params))
+        if not self._is_ours(name, start):
+            self.session.may_be_one(params[-1], start)
+
+    def _behind_resized(self, name: str, outputs: Sequence[Value]) -> Any:
+        """The array that changes its shape, behind the loop."""
+        change, start = self._resized[name], array_of(self.values[self.names.index(name)])
+        found = change.behind(self.session, outputs)
+        if start is not None and not (self.runs and change.is_new):
+            self.session.may_be_one(found, start)
+        return wrap(found)
 
     def _is_pure(self, name: str) -> bool:
         """Whether a variable is carried as an array alone."""
@@ -252,7 +281,7 @@ class CapturedLoop(Statement):
         assert self._region is not None
         if self._has_new_tuples:
             return True
-        before = dict(self._held), set(self._pairs), set(self._sliding)
+        before = dict(self._held), set(self._pairs), set(self._sliding), dict(self._resized)
         again = False
         both = zip(self.names, list(self.values), self._seen, after, strict=True)
         for place, (name, start, seen, x) in enumerate(both):
@@ -268,11 +297,15 @@ class CapturedLoop(Statement):
                 continue
             if value in self.session.bases:
                 self._slide(name, seen, value)
+            if name in self._sliding or self._resizes(name, seen, value):
+                continue
+            if value in self.session.bases:
                 continue
             number, known = self._region.number, self._held.get(name)
             self._held[name] = held(self.session, number, known, first, value)
         self._pairs |= self._met
-        return again or before != (self._held, self._pairs, set(self._sliding))
+        now = self._held, self._pairs, set(self._sliding), self._resized
+        return again or before != now
 
     def reads_unbound(self) -> None:
         """Note that the body reads a variable that an iteration before may give a value."""
@@ -287,6 +320,27 @@ class CapturedLoop(Statement):
             self._sliding.pop(name, None)
         elif self._sliding.setdefault(name, found) != found:
             del self._sliding[name]
+
+    def _resizes(self, name: str, seen: Any, after: Value) -> bool:
+        """Take note of a variable that is an array of another shape than it was, or a view of a new
+        one, if it is one. See Note [Arrays that change their shape].
+        """
+        before, region = array_of(seen), self._region
+        assert region is not None
+        known = self._resized.pop(name, None)
+        if before is None:
+            return False
+        is_same_kind = joint_kinds(seen, wrap(after)) is not None
+        if known is None and is_same_kind and after not in self.session.bases:
+            return False
+        params = {param for each in self._params.values() for param in each}
+        number, count = region.number, self.iterations
+        found = resized(self.session, number, params, known, before, after, count)
+        if found is None:
+            return False
+        self._held.pop(name, None)
+        self._resized[name] = found
+        return True
 
     def _may_slide(self, found: Sliding) -> bool:
         """Whether the position of a window follows from the number of iterations."""
@@ -338,6 +392,7 @@ class CapturedLoop(Statement):
             and not is_same(before, x)
             and before is not UNBOUND  # the body assigns it before it reads it
             and name not in self._sliding
+            and name not in self._resized
             and name not in self._round
             and (name not in self._params or joint_kinds(before, before) != joint_kinds(before, x))
         ]
@@ -374,6 +429,14 @@ class CapturedLoop(Statement):
                 continue
             names.append(name)
             value = array_of(x)
+            if name in self._resized:
+                change, first = self._resized[name], array_of(start)
+                assert value is not None
+                assert first is not None
+                with region:
+                    results += change.next_parts(self.session, value, self._params[name])
+                init += change.first_parts(self.session, first)
+                continue
             if value is not None and name not in self._held:
                 self._held[name] = held(self.session, region.number, None, None, value)
             kinds = self._held[name].kinds if name in self._held else joint_kinds(x, x)
@@ -460,6 +523,9 @@ class CapturedLoop(Statement):
             operands: list[Operand] = [output for output, _ in parts]
             if runs and len(parts) == 2 and isinstance(parts[-1][1], Literal):
                 operands[1] = parts[1][1]  # the same after each iteration
+            if name in self._resized:
+                found[name] = self._behind_resized(name, [output for output, _ in parts])
+                continue
             found[name] = self._variable(name, operands)
             if name in self._held and self._held[name].kind is not None:
                 arrays[name] = operands[-1]

@@ -251,6 +251,11 @@ def dim_of(x: Any, what: str = "a size") -> Dim:
             counted = size_of(x._value)
             if counted is not None:
                 return counted
+            from .measured import size_from  # which computes with operands
+
+            measured = size_from(x._value)
+            if measured is not None:
+                return measured
             return int(current().specialise(x._value, what))
         name = "numpy.ndarray" if isinstance(kind, ArrayType) else kind.dtype.type.__name__
         raise TypeError(f"{name!r} object cannot be interpreted as an integer")

@@ -76,6 +76,7 @@ class Session:
         self.labels: dict[str, str] = {}  # of inputs that are symbols, by the symbol's name
         # Which inputs a scalar follows from; scalars that depend on elements of arrays have none.
         self.origins: dict[Value, frozenset[str]] = {}
+        self.ints: set[str] = set()  # those of them that are ints
         # What comparisons of the counters of loops say, see Note [Python scalars].
         self.relations: dict[Value, tuple[Dim, str, Dim]] = {}
         # Views by the array they were made from, and the region that made an array (see Region

@@ -350,10 +350,14 @@ def placeholder(session: Session, kind: ArrayType | ScalarType) -> Operand:
 def truth(test: Any) -> Any:
     """``test`` as a bool, or as a traced scalar that stands for one.
 
-    What follows from arguments alone is decided by their numbers, which become constants.
+    What follows from arguments alone is decided by their numbers, which become constants; but for
+    sizes and ints: a guard has decided what a guard can say of them, the rest is none of the kind
+    that stays the same (``n & (n - 1)``).
     """
     if type(test) is TracedScalar:
-        return bool(test) if current().origins.get(test._value) else test
+        session = current()
+        origins = session.origins.get(test._value)
+        return bool(test) if origins and not origins <= session.ints else test
     return going_on(test)
 
 

@@ -57,6 +57,7 @@ class TracedInt(Traced):
         names = symbols_of(self._dim)
         if not session.varies(self._dim):
             session.origins[value] = frozenset(session.labels.get(name, name) for name in names)
+            session.ints |= session.origins[value]
         else:
             session.origins.pop(value, None)
         result: Operand = value
@@ -141,8 +142,8 @@ class TracedInt(Traced):
     def imag(self) -> int:
         return 0
 
-    def bit_length(self) -> int:
-        return self._known().bit_length()
+    def bit_length(self) -> Any:
+        return record("py_bit_length", self._operand())
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__array"):  # NumPy asks for its protocols

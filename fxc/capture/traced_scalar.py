@@ -128,6 +128,8 @@ class TracedScalar(TracedValue):
         if self._type.weak:
             if name == "conjugate" and self._type.dtype.kind == "f":
                 return lambda: self
+            if name == "bit_length" and self._type.dtype.kind == "i":
+                return lambda: record("py_bit_length", self._value)
             if name.startswith("_") or not hasattr(self._type.python_type, name):
                 raise AttributeError(
                     f"{self._type.python_type.__name__!r} object has no attribute {name!r}"

@@ -14,6 +14,7 @@ from fxc.ops.metas.shapes import normalize_slice
 
 from .counting import new_name, size_of
 from .history import hold_same, known_array
+from .measured import known_size
 from .operands import Traced, TracedValue, dim_of, operand
 from .python_numbers import scalar_of, to_int
 from .session import CountedSize, current, refuse
@@ -64,7 +65,7 @@ def _is_data(bound: Any) -> bool:
         return False
     value, kind = bound._value, bound._value.type
     is_int = kind.dtype.kind in "iu" or kind == _BOOL
-    if not is_int or session.origins.get(value):
+    if not is_int or session.origins.get(value) or known_size(value) is not None:
         return False
     return known_array(value) is None and size_of(value) is None
 

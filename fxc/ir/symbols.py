@@ -167,9 +167,14 @@ def symbol(
     return SymExpr((((Symbol(name, hint, lower, most),), 1),))
 
 
+MOST_MEASURED = 2**31  # of sizes that nothing is known of, see Note [Measured sizes]
+_A_SIZE = 4  # one of them, as an example
+
+
 def counted_size(name: str, most: Dim) -> SymExpr:
     """The symbol of a size from 0 to ``most``. See Note [Counted sizes]."""
-    return symbol(name, hint=(hint(most) + 1) // 2, lower=0, most=most)
+    found = _A_SIZE if most == MOST_MEASURED else (hint(most) + 1) // 2
+    return symbol(name, hint=found, lower=0, most=most)
 
 
 def counted_in(dim: Dim) -> list[Symbol]:
@@ -442,6 +447,9 @@ def _no_more(dim: Dim) -> Dim:
         return dim
     found: Dim = dim
     for monomial, factor in dim.terms:
+        if factor < 0 and (more := _without_floor(monomial, -factor)) is not None:
+            found = _no_more(found - factor * SymExpr(((monomial, 1),)) - more)
+            continue
         atom = monomial[0] if len(monomial) == 1 and factor < 0 else None
         if isinstance(atom, Symbol) and atom.most is not None:
             found = _no_more(found - factor * SymExpr(((monomial, 1),)) + factor * atom.most)
@@ -454,6 +462,25 @@ def _no_more(dim: Dim) -> Dim:
             if divisor is not None and divisor > 0:
                 found = found - factor * SymExpr(((monomial, 1),)) + factor * (atom.right - 1)
     return found
+
+
+def _without_floor(monomial: Monomial, factor: int) -> Dim | None:
+    """A dim that ``factor`` times the monomial never exceeds, with the quotient of naturals in it
+    taken as if it were exact; None if there is no such quotient.
+    """
+    for place, atom in enumerate(monomial):
+        if isinstance(atom, SymFunc) and atom.name == "floordiv" and _is_natural(atom.left):
+            rest = monomial[:place] + monomial[place + 1 :]
+            least = _lower_bound(atom.right)
+            if least is None or least < 1 or not all(map(_is_natural, map(_as_dim, rest))):
+                return None
+            whole, more = divmod(factor, atom.right) if type(atom.right) is int else (0, factor)
+            return (whole + more) * atom.left * product(list(map(_as_dim, rest)))
+    return None
+
+
+def _as_dim(atom: Atom) -> Dim:
+    return SymExpr((((atom,), 1),))
 
 
 def decide(left: Dim, relation: str, right: Dim) -> bool | None:

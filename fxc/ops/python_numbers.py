@@ -73,6 +73,11 @@ def to_nearest(x: Any) -> int:
     return round(x)  # type: ignore[no-any-return]
 
 
+def bit_length(x: Any) -> int:
+    """``x.bit_length()`` of an int."""
+    return int(x).bit_length()
+
+
 def demand(holds: Any) -> bool:
     """True, unless the program raises here: what it raises, Python says."""
     if not holds:
@@ -111,6 +116,7 @@ _NEVER_FAIL: dict[str, tuple[int, Callable[..., Any]]] = {
     "greater_equal": (2, operator.ge),
     "maximum": (2, larger),
     "minimum": (2, smaller),
+    "bit_length": (1, bit_length),
     "float": (1, to_float),
     "bool": (1, to_bool),
 }

@@ -1,0 +1,469 @@
+"""Loops in which sizes change from iteration to iteration: temporaries and views whose size is a number
+that the loop carries, and arrays that are carried with another shape each time.
+
+All that a caller can see, against NumPy, for sizes with which NumPy raises, too.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+
+import fxc
+from tests.outcomes import difference, run
+
+SIZES = (8, *range(1, 16), 20, 32)
+
+
+def agree(
+    program: Callable[..., Any],
+    make: Callable[[int], tuple[Any, ...]],
+    sizes: Sequence[int] = SIZES,
+    most: int = 3,
+    native: Callable[[int], bool] = lambda n: True,
+) -> Any:
+    """Run for all sizes, in no more than ``most`` variants, by NumPy only where it raises or the
+    size is not ``native``; sums of columns are NumPy's.
+    """
+    compiled = fxc.compile(program, fullgraph=True, dynamic=True)
+    eager = 0
+    for n in sizes:
+        expected, found = run(program, make(n)), run(compiled, make(n))
+        assert difference(expected, found) == "", n
+        eager += expected.error is not None or not native(n)
+        info = compiled.cache_info()
+        assert info.eager_calls <= eager, n
+    assert info.variants <= most
+    assert set(info.fallbacks) <= {"sum"}
+    return compiled
+
+
+def is_power(n: int) -> bool:
+    return n & (n - 1) == 0
+
+
+def numbers(n: int) -> tuple[np.ndarray]:
+    return (np.random.default_rng(n).normal(size=n),)
+
+
+def complex_numbers(n: int) -> tuple[np.ndarray]:
+    real, imag = np.random.default_rng(n).normal(size=(2, n))
+    return (real + 1j * imag,)
+
+
+# ------------------------------------------------------------------ transforms
+
+
+def fft_by_stacking(x):
+    x = np.asarray(x, dtype=complex)
+    N = x.shape[0]
+    N_min = min(N, 2)
+    n = np.arange(N_min)
+    M = np.exp(-2j * np.pi * n * n[:, None] / N_min)
+    X = np.dot(M, x.reshape((N_min, -1)))
+    while X.shape[0] < N:
+        even = X[:, : X.shape[1] // 2]
+        odd = X[:, X.shape[1] // 2 :]
+        factor = np.exp(-1j * np.pi * np.arange(X.shape[0]) / X.shape[0])[:, None]
+        X = np.vstack([even + factor * odd, even - factor * odd])
+    return X.ravel()
+
+
+def fft_by_concatenation(x):
+    N = x.shape[0]
+    X = x.reshape(1, -1).astype(complex)
+    while X.shape[0] < N:
+        half = X.shape[1] // 2
+        even, odd = X[:, :half], X[:, half:]
+        factor = np.exp(-1j * np.pi * np.arange(X.shape[0]) / X.shape[0])[:, None]
+        X = np.concatenate([even + factor * odd, even - factor * odd], axis=0)
+    return X.ravel()
+
+
+def fft_in_place(a):
+    n = len(a)
+    j = 0
+    for i in range(1, n):
+        bit = n >> 1
+        while j & bit:
+            j ^= bit
+            bit >>= 1
+        j |= bit
+        if i < j:
+            a[i], a[j] = a[j], a[i]
+    m = 2
+    while m <= n:
+        half = m // 2
+        w = np.exp(-2j * np.pi * np.arange(half) / m)
+        b = a.reshape(n // m, m)
+        t = w * b[:, half:]
+        e = b[:, :half].copy()
+        b[:, :half] = e + t
+        b[:, half:] = e - t
+        m *= 2
+
+
+def fft_of_halves(x):
+    a = x.astype(complex)
+    h = 1
+    while h < a.size:
+        w = np.exp(-1j * np.pi * np.arange(h) / h)
+        b = a.reshape(-1, 2 * h)
+        t = w * b[:, h:]
+        e = b[:, :h].copy()
+        b[:, :h] = e + t
+        b[:, h:] = e - t
+        h *= 2
+    return a
+
+
+def walsh_hadamard(x):
+    x = x.copy()
+    h = 1
+    while h < x.size:
+        y = x.reshape(-1, 2, h)
+        a = y[:, 0, :].copy()
+        b = y[:, 1, :].copy()
+        y[:, 0, :] = a + b
+        y[:, 1, :] = a - b
+        h *= 2
+    return x
+
+
+@pytest.mark.parametrize(
+    ("program", "make"),
+    [
+        (fft_by_stacking, numbers),
+        (fft_by_stacking, complex_numbers),
+        (fft_by_concatenation, numbers),
+        (fft_in_place, complex_numbers),
+        (fft_of_halves, numbers),
+        (walsh_hadamard, numbers),
+    ],
+)
+def test_transforms(program: Any, make: Any) -> None:
+    agree(program, make, native=is_power)
+
+
+def test_a_transform_is_one_loop() -> None:
+    compiled = fxc.compile(fft_by_stacking, fullgraph=True, dynamic=True)
+    text = str(compiled.inspect(*numbers(64)).captured)
+    assert text.count("while_loop(") == 1
+    assert text.count("concatenate(") == 1
+    assert len(text.splitlines()) < 80
+
+
+# ------------------------------------------------------------------ arrays that shrink and grow
+
+
+def sum_of_pairs(x):
+    while x.size > 1:
+        x = x[0::2] + x[1::2]
+    return x[0]
+
+
+def halves(x):
+    steps = 0
+    while x.shape[0] > 1:
+        x = 0.5 * (x[: x.size // 2] + x[x.size // 2 :])
+        steps += 1
+    return x, steps
+
+
+def pascals_triangle(n):
+    row = np.ones(1)
+    for _ in range(n):
+        row = np.concatenate([[0], row]) + np.concatenate([row, [0]])
+    return row
+
+
+def differences_of(x, k):
+    for _ in range(k):
+        x = x[1:] - x[:-1]
+    return x
+
+
+def a_column_each(x, k):
+    table = x[:, None] * 1.0
+    for i in range(k):
+        table = np.concatenate([table, (table[:, -1] * i + x)[:, None]], axis=1)
+    return table
+
+
+def image_pyramid(image):
+    total = 0.0
+    while image.shape[0] > 1:
+        image = 0.25 * (image[::2, ::2] + image[1::2, ::2] + image[::2, 1::2] + image[1::2, 1::2])
+        total += image[0, 0]
+    return image, total
+
+
+def mean_and_shape(x):
+    while x.size > 4:
+        x = (x[0::2] + x[1::2]) / 2
+    return x.mean(), x.shape, x
+
+
+@pytest.mark.parametrize("program", [sum_of_pairs, halves, mean_and_shape])
+def test_arrays_that_shrink(program: Any) -> None:
+    agree(program, numbers, native=is_power)
+
+
+def test_arrays_that_grow() -> None:
+    agree(pascals_triangle, lambda n: (n,))
+    agree(differences_of, lambda n: (*numbers(n + 30), n))
+    agree(a_column_each, lambda n: (*numbers(5), n))
+
+
+def test_two_sizes_that_change() -> None:
+    agree(image_pyramid, lambda n: (np.arange(float(n * n)).reshape(n, n),), native=is_power)
+
+
+def test_the_array_before_is_the_callers() -> None:
+    def shrinks(x, n):
+        y = x
+        while y.size > n:
+            y = y[0::2] * y[1::2]
+        return y.sum()
+
+    agree(shrinks, lambda n: (*numbers(n), 2), native=is_power)
+
+    def returned(x):
+        while x.size > 1:
+            x = x[0::2] + x[1::2]
+        return x
+
+    for n in (1, 2, 8):
+        compiled = fxc.compile(returned, fullgraph=True)
+        assert difference(run(returned, numbers(n)), run(compiled, numbers(n))) == ""
+
+
+def test_an_array_that_is_written_while_it_shrinks() -> None:
+    def program(x):
+        while x.size > 1:
+            x[0] = 7.0
+            x = x[0::2] + x[1::2]
+        return x[0]
+
+    agree(program, numbers, native=is_power, most=4)
+
+
+# ------------------------------------------------------------------ what else a loop does with them
+
+
+def one_of_two(x):
+    k = 0
+    while x.size > 2:
+        if x[0] > 0:
+            x = x[::2] + x[1::2]
+        else:
+            x = x[::2] - x[1::2]
+        k += 1
+    return x, k
+
+
+def two_at_once(x):
+    a, b = x + 1, x * x
+    while a.size > 1 and b.size > 1:
+        a, b = a[::2] + b[::2], b[1::2] * a[1::2]
+    return a, b
+
+
+def what_a_mask_leaves(x):
+    while x.size > 3:
+        x = x[x > x.mean()]
+    return x
+
+
+def written_in_each_iteration(x):
+    y = x.reshape(2, -1)
+    while y.shape[1] > 1:
+        y = y[:, ::2] + y[:, 1::2]
+        y[0, 0] = 3
+    return y
+
+
+def beside_what_it_was(x):
+    y = x.copy()
+    z = y
+    while y.size > 1:
+        y = y[::2] + y[1::2]
+    z[0] = 100
+    return y, z
+
+
+def tree_in_place(x):
+    h = x.size // 2
+    while h > 0:
+        x[:h] += x[h : 2 * h]
+        h //= 2
+    return x[0]
+
+
+def prefix_sums(x):
+    s = 1
+    while s < x.size:
+        t = x.copy()
+        t[s:] += x[:-s]
+        x = t
+        s *= 2
+    return x
+
+
+def wavelets(x):
+    out = x.copy()
+    n = out.size
+    while n > 1:
+        h = n // 2
+        a = (out[0:n:2] + out[1:n:2]) / 2
+        d = (out[0:n:2] - out[1:n:2]) / 2
+        out[:h] = a
+        out[h:n] = d
+        n = h
+    return out
+
+
+def sorted_runs(x):
+    w, x = 1, x.copy()
+    while w < x.size:
+        for i in range(0, x.size, 2 * w):
+            x[i : i + 2 * w] = np.sort(x[i : i + 2 * w])
+        w *= 2
+    return x
+
+
+def appended(x):
+    y = x[:0]
+    for v in x:
+        y = np.append(y, v * 2)
+    return y
+
+
+def of_what_numpy_runs(x):
+    while x.size > 1:
+        x = np.cumprod(x[::2] + 1j * x[1::2]).real
+    return x
+
+
+def of_bits(x):
+    n = x.size
+    assert n > 0
+    assert n & (n - 1) == 0
+    levels, total = n.bit_length() - 1, 0.0
+    for k in range(1, levels + 1):
+        total += x.reshape(-1, 1 << k)[:, -1].sum() + np.arange(2**k)[-1]
+    return total, levels
+
+
+def columns_that_numpy_adds(x):
+    total, m = 0.0, 2
+    while m <= x.size:
+        table = x.reshape(-1, m)
+        total += table[:, m // 2].sum() + table[:, -1].sum()
+        m *= 2
+    return total
+
+
+def stockham(x):
+    x = x.astype(complex)
+    half, m = x.size // 2, 1
+    while half >= 1:
+        y = x.reshape(2, half, m)
+        w = np.exp(-1j * np.pi * np.arange(half) / half)[:, None]
+        x = np.stack([y[0] + y[1], (y[0] - y[1]) * w], axis=1).reshape(x.size)
+        half //= 2
+        m *= 2
+    return x
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        *(one_of_two, two_at_once, what_a_mask_leaves, written_in_each_iteration),
+        *(beside_what_it_was, tree_in_place, prefix_sums, wavelets, sorted_runs, appended),
+        *(of_bits, columns_that_numpy_adds, stockham),
+    ],
+)
+def test_with_other_statements(program: Any) -> None:
+    agree(program, numbers, (8, 16, 1, 2, 4, 6, 7, 12, 32), most=5, native=is_power)
+
+
+def test_calls_of_numpy() -> None:
+    for n in (8, 16, 1, 6):
+        compiled = fxc.compile(of_what_numpy_runs, fullgraph=True)
+        expected, found = run(of_what_numpy_runs, numbers(n)), run(compiled, numbers(n))
+        assert difference(expected, found) == ""
+
+
+def test_an_array_that_doubles_is_not_one_loop() -> None:
+    def program(k):
+        x = np.zeros(1, dtype=np.int64)
+        for _ in range(k):
+            x = np.concatenate([x, x + len(x)])
+        return x
+
+    for k in (5, 7):
+        compiled = fxc.compile(program, fullgraph=True)
+        assert difference(run(program, (k,)), run(compiled, (k,))) == ""
+
+
+# ------------------------------------------------------------------ numbers as sizes
+
+
+def test_temporaries_of_a_carried_size() -> None:
+    def program(x, n):
+        total, k = 0.0, 1
+        while k < n:
+            t = np.arange(k) * 2.0
+            total += (t * x[:k]).sum() + np.ones((k, 3)).sum()
+            k += 3
+        return total, k
+
+    agree(program, lambda n: (*numbers(25), n))
+
+
+def test_a_size_that_is_negative_raises() -> None:
+    def program(x):
+        k, total = 2, 0.0
+        for _ in range(6):
+            total += np.zeros(k).sum() + x[0]
+            k -= 1
+        return total
+
+    agree(program, numbers, sizes=(3, 4))
+
+
+def test_sizes_that_numpy_would_not_find_memory_for() -> None:
+    def program(x, n):
+        k = n
+        for _ in range(5):
+            t = np.zeros((k, k, k))
+            x[0] += t[0, 0, 0]
+            k = k * n
+        return x
+
+    agree(program, lambda n: (*numbers(3), n), sizes=(2, 3))
+    expected = run(program, (*numbers(3), 2**30))
+    compiled = fxc.compile(program, fullgraph=True, dynamic=True)
+    assert difference(expected, run(compiled, (*numbers(3), 2**30))) == ""
+
+
+def test_memory_is_given_back() -> None:
+    import resource
+
+    def program(x, n):
+        k, total = 1, 0.0
+        while k <= n:
+            total += (np.arange(k) + x[0])[::-1].sum()
+            k *= 2
+        return total
+
+    compiled = fxc.compile(program, fullgraph=True)
+    compiled(np.ones(3), 2**16)
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    for _ in range(300):
+        compiled(np.ones(3), 2**16)
+    assert (
+        resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 100_000
+    )  # KB; all is 300 MB
