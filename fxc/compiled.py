@@ -290,7 +290,7 @@ class Compiled(Generic[P, R]):
                 return
             variant.often = math.inf
             try:
-                variant.native = native_call(variant.captured, variant.compilation)
+                variant.native = native_call(variant.captured, variant.compilation, variant)
             except Untranslated as reason:
                 _log.debug("%s: its calls stay Python: %s", self.__name__, reason)
                 return

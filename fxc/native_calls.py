@@ -6,10 +6,11 @@ import ctypes
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from fxc.capture.guards import Fetch
+from fxc.capture.guards import Count, Fetch
+from fxc.ir.errors import MISSED
 from fxc.ir.objects import objects_are_as_known
 from fxc.ir.records import frozen
-from fxc.lowering.native_call import ENTRY, Finish, Steps, emit_call
+from fxc.lowering.native_call import ENTRY, Finish, Steps, emit_call, emit_guards
 from fxc.lowering.native_guards import Untranslated
 from fxc.runtime.engine import Engine
 
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
 @frozen
 class NativeCall:
-    """The machine code of one compilation's calls, and how many it has served."""
+    """The machine code of one compilation's calls, and how many it has served by itself."""
 
     text: str
     engine: Engine
@@ -53,27 +54,30 @@ class NativeCall:
         return self.engine.function(ENTRY, table, *keeps, keywords=True)
 
 
-def native_call(captured: Captured, made: Compilation) -> NativeCall:
-    """The native function for calls of one compilation.
+def native_call(captured: Captured, made: Compilation, count: Count) -> NativeCall:
+    """The native function for calls of one compilation: all of a call, or its guards alone.
 
     Raises ``Untranslated``.
     """
     if made.assembled is None or not objects_are_as_known():
         raise Untranslated("no native code")
     program, epilogue = captured.guards, captured.epilogue
-    steps = tuple(
-        (step.var, step.expression) if isinstance(step, Fetch) else ("", step.condition)
-        for step in program.steps
+    finish = None if epilogue is None else epilogue.finish
+    steps = Steps(
+        tuple(
+            (step.var, step.expression) if isinstance(step, Fetch) else ("", step.condition)
+            for step in program.steps
+        ),
+        program.namespace,
+        program.inputs,
+        made.relations,
     )
-    finish = None
-    if epilogue is not None:
-        finish = Finish(epilogue.source, epilogue.finish, program.objects)
-    emitted = emit_call(
-        made.decomposed,
-        made.assembled.module,
-        Steps(steps, program.namespace, program.inputs, made.relations),
-        finish,
-    )
+    end = None if epilogue is None else Finish(epilogue.source, finish, program.objects)
+    try:
+        emitted = emit_call(made.decomposed, made.assembled.module, steps, end)
+    except Untranslated:
+        serve = program.serve(made.run, finish, count)
+        emitted = emit_guards(steps, serve, program.served, MISSED)
     engine = Engine(emitted.text, b"", (), quick=True)
     return NativeCall(emitted.text, engine, made.assembled, emitted.objects, ctypes.c_int64())
 

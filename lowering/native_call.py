@@ -34,6 +34,8 @@ from .object_code import ERROR, MISS, Code
 # the code for the call: that of the next capture, behind the last one Python's way.
 # - It is translated from the guard program (lowering/native_guards.py), whose Python source stays
 #   the one place that says what a capture relies on. What is not translated refuses all of it.
+# - Where something else of a call is not translated (NumPy runs, a size is counted, a view is given
+#   back), only the guards are native, and the rest is one Python function.
 # - It may say "no" where the source says "yes", never the other way: Python then looks again. So an
 #   ``or`` may lose parts, and numbers may be refused that do not fit 64 bits.
 # - Whatever goes wrong before an effect, a check in the code that failed included, is left to
@@ -88,46 +90,81 @@ def emit_call(graph: Graph, module: Module, steps: Steps, finish: Finish | None)
     return _Call(graph, module, steps, finish).emit()
 
 
-class _Call:
-    def __init__(self, graph: Graph, module: Module, steps: Steps, finish: Finish | None) -> None:
-        self.graph = graph
-        self.module = module
-        self.steps = steps
-        self.finish = finish
+def emit_guards(steps: Steps, serve: Any, given: Sequence[str], missed: Any) -> CallText:
+    """The native function that checks the guards and leaves the rest to Python: ``serve`` takes
+    variables of the guard program, and gives the result, or ``missed``.
+
+    Raises ``Untranslated``.
+    """
+    function = _Function(steps)
+    code = function.code
+    found = code.vectorcall(code.known(serve), function.pointers(given))
+    code.hold(code.present(found, FAILED))
+    code.demand(code.op(f"icmp ne ptr {found}, {code.known(missed)}"))
+    return function.end(found)
+
+
+class _Function:
+    """A native function that has checked the guards."""
+
+    def __init__(self, steps: Steps) -> None:
         self.text = ModuleText()
         self.code = Code(FunctionText(self.text), len(FIXED))
         self.guards = NativeGuards(self.code, steps.constants)
-        self.inputs: list[str] = []
+        for var, expression in steps.steps:
+            if var:
+                self.guards.fetch(var, expression)
+            else:
+                self.guards.check(expression)
+
+    def pointers(self, variables: Sequence[str]) -> list[str]:
+        """The objects that variables of the guard program are."""
+        return [self.guards.pointer(self.guards.names[var]) for var in variables]
+
+    def end(self, result: str) -> CallText:
+        """The function, which gives ``result``."""
+        code, f = self.code, self.code.f
+        code.call("void", "Py_IncRef", f"ptr {result}")
+        code.release()
+        code.do(f"ret ptr {result}")
+        f.start(ERROR)
+        code.call("void", "PyErr_Clear")
+        code.do(f"br label %{MISS}")
+        f.start(MISS)
+        code.release()
+        given = f"ptr {code.table(NEXT)}", "ptr %args", "i64 %nargs", "ptr %keywords"
+        code.do(f"ret ptr {code.call('ptr', 'PyObject_Vectorcall', *given)}")
+        f.start(FAILED)
+        code.release()
+        code.do("ret ptr null")
+        arguments = "(ptr %self, ptr %args, i64 %nargs, ptr %keywords)"
+        head = f'define ptr @"{ENTRY}"{arguments} nounwind {{'
+        lines = [*self.text.declares, head, "entry:", *f.stack_lines, *f.lines, "}"]
+        return CallText("\n".join(lines), code.objects)
+
+
+class _Call(_Function):
+    def __init__(self, graph: Graph, module: Module, steps: Steps, finish: Finish | None) -> None:
+        self.graph = graph
+        self.module = module
+        self._check_kind()
+        super().__init__(steps)
+        self.steps = steps
+        self.finish = finish
+        self.inputs = self.pointers(steps.inputs)
         self.symbols: dict[str, str] = {}
         self.made: dict[str, str] = {}  # storages → arrays
 
     def emit(self) -> CallText:
         code = self.code
-        self._check_kind()
-        for var, expression in self.steps.steps:
-            if var:
-                self.guards.fetch(var, expression)
-            else:
-                self.guards.check(expression)
-        self.inputs = [self.guards.pointer(self.guards.names[var]) for var in self.steps.inputs]
         self._bind_symbols()
         for each in self.steps.relations:
             left, right = self.dim(each.left), self.dim(each.right)
             code.demand(code.op(f"icmp {_RELATIONS[each.relation]} i64 {left}, {right}"))
         ints = {leaf: self._int(leaf.value) for leaf in self._leaves if isinstance(leaf, DimLeaf)}
-        objects = () if self.finish is None else self.finish.objects
-        taken = [self.guards.pointer(self.guards.names[var]) for var in objects]
+        taken = self.pointers(() if self.finish is None else self.finish.objects)
         self._run()
-        result = self._result(ints, taken)
-        code.call("void", "Py_IncRef", f"ptr {result}")
-        code.release()
-        code.do(f"ret ptr {result}")
-        self._other_ways()
-        f = code.f
-        arguments = "(ptr %self, ptr %args, i64 %nargs, ptr %keywords)"
-        head = f'define ptr @"{ENTRY}"{arguments} nounwind {{'
-        lines = [*self.text.declares, head, "entry:", *f.stack_lines, *f.lines, "}"]
-        return CallText("\n".join(lines), code.objects)
+        return self.end(self._result(ints, taken))
 
     def _check_kind(self) -> None:
         """One piece of native code at most, without counted sizes."""
@@ -136,21 +173,6 @@ class _Call:
             raise Untranslated("NumPy is called")
         if module.program.sizes:
             raise Untranslated("counted sizes")
-
-    def _other_ways(self) -> None:
-        code = self.code
-        code.f.start(ERROR)
-        code.call("void", "PyErr_Clear")
-        code.do(f"br label %{MISS}")
-        code.f.start(MISS)
-        code.release()
-        given = "ptr %args", "i64 %nargs", "ptr %keywords"
-        code.do(
-            "ret ptr " + code.call("ptr", "PyObject_Vectorcall", f"ptr {code.table(NEXT)}", *given)
-        )
-        code.f.start(FAILED)
-        code.release()
-        code.do("ret ptr null")
 
     # -------------------------------------------------------- sizes
 

@@ -337,8 +337,8 @@ class NativeGuards:
                 return self._item(self._value(value), self._value(index))
             case ast.BinOp(left, operator, right):
                 return self._arithmetic(operator, self._value(left), self._value(right))
-            case ast.Call(ast.Name(name), arguments, []):
-                return self._call(name, arguments)
+            case ast.Call(function, arguments, []):
+                return self._call(function, arguments)
             case _:
                 raise Untranslated(ast.unparse(node))
 
@@ -396,8 +396,9 @@ class NativeGuards:
             case _:
                 raise Untranslated("an operator")
 
-    def _call(self, name: str, arguments: list[ast.expr]) -> Thing:
+    def _call(self, function: ast.expr, arguments: list[ast.expr]) -> Thing:
         code = self.code
+        name = function.id if isinstance(function, ast.Name) else ""
         match name, arguments:
             case "len", [ast.Name("args")]:
                 return Number("%nargs")
@@ -410,8 +411,8 @@ class NativeGuards:
             return Number(size)
         if name in ("min", "max") and len(things) == 2 and all(map(self._is_number, things)):
             return Number(code.extreme(name, self._number(things[0]), self._number(things[1])))
-        function = code.known(self._known(name))
-        found = code.vectorcall(function, [self.pointer(each) for each in things])
+        called = self.pointer(self._value(function))
+        found = code.vectorcall(called, [self.pointer(each) for each in things])
         return Object(code.hold(code.present(found)))
 
 

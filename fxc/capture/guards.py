@@ -119,21 +119,47 @@ class GuardProgram:
         not for.
         Raises ``RunFailed`` from what ``run`` raises.
         """
-        objects = "".join(f", {var}" for var in self.objects)
         lines = [
             "def call(args, kwargs):",
             "    try:",
             *self._steps_or("MISSED"),
             "    except Exception: return MISSED",
-            "    try:",
-            f"        leaves = run({', '.join(self.inputs)})",
-            "    except Exception as error: raise RunFailed from error",
-            "    except Interrupted as interrupt: raise interrupt.__cause__ from None",
-            "    count.calls += 1",
-            "    return leaves[0]" if finish is None else f"    return finish(leaves{objects})",
+            *self._behind(finish, "raise RunFailed from error"),
         ]
         more = {"run": run, "finish": finish, "count": count}
         return self._compiled("\n".join(lines), "call", more)
+
+    def serve(
+        self,
+        run: Callable[..., Sequence[Any]],
+        finish: Callable[..., Any] | None,
+        count: Count,
+    ) -> Callable[..., Any]:
+        """What ``call`` does behind the guards, as a function of ``served``.
+
+        ``MISSED`` stands for what ``run`` raises, too.
+        """
+        lines = [
+            f"def serve({', '.join(self.served)}):",
+            *self._behind(finish, "return MISSED"),
+        ]
+        more = {"run": run, "finish": finish, "count": count}
+        return self._compiled("\n".join(lines), "serve", more)
+
+    @property
+    def served(self) -> tuple[str, ...]:
+        """The variables that are inputs or objects."""
+        return tuple(dict.fromkeys((*self.inputs, *self.objects)))
+
+    def _behind(self, finish: Callable[..., Any] | None, failed: str) -> Iterator[str]:
+        """What is to be done when all guards hold."""
+        objects = "".join(f", {var}" for var in self.objects)
+        yield "    try:"
+        yield f"        leaves = run({', '.join(self.inputs)})"
+        yield f"    except Exception as error: {failed}"
+        yield "    except Interrupted as interrupt: raise interrupt.__cause__ from None"
+        yield "    count.calls += 1"
+        yield "    return leaves[0]" if finish is None else f"    return finish(leaves{objects})"
 
     @cached_property
     def check(self) -> Callable[[tuple[Any, ...], dict[str, Any]], Inputs | None]:
