@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import fxc
+from fxc.ir.errors import CaptureError
 from fxc.ir.graph import walk
 from tests.outcomes import difference, run
 
@@ -371,3 +372,59 @@ def test_unrolled_loops_are_logged(caplog: pytest.LogCaptureFixture) -> None:
     assert "totals_in_a_dict: the loop " in text
     assert " is unrolled: " in text
     assert 'totals["sum"] += v' in text
+
+
+# ---------------------------------------------------------------- arrays that loops may replace
+
+
+def _by_while(x, most):
+    while x.sum() < most:
+        x = x + 1
+    return x
+
+
+def _by_two_loops(x, most):
+    y = x
+    while x.sum() < most:
+        x = x + 1
+    for _ in range(int(most) - 12):
+        x = x * 0.5
+    return x, y, {"x": x}, x * 2
+
+
+def test_argument_that_a_loop_may_replace_is_returned() -> None:
+    """It is the caller's own array if there was no iteration."""
+    for program in (_by_while, _by_two_loops):
+        same(program, *(lambda most=most: (np.arange(4.0), most) for most in (3.0, 12.0, 14.0)))
+        same(program, lambda: (np.arange(4.0), 3.0))
+
+
+def test_argument_that_a_loop_inside_a_loop_may_replace() -> None:
+    """A new array was returned where no loop inside had an iteration."""
+
+    def program(x, counts):
+        for k in range(len(counts)):
+            for _ in range(counts[k]):
+                x = x + 1
+        return x
+
+    with pytest.raises(CaptureError, match="return a copy"):
+        fxc.compile(program, fullgraph=True)(np.arange(4.0), np.zeros(7, int))
+
+    def through_another(x, y, counts):
+        for k in range(len(counts)):
+            for _ in range(counts[k]):
+                x = y - 1
+            y = x
+        return x + 0, y
+
+    with pytest.raises(CaptureError, match="return a copy"):
+        fxc.compile(through_another, fullgraph=True)(np.ones(4), np.ones(4), np.zeros(7, int))
+
+    def copied(x, counts):
+        for k in range(len(counts)):
+            for _ in range(counts[k]):
+                x = x + 1
+        return x.copy()
+
+    same(copied, *(lambda n=n: (np.arange(4.0), np.full(7, n)) for n in (0, 2)))

@@ -214,7 +214,13 @@ class EpilogueBuilder:
 
     def _traced(self, value: Value) -> str:
         """The expression for a traced value: see Note [Conditional aliases]."""
-        found = self._outside.session.alternatives.get(value)
+        session = self._outside.session
+        replaced = session.replaced.get(value)
+        if replaced is not None:
+            session.told.add(value)
+            new, before = self._leaf(wrap(value)), self._traced(replaced.right)
+            return f"({new} if {self._place(wrap(replaced.test))} else {before})"
+        found = session.alternatives.get(value)
         if found is None:
             return self._leaf(wrap(value))
         left, right = self._traced(found.left), self._traced(found.right)

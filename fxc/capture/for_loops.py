@@ -13,7 +13,7 @@ from .counted import Bounded, Counted, counted
 from .growing import items_of, kind_of_item, lists_that_grow, room_for
 from .loop_guards import check_guards
 from .loops import CapturedLoop, Round
-from .operands import operand, wrap
+from .operands import operand, record, wrap
 from .python_numbers import logical_not
 from .rows import Kind, Rows
 from .session import Respecialise, refuse
@@ -74,6 +74,11 @@ class ForLoop(CapturedLoop):
     @property
     def runs(self) -> bool:
         return self._runs
+
+    def ran(self) -> Operand | None:
+        if type(self._over) is not Bounded:
+            return None
+        return flag_of(record("py_less", *self._bounds()))
 
     @property
     def elapsed(self) -> Dim | None:

@@ -23,7 +23,8 @@ from .structured import Recording, placeholder
 # say which of the arrays from outside it is, ``options``, if it is one of them. If it is none, it
 # is an array that an iteration made: the loop carries that as a value, of the type ``kind``. Before
 # the first iteration there is none, unless there are no options: then the array before the loop is
-# carried as if an iteration had made it, and the two may be one.
+# carried as if an iteration had made it, and the two may be one. Behind a loop that may have no
+# iteration the epilogue returns the one or the other (``Session.replaced``), if it can tell.
 # Where two variables may hold one array of an iteration, one of them carries a copy: see
 # ``Session.may_be_one``.
 

@@ -13,7 +13,7 @@ from typing import Any
 from fxc.ir.graph import Literal, Operand, Value
 from fxc.ir.symbols import Dim
 
-from .alternatives import options_of
+from .alternatives import Alternative, options_of
 from .arms import Either, Kinds, paired, record_cond
 from .held import Held, held
 from .jumps import RESULT
@@ -106,6 +106,7 @@ class CapturedLoop(Statement):
         self._held: dict[str, Held] = {}  # of the arrays that the loop carries
         self._pairs: set[tuple[str, str]] = set()  # which may hold one array of an iteration
         self._met: set[tuple[str, str]] = set()  # those of this pass
+        self._stays: dict[str, set[str]] = {}  # likewise, see _staying
         self._sliding: dict[str, Sliding] = {}
         self._resized: dict[str, Resized] = {}
         self._round = frozenset[str]()  # names that arrays change, to be back after some rounds
@@ -143,6 +144,10 @@ class CapturedLoop(Statement):
     @property
     def runs(self) -> bool:
         """Whether there is an iteration for sure."""
+        raise NotImplementedError
+
+    def ran(self) -> Operand | None:
+        """Whether there was an iteration, as NumPy's bool; None if that is not known."""
         raise NotImplementedError
 
     @property
@@ -268,6 +273,7 @@ class CapturedLoop(Statement):
     def _forget(self, after: list[Any]) -> None:
         """The parameters are gone: their memory is nobody's."""
         self._met = self._paired(after)
+        self._stays = self._staying(after)
         for params in self._params.values():
             self.session.no_longer_one(params[-1])
 
@@ -366,6 +372,26 @@ class CapturedLoop(Statement):
         if order > _MOST_NAMES:
             return 1, frozenset()
         return order, frozenset(self.names[place] for place in moved)
+
+    def _staying(self, after: list[Any]) -> dict[str, set[str]]:
+        """For each variable, those whose array it may still be after an iteration, because a loop
+        inside may have none.
+        """
+        session = self.session
+        found: dict[str, set[str]] = {}
+        for name, x in zip(self.names, after, strict=True):
+            value = array_of(x)
+            twins = set[Value]() if value is None else set(session.twins.get(value, ()))
+            found[name] = {
+                other
+                for other in self._params
+                if self._is_pure(other) and self._params[other][-1] in twins
+            }
+        for between in found:
+            for reached in found.values():
+                if between in reached:
+                    reached |= found[between]
+        return found
 
     def _paired(self, after: list[Any]) -> set[tuple[str, str]]:
         """The variables that may hold one array of an iteration: two and two."""
@@ -529,17 +555,30 @@ class CapturedLoop(Statement):
             found[name] = self._variable(name, operands)
             if name in self._held and self._held[name].kind is not None:
                 arrays[name] = operands[-1]
-        for name, start in zip(self.names, self.values, strict=True):
-            if runs or name not in found or name not in self._behind or name in self._sliding:
+        starts = dict(zip(self.names, self.values, strict=True))
+        for name, start in starts.items():
+            if name not in found or name not in self._behind or name in self._sliding:
+                continue
+            behind = array_of(found[name])
+            if behind is not None and self._is_pure(name):
+                for other in self._stays.get(name, ()):
+                    before = array_of(starts[other])
+                    if before is not None:
+                        self.session.may_be_one(behind, before)
+            if runs:
                 continue
             if start is UNBOUND and not name.startswith(RESULT):
                 raise refuse(
                     f"{name} has a value behind this loop only if there is an iteration; give it "
                     "one before"
                 )
-            before, behind = array_of(start), array_of(found[name])
-            if before is not None and behind is not None and self._is_pure(name):
-                self.session.may_be_one(behind, before)
+            before = array_of(start)
+            if before is None or behind is None or not self._is_pure(name):
+                continue
+            self.session.may_be_one(behind, before)
+            ran = None if self.session.region or self._stays.get(name) else self.ran()
+            if isinstance(ran, Value) and before.type == behind.type:
+                self.session.replaced[behind] = Alternative(ran, behind, before)
         for one, other in self._met:
             if one in arrays and other in arrays:
                 self.session.may_be_one(arrays[one], arrays[other])

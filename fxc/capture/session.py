@@ -84,6 +84,9 @@ class Session:
         self.bases: dict[Value, Value] = {}
         self.homes: dict[Value, int] = {}
         self.twins: dict[Value, list[Value]] = {}  # arrays that may be one, see ``may_be_one``
+        # Arrays behind loops that may have had no iteration, where the caller can tell which it is.
+        self.replaced: dict[Value, Alternative] = {}
+        self.told: set[Value] = set()  # those of them that the epilogue tells apart
         self.alternatives: dict[Value, Alternative] = {}  # see Note [Conditional aliases]
         # Arrays whose shape the program has set, by what the caller's object is; see memory.py.
         self.reshaped: dict[Value, Any] = {}
@@ -345,9 +348,14 @@ class Session:
 
     def check_results(self, values: Iterable[Value], inputs: Iterable[Value]) -> None:
         """Refuse results of which the caller could see whether they are one array or two."""
-        roots = frozenset[Value]().union(*map(self.roots, values))
+        given = set(values)
+        views = frozenset[Value]().union(*(self.roots(x) for x in given if self.root(x) is not x))
+        roots = frozenset[Value]().union(*map(self.roots, given))
         seen = roots.union(inputs)
-        if any(other in seen for root in roots for other in self.twins.get(root, ())):
+        told = {(x, self.replaced[x].right) for x in self.told - views}
+        pairs = {(root, other) for root in roots for other in self.twins.get(root, ())}
+        told |= {(right, left) for left, right in told}
+        if any(other in seen for _, other in pairs - told):
             raise refuse(
                 "a result that is one array in one case and another, or a new one, in the other "
                 "cannot be captured; return a copy"

@@ -56,6 +56,9 @@ class WhileLoop(CapturedLoop):
     def runs(self) -> bool:
         return self._first is True
 
+    def ran(self) -> Operand | None:
+        return flag_of(self._first)
+
     @property
     def elapsed(self) -> Dim | None:
         return None if self._index is None else self._counter
