@@ -108,7 +108,7 @@ def _steps(module: Module, engine: Engine) -> Iterator[NativeStep | NumpyStep]:
     for place, stmt in enumerate(module.program.body):
         if place in starts:
             yield starts[place]
-        if isinstance(stmt, Boxed):
+        if isinstance(stmt, Boxed) and stmt.is_cut:
             args = tuple(_argument(arg, module.program) for arg in stmt.args)
             yield NumpyStep(stmt.op, _kernel(stmt), args, stmt.outs, stmt.size)
 

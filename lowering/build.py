@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from fxc.ir.graph import ArrayConstant, Graph, Literal, Node, Region, Value, walk
+from fxc.ir.graph import ArrayConstant, Graph, Literal, Node, Operand, Region, Value, walk
 from fxc.ir.symbols import MOST_MEASURED, guard, hint, product, symbol, symbols_of
 from fxc.ir.text import dims_of
 from fxc.ir.types import PART_DTYPES, ArrayType, ScalarType, c_strides, is_c_contiguous
@@ -27,7 +27,7 @@ from .context import (
     is_view_copy,
     new_scope,
 )
-from .coverage import NATIVE_DTYPES, is_native
+from .coverage import NATIVE_DTYPES, is_called, is_native
 from .indexed import BOOL, I64, wrap_operands
 from .loops import (
     Accumulate,
@@ -351,22 +351,33 @@ def applied(context: Context, node: Node) -> None:
 
 
 def boxed(context: Context, node: Node) -> None:
-    """A call of NumPy itself. Its operands are arrays of their own."""
+    """A call of NumPy itself: from the plan, with operands that are arrays of their own, or from
+    native code.
+    """
+    inside = len(context.scopes) > 1 or _depends_on_strides(node)
     graph = _evaluated(context, node) if node.regions else None
     given = graph.inputs if graph is not None else node.args
-    args = tuple(_boxed_arg(context, arg) for arg in given)
+    args = tuple(_boxed_arg(context, arg, inside) for arg in given)
     outs = tuple(context.new_buffer(value.type) for value in node.outputs)
     for value, out in zip(node.outputs, outs, strict=True):
         context.put(value, out)
-    size = None if node.bound is None else counting.new_size(context, node)
-    if len(context.scopes) > 1:
+    if inside:
         failed = context.fresh()
         context.emit(Boxed(node.op, args, outs, node.loc, failed=failed))
         context.emit(Check(failed))
         return
+    size = None if node.bound is None else counting.new_size(context, node)
     context.emit(Boxed(node.op, args, outs, node.loc, graph, size))
     if size is not None:
         counting.read_size(context, node, size[1])
+
+
+def _depends_on_strides(node: Node) -> bool:
+    """Whether NumPy adds in an order that depends on how the operands lie in memory."""
+    tags = (Tag.REDUCTION, Tag.SCAN, Tag.CONTRACTION)
+    kinds = [value.type for value in node.inputs]
+    strided = any(isinstance(kind, ArrayType) and not is_c_contiguous(kind) for kind in kinds)
+    return strided and TABLE[node.op].tag in tags and is_called(node)
 
 
 def _evaluated(context: Context, node: Node) -> Graph:
@@ -376,19 +387,21 @@ def _evaluated(context: Context, node: Node) -> Graph:
     return Graph(node.op, "functional", Region(tuple(read), (node,), node.outputs))
 
 
-def _whole_buffer(context: Context, value: Value) -> str:
+def _whole_buffer(context: Context, value: Value, inside: bool) -> str:
     """The buffer that a call of NumPy reads.
 
-    In a loop or branch views stay views, for NumPy adds in an order that depends on strides; but
-    small contiguous ones are copied, for to make an array takes longer.
+    ``inside`` of native code views stay views, for NumPy adds in an order that depends on strides;
+    but small contiguous ones are copied, for to make an array takes longer.
     """
-    if len(context.scopes) == 1 or value in context.place:
+    if not inside or value in context.place:
         return context.place_value(value)
     kind = value.type
     size = product(kind.shape)
     is_small = isinstance(kind, ScalarType) or (
         isinstance(size, int) and size <= SMALL and is_c_contiguous(kind)
     )
+    if not is_small:
+        _place_base(context, value)
     found = None if is_small else context.strided(value)
     if found is not None:
         return found
@@ -399,16 +412,29 @@ def _whole_buffer(context: Context, value: Value) -> str:
     return name
 
 
-def _boxed_arg(context: Context, arg: object) -> object:
+def _place_base(context: Context, value: Value) -> None:
+    """Place the array that ``value`` is a view of, if it is computed in this region."""
+    base: Operand = value
+    while isinstance(base, Value) and base not in context.place:
+        node = context.node_of.get(base)
+        if node is None or not any(each is node for each in context.scope.nodes):
+            return
+        if not is_view_copy(node):
+            context.place_value(base)
+            return
+        base = node.args[0]
+
+
+def _boxed_arg(context: Context, arg: object, inside: bool) -> object:
     match arg:
         case Value():
             if arg in context.dim_of:
                 return context.dim_of[arg]
-            if arg in context.param_of and len(context.scopes) == 1:
+            if arg in context.param_of and not inside:
                 return InputArg(context.param_of[arg].input)
             if arg in context.literal_of:
                 return context.literal_of[arg].value
-            name, kind = _whole_buffer(context, arg), arg.type
+            name, kind = _whole_buffer(context, arg, inside), arg.type
             buffer = context.buffers[name]
             if buffer.data is not None:
                 return np.frombuffer(buffer.data, buffer.dtype).reshape(hints(kind.shape))
@@ -418,6 +444,6 @@ def _boxed_arg(context: Context, arg: object) -> object:
         case Literal():
             return arg.value
         case tuple():
-            return tuple(_boxed_arg(context, item) for item in arg)
+            return tuple(_boxed_arg(context, item, inside) for item in arg)
         case _:
             return arg

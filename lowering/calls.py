@@ -1,4 +1,4 @@
-"""Calls of NumPy from native code, in loops and branches."""
+"""Calls of NumPy from native code."""
 
 from __future__ import annotations
 
@@ -17,10 +17,12 @@ if TYPE_CHECKING:
 
 # Note [Calls of NumPy]
 # An operator without native code is called from the plan, between pieces of native code. In a loop
-# or branch of the user's that is not possible: there native code calls a function of the runtime
-# and gives it the addresses of the operands and results, and what the symbols in their shapes and
-# in the other arguments stand for. It makes arrays over that memory, calls the kernel, and says
-# whether the kernel has raised; then the whole call goes back to NumPy, as by any other check.
+# or branch of the user's that is not possible; and if what NumPy gives depends on the strides of
+# operands, it will not do, for those are arrays of their own in the plan. There native code calls a
+# function of the runtime and gives it the addresses of the operands and results, and what the
+# symbols in their shapes and in the other arguments stand for. It makes arrays over that memory,
+# calls the kernel, and says whether the kernel has raised; then the whole call goes back to NumPy,
+# as by any other check.
 
 
 @frozen

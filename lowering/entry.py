@@ -143,7 +143,7 @@ def emit_module(graph: Graph, program: Program) -> Module:
 def _segments(program: Program) -> Iterator[Segment]:
     first = 0
     for place, stmt in enumerate((*program.body, None)):
-        if stmt is None or isinstance(stmt, Boxed):
+        if stmt is None or (isinstance(stmt, Boxed) and stmt.is_cut):
             if place > first:
                 block = program.body[first:place]
                 checks = any(isinstance(s, Check | Allocate) for s in walk(block))
@@ -158,7 +158,7 @@ def _storages_apart(program: Program) -> list[str]:
     boxed = {
         program.buffers[name].storage
         for stmt in walk(program.body)
-        if isinstance(stmt, Boxed)
+        if isinstance(stmt, Boxed) and stmt.is_cut
         for name in (*stmt.outs, *boxed_buffers(stmt.args))
     }
     found = [

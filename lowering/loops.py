@@ -258,8 +258,8 @@ class Boxed:
 
     For control flow around operators without native code ``graph`` is what is evaluated instead,
     with ``args`` as its inputs. ``size`` names a symbol, which is the size of the first result, and
-    the buffer that takes it. In a loop or branch native code makes the call, see Note [Calls of
-    NumPy]; ``failed`` then is the flag that says whether NumPy has raised.
+    the buffer that takes it. A call that native code makes, see Note [Calls of NumPy], has a flag
+    ``failed``: whether NumPy has raised.
     """
 
     op: str
@@ -269,6 +269,11 @@ class Boxed:
     graph: Graph | None = None
     size: tuple[str, str] | None = None
     failed: str = ""
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether it stands between pieces of native code."""
+        return not self.failed
 
 
 @frozen

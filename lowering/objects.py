@@ -45,7 +45,7 @@ def returned_numbers(graph: Graph, program: Program) -> dict[str, ScalarType]:
     A plan has arrays for them if NumPy runs in between.
     """
     assert graph.signature is not None
-    if any(isinstance(stmt, Boxed) for stmt in program.body):
+    if any(isinstance(stmt, Boxed) and stmt.is_cut for stmt in program.body):
         return {}
     found: dict[str, ScalarType] = {}
     others = set(program.sizes.values())

@@ -115,3 +115,22 @@ def _in_one_arm(x, c):
 def test_what_one_arm_hands_to_numpy_is_not_read_in_the_other() -> None:
     signs = np.array([-1, 1, 1, -1, -1, 1, -1, 1, -1])
     _agree(_in_one_arm, (A, signs), (A, -signs), (A, np.abs(signs)), (A, -np.abs(signs)))
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        lambda x: x[1:-1, 1:-1].sum(),
+        lambda x: x[::2, 3:90].prod(axis=1),
+        lambda x: x.T[5:, 7:].sum(axis=0) + x[3:][:, ::3].sum(),
+        lambda x: (x * 2)[1:-1, 1:-1].sum(),
+    ],
+)
+def test_sums_of_windows_whose_sizes_are_symbols(program: Callable[..., Any]) -> None:
+    """Operands of calls between pieces of native code were copies, whose sums have other bits."""
+    rng = np.random.default_rng(3)
+    x = rng.random((130, 110)) * np.exp(3 * rng.normal(size=(130, 110)))
+    compiled = fxc.compile(program, fullgraph=True, dynamic=True)
+    for given in (x, x[:101, :97].copy()):
+        assert difference(run(program, (given,)), run(compiled, (given,))) == ""
+    assert compiled.cache_info().eager_calls == 0
