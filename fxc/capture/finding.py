@@ -9,14 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from fxc.ir.symbols import counted_in, guard
+from fxc.ir.symbols import guard
 from fxc.ops.metas.shapes import normalize_axis
 
 from . import joining, shaping
 from .counting import as_mask, count, new_name, places
 from .history import known_array
 from .indexing import checked
-from .numpy_source import run_source
 from .operands import array_value, axis_number, kind_of, record, wrap, wrap_all
 from .picking import take
 from .reductions import reduce as reduction
@@ -120,15 +119,6 @@ def unique(
     found = session.record("unique", value, **options, symbol=name, most=most)
     session.counted(CountedSize(name, most, found[0]))
     return wrap_all(found) if len(found) > 1 else wrap(found[0])
-
-
-def median(a: Any, *args: Any, **kwargs: Any) -> Any:
-    """As ``np.median``; of an array whose size is counted NumPy finds it."""
-    if not args and not kwargs:
-        value = array_value(a)
-        if counted_in(kind_of(value).size):
-            return record("median", value)
-    return run_source(np.median, (a, *args), kwargs)
 
 
 def _array(x: Any) -> Any:

@@ -30,13 +30,12 @@ from .traced_scalar import TracedScalar
 
 # Functions that do nothing but compute their result, or write to the array they are given.
 _NAMES = """
-    append array_split atleast_3d average block cov cross cumulative_prod cumulative_sum delete diag
-    diagflat diff dsplit dstack ediff1d fix gradient hsplit insert isclose kron
-    linalg.cross linalg.diagonal linalg.matrix_norm linalg.matrix_transpose linalg.norm linalg.outer
-    linalg.trace linalg.vector_norm matrix_transpose median nancumprod nancumsum nanmax nanmin
-    nanprod nansum pad permute_dims polyval require resize rot90 sinc sort_complex
-    split tensordot tile trapezoid tri tril triu unstack unwrap
-    vander vsplit
+    append array_split atleast_3d average block cov cross cumulative_prod cumulative_sum delete
+    diag diagflat diff dsplit dstack ediff1d fft.fftshift fft.ifftshift fix gradient hsplit
+    insert isclose kron linalg.cross linalg.diagonal linalg.matrix_norm linalg.matrix_transpose
+    linalg.norm linalg.outer linalg.trace linalg.vector_norm matrix_transpose median nancumprod
+    nancumsum nanmax nanmean nanmin nanprod nansum pad permute_dims polyval require resize rot90
+    sinc sort_complex split tensordot tile trapezoid tri tril triu unstack unwrap vander vsplit
 """
 
 

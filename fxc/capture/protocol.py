@@ -21,6 +21,7 @@ from . import (
     elements,
     finding,
     joining,
+    library,
     memory,
     parts,
     picking,
@@ -138,6 +139,7 @@ def _variance(name: str) -> Callable[..., Any]:
 
 FUNCTIONS: dict[Any, Callable[..., Any]] = {
     **creation.CREATION,
+    **library.FUNCTIONS,
     **{
         getattr(np, name): _reduction(name)
         for name in ("sum", "prod", "min", "max", "any", "all", "mean")
@@ -212,7 +214,6 @@ FUNCTIONS: dict[Any, Callable[..., Any]] = {
     np.flatnonzero: finding.flatnonzero,
     np.argwhere: finding.argwhere,
     np.extract: finding.extract,
-    np.median: finding.median,
     np.unique: finding.unique,
     np.put: placing.put,
     np.putmask: placing.putmask,

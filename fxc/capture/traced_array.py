@@ -35,7 +35,6 @@ _REFUSED = {
     "base": "compare arrays outside of the compiled function",
     "tolist": "convert outside of the compiled function",
     "byteswap": "convert outside of the compiled function",
-    "searchsorted": "search outside of the compiled function",
     "getfield": "use the array outside of the compiled function",
     "setfield": "use the array outside of the compiled function",
 }
@@ -406,6 +405,11 @@ class TracedArray(TracedValue):
 
     def argsort(self, axis: Any = -1, *args: Any, **options: Any) -> Any:
         return sorting.argsort(self, axis, *args, **options)
+
+    def searchsorted(self, v: Any, side: str = "left", sorter: Any = None) -> Any:
+        from .library import searchsorted  # which works on traced arrays
+
+        return searchsorted(self, v, side, sorter)
 
     def argpartition(self, kth: Any, axis: Any = -1, *args: Any, **options: Any) -> Any:
         return sorting.argpartition(self, kth, axis, *args, **options)

@@ -490,10 +490,6 @@ def _unique(
     return found if isinstance(found, tuple) else (found,)
 
 
-def _median(x: np.ndarray) -> Any:
-    return np.median(x)
-
-
 _KERNELS: dict[str, Kernel] = {
     "slice": _slice,
     "select": _select,
@@ -509,7 +505,6 @@ _KERNELS: dict[str, Kernel] = {
     "masked_put": _masked_put,
     "bind_size": _bind_size,
     "nonzero": _nonzero,
-    "median": _median,
     "unique": _unique,
     "broadcast": _broadcast,
     "bitcast": _bitcast,

@@ -651,7 +651,42 @@ _BY_NAME: dict[str, Callable[[], Iterator[Make]]] = {
         (np.array([3, 1, 3]), False, False, False, True, "count", 3),
         (np.array([[2.0, np.nan], [np.nan, 2.0]]), True, True, True, False, "count", 4),
     ),
-    "median": _literally((np.array([3.0, 1.0]),), (np.array([[1, 2], [4, 8]]),)),
+    "median": _literally((np.array([3.0, 1.0]), None), (np.array([[1, 2], [4, 8]]), 0)),
+    **{
+        name: _literally(
+            (np.array([3.0, 1.0, 2.0]), 0.25, None, "linear"),
+            (np.array([[3, 1, 2], [5, 9, 4]]), np.array([0.5, 1.0]), 1, "lower"),
+        )
+        for name in ("quantile", "percentile")
+    },
+    "searchsorted": _literally(
+        (np.array([1.0, 2.0, 2.0]), 2.0, "left"),
+        (np.array([1, 2, 5]), np.array([[0, 2], [5, 9]]), "right"),
+    ),
+    "interp": _literally(
+        (0.5, np.array([0.0, 1.0]), np.array([2.0, 4.0])),
+        (np.array([[-1.0, 0.25]]), np.array([0.0, 1.0]), np.array([2.0, 4.0])),
+    ),
+    **{
+        name: _literally(
+            *((np.arange(n + 1.0), np.arange(m + 1), mode)
+              for n in (0, 3, 5) for m in (1, 4) for mode in ("full", "same", "valid"))
+        )
+        for name in ("convolve", "correlate")
+    },
+    "bincount": _literally(
+        (np.array([1, 3, 1]), None, 4), (np.array([1, 0]), np.array([0.5, 1.0]), 3)
+    ),
+    "fourier": _literally(
+        *((np.arange(12.0).reshape(3, 4) ** 2, kind, axis, norm)
+          for kind in ("fft", "ifft", "rfft", "irfft") for axis in (0, -1)
+          for norm in (None, "ortho"))
+    ),
+    "einsum": _literally(
+        ((np.arange(3.0), np.arange(3)), "i,i->", False),
+        ((np.arange(6.0).reshape(2, 3), np.arange(3.0)), "ij,j->i", False),
+        ((np.arange(6.0).reshape(2, 3), np.ones((3, 4))), "ij,jk->ik", True),
+    ),
     "real": _parts,
     "bitcast": _same_sizes,
     "reinterpret": _same_sizes,

@@ -21,6 +21,7 @@ import numpy as np
 from fxc.ir.records import frozen
 from fxc.ir.schema import Alias, Param, Return, Schema, parse_schema
 
+from .library import bincount, einsum, fourier
 from .python_numbers import PYTHON_OPERATORS
 
 
@@ -314,7 +315,30 @@ ROWS: tuple[Row, ...] = (
         "Sym most) -> Array[]",
         Tag.OPAQUE,
     ),
-    row("median(Array x) -> Array", Tag.OPAQUE),  # of a size that is counted
+    row("median(Array x, *, int? axis) -> Array", Tag.OPAQUE, np.median),
+    *(
+        row(
+            f"{f.__name__}(Array x, Array q, *, int? axis, str method) -> Array",
+            Tag.OPAQUE,
+            f,
+            raises=True,
+        )
+        for f in (np.quantile, np.percentile)
+    ),
+    row("searchsorted(Array x, Array v, *, str side) -> Array", Tag.OPAQUE, np.searchsorted),
+    row("interp(Array x, Array xp, Array fp) -> Array", Tag.OPAQUE, np.interp, raises=True),
+    *(
+        row(f"{f.__name__}(Array x, Array v, *, str mode) -> Array", Tag.OPAQUE, f, raises=True)
+        for f in (np.convolve, np.correlate)
+    ),
+    row(
+        "bincount(Array x, Array? weights, *, Sym minlength) -> Array",
+        Tag.OPAQUE,
+        bincount,
+        raises=True,
+    ),
+    row("fourier(Array x, *, str kind, int axis, str? norm) -> Array", Tag.OPAQUE, fourier),
+    row("einsum(Array[] xs, *, str subscripts, bool optimize) -> Array", Tag.OPAQUE, einsum),
     row("modf(Array x) -> (Array, Array)", Tag.OPAQUE, np.modf),
     row("frexp(Array x) -> (Array, Array)", Tag.OPAQUE, np.frexp),
     row("ldexp(Array x, Array y) -> Array", Tag.OPAQUE, np.ldexp),

@@ -140,16 +140,10 @@ def _sorted(x: Operand, axis: int | None, found: Type, order: str) -> Type:
     return ArrayType(found.dtype, kind.shape, copied_strides(kind, order, itemsize))
 
 
-def median(x: Operand) -> Type:
-    """The median of all elements."""
-    return kind_of_result(quietly(np.median, sample(key_of(x))), "np.median")
-
-
 METAS: dict[str, Callable[..., Any]] = {
     "ufunc_reduce": ufunc_reduce,
     "ufunc_accumulate": ufunc_accumulate,
     "ufunc_reduceat": ufunc_reduceat,
-    "median": median,
     "sort": _sort_meta("sort", "K"),
     "argsort": _sort_meta("argsort", "C"),
     "partition": _partition_meta("partition", "K"),

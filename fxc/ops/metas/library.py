@@ -1,0 +1,161 @@
+"""Metas of functions that NumPy itself runs: medians, searches, transforms, ``np.einsum``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from fxc.ir.errors import CaptureError
+from fxc.ir.symbols import Dim, guard
+from fxc.ir.types import ArrayType, ScalarType, Type, ordered_strides, stride_order
+
+from ..table import TABLE
+from .layout import fresh_strides, is_c_ordered
+from .probing import Operand, ask_bound, fail_in_numpy, key_of, type_of
+from .shapes import Shape, normalize_axis, same_dim
+
+
+def _fresh(dtype: np.dtype, shape: Shape) -> Type:
+    """A new array in C order, or a scalar."""
+    if not shape:
+        return ScalarType(dtype)
+    return ArrayType(dtype, shape, fresh_strides(shape, dtype.itemsize))
+
+
+def _dtype(name: str, *args: Any) -> np.dtype:
+    found, *_ = ask_bound(TABLE[name], args)
+    return found.dtype
+
+
+def _shape(kind: Type) -> Shape:
+    return kind.shape if isinstance(kind, ArrayType) else ()
+
+
+def _without(kind: Type, axis: int | None) -> Shape:
+    """The shape that is left when an axis, or all of them, are gone."""
+    shape = _shape(kind)
+    if axis is None:
+        return ()
+    place = normalize_axis(axis, kind.rank)
+    return (*shape[:place], *shape[place + 1 :])
+
+
+def median(x: Operand, axis: int | None) -> Type:
+    """``np.median``."""
+    return _fresh(_dtype("median", key_of(x), None), _without(type_of(x), axis))
+
+
+def _quantile_meta(name: str) -> Callable[..., Type]:
+    def meta(x: Operand, q: Operand, axis: int | None, method: str) -> Type:
+        dtype = _dtype(name, key_of(x), key_of(q), None, method)
+        return _fresh(dtype, (*_shape(type_of(q)), *_without(type_of(x), axis)))
+
+    return meta
+
+
+def searchsorted(x: Operand, v: Operand, side: str) -> Type:
+    """``np.searchsorted``."""
+    if type_of(x).rank != 1:
+        fail_in_numpy(np.searchsorted, x, v)
+    return _fresh(_dtype("searchsorted", key_of(x), key_of(v), side), _shape(type_of(v)))
+
+
+def interp(x: Operand, xp: Operand, fp: Operand) -> Type:
+    """``np.interp``."""
+    return _fresh(_dtype("interp", *map(key_of, (x, xp, fp))), _shape(type_of(x)))
+
+
+def _window_meta(name: str) -> Callable[..., Type]:
+    def meta(x: Operand, v: Operand, mode: str) -> Type:
+        dtype = _dtype(name, key_of(x), key_of(v), mode)
+        (left,), (right,) = _shape(type_of(x)), _shape(type_of(v))
+        if not guard(left, ">", 0) or not guard(right, ">", 0):
+            fail_in_numpy(TABLE[name].numpy, type_of(x), type_of(v))  # type: ignore[arg-type]
+        most, least = (left, right) if guard(left, ">=", right) else (right, left)
+        sizes: dict[str, Dim] = {
+            "full": left + right - 1,
+            "same": most,
+            "valid": most - least + 1,
+        }
+        return _fresh(dtype, (sizes[mode],))
+
+    return meta
+
+
+def bincount(x: Operand, weights: Operand | None, minlength: Dim) -> Type:
+    """``np.bincount`` into as many bins as ``minlength`` says."""
+    return _fresh(_dtype("bincount", key_of(x), key_of(weights), 2), (minlength,))
+
+
+def fourier(x: Operand, kind: str, axis: int, norm: str | None) -> Type:
+    """One of the transforms of ``np.fft`` along an axis; memory is laid out as that of ``x``."""
+    given = type_of(x)
+    assert isinstance(given, ArrayType)
+    place = normalize_axis(axis, given.rank)
+    dtype = _fourier_dtype(given.dtype, kind, norm)
+    size = given.shape[place]
+    if not guard(size, ">", 1):
+        raise CaptureError(f"np.fft.{kind} of less than two elements cannot be captured")
+    sizes = {"rfft": size // 2 + 1, "irfft": 2 * (size - 1)}
+    shape = (*given.shape[:place], sizes.get(kind, size), *given.shape[place + 1 :])
+    return ArrayType(dtype, shape, ordered_strides(shape, stride_order(given), dtype.itemsize))
+
+
+@lru_cache(maxsize=256)
+def _fourier_dtype(dtype: np.dtype, kind: str, norm: str | None) -> np.dtype:
+    found: np.ndarray = getattr(np.fft, kind)(np.ones(2, dtype), norm=norm)
+    return found.dtype
+
+
+def einsum(xs: tuple[Operand, ...], subscripts: str, optimize: bool) -> Type:
+    """``np.einsum``, of operands in C order where the result is of more than one axis."""
+    inputs, output = subscripts.split("->")
+    sizes: dict[str, Dim] = {}
+    kinds = [type_of(x) for x in xs]
+    for labels, kind in zip(inputs.split(","), kinds, strict=True):
+        if len(labels) != kind.rank:
+            raise ValueError(f"einsum operand of {kind.rank} axes for the subscripts {labels}")
+        for label, size in zip(labels, _shape(kind), strict=True):
+            if not same_dim(sizes.setdefault(label, size), size):
+                raise ValueError(f"einsum operands do not agree on the size of {label}")
+    in_order = all(is_c_ordered(kind) for kind in kinds if isinstance(kind, ArrayType))
+    dtype, is_fresh = _einsum_sample(subscripts, tuple(kind.dtype for kind in kinds), optimize)
+    if len(output) > 1 and not (in_order and is_fresh):
+        raise CaptureError(
+            "np.einsum with a result in another order than C cannot be captured; use copies of "
+            "the operands"
+        )
+    return _fresh(dtype, tuple(sizes[label] for label in output))
+
+
+@lru_cache(maxsize=256)
+def _einsum_sample(
+    subscripts: str, dtypes: tuple[np.dtype, ...], optimize: bool
+) -> tuple[np.dtype, bool]:
+    """The dtype of a result, and whether operands in C order give one in C order."""
+    inputs, _ = subscripts.split("->")
+    labels = sorted(set(inputs) - {","})
+    size = {label: 2 + place for place, label in enumerate(labels)}
+    xs = [
+        np.ones([size[label] for label in each], dtype)
+        for each, dtype in zip(inputs.split(","), dtypes, strict=True)
+    ]
+    found = np.einsum(subscripts, *xs, optimize=optimize)
+    return found.dtype, bool(np.asarray(found).flags.c_contiguous)
+
+
+METAS: dict[str, Callable[..., Any]] = {
+    "median": median,
+    "quantile": _quantile_meta("quantile"),
+    "percentile": _quantile_meta("percentile"),
+    "searchsorted": searchsorted,
+    "interp": interp,
+    "convolve": _window_meta("convolve"),
+    "correlate": _window_meta("correlate"),
+    "bincount": bincount,
+    "fourier": fourier,
+    "einsum": einsum,
+}

@@ -1,0 +1,145 @@
+"""Functions that NumPy itself runs, inside compiled functions and their loops."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import fxc
+from fxc.ir.errors import CaptureError
+from tests.outcomes import difference, run
+
+X = np.random.default_rng(8).random((6, 9))
+INTS = np.random.default_rng(9).integers(0, 7, (6, 9))
+
+
+def _medians(x):
+    rows = np.array([np.median(x[i, i // 2 : i // 2 + 5]) for i in range(len(x))])
+    return rows, np.median(x), np.median(x, axis=0), np.median(x.T, axis=-1), np.median(x[:, 1:4])
+
+
+def _percentiles(x):
+    out = np.empty((len(x), 2))
+    for i, row in enumerate(x):
+        out[i] = np.percentile(row, [25, 75])
+    q = np.quantile(x, x[0, 0])
+    return out, q, np.quantile(x, 0.3, axis=1), np.percentile(x, x[0] * 100, method="lower")
+
+
+def _searches(x):
+    grid = np.sort(x[0])
+    found = np.zeros(len(grid) + 1, int)
+    for v in x[1]:
+        found[np.searchsorted(grid, v)] += 1
+    return found, grid.searchsorted(x, side="right"), np.searchsorted(grid, 0.5), grid[found[:2]]
+
+
+def _windows(x):
+    k = np.array([0.25, 0.5, 0.25])
+    y = x[0]
+    for _ in range(6):
+        y = np.convolve(y, k, mode="same")
+    return y, np.convolve(k, y), np.convolve(y, k, "valid"), np.correlate(y, x[1, 2:]), k
+
+
+def _interpolated(x):
+    grid = np.linspace(0, 1, x.shape[1])
+    u = x[0]
+    for _ in range(5):
+        u = np.interp(grid - 0.03, grid, u)
+    return u, np.interp(0.3, grid, u), np.interp(x, grid, u)
+
+
+def _counts(i):
+    table = np.zeros((len(i), 8), int)
+    for k, row in enumerate(i):
+        table[k] = np.bincount(row, minlength=8)
+    return table, np.bincount(i[0], weights=i[1] * 0.5, minlength=7)
+
+
+def _sums(x):
+    x = x.copy()
+    c = np.zeros((len(x), len(x)))
+    for i in range(7):
+        c = c * 0.5 + np.einsum("ij,kj->ik", x, x) * i
+    return (
+        c,
+        np.einsum("i,i->", x[0], x[1]),
+        np.einsum("ij->j", x),
+        np.einsum("ij,j", x, x[0]),
+        np.einsum("ij,j,ik->k", x, x[0], x, optimize=True),
+    )
+
+
+def _transforms(x):
+    k = 2 * np.pi * np.fft.fftfreq(x.shape[1], 1 / 9)
+    u = x[0]
+    for _ in range(5):
+        u = np.fft.ifft(np.fft.fft(u) * np.exp(-0.01 * k**2)).real
+    both = np.fft.ifft2(np.fft.fft2(x, norm="ortho"))
+    real = np.fft.irfft(np.fft.rfft(x.T, axis=0), axis=0)
+    return u, both, real, np.fft.fftn(x.T), np.fft.fftshift(u), np.fft.rfftfreq(x.shape[1])
+
+
+PROGRAMS: list[tuple[Callable[..., Any], np.ndarray]] = [
+    (_medians, X),
+    (_percentiles, X),
+    (_searches, X),
+    (_windows, X),
+    (_interpolated, X),
+    (_counts, INTS),
+    (_sums, X),
+    (_transforms, X),
+    (_transforms, X.astype(np.float32)),
+]
+
+
+@pytest.mark.parametrize(("program", "x"), PROGRAMS)
+def test_as_numpy(program: Callable[..., Any], x: np.ndarray) -> None:
+    compiled = fxc.compile(program, fullgraph=True)
+    for given in (x, x[:, :7].copy(), x[:5, :8].copy(order="F"), x):
+        expected = run(program, (copy.deepcopy(given),))
+        assert expected.error is None
+        assert difference(expected, run(compiled, (copy.deepcopy(given),))) == ""
+    assert compiled.cache_info().eager_calls == 0
+
+
+def test_more_bins_than_asked_for() -> None:
+    def program(i):
+        return np.bincount(i, minlength=4)
+
+    compiled = fxc.compile(program, fullgraph=True)
+    for given in (np.array([1, 3]), np.array([1, 6]), np.array([-1, 2])):
+        assert difference(run(program, (given,)), run(compiled, (given,))) == ""
+    assert compiled.cache_info().eager_calls == 2
+
+
+def test_errors() -> None:
+    def program(x, v):
+        x += 1
+        return np.interp(v, x, v), np.convolve(x, v)
+
+    for args in ((X[0], X[1, :3]), (X[0], X[0, :0])):
+        compiled = fxc.compile(program)
+        given = copy.deepcopy(args)
+        assert difference(run(program, copy.deepcopy(args)), run(compiled, given)) == ""
+
+
+@pytest.mark.parametrize(
+    ("program", "message"),
+    [
+        (lambda x: np.einsum("ij->ji", x), "view"),
+        (lambda x: np.einsum("ij,jk->ik", x.T, x), "order"),
+        (lambda x: np.einsum("...j->...", x), "subscripts for each axis"),
+        (lambda x: np.fft.fft(x, n=4), "n="),
+        (lambda x: np.bincount(x[0].astype(int)), "minlength"),
+        (lambda x: np.percentile(x, 3, keepdims=True), "keepdims="),
+    ],
+)
+def test_refusals(program: Callable[..., Any], message: str) -> None:
+    with pytest.raises(CaptureError, match=message):
+        fxc.compile(program, fullgraph=True)(X)
