@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from fxc.ir.symbols import SymExpr, evaluate
+from fxc.ir.symbols import Dim, SymExpr
 from fxc.lowering.calls import CallSite
 from fxc.lowering.loops import Buffer, BufferArg
 from fxc.ops.kernels import kernel_of
@@ -21,7 +21,7 @@ _MOST_KNOWN = 64  # sizes for which a layout is kept
 
 def numpy_call(site: CallSite) -> Any:
     """The function of a call, for C: from what stands in memory to whether NumPy has raised."""
-    kernel, size = kernel_of(site.stmt.op), 8 * (len(site.buffers) + len(site.symbols))
+    kernel, size = kernel_of(site.stmt.op), 8 * (len(site.buffers) + len(site.dims))
     layouts: dict[bytes, _Layout] = {}
     is_single = len(site.stmt.outs) == 1
     last: tuple[bytes, _Arguments, list[np.ndarray]] = (b"", list, [])
@@ -76,13 +76,18 @@ def address_of_call(function: Any) -> int:
 
 _Reader = Callable[[list[np.ndarray]], Any]
 _Arguments = Callable[[], list[Any]]
+_Values = Mapping[SymExpr, int]  # of what depends on symbols
+
+
+def _number(dim: Dim, values: _Values) -> int:
+    return values[dim] if isinstance(dim, SymExpr) else dim
 
 
 class _Layout:
-    """What a call is given, but for where it stands: for symbols of these values."""
+    """What a call is given, but for where it stands: for sizes of these values."""
 
     def __init__(self, site: CallSite, sizes: list[int]) -> None:
-        values = dict(zip(site.symbols, sizes, strict=True))
+        values = dict(zip(site.dims, sizes, strict=True))
         places = {buffer.name: place for place, buffer in enumerate(site.buffers)}
         self.arrays = [_Placed(buffer, values) for buffer in site.buffers]
         self.readers = [_reader(arg, places, values) for arg in site.stmt.args]
@@ -93,9 +98,9 @@ class _Layout:
 class _Placed:
     """Arrays over memory, of one layout."""
 
-    def __init__(self, buffer: Buffer, values: Mapping[str, int]) -> None:
-        self._shape = tuple(evaluate(dim, values) for dim in buffer.shape)
-        self._strides = tuple(evaluate(dim, values) for dim in buffer.strides)
+    def __init__(self, buffer: Buffer, values: _Values) -> None:
+        self._shape = tuple(_number(dim, values) for dim in buffer.shape)
+        self._strides = tuple(_number(dim, values) for dim in buffer.strides)
         self._dtype = buffer.dtype
         steps = [(size - 1) * step for size, step in zip(self._shape, self._strides, strict=True)]
         self._before = 0 if 0 in self._shape else -sum(step for step in steps if step < 0)
@@ -115,7 +120,7 @@ def _has_scalars(arg: Any) -> bool:
     return isinstance(arg, BufferArg) and arg.scalar
 
 
-def _reader(arg: Any, places: Mapping[str, int], values: Mapping[str, int]) -> _Reader:
+def _reader(arg: Any, places: Mapping[str, int], values: _Values) -> _Reader:
     """The argument, from the arrays of a call."""
     if isinstance(arg, BufferArg):
         place = places[arg.buffer]
@@ -129,10 +134,10 @@ def _reader(arg: Any, places: Mapping[str, int], values: Mapping[str, int]) -> _
     return lambda arrays: known
 
 
-def _known(arg: Any, values: Mapping[str, int]) -> Any:
+def _known(arg: Any, values: _Values) -> Any:
     """An argument with numbers in place of its symbols."""
     if isinstance(arg, SymExpr):
-        return evaluate(arg, values)
+        return values[arg]
     if is_dataclass(arg) and not isinstance(arg, type):
         found = {each.name: getattr(arg, each.name) for each in fields(arg)}
         return replace(arg, **{name: _known(x, values) for name, x in found.items()})

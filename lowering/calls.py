@@ -7,7 +7,7 @@ from dataclasses import fields, is_dataclass
 from typing import TYPE_CHECKING
 
 from fxc.ir.records import frozen
-from fxc.ir.symbols import SymExpr, symbols_of
+from fxc.ir.symbols import SymExpr
 
 from .accesses import boxed_buffers
 from .loops import Boxed, Buffer, Program
@@ -20,18 +20,20 @@ if TYPE_CHECKING:
 # or branch of the user's that is not possible; and if what NumPy gives depends on the strides of
 # operands, it will not do, for those are arrays of their own in the plan. There native code calls a
 # function of the runtime and gives it the addresses of the operands and results, and what the
-# symbols in their shapes and in the other arguments stand for. It makes arrays over that memory,
+# sizes in their shapes and in the other arguments are. It makes arrays over that memory,
 # calls the kernel, and says whether the kernel has raised; then the whole call goes back to NumPy,
 # as by any other check.
 
 
 @frozen
 class CallSite:
-    """What stands in memory for a call: an address for each buffer, then a number each symbol."""
+    """What stands in memory for a call: an address for each buffer, then a number for each size or
+    other argument that depends on symbols.
+    """
 
     stmt: Boxed
     buffers: tuple[Buffer, ...]
-    symbols: tuple[str, ...]
+    dims: tuple[SymExpr, ...]
 
 
 CALL = "call NumPy"  # among the functions of the pointer table
@@ -44,8 +46,7 @@ def site_of(program: Program, stmt: Boxed) -> CallSite:
     dims = [*dims_in(stmt.args)]
     for buffer in buffers:
         dims += [*dims_in((*buffer.shape, *buffer.strides))]
-    symbols = dict.fromkeys(name for dim in dims for name in symbols_of(dim))
-    return CallSite(stmt, buffers, tuple(symbols))
+    return CallSite(stmt, buffers, tuple(dict.fromkeys(dims)))
 
 
 def dims_in(tree: object) -> Iterator[SymExpr]:
@@ -67,7 +68,7 @@ def emit_call(emitter: Emitter, stmt: Boxed) -> None:
         f.op(f"ptrtoint ptr {emitter.address(buffer.name, buffer.offset)} to i64")
         for buffer in site.buffers
     ]
-    words += [emitter.regs.dims[name] for name in site.symbols]
+    words += [emitter.dim(dim) for dim in site.dims]
     place = f.stack("i64", len(words))
     for number, word in enumerate(words):
         slot = f.op(f"getelementptr i64, ptr {place}, i64 {number}")

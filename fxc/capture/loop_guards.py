@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from fxc.ir.graph import Literal, Node, Region, walk
@@ -10,6 +10,7 @@ from fxc.ir.symbols import (
     Dim,
     Guard,
     SymExpr,
+    SymFunc,
     decide,
     guard,
     hint,
@@ -92,7 +93,13 @@ def _dim_of(bound: Any, body: Region) -> Dim | None:
 def _hold(
     difference: Dim, name: str, low: Any, high: Any, relation: str, varies: Callable[[Dim], bool]
 ) -> bool:
-    """Whether ``difference relation 0`` in all iterations of a loop, by those at both ends."""
+    """Whether ``difference relation 0`` in all iterations of a loop, by those at both ends.
+
+    The smaller of two dims is above a bound where both are, the larger one where one of them is.
+    """
+    for every, sides in _sides(difference, relation):
+        found = (_hold(side, name, low, high, relation, varies) for side in sides)
+        return all(found) if every else any(found)
     if relation != "==":
         difference = without_remainders(difference, name, above=relation in ("<", "<="))
     if is_monotonic(difference, name):
@@ -128,6 +135,19 @@ def _bound(difference: Dim, name: str, ends: tuple[Dim, Dim], relation: str) -> 
         guard(first, ">=" if relation in ("<", "<=") else "<=", last)
         total = total + first
     return total
+
+
+def _sides(difference: Dim, relation: str) -> Iterator[tuple[bool, tuple[Dim, Dim]]]:
+    """The two dims that one with ``min`` or ``max`` in it may be: whether both have to hold."""
+    if isinstance(difference, int) or relation not in ("<", "<=", ">", ">="):
+        return
+    for monomial, factor in difference.terms:
+        atom = monomial[0] if len(monomial) == 1 else None
+        if isinstance(atom, SymFunc) and atom.name in ("min", "max"):
+            rest = difference - factor * SymExpr(((monomial, 1),))
+            is_least = (atom.name == "min") == (factor > 0)
+            sides = rest + factor * atom.left, rest + factor * atom.right
+            yield is_least == (relation in (">", ">=")), sides
 
 
 def _follows(value: Dim, relation: str, count: Dim, varies: Callable[[Dim], bool]) -> bool:

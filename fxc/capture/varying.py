@@ -6,6 +6,7 @@ from fxc.ir.symbols import (
     Dim,
     SymExpr,
     SymFunc,
+    apply_function,
     decide,
     guard,
     hint,
@@ -29,6 +30,19 @@ def place_in_bounds(session: Session, index: Dim, size: Dim) -> Dim | None:
         if guard(least, ">=", 0) and guard(most, "<", 0):
             return found
     return None
+
+
+def may_leave(session: Session, bound: Dim, size: Dim) -> bool:
+    """Whether a bound of a slice is beyond the axis in some iteration of the loops, or counts from
+    the front in one and from the back in another: by what the sizes are now.
+    """
+    for found in (bound, bound + size):
+        least, most = _extreme(session, found, -1), _extreme(session, found - size, 1)
+        if least is None or most is None:
+            return False  # that is for guards to say
+        if hint(least) >= 0 and hint(most) <= 0:
+            return False
+    return True
 
 
 def _extreme(session: Session, dim: Dim, sign: int) -> Dim | None:
@@ -79,6 +93,11 @@ def _varies(session: Session, atom: SymFunc) -> bool:
 def _function_bound(session: Session, atom: SymFunc, sign: int) -> Dim | None:
     """A bound that ``decide`` knows, too."""
     right = atom.right
+    if atom.name in ("min", "max"):
+        sides = [_extreme(session, side, sign) for side in (atom.left, right)]
+        if None in sides:
+            return None
+        return apply_function(atom.name, *sides)  # type: ignore[arg-type]
     if atom.name != "mod" or session.varies(right) or not decide(right, ">", 0):
         return None
     return right - 1 if sign > 0 else 0

@@ -19,11 +19,13 @@ from .operands import Traced, TracedValue, dim_of, operand
 from .python_numbers import scalar_of, to_int
 from .session import CountedSize, current, refuse
 from .traced_int import TracedInt, decide_in_loops
+from .varying import may_leave
 
 # Note [Windows]
 # Where such a slice lies and how many elements it spans are two counted sizes: the bounds as Python
-# clamps them, so that they are within the axis in any case. Slices with the same bounds, of axes of
-# the same size, have the same symbols: ``values[lo:hi] * x[columns[lo:hi]]`` needs no check.
+# clamps them, so that they are within the axis in any case. So is a slice with a bound that goes
+# beyond the axis in some iterations of a loop: ``x[i:i + 4]``. Slices with the same bounds, of axes
+# of the same size, have the same symbols: ``values[lo:hi] * x[columns[lo:hi]]`` needs no check.
 
 _Bound = Dim | Value | None
 _BOOL = ScalarType(np.dtype(bool), weak=True)
@@ -45,7 +47,7 @@ class Window:
 
 def window(start: Any, stop: Any, step: Any, size: Dim) -> SliceSpec | None:
     """The slice of an axis of that size; None if its bounds do not depend on data."""
-    if not _is_data(start) and not _is_data(stop):
+    if not _is_data(start, size) and not _is_data(stop, size):
         return None
     by = 1 if step is None else dim_of(step, "a slice step")
     if not isinstance(by, int) or not by:
@@ -56,11 +58,13 @@ def window(start: Any, stop: Any, step: Any, size: Dim) -> SliceSpec | None:
     return SliceSpec(found.first, last, by) if by > 0 else SliceSpec(last - 1, found.first - 1, by)
 
 
-def _is_data(bound: Any) -> bool:
+def _is_data(bound: Any, size: Dim) -> bool:
     bound = bound._plain() if isinstance(bound, Traced) else bound
     session = current()
     if type(bound) is TracedInt:
-        return session.is_unbounded(bound._dim)
+        dim = bound._dim
+        unknown = session.is_unbounded(dim)
+        return unknown or (session.varies(dim) and may_leave(session, dim, size))
     if not isinstance(bound, TracedValue) or bound._value.type.rank:
         return False
     value, kind = bound._value, bound._value.type
@@ -73,7 +77,7 @@ def _is_data(bound: Any) -> bool:
 def _bound(bound: Any, size: Dim) -> _Bound:
     if bound is None:
         return None
-    if _is_data(bound):
+    if _is_data(bound, size):
         number = bound if type(bound) is TracedInt else to_int(scalar_of(bound))
         return _as_value(operand(number))
     dim = dim_of(bound, "a slice bound")

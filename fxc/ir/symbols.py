@@ -423,13 +423,13 @@ def _function_bound(atom: SymFunc | Computed) -> int | None:
     if isinstance(atom, Computed):
         return None
     left, right = _lower_bound(atom.left), _lower_bound(atom.right)
+    if atom.name == "max":
+        return max((low for low in (left, right) if low is not None), default=None)
     if left is None or right is None or left < 0 or right < 0:
         return None
     match atom.name:
         case "min":
             return min(left, right)
-        case "max":
-            return max(left, right)
         case _:
             return 0
 
