@@ -72,6 +72,8 @@ def _sums(x):
         np.einsum("ij->j", x),
         np.einsum("ij,j", x, x[0]),
         np.einsum("ij,j,ik->k", x, x[0], x, optimize=True),
+        np.einsum("ij,kj->ik", x, x, optimize=True),
+        np.einsum("ij,kj->jki", x, x),
     )
 
 

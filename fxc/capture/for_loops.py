@@ -76,7 +76,7 @@ class ForLoop(CapturedLoop):
         return self._runs
 
     def ran(self) -> Operand | None:
-        if type(self._over) is not Bounded:
+        if type(self.over) is not Bounded:
             return None
         return flag_of(record("py_less", *self._bounds()))
 

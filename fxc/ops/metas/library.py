@@ -111,7 +111,7 @@ def _fourier_dtype(dtype: np.dtype, kind: str, norm: str | None) -> np.dtype:
 
 
 def einsum(xs: tuple[Operand, ...], subscripts: str, optimize: bool) -> Type:
-    """``np.einsum``, of operands in C order where the result is of more than one axis."""
+    """``np.einsum``: the order of a result with several axes is that for operands in C order."""
     inputs, output = subscripts.split("->")
     sizes: dict[str, Dim] = {}
     kinds = [type_of(x) for x in xs]
@@ -122,20 +122,23 @@ def einsum(xs: tuple[Operand, ...], subscripts: str, optimize: bool) -> Type:
             if not same_dim(sizes.setdefault(label, size), size):
                 raise ValueError(f"einsum operands do not agree on the size of {label}")
     in_order = all(is_c_ordered(kind) for kind in kinds if isinstance(kind, ArrayType))
-    dtype, is_fresh = _einsum_sample(subscripts, tuple(kind.dtype for kind in kinds), optimize)
-    if len(output) > 1 and not (in_order and is_fresh):
+    dtype, order = _einsum_sample(subscripts, tuple(kind.dtype for kind in kinds), optimize)
+    shape = tuple(sizes[label] for label in output)
+    if len(output) < 2:
+        return _fresh(dtype, shape)
+    if not in_order or (optimize and len(xs) > 2):
         raise CaptureError(
-            "np.einsum with a result in another order than C cannot be captured; use copies of "
-            "the operands"
+            "np.einsum of operands in another order than C, or of more than two with optimize=, "
+            "cannot be captured where the result has several axes; use copies of the operands"
         )
-    return _fresh(dtype, tuple(sizes[label] for label in output))
+    return ArrayType(dtype, shape, ordered_strides(shape, order, dtype.itemsize))
 
 
 @lru_cache(maxsize=256)
 def _einsum_sample(
     subscripts: str, dtypes: tuple[np.dtype, ...], optimize: bool
-) -> tuple[np.dtype, bool]:
-    """The dtype of a result, and whether operands in C order give one in C order."""
+) -> tuple[np.dtype, tuple[int, ...]]:
+    """The dtype of a result, and the order of its axes in memory for operands in C order."""
     inputs, _ = subscripts.split("->")
     labels = sorted(set(inputs) - {","})
     size = {label: 2 + place for place, label in enumerate(labels)}
@@ -143,8 +146,8 @@ def _einsum_sample(
         np.ones([size[label] for label in each], dtype)
         for each, dtype in zip(inputs.split(","), dtypes, strict=True)
     ]
-    found = np.einsum(subscripts, *xs, optimize=optimize)
-    return found.dtype, bool(np.asarray(found).flags.c_contiguous)
+    found = np.asarray(np.einsum(subscripts, *xs, optimize=optimize))
+    return found.dtype, tuple(sorted(range(found.ndim), key=lambda axis: -found.strides[axis]))
 
 
 METAS: dict[str, Callable[..., Any]] = {
