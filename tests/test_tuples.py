@@ -132,6 +132,8 @@ def lengths_differ(x):
 
 
 @pytest.mark.parametrize("fn", [none_before, lengths_differ])
-def test_refused(fn: Callable[..., Any]) -> None:
-    with pytest.raises(fxc.CaptureError, match="a tuple if the condition holds, else"):
-        fxc.compile(fn, fullgraph=True)(np.arange(8.0))
+def test_tuples_beside_other_things(fn: Callable[..., Any]) -> None:
+    program = fxc.compile(fn, fullgraph=True)
+    for x in (np.arange(8.0), np.zeros(8)):
+        assert difference(run(fn, (x,)), run(program, (x,))) == ""
+    assert program.cache_info().eager_calls == 0

@@ -184,7 +184,7 @@ class _Join:
             return Differing(of_parts([self._known_flag()]), one, other, self.reason)
         if isinstance(kinds[0], ScalarType):
             first = self._numbers.pop(0)
-            return of_parts(self._outputs[first : first + len(kinds)])
+            return of_parts(self._outputs[first : first + len(kinds)], kinds)
         arrays = [
             self._made_behind(side, value)
             for side, value in enumerate((array_of(left), array_of(right)))

@@ -131,7 +131,7 @@ class Branch(Statement):
 
     def _kinds(self, name: str, left: Any, right: Any) -> tuple[Any, ...]:
         """The types of what a variable becomes."""
-        if UNBOUND in (left, right):
+        if any(x is UNBOUND for x in (left, right)):
             found = right if left is UNBOUND else left
             if name == RESULT or self._ended or self.may_be_unbound(name):
                 left = right = found

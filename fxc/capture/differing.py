@@ -10,6 +10,7 @@ from fxc.ir.graph import Operand
 from .mixed import Mixed
 from .operands import Traced
 from .session import refuse
+from .several import Several
 
 # Note [Results that differ]
 # ``return i, j`` in a loop and ``return None`` behind it: which of the two the caller gets is known
@@ -44,6 +45,8 @@ def parts_in(x: Any) -> Iterator[Any]:
         yield from parts_in((x.flag, x.left, x.right))
     elif type(x) is Mixed:
         yield from (x.given, x.flag, x.whole)
+    elif type(x) is Several:
+        yield from parts_in(x.options)
     else:
         yield x
 
@@ -57,4 +60,6 @@ def rebuilt(x: Any, parts: Iterator[Any]) -> Any:
         return Differing(flag, left, right, x.reason)
     if type(x) is Mixed:
         return Mixed(next(parts), next(parts), next(parts))
+    if type(x) is Several:
+        return Several(rebuilt(x.options, parts))
     return next(parts)

@@ -39,6 +39,7 @@ from .operands import Traced, TracedValue, constant, has_traced, settled, wrap
 from .outside import Outside
 from .rows import ListArray, Rows, list_array_of, rows_in
 from .session import refuse
+from .several import Several
 from .traced_int import TracedInt
 from .traced_lists import TracedList
 
@@ -106,7 +107,7 @@ def output_leaf(outside: Outside, leaf: Any) -> CapturedLeaf:
         for index in outside.session.dynamic_indices(value):
             outside.session.specialise(index, "the place of a view that is returned")
         return ArrayLeaf(value) if isinstance(value.type, ArrayType) else ScalarLeaf(value)
-    if type(leaf) is Mixed:
+    if type(leaf) is Mixed or type(leaf) is Several:
         raise refuse("a result that is Python's number in one case, NumPy's in another")
     if isinstance(leaf, Traced):
         leaf._operand()  # says why there is none
@@ -161,6 +162,12 @@ class EpilogueBuilder:
         if type(x) is Differing:
             flag, left, right = (self._place(part) for part in (x.flag, x.left, x.right))
             return f"({left} if {flag} else {right})"
+        if type(x) is Several:
+            *options, (_, last) = x.options
+            cases = [
+                f"{self._place(value)} if {self._place(flag)} else " for flag, value in options
+            ]
+            return f"({''.join(cases)}{self._place(last)})"
         if type(x) is Mixed:
             number = self._leaf(x.given)
             python = f"{number}.item()" if x.whole is None else self._leaf(x.whole)

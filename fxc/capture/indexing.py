@@ -423,6 +423,8 @@ def assign(value: Value, source: Any, casting: str | None = None) -> None:
 
 def assign_element(value: Value, source: Any) -> None:
     """``x[i] = source`` where ``x[i]`` is one element: arrays are none, as far as NumPy says so."""
+    if isinstance(source, Traced):
+        source = source._stored_as(value.type.dtype)
     rank = operand(source).type.rank if has_traced(source) else np.ndim(source)
     if rank:
         np.zeros((1,))[0] = np.zeros((1,) * rank)  # raises what NumPy raises

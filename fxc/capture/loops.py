@@ -20,6 +20,7 @@ from .jumps import RESULT
 from .operands import Traced, wrap
 from .resizing import Resized, resized
 from .session import Session, refuse
+from .several import SeveralKinds
 from .sliding import Sliding, sliding
 from .spread import Spread
 from .structured import (
@@ -214,7 +215,9 @@ class CapturedLoop(Statement):
             if name in self._resized and before is not None:
                 self._begin_resized(region, place, name, before)
                 continue
-            if name not in self._at_head or not (is_number(start) or name in self._held):
+            if name not in self._at_head or not (
+                is_number(start) or name in self._held or name in self._mixed
+            ):
                 continue
             if before is not None:
                 self._held[name] = self._held[name].begun_with(self.session, before)
@@ -259,7 +262,7 @@ class CapturedLoop(Statement):
         """The variable that is carried in these parts."""
         if name in self._held:
             return self._held[name].variable(self.session, parts)
-        return of_parts(parts)
+        return of_parts(parts, self._kinds[name])
 
     def _is_ours(self, name: str, value: Value) -> bool:
         """Whether an array was made by an iteration before, and nobody else has it."""
@@ -435,7 +438,14 @@ class CapturedLoop(Statement):
         found = dict(zip(self.names, zip(self._seen, after, strict=True), strict=True))
         kinds = {name: joint_kinds(*found[name]) for name in unstable}
         most = 2 if self._can_begin_apart else 3  # an int that becomes a float does so at once
-        if any(each is None or not 1 < len(each) <= most for each in kinds.values()):
+        if any(each is None or len(each) == 1 for each in kinds.values()):
+            return False
+        several = any(type(each) is SeveralKinds for each in kinds.values())
+        if several if self._can_begin_apart else False:
+            return False
+        if any(
+            type(x) is not SeveralKinds and x is not None and len(x) > most for x in kinds.values()
+        ):
             return False
         self._mixed.update((name, each) for name, each in kinds.items() if each is not None)
         return True
@@ -547,7 +557,8 @@ class CapturedLoop(Statement):
         for name in names:
             parts = [next(given) for _ in self._kinds[name]]
             operands: list[Operand] = [output for output, _ in parts]
-            if runs and len(parts) == 2 and isinstance(parts[-1][1], Literal):
+            is_mixed = len(parts) == 2 and type(self._kinds[name]) is not SeveralKinds
+            if runs and is_mixed and isinstance(parts[-1][1], Literal):
                 operands[1] = parts[1][1]  # the same after each iteration
             if name in self._resized:
                 found[name] = self._behind_resized(name, [output for output, _ in parts])

@@ -345,20 +345,20 @@ def _define(name: str, numpy_name: str) -> None:
         both = (left, right)
         if not all(isinstance(x, Traced | np.generic | int | float | complex) for x in both):
             return NotImplemented
+        if any(isinstance(x, Traced) and x._run is not None and type(x) is not Mixed for x in both):
+            return NotImplemented
         if any(type(x) is not Mixed and not _is_weak(x) for x in both):
             return call_ufunc(numpy_name, *(_strong(x, both) for x in both))
         if any(type(x) is Mixed and x.whole is not None for x in both):
             return _of_ints(name, numpy_name, left, right)
         kinds = {_python_type(x) for x in both}
-        if not kinds <= {int, float} or (kinds == {bool} and name not in _COMPARED):
-            raise _refuse(f"{name!r}")
+        if not _is_the_same(name, kinds, both):
+            from .several import for_each  # which knows mixed numbers
+
+            return for_each(getattr(operator, f"__{name}__"), both)
         flags = [x.flag for x in both if type(x) is Mixed]
         flag = flags[0] if len(flags) == 1 else call_ufunc("logical_or", *flags)
-        if name in _COMPARED and len(kinds) == 2:
-            raise _refuse(f"{name!r} of an int and a float")
         dtypes = {x.dtype for x in both if type(x) is Mixed}
-        if not _is_the_same_there(name, dtypes, kinds, both):
-            raise _refuse(f"{name!r}")
         if name not in _COMPARED and (kinds == {int} or numpy_name not in _EXACT_OF_FLOATS):
             found = _arithmetic(name, *map(_python_number, both))
             return Mixed(_of_python(found, *dtypes), flag)
@@ -372,11 +372,10 @@ def _define(name: str, numpy_name: str) -> None:
         setattr(Mixed, f"__r{name}__", lambda self, other: compute(other, self))
 
 
-def _is_the_same_there(
-    name: str, dtypes: set[np.dtype], kinds: set[type], both: tuple[Any, Any]
-) -> bool:
+def _is_the_same(name: str, kinds: set[type], both: tuple[Any, Any]) -> bool:
     """Whether Python's result, where there is one, is NumPy's number."""
-    if len(dtypes) != 1:
+    dtypes = {x.dtype for x in both if type(x) is Mixed}
+    if len(dtypes) != 1 or not kinds <= {int, float} or (name in _COMPARED and len(kinds) == 2):
         return False
     (dtype,) = dtypes
     if name == "pow" and not (type(both[1]) in (int, float) and both[1] >= 0):

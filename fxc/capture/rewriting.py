@@ -270,14 +270,17 @@ class Rewriter(ast.NodeTransformer):
         right = node.comparators[0]
         if isinstance(node.left, ast.Constant):
             return node
-        if isinstance(right, ast.Constant) and not isinstance(right.value, bool):
+        is_identity = isinstance(node.ops[0], ast.Is | ast.IsNot)
+        plain = (
+            right.value is not None or not is_identity if isinstance(right, ast.Constant) else False
+        )
+        if plain and not isinstance(right.value, bool):  # type: ignore[attr-defined]
             return node
         match node.ops[0]:
             case ast.Is():
                 return self._door("same", node, node.left, right)
             case ast.IsNot():
-                same = self._door("same", node, node.left, right)
-                return at(node, ast.UnaryOp(ast.Not(), same))
+                return self._door("negated", node, self._door("same", node, node.left, right))
             case ast.Eq():
                 return self._door("equal", node, node.left, right)
             case ast.NotEq():

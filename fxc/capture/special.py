@@ -21,6 +21,7 @@ from .operands import Traced, operand, record, settled
 from .python_numbers import extremum, scalar_of, to_bool, to_float, to_int
 from .rows import list_array_of
 from .session import refuse
+from .several import Several
 from .traced_int import TracedInt, largest, smallest
 from .traced_lists import TracedList, plain_list
 from .traced_scalar import TracedScalar
@@ -43,6 +44,8 @@ def _int(door: Door, *args: Any, **kwargs: Any) -> Any:
     if len(args) == 1 and not kwargs:
         if type(args[0]) is TracedInt:
             return args[0]
+        if type(args[0]) is Several:
+            return args[0].converted(partial(_int, door))
         if type(args[0]) is Mixed:
             return args[0].to_int()
         x = scalar_of(args[0])
@@ -52,6 +55,8 @@ def _int(door: Door, *args: Any, **kwargs: Any) -> Any:
 
 
 def _float(door: Door, *args: Any) -> Any:
+    if len(args) == 1 and type(args[0]) is Several:
+        return args[0].converted(partial(_float, door))
     if len(args) == 1:
         x = number_of(args[0])
         if type(x) is TracedInt:
@@ -63,6 +68,9 @@ def _float(door: Door, *args: Any) -> Any:
 
 
 def _bool(door: Door, *args: Any) -> Any:
+    if len(args) == 1 and type(args[0]) is Several:
+        test = args[0]._is_filled()
+        return test if type(test) is bool else to_bool(test)
     x = scalar_of(number_of(args[0])) if len(args) == 1 else None
     return bool(*args) if x is None else to_bool(x)
 
@@ -70,6 +78,8 @@ def _bool(door: Door, *args: Any) -> Any:
 def _type(door: Door, x: Any, *rest: Any) -> Any:
     if rest:
         raise refuse("making a class with type() cannot be captured")
+    if type(x) is Several:
+        raise refuse("type() of one of several things cannot be captured")
     if type(x) is Mixed:
         raise x.unclear("type()")
     if isinstance(x, Traced):
@@ -110,15 +120,15 @@ def _extreme(name: str, plain: Any, symbolic: Any, sooner: Any) -> Any:
         kinds = set(map(type, items))
         if not kwargs and TracedInt in kinds and kinds <= {int, TracedInt}:
             return symbolic(list(items))
-        if not kwargs and kinds & {TracedScalar, Mixed} and kinds <= _NUMBERS:
-            found = NotImplemented if Mixed in kinds else extremum(name, list(items))
+        if not kwargs and kinds & {TracedScalar, Mixed, Several} and kinds <= _NUMBERS:
+            found = NotImplemented if kinds & {Mixed, Several} else extremum(name, list(items))
             return _one_of(door, sooner, items) if found is NotImplemented else found
         return plain(*door.runnables(args), **door.runnable_options(kwargs))
 
     return extreme
 
 
-_NUMBERS = {TracedScalar, TracedInt, Mixed, bool, int, float, np.float64, np.int64}
+_NUMBERS = {TracedScalar, TracedInt, Mixed, Several, bool, int, float, np.float64, np.int64}
 
 
 def _one_of(door: Door, sooner: Any, items: Iterable[Any]) -> Any:
@@ -159,6 +169,8 @@ def _isinstance(door: Door, x: Any, kinds: Any) -> bool:
     for kind in kinds if isinstance(kinds, tuple) else (kinds,):
         if getattr(kind, "_is_protocol", False) or not _is_plain_check(type(kind)):
             raise refuse(f"isinstance of {kind} runs code of its own and cannot be captured")
+    if type(x) is Several:
+        raise refuse("isinstance() of one of several things cannot be captured")
     if type(x) is Mixed:
         return x.is_instance(kinds)
     return isinstance(x, kinds)

@@ -32,6 +32,7 @@ from .operands import Traced
 from .outside import Known, Outside
 from .reads import DELETED, Reads, label_of, name_of, no_attribute
 from .session import Session, refuse
+from .several import Several
 from .structured import is_same
 from .traced_array import TracedArray
 from .traced_int import TracedInt, known_ints
@@ -235,8 +236,12 @@ class Stores(Reads):
             self._made[id(x)] = self.session.region, x
         return x
 
-    def same(self, a: Any, b: Any) -> bool:
+    def same(self, a: Any, b: Any) -> Any:
         """``a is b``; what is two objects now may be one in another call."""
+        if b is None:
+            return a.is_(None) if type(a) is Several else a is None
+        if type(a) is Several or type(b) is Several:
+            raise refuse("'is' of one of several things cannot be captured; use ==")
         if isinstance(a, bool) and isinstance(b, bool):
             return bool(a) is bool(b)
         if TracedInt in (type(a), type(b)) and a is not b:

@@ -22,6 +22,7 @@ from .masked import MaskedRead
 from .mixed import Mixed, mixed, mixed_kinds, mixed_parts, of_numpy
 from .operands import Traced, TracedValue, operand, settled, wrap
 from .session import OpenRegion, Session, current, refuse
+from .several import Several, SeveralKinds, several_kinds, several_of, several_parts
 from .traced_int import TracedInt
 from .traced_scalar import TracedScalar
 
@@ -250,7 +251,7 @@ def is_number(x: Any) -> bool:
     """Whether ``x`` is a scalar that a node may carry."""
     return isinstance(x, np.generic) or type(x) in (
         *(bool, int, float, complex),
-        *(TracedInt, TracedScalar, Mixed),
+        *(TracedInt, TracedScalar, Mixed, Several),
     )
 
 
@@ -264,6 +265,10 @@ def is_same(left: Any, right: Any) -> bool:
         return False
     if type(left) is TracedInt:
         return bool(left._dim == right._dim)
+    if type(left) is Several:
+        pairs = zip(left.options, right.options, strict=False)
+        same = len(left.options) == len(right.options)
+        return same and all(is_same(one, other) for one, other in pairs)
     if type(left) is Mixed:
         parts = ((x.given, x.flag, x.whole) for x in (left, right))
         return all(map(is_same, *parts))
@@ -283,7 +288,7 @@ def array_of(x: Any) -> Value | None:
 
 def kind_of(x: Any) -> ArrayType | ScalarType | None:
     """The type of a variable's value in a graph; None if it has none."""
-    if type(x) is Mixed:
+    if type(x) is Mixed or type(x) is Several:
         return None
     if type(x) is TracedInt:
         return INT
@@ -300,7 +305,8 @@ def joint_kinds(left: Any, right: Any) -> tuple[ArrayType | ScalarType, ...] | N
     kind, other = kind_of(left), kind_of(right)
     if kind is not None and other is not None and _are_alike(kind, other):
         return (kind,)
-    return mixed_kinds(left, right)
+    found = mixed_kinds(left, right)
+    return several_kinds(left, right, joint_kinds) if found is None else found
 
 
 def _are_alike(left: ArrayType | ScalarType, right: ArrayType | ScalarType) -> bool:
@@ -317,11 +323,15 @@ def _are_alike(left: ArrayType | ScalarType, right: ArrayType | ScalarType) -> b
 
 def parts_of(x: Any, kinds: tuple[ArrayType | ScalarType, ...]) -> list[Operand]:
     """The operands that stand for a value, recorded here."""
+    if type(kinds) is SeveralKinds:
+        return several_parts(x, kinds, parts_of)
     return [operand(x)] if len(kinds) == 1 else list(mixed_parts(x, kinds))
 
 
-def of_parts(parts: Sequence[Operand]) -> Any:
-    """The variable that operands stand for."""
+def of_parts(parts: Sequence[Operand], kinds: tuple[Any, ...] = ()) -> Any:
+    """The variable that operands stand for; ``kinds`` are their types, if it is several things."""
+    if type(kinds) is SeveralKinds:
+        return several_of(parts, kinds, of_parts)
     if len(parts) > 1:
         return mixed(*parts)
     (only,) = parts
@@ -332,7 +342,7 @@ def kind_text(x: Any) -> str:
     """What a message calls a value."""
     if x is UNBOUND:
         return "without a value"
-    if type(x) is Differing:
+    if type(x) is Differing or type(x) is Several:
         return "one thing or another"
     kind = kind_of(x)
     return f"a {x.__class__.__name__}" if kind is None else str(kind)
