@@ -50,7 +50,9 @@ ULPS |= {"fmax": 0.5, "fmin": 0.5}
 LEFT_TO_NUMPY: dict[str, str] = {
     "sort": "", "argsort": "", "partition": "", "argpartition": "", "modf": "", "frexp": "",
     "ldexp": "", "ufunc_reduce": "", "ufunc_accumulate": "",
-    "ufunc_reduceat": "", "linalg_inv": "", "linalg_solve": "",
+    "ufunc_reduceat": "", "linalg_inv": "", "linalg_solve": "", "bincount": "", "convolve": "",
+    "correlate": "", "einsum": "", "fourier": "", "interp": "", "percentile": "", "quantile": "",
+    "searchsorted": "",
     "nextafter": "", "spacing": "", "gcd": "", "lcm": "", "logaddexp": "", "logaddexp2": "",
     "power": "?bhilqBHILQ",  # raises for negative exponents
     "floor_divide": "?", "remainder": "?", "fmod": "?", "left_shift": "?", "right_shift": "?",
@@ -234,6 +236,15 @@ OWN_CALLS: dict[str, Call] = {
     "ones": lambda shape, dtype, layout: np.ones(shape, dtype, _order(layout)),
     "full": lambda shape, value, dtype, layout: np.full(shape, value, dtype, _order(layout)),
     "arange": _arange,
+    **{
+        name: lambda x, q, axis, method, name=name: getattr(np, name)(
+            x, q, axis=axis, method=method
+        )
+        for name in ("quantile", "percentile")
+    },
+    "bincount": lambda x, weights, most: np.bincount(x, weights, most),
+    "fourier": lambda x, kind, axis, norm: getattr(np.fft, kind)(x, axis=axis, norm=norm),
+    "einsum": lambda xs, text, optimize: np.einsum(text, *xs, optimize=optimize),
     "linspace": lambda a, b, n, e, d: np.linspace(a, b, n, endpoint=e, dtype=d),
     "eye": lambda n, m, k, d: np.eye(n, m, k, d),
     "concatenate": lambda xs, axis: np.concatenate(xs, axis=axis),
@@ -384,7 +395,8 @@ WITH_OUT = sorted(op.group for op in TABLE if op.role == "out" and op.group not 
 WITH_OUT = [name for name in WITH_OUT if name not in VIEWS and TABLE[name].numpy is not None]
 NO_OUT = {
     "where", "copy", "sort", "argsort", "partition", "argpartition", "linspace", "eye",
-    "linalg_inv", "linalg_solve",
+    "linalg_inv", "linalg_solve", "bincount", "convolve", "correlate", "fourier", "interp",
+    "percentile", "quantile", "searchsorted",
 }  # fmt: skip
 WITH_OUT = [n for n in WITH_OUT if n not in NO_OUT and not n.startswith("py_")]
 

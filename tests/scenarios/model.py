@@ -58,7 +58,6 @@ class Scenario:
     dtype: str = "float64"
     arguments: Arguments | None = None
     differs: Mapping[str, Difference | None] = field(default_factory=lambda: MappingProxyType({}))
-    symbolic: Refused | None = None  # with ``dynamic=True``
 
     def expected(self, layout: str) -> Difference | None:
         """How fxc is expected to treat this layout; None if as one graph."""

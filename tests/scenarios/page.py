@@ -94,8 +94,6 @@ def _notes(scenario: Scenario) -> str:
                 notes.append(text)
             case _:
                 pass
-    if scenario.symbolic is not None:
-        notes.append(f"with `dynamic=True` refused: {scenario.symbolic.says}")
     return "; ".join(dict.fromkeys(notes))
 
 

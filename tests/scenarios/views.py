@@ -256,10 +256,9 @@ def resized(x):
 
 
 parts = Group("Parts")
-SECTIONS = Refused("a slice bound needs the value of an array's element")
 
 
-@parts("`np.split`, `np.vsplit`, `np.hsplit`", empty=(4, 0), symbolic=SECTIONS)
+@parts("`np.split`, `np.vsplit`, `np.hsplit`", empty=(4, 0))
 def split(x):
     top, bottom = np.split(x, 2)
     top += bottom
@@ -270,7 +269,7 @@ def split(x):
     return top, c, upper
 
 
-@parts("`np.array_split`", empty=(4, 0), symbolic=SECTIONS)
+@parts("`np.array_split`", empty=(4, 0))
 def array_split(x):
     pieces = np.array_split(x, 3)
     for k, piece in enumerate(pieces):
@@ -278,7 +277,7 @@ def array_split(x):
     return pieces
 
 
-@parts("`np.dsplit`", shape=(2, 3, 4), symbolic=SECTIONS)
+@parts("`np.dsplit`", shape=(2, 3, 4))
 def depth_split(x):
     front, back = np.dsplit(x, 2)
     front += back
