@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 
 import fxc
-from fxc.ir.errors import CaptureError
 from tests.outcomes import difference, run
 
 X = np.random.default_rng(4).random(13)
@@ -182,8 +181,40 @@ def test_a_step_of_zero_is_pythons() -> None:
         return total
 
     _agree(program, (np.array([2]),), (np.array([0]),), eager=1)
-    with pytest.raises(CaptureError, match="a slice step needs"):
-        fxc.compile(lambda x: x[x[0] : x[1] : x[2]], fullgraph=True)(np.arange(4))
+
+
+def _sieve(n):
+    prime = np.ones(n + 1, dtype=bool)
+    prime[:2] = False
+    p = 2
+    while p * p <= n:
+        if prime[p]:
+            prime[p * p :: p] = False
+        p += 1
+    return np.flatnonzero(prime)
+
+
+def _by_read_steps(x, steps):
+    out = np.zeros((len(steps), 3))
+    for i, k in enumerate(steps):
+        out[i, 0] = x[::k].max() + x[1::k].min()
+        out[i, 1] = len(x[steps[0] : 9 : k])
+        x[2::k] += 1
+        x[i:-1:k] = x[i:-1:k] * 2 - 1
+    return out, x, x[:: steps[0]] * 2
+
+
+def test_steps_that_are_read() -> None:
+    info = _agree(_sieve, (100,), (30,), (2,), (1000,), (0,))
+    assert info.variants <= 3
+    for dtype in ("i8", "u1"):
+        steps = np.array([1, 2, 3, 30, 5], dtype)
+        _agree(_by_read_steps, (X, steps), (X[:7], steps))
+
+
+def test_read_steps_that_are_not_positive_are_pythons() -> None:
+    good, zero, negative = (np.array([2, k]) for k in (3, 0, -1))
+    _agree(_by_read_steps, (X, good), (X[:9], good), (X, zero), (X, negative), eager=2)
 
 
 def _around(x, r):

@@ -98,6 +98,7 @@ class Session:
         self.sizes: dict[str, CountedSize] = {}
         self.assumed: dict[Guard, list[int]] = {}
         self.windows: list[Any] = []  # see windows.py
+        self.strides: list[Any] = []  # likewise
         self.region = 0
         self._region_count = 0
         self._regions: list[OpenRegion] = []  # from the outermost to the innermost

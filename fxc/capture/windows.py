@@ -16,7 +16,7 @@ from .counting import new_name, size_of
 from .history import hold_same, known_array
 from .measured import known_size
 from .operands import Traced, TracedValue, dim_of, operand
-from .python_numbers import scalar_of, to_int
+from .python_numbers import arithmetic, scalar_of, to_int
 from .session import CountedSize, current, refuse
 from .traced_int import TracedInt, decide_in_loops
 from .varying import may_leave
@@ -26,6 +26,7 @@ from .varying import may_leave
 # clamps them, so that they are within the axis in any case. So is a slice with a bound that goes
 # beyond the axis in some iterations of a loop: ``x[i:i + 4]``. Slices with the same bounds, of axes
 # of the same size, have the same symbols: ``values[lo:hi] * x[columns[lo:hi]]`` needs no check.
+# A step from the data is such a size, too; one that is not positive is left to Python.
 
 _Bound = Dim | Value | None
 _BOOL = ScalarType(np.dtype(bool), weak=True)
@@ -45,26 +46,63 @@ class Window:
     span: Dim
 
 
+@frozen
+class Stride:
+    """A step that was taken, at that time, along an axis of that size."""
+
+    number: Value
+    size: Dim
+    at: int
+    step: Dim
+
+
 def window(start: Any, stop: Any, step: Any, size: Dim) -> SliceSpec | None:
     """The slice of an axis of that size; None if its bounds do not depend on data."""
+    if step is not None and _is_data(step):
+        by = _step(step, size)
+        between = window(start, stop, None, size)
+        if between is None:
+            low, high = (None if x is None else dim_of(x, "a slice bound") for x in (start, stop))
+            between = normalize_slice(low, high, None, size)
+        return SliceSpec(between.start, between.stop, by)
     if not _is_data(start, size) and not _is_data(stop, size):
         return None
     by = 1 if step is None else dim_of(step, "a slice step")
-    if not isinstance(by, int) or not by:
-        raise refuse("a slice between bounds that are read from arrays needs a known step")
-    bounds = _bound(start, size), _bound(stop, size)
-    found = _known(bounds, by < 0, size) or _made(bounds, by < 0, size)
-    last = found.first + found.span
-    return SliceSpec(found.first, last, by) if by > 0 else SliceSpec(last - 1, found.first - 1, by)
+    if by == 0:
+        raise ValueError("slice step cannot be zero")
+    if not isinstance(by, int) and not decide_in_loops(by, ">", 0):
+        by = _step(step, size)
+    bounds, backwards = (_bound(start, size), _bound(stop, size)), isinstance(by, int) and by < 0
+    found = _known(bounds, backwards, size) or _made(bounds, backwards, size)
+    first, last = found.first, found.first + found.span
+    return SliceSpec(last - 1, first - 1, by) if backwards else SliceSpec(first, last, by)
 
 
-def _is_data(bound: Any, size: Dim) -> bool:
+def _step(step: Any, size: Dim) -> Dim:
+    """A step of at least one; beyond the size of the axis all are alike: there is one element."""
+    session, at = current(), current().now
+    given = step if type(step) is TracedInt else to_int(scalar_of(step))
+    number = _as_value(operand(given))
+    for each in session.strides:
+        known = each.size == size and session.is_alive(each.number)
+        if known and hold_same(each.number, each.at, number, at):
+            return each.step
+    session.record("try_demand", operand(arithmetic("gt", given, 0)))
+    more = session.record("py_subtract", number, Literal(1))
+    found = _counted(session.record("py_minimum", more, _operand(size)), size) + 1
+    session.strides.append(Stride(number, size, at, found))
+    return found
+
+
+def _is_data(bound: Any, size: Dim | None = None) -> bool:
+    """Whether a number is read from arrays; or, as a bound, goes beyond an axis of that size."""
     bound = bound._plain() if isinstance(bound, Traced) else bound
     session = current()
     if type(bound) is TracedInt:
         dim = bound._dim
-        unknown = session.is_unbounded(dim)
-        return unknown or (session.varies(dim) and may_leave(session, dim, size))
+        if size is None or session.is_unbounded(dim):
+            return session.is_unbounded(dim)
+        return session.varies(dim) and may_leave(session, dim, size)
     if not isinstance(bound, TracedValue) or bound._value.type.rank:
         return False
     value, kind = bound._value, bound._value.type
