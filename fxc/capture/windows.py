@@ -83,14 +83,15 @@ def _step(step: Any, size: Dim) -> Dim:
     session, at = current(), current().now
     given = step if type(step) is TracedInt else to_int(scalar_of(step))
     number = _as_value(operand(given))
-    for each in session.strides:
+    strides: list[Stride] = session.strides
+    for each in strides:
         known = each.size == size and session.is_alive(each.number)
         if known and hold_same(each.number, each.at, number, at):
             return each.step
     session.record("try_demand", operand(arithmetic("gt", given, 0)))
     more = session.record("py_subtract", number, Literal(1))
     found = _counted(session.record("py_minimum", more, _operand(size)), size) + 1
-    session.strides.append(Stride(number, size, at, found))
+    strides.append(Stride(number, size, at, found))
     return found
 
 
