@@ -17,7 +17,7 @@ from .history import hold_same, known_array
 from .measured import known_size
 from .operands import Traced, TracedValue, dim_of, operand
 from .python_numbers import arithmetic, scalar_of, to_int
-from .session import CountedSize, current, refuse
+from .session import CountedSize, current
 from .traced_int import TracedInt, decide_in_loops
 from .varying import may_leave
 
