@@ -40,6 +40,10 @@ class Resized:
         """The types of what is carried."""
         return (*[INT] * self.kept.count(None), self.flat)
 
+    @property
+    def _known(self) -> list[Dim]:
+        return [dim for dim in self.kept if dim is not None]
+
     def first_parts(self, session: Session, start: Value) -> list[Operand]:
         """What is carried into the first iteration."""
         kind = kind_of(start)
@@ -62,7 +66,10 @@ class Resized:
 
     def inside(self, session: Session, parts: Sequence[Value]) -> Value:
         """The array in an iteration."""
-        sizes = [_bound(session, size, MOST_MEASURED) for size in parts[:-1]]
+        most: Dim = MOST_MEASURED
+        if len(parts) == 2 and decide(rest := product(self._known), ">", 0):
+            most = floordiv(self.room, rest)
+        sizes = [_bound(session, size, most) for size in parts[:-1]]
         return self._view(session, parts[-1], sizes)
 
     def behind(self, session: Session, parts: Sequence[Value]) -> Value:

@@ -236,8 +236,13 @@ def _exact_quotient(left: Dim, right: Dim) -> Dim | None:
     return _normal(total)
 
 
+def _constant(dim: Dim) -> int:
+    """The term without a symbol."""
+    return next((factor for monomial, factor in _terms(dim) if not monomial), 0)
+
+
 def floordiv(left: Dim, right: Dim) -> Dim:
-    """``left // right`` as Python's, folded where the quotient is exact."""
+    """``left // right`` as Python's, folded where the quotient is exact but for a number."""
     if isinstance(left, int) and isinstance(right, int):
         return left // right
     if right == 1:
@@ -245,6 +250,11 @@ def floordiv(left: Dim, right: Dim) -> Dim:
     exact = _exact_quotient(left, right)
     if exact is not None:
         return exact
+    rest = _constant(left)
+    if rest and isinstance(right, int):
+        exact = _exact_quotient(left - rest, right)
+        if exact is not None:
+            return exact + rest // right
     match _terms(left):
         case (((SymFunc("floordiv", inner, divisor),), 1),) if decide(right, ">", 0):
             return floordiv(inner, divisor * right)  # (a // b) // c
@@ -258,6 +268,9 @@ def mod(left: Dim, right: Dim) -> Dim:
         return left % right
     if right == 1 or _exact_quotient(left, right) is not None:
         return 0
+    rest = _constant(left)
+    if rest and isinstance(right, int) and _exact_quotient(left - rest, right) is not None:
+        return rest % right
     return _function("mod", left, right)
 
 
@@ -422,7 +435,7 @@ def _lower_bound(dim: Dim) -> int | None:
 def _function_bound(atom: SymFunc | Computed) -> int | None:
     if isinstance(atom, Computed):
         return None
-    left, right = _lower_bound(atom.left), _lower_bound(atom.right)
+    left, right = (_lower_bound(_no_more(side)) for side in (atom.left, atom.right))
     if atom.name == "max":
         return max((low for low in (left, right) if low is not None), default=None)
     if left is None or right is None or left < 0 or right < 0:
@@ -455,6 +468,10 @@ def _no_more(dim: Dim) -> Dim:
             found = _no_more(found - factor * SymExpr(((monomial, 1),)) + factor * atom.most)
         if isinstance(atom, SymFunc) and atom.name == "min":
             rest = found - factor * SymExpr(((monomial, 1),))
+            larger = _larger_minimum(rest, atom, -factor)
+            if larger is not None:
+                found = rest + factor * larger
+                continue
             sides = [rest + factor * side for side in (atom.left, atom.right)]
             found = next((each for each in sides if _is_natural(each)), found)
         if isinstance(atom, SymFunc) and atom.name == "mod":
@@ -462,6 +479,20 @@ def _no_more(dim: Dim) -> Dim:
             if divisor is not None and divisor > 0:
                 found = found - factor * SymExpr(((monomial, 1),)) + factor * (atom.right - 1)
     return found
+
+
+def _larger_minimum(dim: Dim, atom: SymFunc, factor: int) -> Dim | None:
+    """A minimum that ``dim`` has, ``factor`` times or more, which is no less than this one."""
+    for monomial, times in _terms(dim):
+        other = monomial[0] if len(monomial) == 1 and times >= factor else None
+        if isinstance(other, SymFunc) and other.name == "min":
+            here, there = (atom.left, atom.right), (other.left, other.right)
+            pairs = ((x, y) for x in (0, 1) for y in (0, 1) if here[x] == there[y])
+            for x, y in pairs:
+                more = there[1 - y] - here[1 - x]
+                if isinstance(more, int) and more >= 0:
+                    return _as_dim(other)
+    return None
 
 
 def _without_floor(monomial: Monomial, factor: int) -> Dim | None:
