@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import fxc
+from fxc.ir.errors import CaptureError
 from tests.outcomes import difference, run
 
 SIZES = (8, *range(1, 16), 20, 32)
@@ -406,6 +407,20 @@ def test_an_array_that_doubles_is_not_one_loop() -> None:
     for k in (5, 7):
         compiled = fxc.compile(program, fullgraph=True)
         assert difference(run(program, (k,)), run(compiled, (k,))) == ""
+
+
+def test_a_recursion_is_unrolled_as_long_as_it_is_small() -> None:
+    def fft(x):
+        if x.size == 1:
+            return x.astype(complex)
+        even, odd = fft(x[::2]), fft(x[1::2])
+        turned = np.exp(-2j * np.pi * np.arange(x.size // 2) / x.size) * odd
+        return np.concatenate([even + turned, even - turned])
+
+    compiled = fxc.compile(fft, fullgraph=True)
+    assert difference(run(fft, numbers(4)), run(compiled, numbers(4))) == ""
+    with pytest.raises(CaptureError, match="a function that calls itself"):
+        compiled(*numbers(1024))
 
 
 # ------------------------------------------------------------------ numbers as sizes

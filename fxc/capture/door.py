@@ -46,7 +46,7 @@ from .operands import Traced, as_constants, has_traced
 from .outside import Outside
 from .protocol import FUNCTIONS, array_function
 from .python_numbers import call_function
-from .session import Session, refuse
+from .session import MOST_UNROLLED, Session, refuse
 from .special import SPECIAL
 from .staging import codes_in, stage
 from .stores import Names, Stores
@@ -170,6 +170,7 @@ class Door(Stores):
         super().__init__(session, outside)
         self._staged: dict[FunctionType, FunctionType] = {}
         self._inner_codes: set[Any] = set()
+        self._running: dict[Any, int] = {}  # by function: the operations before its first call
 
     # -------------------------------------------------------- calls
 
@@ -230,7 +231,9 @@ class Door(Stores):
             if function in SOURCES and has_traced((args, kwargs)):
                 return run_source(function, args, kwargs)
             raise self._refuse_call(f)
-        if f.__code__ in self._inner_codes or f.__code__.co_filename.startswith(_CAPTURE):
+        if f.__code__ in self._inner_codes:
+            return self._run(f, f.__code__, args, kwargs)
+        if f.__code__.co_filename.startswith(_CAPTURE):
             return f(*args, **kwargs)
         if os.path.dirname(f.__code__.co_filename) == _OURS and f.__name__ != "compile":
             raise self._refuse_call(f)  # fxc.export and its kin run a capture of their own
@@ -240,7 +243,23 @@ class Door(Stores):
             return f(*args, **kwargs)
         if f in purity.WITH_MEMORY:
             raise self._refuse_call(f)
-        return self.staged(f)(*args, **kwargs)
+        return self._run(self.staged(f), f.__code__, args, kwargs)
+
+    def _run(self, f: Callable[..., Any], code: Any, args: Any, kwargs: Any) -> Any:
+        """Run a function of the program; one that calls itself, as long as that is not too much."""
+        before = self._running.get(code)
+        if before is None:
+            self._running[code] = self.session.operations
+        elif self.session.operations - before > MOST_UNROLLED:
+            raise refuse(
+                f"a function that calls itself, and comes to more than {MOST_UNROLLED} operations "
+                "in all, is not captured; use a loop"
+            )
+        try:
+            return f(*args, **kwargs)
+        finally:
+            if before is None:
+                del self._running[code]
 
     def _call_class(self, f: type, args: Any, kwargs: Any) -> Any:
         special = SPECIAL.get(f)

@@ -19,7 +19,7 @@ from .held import Held, held
 from .jumps import RESULT
 from .operands import Traced, wrap
 from .resizing import Resized, resized
-from .session import Session, refuse
+from .session import MOST_UNROLLED, Session, refuse
 from .several import SeveralKinds
 from .sliding import Sliding, sliding
 from .spread import Spread
@@ -41,7 +41,6 @@ from .structured import (
 )
 
 _MOST_PASSES = 8
-_MOST_UNROLLED = 2_000  # operations of a loop that Python runs instead: about a second to compile
 _MOST_NAMES = 4  # that go round
 
 
@@ -168,10 +167,10 @@ class CapturedLoop(Statement):
 
     def _check_unrolled(self) -> None:
         """Refuse a loop that Python runs instead, if its iterations come to too much."""
-        if self.by_python and self.session.operations - self._operations > _MOST_UNROLLED:
+        if self.by_python and self.session.operations - self._operations > MOST_UNROLLED:
             raise refuse(
                 f"a loop that cannot be captured as a whole, and unrolled has more than "
-                f"{_MOST_UNROLLED} operations, is not captured; use fxc.fori_loop"
+                f"{MOST_UNROLLED} operations, is not captured; use fxc.fori_loop"
             )
 
     @property

@@ -45,6 +45,8 @@ from .locations import line_text, user_location
 
 RegionKind = OneOf["arm", "loop", "test"]
 MOST_NODES = 20_000
+# Of a loop that Python runs instead, or of a function that calls itself: about a second to compile.
+MOST_UNROLLED = 2_000
 _CONTROL = 10  # operations that a loop or branch counts for: what it takes to compile one
 MOST_AXES = 64  # of NumPy 2
 
