@@ -114,3 +114,34 @@ def coo_to_csr(row, col, val, n):
         data[dest] = val[k]
         nxt[row[k]] += 1
     return indptr, indices, data
+
+
+def _sparse(r, n):
+    ptr = np.cumsum(np.r_[0, r.integers(0, 4, n)]).astype(np.int32)
+    return ptr, r.integers(0, n, ptr[-1]), r.random(ptr[-1]).astype(np.float32), r.random(n)
+
+
+@program(lambda r: _sparse(r, 17), lambda r: _sparse(r, 9))
+def sparse_rows_backwards_by_slices(ptr, cols, vals, x):
+    y = np.zeros(ptr.size - 1)
+    for i in range(len(y))[::-1]:
+        lo, hi = ptr[i], ptr[i + 1]
+        y[i] += (vals[lo:hi] * x[cols[lo:hi]]).sum()
+    return y
+
+
+@program(
+    lambda r: (r.random((4, 4)) + 4 * np.eye(4), r.random((9, 4))),
+    lambda r: (r.random((3, 3)) + 3 * np.eye(3), r.random((7, 3))),
+)
+def kalman_filter(f, observed):
+    n = f.shape[0]
+    x, p = np.zeros(n), np.eye(n)
+    states = np.zeros_like(observed)
+    for k, z in enumerate(observed):
+        p = f @ p @ f.T + 0.1 * np.eye(n)
+        gain = p @ np.linalg.inv(p + np.eye(n))
+        x = x + gain @ (z - x)
+        p = (np.eye(n) - gain) @ p
+        states[k] = x
+    return states, p

@@ -169,3 +169,24 @@ def matrix_chain(p):
                     m[i, j] = q
                     s[i, j] = k
     return m[0, n - 1], s
+
+
+@program(
+    lambda r: (r.integers(1, 9, 17), r.integers(1, 30, 17), 23),
+    lambda r: (r.integers(1, 9, 6), r.integers(1, 30, 6), 31),
+)
+def knapsack_in_one_row(weights, values, room):
+    best = np.zeros(room + 1, values.dtype)
+    for i in range(len(weights)):
+        for c in range(room, weights[i] - 1, -1):
+            best[c] = max(best[c], best[c - weights[i]] + values[i])
+    return best[room]
+
+
+@program(lambda r: (r.random(17), 5.0), lambda r: (r.random(12), 3.0))
+def sharpened_while_flat(x, most):
+    rounds = 0
+    while x.max() / x.mean() < most and rounds < 40:
+        x = x * x / (x * x).sum()
+        rounds += 1
+    return x, rounds

@@ -60,3 +60,24 @@ def mandelbrot_with_masks(c, maxit):
         steps[away & (steps == maxit)] = i
         z[away] = 2.0
     return steps
+
+
+@program(lambda r: (r.random(16), 0.1), lambda r: (r.random(20), 0.2))
+def heat_by_fourier_transforms(u, dt):
+    k = 2 * np.pi * np.fft.fftfreq(len(u), 1 / len(u))
+    for _ in range(6):
+        transformed = np.fft.fft(u)
+        transformed /= 1 + dt * k**2
+        u = np.fft.ifft(transformed).real
+    return u
+
+
+@program(lambda r: (r.random((9, 11)), 2), lambda r: (r.random((7, 6)), 2))
+def box_filter_with_cut_windows(image, r):
+    h, w = image.shape
+    out = np.empty_like(image)
+    for i in range(h):
+        for j in range(w):
+            window = image[max(0, i - r) : min(h, i + r + 1), max(0, j - r) : min(w, j + r + 1)]
+            out[i, j] = window.mean()
+    return out
