@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from fxc.ir.symbols import Dim, computed_in, symbols_of
 
-from .frame import Slot, is_scalar
+from .frame import Slot, finished, is_scalar
 from .loops import Apply, Boxed, Const, For, If, Loop, Matmul, Stmt, While, walk
 from .scratch import free
 
@@ -91,7 +91,7 @@ def in_strips(
     run(start, stop)
     spend(emitter, f.op(f"mul nsw i64 {count}, {work}"))
     f.lines.insert(place, f"  {start} = phi i64 [ {lo}, %{before} ], [ {stop}, %{f.block} ]")
-    f.do(f"br label %{head}")
+    f.do(f"br label %{head}" + finished(emitter.module))  # a strip is long enough
     f.start(done)
 
 

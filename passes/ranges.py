@@ -9,10 +9,11 @@ import numpy as np
 
 from fxc.ir.graph import Arg, Graph, Literal, Node, Operand, Region, Value, walk
 from fxc.ir.symbols import Dim, Symbol, SymFunc
+from fxc.ir.types import ScalarType
 from fxc.ops.python_numbers import PYTHON_OPERATORS, proven
 from fxc.ops.table import TABLE
 
-Range = tuple[int, int]  # the least and the largest number
+from .counters import Counters, Range, hull, is_within
 
 INT64: Range = (-(2**63), 2**63 - 1)
 BOOL: Range = (0, 1)
@@ -47,6 +48,7 @@ class _Analysis:
         self.known: dict[Value, Range] = {}
         self.symbols: dict[str, Range] = {}  # the counters of loops
         self.makers: dict[Value, Node] = {}  # of scalars
+        self.counters = Counters(self.makers, self.range_of)
 
     def region(self, region: Region) -> Region:
         """The region with what can be proven now; the ranges of its values become known."""
@@ -79,7 +81,7 @@ class _Analysis:
         if rule is None or len(ints) != len(given):
             return node
         found = rule(*ints)
-        if node.op.startswith("try_") and found is not None and _is_within(found, INT64):
+        if node.op.startswith("try_") and found is not None and is_within(found, INT64):
             node = Node(TABLE[proven(node.op)].schema, node.args, node.outputs, node.loc, node.into)
         if found is None:
             self.known.pop(node.output, None)
@@ -102,7 +104,7 @@ class _Analysis:
         for value, *each in zip(values, *results, strict=False):
             ranges = [found for found in each if found is not None]
             if _is_number(value) and len(ranges) == len(each):
-                self.set(value, _hull(*ranges))
+                self.set(value, hull(*ranges))
 
     def cond(self, node: Node) -> Node:
         regions, results = [], []
@@ -114,7 +116,10 @@ class _Analysis:
             regions.append(self.region(region))
             results.append([self.range_of(x) for x in region.results])
             self.known = before  # what the condition says is true in this arm alone
+            self.counters.came_from(region.params, node.arg("operands"))
         self.join_ranges(node.outputs, *results)
+        arms = (node.arg("on_true").results, node.arg("on_false").results)
+        self.counters.came_from(node.outputs, *arms)
         return _with_regions(node, regions)
 
     def loop(self, node: Node) -> Node:
@@ -129,6 +134,7 @@ class _Analysis:
             params = tuple(rest)
         else:
             params = node.arg("test").params
+        self.counters.forget(node)
         self.join(params, node.arg("init"))
         for attempt in count():
             regions = [self.iteration(node, params, region) for region in node.regions]
@@ -137,8 +143,26 @@ class _Analysis:
                 grown |= self.grows(param, result, attempt)
             if not grown:
                 break
+        if self.narrow_counters(node, params):
+            regions = [self.iteration(node, params, region) for region in node.regions]
         self.join(node.outputs, params)
+        self.counters.leave(node, params)
         return _with_regions(node, regions)
+
+    def narrow_counters(self, node: Node, params: Sequence[Value]) -> bool:
+        """Narrow the ranges of counters among ``params``; whether there are some."""
+        wide = {
+            place: found
+            for place, param in enumerate(params)
+            if (found := self.known.get(param)) is not None
+            and _is_python_int(param)
+            and not is_within(found, (-(2**62), 2**62))
+        }
+        reach = self.counters.find(node, params, wide)
+        for place, (least, most) in reach.items():
+            low, high = wide[place]
+            self.set(params[place], (max(low, least), min(high, most)))
+        return bool(reach)
 
     def iteration(self, node: Node, params: Sequence[Value], region: Region) -> Region:
         """One of the regions of a loop, with what is carried in the ranges known of ``params``."""
@@ -188,9 +212,9 @@ class _Analysis:
         """Whether an iteration leaves the range that it began with; the range then is wider."""
         before = self.known.get(param)
         after = self.range_of(result)
-        if before is None or after is None or _is_within(after, before):
+        if before is None or after is None or is_within(after, before):
             return False
-        low, high = _hull(before, after)
+        low, high = hull(before, after)
         limits = _limits(param)
         steps = (*STEPS, *limits) if attempt < _ATTEMPTS else limits
         if low < before[0]:
@@ -223,6 +247,10 @@ class _Analysis:
         return INT64
 
 
+def _is_python_int(value: Value) -> bool:
+    return isinstance(value.type, ScalarType) and value.type.weak and value.type.dtype.kind == "i"
+
+
 def _limits(value: Value) -> Range:
     """The numbers that a value can be where it is native."""
     return _of_dtype(value.type.dtype) or INT64
@@ -239,14 +267,6 @@ def _of_dtype(dtype: np.dtype) -> Range | None:
         return None
     info = np.iinfo(dtype)
     return int(info.min), int(info.max)
-
-
-def _is_within(inner: Range, outer: Range) -> bool:
-    return outer[0] <= inner[0] and inner[1] <= outer[1]
-
-
-def _hull(*ranges: Range) -> Range:
-    return min(low for low, _ in ranges), max(high for _, high in ranges)
 
 
 def _with_regions(node: Node, regions: Sequence[Region]) -> Node:
@@ -287,7 +307,7 @@ def _remainder(x: Range, y: Range) -> Range | None:
 def _divided(x: Range, y: Range) -> Range | None:
     """Any range will do: a quotient is a float."""
     exact = (-(2**53), 2**53)
-    fits = _is_within(x, exact) and _is_within(y, exact)
+    fits = is_within(x, exact) and is_within(y, exact)
     return BOOL if fits and not y[0] <= 0 <= y[1] else None
 
 
@@ -299,7 +319,7 @@ def _power(x: Range, y: Range) -> Range | None:
 
 
 def _left_shifted(x: Range, y: Range) -> Range | None:
-    return _at_ends(int.__lshift__, x, y) if _is_within(y, (0, 63)) else None
+    return _at_ends(int.__lshift__, x, y) if is_within(y, (0, 63)) else None
 
 
 def _right_shifted(x: Range, y: Range) -> Range | None:

@@ -455,6 +455,74 @@ def test_what_conditions_prove(fn: Callable[..., Any], checks: set[str]) -> None
     assert {name for name in PYTHON_OPERATORS if f"{name} fails" in text} == checks
 
 
+def runs_of_equals(data: Any) -> Any:
+    count, longest, now = 1, 1, 1
+    for i in range(1, len(data)):
+        if data[i] == data[i - 1]:
+            now += 1
+            longest = max(longest, now)
+        else:
+            count += 1
+            now = 1
+    return count, longest
+
+
+def steps_in_loops(data: Any) -> Any:
+    steps, left = 0, 0
+    for i in range(len(data)):
+        k = int(data[i]) & 63
+        while k > 0:
+            k //= 2
+            steps += 1
+        left -= int(data[i] > 5)
+        while left + steps < 3:
+            left += 2
+    return steps, left
+
+
+def starts_anywhere(data: Any) -> Any:
+    n, i = int(data[0]), 0
+    while i < len(data):
+        n, i = n + 1, i + 1
+    return n
+
+
+def takes_turns(data: Any) -> Any:
+    a, b = 0, int(data[0])
+    for _ in range(len(data)):
+        for _ in range(len(data)):
+            a, b = b, a + 1
+    return a, b
+
+
+def doubles(data: Any) -> Any:
+    n, i = 1, 0
+    while i < data[1]:
+        n, i = n + n, i + 1
+    return n
+
+
+@pytest.mark.parametrize(
+    ("fn", "checked"),
+    [
+        (runs_of_equals, False),
+        (steps_in_loops, False),
+        (starts_anywhere, True),
+        (takes_turns, True),
+        (doubles, True),
+    ],
+)
+def test_counters_are_not_checked(fn: Callable[..., Any], checked: bool) -> None:
+    compiled = fxc.compile(fn, fullgraph=True, dynamic=True)
+    for numbers in ([3, 3, 3, 2, 2], [7, 9, 1, 9, 9, 9], [1, 70], [-4, 0, 0]):
+        data = np.array(numbers)
+        assert outcome(compiled, [data]) == outcome(fn, [data])
+    text = str(compiled.inspect(data).loops)
+    assert ("try_add fails" in text or "try_subtract fails" in text) is checked
+    most = np.array([2**63 - 2, 66, 66, 1])
+    assert outcome(compiled, [most]) == outcome(fn, [most])
+
+
 # ---------------------------------------------------------------- where the number itself is needed
 
 
