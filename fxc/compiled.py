@@ -11,7 +11,7 @@ import threading
 import types
 import warnings
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
 from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar, overload
 
@@ -405,7 +405,7 @@ class Compiled(Generic[P, R]):
 
         state, options = self._state, self._options
         if state.variants:
-            why = state.variants[-1].captured.guards.why(args, kwargs)
+            why = _why(state.variants, args, kwargs)
             if len(state.variants) >= MOST_VARIANTS:
                 raise CaptureError(
                     f"{self.__name__} has been compiled {MOST_VARIANTS} times and is not compiled "
@@ -431,6 +431,13 @@ class Compiled(Generic[P, R]):
         variant = _Variant(captured, made)
         state.variants.append(variant)
         return variant
+
+
+def _why(variants: Sequence[_Variant], args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:
+    """What does not hold for the compilation that fits best, the last of several."""
+    failures = [each.captured.guards.failure(args, kwargs) for each in reversed(variants)]
+    most = max(filter(None, failures), key=lambda each: each.place, default=None)
+    return "" if most is None else most.text
 
 
 def _coarse_key(args: tuple[Any, ...], kwargs: dict[str, Any]) -> object:

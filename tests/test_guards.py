@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import fxc
 from fxc.capture.capture import capture
 from fxc.capture.relations import strongest
 from fxc.ir.errors import CaptureError
@@ -355,3 +356,25 @@ def test_the_program_is_readable_and_short():
     captured = capture(add, (array(2, 3), array(2, 3)), {})
     assert len(captured.guards.source.splitlines()) == 10
     assert "# x is f64[2, 3] of this layout" in captured.guards.source
+
+
+def test_the_log_says_what_was_and_what_is(caplog):
+    """Of the compilation that fits best."""
+
+    def scaled(x, n, mode="a"):
+        return x * n if mode == "a" else x / n
+
+    compiled = fxc.compile(scaled)
+    with caplog.at_level("INFO", logger="fxc"):
+        for args in [(array(9), 3), (array(20), 3), (array(5).astype("f4"), 3), (array(7), 3, "b")]:
+            compiled(*args)
+        compiled(array(9)[::2], 3)
+        compiled(array(9), 2.5)
+    said = "scaled: compiled again: not so any more: "
+    assert caplog.messages == [
+        said + "x is f64[9] of this layout; now f64[20]",
+        said + "x is f64[20] of this layout; now f32[5]",
+        said + "2 positional arguments, keywords []; now 3 positional arguments, keywords []",
+        said + "x is f32[5] of this layout; now f64[5]{16}",
+        said + "n is an int, 1 or more; now 2.5",
+    ]

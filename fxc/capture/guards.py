@@ -20,6 +20,7 @@ import numpy as np
 from fxc.ir.errors import MISSED, Interrupted, RunFailed
 from fxc.ir.records import frozen
 from fxc.ir.symbols import Dim, Guard, Symbol
+from fxc.ir.types import DTYPE_NAMES, array_type
 
 Inputs = tuple[Any, ...]
 
@@ -64,6 +65,14 @@ class Check:
 
 
 Step = Fetch | Check
+
+
+@frozen
+class Failure:
+    """The number of a step that does not hold, and what to say of it: what held, what is now."""
+
+    place: int
+    text: str
 
 
 class GuardProgram:
@@ -168,24 +177,31 @@ class GuardProgram:
         """
         return self._compiled(self.source, "check")
 
-    @cached_property
-    def _why_source(self) -> str:
-        lines = ["def why(args, kwargs):"]
-        for number, step in enumerate(self.steps):
-            if isinstance(step, Fetch):
-                lines.append(f"    try: {step.var} = {step.expression}")
-                lines.append(f"    except Exception as e: return missing({number}, e)")
-            else:
-                lines.append(f"    if not ({step.condition}): return failed({number})")
-        lines.append("    return ''")
-        return "\n".join(lines)
+    def failure(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Failure | None:
+        """The first step that does not hold for these arguments."""
+        namespace = {**self.namespace, "args": args, "kwargs": kwargs}
+        fetched = {"args", "kwargs"}
+        for place, step in enumerate(self.steps):
+            try:
+                if isinstance(step, Fetch):
+                    exec(f"{step.var} = {step.expression}", namespace)
+                    fetched.update(name.strip() for name in step.var.split(","))
+                elif not eval(step.condition, namespace):
+                    names = compile(step.condition, "<fxc guard>", "eval").co_names
+                    shown = [_shown(namespace[name]) for name in names if name in fetched]
+                    now = f"; now {', '.join(dict.fromkeys(shown))}" if shown else ""
+                    return Failure(place, f"not so any more: {step.text}{now}")
+            except Exception as error:
+                if isinstance(step, Check):
+                    return Failure(place, f"a guard could not be checked: {error}")
+                gone = f"is not there any more ({type(error).__name__})"
+                return Failure(place, f"{step.expression} {gone}")
+        return None
 
     def why(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:
         """What does not hold for these arguments; empty if all does."""
-        try:
-            return str(self._compiled(self._why_source, "why")(args, kwargs))
-        except Exception as error:
-            return f"a guard could not be checked: {error}"
+        found = self.failure(args, kwargs)
+        return "" if found is None else found.text
 
     def fetched(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
         """What the graph's inputs are fetched from these arguments, with nothing checked.
@@ -209,24 +225,12 @@ class GuardProgram:
                 elif step.label and not eval(step.part or step.condition, namespace):
                     yield step.label
 
-    def _missing(self, number: int, error: Exception) -> str:
-        step = self.steps[number]
-        assert isinstance(step, Fetch)
-        return f"{step.expression} is not there any more ({type(error).__name__})"
-
-    def _failed(self, number: int) -> str:
-        step = self.steps[number]
-        assert isinstance(step, Check)
-        return f"not so any more: {step.text}"
-
     def _compiled(
         self, source: str, name: str, more: Mapping[str, Any] = MappingProxyType({})
     ) -> Callable[..., Any]:
         namespace = {
             **self.namespace,
             **more,
-            "missing": self._missing,
-            "failed": self._failed,
         }
         exec(compile(source, f"<fxc guards: {name}>", "exec"), namespace)
         function: Callable[..., Any] = namespace[name]
@@ -234,6 +238,22 @@ class GuardProgram:
 
     def __str__(self) -> str:
         return self.source
+
+
+def _shown(x: Any) -> str:
+    """A value of a guard's variable, for people."""
+    match x:
+        case np.ndarray() if x.dtype in DTYPE_NAMES:
+            return str(array_type(x.dtype, x.shape, x.strides))
+        case tuple():
+            return f"{len(x)} positional arguments"
+        case dict():
+            return f"keywords {list(x)}"
+        case None | bool() | int() | float() | complex() | str() | np.generic():
+            text = repr(x)
+            return text if len(text) <= 40 else f"{text[:37]}..."
+        case _:
+            return f"a {type(x).__name__}"
 
 
 # ------------------------------------------------------------------ facts about values
