@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -386,6 +387,38 @@ def taken_back(x):
     return found
 
 
+def in_containers(x):
+    held, rows = {"all": [], "some": []}, [[], []]
+    for v in x:
+        held["all"].append(v)
+        if v > 0:
+            held["some"].append(v)
+            rows[0].append(v)
+        else:
+            rows[1].append(-v)
+    return held, rows
+
+
+def of_an_attribute(x):
+    box = SimpleNamespace()
+    box.found = []
+    for v in x:
+        if v > 0:
+            box.found.append(v)
+    return box.found
+
+
+def halved(x):
+    stack, out = [abs(float(v)) for v in x], []
+    while stack:
+        a = stack.pop()
+        if a > 1:
+            stack.append(a / 2)
+        else:
+            out.append(a)
+    return out
+
+
 def emptied(x):
     found, sizes = [], []
     for v in x:
@@ -413,13 +446,13 @@ OF_FLOATS = [
     *(refractory, near_pairs, events, damped, history_of_for, errors_per_epoch, primes),
     *(primes_by_primes, depth_first, moments, of_ints_and_elements, of_bools, spacing),
     *(of_floats_and_elements, run_over_again, rows_of_rows, by_two_names, by_a_helper, lengths),
-    *(writes_its_input, taken_back, emptied),
+    *(writes_its_input, taken_back, emptied, in_containers, of_an_attribute),
 ]
 PROGRAMS: list[tuple[Callable[..., Any], Any]] = [
     *((fn, (*FLOATS, *INTS, *SHORT, FLOATS[0].astype("f4"))) for fn in OF_ALL),
     *((fn, (*FLOATS, *INTS)) for fn in OF_INTS),
     *((fn, FLOATS) for fn in OF_FLOATS),
-    (histogram, FLOATS[:-1]),
+    *((fn, FLOATS[:-1]) for fn in (histogram, halved)),
 ]
 
 

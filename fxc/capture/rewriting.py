@@ -52,7 +52,8 @@ class Rewriter(ast.NodeTransformer):
         self._owner = _class_of(code)
         self._count = 0
         self._handed: dict[ast.stmt, Handed] = {}
-        self._lists: set[ast.expr] = set()  # expressions whose values get names
+        self._lists: set[ast.expr] = set()  # expressions whose values are kept
+        self._parts: set[ast.expr] = set()  # of ``[0] * n``
         # Of each function: see Note [Variables without a value].
         self._flagged: list[frozenset[str]] = []
 
@@ -153,7 +154,7 @@ class Rewriter(ast.NodeTransformer):
             items, over, each, test, unpacks = self._of_items(node)
             made = self._door("filtered", node, items, over, each, test, unpacks)
             return self._made_list(node, made)
-        return self._listed(node)
+        return self._made_list(node, self._listed(node))
 
     def _listed(self, node: ast.ListComp) -> Any:
         self._comprehension(node)
@@ -252,8 +253,7 @@ class Rewriter(ast.NodeTransformer):
     def visit_Call(self, node: ast.Call) -> Any:
         if is_fold(node):
             return self._fold(node)
-        name = node.func.id if isinstance(node.func, ast.Name) else ""
-        is_new_list = name == "list" and not node.args and self._place_of(name) == "outer"
+        is_new_list = self._is_list(node)
         if isinstance(node.func, ast.Name) and node.func.id == "super" and not node.args:
             first = given(self._code)[0] if given(self._code) else "self"
             node.args = [at(node, ast.Name(name, ast.Load())) for name in ("__class__", first)]
@@ -310,38 +310,43 @@ class Rewriter(ast.NodeTransformer):
         return node
 
     def visit_BinOp(self, node: ast.BinOp) -> Any:
+        is_list = self._is_list(node)
         self.generic_visit(node)
-        if self._repeats_list(node):
+        if is_list:
             return self._made_list(node, node)
         if isinstance(node.op, ast.Mod) and isinstance(node.left, ast.Constant | ast.JoinedStr):
             node.right = self._door("shown", node.right, node.right)
         return node
 
     def visit_Assign(self, node: ast.Assign) -> Any:
-        made = [*zip(node.targets, [node.value] * len(node.targets), strict=True)]
-        if isinstance(node.value, ast.Tuple) and all(
-            isinstance(target, ast.Tuple) and len(target.elts) == len(node.value.elts)
-            for target in node.targets
-        ):
-            made = [
-                pair
-                for target in node.targets
-                for pair in zip(target.elts, node.value.elts, strict=True)  # type: ignore[attr-defined]
-            ]
-        self._lists.update(value for target, value in made if isinstance(target, ast.Name))
+        self._note_lists(node.value)
         return self.generic_visit(node)
+
+    def _note_lists(self, value: ast.expr) -> None:
+        """Note the lists that are made for a variable, or for what it holds."""
+        for each in ast.walk(value):  # from the outside in
+            if isinstance(each, ast.BinOp) and self._is_list(each):
+                self._lists |= {each}
+                self._parts |= {each.left, each.right}
+            elif isinstance(each, _LISTS) or self._is_list(each):
+                self._lists |= {each} - self._parts  # type: ignore[arg-type]
+
+    def _is_list(self, node: ast.AST) -> bool:
+        """Whether a node is ``list()``, or ``[0] * n``."""
+        match node:
+            case ast.Call(ast.Name("list"), [], []):
+                return self._place_of("list") == "outer"
+            case ast.BinOp(ast.List(), ast.Mult(), _) | ast.BinOp(_, ast.Mult(), ast.List()):
+                return True
+            case _:
+                return False
 
     def visit_List(self, node: ast.List) -> Any:
         self.generic_visit(node)
         return self._made_list(node, node)
 
-    def _repeats_list(self, node: ast.BinOp) -> bool:
-        """Whether an expression is ``[0] * n``."""
-        sides = node.left, node.right
-        return isinstance(node.op, ast.Mult) and any(isinstance(x, ast.List) for x in sides)
-
     def _made_list(self, node: ast.expr, made: Any) -> Any:
-        """A list that gets a name of its own: it may be one of the graph."""
+        """A list that is kept: it may be one of the graph."""
         if node not in self._lists:
             return made
         place = f"{self._code.co_filename}:{node.lineno}:{node.col_offset}"
@@ -534,7 +539,7 @@ class Rewriter(ast.NodeTransformer):
         node.annotation = self._text(node.annotation, None)
         node.target = self.visit(node.target)
         if node.value is not None:
-            self._lists.add(node.value)
+            self._note_lists(node.value)
             node.value = self.visit(node.value)
         node.simple = int(isinstance(node.target, ast.Name))
         return node
@@ -653,6 +658,7 @@ _DECIDED_LATE = (
     *(ast.Name, ast.Attribute, ast.Subscript, ast.Call, ast.Compare),
     *(ast.BoolOp, ast.UnaryOp, ast.BinOp, ast.IfExp, ast.NamedExpr),
 )
+_LISTS = (ast.List, ast.ListComp)
 _LEAVING = (ast.Return, ast.Break, ast.Continue)
 
 

@@ -237,7 +237,7 @@ class Statement:
     def difference(self, name: str, left: Any, right: Any, where: str) -> str:
         """How a variable is one thing here, another there."""
         one, other = kind_text(left), kind_text(right)
-        other = f"another {type(right).__name__}" if one == other else other
+        other = f"another {right.__class__.__name__}" if one == other else other
         return (
             f"{described(name)} is {one} {where} {other}, which cannot be captured; make it the "
             "same kind of value, an array or a number, in both cases"
