@@ -143,7 +143,9 @@ class _Analysis:
                 grown |= self.grows(param, result, attempt)
             if not grown:
                 break
-        if self.narrow_counters(node, params):
+        # Not of ``while``: without the check LLVM has the next iteration wait for the outcome of
+        # the test, which a processor guesses well.
+        if node.op == "fori_loop" and self.narrow_counters(node, params):
             regions = [self.iteration(node, params, region) for region in node.regions]
         self.join(node.outputs, params)
         self.counters.leave(node, params)

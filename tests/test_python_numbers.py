@@ -470,20 +470,19 @@ def runs_of_equals(data: Any) -> Any:
 def steps_in_loops(data: Any) -> Any:
     steps, left = 0, 0
     for i in range(len(data)):
-        k = int(data[i]) & 63
-        while k > 0:
-            k //= 2
-            steps += 1
+        for j in range(i):
+            if data[j] > data[i]:
+                steps += 1
+            else:
+                steps, left = left, steps + 2
         left -= int(data[i] > 5)
-        while left + steps < 3:
-            left += 2
     return steps, left
 
 
 def starts_anywhere(data: Any) -> Any:
-    n, i = int(data[0]), 0
-    while i < len(data):
-        n, i = n + 1, i + 1
+    n = int(data[0])
+    for x in data:
+        n += int(x > 1)
     return n
 
 
