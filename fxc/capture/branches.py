@@ -11,6 +11,7 @@ import numpy as np
 from fxc.ir.graph import Literal
 
 from .arms import Either, paired, record_cond
+from .cells import Cells
 from .differing import parts_in
 from .jumps import RESULT
 from .locations import is_outermost
@@ -59,8 +60,10 @@ class Branch(Statement):
         sure: tuple[str, ...],
         env: Mapping[str, Any],
     ) -> None:
-        super().__init__(door, line, names, sure, env)
-        self._behind = frozenset(behind)
+        self.cells = Cells(door)
+        added = self.cells.names
+        super().__init__(door, line, (*names, *added), sure, self.cells.among(env))
+        self._behind = frozenset((*behind, *added))
         self._test = truth(test)
         self._start = self.values
         self._arms: list[tuple[Recording, list[Any]]] = []
@@ -81,7 +84,7 @@ class Branch(Statement):
             if self._begun:
                 raise StopIteration
             self._begun = True
-            return self._test, *self._start
+            return self._test, *self.cells.hand_on(self._start)
         if len(self._arms) == 2 and self.wishes.grant(self, 1):
             self._arms, self._ended = [], set()
         if len(self._arms) == 2:
@@ -90,10 +93,9 @@ class Branch(Statement):
         region = Recording(self.session)
         region.enter()
         self._arms.append((region, self._start))
-        return len(self._arms) == 1, *self._start
+        return len(self._arms) == 1, *self.cells.hand_on(self._start)
 
-    def step(self, env: Mapping[str, Any]) -> None:
-        """Take back the variables at the end of an arm."""
+    def take(self, env: Mapping[str, Any]) -> None:
         if type(self._test) is bool:
             self.values = self.of(env)
             return

@@ -229,6 +229,7 @@ class _inside_region:
     def __enter__(self) -> Callable[..., list[Value]]:
         session = self._session
         session.enter_region(self._kind, self._began)
+        session.expressions += 1
         self._block = session.builder.region()
         self._block.__enter__()
         return self._params
@@ -243,6 +244,7 @@ class _inside_region:
 
     def __exit__(self, *error: Any) -> None:
         self._block.__exit__(*error)
+        self._session.expressions -= 1
         self._session.leave_region()
 
 

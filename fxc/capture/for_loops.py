@@ -64,7 +64,7 @@ class ForLoop(CapturedLoop):
         self._last: Mapping[str, Any] = {}  # the variables at the end of the body
         if found is not None:
             self._lists = lists_that_grow(self.session, grows, env)
-            self._spread_tuples(env)
+            self._spread_tuples(self._env)
             self.session.statements.append(self)
             if type(found) is Counted:
                 found.taken()
@@ -138,7 +138,7 @@ class ForLoop(CapturedLoop):
         if self._peeling:
             return self.over.item(self._first), *self.state
         if self._run:
-            return self._item(), *self._spread.close(self._seen)
+            return self._item(), *self._handed(self._seen)
         region = Recording(self.session, loop=True)
         region.enter()
         (self._index,) = region.params([INT], ["i"])
@@ -149,7 +149,7 @@ class ForLoop(CapturedLoop):
             self._counter = symbol(name, hint=middle, lower=low if isinstance(low, int) else None)
         self._appended, self._given_away = {}, []
         self._begin(region)
-        return self._item(), *self._spread.close(self._seen)
+        return self._item(), *self._handed(self._seen)
 
     @property
     def _ends(self) -> tuple[Dim, Dim]:
@@ -173,8 +173,7 @@ class ForLoop(CapturedLoop):
             return self.over.item(TracedInt(self._counter))
         return self.over.item(wrap_dim(self._counter * self._every + (self._first + self._run)))
 
-    def step(self, env: Mapping[str, Any]) -> None:
-        """Take back the variables at the end of the body."""
+    def take(self, env: Mapping[str, Any]) -> None:
         if self._region is not None and self._items is None:
             self._spread_tuples(env)
         after = self.of(env)

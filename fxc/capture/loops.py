@@ -15,6 +15,7 @@ from fxc.ir.symbols import Dim
 
 from .alternatives import Alternative, options_of
 from .arms import Either, Kinds, paired, record_cond
+from .cells import Cells
 from .held import Held, held
 from .jumps import RESULT
 from .operands import Traced, wrap
@@ -97,10 +98,12 @@ class CapturedLoop(Statement):
         stop: str | None,
         env: Mapping[str, Any],
     ) -> None:
-        self._spread = Spread(names)
-        super().__init__(door, line, names, sure, env)
-        self._at_head = frozenset(at_head)
-        self._behind = frozenset(behind)
+        self.cells = Cells(door)
+        added, env = self.cells.names, self.cells.among(env)
+        self._spread = Spread((*names, *added))
+        super().__init__(door, line, (*names, *added), sure, env)
+        self._at_head = frozenset((*at_head, *added))
+        self._behind = frozenset((*behind, *added))
         self._stop = stop
         self._label = f"loop {line}"
         self._held: dict[str, Held] = {}  # of the arrays that the loop carries
@@ -128,7 +131,11 @@ class CapturedLoop(Statement):
 
     @property
     def state(self) -> list[Any]:
-        return self._spread.close(self.values)
+        return self._handed(self.values)
+
+    def _handed(self, values: Sequence[Any]) -> list[Any]:
+        """The variables of the function; attributes are assigned."""
+        return self.cells.hand_on(self._spread.close(values))
 
     def _spread_tuples(self, env: Mapping[str, Any]) -> None:
         """Make variables of the items of tuples, if some are new."""

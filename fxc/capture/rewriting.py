@@ -505,9 +505,9 @@ class Rewriter(ast.NodeTransformer):
 
     def _resume(self, node: ast.stmt, part: str, names: tuple[str, ...]) -> list[ast.stmt]:
         """``names = part.state``."""
-        if not names:
-            return []
         state = ast.Attribute(name_of(part), "state", ast.Load())
+        if not names:
+            return [placed(node, ast.Expr(state))]
         made = ast.Assign([names_of(names, ast.Store())], state)
         return [placed(node, each) for each in (made, *self._unbind(names))]
 

@@ -73,6 +73,7 @@ class Session:
         self.error: CaptureError | None = None
         self.door: Any = None  # the Door of this capture, see door.py
         self.statements: list[Any] = []  # those being captured, see structured.py
+        self.expressions = 0  # regions being recorded that are of no statement
         self.folds: list[str] = []  # comprehensions being captured as loops, see folds.py
         self.handles = False  # the program has handlers of exceptions
         self.labels: dict[str, str] = {}  # of inputs that are symbols, by the symbol's name
@@ -289,6 +290,11 @@ class Session:
             if call.name == "dynamic_select":
                 yield call.args[1]
             view = self.bases[view]
+
+    @property
+    def open_regions(self) -> frozenset[int]:
+        """The numbers of the regions that are being recorded, but for the outermost."""
+        return frozenset(region.number for region in self._regions)
 
     @property
     def now(self) -> int:

@@ -16,6 +16,7 @@ from fxc.ir.errors import FxcError
 from fxc.ir.tree import children_of, registration
 
 from . import purity
+from .cells import label_of_attribute
 from .containers import External, is_number, settle_all
 from .counted import Counted
 from .guards import Source
@@ -31,7 +32,7 @@ from .objects import (
 from .operands import Traced
 from .outside import Known, Outside
 from .reads import DELETED, Reads, label_of, name_of, no_attribute
-from .session import Session, refuse
+from .session import Respecialise, Session, refuse
 from .several import Several
 from .structured import is_same
 from .traced_array import TracedArray
@@ -116,7 +117,8 @@ class Stores(Reads):
             self.call(found.fset, owner, value)
             return
         if not foreign:
-            self.check_change(owner)
+            if not self._carries(owner, name):
+                self.check_change(owner)
             if is_data_descriptor(found) and not is_slot(found):
                 raise refuse(f"{text}, which a {type(found).__name__} watches, cannot be captured")
             setattr(owner, name, value)
@@ -134,6 +136,9 @@ class Stores(Reads):
         held = vars_of(known.object)
         if not is_slot(found) and not hasattr(known.object, "__dict__"):
             raise no_attribute(known.object, name)
+        if self._carries(owner, name):
+            self._attributes[id(owner), name] = value
+            return
         self.outside.effects.check_allowed(name_of(owner))
         before = self._attributes.get((id(owner), name), MISSING)
         if value is before and not is_number(value):
@@ -148,6 +153,69 @@ class Stores(Reads):
         self.outside.stored(label_of(f"{known.source.text}.{name}"))
         self._attributes[id(owner), name] = value
         self.outside.effects.store(known.source, "setattr", name, value)
+
+    def _carries(self, owner: Any, name: str) -> bool:
+        """Whether the statements that are recorded take an attribute for a variable.
+
+        Raises ``Respecialise`` if they may. See Note [Assigned attributes].
+        """
+        session, text = self.session, self._text_of(owner)
+        if not session.region or session.expressions or text is None:
+            return False
+        text = f"{text}.{name}"
+        carrying = {
+            each.recording.number
+            for each in session.statements
+            if text in each.cells.names and each.recording is not None
+        }
+        if carrying.issuperset(session.open_regions):
+            return True
+        label = label_of_attribute(text)
+        if label in session.static or not self.has_attribute(owner, name):
+            return False
+        raise Respecialise(frozenset((label,)))
+
+    def _text_of(self, owner: Any) -> str | None:
+        """By what an object is known from one attempt to the next."""
+        known = self.outside.shown.get(id(owner))
+        if known is not None:
+            return known.source.text if known.is_object else None
+        found = [each for region, each in self._made.values() if region == 0]
+        return next((f"object{k}" for k, each in enumerate(found) if each is owner), None)
+
+    def owner_of(self, text: str) -> Any:
+        """The object that is known by a text, if there is one yet; else None."""
+        for known in self.outside.shown.values():
+            if known.is_object and known.source.text == text:
+                return known.seen
+        found = [each for region, each in self._made.values() if region == 0]
+        for k, each in enumerate(found):
+            if f"object{k}" == text:
+                return each
+        outer, _, name = text.rpartition(".")
+        owner = self.owner_of(outer) if outer else None
+        if owner is None or not self.has_attribute(owner, name):
+            return None
+        part = self.attr(owner, name)
+        return part if self._text_of(part) == text else None
+
+    def has_attribute(self, owner: Any, name: str) -> bool:
+        """Whether an object has an attribute that is just there."""
+        known = self.outside.shown.get(id(owner))
+        real = owner if known is None else known.object
+        seen = self._attributes.get((id(owner), name), MISSING)
+        return seen is not DELETED and (seen is not MISSING or name in vars_of(real))
+
+    def assign_attribute(self, owner: Any, name: str, value: Any) -> None:
+        """What a branch or a loop has made of an attribute."""
+        if is_same(self.attr(owner, name), value):
+            return
+        if id(owner) not in self.outside.shown:
+            setattr(owner, name, value)
+        elif self.session.region:
+            self._attributes[id(owner), name] = value
+        else:
+            self.store_attr(owner, name, value)
 
     def _store_in_module(self, module: ModuleType, name: str, value: Any) -> None:
         if module.__name__.partition(".")[0] in purity.TRUSTED_MODULES:

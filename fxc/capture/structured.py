@@ -17,6 +17,7 @@ from fxc.ops.metas.layout import layout_of
 from fxc.ops.metas.shapes import same_shape
 from fxc.ops.table import TABLE, Tag
 
+from .cells import Cells
 from .differing import Differing
 from .masked import MaskedRead
 from .mixed import Mixed, mixed, mixed_kinds, mixed_parts, of_numpy
@@ -98,9 +99,11 @@ class Recording:
 
     def __enter__(self) -> Recording:
         self.enter()
+        self.session.expressions += 1
         return self
 
     def __exit__(self, *error: object) -> None:
+        self.session.expressions -= 1
         self.leave()
 
     def params(self, kinds: Sequence[Any], names: Sequence[str | None]) -> list[Value]:
@@ -177,6 +180,8 @@ class Wishes:
 class Statement:
     """A branch or a loop while it runs: gives the variables, takes them back, hands them on."""
 
+    cells: Cells
+
     def __init__(
         self,
         door: Any,
@@ -197,10 +202,18 @@ class Statement:
         self.values = self.of(env)
         self.session.snapshots.append(env)
 
+    def step(self, env: Mapping[str, Any]) -> None:
+        """Take back the variables at the end of the body, or of an arm."""
+        self.take(self.cells.among(env))
+
+    def take(self, env: Mapping[str, Any]) -> None:
+        """As ``step``, with attributes among the variables."""
+        raise NotImplementedError
+
     @property
     def state(self) -> list[Any]:
         """The variables behind the statement."""
-        return self.values
+        return self.cells.hand_on(self.values)
 
     def of(self, env: Mapping[str, Any]) -> list[Any]:
         """The variables among all of a function."""

@@ -38,7 +38,7 @@ class WhileLoop(CapturedLoop):
         super().__init__(door, *args)
         self._phase = "python" if self.by_python else "first test"
         if not self.by_python:
-            self._spread_tuples(args[-1])
+            self._spread_tuples(self._env)
         self._first: Any = None  # what the first test gave
         self._going: Any = None  # the parameter that says so in the body
         self._count: Dim | None = None  # of the iterations, if arrays slide and it is known
@@ -87,10 +87,10 @@ class WhileLoop(CapturedLoop):
             if type(self._stopped) is not bool:
                 self._unless = Recording(self.session)
                 self._unless.enter()
-            return tuple(self._spread.close(self._after))
+            return tuple(self._handed(self._after))
         if self._phase == "next round":
             self._phase = "body"
-            return tuple(self._spread.close(self._after))
+            return tuple(self._handed(self._after))
         if self._phase != "body":
             return tuple(self.state)
         region = Recording(self.session, loop=True)
@@ -103,7 +103,7 @@ class WhileLoop(CapturedLoop):
             middle = 0 if count is None else (hint(count) - 1) // 2
             self._counter = symbol(name, hint=middle, lower=0)
         self._begin(region)
-        return tuple(self._spread.close(self._seen))
+        return tuple(self._handed(self._seen))
 
     def test(self, value: Any) -> bool:
         """Take what the test gave; whether the body is run now."""
@@ -126,8 +126,7 @@ class WhileLoop(CapturedLoop):
             self.session.statements.append(self)
         return False
 
-    def step(self, env: Mapping[str, Any]) -> None:
-        """Take back the variables at the end of the body."""
+    def take(self, env: Mapping[str, Any]) -> None:
         if self._phase == "body":
             self._spread_tuples(env)
         after = self.of(env)

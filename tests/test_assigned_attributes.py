@@ -1,0 +1,155 @@
+"""Attributes that loops and branches assign: of objects from outside, and of those made here."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import fxc
+
+
+class Part:
+    def __init__(self) -> None:
+        self.count = 0
+        self.total = 0.0
+
+    def add(self, x):
+        self.count += 1
+        self.total += x
+
+    @property
+    def mean(self):
+        return self.total / self.count
+
+
+class Model:
+    def __init__(self, seed: int) -> None:
+        rng = np.random.default_rng(seed)
+        self.u, self.v = rng.random(6), rng.random(6)
+        self.t, self.dt, self.k = 0.0, 0.01, 0
+        self.best = (0.0, 0)
+        self.part = Part()
+
+    def step(self):
+        self.u = self.u + self.dt * self.v
+        self.t += self.dt
+        self.k += 1
+
+    def exchange(self):
+        self.v[1:-1] = 0.5 * (self.u[2:] + self.u[:-2])
+        self.u, self.v = self.v, self.u
+
+
+def stepped(m, n):
+    for _ in range(n):
+        m.step()
+    return m.t
+
+
+def under_a_condition(m, n):
+    for i in range(n):
+        if m.u[i % 3] > 0.5:
+            m.k += 2
+            m.best = (m.u[i % 3], i)
+        m.u[i % 3] *= 0.9
+    if m.u[1] > 0.3:
+        m.t = m.u[1]
+    return m.k
+
+
+def until_late(m, n):
+    while m.t < 0.5 and m.u.sum() < n:
+        m.step()
+    return m.u
+
+
+def exchanged(m, n):
+    for _ in range(n):
+        m.exchange()
+    return m.u
+
+
+def in_two_loops(m, n):
+    for _ in range(n):
+        for j in range(3):
+            m.t += m.u[j]
+            if m.t > 4:
+                break
+    return m.t
+
+
+def of_a_part(m, n):
+    for x in m.u:
+        m.part.add(x)
+    return m.part.mean
+
+
+def of_objects_made_here(m, n):
+    high, low = Part(), Part()
+    for x in m.u:
+        if x > 0.5:
+            high.add(x)
+        else:
+            low.add(x)
+    return high.count, high.total, low.count, low.total, m.part is high
+
+
+def element_too_far(m, n):
+    for i in range(n):
+        m.k += 1
+        m.t = m.u[i]
+    return m.k
+
+
+PROGRAMS: list[Callable[..., Any]] = [
+    stepped, under_a_condition, until_late, exchanged, in_two_loops, of_a_part,
+    of_objects_made_here, element_too_far,
+]  # fmt: skip
+
+
+def _state(m: Any) -> list[Any]:
+    parts = {**vars(m), **vars(m.part)}
+    return [
+        (name, type(x), x.tolist() if isinstance(x, np.ndarray) else x)
+        for name, x in parts.items()
+        if x is not m.part
+    ]
+
+
+def _run(program: Any, m: Any, n: int) -> Any:
+    before = m.u, m.v
+    try:
+        result = program(m, n)
+    except IndexError as error:
+        return str(error), _state(m)
+    ours = [[x is y for y in before] for x in (m.u, m.v, result)]
+    shown = result.tolist() if isinstance(result, np.ndarray) else result
+    return type(result), shown, ours, _state(m)
+
+
+@pytest.mark.parametrize("program", PROGRAMS, ids=lambda each: each.__name__)
+def test_as_python(program: Callable[..., Any]) -> None:
+    compiled = fxc.compile(program, fullgraph=True)
+    for seed, n in enumerate((30, 7, 0, 1, 200, 31)):
+        found = _run(compiled, Model(seed), n)
+        assert found == _run(program, Model(seed), n)
+    raising = program is element_too_far
+    assert compiled.cache_info().eager_calls == (4 if raising else 0)
+    assert compiled.cache_info().variants <= 4
+    assert len(compiled.inspect(Model(0), 30).captured.nodes) < 30
+
+
+def test_what_no_statement_carries_is_refused() -> None:
+    def in_a_choice(m, n):
+        return sum((m.step() or m.t) if m.u[0] > x else 1.0 for x in m.v)
+
+    def of_an_item(m, n):
+        parts = [Part(), Part()]
+        for i in range(n):
+            parts[i % 2].add(m.u[0])
+        return parts[0].total
+
+    for program in (in_a_choice, of_an_item):
+        with pytest.raises(fxc.CaptureError):
+            fxc.compile(program, fullgraph=True)(Model(0), 5000)
