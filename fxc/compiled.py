@@ -24,6 +24,7 @@ from fxc.ir.errors import (
     InternalError,
     OverlapError,
     RunFailed,
+    Unchecked,
     Unsuited,
 )
 from fxc.ir.records import frozen, mutable
@@ -401,8 +402,6 @@ class Compiled(Generic[P, R]):
     def _compile(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> _Variant:
         from fxc.capture.capture import capture
 
-        from .stages import compile_captured
-
         state, options = self._state, self._options
         if state.variants:
             why = _why(state.variants, args, kwargs)
@@ -414,23 +413,36 @@ class Compiled(Generic[P, R]):
             _log.info("%s: compiled again: %s", self.__name__, why)
         for each in state.variants:
             state.varying.update(each.captured.guards.changed(args, kwargs))
-        captured = capture(
-            self.__fxc_original__,
-            args,
-            kwargs,
-            dynamic=options.dynamic,
-            varying=frozenset(state.varying),
-        )
-        state.varying |= captured.varying
+        demanded: frozenset[Any] = frozenset()
+        while True:
+            captured = capture(
+                self.__fxc_original__,
+                args,
+                kwargs,
+                dynamic=options.dynamic,
+                varying=frozenset(state.varying),
+                demanded=demanded,
+            )
+            state.varying |= captured.varying
+            try:
+                variant = _Variant(captured, self._compiled(captured))
+            except Unchecked as error:
+                if error.relations <= demanded:
+                    raise
+                demanded |= error.relations
+            else:
+                state.variants.append(variant)
+                return variant
+
+    def _compiled(self, captured: Captured) -> Compilation:
+        from .stages import compile_captured
+
         try:
-            made = compile_captured(captured, options.backend)
+            return compile_captured(captured, self._options.backend)
         except CaptureError:  # what lowering relies on does not hold in each iteration of a loop
             raise
         except Exception as error:  # the program was captured: what fails now is fxc
             raise InternalError(f"{self.__name__}: {type(error).__name__}: {error}") from error
-        variant = _Variant(captured, made)
-        state.variants.append(variant)
-        return variant
 
 
 def _why(variants: Sequence[_Variant], args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:

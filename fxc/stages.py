@@ -15,7 +15,7 @@ from fxc.capture.overlaps import ViewSteps
 from fxc.dispatch.backend import BackendIndex, BackendMetadata, numpy_index
 from fxc.dispatch.default import default_dispatcher
 from fxc.dispatch.keys import DispatchKey
-from fxc.ir.errors import InternalError, Unsuited
+from fxc.ir.errors import Unchecked, Unsuited
 from fxc.ir.evaluate import bind_symbols, call, deliver
 from fxc.ir.graph import Graph, Operand, Value
 from fxc.ir.records import frozen
@@ -175,13 +175,15 @@ class Native:
 
 @contextmanager
 def _assuming_no_more_than(graph: Graph) -> Iterator[None]:
-    """Fail if the block assumes what capture has no check of. See Note [Counted sizes]."""
+    """Raise ``Unchecked`` if the block assumes what capture has no check of. See Note [Counted
+    sizes].
+    """
     assumed: dict[Guard, None] = {}
     with assuming(lambda guard: assumed.setdefault(guard)):
         yield
-    for each in assumed:
-        if each not in graph.guards:
-            raise InternalError(f"a stage relies on {each}, which nobody checks")
+    unchecked = frozenset[object](assumed).difference(graph.guards)
+    if unchecked:
+        raise Unchecked(unchecked)
 
 
 def native(functional: Graph) -> Native:

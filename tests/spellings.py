@@ -210,13 +210,14 @@ def is_spelled(op: Operator) -> bool:
     """Whether there is a way to write the operator in Python, and it views or writes.
 
     A form that follows from a row by rule may have none: nothing in NumPy writes ``np.where`` into
-    a given array, and only Python's operators work in place.
+    a given array, and only Python's operators work in place. What NumPy runs as a whole is captured
+    without ``out``.
     """
     match op.role:
         case "inplace":
             return op.group in BINARY.values() or TABLE[op.group].tag is Tag.INDEX_PUT
         case "out":
-            return takes_out(op)
+            return takes_out(op) and TABLE[op.group].tag is not Tag.OPAQUE
         case _:
             return op.schema.writes or op.schema.is_view
 

@@ -320,3 +320,18 @@ def test_a_computed_integer_is_renamed_and_replaced_by_what_is_known():
     renamed = rename_computed(index, {"t1": "t5", "t2": 4})
     assert renamed == mod(computed("t5", (i,)), symbol("n")) + 4
     assert rename_computed(7, {"t1": 1}) == 7
+
+
+def test_quotients_by_sums():
+    """Found by division of the polynomials, where the rest is a number that is known to be small."""
+    c, d = symbol("c", hint=3, lower=0), symbol("d", hint=9, lower=0)
+    width = c + 1
+    length = floordiv(c + d, width)
+    assert floordiv(width * d, width) == d
+    assert floordiv(width * length + c, width) == length
+    assert floordiv(width * d - 1, width) == d - 1
+    assert str(floordiv(width * d + 1, width)) == "floordiv(c*d + d + 1, c + 1)"  # c may be 0
+    for values in ({"c": 0, "d": 7}, {"c": 4, "d": 11}):
+        for dim in (width * d + 5, width * d - 3, c * d + 2 * c, d):
+            plain = evaluate(dim, values) // evaluate(width, values)
+            assert evaluate(floordiv(dim, width), values) == plain

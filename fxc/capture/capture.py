@@ -15,6 +15,7 @@ from fxc.ir.errors import CaptureError, OverlapError
 from fxc.ir.graph import Graph, Region, walk
 from fxc.ir.location import SourceLocation
 from fxc.ir.records import frozen
+from fxc.ir.symbols import Guard
 from fxc.ir.tree import LEAF, TreeSpec, flatten
 from fxc.ops.python_numbers import may_leave
 
@@ -75,6 +76,7 @@ def capture(
     dynamic: bool | None = None,
     static: frozenset[str] = frozenset(),
     varying: frozenset[str] = frozenset(),
+    demanded: frozenset[Guard] = frozenset(),
     effects: bool = True,
     dispatcher: Dispatcher | None = None,
 ) -> Captured:
@@ -82,7 +84,8 @@ def capture(
 
     ``dynamic`` makes the sizes of arrays symbols, unless arrays overlap; if it is None, those that
     ``varying`` names. ``static`` names inputs
-    that are constants, ``varying`` numbers from outside that are not. With ``effects=False`` a
+    that are constants, ``varying`` numbers from outside that are not. ``demanded`` are relations of
+    counted sizes to check in any case. With ``effects=False`` a
     function that changes Python objects is refused, and so is a result that is an object from
     outside, but for arrays.
 
@@ -92,7 +95,8 @@ def capture(
     first_error: CaptureError | None = None
     for _ in range(_MOST_ATTEMPTS):
         try:
-            attempt = _attempt(fn, args, kwargs, dynamic, static, varying, effects, dispatcher)
+            session = Session(dispatcher, demanded)
+            attempt = _attempt(session, fn, args, kwargs, dynamic, static, varying, effects)
         except Respecialise as request:
             if request.names <= static:
                 raise RuntimeError(f"{request.names} are constants already") from None
@@ -123,6 +127,7 @@ def _tell(fn: Any, request: Respecialise) -> None:
 
 
 def _attempt(
+    session: Session,
     fn: Callable[..., Any],
     args: tuple[Any, ...],
     kwargs: Mapping[str, Any],
@@ -130,10 +135,8 @@ def _attempt(
     static: frozenset[str],
     varying: frozenset[str],
     effects: bool,
-    dispatcher: Dispatcher | None,
 ) -> Captured | frozenset[str]:
     """The capture, or labels of numbers that must vary, see Note [Numbers from outside]."""
-    session = Session(dispatcher)
     outside = Outside(session, dynamic, static, varying)
     session.door = Door(session, outside)
     with session.active():

@@ -59,8 +59,11 @@ def _bound(number: Value, mask: Value, at: int) -> Dim:
 
 
 def new_name() -> str:
-    """A name for a size."""
-    return current().builder.value(_INT, "count").name
+    """A name for a size: the same in each attempt, whatever else is recorded."""
+    session = current()
+    session.size_count += 1
+    number = session.size_count
+    return session.builder.value(_INT, "count" if number == 1 else f"count{number}").name
 
 
 def as_mask(x: Any) -> Value:

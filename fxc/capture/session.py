@@ -66,7 +66,9 @@ class Respecialise(BaseException):
 class Session:
     """The state of one capture."""
 
-    def __init__(self, dispatcher: Dispatcher | None = None) -> None:
+    def __init__(
+        self, dispatcher: Dispatcher | None = None, demanded: frozenset[Guard] = frozenset()
+    ) -> None:
         self.dispatcher = dispatcher or default_dispatcher()
         self.builder = GraphBuilder()
         self.guards: dict[Guard, None] = {}
@@ -99,7 +101,9 @@ class Session:
         # Sizes that are counted at run time, by the symbol's name, and what is assumed of them: by
         # the regions in which it is checked. See Note [Counted sizes].
         self.sizes: dict[str, CountedSize] = {}
+        self.size_count = 0
         self.assumed: dict[Guard, list[int]] = {}
+        self._demanded = sorted(demanded, key=str)  # relations that a stage has relied on
         self.windows: list[Any] = []  # see windows.py
         self.strides: list[Any] = []  # likewise
         self.region = 0
@@ -217,6 +221,12 @@ class Session:
         """Note a size that is counted here: as of a loop's counter, no guard can speak of it."""
         self.sizes[size.name] = size
         self.counters[size.name] = 0, size.most + 1
+        for each in self._demanded:
+            names = {symbol.name for symbol in counted_in(each.left - each.right)}
+            if size.name in names and all(
+                name in self.sizes and self.is_alive(self.sizes[name].value) for name in names
+            ):
+                self.assume(each)
         return size.dim
 
     def assume(self, assumed: Guard) -> None:

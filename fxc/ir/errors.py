@@ -31,6 +31,15 @@ class OverlapError(CaptureError):
         self.check = check
 
 
+class Unchecked(CaptureError):
+    """A stage relies on relations of counted sizes that the capture does not check."""
+
+    def __init__(self, relations: frozenset[object]) -> None:
+        shown = ", ".join(sorted(map(str, relations)))
+        super().__init__(f"sizes that depend on data have to be such that {shown}")
+        self.relations = relations
+
+
 class InternalError(FxcError):
     """A bug in fxc: a pass broke its contract. Please report it with the printed graph."""
 

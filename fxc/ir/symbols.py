@@ -39,7 +39,8 @@ from .records import frozen
 # can speak of it. ``guard`` answers what follows from its range, 0 to ``most``, by guards on the
 # ends. What does not is assumed, always in the same way (``_assumed``), and told to whoever listens
 # (``assuming``): capture then records a check at that place, which sends the call back to NumPy
-# where the assumption does not hold. Later stages may assume again what capture has, nothing else.
+# where the assumption does not hold. Later stages may assume again what capture has. If one assumes
+# something else (``Unchecked``), the call is captured again with that to check, too.
 
 
 @frozen
@@ -236,6 +237,22 @@ def _exact_quotient(left: Dim, right: Dim) -> Dim | None:
     return _normal(total)
 
 
+def _whole_part(left: Dim, right: SymExpr) -> tuple[Dim, Dim]:
+    """A quotient and the rest of polynomials; the first term of ``right`` leads."""
+    lead, scale = _terms(right)[0]
+    leading = _normal({lead: scale})
+    quotient: Dim = 0
+    for _ in range(len(_terms(left))):
+        for monomial, coefficient in _terms(left):
+            found = _exact_quotient(_normal({monomial: coefficient}), leading)
+            if found is not None:
+                quotient, left = quotient + found, left - found * right
+                break
+        else:
+            break
+    return quotient, left
+
+
 def _constant(dim: Dim) -> int:
     """The term without a symbol."""
     return next((factor for monomial, factor in _terms(dim) if not monomial), 0)
@@ -255,6 +272,10 @@ def floordiv(left: Dim, right: Dim) -> Dim:
         exact = _exact_quotient(left - rest, right)
         if exact is not None:
             return exact + rest // right
+    if isinstance(right, SymExpr) and len(right.terms) > 1:
+        quotient, small = _whole_part(left, right)
+        if isinstance(small, int) and decide(right, ">", small if small >= 0 else ~small):
+            return quotient + (0 if small >= 0 else -1)
     match _terms(left):
         case (((SymFunc("floordiv", inner, divisor),), 1),) if decide(right, ">", 0):
             return floordiv(inner, divisor * right)  # (a // b) // c
