@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import fxc
+from benchmarks import loop_programs
 from fxc.ir.errors import CaptureError
 from tests.outcomes import difference, run
 
@@ -106,17 +107,7 @@ def fft_in_place(a):
 
 
 def fft_of_halves(x):
-    a = x.astype(complex)
-    h = 1
-    while h < a.size:
-        w = np.exp(-1j * np.pi * np.arange(h) / h)
-        b = a.reshape(-1, 2 * h)
-        t = w * b[:, h:]
-        e = b[:, :h].copy()
-        b[:, :h] = e + t
-        b[:, h:] = e - t
-        h *= 2
-    return a
+    return loop_programs.fft_in_place(x.astype(complex))
 
 
 def walsh_hadamard(x):
