@@ -140,6 +140,37 @@ def test_as_python(program: Callable[..., Any]) -> None:
     assert len(compiled.inspect(Model(0), 30).captured.nodes) < 30
 
 
+def _marker(part: Part) -> Callable[[int], None]:
+    def mark(number):
+        part.count = number
+
+    return mark
+
+
+def test_objects_whose_names_are_alike() -> None:
+    """Each is itself, or the program is refused."""
+    parts = Part(), Part(), Part(), Part()
+    first, second = _marker(parts[0]), _marker(parts[1])
+
+    def both(x, first, second):
+        first(1)
+        second(2)
+        for v in x:
+            first(3)
+            if v > 0.5:
+                second(4)
+        return x
+
+    x = np.random.default_rng(2).random(20)
+    both(x, _marker(parts[2]), _marker(parts[3]))
+    try:
+        fxc.compile(both, fullgraph=True)(x, first, second)
+    except fxc.CaptureError:
+        assert [vars(part) for part in parts[:2]] == [vars(Part())] * 2
+    else:
+        assert [vars(part) for part in parts[:2]] == [vars(part) for part in parts[2:]]
+
+
 def test_what_no_statement_carries_is_refused() -> None:
     def in_a_choice(m, n):
         return sum((m.step() or m.t) if m.u[0] > x else 1.0 for x in m.v)

@@ -162,6 +162,8 @@ class Stores(Reads):
         session, text = self.session, self._text_of(owner)
         if not session.region or session.expressions or text is None:
             return False
+        if self.owner_of(text) is not owner:  # another one has a name like this
+            return False
         text = f"{text}.{name}"
         carrying = {
             each.recording.number
