@@ -212,6 +212,34 @@ def test_steps_that_are_read() -> None:
         _agree(_by_read_steps, (X, steps), (X[:7], steps))
 
 
+def _recorded_twice(x, y):
+    for n in range(7):
+        if n * n > x[0]:
+            break
+    for f in y:
+        y = 1.0 + y
+        x[n:] += f
+        x[:: n + 1] *= 0.5
+    return x, y
+
+
+def test_windows_of_an_earlier_recording_of_a_loop() -> None:
+    _agree(_recorded_twice, (X.copy(), X + 1), (X[:7] + 3, X[:5]))
+
+
+def test_a_range_takes_no_bool_of_numpys() -> None:
+    def program(x, n):
+        total = 0
+        for i in range((x[0] < x[1]) + (x[2] < x[3]), n):
+            total += i
+        return total
+
+    compiled = fxc.compile(program, fullgraph=True)
+    assert difference(run(program, [X, 5]), run(compiled, [X, 5])) == ""
+    with pytest.raises(TypeError, match=r"'numpy\.bool' object cannot be interpreted"):
+        compiled(X, 5)
+
+
 def test_read_steps_that_are_not_positive_are_pythons() -> None:
     good, zero, negative = (np.array([2, k]) for k in (3, 0, -1))
     _agree(_by_read_steps, (X, good), (X[:9], good), (X, zero), (X, negative), eager=2)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from fxc.ir.symbols import Dim, floordiv, guard, minimum
+from fxc.ir.types import ScalarType
 from fxc.ops.metas.shapes import normalize_slice, same_dim, slice_length
 
 from .operands import Traced, TracedValue, dim_of, operand, record, settled
@@ -16,6 +17,7 @@ from .python_numbers import arithmetic, scalar_of, to_int
 from .session import current, refuse
 from .traced_array import TracedArray
 from .traced_int import TracedInt, int_dim, wrap_dim
+from .traced_scalar import TracedScalar
 
 Item = Callable[[Any], Any]
 
@@ -98,6 +100,9 @@ class Bounded:
         return map(self.item, places) if self.item is not None and self.of else iter(places)
 
 
+_BOOL = ScalarType(np.dtype(bool))
+
+
 def range_of(*args: Any) -> Any:
     """``range(…)``."""
     args = tuple(arg._plain() if isinstance(arg, Traced) else arg for arg in args)
@@ -105,6 +110,8 @@ def range_of(*args: Any) -> Any:
         return range(*args)
     low, high, step = (0, args[0], 1) if len(args) == 1 else (*args, 1)[:3]
     for arg in (low, high, step):
+        if isinstance(arg, TracedScalar) and arg._value.type == _BOOL:
+            raise TypeError("'numpy.bool' object cannot be interpreted as an integer")
         if not isinstance(arg, int | np.integer | TracedValue):
             raise TypeError(f"{type(arg).__name__!r} object cannot be interpreted as an integer")
     if type(step) is int and step == 0:

@@ -229,6 +229,10 @@ class Session:
                 self.assume(each)
         return size.dim
 
+    def is_bound(self, dim: Dim) -> bool:
+        """Whether the counted sizes in a dim have been counted in a region that has not ended."""
+        return all(self.is_alive(self.sizes[symbol.name].value) for symbol in counted_in(dim))
+
     def assume(self, assumed: Guard) -> None:
         """Check, at this place of the program, what is assumed of counted sizes."""
         for each in counted_in(assumed.left - assumed.right):

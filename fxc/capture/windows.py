@@ -85,7 +85,7 @@ def _step(step: Any, size: Dim) -> Dim:
     number = _as_value(operand(given))
     strides: list[Stride] = session.strides
     for each in strides:
-        known = each.size == size and session.is_alive(each.number)
+        known = each.size == size and session.is_alive(each.number) and session.is_bound(each.step)
         if known and hold_same(each.number, each.at, number, at):
             return each.step
     session.record("try_demand", operand(arithmetic("gt", given, 0)))
@@ -137,7 +137,9 @@ def _known(bounds: tuple[_Bound, _Bound], backwards: bool, size: Dim) -> Window 
     windows: list[Window] = session.windows
     for each in windows:
         values = [x for x in each.bounds if isinstance(x, Value)]
-        alike = each.backwards == backwards and all(map(session.is_alive, values))
+        alive = all(map(session.is_bound, (each.first, each.span)))
+        alive = alive and all(map(session.is_alive, values))
+        alike = each.backwards == backwards and alive
         if not alike or not all(
             _are_one(x, each.at, y) for x, y in zip(each.bounds, bounds, strict=True)
         ):
