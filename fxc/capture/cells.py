@@ -11,7 +11,7 @@ from typing import Any
 # among the variables of each branch and each loop from its begin on (``Cells``): each is given it
 # with the others, and hands it on. The object itself is assigned to behind the outermost of them.
 # Places are known by a text from one attempt to the next: how an object from outside is come by, or
-# the how manieth it is that the program has made.
+# the number of one among those that the program has made.
 
 _LABEL = "attribute "
 
@@ -30,7 +30,8 @@ class Cells:
         for label in sorted(door.session.static):
             if label.startswith(_LABEL):
                 text = label.removeprefix(_LABEL)
-                owner, name = door.owner_of(text.rpartition(".")[0]), text.rpartition(".")[2]
+                outer, _, name = text.rpartition(".")
+                owner = door.owner_of(outer)
                 if owner is not None and door.has_attribute(owner, name):
                     self._places[text] = owner, name
 

@@ -41,7 +41,7 @@ def fold(
         return door.call(function, over(items))
     assert loop is not None
     label = f"comprehension {user_location()}"
-    as_loop, static = f"{label} as a loop", door.outside.static
+    as_loop, static = f"{label} as a loop", door.session.static
     few = type(found.count) is int and found.count <= (MOST_KNOWN if known else FEW)
     if label in static or (few and as_loop not in static):
         try:
@@ -76,7 +76,7 @@ def filtered(
     unpacks: bool,
 ) -> Any:
     """``[each(item) for item in items if test(item)]``; ``over(items)`` makes it in Python."""
-    found, static = counted(items), door.outside.static
+    found, static = counted(items), door.session.static
     if type(found) is not Counted:
         return over(items)
     label = f"comprehension {user_location()} by elements"

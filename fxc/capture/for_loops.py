@@ -44,7 +44,7 @@ class ForLoop(CapturedLoop):
     ) -> None:
         super().__init__(door, line, names, at_head, behind, sure, stop, env)
         found = None if self.by_python else counted(iterable)
-        whole = f"{self._label} as a whole" in self.door.outside.static
+        whole = f"{self._label} as a whole" in self.session.static
         if type(found) is Counted and type(found.count) is int and found.count <= FEW * (not whole):
             found = None
         self._items: Any = iter(iterable) if found is None else None
@@ -96,8 +96,10 @@ class ForLoop(CapturedLoop):
     @property
     def recording(self) -> Recording | None:
         label = f"{self._label} as a whole"
-        if self._rounds and label in self.door.outside.static:
-            raise refuse("an append in the iterations of a loop that Python runs is not captured")
+        if self._rounds and label in self.session.static:
+            raise refuse(
+                "a change to an object in the iterations of a loop that Python runs is not captured"
+            )
         if self._rounds:  # which are recorded once
             raise Respecialise(frozenset((label,)))
         return super().recording

@@ -170,7 +170,7 @@ class CapturedLoop(Statement):
     @property
     def by_python(self) -> bool:
         """Whether an attempt to capture the loop has failed."""
-        return self._label in self.door.outside.static
+        return self._label in self.session.static
 
     def _check_unrolled(self) -> None:
         """Refuse a loop that Python runs instead, if its iterations come to too much."""
@@ -187,7 +187,7 @@ class CapturedLoop(Statement):
     @property
     def wants_first(self) -> bool:
         """Whether the first iteration is to be run before the loop."""
-        return f"{self._label} first" in self.door.outside.static
+        return f"{self._label} first" in self.session.static
 
     @property
     def first_apart(self) -> frozenset[str]:
@@ -444,15 +444,11 @@ class CapturedLoop(Statement):
         found = dict(zip(self.names, zip(self._seen, after, strict=True), strict=True))
         kinds = {name: joint_kinds(*found[name]) for name in unstable}
         most = 2 if self._can_begin_apart else 3  # an int that becomes a float does so at once
-        if any(each is None or len(each) == 1 for each in kinds.values()):
-            return False
-        several = any(type(each) is SeveralKinds for each in kinds.values())
-        if several if self._can_begin_apart else False:
-            return False
-        if any(
-            type(x) is not SeveralKinds and x is not None and len(x) > most for x in kinds.values()
-        ):
-            return False
+        for each in kinds.values():
+            if each is None or len(each) == 1:
+                return False
+            if self._can_begin_apart if type(each) is SeveralKinds else len(each) > most:
+                return False
         self._mixed.update((name, each) for name, each in kinds.items() if each is not None)
         return True
 

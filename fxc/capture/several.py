@@ -369,19 +369,14 @@ def several_parts(x: Any, kinds: SeveralKinds, parts_of: Any) -> list[Operand]:
         flag, value = given.get(key, (False, None))
         parts.append(_flag_operand(flag))
         if isinstance(kind, ScalarType):
-            zero = kind.python_type(0) if kind.weak else kind.dtype.type(0)
-            parts.append(operand(value) if key in given else Literal(zero))
+            parts.append(operand(value) if key in given else Literal(kind.zero))
         elif type(kind) is _Items:
             for place, item in enumerate(kind):
                 if key in given:
                     parts += parts_of(value[place], item)
                 else:
-                    parts += [_zero(part) for part in item]
+                    parts += [Literal(part.zero) for part in item]
     return parts
-
-
-def _zero(kind: ScalarType) -> Operand:
-    return Literal(kind.python_type(0) if kind.weak else kind.dtype.type(0))
 
 
 def _flag_operand(flag: Any) -> Operand:
@@ -469,8 +464,8 @@ for _name in BINARY:
         setattr(Several, f"__r{_name}__", _reflected(_function))
 for _name in COMPARISONS:
     _function = getattr(operator, f"__{_name}__")
-    made = _equality(_function) if _name in ("eq", "ne") else _binary(_function)
-    setattr(Several, f"__{_name}__", made)
+    _compare = _equality if _name in ("eq", "ne") else _binary
+    setattr(Several, f"__{_name}__", _compare(_function))
 for _name in UNARY:
     _function = getattr(operator, f"__{_name}__")
     setattr(Several, f"__{_name}__", lambda self, function=_function: for_each(function, (self,)))

@@ -6,7 +6,7 @@ import dataclasses
 import importlib.util
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from types import FunctionType, MethodType, ModuleType
 from typing import Any
 
@@ -182,17 +182,20 @@ class Stores(Reads):
         known = self.outside.shown.get(id(owner))
         if known is not None:
             return known.source.text if known.is_object else None
-        found = [each for region, each in self._made.values() if region == 0]
-        return next((f"object{k}" for k, each in enumerate(found) if each is owner), None)
+        return next((text for text, each in self._made_outside() if each is owner), None)
+
+    def _made_outside(self) -> Iterator[tuple[str, Any]]:
+        """The objects that the program has made outside of branches and loops, by their texts."""
+        found = (each for region, each in self._made.values() if region == 0)
+        return ((f"object{number}", each) for number, each in enumerate(found))
 
     def owner_of(self, text: str) -> Any:
         """The object that is known by a text, if there is one yet; else None."""
         for known in self.outside.shown.values():
             if known.is_object and known.source.text == text:
                 return known.seen
-        found = [each for region, each in self._made.values() if region == 0]
-        for k, each in enumerate(found):
-            if f"object{k}" == text:
+        for known_text, each in self._made_outside():
+            if known_text == text:
                 return each
         outer, _, name = text.rpartition(".")
         owner = self.owner_of(outer) if outer else None

@@ -364,8 +364,7 @@ def kind_text(x: Any) -> str:
 def placeholder(session: Session, kind: ArrayType | ScalarType) -> Operand:
     """A value of this type that nobody reads: of a variable that has none."""
     if isinstance(kind, ScalarType):
-        zero: Any = kind.python_type(0) if kind.weak else kind.dtype.type(0)
-        return Literal(zero)
+        return Literal(kind.zero)
     made: Value = session.record("empty", kind.shape, kind.dtype, layout=layout_of(kind))
     return made
 

@@ -399,7 +399,7 @@ class MadeLists:
     def made(self, items: list[Any], place: str) -> Any:
         """A list that the program makes at a place."""
         label = f"list {place}"
-        if label in self._session.door.outside.static:
+        if label in self._session.static:
             return TracedList(items)
         self._labels[id(items)] = label
         self.known.append(items)

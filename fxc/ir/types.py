@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
@@ -87,6 +88,11 @@ class ScalarType:
     def python_type(self) -> type:
         """``bool``, ``int``, ``float`` or ``complex`` for a weak scalar."""
         return _PYTHON_TYPES[self.dtype.kind]
+
+    @property
+    def zero(self) -> Any:
+        """A number of this type."""
+        return self.python_type(0) if self.weak else self.dtype.type(0)
 
     def __str__(self) -> str:
         return f"py.{self.python_type.__name__}" if self.weak else DTYPE_NAMES[self.dtype]
