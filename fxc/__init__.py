@@ -15,10 +15,10 @@ from .compiled import CacheInfo, Compiled, compile
 from .ir.errors import CaptureError, CaptureWarning, FxcError, InternalError
 
 if TYPE_CHECKING:
-    from .capture.control import cond as cond
-    from .capture.control import fori_loop as fori_loop
-    from .capture.control import scan as scan
-    from .capture.control import while_loop as while_loop
+    from .capture.statements.control import cond as cond
+    from .capture.statements.control import fori_loop as fori_loop
+    from .capture.statements.control import scan as scan
+    from .capture.statements.control import while_loop as while_loop
     from .exported import ExportedProgram as ExportedProgram
     from .exported import export as export
     from .exported import load as load
@@ -46,10 +46,10 @@ __all__ = [
 
 # What not every program uses is imported when it is first asked for: importing fxc stays cheap.
 _LATER = {
-    "cond": "fxc.capture.control",
-    "fori_loop": "fxc.capture.control",
-    "scan": "fxc.capture.control",
-    "while_loop": "fxc.capture.control",
+    "cond": "fxc.capture.statements.control",
+    "fori_loop": "fxc.capture.statements.control",
+    "scan": "fxc.capture.statements.control",
+    "while_loop": "fxc.capture.statements.control",
     "ExportedProgram": "fxc.exported",
     "export": "fxc.exported",
     "load": "fxc.exported",

@@ -16,12 +16,12 @@ from fxc.ir.graph import Graph
 from fxc.ir.records import frozen
 from fxc.ir.symbols import Dim, counted_in
 from fxc.ir.types import array_type, stride_order
-from fxc.lowering.bounds import counter_ranges, most_elements
-from fxc.lowering.calls import CALL
-from fxc.lowering.entry import Module
+from fxc.lowering.emission.bounds import counter_ranges, most_elements
+from fxc.lowering.emission.calls import CALL
+from fxc.lowering.emission.entry import Module
+from fxc.lowering.emission.objects import SCALAR
 from fxc.lowering.loops import Boxed, BufferArg, InputArg, Program, walk
 from fxc.lowering.lower import lower
-from fxc.lowering.objects import SCALAR
 from fxc.numpy_calls import address_of_call, numpy_call
 from fxc.ops.kernels import kernel_of
 from fxc.runtime.engine import Engine

@@ -281,7 +281,7 @@ class Compiled(Generic[P, R]):
 
         See Note [Native calls].
         """
-        from fxc.lowering.native_guards import Untranslated
+        from fxc.lowering.calling.native_guards import Untranslated
 
         from .native_calls import chain, native_call
 

@@ -10,8 +10,8 @@ from fxc.capture.guards import Count, Fetch
 from fxc.ir.errors import MISSED
 from fxc.ir.objects import objects_are_as_known
 from fxc.ir.records import frozen
-from fxc.lowering.native_call import ENTRY, Finish, Steps, emit_call, emit_guards
-from fxc.lowering.native_guards import Untranslated
+from fxc.lowering.calling.native_call import ENTRY, Finish, Steps, emit_call, emit_guards
+from fxc.lowering.calling.native_guards import Untranslated
 from fxc.runtime.engine import Engine
 
 from .assemble import NEW_ARRAY, Assembled, numpy_function, pointers

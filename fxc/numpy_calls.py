@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from fxc.ir.symbols import Dim, SymExpr
-from fxc.lowering.calls import CallSite
+from fxc.lowering.emission.calls import CallSite
 from fxc.lowering.loops import Buffer, BufferArg
 from fxc.ops.kernels import kernel_of
 

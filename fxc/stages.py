@@ -9,9 +9,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from fxc.capture.capture import Captured
-from fxc.capture.epilogue import ArrayLeaf, ScalarLeaf
-from fxc.capture.loop_guards import without_counters
+from fxc.capture.outside.epilogue import ArrayLeaf, ScalarLeaf
 from fxc.capture.overlaps import ViewSteps
+from fxc.capture.statements.loop_guards import without_counters
 from fxc.dispatch.backend import BackendIndex, BackendMetadata, numpy_index
 from fxc.dispatch.default import default_dispatcher
 from fxc.dispatch.keys import DispatchKey
@@ -61,7 +61,7 @@ def llvm_index() -> BackendIndex:
 
 
 def _native_kernel(op: Operator) -> BackendMetadata | None:
-    from fxc.lowering.coverage import has_code
+    from fxc.lowering.building.coverage import has_code
 
     return BackendMetadata("llvm") if has_code(op) else None
 

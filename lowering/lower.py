@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from fxc.ir.graph import Graph
 
-from .block_columns import block_columns
-from .build import build_loops
-from .entry import Module, emit_module
-from .fuse import fuse
-from .scratch import with_allocations
+from .building.build import build_loops
+from .building.scratch import with_allocations
+from .emission.entry import Module, emit_module
+from .scheduling.block_columns import block_columns
+from .scheduling.fuse import fuse
 
 
 def lower(graph: Graph) -> Module:

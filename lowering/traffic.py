@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from fxc.ir.records import frozen
 from fxc.ir.symbols import Dim, floordiv, hint, maximum, product, substitute, symbols_of
 
-from .accesses import Block
-from .bounds import Range, counter_bounds
+from .emission.bounds import Range, counter_bounds
 from .loops import Apply, For, If, Load, Loop, Matmul, Program, Stmt, Store, While, blocks_of
+from .scheduling.accesses import Block
 
 # The places that an access meets along each axis of its buffer, both ends included.
 Box = tuple[tuple[int, int], ...]

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from fxc.capture.capture import Captured, capture
-from fxc.capture.epilogue import ArrayLeaf, ScalarLeaf
+from fxc.capture.outside.epilogue import ArrayLeaf, ScalarLeaf
 from fxc.ir.evaluate import bind_symbols, evaluate
 from fxc.ir.graph import Literal
 from fxc.ir.signature import ConstantLeaf

@@ -16,15 +16,9 @@ import pytest
 from fxc import stages
 from fxc.ir.graph import Graph, SliceSpec
 from fxc.ir.signature import ResultLeaf, ViewLeaf
-from fxc.lowering import (
-    context,
-    control,
-    emit,
-    forward,
-    fuse,
-    index_maps,
-    writes,
-)
+from fxc.lowering.building import context, control, index_maps, writes
+from fxc.lowering.emission import emit
+from fxc.lowering.scheduling import forward, fuse
 from fxc.passes import aliases, bases, functionalize, overwrites, reinplace, simplify
 from tests.levels import Level, cheaply, natively
 

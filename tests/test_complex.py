@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import fxc
-from fxc.lowering.complex_rules import fused
+from fxc.lowering.emission.complex_rules import fused
 from fxc.lowering.loops import Boxed, walk
 from tests.outcomes import agreement, difference, run, ulps_apart
 from tests.test_differential import LAYOUTS

@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 
 import fxc
-from fxc.lowering import delayed, ends
+from fxc.lowering.building import delayed
+from fxc.lowering.emission import ends
 from tests.outcomes import difference, run
 
 # The ways to wait, by the settings that lead there in small arrays.

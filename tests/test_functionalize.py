@@ -15,9 +15,9 @@ import fxc
 from fxc.capture.capture import capture
 from fxc.dispatch import default
 from fxc.ir.graph import walk
-from fxc.lowering.llvm_text import Lanes
-from fxc.lowering.python_rules import SCALAR_RULES
-from fxc.lowering.scalar_rules import ScalarRule
+from fxc.lowering.emission.llvm_text import Lanes
+from fxc.lowering.emission.python_rules import SCALAR_RULES
+from fxc.lowering.emission.scalar_rules import ScalarRule
 from fxc.lowering.traffic import traffic
 from fxc.ops.table import TABLE, Tag, row
 from tests.levels import cheaply

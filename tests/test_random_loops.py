@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 import fxc
-from fxc.capture import branches, loops
+from fxc.capture.statements import branches, loops
 from tests.conftest import FOUND_BY
 from tests.outcomes import Outcome, difference, run
 from tests.random_loops import LoopProgram, random_loops, shrink

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 import numpy as np
 import pytest
 
-from fxc.lowering.reduction_order import (
+from fxc.lowering.building.reduction_order import (
     PAIRWISE_GROUPS,
     PAIRWISE_LANES,
     ReductionOrder,

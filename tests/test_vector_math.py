@@ -6,10 +6,7 @@ float64; where `longdouble` is only a float64, a sample is compared with mpmath 
 """
 
 import ctypes
-import sys
 from collections.abc import Callable
-from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import llvmlite.binding as llvm
@@ -17,6 +14,8 @@ import mpmath
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+
+from fxc.lowering import vector_math
 
 Floats = NDArray[Any]
 
@@ -41,22 +40,11 @@ CASES = [(name, kind) for name in NAMES for kind in LANES]
 NUMPY_NAMES = {"pow": "power"}
 
 
-def vector_math() -> ModuleType:
-    """The package under test; it depends on nothing else of ours."""
-    try:
-        from fxc.lowering import vector_math as package
-    except ImportError:
-        sys.path.insert(0, str(Path(__file__).parents[1] / "lowering"))
-        import vector_math as package
-    module: ModuleType = package
-    return module
-
-
 def kernel(name: str, kind: str, lanes: int) -> str:
     """A loop that applies the function to whole vectors of its arguments."""
     scalar = LLVM_TYPES[kind]
     vector = scalar if lanes == 1 else f"<{lanes} x {scalar}>"
-    inputs = range(vector_math().FUNCTIONS[name])
+    inputs = range(vector_math.FUNCTIONS[name])
     pointers = ", ".join(f"ptr %p{i}" for i in inputs)
     loads = "\n".join(
         f"  %g{i} = getelementptr {scalar}, ptr %p{i}, i64 %i\n"
@@ -71,7 +59,7 @@ entry:
 loop:
   %i = phi i64 [ 0, %entry ], [ %next, %loop ]
 {loads}
-  %r = call {vector} @{vector_math().symbol(name, kind, lanes)}({arguments})
+  %r = call {vector} @{vector_math.symbol(name, kind, lanes)}({arguments})
   %g = getelementptr {scalar}, ptr %out, i64 %i
   store {vector} %r, ptr %g, align 4
   %next = add i64 %i, {lanes}
@@ -102,7 +90,7 @@ def runners() -> Callable[[str, str, int], Run]:
             jit=True,
         )
         wanted = [(name, kind, lanes) for kind in LANES for lanes in (1, LANES[kind])]
-        built = vector_math().definitions(wanted)
+        built = vector_math.definitions(wanted)
         text = "\n".join(sorted(built.declares)) + built.text
         module = llvm.parse_assembly(text + "".join(kernel(*each) for each in wanted))
         module.verify()
@@ -116,7 +104,7 @@ def runners() -> Callable[[str, str, int], Run]:
     def runner(name: str, kind: str, lanes: int) -> Run:
         if name not in engines:
             engines[name] = compiled(name)
-        arity = vector_math().FUNCTIONS[name]
+        arity = vector_math.FUNCTIONS[name]
         signature = ctypes.CFUNCTYPE(None, ctypes.c_int64, *[ctypes.c_void_p] * (arity + 1))
         call = signature(engines[name].get_function_address(f"run.{name}.{kind}.{lanes}"))
 
@@ -225,7 +213,7 @@ def binary_inputs(name: str, dtype: Any) -> tuple[Floats, Floats]:
 def inputs(name: str, kind: str) -> tuple[Floats, ...]:
     """The arguments of the test, of a length that is a multiple of every lane count."""
     dtype = DTYPES[kind]
-    unary = vector_math().FUNCTIONS[name] == 1
+    unary = vector_math.FUNCTIONS[name] == 1
     with np.errstate(over="ignore", under="ignore"):
         columns = (unary_inputs(name, dtype),) if unary else binary_inputs(name, dtype)
     extra = -len(columns[0]) % 16
@@ -256,7 +244,7 @@ def numpy_function(name: str) -> Any:
 
 
 def test_the_table_of_bounds_is_complete() -> None:
-    assert set(vector_math().FUNCTIONS) == set(BOUNDS)
+    assert set(vector_math.FUNCTIONS) == set(BOUNDS)
 
 
 @pytest.mark.skipif(not EXTENDED, reason="longdouble is no wider than float64")
@@ -303,7 +291,7 @@ def test_specials_are_those_of_numpy(runners: Any, name: str, kind: str) -> None
     dtype = DTYPES[kind]
     every = special_values(dtype)
     arguments = (every,)
-    if vector_math().FUNCTIONS[name] == 2:
+    if vector_math.FUNCTIONS[name] == 2:
         arguments = tuple(each.ravel() for each in np.meshgrid(every, every))
     extra = -len(arguments[0]) % LANES[kind]
     arguments = tuple(np.concatenate([each, each[:extra]]) for each in arguments)
@@ -328,7 +316,7 @@ def test_fmod_is_exact(runners: Any, kind: str) -> None:
 
 
 def test_definitions_come_once_each() -> None:
-    built = vector_math().definitions([("sin", "f64", 8), ("cos", "f64", 8), ("sin", "f64", 8)])
+    built = vector_math.definitions([("sin", "f64", 8), ("cos", "f64", 8), ("sin", "f64", 8)])
     defined = [line.split("(")[0] for line in built.text.splitlines() if line.startswith("define")]
     assert len(defined) == len(set(defined)) == 4
     assert all(line.startswith("declare ") and "\n" not in line for line in built.declares)
@@ -336,7 +324,7 @@ def test_definitions_come_once_each() -> None:
 
 def test_no_fast_math() -> None:
     names = [(name, kind, LANES[kind]) for name, kind in CASES]
-    words = set(vector_math().definitions(names).text.split())
+    words = set(vector_math.definitions(names).text.split())
     assert not words & {"fast", "contract", "reassoc", "nnan", "ninf", "nsz", "arcp", "afn"}
 
 
@@ -345,5 +333,5 @@ def test_no_fast_math() -> None:
     [("exp", "f64", 8, "fxc.exp.f64x8"), ("exp", "f32", 1, "fxc.exp.f32")],
 )
 def test_symbols(name: str, kind: str, lanes: int, symbol: str) -> None:
-    assert vector_math().symbol(name, kind, lanes) == symbol
-    assert f"@{symbol}(" in vector_math().definitions([(name, kind, lanes)]).text
+    assert vector_math.symbol(name, kind, lanes) == symbol
+    assert f"@{symbol}(" in vector_math.definitions([(name, kind, lanes)]).text

@@ -20,11 +20,18 @@ from fxc.ir.tree import LEAF, TreeSpec, flatten
 from fxc.ops.python_numbers import may_leave
 
 from .assignments import OrderedAssignment, ordered_assignments
-from .containers import External
-from .door import Door
-from .epilogue import ArrayLeaf, CapturedLeaf, Epilogue, EpilogueBuilder, ScalarLeaf, output_leaf
+from .door.door import Door
 from .guards import GuardProgram
-from .outside import GraphInput, Outside, SymbolSource
+from .outside.containers import External
+from .outside.epilogue import (
+    ArrayLeaf,
+    CapturedLeaf,
+    Epilogue,
+    EpilogueBuilder,
+    ScalarLeaf,
+    output_leaf,
+)
+from .outside.outside import GraphInput, Outside, SymbolSource
 from .overlaps import Overlaps, SizesNeeded, settle_overlaps
 from .relations import strongest
 from .session import Respecialise, Session, refuse

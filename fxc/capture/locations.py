@@ -11,8 +11,8 @@ import numpy as np
 
 from fxc.ir.location import SourceLocation
 
-_OURS = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
-_HIDDEN = (_OURS, os.path.dirname(os.path.abspath(np.__file__)) + os.sep)
+OURS = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
+_HIDDEN = (OURS, os.path.dirname(os.path.abspath(np.__file__)) + os.sep)
 _is_hidden: dict[str, bool] = {}
 
 
@@ -35,7 +35,7 @@ def is_outermost(entry: str) -> bool:
     frame: FrameType | None = sys._getframe(1)
     others = 0
     while frame is not None and frame.f_code.co_name != entry:
-        others += not frame.f_code.co_filename.startswith(_OURS)
+        others += not frame.f_code.co_filename.startswith(OURS)
         frame = frame.f_back
     return frame is not None and others == 1
 

@@ -21,7 +21,7 @@ from fxc.ir.types import ArrayType, array_type
 
 from .common_base import Offsets, common_base
 from .guards import apart, flags_of, overlaps_itself
-from .outside import Outside
+from .outside.outside import Outside
 
 # Note [Overlapping inputs]
 # In a graph, inputs are apart: a write to one does not show in another. That two inputs of which

@@ -40,8 +40,8 @@ from fxc.ops.metas.layout import overlaps_itself
 from fxc.ops.python_numbers import PYTHON_OPERATORS
 from fxc.ops.table import TABLE, Tag
 
-from .alternatives import Alternative, first_of, options_of, record_either
 from .locations import line_text, user_location
+from .values.alternatives import Alternative, first_of, options_of, record_either
 
 RegionKind = OneOf["arm", "loop", "test"]
 MOST_NODES = 20_000

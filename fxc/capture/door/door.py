@@ -1,0 +1,507 @@
+"""The call door: what every call, and every read from outside, of a staged function passes.
+
+See Note [The call door].
+"""
+
+from __future__ import annotations
+
+import builtins
+import dataclasses
+import functools
+import inspect
+import opcode
+import os
+from collections.abc import Callable
+from types import (
+    BuiltinFunctionType,
+    CellType,
+    FunctionType,
+    MethodDescriptorType,
+    MethodType,
+    ModuleType,
+)
+from typing import Any
+
+import numpy as np
+
+from ..locations import OURS
+from ..numpy_api.creation import CREATION
+from ..numpy_api.protocol import FUNCTIONS, array_function
+from ..numpy_api.ufunc_methods import array_ufunc
+from ..outside.containers import settle_all
+from ..outside.objects import (
+    MISSING,
+    check_class,
+    class_attribute,
+    has_owner,
+    is_namedtuple,
+    is_python_class,
+)
+from ..outside.outside import Outside
+from ..session import MOST_UNROLLED, Session, refuse
+from ..staging.nodes import DOOR
+from ..staging.staging import codes_in, stage
+from ..statements import choices
+from ..statements.branches import Branch, raises
+from ..statements.control import CONTROL
+from ..statements.folds import filtered, fold, listed
+from ..statements.for_loops import ForLoop
+from ..statements.loops import bound
+from ..statements.structured import UNBOUND
+from ..statements.while_loops import WhileLoop
+from ..values.operands import Traced, as_constants, has_traced
+from ..values.python_numbers import call_function
+from ..values.traced_int import known_ints
+from ..values.traced_lists import array_of_list, as_numpy, plain_list
+from ..values.traced_scalar import numpy_scalar
+from . import purity
+from .numpy_source import SOURCES, run_source
+from .special import SPECIAL
+from .stores import Names, Stores
+
+# Note [The call door]
+# Capture has no effects, so whoever calls something must know that it has none. Staged code makes
+# no call of its own: the door does, and knows three kinds of callees. NumPy's functions in our
+# tables and pure builtins run as they are, the former on traced arrays or, where nothing is
+# traced, eagerly (an array that comes out is a constant of the graph, fresh at each call). Python
+# functions with source are staged in turn. Everything else is refused before it runs. Stores into
+# what was made inside just happen; for those into objects from outside see Note [Effects].
+
+_DISPATCHED = type(np.sum)  # the wrapper of functions with ``__array_function__``
+
+
+class Scope:
+    """What a staged function knows as ``__fxc__``: the door, and the function's own names."""
+
+    def __init__(self, door: Door, function: FunctionType) -> None:
+        self._function = function
+        self._door = door
+        self.call = door.call
+        self.attr = door.attr
+        self.indexed = door.indexed
+        self.stored = door.stored
+        self.owned = door.owned
+        self.iterable = door.iterable
+        self.made = door.made
+        self.fold = functools.partial(fold, door)
+        self.filtered = functools.partial(filtered, door)
+        self.listed = listed
+        self.changing = door.changing
+        self.context = door.context
+        self.same = door.same
+        self.equal = door.equal
+        self.unequal = door.unequal
+        self.shown = door.shown
+        self.settled = door.settled
+        self.trying = door.trying
+        self.caught = door.caught
+        self.raising = door.raising
+        self.rebinding = door.rebinding
+        self.made_list = door.lists.made
+        self.bound = functools.partial(bound, door)
+        self.raises = functools.partial(raises, door)
+        self.importing = door.importing
+        self.patterns = Patterns(self)
+        self.branch = functools.partial(Branch, door)
+        self.loop = functools.partial(ForLoop, door)
+        self.while_loop = functools.partial(WhileLoop, door)
+        self.both = functools.partial(choices.both, door)
+        self.either = functools.partial(choices.either, door)
+        self.both_true = functools.partial(choices.both_true, door)
+        self.either_true = functools.partial(choices.either_true, door)
+        self.negated = functools.partial(choices.negated, door)
+        self.chosen = functools.partial(choices.chosen, door)
+        self.locals = locals
+        self.UNBOUND = UNBOUND
+        space = function.__globals__
+        self.globals = Names(
+            self.outer,
+            functools.partial(door.store_global, space),
+            functools.partial(door.delete_global, space),
+        )
+        self.cells = Names(
+            self.free, functools.partial(door.store_cell, function), self._delete_cell
+        )
+
+    def outer(self, name: str) -> Any:
+        """A global or builtin, as the function sees it."""
+        return self._door.read_global(self._function, name)
+
+    def free(self, name: str) -> Any:
+        """A variable of an enclosing function."""
+        return self._door.read_cell(self._function, name)
+
+    def imported(self, module: str, level: int, name: str) -> Any:
+        """``name`` in ``from module import name``."""
+        package = self._function.__globals__.get("__package__") or ""
+        return self._door.imported(f"{'.' * level}{module}", package, name)
+
+    def dotted(self, place: str, names: str) -> Any:
+        """What a dotted name means; ``place`` says where the first part is found."""
+        first, *rest = names.split(".")
+        found = self.free(first) if place == "free" else self.outer(first)
+        for name in rest:
+            found = self._door.attr(found, name)
+        return found
+
+    def _delete_cell(self, name: str) -> None:
+        raise refuse(f"'del {name}', of a variable of an enclosing function, cannot be captured")
+
+
+class Patterns:
+    """Gives the names in ``match`` patterns: ``use:place:dotted.name``."""
+
+    def __init__(self, scope: Scope) -> None:
+        self._scope = scope
+
+    def __getattr__(self, asked: str) -> Any:
+        use, place, names = asked.split(":")
+        found = self._scope.dotted(place, names)
+        if use == "parts" and found.__module__ != "builtins" and not is_namedtuple(found):
+            raise refuse(
+                f"a pattern with the attributes of a {found.__name__} cannot be captured; use "
+                "isinstance and read the attributes"
+            )
+        return found
+
+
+class Door(Stores):
+    """The door of one capture: its calls; reads and stores are in the classes below it."""
+
+    def __init__(self, session: Session, outside: Outside) -> None:
+        super().__init__(session, outside)
+        self._staged: dict[FunctionType, FunctionType] = {}
+        self._inner_codes: set[Any] = set()
+        self._running: dict[Any, int] = {}  # by function: the operations before its first call
+
+    # -------------------------------------------------------- calls
+
+    def call(self, f: Any, /, *args: Any, **kwargs: Any) -> Any:
+        """Call ``f`` in the only way it may be called here."""
+        kind = type(f)
+        if kind is np.ufunc:
+            return self._call_ufunc(f, "__call__", args, kwargs)
+        if kind is FunctionType:
+            return self._call_function(f, args, kwargs)
+        if kind is MethodType:
+            if isinstance(f.__self__, Traced):
+                return f(*args, **kwargs)
+            return self.call(f.__func__, f.__self__, *args, **kwargs)
+        if kind is _DISPATCHED:
+            return self._call_numpy(f, args, kwargs)
+        if isinstance(f, type):
+            return self._call_class(f, args, kwargs)
+        special = SPECIAL.get(f) if kind is BuiltinFunctionType else None
+        if special is not None:
+            return special(self, *args, **kwargs)
+        if kind is BuiltinFunctionType:
+            return self.builtin(f, args, kwargs)
+        return self._call_object(f, kind, args, kwargs)
+
+    def _call_ufunc(self, f: np.ufunc, method: str, args: Any, kwargs: Any) -> Any:
+        args, kwargs = as_numpy(args, kwargs)
+        if has_traced(args) or (kwargs and has_traced(kwargs)):
+            return array_ufunc(f, method, args, kwargs)
+        return self._eager(f if method == "__call__" else getattr(f, method), args, kwargs)
+
+    def _call_numpy(self, f: Any, args: Any, kwargs: Any) -> Any:
+        if f is np.array or f is np.asarray:
+            found = array_of_list(args, kwargs)
+            if found is not None:
+                return found
+        args, kwargs = as_numpy(args, kwargs)
+        if f in CREATION or has_traced(args) or (kwargs and has_traced(kwargs)):
+            return array_function(f, args, kwargs)
+        if f in purity.NUMPY_WITH_EFFECTS:
+            raise self._refuse_call(f)
+        return self._eager(f, args, kwargs)
+
+    def _eager(self, f: Any, args: Any, kwargs: Any) -> Any:
+        """Run a pure function now; arrays that come out are constants of the graph."""
+        return as_constants(f(*args, **kwargs))
+
+    def _call_function(self, f: FunctionType, args: Any, kwargs: Any) -> Any:
+        function: Any = f
+        if function in FUNCTIONS:
+            return self._call_numpy(f, args, kwargs)
+        if function in CONTROL:
+            return f(*args, **kwargs)
+        module = f.__module__ or ""
+        if module.partition(".")[0] == "numpy":
+            if f in purity.PURE_NUMPY and not has_traced(known := known_ints((args, kwargs))):
+                return self._eager(f, *known)
+            if function in SOURCES and has_traced((args, kwargs)):
+                return run_source(function, args, kwargs)
+            raise self._refuse_call(f)
+        if f.__code__ in self._inner_codes:
+            return self._run(f, f.__code__, args, kwargs)
+        if f.__code__.co_filename.startswith(_CAPTURE):
+            return f(*args, **kwargs)
+        if os.path.dirname(f.__code__.co_filename) + os.sep == OURS and f.__name__ != "compile":
+            raise self._refuse_call(f)  # fxc.export and its kin run a capture of their own
+        if f.__code__.co_filename.startswith(OURS):
+            return f(*args, **kwargs)
+        if f in purity.OF_OWN_FUNCTIONS:
+            return f(*args, **kwargs)
+        if f in purity.WITH_MEMORY:
+            raise self._refuse_call(f)
+        return self._run(self.staged(f), f.__code__, args, kwargs)
+
+    def _run(self, f: Callable[..., Any], code: Any, args: Any, kwargs: Any) -> Any:
+        """Run a function of the program; one that calls itself, as long as that is not too much."""
+        before = self._running.get(code)
+        if before is None:
+            self._running[code] = self.session.operations
+        elif self.session.operations - before > MOST_UNROLLED:
+            raise refuse(
+                f"a function that calls itself, and comes to more than {MOST_UNROLLED} operations "
+                "in all, is not captured; use a loop"
+            )
+        try:
+            return f(*args, **kwargs)
+        finally:
+            if before is None:
+                del self._running[code]
+
+    def _call_class(self, f: type, args: Any, kwargs: Any) -> Any:
+        special = SPECIAL.get(f)
+        if special is not None:
+            return special(self, *args, **kwargs)
+        if issubclass(f, np.generic):
+            return numpy_scalar(f, *args) if has_traced(args) else f(*args, **kwargs)
+        if f in purity.DIRECT_CLASSES:
+            return f(*args, **kwargs)
+        if f in purity.PURE_CLASSES:
+            return f(*self.runnables(args), **self.runnable_options(kwargs))
+        if issubclass(f, BaseException):
+            if f.__init__ is Exception.__init__ or f.__module__ in ("builtins", "numpy.exceptions"):
+                return f(*args, **kwargs)
+        elif f is np.errstate:
+            return _errstate(**kwargs)
+        elif f.__new__ is object.__new__ and f.__module__ != "builtins" and is_python_class(f):
+            return self._construct(f, args, kwargs)
+        elif is_plain_namedtuple(f):
+            return f(*args, **kwargs)
+        raise self._refuse_call(f)
+
+    def _construct(self, f: type, args: Any, kwargs: Any) -> Any:
+        """An instance of a class of the user's, its ``__init__`` staged."""
+        check_class(f)
+        if getattr(f, "__abstractmethods__", None):
+            return f(*args, **kwargs)  # Python says what is missing
+        init = class_attribute(f, "__init__")
+        made: Any = object.__new__(f)
+        self._made[id(made)] = self.session.region, made
+        if isinstance(init, FunctionType):
+            self._guard_class_attribute(f, "__init__", init)
+            if dataclasses.is_dataclass(f) and init.__code__.co_filename == "<string>":
+                self._fill(f, made, init, args, kwargs)
+            else:
+                self.call(init, made, *args, **kwargs)
+        elif args or kwargs:
+            raise TypeError(f"{f.__name__}() takes no arguments")
+        return made
+
+    def _fill(self, f: Any, made: Any, init: FunctionType, args: Any, kwargs: Any) -> None:
+        """What the ``__init__`` that dataclass wrote does."""
+        given = inspect.signature(init).bind(made, *args, **kwargs).arguments
+        rest: list[Any] = []
+        for name, field in f.__dataclass_fields__.items():
+            kind = field._field_type.name
+            if kind == "_FIELD_CLASSVAR":
+                continue
+            if name in given and field.init:
+                value = given[name]
+            elif field.default_factory is not dataclasses.MISSING:
+                value = self.call(field.default_factory)
+            elif field.default is not dataclasses.MISSING:
+                root = self.outside.guards.constant(field)
+                value = self.read(field.default, f"{root}.default", f"{f.__name__}.{name}")
+            else:
+                continue
+            if kind == "_FIELD_INITVAR":
+                rest.append(value)
+            elif f.__dataclass_params__.frozen:
+                object.__setattr__(made, name, value)
+            else:
+                self.store_attr(made, name, value)
+        if hasattr(f, "__post_init__"):
+            self.call(self.attr(made, "__post_init__"), *rest)
+
+    def builtin(self, f: Any, args: Any, kwargs: Any) -> Any:
+        """Call a builtin that means here what it means anywhere."""
+        owner = f.__self__
+        if isinstance(owner, ModuleType) or owner is None:
+            if f in CREATION or f in FUNCTIONS:
+                return self._call_numpy(f, args, kwargs)
+            if f in purity.PURE_BUILTINS:
+                found = call_function(f, args, kwargs) if args else NotImplemented
+                if found is not NotImplemented:
+                    return found
+                return f(*self.runnables(args), **self.runnable_options(kwargs))
+            if f in purity.PURE_NUMPY and not has_traced((args, kwargs)):
+                return self._eager(f, args, kwargs)
+        elif isinstance(owner, np.ufunc):
+            return self._call_ufunc(owner, f.__name__, args, kwargs)
+        elif type(owner) in purity.PURE_OWNERS or isinstance(owner, purity.OWN_CONTAINERS):
+            if type(owner) in purity.PURE_OWNERS or not self.is_foreign(owner):
+                if type(owner) is str:
+                    self.check_text((args, kwargs))
+                if self._is_growing(f, owner, args):
+                    return None
+                self.lists.note_change(owner)
+                if f.__name__ in purity.CONTAINER_WRITES and type(owner) not in purity.PURE_OWNERS:
+                    self.check_change(owner)
+                return f(*self.runnables(args), **self.runnable_options(kwargs))
+        elif isinstance(owner, type) and owner in purity.PURE_CLASSES:
+            return f(*args, **kwargs)
+        raise self._refuse_call(f)
+
+    def _is_growing(self, f: Any, owner: Any, args: Any) -> bool:
+        """Whether a loop that is being captured appends to the list, see Note [Lists that grow]."""
+        if not self.session.region or f.__name__ != "append" or type(owner) is not list:
+            return False
+        loop = self.session.statements[-1] if self.session.statements else None
+        return isinstance(loop, ForLoop) and len(args) == 1 and loop.takes(owner, args[0])
+
+    def _call_object(self, f: Any, kind: type, args: Any, kwargs: Any) -> Any:
+        if kind is functools.partial:
+            return self.call(f.func, *f.args, *args, **{**f.keywords, **kwargs})
+        if kind is MethodDescriptorType and f.__objclass__ is np.ndarray and has_traced(args):
+            return getattr(args[0], f.__name__)(*args[1:], **kwargs)
+        if hasattr(kind, "__fxc_original__"):
+            return self.call(f.__fxc_original__, *args, **kwargs)
+        if kind in purity.PURE_CALLABLES:
+            return f(*args, **kwargs)
+        method = getattr(kind, "__call__", None)  # noqa: B004
+        if isinstance(method, FunctionType):
+            return self.call(self.attr(f, "__call__"), *args, **kwargs)
+        if method is None:
+            raise TypeError(f"{kind.__name__!r} object is not callable")
+        raise self._refuse_call(f)
+
+    def _refuse_call(self, f: Any) -> Exception:
+        name = getattr(f, "__qualname__", None) or getattr(f, "__name__", repr(type(f)))
+        owner = getattr(f, "__self__", None)
+        module = getattr(f, "__module__", None) or ""
+        if owner is not None and not isinstance(owner, ModuleType):
+            name = f"{type(owner).__name__}.{getattr(f, '__name__', name)}"
+        elif module and module != "builtins":
+            name = f"{module}.{name}".replace("numpy.", "np.", 1)
+        return refuse(
+            f"a call of {name} cannot be captured: fxc does not know what it does besides "
+            "returning a value; call it outside of the compiled function"
+        )
+
+    # -------------------------------------------------------- staged functions
+
+    def staged(self, f: FunctionType) -> Callable[..., Any]:
+        """The staged form of a Python function in this capture."""
+        found = self._staged.get(f)
+        if found is not None:
+            return found
+        staged = stage(f)
+        if staged is None:
+            self._check_unstaged(f)
+            self._inner_codes.add(f.__code__)
+            return f
+        self._inner_codes |= staged.inner
+        cells = dict(zip(f.__code__.co_freevars, f.__closure__ or (), strict=True))
+        scope = Scope(self, f)
+        root = self.outside.guards.constant(f)
+        code = self.outside.guards.constant(f.__code__)
+        self.outside.guards.check(f"{root}.__code__ is {code}", f"{f.__name__} has the same code")
+        closure = tuple(
+            CellType(scope) if name == DOOR else cells[name] for name in staged.code.co_freevars
+        )
+        made = FunctionType(staged.code, f.__globals__, f.__name__, None, closure)
+        # Defaults are read from outside like globals.
+        if f.__defaults__:
+            text = f"{root}.__defaults__"
+            made.__defaults__ = self.read(f.__defaults__, text, f"the defaults of {f.__name__}")
+        if f.__kwdefaults__:
+            text = f"{root}.__kwdefaults__"
+            seen = self.read(f.__kwdefaults__, text, f"the defaults of {f.__name__}")
+            made.__kwdefaults__ = dict(seen)
+        self._staged[f] = made
+        return made
+
+    def _check_unstaged(self, f: FunctionType) -> None:
+        """Allow a function without source to run as it is, if no effect can escape us.
+
+        Its reads are guarded; it may use NumPy, math, pure builtins and plain values.
+        """
+        for code in codes_in(f.__code__):
+            if any(code.co_code[::2].count(number) for number in _STORES):
+                raise refuse(f"the source of {f.__name__} is not to be had, and it makes stores")
+            for name in code.co_names:
+                value = f.__globals__.get(name, getattr(builtins, name, MISSING))
+                if value is not MISSING:
+                    self.read_global(f, name)
+                if name in purity.IMPURE_NAMES or not _is_harmless(value):
+                    raise refuse(f"the source of {f.__name__} is not to be had, and it uses {name}")
+        for name, cell in zip(f.__code__.co_freevars, f.__closure__ or (), strict=True):
+            value = cell.cell_contents
+            if not _is_harmless(value):
+                raise refuse(f"the source of {f.__name__} is not to be had, and it uses {name}")
+            self.read_cell(f, name)
+
+    def runnable(self, f: Any) -> Any:
+        """``f`` for code that calls it without the door: as a function that goes through it."""
+        if isinstance(f, FunctionType | MethodType | functools.partial):
+            return functools.partial(self.call, f)
+        return f
+
+    def runnables(self, args: tuple[Any, ...]) -> list[Any]:
+        settle_all(args)
+        return [self.iterable(self.runnable(plain_list(arg))) for arg in args]
+
+    def runnable_options(self, kwargs: dict[str, Any]) -> dict[str, Any]:
+        return {name: self.runnable(value) for name, value in kwargs.items()}
+
+    def is_made_inside(self, f: Any) -> bool:
+        """Whether a function was made by the program, or is a method of such an object."""
+        if isinstance(f, FunctionType):
+            return f.__code__ in self._inner_codes
+        return isinstance(f, BuiltinFunctionType) and has_owner(f)
+
+
+# ------------------------------------------------------------------ small questions
+
+_CAPTURE = os.path.join(OURS, "capture")
+_STORES = frozenset(
+    number
+    for name, number in opcode.opmap.items()
+    if name in ("STORE_ATTR", "DELETE_ATTR", "STORE_GLOBAL", "DELETE_GLOBAL")
+)
+
+
+def is_plain_namedtuple(f: type) -> bool:
+    """Whether a class is a named tuple's, and making one just makes it."""
+    if not (issubclass(f, tuple) and hasattr(f, "_fields")):
+        return False
+    new: Any = class_attribute(f, "__new__")
+    code = getattr(getattr(new, "__func__", new), "__code__", None)
+    made = code is not None and code.co_filename.startswith("<string>")
+    return made and f.__init__ is object.__init__ and type(f) is type
+
+
+def _is_harmless(value: Any) -> bool:
+    """Whether code without source may use this: it can change nothing by it."""
+    if value is MISSING or isinstance(value, Traced):
+        return True
+    if isinstance(value, ModuleType):
+        return value.__name__.partition(".")[0] in ("numpy", "math", "cmath")
+    if isinstance(value, np.ufunc) or type(value) in (_DISPATCHED, np.dtype):
+        return value not in purity.NUMPY_WITH_EFFECTS if callable(value) else True
+    if isinstance(value, type):
+        return value in purity.PURE_CLASSES or issubclass(value, np.generic | BaseException)
+    if callable(value):
+        return value in purity.PURE_BUILTINS or value in (len, min, max)
+    return value is None or isinstance(value, bool | int | float | complex | str | bytes)
+
+
+def _errstate(**options: Any) -> Any:
+    if any(value != "ignore" for value in options.values()):
+        raise refuse("np.errstate with anything but 'ignore' cannot be captured")
+    return np.errstate(**options)

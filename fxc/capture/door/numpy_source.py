@@ -1,0 +1,198 @@
+"""NumPy's functions that are Python code, run by that code on traced arrays.
+
+``np.rot90``, ``np.tile`` and their kin are written in terms of other functions of NumPy. Their own
+code runs here, with the globals of its module in which the functions that make arrays are ours.
+What such code computes from known numbers alone stays a NumPy array, computed once, while the
+program is captured.
+"""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections.abc import Callable
+from functools import cache
+from types import BuiltinFunctionType, FunctionType, ModuleType
+from typing import Any
+
+import numpy as np
+
+from fxc.ir.errors import CaptureError
+from fxc.ops.metas.shapes import broadcast_shapes
+
+from ..numpy_api import creation, shaping
+from ..numpy_api.creation import CREATION
+from ..session import refuse
+from ..values.mixed import Mixed
+from ..values.operands import as_constants, has_traced, operand, result_type
+from ..values.traced_int import TracedInt
+from ..values.traced_scalar import TracedScalar
+
+# Functions that do nothing but compute their result, or write to the array they are given.
+_NAMES = """
+    append array_split atleast_3d average block cov cross cumulative_prod cumulative_sum delete
+    diag diagflat diff dsplit dstack ediff1d fft.fftshift fft.ifftshift fix gradient hsplit
+    insert isclose kron linalg.cross linalg.diagonal linalg.matrix_norm linalg.matrix_transpose
+    linalg.norm linalg.outer linalg.trace linalg.vector_norm matrix_transpose median nancumprod
+    nancumsum nanmax nanmean nanmin nanprod nansum pad permute_dims polyval require resize rot90
+    sinc sort_complex split tensordot tile trapezoid tri tril triu unstack unwrap vander vsplit
+"""
+
+
+def _named(name: str) -> Any:
+    found: Any = np
+    for part in name.split("."):
+        found = getattr(found, part, None)
+    return found
+
+
+SOURCES: frozenset[Any] = frozenset(map(_named, _NAMES.split())) - {None}
+
+
+def run_source(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any], name: str = "") -> Any:
+    """What NumPy's own code of ``function`` makes of traced arguments.
+
+    Raises ``CaptureError`` where it needs the elements of an array.
+    """
+    try:
+        result = _ours(getattr(function, "__wrapped__", function))(*args, **kwargs)
+    except CaptureError as error:
+        name = name or f"{function.__module__}.{function.__name__}".replace("numpy", "np", 1)
+        if not str(error).startswith("np."):
+            error.args = (f"{name} cannot be captured: {error}",)
+        raise
+    return as_constants(result)
+
+
+class IndexTrick:
+    """``np.mgrid``, ``np.r_`` or one of their kin."""
+
+    def __init__(self, owner: Any) -> None:
+        self._owner = owner
+
+    def __getitem__(self, key: Any) -> Any:
+        first = key[0] if type(key) is tuple and key else key
+        if isinstance(key, str) or (isinstance(first, str) and first in ("r", "c")):
+            raise refuse("an np.matrix cannot be captured; use an array")
+        name = next(f"np.{each}" for each in _TRICKS if getattr(np, each) is self._owner)
+        return run_source(type(self._owner).__getitem__, (self._owner, key), {}, name)
+
+
+_TRICKS = ("mgrid", "ogrid", "r_", "c_")
+INDEX_TRICKS: tuple[Any, ...] = tuple(type(getattr(np, name)) for name in _TRICKS)
+
+
+@cache
+def _ours(function: FunctionType) -> Callable[..., Any]:
+    """NumPy's function with our globals."""
+    made = FunctionType(
+        function.__code__,
+        _globals(function.__globals__["__name__"]),
+        function.__name__,
+        function.__defaults__,
+        function.__closure__,
+    )
+    made.__kwdefaults__ = function.__kwdefaults__
+    return made
+
+
+# ------------------------------------------------------------------ what the code sees
+
+_FILLED = (np.empty, np.zeros, np.ones, np.full)  # what it makes it fills, perhaps with the traced
+
+
+@cache
+def _globals(module: str) -> dict[str, Any]:
+    """The names of a module of NumPy's as its functions see them here."""
+    return {name: _seen(value) for name, value in vars(sys.modules[module]).items()}
+
+
+def _seen(value: Any) -> Any:
+    """What stands for an object of NumPy's in its own code."""
+    if isinstance(value, ModuleType):
+        return _Module(value) if _is_numpys(value.__name__) or value is warnings else value
+    if isinstance(value, FunctionType) and value not in CREATION:
+        return _helper(value) if _is_numpys(value.__module__) else value
+    if isinstance(value, BuiltinFunctionType):
+        value = _dispatched().get(value, value)
+    if value is np.broadcast:
+        return _Broadcast
+    if value is np.result_type:
+        return result_type
+    if value is np.ScalarType:
+        return _ScalarTypes()
+    if getattr(value, "__name__", "") == "_array_converter":
+        return _ArrayConverter
+    return _making(value) if callable(value) and value in CREATION else value
+
+
+@cache
+def _dispatched() -> dict[Any, Any]:
+    """The public functions by the builtins behind them, which take no traced arrays."""
+    found = (getattr(f, "_implementation", None) for f in vars(np).values())
+    return {f: getattr(np, f.__name__) for f in found if isinstance(f, BuiltinFunctionType)}
+
+
+def _is_numpys(module: str) -> bool:
+    return module.partition(".")[0] == "numpy"
+
+
+class _Module:
+    """A module of NumPy's whose functions are those that our globals hold."""
+
+    def __init__(self, module: ModuleType) -> None:
+        self._module = module
+
+    def __getattr__(self, name: str) -> Any:
+        if self._module is warnings:
+            raise refuse("a warning that depends on the arrays cannot be captured")
+        return _seen(getattr(self._module, name))
+
+
+def _helper(function: FunctionType) -> Callable[..., Any]:
+    def call(*args: Any, **kwargs: Any) -> Any:
+        return _ours(function)(*args, **kwargs)
+
+    return call
+
+
+def _making(function: Any) -> Callable[..., Any]:
+    ours = CREATION[function]
+
+    def make(*args: Any, **kwargs: Any) -> Any:
+        traced = function in _FILLED or has_traced((args, kwargs))
+        return (ours if traced else function)(*args, **kwargs)
+
+    return make
+
+
+class _Broadcast:
+    """``np.broadcast``, of which only the shape is asked for."""
+
+    def __init__(self, *arrays: Any) -> None:
+        shapes = (operand(x).type.shape for x in arrays)
+        self.shape = shaping.wrap_dims(broadcast_shapes(*shapes))
+        self.ndim = self.nd = len(self.shape)
+
+
+class _ScalarTypes:
+    """``np.ScalarType``, with the types that stand for them here."""
+
+    def __contains__(self, kind: type) -> bool:
+        return kind in np.ScalarType or kind in (TracedInt, TracedScalar, Mixed)
+
+
+class _ArrayConverter:
+    """NumPy's helper that gives arrays for arguments, and results in the arguments' class."""
+
+    def __init__(self, *arrays: Any) -> None:
+        self._arrays = tuple(map(creation.asarray, arrays))
+
+    def __getitem__(self, place: int) -> Any:
+        return self._arrays[place]
+
+    def as_arrays(self, **options: Any) -> tuple[Any, ...]:
+        return self._arrays
+
+    def wrap(self, array: Any, to_scalar: Any = None) -> Any:
+        return array

@@ -1,0 +1,293 @@
+"""Reads from outside of a staged function: names and attributes.
+
+See Note [The call door] and Note [Effects].
+"""
+
+from __future__ import annotations
+
+import functools
+from types import (
+    BuiltinFunctionType,
+    CellType,
+    FunctionType,
+    MethodType,
+    MethodWrapperType,
+    ModuleType,
+)
+from typing import Any
+
+from ..guards import Source
+from ..outside.containers import External
+from ..outside.objects import (
+    MISSING,
+    class_attribute,
+    is_data_descriptor,
+    is_slot,
+    vars_of,
+)
+from ..outside.outside import Known, Outside
+from ..session import Session, refuse
+from ..values.operands import Traced
+from . import purity
+
+
+class Reads:
+    """What one capture has read and stored; everything goes through ``Outside.admit``."""
+
+    def __init__(self, session: Session, outside: Outside) -> None:
+        self.session = session
+        self.outside = outside
+        # What the program sees now, by the owner's id (of its stand-in, of a namespace) and name.
+        self._attributes: dict[tuple[int, str], Any] = {}
+        self._names: dict[tuple[int, str], Any] = {}
+        self._cells: dict[int, Any] = {}
+
+    def call(self, f: Any, /, *args: Any, **kwargs: Any) -> Any:
+        """Call ``f`` through the door."""
+        raise NotImplementedError
+
+    def store_attr(self, owner: Any, name: str, value: Any) -> None:
+        """``owner.name = value``."""
+        raise NotImplementedError
+
+    # -------------------------------------------------------- names
+
+    def read(self, value: Any, expression: str, text: str, name: str = "") -> Any:
+        if isinstance(value, Traced):
+            return value
+        source = self.outside.guards.fetch(expression, text)
+        return self.outside.admit(value, source, label_of(name or text))
+
+    def read_global(self, function: FunctionType, name: str) -> Any:
+        """A name that is no local of ``function``: a global or Python's own."""
+        space = function.__globals__
+        key = (id(space), name)
+        seen = self._names.get(key, MISSING)
+        if seen is MISSING:
+            root = self.outside.guards.constant(space, "globals")
+            if name in space:
+                seen = self.read(space[name], f"{root}[{name!r}]", name, name)
+            else:
+                builtins = function.__builtins__
+                if name not in builtins:
+                    raise NameError(f"name {name!r} is not defined", name=name)
+                self.outside.guards.check(f"{name!r} not in {root}", f"{name} is Python's own")
+                seen = builtins[name]
+            self._names[key] = seen
+        if seen is DELETED:
+            raise NameError(f"name {name!r} is not defined", name=name)
+        return seen
+
+    def _cell(self, function: FunctionType, name: str) -> CellType:
+        closure: tuple[CellType, ...] = function.__closure__ or ()
+        return closure[function.__code__.co_freevars.index(name)]
+
+    def read_cell(self, function: FunctionType, name: str) -> Any:
+        """A variable of an enclosing function of ``function``."""
+        cell = self._cell(function, name)
+        seen = self._cells.get(id(cell), MISSING)
+        if seen is MISSING:
+            try:
+                value = cell.cell_contents
+            except ValueError:
+                raise NameError(f"variable {name!r} has no value yet", name=name) from None
+            root = self.outside.guards.constant(cell, "cell")
+            seen = self._cells[id(cell)] = self.read(value, f"{root}.cell_contents", name, name)
+        return seen
+
+    # -------------------------------------------------------- attributes
+
+    def attr(self, owner: Any, name: str) -> Any:
+        """``owner.name``."""
+        if isinstance(owner, Traced):
+            return getattr(owner, name)
+        kind = type(owner)
+        if kind is ModuleType:
+            return self._module_attr(owner, name)
+        if isinstance(owner, External):
+            return owner.attribute(name)
+        if isinstance(owner, type):
+            return self._type_attr(owner, name)
+        known = self.outside.shown.get(id(owner))
+        if known is not None and known.is_object:
+            return self._object_attr(owner, name, known)
+        if kind is super:
+            return self._super_attr(owner, name)
+        return self._own_attr(owner, kind, name)
+
+    def _own_attr(self, owner: Any, kind: type, name: str) -> Any:
+        """An attribute of an object made inside; what its class has is from outside."""
+        found = class_attribute(kind, name)
+        if found is MISSING or kind.__module__ == "builtins" or name in vars_of(owner):
+            return getattr(owner, name)
+        if isinstance(found, property) and kind not in purity.PURE_CLASSES:
+            return self.call(found.fget, owner)
+        if not hasattr(type(found), "__get__"):
+            return self.attr(kind, name)
+        if isinstance(found, FunctionType) and kind.__module__.partition(".")[0] != "numpy":
+            self._guard_class_attribute(kind, name, found)
+        return getattr(owner, name)
+
+    def _super_attr(self, owner: Any, name: str) -> Any:
+        """``super().name``."""
+        instance, start = owner.__self__, owner.__self_class__
+        mro = start.__mro__
+        for each in mro[mro.index(owner.__thisclass__) + 1 :]:
+            if name in vars(each):
+                break
+        else:
+            return getattr(owner, name)
+        found = vars(each)[name]
+        if each.__module__ == "builtins":
+            return getattr(owner, name)
+        self._guard_class_attribute(each, name, found)
+        if isinstance(found, property):
+            return self.call(found.fget, instance)
+        if isinstance(found, FunctionType | classmethod | staticmethod) or _is_compiled(found):
+            return _bound(found, instance, start)
+        if hasattr(type(found), "__get__"):
+            raise refuse(f"super().{name} is computed by a {type(found).__name__}")
+        return self.attr(each, name)
+
+    def _module_attr(self, module: ModuleType, name: str) -> Any:
+        if module.__name__.partition(".")[0] in purity.TRUSTED_MODULES:
+            return getattr(module, name)
+        space, text = vars(module), f"{module.__name__}.{name}"
+        key = (id(space), name)
+        if key not in self._names:
+            root = self.outside.guards.constant(module)
+            value = getattr(module, name)
+            self._names[key] = self.read(value, f"{root}.{name}", text, text)
+        if self._names[key] is DELETED:
+            raise AttributeError(f"module {module.__name__!r} has no attribute {name!r}")
+        return self._names[key]
+
+    def _plain_attr(self, owner: Any, name: str, source: Source, value: Any) -> Any:
+        """An attribute that is just there."""
+        key = (id(owner), name)
+        if key not in self._attributes:
+            label = f"{source.text}.{name}"
+            self._attributes[key] = self.read(value, f"{source.var}.{name}", label, label)
+        return self._attributes[key]
+
+    def _type_attr(self, owner: type, name: str) -> Any:
+        if owner.__module__.partition(".")[0] in purity.TRUSTED_MODULES:
+            return getattr(owner, name)
+        found = class_attribute(owner, name)
+        if isinstance(found, classmethod):
+            self._guard_class_attribute(owner, name, found)
+            return MethodType(found.__func__, owner)
+        if isinstance(found, property) or (
+            name.startswith("__") and not isinstance(found, FunctionType)
+        ):
+            return getattr(owner, name)
+        source = self.outside.root(owner, owner.__name__)
+        return self._plain_attr(owner, name, source, getattr(owner, name))
+
+    def _guard_class_attribute(self, kind: type, name: str, found: Any) -> None:
+        guards = self.outside.guards
+        holder = next(each for each in kind.__mro__ if name in vars(each))
+        root = guards.constant(holder)
+        guards.check(
+            f"{root}.__dict__[{name!r}] is {guards.constant(found)}",
+            f"{kind.__name__}.{name} is the same",
+        )
+
+    def _object_attr(self, owner: Any, name: str, known: Known) -> Any:
+        """An attribute of an object from outside; ``owner`` is what stands for it."""
+        seen = self._attributes.get((id(owner), name), MISSING)
+        if seen is DELETED:
+            raise no_attribute(known.object, name)
+        if seen is not MISSING:
+            return seen
+        real, source = known.object, known.source
+        kind = type(real)
+        found, held = class_attribute(kind, name), vars_of(real)
+        if name == "__class__":
+            return kind
+        if name == "__dict__":
+            raise refuse(f"{source.text}.__dict__ cannot be captured; read and store attributes")
+        if name in held and not is_data_descriptor(found):
+            return self._plain_attr(owner, name, source, held[name])
+        if found is MISSING or (is_slot(found) and not hasattr(real, name)):
+            if hasattr(kind, "__getattr__"):
+                raise refuse(f"{source.text}.{name} is computed by __getattr__")
+            self.outside.guards.check(
+                f"not hasattr({source.var}, {name!r})", f"{source.text} has no {name}"
+            )
+            raise no_attribute(real, name)
+        if is_slot(found) or not hasattr(type(found), "__get__"):
+            return self._plain_attr(owner, name, source, getattr(real, name))
+        return self._described(owner, name, known, found)
+
+    def _described(self, owner: Any, name: str, known: Known, found: Any) -> Any:
+        """An attribute that the class defines by a function or another descriptor."""
+        kind, source = type(known.object), known.source
+        if not isinstance(found, _OF_PYTHON) and not _is_compiled(found):
+            value = getattr(owner, name)
+            if isinstance(value, _C_METHODS):  # a method of C: calls are checked
+                return value
+            raise refuse(f"{source.text}.{name} is computed by a {type(found).__name__}")
+        self._guard_class_attribute(kind, name, found)
+        if isinstance(found, property):
+            return self.call(found.fget, owner)
+        if hasattr(known.object, "__dict__"):
+            self.outside.guards.check(
+                f"{name!r} not in {source.var}.__dict__", f"{source.text}.{name} is its class's"
+            )
+        if isinstance(found, functools.cached_property):
+            value = self.call(found.func, owner)
+            self.store_attr(owner, name, value)
+            return value
+        if isinstance(found, functools.partialmethod):
+            root = self.outside.guards.constant(found)
+            given = self.read(found.args, f"{root}.args", f"{name}.args")
+            options = self.read(found.keywords, f"{root}.keywords", f"{name}.keywords")
+            return functools.partial(_bound(found.func, owner, kind), *given, **options)
+        return _bound(found, owner, kind)
+
+
+# ------------------------------------------------------------------ small questions
+
+DELETED: Any = object()
+_C_METHODS = (BuiltinFunctionType, MethodType, MethodWrapperType)
+_OF_PYTHON = (
+    FunctionType,
+    property,
+    classmethod,
+    staticmethod,
+    functools.cached_property,
+    functools.partialmethod,
+)
+
+
+def _is_compiled(found: Any) -> bool:
+    return hasattr(type(found), "__fxc_original__")
+
+
+def _bound(found: Any, owner: Any, kind: type) -> Any:
+    """What reading a class attribute from an object gives."""
+    if _is_compiled(found):
+        return MethodType(found.__fxc_original__, owner)
+    match found:
+        case FunctionType():
+            return MethodType(found, owner)
+        case classmethod():
+            return MethodType(found.__func__, kind)
+        case staticmethod():
+            return found.__func__
+        case _:
+            return found
+
+
+def name_of(owner: Any) -> str:
+    return str(getattr(owner, "__name__", None) or type(owner).__name__)
+
+
+def label_of(text: str) -> str:
+    return "".join(c if c.isalnum() or c in "._" else "_" for c in text)
+
+
+def no_attribute(owner: Any, name: str) -> AttributeError:
+    text = f"{type(owner).__name__!r} object has no attribute {name!r}"
+    return AttributeError(text, name=name, obj=owner)

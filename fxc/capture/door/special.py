@@ -1,0 +1,211 @@
+"""Builtins that mean something of their own on traced values: ``len``, ``int``, ``getattr``."""
+
+from __future__ import annotations
+
+import itertools
+import operator
+from collections.abc import Callable, Iterable
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..numpy_api.creation import is_array
+from ..outside.containers import External
+from ..outside.objects import MISSING
+from ..session import refuse
+from ..statements.choices import chosen
+from ..statements.counted import Counted, backwards, enumerated, pairs, range_of, zipped
+from ..statements.folds import fold_items
+from ..statements.rows import list_array_of
+from ..values.mixed import Mixed, number_of
+from ..values.operands import Traced, operand, record, settled
+from ..values.python_numbers import extremum, scalar_of, to_bool, to_float, to_int
+from ..values.several import Several
+from ..values.traced_int import TracedInt, largest, smallest
+from ..values.traced_lists import TracedList, plain_list
+from ..values.traced_scalar import TracedScalar
+
+if TYPE_CHECKING:
+    from .door import Door
+
+
+def _len(door: Door, x: Any) -> Any:
+    if list_array_of(x) is not None:
+        return x.size
+    if is_array(x) and x.ndim:
+        return x.shape[0]
+    if isinstance(x, External) or type(x) is TracedList:
+        return x.length()
+    return len(door.indexed(x))
+
+
+def _int(door: Door, *args: Any, **kwargs: Any) -> Any:
+    if len(args) == 1 and not kwargs:
+        if type(args[0]) is TracedInt:
+            return args[0]
+        if type(args[0]) is Several:
+            return args[0].converted(partial(_int, door))
+        if type(args[0]) is Mixed:
+            return args[0].to_int()
+        x = scalar_of(args[0])
+        if x is not None:
+            return to_int(x)
+    return int(*args, **kwargs)
+
+
+def _float(door: Door, *args: Any) -> Any:
+    if len(args) == 1 and type(args[0]) is Several:
+        return args[0].converted(partial(_float, door))
+    if len(args) == 1:
+        x = number_of(args[0])
+        if type(x) is TracedInt:
+            return record("py_float", operand(x))
+        scalar = scalar_of(x)
+        if scalar is not None and scalar._type.dtype.kind != "c":
+            return to_float(scalar)
+    return float(*args)
+
+
+def _bool(door: Door, *args: Any) -> Any:
+    if len(args) == 1 and type(args[0]) is Several:
+        test = args[0]._is_filled()
+        return test if type(test) is bool else to_bool(test)
+    x = scalar_of(number_of(args[0])) if len(args) == 1 else None
+    return bool(*args) if x is None else to_bool(x)
+
+
+def _type(door: Door, x: Any, *rest: Any) -> Any:
+    if rest:
+        raise refuse("making a class with type() cannot be captured")
+    if type(x) is Several:
+        raise refuse("type() of one of several things cannot be captured")
+    if type(x) is Mixed:
+        raise x.unclear("type()")
+    if isinstance(x, Traced):
+        return x.__class__
+    return x.kind if isinstance(x, External) else type(x)
+
+
+def _text(kind: Any) -> Any:
+    def text(door: Door, *args: Any, **kwargs: Any) -> Any:
+        door.check_text(args)
+        return kind(*door.runnables(args), **kwargs)
+
+    return text
+
+
+def _of_items(function: Any) -> Any:
+    def of_items(door: Door, *args: Any, **kwargs: Any) -> Any:
+        if len(args) == 1 and not kwargs and _is_counted(args[0]):
+            return fold_items(door, function, settled(args[0]))
+        return door.builtin(function, args, kwargs)
+
+    return of_items
+
+
+def _is_counted(x: Any) -> bool:
+    x = settled(x)
+    if type(x) is TracedList:
+        return x.items is None
+    return type(x) is Counted or (is_array(x) and x.ndim == 1)
+
+
+def _extreme(name: str, plain: Any, symbolic: Any, sooner: Any) -> Any:
+    def extreme(door: Door, *args: Any, **kwargs: Any) -> Any:
+        if len(args) == 1 and not kwargs and _is_counted(args[0]):
+            return fold_items(door, plain, settled(args[0]))
+        args = tuple(map(plain_list, args))
+        items = list(args[0]) if len(args) == 1 and isinstance(args[0], tuple | list) else args
+        kinds = set(map(type, items))
+        if not kwargs and TracedInt in kinds and kinds <= {int, TracedInt}:
+            return symbolic(list(items))
+        if not kwargs and kinds & {TracedScalar, Mixed, Several} and kinds <= _NUMBERS:
+            found = NotImplemented if kinds & {Mixed, Several} else extremum(name, list(items))
+            return _one_of(door, sooner, items) if found is NotImplemented else found
+        return plain(*door.runnables(args), **door.runnable_options(kwargs))
+
+    return extreme
+
+
+_NUMBERS = {TracedScalar, TracedInt, Mixed, Several, bool, int, float, np.float64, np.int64}
+
+
+def _one_of(door: Door, sooner: Any, items: Iterable[Any]) -> Any:
+    """The first of the numbers than which none is ``sooner``, of the type that it has."""
+    found, *rest = items
+    for x in rest:
+        test = sooner(x, found)
+        found = chosen(door, test, partial(_itself, x), partial(_itself, found))
+    return found
+
+
+def _itself(x: Any) -> Any:
+    return x
+
+
+def _getattr(door: Door, owner: Any, name: str, *default: Any) -> Any:
+    try:
+        return door.attr(owner, name)
+    except AttributeError:
+        if default:
+            return default[0]
+        raise
+
+
+def _hasattr(door: Door, owner: Any, name: str) -> bool:
+    return _getattr(door, owner, name, MISSING) is not MISSING
+
+
+def _setattr(door: Door, owner: Any, name: str, value: Any) -> None:
+    door.store_attr(owner, name, value)
+
+
+def _delattr(door: Door, owner: Any, name: str) -> None:
+    door.delete_attr(owner, name)
+
+
+def _isinstance(door: Door, x: Any, kinds: Any) -> bool:
+    for kind in kinds if isinstance(kinds, tuple) else (kinds,):
+        if getattr(kind, "_is_protocol", False) or not _is_plain_check(type(kind)):
+            raise refuse(f"isinstance of {kind} runs code of its own and cannot be captured")
+    if type(x) is Several:
+        raise refuse("isinstance() of one of several things cannot be captured")
+    if type(x) is Mixed:
+        return x.is_instance(kinds)
+    return isinstance(x, kinds)
+
+
+def _is_plain_check(metaclass: type) -> bool:
+    found = getattr(metaclass, "__instancecheck__", None)
+    return metaclass.__module__ in ("builtins", "abc", "types", "enum", "typing") or (
+        found is type.__instancecheck__
+    )
+
+
+def _next(door: Door, iterator: Any, *default: Any) -> Any:
+    return next(door.iterable(iterator), *default)
+
+
+SPECIAL: dict[Any, Callable[..., Any]] = {
+    len: _len,
+    int: _int,
+    float: _float,
+    type: _type,
+    bool: _bool,
+    min: _extreme("minimum", min, smallest, operator.lt),
+    max: _extreme("maximum", max, largest, operator.gt),
+    **{function: _of_items(function) for function in (sum, any, all)},
+    getattr: _getattr,
+    hasattr: _hasattr,
+    setattr: _setattr,
+    delattr: _delattr,
+    isinstance: _isinstance,
+    **{kind: _text(kind) for kind in (str, repr, ascii, format)},
+    next: _next,
+    range: lambda door, *args: range_of(*args),
+    enumerate: lambda door, *args, **kwargs: door.made(enumerated(*door.runnables(args), **kwargs)),
+    zip: lambda door, *args, **kwargs: door.made(zipped(*door.runnables(args), **kwargs)),
+    itertools.pairwise: lambda door, *args: door.made(pairs(*door.runnables(args))),
+    reversed: lambda door, *args: door.made(backwards(*door.runnables(args))),
+}

@@ -1,0 +1,551 @@
+"""Stores and other uses of objects in a staged function, see Note [Effects]."""
+
+from __future__ import annotations
+
+import dataclasses
+import importlib.util
+import os
+import sys
+from collections.abc import Callable, Iterator
+from types import FunctionType, MethodType, ModuleType
+from typing import Any
+
+import numpy as np
+
+from fxc.ir.errors import FxcError
+from fxc.ir.tree import children_of, registration
+
+from ..guards import Source
+from ..locations import OURS
+from ..outside.containers import External, is_number, settle_all
+from ..outside.objects import (
+    MISSING,
+    class_attribute,
+    has_c_method,
+    is_data_descriptor,
+    is_slot,
+    vars_of,
+)
+from ..outside.outside import Known, Outside
+from ..session import Respecialise, Session, refuse
+from ..statements.cells import label_of_attribute
+from ..statements.counted import Counted
+from ..statements.structured import is_same
+from ..values.operands import Traced
+from ..values.several import Several
+from ..values.traced_array import TracedArray
+from ..values.traced_int import TracedInt, known_ints
+from ..values.traced_lists import MadeLists
+from . import purity
+from .numpy_source import INDEX_TRICKS, IndexTrick
+from .reads import DELETED, Reads, label_of, name_of, no_attribute
+
+_ONE_OBJECT = range(-5, 257)  # the ints of which CPython has one object each
+
+
+class Stores(Reads):
+    """What one capture stores, and what else it does with objects."""
+
+    def __init__(self, session: Session, outside: Outside) -> None:
+        super().__init__(session, outside)
+        self._raised: list[Any] = []
+        self.lists = MadeLists(session)
+        # Objects that the program made of its own classes, and the region that it did so in.
+        self._made: dict[int, tuple[int, Any]] = {}
+
+    # -------------------------------------------------------- names
+
+    def store_global(self, space: dict[str, Any], name: str, value: Any, text: str = "") -> None:
+        """``global name; name = value``."""
+        self._store_name(space, name, value)
+        owner = Source(self.outside.guards.constant(space, "globals"), text or name)
+        self.outside.effects.store(owner, "setitem", name, value)
+
+    def delete_global(self, space: dict[str, Any], name: str) -> None:
+        """``global name; del name``."""
+        root = self.outside.guards.constant(space, "globals")
+        known = (id(space), name) in self._names
+        if self._names.get((id(space), name), space.get(name, DELETED)) is DELETED:
+            raise NameError(f"name {name!r} is not defined", name=name)
+        if not known:
+            self.outside.guards.check(f"{name!r} in {root}", f"{name} is a global")
+        self._store_name(space, name, DELETED)
+        self.outside.effects.add(Source(root, name), "delitem", name)
+
+    def _store_name(self, space: dict[str, Any], name: str, value: Any) -> None:
+        self.outside.effects.check_allowed("global")
+        self.outside.stored(name)
+        self._names[id(space), name] = value
+
+    def store_cell(self, function: FunctionType, name: str, value: Any) -> None:
+        """``nonlocal name; name = value``."""
+        cell = self._cell(function, name)
+        self.outside.effects.check_allowed("variable of an enclosing function")
+        self.outside.stored(name)
+        self._cells[id(cell)] = value
+        owner = Source(self.outside.guards.constant(cell, "cell"), name)
+        self.outside.effects.store(owner, "setattr", "cell_contents", value)
+
+    def rebinding(self) -> None:
+        """At the begin of a function that assigns variables of the one around it."""
+        self.outside.effects.check_allowed("variable of an enclosing function")
+
+    # -------------------------------------------------------- attributes
+
+    def owned(self, owner: Any) -> Any:
+        """``owner`` in ``owner.name = value``."""
+        return owner if isinstance(owner, Traced) else _Storing(self, owner)
+
+    def store_attr(self, owner: Any, name: str, value: Any) -> None:
+        """``owner.name = value``."""
+        if isinstance(owner, Traced):
+            setattr(owner, name, value)
+            return
+        text = f"an assignment to .{name} of a {name_of(owner)}"
+        if isinstance(owner, ModuleType):
+            self._store_in_module(owner, name, value)
+            return
+        if isinstance(owner, External):
+            raise no_attribute(owner._held.real, name)
+        known = self.outside.shown.get(id(owner))
+        foreign = known is not None and known.is_object
+        if isinstance(owner, type) or name in _OF_PYTHON or (foreign and name.startswith("__")):
+            raise refuse(f"{text} cannot be captured; return the new value instead")
+        kind = type(owner)
+        found = class_attribute(kind, name)
+        if isinstance(found, property) and found.fset is not None:
+            self._guard_class_attribute(kind, name, found)
+            self.call(found.fset, owner, value)
+            return
+        if not foreign:
+            if not self._carries(owner, name):
+                self.check_change(owner)
+            if is_data_descriptor(found) and not is_slot(found):
+                raise refuse(f"{text}, which a {type(found).__name__} watches, cannot be captured")
+            setattr(owner, name, value)
+            return
+        assert known is not None
+        watched = is_data_descriptor(found) and not is_slot(found)
+        if watched or not has_c_method(kind, "__setattr__"):
+            raise refuse(
+                f"{text} from outside of the compiled function, whose class watches assignments, "
+                "cannot be captured; return the new value instead"
+            )
+        self._store_in_object(owner, name, value, known, found)
+
+    def _store_in_object(self, owner: Any, name: str, value: Any, known: Known, found: Any) -> None:
+        held = vars_of(known.object)
+        if not is_slot(found) and not hasattr(known.object, "__dict__"):
+            raise no_attribute(known.object, name)
+        if self._carries(owner, name):
+            self._attributes[id(owner), name] = value
+            return
+        self.outside.effects.check_allowed(name_of(owner))
+        before = self._attributes.get((id(owner), name), MISSING)
+        if value is before and not is_number(value):
+            if is_slot(found):
+                return
+            if name in held:  # the end of ``self.u += du``; that it is there already is guarded
+                self.outside.guards.check(
+                    f"{name!r} in {known.source.var}.__dict__",
+                    f"{known.source.text} has a {name} of its own",
+                )
+                return
+        self.outside.stored(label_of(f"{known.source.text}.{name}"))
+        self._attributes[id(owner), name] = value
+        self.outside.effects.store(known.source, "setattr", name, value)
+
+    def _carries(self, owner: Any, name: str) -> bool:
+        """Whether the statements that are recorded take an attribute for a variable.
+
+        Raises ``Respecialise`` if they may. See Note [Assigned attributes].
+        """
+        session, text = self.session, self._text_of(owner)
+        if not session.region or session.expressions or text is None:
+            return False
+        if self.owner_of(text) is not owner:  # another one has a name like this
+            return False
+        text = f"{text}.{name}"
+        carrying = {
+            each.recording.number
+            for each in session.statements
+            if text in each.cells.names and each.recording is not None
+        }
+        if carrying.issuperset(session.open_regions):
+            return True
+        label = label_of_attribute(text)
+        if label in session.static or not self.has_attribute(owner, name):
+            return False
+        raise Respecialise(frozenset((label,)))
+
+    def _text_of(self, owner: Any) -> str | None:
+        """By what an object is known from one attempt to the next."""
+        known = self.outside.shown.get(id(owner))
+        if known is not None:
+            return known.source.text if known.is_object else None
+        return next((text for text, each in self._made_outside() if each is owner), None)
+
+    def _made_outside(self) -> Iterator[tuple[str, Any]]:
+        """The objects that the program has made outside of branches and loops, by their texts."""
+        found = (each for region, each in self._made.values() if region == 0)
+        return ((f"object{number}", each) for number, each in enumerate(found))
+
+    def owner_of(self, text: str) -> Any:
+        """The object that is known by a text, if there is one yet; else None."""
+        for known in self.outside.shown.values():
+            if known.is_object and known.source.text == text:
+                return known.seen
+        for known_text, each in self._made_outside():
+            if known_text == text:
+                return each
+        outer, _, name = text.rpartition(".")
+        owner = self.owner_of(outer) if outer else None
+        if owner is None or not self.has_attribute(owner, name):
+            return None
+        part = self.attr(owner, name)
+        return part if self._text_of(part) == text else None
+
+    def has_attribute(self, owner: Any, name: str) -> bool:
+        """Whether an object has an attribute that is just there."""
+        known = self.outside.shown.get(id(owner))
+        real = owner if known is None else known.object
+        seen = self._attributes.get((id(owner), name), MISSING)
+        return seen is not DELETED and (seen is not MISSING or name in vars_of(real))
+
+    def assign_attribute(self, owner: Any, name: str, value: Any) -> None:
+        """What a branch or a loop has made of an attribute."""
+        if is_same(self.attr(owner, name), value):
+            return
+        if id(owner) not in self.outside.shown:
+            setattr(owner, name, value)
+        elif self.session.region:
+            self._attributes[id(owner), name] = value
+        else:
+            self.store_attr(owner, name, value)
+
+    def _store_in_module(self, module: ModuleType, name: str, value: Any) -> None:
+        if module.__name__.partition(".")[0] in purity.TRUSTED_MODULES:
+            raise refuse(f"an assignment to {module.__name__}.{name} cannot be captured")
+        self.outside.stored(label_of(f"{module.__name__}.{name}"))
+        self.store_global(vars(module), name, value, module.__name__)
+
+    def delete_attr(self, owner: Any, name: str) -> None:
+        """``del owner.name``."""
+        known = self.outside.shown.get(id(owner))
+        if known is None and not isinstance(owner, type | ModuleType | External):
+            self.check_change(owner)
+            delattr(owner, name)
+            return
+        plain = has_c_method(type(owner), "__delattr__")
+        found = class_attribute(type(owner), name)
+        watched = is_data_descriptor(found) and not is_slot(found)
+        if known is None or not known.is_object or not plain or watched:
+            raise refuse(f"'del' of .{name} of a {name_of(owner)} from outside cannot be captured")
+        self.outside.effects.check_allowed(name_of(owner))
+        own = name in vars_of(known.object) or is_slot(found)
+        if not own and (id(owner), name) not in self._attributes:
+            raise no_attribute(known.object, name)
+        self.attr(owner, name)  # guards that it is there
+        self._attributes[id(owner), name] = DELETED
+        self.outside.effects.add(known.source, "delattr", name)
+
+    # -------------------------------------------------------- items, iteration, identity
+
+    def is_foreign(self, owner: Any) -> bool:
+        """Whether this stands for an object from outside, or is one."""
+        known = self.outside.shown.get(id(owner))
+        return known is not None and known.is_object
+
+    def indexed(self, owner: Any) -> Any:
+        """``owner`` in ``owner[key]``."""
+        if isinstance(owner, INDEX_TRICKS):
+            return IndexTrick(owner)
+        if not isinstance(owner, Traced | type) and self.is_foreign(owner):
+            raise refuse(
+                f"reading items of a {name_of(owner)} cannot be captured; read them outside"
+            )
+        return owner
+
+    def stored(self, owner: Any) -> Any:
+        """``owner`` in ``owner[key] = value``."""
+        if isinstance(owner, Traced | External):
+            return owner
+        self.lists.note_change(owner)
+        if self.is_foreign(owner):
+            raise refuse(
+                f"a store into a {name_of(owner)} from outside of the compiled function "
+                "cannot be captured; return the new value instead"
+            )
+        self.check_change(owner)
+        return owner
+
+    def check_change(self, owner: Any) -> None:
+        """Refuse changes to Python objects in regions, but for objects that were made there."""
+        region, _ = self._made.get(id(owner), (0, None))
+        if region != self.session.region:
+            self.outside.effects.check_allowed(name_of(owner))
+
+    def iterable(self, x: Any) -> Any:
+        """``x`` in ``for _ in x``, which takes the items of an iterator away."""
+        if isinstance(x, Traced | External | type):
+            return x
+        if hasattr(type(x), "__next__") and not (type(x) is Counted and not x.once):
+            self.check_change(x)
+        if self.is_foreign(x) and not callable(x):
+            raise refuse(
+                f"iterating over a {name_of(x)} from outside of the compiled function "
+                "cannot be captured; make it a list or a tuple"
+            )
+        return x
+
+    def changing(self, x: Any) -> None:
+        """``x`` in ``x += …``, which changes a list, a set or a dict."""
+        if isinstance(x, (*purity.OWN_CONTAINERS, bytearray)) and not isinstance(x, Traced):
+            self.lists.note_change(x)
+            self.check_change(x)
+
+    def made(self, x: Any) -> Any:
+        """An iterator that the program makes here."""
+        if hasattr(type(x), "__next__"):
+            self._made[id(x)] = self.session.region, x
+        return x
+
+    def same(self, a: Any, b: Any) -> Any:
+        """``a is b``; what is two objects now may be one in another call."""
+        if b is None:
+            return a.is_(None) if type(a) is Several else a is None
+        if type(a) is Several or type(b) is Several:
+            raise refuse("'is' of one of several things cannot be captured; use ==")
+        if isinstance(a, bool) and isinstance(b, bool):
+            return bool(a) is bool(b)
+        if TracedInt in (type(a), type(b)) and a is not b:
+            left, right = known_ints((a, b))
+            if type(left) is not type(right) or left != right:
+                return False
+            if left not in _ONE_OBJECT:
+                raise refuse("'is' of two equal ints cannot be captured; use ==")
+            return True
+        if a is b or (isinstance(a, TracedArray) and is_same(a, b)):
+            return True
+        if isinstance(a, TracedArray) and isinstance(b, TracedArray):
+            self.session.check_distinct(a._value, b._value)
+        self.outside.guard_distinct(a, b)
+        return False
+
+    def equal(self, a: Any, b: Any) -> Any:
+        """``a == b``; the ``__eq__`` of a class of the user's goes through the door."""
+        if not (self._has_own_equality(a) or self._has_own_equality(b)):
+            return a == b
+        found = class_attribute(type(a), "__eq__")
+        if not isinstance(found, FunctionType):
+            raise refuse(f"a comparison with a {name_of(b)} cannot be captured")
+        self._guard_class_attribute(type(a), "__eq__", found)
+        if found.__code__.co_filename != "<string>":
+            result = self.call(MethodType(found, a), b)
+            if result is NotImplemented:
+                raise refuse(f"a comparison with a {name_of(b)} cannot be captured")
+            return result
+        if type(a) is not type(b):
+            raise refuse(f"a comparison with a {name_of(b)} cannot be captured")
+        names = [field.name for field in dataclasses.fields(a) if field.compare]
+        if a is b:
+            return True
+        self.outside.guard_distinct(a, b)
+        return tuple(self.attr(a, n) for n in names) == tuple(self.attr(b, n) for n in names)
+
+    def unequal(self, a: Any, b: Any) -> Any:
+        """``a != b``."""
+        if not (self._has_own_equality(a) or self._has_own_equality(b)):
+            return a != b
+        if isinstance(class_attribute(type(a), "__ne__"), FunctionType):
+            raise refuse(f"a {name_of(a)} has a != of its own, which cannot be captured")
+        return not self.equal(a, b)
+
+    def _has_own_equality(self, x: Any) -> bool:
+        if isinstance(x, Traced | External | type):
+            return False
+        found = class_attribute(type(x), "__eq__")
+        watched = self.outside.is_stand_in(x) and found is not vars(object)["__eq__"]
+        return watched or isinstance(found, FunctionType)
+
+    def shown(self, x: Any) -> Any:
+        """``x`` where it becomes text."""
+        self.check_text((x,))
+        return x
+
+    def check_text(self, parts: Any) -> None:
+        """Refuse objects whose text is where they lie in memory, or code that we do not see."""
+        if isinstance(parts, dict):
+            parts = (*parts, *parts.values())
+        for x in parts:
+            if isinstance(x, Traced | External):
+                continue
+            if self.outside.is_stand_in(x):
+                raise refuse(f"the text of a {name_of(x)} from outside cannot be captured")
+            if isinstance(x, tuple | list | dict | set | frozenset):
+                self.check_text(x)
+            elif not isinstance(x, type) and type(x).__module__ != "builtins":
+                texts = [class_attribute(type(x), name) for name in ("__repr__", "__str__")]
+                if texts[0] is object.__repr__ or any(isinstance(t, FunctionType) for t in texts):
+                    raise refuse(f"the text of a {name_of(x)} cannot be captured")
+
+    def parts_of(self, tree: Any) -> tuple[tuple[Any, ...], list[Any]] | None:
+        """Keys and children of a container of a pytree, read by the door; None for a leaf."""
+        kind = type(tree)
+        registered = registration(kind)
+        if registered is not None:
+            children, rest = self.call(registered[0], tree)[:2]
+            return (rest,), list(children)
+        if not dataclasses.is_dataclass(kind):
+            return children_of(tree)
+        names = tuple(field.name for field in dataclasses.fields(kind))
+        return names, [self.attr(tree, name) for name in names]
+
+    def settled(self, x: Any) -> Any:
+        """``x``, which code of C is about to look into."""
+        settle_all((x,))
+        return x
+
+    # -------------------------------------------------------- statements
+
+    def context(self, manager: Any) -> Any:
+        """``manager`` in ``with manager:``."""
+        if type(manager) is np.errstate:
+            return manager
+        if isinstance(class_attribute(type(manager), "__enter__"), FunctionType):
+            self.trying()
+            return Manager(self, manager)
+        raise refuse(f"a with statement over a {name_of(manager)} cannot be captured")
+
+    def trying(self) -> None:
+        """Before a try statement."""
+        self.session.handles = True
+
+    def caught(self) -> None:
+        """At the begin of a handler."""
+        error = sys.exception()
+        if error is not None:
+            self.check_caught(error)
+
+    def raising(self, error: Any) -> Any:
+        """``error`` in ``raise error``."""
+        if isinstance(error, type) and issubclass(error, BaseException):
+            error = self.call(error)
+        self._raised.append(error)
+        return error
+
+    def check_caught(self, error: BaseException | None) -> None:
+        """Refuse to handle what NumPy might not have raised, or not in this way."""
+        if self.session.error is not None:
+            raise self.session.error
+        if not isinstance(error, Exception) or isinstance(error, FxcError):
+            raise error or AssertionError("no exception is being handled")
+        if any(error is each for each in self._raised) or is_from_program(error):
+            return
+        raise refuse(
+            f"a handler for a {type(error).__name__} of an operation that is being captured "
+            "cannot be captured; check before the operation"
+        )
+
+    def importing(self, module: str) -> None:
+        """``import module``: it must have been imported before."""
+        if module not in sys.modules:
+            raise refuse(f"an import of {module} cannot be captured; import it outside")
+
+    def imported(self, module: str, package: str, name: str) -> Any:
+        """``from module import name``."""
+        module = importlib.util.resolve_name(module, package)
+        self.importing(module)
+        try:
+            return self.attr(sys.modules[module], name)
+        except AttributeError:
+            raise refuse(f"an import of {module}.{name} cannot be captured") from None
+
+
+class Manager:
+    """A context manager whose methods are Python functions, called through the door."""
+
+    def __init__(self, door: Stores, manager: Any) -> None:
+        self._door = door
+        self._manager = manager
+
+    def __enter__(self) -> Any:
+        return self._door.call(self._door.attr(self._manager, "__enter__"))
+
+    def __exit__(self, kind: Any, error: Any, traceback: Any) -> bool:
+        if error is not None and (self._door.session.error or not isinstance(error, Exception)):
+            return False
+        leave = self._door.attr(self._manager, "__exit__")
+        handled = bool(self._door.call(leave, kind, error, traceback))
+        if handled:
+            self._door.check_caught(error)
+        return handled
+
+
+class _Storing:
+    """Takes the place of an object in ``object.name = value``."""
+
+    def __init__(self, door: Reads, owner: Any) -> None:
+        object.__setattr__(self, "_parts", (door, owner))
+
+    def __getattribute__(self, name: str) -> Any:
+        door, owner = object.__getattribute__(self, "_parts")
+        return door.attr(owner, name)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        door, owner = object.__getattribute__(self, "_parts")
+        door.store_attr(owner, name, value)
+
+    def __delattr__(self, name: str) -> None:
+        door, owner = object.__getattribute__(self, "_parts")
+        door.delete_attr(owner, name)
+
+
+class Names:
+    """Takes the place of global or free variables in stores: ``__fxc__.globals.name = value``."""
+
+    def __init__(
+        self,
+        read: Callable[[str], Any],
+        store: Callable[[str, Any], None],
+        delete: Callable[[str], None],
+    ) -> None:
+        object.__setattr__(self, "_parts", (read, store, delete))
+
+    def __getattribute__(self, name: str) -> Any:
+        return object.__getattribute__(self, "_parts")[0](name)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        object.__getattribute__(self, "_parts")[1](name, value)
+
+    def __delattr__(self, name: str) -> None:
+        object.__getattribute__(self, "_parts")[2](name)
+
+
+_OF_PYTHON = ("__class__", "__dict__", "__code__", "__defaults__", "__kwdefaults__")
+_NUMPYS = os.path.dirname(os.path.abspath(np.__file__)) + os.sep
+# In these, the program's own Python operations are carried out as they are.
+_DOORS = (
+    *("door/door", "door/reads", "door/stores", "door/special", "values/traced_int"),
+    *("outside/dicts", "outside/lists", "outside/sets"),
+)
+_DOOR_FILES = frozenset(os.path.join(OURS, "capture", *f"{name}.py".split("/")) for name in _DOORS)
+_PLAIN_ERRORS = (
+    *(KeyError, IndexError, StopIteration, ZeroDivisionError, OverflowError, AssertionError),
+    *(AttributeError, ValueError, UnboundLocalError),
+)
+
+
+def is_from_program(error: BaseException) -> bool:
+    """Whether Python raised it for an operation on plain values, and will raise it again."""
+    if type(error) not in _PLAIN_ERRORS:
+        return False
+    if isinstance(error, AttributeError) and isinstance(error.obj, Traced):
+        return False
+    traceback = error.__traceback__
+    while traceback is not None and traceback.tb_next is not None:
+        traceback = traceback.tb_next
+    if traceback is None:
+        return False
+    file = traceback.tb_frame.f_code.co_filename
+    return file in _DOOR_FILES or not file.startswith((OURS, _NUMPYS, "<"))

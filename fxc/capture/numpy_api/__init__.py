@@ -1,0 +1,1 @@
+"""NumPy's functions and methods on traced values."""

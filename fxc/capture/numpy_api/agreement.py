@@ -1,0 +1,38 @@
+"""Whether arrays agree, as one bool of Python's: ``np.allclose``, ``np.array_equal``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from fxc.ops.metas.shapes import same_shape
+
+from ..door.numpy_source import run_source
+from ..values.operands import array_value, kind_of, wrap
+from ..values.python_numbers import to_bool
+from .reductions import reduce
+from .ufuncs import call_ufunc
+
+
+def allclose(a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: bool = False) -> Any:
+    """As ``np.allclose``."""
+    return _all(
+        run_source(np.isclose, (a, b), {"rtol": rtol, "atol": atol, "equal_nan": equal_nan})
+    )
+
+
+def array_equal(a1: Any, a2: Any, equal_nan: bool = False) -> Any:
+    """As ``np.array_equal``; sizes that agree or differ in this call are guarded to do so."""
+    left, right = (wrap(array_value(x)) for x in (a1, a2))
+    if left.ndim != right.ndim or not same_shape(*(kind_of(x._value).shape for x in (left, right))):
+        return False
+    equal = call_ufunc("equal", left, right)
+    if equal_nan and all(x.dtype.kind in "fc" for x in (left, right)):
+        nans = call_ufunc("logical_and", *(call_ufunc("isnan", x) for x in (left, right)))
+        equal = call_ufunc("logical_or", equal, nans)
+    return _all(equal)
+
+
+def _all(x: Any) -> Any:
+    return to_bool(reduce("all", x))

@@ -1,0 +1,104 @@
+"""Arrays whose size is counted at run time: what a mask chooses. See Note [Counted sizes]."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from fxc.ir.graph import Value
+from fxc.ir.symbols import Dim
+from fxc.ir.types import ScalarType, array_type
+from fxc.ops.metas.layout import gathered_layout
+
+from ..history import hold_same, known_array
+from ..session import CountedSize, current
+from ..values.operands import array_value, constant, kind_of, wrap
+from .ufuncs import call_ufunc
+
+_INT = ScalarType(np.dtype(np.int64), weak=True)
+
+
+def count(mask: Value) -> Dim:
+    """How many elements of a mask are True."""
+    session = current()
+    for known in session.sizes.values():
+        if known.mask is None or not session.is_alive(known.value):
+            continue
+        if hold_same(known.mask, known.at, mask, session.now):
+            return known.dim
+    if kind_of(mask).size == 0:
+        return 0
+    number = session.record("sum", mask, axis=None, keepdims=False, dtype=None)
+    return _bound(number, mask, session.now)
+
+
+def size_of(number: Value) -> Dim | None:
+    """The size that a number is, if it counts how many elements of a mask are True."""
+    session = current()
+    call = session.made.get(number)
+    while call is not None and call.name in ("py_int", "try_int"):
+        number = call.args[0]
+        call = session.made.get(number)
+    if call is None or call.name != "sum" or number.type != ScalarType(_INT.dtype):
+        return None
+    (mask,) = call.args
+    if not isinstance(mask, Value) or mask.type.dtype != np.bool_:
+        return None
+    for known in session.sizes.values():
+        if known.number is number and session.is_alive(known.value):
+            return known.dim
+    return _bound(number, mask, call.at)
+
+
+def _bound(number: Value, mask: Value, at: int) -> Dim:
+    session = current()
+    most, name = kind_of(mask).size, new_name()
+    value = session.record("bind_size", number, symbol=name, most=most)
+    return session.counted(CountedSize(name, most, value, number, mask, at))
+
+
+def new_name() -> str:
+    """A name for a size: the same in each attempt, whatever else is recorded."""
+    session = current()
+    session.size_count += 1
+    number = session.size_count
+    return session.builder.value(_INT, "count" if number == 1 else f"count{number}").name
+
+
+def as_mask(x: Any) -> Value:
+    """The mask of the elements of an array that count as True."""
+    value = array_value(x)
+    if value.type.dtype == np.bool_:
+        return value
+    found: Value = array_value(call_ufunc("not_equal", wrap(value), value.type.dtype.type(0)))
+    return found
+
+
+def places(mask: Value) -> tuple[Value, ...]:
+    """The indices of the elements of a mask that are True: an array for each axis."""
+    known = known_array(mask)
+    if known is not None:
+        return tuple(constant(each) for each in known.nonzero())
+    session = current()
+    found = session.record("nonzero", mask, count=count(mask))
+    return tuple(session.record("select", found, 1, axis) for axis in range(mask.type.rank))
+
+
+def chosen(whole: Value, mask: Value, axis: int) -> Value:
+    """The elements that a mask chooses of an array, from that axis on: a new array, where one axis
+    stands for those of the mask.
+    """
+    indices, kind = places(mask), kind_of(whole)
+    axes = tuple(range(axis, axis + mask.type.rank))
+    kept = [each for each in range(kind.rank) if each not in axes]
+    rest = array_type(kind.dtype, [kind.shape[a] for a in kept], [kind.strides[a] for a in kept])
+    layout = gathered_layout([kind_of(index) for index in indices], rest)
+    session = current()
+    options = {"axes": axes, "place": 0, "layout": layout}
+    found: Value = session.record("gather", whole, indices, **options)
+    if axis:
+        order = list(range(1, found.type.rank))
+        order.insert(axis, 0)
+        found = session.record("transpose", found, tuple(order))
+    return found

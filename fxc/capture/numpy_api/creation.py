@@ -1,0 +1,385 @@
+"""NumPy's functions that make arrays: ``zeros``, ``arange``, ``asarray`` and their kin."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from fxc.ir.graph import Literal, Operand
+from fxc.ir.symbols import Dim
+from fxc.ir.types import ArrayType, ScalarType
+from fxc.ops.metas.layout import is_c_ordered, is_f_ordered, layout_of
+
+from ..session import current, refuse
+from ..values.operands import (
+    Traced,
+    TracedValue,
+    array_value,
+    dim_of,
+    dims_of,
+    operand,
+    record,
+    settled,
+    wrap,
+)
+from ..values.sequences import array_of
+from ..values.traced_int import int_dim, wrap_dim
+from .indexing import check_fits
+from .shaping import transpose, wrap_dims
+
+
+def is_array(x: Any) -> bool:
+    """Whether ``x`` is a traced array."""
+    x = settled(x)
+    return isinstance(x, TracedValue) and isinstance(x._value.type, ArrayType)
+
+
+def _supported(what: str, **options: Any) -> None:
+    """Refuse options that change what a creation function gives."""
+    for name, value in options.items():
+        if value is not None and not (name == "device" and value == "cpu"):
+            raise refuse(f"np.{what} with {name}= cannot be captured")
+
+
+def _layout(order: str, rank: int) -> tuple[int, ...] | None:
+    if order == "F" and rank > 1:
+        return tuple(reversed(range(rank)))
+    if order not in ("C", "F"):
+        raise ValueError("only 'C' or 'F' order is permitted")
+    return None
+
+
+def _filled_with(name: str) -> Any:
+    def create(
+        shape: Any, dtype: Any = float, order: str = "C", *, device: Any = None, like: Any = None
+    ) -> Any:
+        _supported(name, device=device, like=like)
+        dims = dims_of(shape)
+        return record(name, dims, np.dtype(dtype), layout=_layout(order, len(dims)))
+
+    return create
+
+
+zeros, ones, empty = (_filled_with(name) for name in ("zeros", "ones", "empty"))
+
+
+def full(
+    shape: Any,
+    fill_value: Any,
+    dtype: Any = None,
+    order: str = "C",
+    *,
+    device: Any = None,
+    like: Any = None,
+) -> Any:
+    """As ``np.full``."""
+    _supported("full", device=device, like=like)
+    dims = dims_of(shape)
+    value = operand(fill_value)
+    wanted = value.type.dtype if dtype is None else np.dtype(dtype)
+    check_fits(fill_value, wanted)
+    return _full_of(value, dims, wanted, _layout(order, len(dims)))
+
+
+def _full_of(value: Operand, dims: tuple[Dim, ...], dtype: np.dtype, layout: Any) -> Any:
+    """A new array full of a scalar, or with an array broadcast into it."""
+    if not value.type.rank:
+        return record("full", dims, value, dtype, layout=layout)
+    made = record("empty", dims, dtype, layout=layout)
+    current().record("copy_", made._value, value, casting="unsafe")
+    return made
+
+
+def _like(x: Any, dtype: Any, order: str, shape: Any) -> tuple[Any, np.dtype, Any]:
+    """Shape, dtype and layout of ``zeros_like(x)``."""
+    kind = array_value(x).type
+    assert isinstance(kind, ArrayType)
+    dims = kind.shape if shape is None else dims_of(shape)
+    wanted = kind.dtype if dtype is None else np.dtype(dtype)
+    if order == "K":
+        layout = layout_of(kind) if len(dims) == kind.rank else None
+    elif order == "A":
+        use_f = is_f_ordered(kind) and not is_c_ordered(kind)
+        layout = _layout("F" if use_f else "C", len(dims))
+    else:
+        layout = _layout(order, len(dims))
+    return dims, wanted, layout
+
+
+def _filled_like(name: str) -> Any:
+    def create(
+        a: Any,
+        dtype: Any = None,
+        order: str = "K",
+        subok: bool = True,
+        shape: Any = None,
+        *,
+        device: Any = None,
+    ) -> Any:
+        _supported(f"{name}_like", device=device)
+        dims, wanted, layout = _like(a, dtype, order, shape)
+        return record(name, dims, wanted, layout=layout)
+
+    return create
+
+
+zeros_like, ones_like, empty_like = (_filled_like(name) for name in ("zeros", "ones", "empty"))
+
+
+def full_like(
+    a: Any,
+    fill_value: Any,
+    dtype: Any = None,
+    order: str = "K",
+    subok: bool = True,
+    shape: Any = None,
+    *,
+    device: Any = None,
+) -> Any:
+    """As ``np.full_like``."""
+    _supported("full_like", device=device)
+    dims, wanted, layout = _like(a, dtype, order, shape)
+    check_fits(fill_value, wanted)
+    return _full_of(operand(fill_value), dims, wanted, layout)
+
+
+def arange(
+    start: Any,
+    stop: Any = None,
+    step: Any = None,
+    dtype: Any = None,
+    *,
+    device: Any = None,
+    like: Any = None,
+) -> Any:
+    """As ``np.arange``; the length must be known or follow from sizes and int arguments."""
+    _supported("arange", device=device, like=like)
+    if stop is None:
+        start, stop = 0, start
+    if step is None:
+        step = 1
+    start, stop, step = (_as_size(x) for x in (start, stop, step))
+    bounds = [int_dim(x) for x in (start, stop, step)]
+    if all(bound is not None for bound in bounds):
+        low, high, by = bounds
+        spec = range_spec(low, high, by)
+        wanted = np.dtype("i8") if dtype is None else np.dtype(dtype)
+        return record("arange", operand(start), operand(step), length=spec, dtype=wanted)
+    from ..values.traced_scalar import known_number
+
+    start, stop, step = (known_number(x, "np.arange") for x in (start, stop, step))
+    if any(isinstance(x, Traced) for x in (start, stop, step)):
+        raise refuse("np.arange with bounds that depend on array data cannot be captured")
+    sample: np.ndarray = np.arange(*(start, stop, step), dtype=dtype)
+    return record("arange", Literal(start), Literal(step), length=len(sample), dtype=sample.dtype)
+
+
+_INT = ScalarType(np.dtype(np.int64), weak=True)
+
+
+def _as_size(x: Any) -> Any:
+    """A scalar that counts elements, or is an int in a loop, as an int."""
+    if not isinstance(x, TracedValue):
+        return x
+    from .counting import size_of
+    from .measured import size_from
+
+    dim = size_of(x._value)
+    is_int = x._value.type == _INT
+    if dim is None and is_int:
+        dim = size_from(x._value)
+    return x if dim is None else wrap_dim(dim)
+
+
+def range_spec(low: Any, high: Any, by: Any) -> Any:
+    """The length of ``range(low, high, by)`` on dims."""
+    from fxc.ir.graph import SliceSpec
+    from fxc.ops.metas.shapes import is_zero, slice_length
+
+    if is_zero(by):
+        raise ZeroDivisionError("division by zero")
+    return slice_length(SliceSpec(low, high, by))
+
+
+def linspace(
+    start: Any,
+    stop: Any,
+    num: Any = 50,
+    endpoint: Any = True,
+    retstep: Any = False,
+    dtype: Any = None,
+    axis: Any = 0,
+    *,
+    device: Any = None,
+) -> Any:
+    """As ``np.linspace`` for scalar bounds."""
+    _supported("linspace", device=device)
+    if retstep or axis != 0:
+        raise refuse("np.linspace with retstep= or axis= cannot be captured")
+    low, high = operand(start), operand(stop)
+    if low.type.rank or high.type.rank:
+        raise refuse("np.linspace between arrays cannot be captured")
+    count = dim_of(num)
+    count = count if isinstance(count, int) else num.__index__()
+    if count < 0:
+        raise ValueError(f"Number of samples, {count}, must be non-negative.")
+    wanted = np.dtype(dtype) if dtype is not None else _linspace_dtype(low, high)
+    return record("linspace", low, high, num=count, endpoint=bool(endpoint), dtype=wanted)
+
+
+def _linspace_dtype(low: Operand, high: Operand) -> np.dtype:
+    """The dtype NumPy finds from samples of the bounds."""
+    samples = [
+        x.type.python_type(1) if getattr(x.type, "weak", False) else x.type.dtype.type(1)  # type: ignore[union-attr]
+        for x in (low, high)
+    ]
+    dtype: np.dtype = np.linspace(samples[0], samples[1], 2).dtype
+    return dtype
+
+
+def eye(
+    N: Any,
+    M: Any = None,
+    k: Any = 0,
+    dtype: Any = float,
+    order: str = "C",
+    *,
+    device: Any = None,
+    like: Any = None,
+) -> Any:
+    """As ``np.eye``."""
+    _supported("eye", device=device, like=like)
+    if order != "C":
+        raise refuse("np.eye with order= cannot be captured")
+    rows = dim_of(N)
+    columns = rows if M is None else dim_of(M)
+    return record("eye", rows, columns, k=k.__index__(), dtype=np.dtype(dtype))
+
+
+def identity(n: Any, dtype: Any = None, *, like: Any = None) -> Any:
+    """As ``np.identity``."""
+    return eye(n, dtype=float if dtype is None else dtype, like=like)
+
+
+# ------------------------------------------------------------------ conversions
+
+
+def asarray(
+    a: Any,
+    dtype: Any = None,
+    order: Any = None,
+    *,
+    device: Any = None,
+    copy: Any = None,
+    like: Any = None,
+) -> Any:
+    """As ``np.asarray``: the array itself where nothing needs to change."""
+    _supported("asarray", device=device, like=like)
+    if isinstance(a, np.flatiter):  # a view or a copy that is written back
+        raise refuse("np.asarray of x.flat cannot be captured; use x.ravel() or x.flatten()")
+    if is_array(a):
+        array = a
+    else:
+        array = wrap(array_value(a)) if dtype is None else array_of(a, np.dtype(dtype))
+    result = _converted(array, dtype, order or "K")
+    if result is not array:
+        if copy is False:
+            raise ValueError("Unable to avoid copy while creating an array as requested.")
+        return result
+    return array.copy(order or "K") if copy and is_array(a) else array
+
+
+def _converted(array: Any, dtype: Any, order: str) -> Any:
+    kind = array._value.type
+    wanted = kind.dtype if dtype is None else np.dtype(dtype)
+    if wanted != kind.dtype:
+        return array.astype(wanted, order=order)
+    if order == "C" and not is_c_ordered(kind):
+        return array.copy("C")
+    if order == "F" and not is_f_ordered(kind):
+        return array.copy("F")
+    return array
+
+
+def array(
+    object: Any,
+    dtype: Any = None,
+    *,
+    copy: Any = True,
+    order: Any = "K",
+    subok: Any = False,
+    ndmin: Any = 0,
+    ndmax: Any = 0,
+    like: Any = None,
+) -> Any:
+    """As ``np.array``."""
+    result = asarray(object, dtype, order, copy=copy, like=like)
+    missing = ndmin - result.ndim
+    return result.reshape((1,) * missing + result.shape) if missing > 0 else result
+
+
+def ascontiguousarray(a: Any, dtype: Any = None, *, like: Any = None) -> Any:
+    """As ``np.ascontiguousarray``: of rank 1 at least."""
+    result = asarray(a, dtype, "C", like=like)
+    return result.reshape(1) if result.ndim == 0 else result
+
+
+def asfortranarray(a: Any, dtype: Any = None, *, like: Any = None) -> Any:
+    """As ``np.asfortranarray``."""
+    result = asarray(a, dtype, "F", like=like)
+    return result.reshape(1) if result.ndim == 0 else result
+
+
+def copy(a: Any, order: str = "K", subok: bool = False) -> Any:
+    """As ``np.copy``."""
+    return wrap(array_value(a)).copy(order)
+
+
+def meshgrid(*xi: Any, copy: Any = True, sparse: Any = False, indexing: str = "xy") -> Any:
+    """As ``np.meshgrid``."""
+    if indexing not in ("xy", "ij"):
+        raise ValueError("Valid values for `indexing` are 'xy' and 'ij'.")
+    rank = len(xi)
+    grids = []
+    for place, x in enumerate(xi):
+        shape = [1] * rank
+        shape[place] = -1
+        grids.append(asarray(x).reshape(tuple(shape)))
+    if indexing == "xy" and rank > 1:
+        grids = [_swap_first(grid, rank) for grid in grids]
+    if not sparse:
+        from fxc.ops.metas.shapes import broadcast_shapes
+
+        from .shaping import broadcast_to
+
+        whole = wrap_dims(broadcast_shapes(*(grid._value.type.shape for grid in grids)))
+        grids = [broadcast_to(grid, whole) for grid in grids]
+    return tuple(grid.copy() if copy else grid for grid in grids)
+
+
+def _swap_first(grid: Any, rank: int) -> Any:
+    return transpose(grid, (1, 0, *range(2, rank)))
+
+
+CREATION: dict[Any, Any] = {
+    np.zeros: zeros,
+    np.ones: ones,
+    np.empty: empty,
+    np.full: full,
+    np.zeros_like: zeros_like,
+    np.ones_like: ones_like,
+    np.empty_like: empty_like,
+    np.full_like: full_like,
+    np.arange: arange,
+    np.linspace: linspace,
+    np.eye: eye,
+    np.identity: identity,
+    np.array: array,
+    np.asarray: asarray,
+    np.asanyarray: asarray,
+    np.ascontiguousarray: ascontiguousarray,
+    np.asfortranarray: asfortranarray,
+    np.copy: copy,
+    np.meshgrid: meshgrid,
+}

@@ -1,0 +1,143 @@
+"""NumPy's functions on the elements of traced arrays that are no ufuncs: ``clip``, ``copyto``."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from fxc.ir.graph import Literal
+from fxc.ir.types import ArrayType
+from fxc.ops.metas.layout import is_f_ordered
+
+from ..history import may_overlap
+from ..session import current, refuse
+from ..values.operands import array_value, dim_of, operand, record, wrap
+from ..values.traced_int import TracedInt
+from . import creation
+from .indexing import assign, check_fits
+from .reductions import reduce as reduction
+from .reductions import reducible
+from .ufuncs import call_ufunc, writable
+
+
+def clip(
+    a: Any,
+    a_min: Any = None,
+    a_max: Any = None,
+    out: Any = None,
+    *,
+    min: Any = None,
+    max: Any = None,
+    **options: Any,
+) -> Any:
+    """As ``np.clip``."""
+    for key, value in options.items():
+        if value is not None and value is not np._NoValue:
+            raise refuse(f"np.clip with {key}= cannot be captured")
+    value = reducible(a)
+    bounds: tuple[Any, ...] = (a_min if min is None else min, a_max if max is None else max)
+    if value.type.dtype.kind in "iu":  # whether a Python int is in the dtype's range matters
+        bounds = tuple(int(x) if type(x) is TracedInt else x for x in bounds)
+    low, high = (None if x is None or x is np._NoValue else operand(x) for x in bounds)
+    if out is not None:
+        current().record("clip.out", value, low, high, out=writable(out))
+        return out
+    return record("clip", value, low, high)
+
+
+def round_array(a: Any, decimals: Any = 0, out: Any = None) -> Any:
+    """As ``np.round``: scaled, rounded to whole numbers, and scaled back, in NumPy's steps."""
+    places = _decimals(decimals)
+    value = reducible(a)
+    kind = value.type.dtype.kind
+    if kind == "b" or (kind == "c" and places) or (kind in "iu" and places < 0):
+        raise refuse(f"np.round of {value.type} with decimals={places} cannot be captured")
+    if kind in "iu":
+        if out is not None:
+            raise refuse("np.round of integers with out= cannot be captured")
+        return wrap(value).copy("A") if isinstance(value.type, ArrayType) else a
+    if places == 0:
+        return call_ufunc("rint", a, out=out)
+    if out is not None and out.dtype != value.type.dtype:
+        raise refuse("np.round with an out= of another dtype cannot be captured")
+    first, last = ("multiply", "divide") if places > 0 else ("divide", "multiply")
+    scale = _power_of_ten(abs(places))
+    result = call_ufunc(first, a, scale, out=out)
+    result = call_ufunc(last, call_ufunc("rint", result, out=out), scale, out=out)
+    if out is None and isinstance(value.type, ArrayType) and value.type.rank > 1:
+        wanted = "F" if is_f_ordered(value.type) else "C"
+        return creation.asarray(result, order=wanted)
+    return result
+
+
+def _power_of_ten(exponent: int) -> float:
+    """As NumPy computes it: exact up to 10 ** 22."""
+    scale = 10.0 ** min(exponent, 8)
+    for _ in range(exponent - 8):
+        scale *= 10.0
+    return scale
+
+
+def _decimals(decimals: Any) -> int:
+    dim = dim_of(decimals, "np.round")
+    return dim if isinstance(dim, int) else int(decimals.__index__())
+
+
+def copyto(dst: Any, src: Any, casting: Any = "same_kind", where: Any = True) -> None:
+    """As ``np.copyto``."""
+    target = writable(dst)
+    value = operand(src)
+    if isinstance(value, Literal) and value.type.weak:
+        cell = np.zeros((), target.type.dtype)
+        np.copyto(cell, value.value, casting=casting)
+        value = Literal(cell.reshape(1)[0])
+    session = current()
+    if isinstance(src, complex) and not isinstance(value, Literal):
+        # A Python complex is cast like an array of them; an assignment would not take it.
+        value = session.record("astype", value, np.dtype(np.complex128), casting="unsafe")
+        src = wrap(value)
+    if where is True:
+        assign(target, value.value if isinstance(value, Literal) else src, casting)
+        return
+    if may_overlap(target, operand(where)):
+        raise refuse(
+            "np.copyto into an array that shares memory with the mask cannot be captured; use a "
+            "copy of the mask"
+        )
+    if value.type.dtype != target.type.dtype:
+        check_fits(src, target.type.dtype)
+        takes_any = isinstance(src, TracedInt) and target.type.dtype.kind in "iufc"
+        rule = "unsafe" if takes_any else casting
+        value = session.record("astype", value, target.type.dtype, casting=rule)
+    chosen = session.record("where", operand(where), value, target)
+    session.record("copy_", target, chosen, casting=casting)
+
+
+def nan_to_num(
+    x: Any, copy: bool = True, nan: Any = 0.0, posinf: Any = None, neginf: Any = None
+) -> Any:
+    """As ``np.nan_to_num``, for real floats."""
+    value = array_value(x)
+    dtype = value.type.dtype
+    if dtype.kind != "f":
+        raise refuse("np.nan_to_num of this dtype cannot be captured")
+    info = np.finfo(dtype)
+    kind = dtype.type
+    high = kind(info.max if posinf is None else posinf)
+    low = kind(info.min if neginf is None else neginf)
+    array = wrap(value)
+    result = call_ufunc("where", np.isnan(array), kind(nan), array)
+    result = call_ufunc("where", array == kind(math.inf), high, result)
+    result = call_ufunc("where", array == kind(-math.inf), low, result)
+    if copy or not creation.is_array(x):
+        return result
+    current().record("copy_", value, result._value, casting="same_kind")
+    return x
+
+
+def ptp(a: Any, axis: Any = None, out: Any = None, keepdims: Any = np._NoValue) -> Any:
+    """As ``np.ptp``."""
+    high = reduction("max", a, axis, keepdims=keepdims)
+    return call_ufunc("subtract", high, reduction("min", a, axis, keepdims=keepdims), out=out)

@@ -1,0 +1,125 @@
+"""NumPy's functions that find elements: ``nonzero``, ``argwhere``, ``compress`` and their kin.
+
+What they give has a size that is counted at run time. See Note [Counted sizes].
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from fxc.ir.symbols import guard
+from fxc.ops.metas.shapes import normalize_axis
+
+from ..history import known_array
+from ..session import CountedSize, current, refuse
+from ..values.operands import array_value, axis_number, kind_of, record, wrap, wrap_all
+from ..values.traced_int import wrap_dim
+from . import joining, shaping
+from .counting import as_mask, count, new_name, places
+from .indexing import checked
+from .picking import take
+from .reductions import reduce as reduction
+from .ufuncs import call_ufunc
+
+
+def nonzero(a: Any) -> tuple[Any, ...]:
+    """As ``np.nonzero``: views of one array, a column for each axis."""
+    mask = as_mask(a)
+    if not mask.type.rank:
+        raise ValueError(
+            "Calling nonzero on 0d arrays is not allowed. Use np.atleast_1d(scalar).nonzero() "
+            "instead. If the context of this error is of the form `arr[nonzero(cond)]`, just use "
+            "`arr[cond]`."
+        )
+    return tuple(map(wrap, places(mask)))
+
+
+def flatnonzero(a: Any) -> Any:
+    """As ``np.flatnonzero``."""
+    return nonzero(shaping.ravel(_array(a)))[0]
+
+
+def argwhere(a: Any) -> Any:
+    """As ``np.argwhere``."""
+    if not array_value(a).type.rank:
+        raise refuse("np.argwhere of an array of rank 0 cannot be captured; use np.atleast_1d")
+    return shaping.transpose(joining.stack(nonzero(a)))
+
+
+def where(condition: Any, x: Any = None, y: Any = None) -> Any:
+    """As ``np.where``."""
+    if x is None and y is None:
+        return nonzero(condition)
+    if x is None or y is None:
+        raise ValueError("either both or neither of x and y should be given")
+    return call_ufunc("where", condition, x, y)
+
+
+def count_nonzero(a: Any, axis: Any = None, *, keepdims: Any = False) -> Any:
+    """As ``np.count_nonzero``: of a whole array a number, Python's before NumPy 2.4."""
+    mask = as_mask(a)
+    if axis is None and not keepdims and _COUNTS_IN_PYTHON:
+        known = known_array(mask)
+        return int(np.count_nonzero(known)) if known is not None else wrap_dim(count(mask))
+    return reduction("sum", wrap(mask), axis, np.intp, keepdims=keepdims)
+
+
+_COUNTS_IN_PYTHON = not isinstance(np.count_nonzero(np.ones(1, bool)), np.generic)
+
+
+def compress(condition: Any, a: Any, axis: Any = None, out: Any = None) -> Any:
+    """As ``np.compress``."""
+    mask = as_mask(condition)
+    if mask.type.rank != 1:
+        raise ValueError("condition must be a 1-d array")
+    known = known_array(mask)
+    if known is not None:
+        return take(a, known.nonzero()[0], axis, out)
+    if out is not None:
+        raise refuse("np.compress with out= cannot be captured; assign the result")
+    array = _array(a)
+    if axis is None or not array.ndim:
+        array, place = shaping.ravel(array), 0
+    else:
+        place = normalize_axis(axis_number(axis), array.ndim)
+    (index,) = places(mask)
+    if not guard(mask.type.shape[0], "<=", array._type.shape[place]):
+        index = checked(index, array._type.shape[place], place)
+    return record("gather", array._value, (index,), axes=(place,), place=place, layout=None)
+
+
+def extract(condition: Any, arr: Any) -> Any:
+    """As ``np.extract``."""
+    return take(shaping.ravel(_array(arr)), flatnonzero(condition))
+
+
+def unique(
+    ar: Any,
+    return_index: bool = False,
+    return_inverse: bool = False,
+    return_counts: bool = False,
+    axis: Any = None,
+    *,
+    equal_nan: bool = True,
+    sorted: bool = True,
+) -> Any:
+    """As ``np.unique``, by NumPy itself."""
+    if axis is not None or not sorted:
+        raise refuse("np.unique with axis= or sorted=False cannot be captured")
+    session, value, name = current(), array_value(ar), new_name()
+    most = kind_of(value).size
+    options = {
+        "index": bool(return_index),
+        "inverse": bool(return_inverse),
+        "counts": bool(return_counts),
+        "equal_nan": bool(equal_nan),
+    }
+    found = session.record("unique", value, **options, symbol=name, most=most)
+    session.counted(CountedSize(name, most, found[0]))
+    return wrap_all(found) if len(found) > 1 else wrap(found[0])
+
+
+def _array(x: Any) -> Any:
+    return wrap(array_value(x))

@@ -1,0 +1,457 @@
+"""What ``x[key]`` selects of a traced array: views, and what index arrays or a mask take of them.
+
+A key becomes a tuple of steps, each a view operator with its arguments::
+
+    x[0, 1:-1, None]   select(0, 0), slice((1:n-1:1,)), expand_dims((1,))
+
+Integers come first, from the last axis to the first; then one slice; then new axes. Index arrays
+and masks apply to the view that the steps give: see ``advanced`` and ``masked``.
+"""
+
+from __future__ import annotations
+
+from types import EllipsisType
+from typing import Any
+
+import numpy as np
+
+from fxc.ir.graph import Literal, Operand, SliceSpec, Value
+from fxc.ir.records import frozen
+from fxc.ir.signature import ViewStep
+from fxc.ir.symbols import Dim, Guard, counted_in, guard, hint
+from fxc.ir.types import ArrayType, ScalarType
+from fxc.ops.kernels import kernel_of
+from fxc.ops.metas.shapes import is_one, normalize_slice, same_dim
+
+from ..history import known_array
+from ..session import current, refuse
+from ..values.operands import (
+    Traced,
+    TracedValue,
+    array_value,
+    constant,
+    dim_of,
+    has_traced,
+    operand,
+)
+from ..values.traced_int import TracedInt
+from ..values.varying import place_in_bounds
+from .windows import window
+
+Steps = tuple[ViewStep, ...]
+
+# Note [Entries of a key]
+# NumPy takes an entry that is no slice, None or Ellipsis for an integer if Python does (bools are
+# none), else for an array: one of integers indexes one axis, one of bools as many axes as it has
+# and stands for its nonzero(). Of rank 0 the former is an integer again, though ``x[i]`` is then a
+# copy and no view, and the latter indexes a new axis of size 1. Index arrays are broadcast
+# together. Their axes stand in the result where they do in the key if nothing but integers stands
+# between them, else in front; an Ellipsis that stands for no axis counts.
+
+
+@frozen
+class IndexArrays:
+    """The index arrays of a key: one for each of ``axes`` of the view.
+
+    Their own axes stand at ``place`` in the result. ``is_mask`` if they stand for one mask of the
+    shape of the array. Those for the axes ``in_bounds`` need no check.
+    """
+
+    values: tuple[Value, ...]
+    axes: tuple[int, ...]
+    place: int
+    is_mask: bool = False
+    in_bounds: frozenset[int] = frozenset()
+
+
+@frozen
+class Mask:
+    """A mask whose elements are not known: its axes are those of the view from ``axis`` on.
+
+    In the result one axis stands for them, at ``place``. ``is_mask`` as for IndexArrays.
+    """
+
+    value: Value
+    axis: int
+    place: int
+    is_mask: bool
+
+
+@frozen
+class Place:
+    """What a key selects: the views to take, what index arrays take of the last of them, and
+    whether one element is meant, or a copy where integers alone would give a view.
+    """
+
+    steps: Steps
+    is_element: bool = False
+    is_copy: bool = False
+    arrays: IndexArrays | Mask | None = None
+
+
+def locate(kind: ArrayType, key: Any) -> Place:
+    """What ``key`` selects of an array of that type.
+
+    Raises NumPy's IndexError for a bad key.
+    """
+    given = key if isinstance(key, tuple) else (key,)
+    walk = _Walk(kind)
+    for entry in _with_all_axes(kind, [_parsed(each) for each in given]):
+        walk.take(entry)
+    return walk.place()
+
+
+@frozen
+class _At:
+    """One index of an axis: an int, or a scalar of the graph; ``from_array`` if of rank 0."""
+
+    index: Any
+    from_array: bool = False
+
+
+@frozen
+class _Array:
+    """An index array or a mask, with its elements if they are known."""
+
+    value: Value
+    known: np.ndarray | None
+
+    @property
+    def is_mask(self) -> bool:
+        return self.value.type.dtype == np.bool_
+
+    @property
+    def axes(self) -> int:
+        """How many axes it indexes."""
+        return self.value.type.rank if self.is_mask else 1
+
+
+_Entry = slice | EllipsisType | _At | _Array | None
+
+
+class _Walk:
+    """Goes through the entries of a key and keeps where in the array and the result they are."""
+
+    def __init__(self, kind: ArrayType) -> None:
+        self.kind = kind
+        self.axis = 0  # of the array
+        self.at = 0  # of the view that the steps give
+        self.selected: list[tuple[int, _At]] = []
+        self.slices: list[SliceSpec] = []
+        self.new_axes: list[int] = []
+        self.arrays: list[tuple[Value, int]] = []  # with the axis of the view each is for
+        self.masks: list[tuple[Value, int]] = []
+        self.gone = 0  # axes of the view that index arrays take the place of
+        self.runs: list[int] = []  # where in the result runs of integers and arrays begin
+        self.in_run = False
+        self.entries = 0
+        self.known_masks = 0
+        self.has_ellipsis = False
+
+    def take(self, entry: _Entry) -> None:
+        """The next entry."""
+        is_advanced = isinstance(entry, _At | _Array)
+        if is_advanced and not self.in_run:
+            self.runs.append(self.at - self.gone)
+        self.in_run = is_advanced
+        self.entries += 1
+        if entry is None:
+            self.new_axes.append(self.at)
+            self.at += 1
+        elif entry is Ellipsis:
+            self.has_ellipsis = True
+        elif isinstance(entry, slice):
+            self.keep(_slice_spec(entry, self.kind.shape[self.axis]))
+        elif isinstance(entry, _At):
+            self.selected.append((self.axis, entry))
+            self.axis += 1
+        elif not entry.is_mask:
+            self.index(entry.value)
+        elif entry.known is None:
+            self.mask(entry.value)
+        elif entry.axes:
+            self.known_masks += 1
+            _check_mask(entry.known.shape, self.kind, self.axis)
+            for each in entry.known.nonzero():
+                self.index(constant(each))
+        else:
+            self.arrays.append((constant(np.zeros(int(entry.known), np.intp)), self.at))
+            self.new_axis()
+
+    def keep(self, spec: SliceSpec) -> None:
+        self.slices.append(spec)
+        self.axis += 1
+        self.at += 1
+
+    def new_axis(self) -> None:
+        """An axis that is indexed at once."""
+        self.new_axes.append(self.at)
+        self.at += 1
+        self.gone += 1
+
+    def index(self, value: Value) -> None:
+        self.arrays.append((value, self.at))
+        self.keep(SliceSpec(0, self.kind.shape[self.axis], 1))
+        self.gone += 1
+
+    def mask(self, value: Value) -> None:
+        if not value.type.rank:  # of a new axis, as a mask of one element
+            value = current().record("expand_dims", value, (0,))
+            self.masks.append((value, self.at))
+            self.new_axis()
+            return
+        _check_mask(value.type.shape, self.kind, self.axis)
+        self.masks.append((value, self.at))
+        for _ in range(value.type.rank):
+            self.keep(SliceSpec(0, self.kind.shape[self.axis], 1))
+            self.gone += 1
+
+    def place(self) -> Place:
+        """What all the entries select."""
+        kept = [d for a, d in enumerate(self.kind.shape) if a not in dict(self.selected)]
+        steps = [_select(self.kind, axis, each) for axis, each in reversed(self.selected)]
+        whole = all(
+            spec.step == 1 and spec.start == 0 and spec.stop == dim
+            for spec, dim in zip(self.slices, kept, strict=True)
+        )
+        is_basic = not self.arrays and not self.masks
+        if not whole or (is_basic and not steps and not self.new_axes):
+            steps.append(ViewStep("slice", (tuple(self.slices),)))
+        if self.new_axes:
+            steps.append(ViewStep("expand_dims", (tuple(self.new_axes),)))
+        if is_basic:
+            is_element = not self.at and not self.has_ellipsis
+            from_array = any(each.from_array for _, each in self.selected)
+            return Place(tuple(steps), is_element, from_array and not is_element)
+        at = self.runs[0] if len(self.runs) == 1 else 0
+        is_mask = self.entries == 1 and len(self.masks) + self.known_masks == 1
+        if self.masks:
+            if self.arrays or len(self.masks) > 1:
+                raise refuse(
+                    "a mask whose elements are not known beside another index array cannot be "
+                    "captured; use np.where"
+                )
+            ((mask, axis),) = self.masks
+            return Place(tuple(steps), arrays=Mask(mask, axis, at, is_mask))
+        values, axes = zip(*self.arrays, strict=True)
+        return Place(tuple(steps), arrays=IndexArrays(values, axes, at, is_mask))
+
+
+def _parsed(entry: Any) -> Any:
+    """One entry, see Note [Entries of a key]."""
+    if entry is None or entry is Ellipsis or isinstance(entry, slice):
+        return entry
+    entry = entry._plain() if isinstance(entry, Traced) else entry
+    if type(entry) is int or type(entry) is TracedInt:
+        return _At(entry)
+    if isinstance(entry, TracedValue) and isinstance(entry._value.type, ScalarType):
+        return _parsed_scalar(entry)
+    if isinstance(entry, Traced | np.ndarray | list | tuple | range | bool | np.bool_):
+        return _parsed_array(entry)
+    if not hasattr(entry, "__index__"):
+        raise _bad_index()
+    return _At(entry.__index__())
+
+
+def _parsed_scalar(entry: TracedValue) -> _At | _Array:
+    kind = entry._value.type
+    if kind.dtype == np.bool_:
+        return _Array(array_value(entry), None)
+    if kind.dtype.kind not in "iu":
+        raise _bad_index()
+    if current().origins.get(entry._value):
+        return _At(int(current().specialise(entry._value, "an index")))
+    known = known_array(entry._value)
+    return _At(entry._value if known is None else int(known))
+
+
+def _parsed_array(entry: Any) -> _At | _Array:
+    if not has_traced(entry) and not isinstance(entry, np.ndarray) and not np.size(entry):
+        entry = np.zeros(np.shape(entry), np.intp)  # an empty list is of no dtype
+    value = array_value(entry)
+    known = known_array(value)
+    kind = value.type
+    if kind.dtype == np.bool_ or kind.rank:
+        if kind.dtype.kind not in "biu":
+            raise IndexError("arrays used as indices must be of integer (or boolean) type")
+        return _Array(value, known)
+    if kind.dtype.kind not in "iu":
+        raise IndexError("arrays used as indices must be of integer (or boolean) type")
+    index = current().record("item", value) if known is None else int(known)
+    return _At(index, from_array=True)
+
+
+def _check_mask(shape: tuple[Dim, ...], kind: ArrayType, first: int) -> None:
+    """Raise NumPy's IndexError for a mask that is not of the size of the axes it is for."""
+    for axis, size in enumerate(shape, first):
+        wanted = kind.shape[axis]
+        if not same_dim(size, wanted):
+            raise IndexError(
+                f"boolean index did not match indexed array along axis {axis}; size of axis is "
+                f"{hint(wanted)} but size of corresponding boolean axis is {hint(size)}"
+            )
+
+
+def check_masked_source(rank: int) -> None:
+    """Raise NumPy's error for a source that an array of its own shape as a mask cannot take."""
+    if rank > 1:
+        np.zeros((2, 2))[np.ones((2, 2), bool)] = np.zeros((1,) * rank)
+
+
+def _select(kind: ArrayType, axis: int, at: _At) -> ViewStep:
+    """The view at one index of an axis."""
+    size = kind.shape[axis]
+    if isinstance(at.index, Value):
+        return ViewStep("dynamic_select", (checked(at.index, size, axis), axis))
+    session, dim = current(), dim_of(at.index, "an index")
+    if not session.varies(dim) and not session.varies(size):
+        return ViewStep("select", (axis, _in_bounds(at.index, axis, size)))
+    place = place_in_bounds(session, dim, size)
+    if place is not None:
+        return ViewStep("select", (axis, place))
+    if isinstance(dim, int) and counted_in(size):  # as a rule there is such an element
+        there = Guard(size, ">=", -dim if dim < 0 else dim + 1)
+        if there.holds_now() and guard(there.left, there.relation, there.right):
+            return ViewStep("select", (axis, size + dim if dim < 0 else dim))
+    index: Any = operand(at.index)
+    return ViewStep("dynamic_select", (checked(index, size, axis), axis))
+
+
+def checked(index: Value, size: Dim, axis: int) -> Value:
+    """The index, or each of an array of them, counted from the front.
+
+    What is out of bounds raises: here if its elements are known, else at run time.
+    """
+    known = known_array(index)
+    if known is not None and isinstance(size, int):
+        wrapped = kernel_of("wrap_index")(known, size, axis)
+        is_it = index.type.dtype == wrapped.dtype and np.array_equal(known, wrapped)
+        return index if is_it else constant(wrapped)
+    if counted_in(size):
+        guard(size, ">=", 1)  # native code reads element 0 in place of those out of bounds
+    found: Value = current().record("wrap_index", index, size, axis=axis)
+    return found
+
+
+def _bad_index() -> IndexError:
+    return IndexError(
+        "only integers, slices (`:`), ellipsis (`...`), numpy.newaxis (`None`) and integer or "
+        "boolean arrays are valid indices"
+    )
+
+
+def _with_all_axes(kind: ArrayType, entries: list[Any]) -> list[_Entry]:
+    """The entries with the slices that the Ellipsis, or the end, stands for."""
+    places = [place for place, entry in enumerate(entries) if entry is Ellipsis]
+    if len(places) > 1:
+        raise IndexError("an index can only have a single ellipsis ('...')")
+    used = sum(map(_axes_used, entries))
+    if used > kind.rank:
+        raise IndexError(
+            f"too many indices for array: array is {kind.rank}-dimensional, but {used} were indexed"
+        )
+    at = places[0] + 1 if places else len(entries)
+    return [*entries[:at], *[slice(None)] * (kind.rank - used), *entries[at:]]
+
+
+def _axes_used(entry: Any) -> int:
+    if isinstance(entry, _Array):
+        return entry.axes
+    return 0 if entry is None or entry is Ellipsis else 1
+
+
+def _slice_spec(entry: slice, dim: Dim) -> SliceSpec:
+    found = window(entry.start, entry.stop, entry.step, dim)
+    if found is not None:
+        return found
+    start, stop, step = (
+        None if bound is None else _slice_bound(bound)
+        for bound in (entry.start, entry.stop, entry.step)
+    )
+    return normalize_slice(start, stop, step, dim)
+
+
+def _slice_bound(bound: Any) -> Dim:
+    if type(bound) is not int and not hasattr(bound, "__index__"):
+        raise TypeError("slice indices must be integers or None or have an __index__ method")
+    return dim_of(bound, "a slice bound")
+
+
+def _in_bounds(entry: Any, axis: int, dim: Dim) -> Dim:
+    index = dim_of(entry, "an index")
+    if guard(index, "<", 0):
+        found = index + dim
+        inside = guard(found, ">=", 0)
+    else:
+        found = index
+        inside = guard(found, "<", dim)
+    if not inside:
+        raise IndexError(
+            f"index {hint(index)} is out of bounds for axis {axis} with size {hint(dim)}"
+        )
+    return found
+
+
+def apply_steps(value: Value, steps: Steps) -> Value:
+    """Record the views of ``steps``."""
+    session = current()
+    for step in steps:
+        value = session.record(step.op, value, *step.args)
+    return value
+
+
+# ------------------------------------------------------------------ writes
+
+
+def assign(value: Value, source: Any, casting: str | None = None) -> None:
+    """``x[...] = source``: leading dims of size 1 that ``x`` has not are dropped, as in NumPy.
+
+    ``casting`` is that of ``np.copyto``, which casts where an assignment makes ints of floats.
+    """
+    if isinstance(source, Traced):
+        source = source._stored_as(value.type.dtype)
+    given = operand(source)
+    if casting is None:
+        given, casting = as_stored(given, value.type.dtype), "unsafe"
+    check_fits(source, value.type.dtype)
+    extra = given.type.rank - value.type.rank
+    session = current()
+    if extra > 0 and all(is_one(dim) for dim in given.type.shape[:extra]):
+        given = session.record("squeeze", given, tuple(range(extra)))
+    session.record("copy_", value, given, casting=casting)
+
+
+def assign_element(value: Value, source: Any) -> None:
+    """``x[i] = source`` where ``x[i]`` is one element: arrays are none, as far as NumPy says so."""
+    if isinstance(source, Traced):
+        source = source._stored_as(value.type.dtype)
+    rank = operand(source).type.rank if has_traced(source) else np.ndim(source)
+    if rank:
+        np.zeros((1,))[0] = np.zeros((1,) * rank)  # raises what NumPy raises
+    assign(value, source)
+
+
+def as_stored(given: Operand, dtype: np.dtype, *, each: bool = False) -> Operand:
+    """A scalar that goes into elements of this dtype; raises what the assignment raises.
+
+    Python makes an int of a float that goes into integers, which fails for nan. NumPy's floats are
+    cast instead if the integers are unsigned, or ``each`` is put at a place of its own.
+    """
+    if isinstance(given, Literal):
+        np.zeros((), dtype)[...] = given.value
+        return given
+    kind = given.type
+    if not isinstance(kind, ScalarType) or kind.dtype.kind != "f" or dtype.kind not in "iu":
+        return given
+    is_cast = not kind.weak and (each or dtype.kind == "u")
+    found: Operand = given if is_cast else current().record("try_int", given)
+    return found
+
+
+def check_fits(source: Any, dtype: np.dtype) -> None:
+    """Guard that a Python int from outside is in the range of the dtype it goes into."""
+    if type(source) is TracedInt and dtype.kind in "iu" and dtype != np.int64:
+        info = np.iinfo(dtype)
+        for relation, bound in ((">=", info.min), ("<=", info.max)):
+            if not guard(source._dim, relation, int(bound)):
+                raise OverflowError(f"Python integer {int(source)} out of bounds for {dtype}")

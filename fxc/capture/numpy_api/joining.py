@@ -1,0 +1,170 @@
+"""``np.concatenate`` and its kin, ``np.roll`` and ``np.repeat``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from fxc.ir.graph import SliceSpec, Value
+from fxc.ir.symbols import Dim
+from fxc.ops.metas.shapes import normalize_axis, same_shape
+
+from ..session import current, refuse
+from ..values.operands import Traced, array_value, axis_number, dim_of, operand, record, wrap
+from ..values.traced_int import wrap_dim
+from . import creation, shaping
+from .ufuncs import writable
+
+
+def concatenate(
+    arrays: Any,
+    /,
+    axis: Any = 0,
+    out: Any = None,
+    *,
+    dtype: Any = None,
+    casting: str | None = "same_kind",
+) -> Any:
+    """As ``np.concatenate``."""
+    parts = tuple(array_value(x) for x in _sequence(arrays))
+    return _joined(parts, None if axis is None else axis_number(axis), out, dtype, casting)
+
+
+def _joined(
+    parts: tuple[Value, ...], axis: int | None, out: Any, dtype: Any, casting: str | None
+) -> Any:
+    session = current()
+    casting = casting or "same_kind"
+    found = session.dispatcher.meta("concatenate", parts, axis=axis)
+    if out is not None:
+        if dtype is not None:
+            raise TypeError("concatenate() only takes `out` or `dtype` as an argument, but both")
+        return _joined_into(writable(out), parts, axis, found.shape, out, casting)
+    wanted = found.dtype if dtype is None else np.dtype(dtype)
+    if dtype is not None or casting != "same_kind":
+        parts = tuple(
+            x if x.type.dtype == wanted else session.record("astype", x, wanted, casting=casting)
+            for x in parts
+        )
+    return record("concatenate", parts, axis=axis)
+
+
+def _joined_into(
+    target: Value,
+    parts: Sequence[Value],
+    axis: int | None,
+    shape: tuple[Dim, ...],
+    out: Any,
+    casting: str,
+) -> Any:
+    """Copy one part after the other, as NumPy does: what a copy overwrites, a later one reads."""
+    session = current()
+    if not same_shape(target.type.shape, shape):
+        raise ValueError("Output array is the wrong shape")
+    along = 0 if axis is None else normalize_axis(axis, len(shape))
+    if axis is None and any(session.may_share_memory(x, target) for x in parts):
+        raise refuse("np.concatenate of flattened parts of its out= cannot be captured")
+    start: Dim = 0
+    for part in parts:
+        if axis is None:
+            part = shaping.ravel(wrap(part))._value
+        stop = start + part.type.shape[along]
+        whole = [SliceSpec(0, dim, 1) for dim in shape]
+        whole[along] = SliceSpec(start, stop, 1)
+        session.record(
+            "copy_", session.record("slice", target, tuple(whole)), part, casting=casting
+        )
+        start = stop
+    return out
+
+
+def _sequence(arrays: Any) -> list[Any]:
+    if not isinstance(arrays, tuple | list) and not creation.is_array(arrays):
+        raise TypeError(
+            'arrays to stack must be passed as a "sequence" type such as list or tuple.'
+        )
+    return list(arrays)
+
+
+def stack(
+    arrays: Any, axis: Any = 0, out: Any = None, *, dtype: Any = None, casting: str = "same_kind"
+) -> Any:
+    """As ``np.stack``."""
+    parts = tuple(array_value(x) for x in _sequence(arrays))
+    place = axis_number(axis)
+    if out is None and dtype is None and casting == "same_kind":
+        return record("stack", parts, axis=place)
+    session = current()
+    shape = session.dispatcher.meta("stack", parts, axis=place).shape
+    place = normalize_axis(place, len(shape))
+    expanded = tuple(session.record("expand_dims", x, (place,)) for x in parts)
+    return _joined(expanded, place, out, dtype, casting)
+
+
+def vstack(tup: Any, *, dtype: Any = None, casting: str = "same_kind") -> Any:
+    """As ``np.vstack``."""
+    return concatenate([shaping.at_least(x, 2) for x in tup], 0, dtype=dtype, casting=casting)
+
+
+def hstack(tup: Any, *, dtype: Any = None, casting: str = "same_kind") -> Any:
+    """As ``np.hstack``."""
+    parts = [shaping.at_least(x, 1) for x in tup]
+    axis = 0 if parts and parts[0].ndim == 1 else 1
+    return concatenate(parts, axis, dtype=dtype, casting=casting)
+
+
+def column_stack(tup: Any) -> Any:
+    """As ``np.column_stack``."""
+    parts = [creation.asarray(x) for x in tup]
+    return concatenate([x if x.ndim > 1 else shaping.at_least(x, 2).T for x in parts], 1)
+
+
+def roll(a: Any, shift: Any, axis: Any = None) -> Any:
+    """As ``np.roll``."""
+    array = wrap(array_value(a))
+    if axis is None:
+        return roll(shaping.ravel(array), shift, 0).reshape(array.shape)
+    shifts = shift if isinstance(shift, tuple | list) else (shift,)
+    axes = axis if isinstance(axis, tuple | list) else (axis,)
+    if len(shifts) != len(axes) and 1 not in (len(shifts), len(axes)):
+        raise ValueError("shape mismatch: objects cannot be broadcast to a single shape")
+    count = max(len(shifts), len(axes)) if shifts and axes else 0
+    by_axis: dict[int, Any] = {}
+    for place in range(count):
+        along = normalize_axis(axis_number(axes[place % len(axes)]), array.ndim)
+        by = shifts[place % len(shifts)]
+        by_axis[along] = by_axis[along] + by if along in by_axis else by
+    for along, by in by_axis.items():
+        array = _rolled(array, by, along)
+    return array if by_axis else array.copy("K")
+
+
+def _rolled(array: Any, by: Any, axis: int) -> Any:
+    size = array.shape[axis]
+    if size == 0:
+        return array.copy()
+    split = -by % size
+    before = (slice(None),) * axis
+    parts = [array[(*before, slice(split, None))], array[(*before, slice(None, split))]]
+    return concatenate(parts, axis)
+
+
+def repeat(a: Any, repeats: Any, axis: Any = None) -> Any:
+    """As ``np.repeat`` with one known number."""
+    array = wrap(array_value(a))
+    if axis is None:
+        return repeat(shaping.ravel(array), repeats, 0)
+    along = normalize_axis(axis_number(axis), array.ndim)
+    if np.ndim(repeats) if not isinstance(repeats, Traced) else operand(repeats).type.rank:
+        raise refuse("np.repeat with several numbers cannot be captured; repeat the parts")
+    count = wrap_dim(dim_of(repeats, "the number of repeats"))
+    if count < 0:
+        if array.size:
+            raise ValueError("repeats may not contain negative values.")
+        count = 0
+    before, behind = array.shape[:along], array.shape[along + 1 :]
+    each = array[(*(slice(None),) * (along + 1), None)]
+    spread = shaping.broadcast_to(each, (*before, array.shape[along], count, *behind))
+    return shaping.reshape(spread, (*before, array.shape[along] * count, *behind), copy=True)

@@ -1,0 +1,173 @@
+"""Functions that NumPy itself runs, on arguments of the usual kinds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from fxc.ir.symbols import counted_in
+from fxc.ops.metas.shapes import normalize_axis
+
+from ..door.numpy_source import run_source
+from ..session import refuse
+from ..values.operands import array_value, axis_number, dim_of, kind_of, operand, record, wrap
+from .creation import arange
+from .joining import concatenate
+
+
+def _refuse_options(name: str, **options: Any) -> None:
+    for option, value in options.items():
+        if value is not None and value is not False:
+            raise refuse(f"np.{name} with {option}= cannot be captured")
+
+
+def _axis(name: str, value: Any, axis: Any) -> int | None:
+    if axis is None:
+        return None
+    if isinstance(axis, tuple):
+        raise refuse(f"np.{name} over several axes cannot be captured; reshape before")
+    return normalize_axis(axis_number(axis), value.type.rank)
+
+
+def median(a: Any, axis: Any = None, *args: Any, **kwargs: Any) -> Any:
+    """As ``np.median``: of integers by NumPy's own code, of others NumPy finds it."""
+    value = array_value(a)
+    is_plain = not args and not kwargs and not isinstance(axis, tuple)
+    by_numpy = value.type.dtype.kind == "f" or counted_in(kind_of(value).size)
+    if is_plain and by_numpy and (axis is None or value.type.rank <= 2):
+        return record("median", value, axis=_axis("median", value, axis))
+    return run_source(np.median, (a, axis, *args), kwargs)
+
+
+def _quantile(name: str) -> Callable[..., Any]:
+    def call(
+        a: Any,
+        q: Any,
+        axis: Any = None,
+        out: Any = None,
+        overwrite_input: Any = False,
+        method: str = "linear",
+        keepdims: Any = False,
+        *,
+        weights: Any = None,
+    ) -> Any:
+        _refuse_options(name, out=out, keepdims=keepdims, weights=weights)
+        value = array_value(a)
+        places = operand(q) if np.ndim(q) == 0 else array_value(q)
+        return record(name, value, places, axis=_axis(name, value, axis), method=method)
+
+    return call
+
+
+quantile, percentile = _quantile("quantile"), _quantile("percentile")
+
+
+def searchsorted(a: Any, v: Any, side: str = "left", sorter: Any = None) -> Any:
+    """As ``np.searchsorted``."""
+    _refuse_options("searchsorted", sorter=sorter)
+    return record("searchsorted", array_value(a), operand(v), side=side)
+
+
+def interp(
+    x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period: Any = None
+) -> Any:
+    """As ``np.interp``."""
+    _refuse_options("interp", left=left, right=right, period=period)
+    return record("interp", operand(x), array_value(xp), array_value(fp))
+
+
+def _windows(name: str, usual: str) -> Callable[..., Any]:
+    def call(a: Any, v: Any, mode: Any = usual) -> Any:
+        values = array_value(a), array_value(v)
+        if any(value.type.rank != 1 for value in values) or mode not in ("full", "same", "valid"):
+            raise refuse(f"np.{name} but of vectors, in a mode with a name, cannot be captured")
+        return record(name, *values, mode=mode)
+
+    return call
+
+
+convolve, correlate = _windows("convolve", "full"), _windows("correlate", "valid")
+
+
+def bincount(x: Any, /, weights: Any = None, minlength: Any = 0) -> Any:
+    """As ``np.bincount``, if there are no more than ``minlength`` bins."""
+    count = dim_of(minlength)
+    if type(count) is int and count <= 0:
+        raise refuse(
+            "np.bincount into a number of bins that depends on the data cannot be captured; give "
+            "minlength"
+        )
+    given = None if weights is None else array_value(weights)
+    return record("bincount", array_value(x), given, minlength=count)
+
+
+def _transform(name: str) -> Callable[..., Any]:
+    def call(a: Any, n: Any = None, axis: Any = -1, norm: Any = None, out: Any = None) -> Any:
+        _refuse_options(f"fft.{name}", n=n, out=out)
+        return record("fourier", array_value(a), kind=name, axis=axis_number(axis), norm=norm)
+
+    return call
+
+
+def _transforms(name: str, usual: tuple[int, ...] | None) -> Callable[..., Any]:
+    """A transform over several axes: one after the other, the last one first."""
+    along = _transform(name)
+
+    def call(a: Any, s: Any = None, axes: Any = usual, norm: Any = None, out: Any = None) -> Any:
+        _refuse_options(f"fft.{name}n", s=s, out=out)
+        found = wrap(array_value(a))
+        places = range(found.ndim) if axes is None else axes
+        for axis in reversed(tuple(places)):
+            found = along(found, None, axis, norm)
+        return found
+
+    return call
+
+
+def fftfreq(n: Any, d: Any = 1.0, device: Any = None) -> Any:
+    """As ``np.fft.fftfreq``."""
+    whole = concatenate([arange((n - 1) // 2 + 1), arange(-(n // 2), 0)])
+    return whole * (1.0 / (n * d))
+
+
+def rfftfreq(n: Any, d: Any = 1.0, device: Any = None) -> Any:
+    """As ``np.fft.rfftfreq``."""
+    return arange(n // 2 + 1) * (1.0 / (n * d))
+
+
+def einsum(*operands: Any, out: Any = None, optimize: Any = False, **options: Any) -> Any:
+    """As ``np.einsum`` with subscripts in a text."""
+    _refuse_options("einsum", out=out, **options)
+    subscripts, *xs = operands
+    if not isinstance(subscripts, str) or "." in subscripts:
+        raise refuse("np.einsum without subscripts for each axis, in a text, cannot be captured")
+    text = subscripts.replace(" ", "")
+    inputs, arrow, output = text.partition("->")
+    if not arrow:
+        output = "".join(sorted(each for each in set(inputs) - {","} if inputs.count(each) == 1))
+    if inputs.count(",") + 1 != len(xs) or not set(output) <= set(inputs) - {","}:
+        raise ValueError("the subscripts of einsum do not fit its operands")
+    if len(xs) == 1 and set(output) == set(inputs):
+        raise refuse("np.einsum that gives a view of its operand cannot be captured; use transpose")
+    values = tuple(array_value(x) for x in xs)
+    return record("einsum", values, subscripts=f"{inputs}->{output}", optimize=bool(optimize))
+
+
+FUNCTIONS: dict[Any, Callable[..., Any]] = {
+    np.median: median,
+    np.quantile: quantile,
+    np.percentile: percentile,
+    np.searchsorted: searchsorted,
+    np.interp: interp,
+    np.convolve: convolve,
+    np.correlate: correlate,
+    np.bincount: bincount,
+    np.einsum: einsum,
+    np.fft.fftfreq: fftfreq,
+    np.fft.rfftfreq: rfftfreq,
+    **{getattr(np.fft, name): _transform(name) for name in ("fft", "ifft", "rfft", "irfft")},
+    **{getattr(np.fft, f"{name}2"): _transforms(name, (-2, -1)) for name in ("fft", "ifft")},
+    **{getattr(np.fft, f"{name}n"): _transforms(name, None) for name in ("fft", "ifft")},
+}

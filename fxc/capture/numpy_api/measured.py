@@ -1,0 +1,102 @@
+"""Ints that are not known while capturing as sizes, in a loop: ``np.arange(h)``.
+
+See Note [Measured sizes].
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from fxc.ir.graph import Literal, Operand, Value
+from fxc.ir.symbols import MOST_MEASURED, Dim, decide, floordiv, mod
+from fxc.ir.types import ScalarType
+
+from ..session import CountedSize, Session, current
+from ..values.operands import wrap
+from ..values.python_numbers import to_int
+
+# Note [Measured sizes]
+# An int that a loop carries, or that is computed from data, may be a size inside of a loop or a
+# branch: it is bound to a symbol there, as a counted size is (Note [Counted sizes]), and a check
+# sends the call back to NumPy unless it is from 0 to ``MOST_MEASURED``. Arithmetic with it is taken
+# apart, down to what is no arithmetic, so that sizes which follow from one number are dims of one
+# symbol. Nothing bounds such a size before the program runs: native code allocates the temporaries
+# where they begin (``lowering/building/scratch.py``), and no result of a graph is of such a size.
+
+_ARITHMETIC: dict[str, Callable[[Dim, Dim], Dim]] = {
+    "add": lambda left, right: left + right,
+    "subtract": lambda left, right: left - right,
+    "multiply": lambda left, right: left * right,
+    "floor_divide": floordiv,
+    "remainder": mod,
+}
+_SHIFTS: dict[str, Callable[[Dim, int], Dim]] = {
+    "left_shift": lambda left, by: left * 2**by,
+    "right_shift": lambda left, by: floordiv(left, 2**by),
+}
+
+
+def size_from(number: Value) -> Dim | None:
+    """The dim that an int is, in a loop or a branch; None outside of them, and for one that follows
+    from arguments and is the same in each iteration.
+    """
+    session = current()
+    if not session.region or (session.origins.get(number) and not session.made_in(number)):
+        return None
+    return _dim(session, number, _measured)
+
+
+def known_size(number: Value) -> Dim | None:
+    """The dim that an int is which follows from sizes that are measured already."""
+    return _dim(current(), number, _known)
+
+
+def _dim(session: Session, x: Operand, leaf: Callable[[Session, Value], Dim | None]) -> Dim | None:
+    if isinstance(x, Literal):
+        return _number(x)
+    call = session.made.get(x)
+    name = call.name.removeprefix("py_").removeprefix("try_") if call is not None else ""
+    if call is not None and _is_int(x):
+        if name == "int_value":
+            found: Dim = call.args[0]
+            return found
+        if name in _ARITHMETIC and all(map(_is_int, call.args)):
+            left, right = (_dim(session, each, leaf) for each in call.args)
+            if left is None or right is None:
+                return None
+            if name not in ("floor_divide", "remainder") or decide(right, ">=", 0):
+                return _ARITHMETIC[name](left, right)
+        elif name in _SHIFTS and _is_int(call.args[0]) and isinstance(call.args[1], Literal):
+            shifted = _dim(session, call.args[0], leaf)
+            return None if shifted is None else _SHIFTS[name](shifted, _number(call.args[1]))
+    return leaf(session, x)
+
+
+def _number(x: Literal) -> int:
+    assert isinstance(x.value, int)
+    return x.value
+
+
+def _is_int(x: Operand) -> bool:
+    return isinstance(x.type, ScalarType) and x.type.weak and x.type.dtype.kind == "i"
+
+
+def _known(session: Session, number: Value) -> Dim | None:
+    """The symbol that stands for a number here already."""
+    for known in session.sizes.values():
+        if known.number is number and session.is_alive(known.value):
+            return known.dim
+    return None
+
+
+def _measured(session: Session, number: Value) -> Dim:
+    """The symbol that stands for a number here."""
+    known = _known(session, number)
+    if known is not None:
+        return known
+    from .counting import new_name  # which measures what it does not count
+
+    name, value = new_name(), to_int(wrap(number))._value
+    fits = session.record("try_fit", value, Literal(0), Literal(MOST_MEASURED))
+    bound = session.record("bind_size", fits, symbol=name, most=MOST_MEASURED)
+    return session.counted(CountedSize(name, MOST_MEASURED, bound, number))

@@ -1,0 +1,89 @@
+"""Real and imaginary parts: views of complex arrays, the array itself or zeros of real ones."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from fxc.ir.types import ArrayType
+from fxc.ops.metas.layout import is_f_ordered
+
+from ..values.operands import TracedValue, array_value, record, wrap
+from .indexing import assign
+from .ufuncs import call_ufunc
+
+
+def real_part(x: TracedValue) -> Any:
+    """As ``x.real`` of an array: a real array itself."""
+    return record("real", x._value) if _is_complex(x) else x
+
+
+def imaginary_part(x: TracedValue) -> Any:
+    """As ``x.imag`` of an array: of a real one, new zeros that are read-only."""
+    if _is_complex(x):
+        return record("imag", x._value)
+    kind = x._value.type
+    assert isinstance(kind, ArrayType)
+    layout = tuple(reversed(range(kind.rank))) if is_f_ordered(kind) and kind.rank > 1 else None
+    zeros = record("zeros", kind.shape, kind.dtype, layout=layout)
+    return record("broadcast_to", zeros._value, kind.shape)
+
+
+def assign_part(x: TracedValue, name: str, source: Any) -> None:
+    """As ``x.real = source`` or ``x.imag = source``: cast without a check, as of an array."""
+    if name == "imag" and not _is_complex(x):
+        raise TypeError("array does not have imaginary part to set")
+    part = real_part(x) if name == "real" else imaginary_part(x)
+    assign(part._value, wrap(array_value(source)))
+
+
+def _is_complex(x: TracedValue) -> bool:
+    return x._value.type.dtype.kind == "c"
+
+
+def _with_parts(x: Any) -> Any:
+    """``x``, or the array of it where it is a sequence."""
+    return x if hasattr(x, "imag") else wrap(array_value(x))
+
+
+def real(val: Any) -> Any:
+    """As ``np.real``."""
+    return _with_parts(val).real
+
+
+def imag(val: Any) -> Any:
+    """As ``np.imag``."""
+    return _with_parts(val).imag
+
+
+def angle(z: Any, deg: bool = False) -> Any:
+    """As ``np.angle``."""
+    array = wrap(array_value(z))
+    parts = (array.imag, array.real) if _is_complex(array) else (0, array)
+    found = call_ufunc("arctan2", *parts)
+    return found * (180 / np.pi) if deg else found
+
+
+def isreal(x: Any) -> Any:
+    """As ``np.isreal``."""
+    return imag(x) == 0
+
+
+def iscomplex(x: Any) -> Any:
+    """As ``np.iscomplex``: whether the imaginary part is not zero."""
+    array = wrap(array_value(x))
+    if _is_complex(array):
+        return array.imag != 0
+    found = record("zeros", array._value.type.shape, np.dtype(bool), layout=None)
+    return found[()] if not array.ndim else found
+
+
+def iscomplexobj(x: Any) -> bool:
+    """As ``np.iscomplexobj``."""
+    return bool(array_value(x).type.dtype.kind == "c")
+
+
+def isrealobj(x: Any) -> bool:
+    """As ``np.isrealobj``."""
+    return not iscomplexobj(x)

@@ -1,0 +1,230 @@
+"""NumPy's functions on traced values: one table, function to function, same parameters.
+
+``array_function`` serves the protocol of that name and the call door alike. A function that is
+not in the table is refused by its name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from fxc.ir.types import ArrayType
+from fxc.ops.table import TABLE, Tag
+
+from ..door.numpy_source import SOURCES, run_source
+from ..session import refuse
+from ..values.operands import array_value, axis_number, record, result_type
+from ..values.traced_int import wrap_dim
+from . import (
+    agreement,
+    creation,
+    elements,
+    finding,
+    joining,
+    library,
+    memory,
+    parts,
+    picking,
+    placing,
+    products,
+    shaping,
+    sorting,
+)
+from .reductions import find, reducible, scan
+from .reductions import reduce as reduction
+
+
+def array_function(function: Any, args: Any, kwargs: Any) -> Any:
+    """Call the table's entry for ``function``.
+
+    Raises ``CaptureError`` for a function without one.
+    """
+    handler = FUNCTIONS.get(function)
+    if handler is not None:
+        return handler(*args, **kwargs)
+    op = TABLE.for_callable(function)
+    if op is not None and op.tag is Tag.OPAQUE:
+        return _opaque(op.name, *args, **kwargs)
+    if function in SOURCES:
+        return run_source(function, args, kwargs)
+    name = getattr(function, "__name__", repr(function))
+    module = getattr(function, "__module__", "numpy") or "numpy"
+    raise refuse(f"{module.replace('numpy', 'np', 1)}.{name} cannot be captured")
+
+
+def _opaque(name: str, *args: Any, **kwargs: Any) -> Any:
+    """An operator of the table that NumPy itself will run, with its schema's parameters."""
+    schema = TABLE[name].schema
+    values = [reducible(x) for x in args[: schema.positional]]
+    names = {param.name for param in schema.params if param.keyword}
+    keywords = [param.name for param in schema.params if param.keyword]
+    options = dict(zip(keywords, args[schema.positional :], strict=False)) | kwargs
+    for key, value in options.items():
+        if key not in names:
+            if value is None or value is np._NoValue:
+                continue
+            raise refuse(f"np.{name} with {key}= cannot be captured")
+    chosen = {key: value for key, value in options.items() if key in names}
+    return record(name, *values, **chosen)
+
+
+# ------------------------------------------------------------------ shapes
+
+
+def reshape(a: Any, shape: Any = None, order: str = "C", *, copy: Any = None) -> Any:
+    """As ``np.reshape``."""
+    return shaping.reshape(a, shape, order, copy)
+
+
+def astype(x: Any, dtype: Any, /, *, copy: bool = True, device: Any = None) -> Any:
+    """As ``np.astype``."""
+    if not creation.is_array(x):
+        raise TypeError("Input should be a NumPy array. It is of type " + str(type(x)))
+    return x.astype(dtype, copy=copy)
+
+
+def shape_of(a: Any) -> tuple[Any, ...]:
+    """As ``np.shape``."""
+    return shaping.wrap_dims(array_value(a).type.shape)
+
+
+def size_of(a: Any, axis: Any = None) -> Any:
+    """As ``np.size``."""
+    kind = array_value(a).type
+    if axis is not None:
+        return wrap_dim(kind.shape[axis_number(axis)])
+    return wrap_dim(kind.size) if isinstance(kind, ArrayType) else 1
+
+
+def all_at_least(rank: int) -> Callable[..., Any]:
+    """``np.atleast_1d`` or ``np.atleast_2d``."""
+
+    def convert(*arys: Any) -> Any:
+        results = tuple(shaping.at_least(x, rank) for x in arys)
+        return results[0] if len(results) == 1 else results
+
+    return convert
+
+
+def _reduction(name: str) -> Callable[..., Any]:
+    def reduce(a: Any, axis: Any = None, *args: Any, **kwargs: Any) -> Any:
+        if name in ("min", "max", "any", "all"):
+            args = (None, *args)  # these take no dtype
+        return reduction(name, a, axis, *args, **kwargs)
+
+    return reduce
+
+
+def _variance(name: str) -> Callable[..., Any]:
+    def reduce(
+        a: Any,
+        axis: Any = None,
+        dtype: Any = None,
+        out: Any = None,
+        ddof: Any = 0,
+        keepdims: Any = np._NoValue,
+        **more: Any,
+    ) -> Any:
+        correction = more.pop("correction", np._NoValue)
+        if correction is not np._NoValue:
+            ddof = correction
+        return reduction(name, a, axis, dtype, out, keepdims, ddof=ddof, **more)
+
+    return reduce
+
+
+FUNCTIONS: dict[Any, Callable[..., Any]] = {
+    **creation.CREATION,
+    **library.FUNCTIONS,
+    **{
+        getattr(np, name): _reduction(name)
+        for name in ("sum", "prod", "min", "max", "any", "all", "mean")
+    },
+    **{getattr(np, alias): _reduction(name) for alias, name in (("amin", "min"), ("amax", "max"))},
+    np.var: _variance("var"),
+    np.std: _variance("std"),
+    np.argmin: partial(find, "argmin"),
+    np.argmax: partial(find, "argmax"),
+    np.cumsum: partial(scan, "cumsum"),
+    np.cumprod: partial(scan, "cumprod"),
+    np.where: finding.where,
+    np.clip: elements.clip,
+    np.round: elements.round_array,
+    np.around: elements.round_array,
+    np.copyto: elements.copyto,
+    np.nan_to_num: elements.nan_to_num,
+    np.allclose: agreement.allclose,
+    np.array_equal: agreement.array_equal,
+    np.count_nonzero: finding.count_nonzero,
+    np.ptp: elements.ptp,
+    np.sort: sorting.sort,
+    np.argsort: sorting.argsort,
+    np.partition: sorting.partition,
+    np.argpartition: sorting.argpartition,
+    np.repeat: joining.repeat,
+    np.broadcast_arrays: shaping.broadcast_arrays,
+    np.inner: products.inner,
+    np.dot: products.dot,
+    np.outer: products.outer,
+    np.vdot: products.vdot,
+    np.trace: products.trace,
+    np.concatenate: joining.concatenate,
+    np.stack: joining.stack,
+    np.vstack: joining.vstack,
+    np.hstack: joining.hstack,
+    np.column_stack: joining.column_stack,
+    np.roll: joining.roll,
+    np.transpose: shaping.transpose,
+    np.swapaxes: shaping.swapaxes,
+    np.moveaxis: shaping.moveaxis,
+    np.rollaxis: shaping.rollaxis,
+    np.reshape: reshape,
+    np.ravel: shaping.ravel,
+    np.squeeze: shaping.squeeze,
+    np.expand_dims: shaping.expand_dims,
+    np.flip: shaping.flip,
+    np.fliplr: lambda m: shaping.flip(m, 1),
+    np.flipud: lambda m: shaping.flip(m, 0),
+    np.broadcast_to: lambda array, shape, subok=False: shaping.broadcast_to(array, shape),
+    np.diagonal: shaping.diagonal,
+    np.lib.stride_tricks.as_strided: memory.as_strided,
+    np.lib.stride_tricks.sliding_window_view: memory.sliding_window_view,
+    np.astype: astype,
+    np.result_type: result_type,
+    np.shape: shape_of,
+    np.ndim: lambda a: array_value(a).type.rank,
+    np.size: size_of,
+    np.atleast_1d: all_at_least(1),
+    np.atleast_2d: all_at_least(2),
+    np.take: picking.take,
+    np.take_along_axis: picking.take_along_axis,
+    np.compress: finding.compress,
+    np.choose: picking.choose,
+    np.select: picking.select,
+    np.ix_: picking.ix_,
+    **{
+        function: picking.indices_from(function)
+        for function in (np.tril_indices_from, np.triu_indices_from, np.diag_indices_from)
+    },
+    np.nonzero: finding.nonzero,
+    np.flatnonzero: finding.flatnonzero,
+    np.argwhere: finding.argwhere,
+    np.extract: finding.extract,
+    np.unique: finding.unique,
+    np.put: placing.put,
+    np.putmask: placing.putmask,
+    np.place: placing.place,
+    np.put_along_axis: placing.put_along_axis,
+    np.fill_diagonal: placing.fill_diagonal,
+    np.real: parts.real,
+    np.imag: parts.imag,
+    np.angle: parts.angle,
+    np.isreal: parts.isreal,
+    np.iscomplex: parts.iscomplex,
+    np.iscomplexobj: parts.iscomplexobj,
+    np.isrealobj: parts.isrealobj,
+}

@@ -1,0 +1,261 @@
+"""Reductions and scans of traced arrays, by NumPy's functions and by the methods of ufuncs.
+
+What the table has no operator for (another ufunc, ``initial=``, ``where=``, an ``out`` whose dtype
+decides how NumPy adds up) is one of ``ufunc_reduce`` and ``ufunc_accumulate``, which NumPy runs.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from fxc.ir.graph import Operand
+from fxc.ir.symbols import counted_in, guard, symbols_of
+from fxc.ir.types import ArrayType
+from fxc.ops.metas.layout import is_c_ordered
+from fxc.ops.metas.shapes import hints, is_zero
+
+from ..session import Respecialise, current, refuse
+from ..values.operands import Traced, array_value, axis_number, operand, record, wrap
+from .ufuncs import single_out, writable
+
+_REDUCTIONS: dict[np.ufunc, str] = {
+    np.add: "sum",
+    np.multiply: "prod",
+    np.minimum: "min",
+    np.maximum: "max",
+    np.logical_and: "all",
+    np.logical_or: "any",
+}
+_SCANS: dict[np.ufunc, str] = {np.add: "cumsum", np.multiply: "cumprod"}
+_UFUNCS = {name: ufunc for each in (_REDUCTIONS, _SCANS) for ufunc, name in each.items()}
+_TAKES_DTYPE = {"sum", "prod", "mean", "var", "std"}
+_COMPOSED = frozenset({"mean", "var", "std"})  # Python functions, which check their axis
+
+
+# ------------------------------------------------------------------ methods of ufuncs
+
+
+def ufunc_reduce(
+    ufunc: np.ufunc,
+    array: Any,
+    axis: Any = 0,
+    dtype: Any = None,
+    out: Any = None,
+    keepdims: Any = False,
+    initial: Any = np._NoValue,
+    where: Any = True,
+) -> Any:
+    """As ``ufunc.reduce``."""
+    name, out = _REDUCTIONS.get(ufunc), single_out(out)
+    if name is not None and (dtype is None or name in _TAKES_DTYPE):
+        return reduce(name, array, axis, dtype, out, keepdims, initial, where)
+    return _reduced_by_numpy(ufunc, reducible(array), axis, dtype, out, keepdims, initial, where)
+
+
+def ufunc_accumulate(
+    ufunc: np.ufunc, array: Any, axis: Any = 0, dtype: Any = None, out: Any = None
+) -> Any:
+    """As ``ufunc.accumulate``."""
+    name, out = _SCANS.get(ufunc), single_out(out)
+    if name is not None:
+        return scan(name, array, axis, dtype, out)
+    return _accumulated_by_numpy(ufunc, array, axis, dtype, out)
+
+
+def ufunc_reduceat(
+    ufunc: np.ufunc, array: Any, indices: Any, axis: Any = 0, dtype: Any = None, out: Any = None
+) -> Any:
+    """As ``ufunc.reduceat``."""
+    out = single_out(out)
+    if out is not None:
+        raise refuse(
+            f"np.{ufunc.__name__}.reduceat with out= cannot be captured; assign the result"
+        )
+    kind = None if dtype is None else np.dtype(dtype)
+    value, places = array_value(array), array_value(indices)
+    if not (isinstance(value.type, ArrayType) and is_c_ordered(value.type)):
+        raise refuse(f"np.{ufunc.__name__}.reduceat of an array that is not in C order")
+    options = {"ufunc": _name_of(ufunc), "axis": axis_number(axis), "dtype": kind}
+    return record("ufunc_reduceat", value, places, **options)
+
+
+def _name_of(ufunc: np.ufunc) -> str:
+    name: str = ufunc.__name__
+    if getattr(np, name, None) is not ufunc:
+        raise refuse(f"methods of the ufunc {name} cannot be captured")
+    return name
+
+
+def _reduced_by_numpy(
+    ufunc: np.ufunc,
+    x: Operand,
+    axis: Any,
+    dtype: Any,
+    out: Any,
+    keepdims: Any,
+    initial: Any,
+    where: Any,
+) -> Any:
+    if initial is None:
+        raise refuse(f"np.{ufunc.__name__}.reduce with initial=None cannot be captured")
+    start = None if initial is np._NoValue else operand(initial)
+    mask = None if where is True or where is np._NoValue else operand(where)
+    options = {
+        "ufunc": _name_of(ufunc),
+        "axis": _axes(axis),
+        "keepdims": _flag(keepdims),
+        "dtype": None if dtype is None else np.dtype(dtype),
+        "result": None if out is None else writable(out).type.dtype,
+    }
+    return _into(out, "ufunc_reduce", x, start, mask, **options)
+
+
+def _accumulated_by_numpy(ufunc: np.ufunc, array: Any, axis: Any, dtype: Any, out: Any) -> Any:
+    x = array_value(array)
+    options = {
+        "ufunc": _name_of(ufunc),
+        "axis": axis_number(axis),
+        "dtype": None if dtype is None else np.dtype(dtype),
+        "result": None if out is None else writable(out).type.dtype,
+    }
+    return _into(out, "ufunc_accumulate", x, **options)
+
+
+def _into(out: Any, name: str, *operands: Any, **options: Any) -> Any:
+    """What the operator gives, or ``out`` with it inside."""
+    if out is None or out is np._NoValue:
+        return record(name, *operands, **options)
+    current().record(f"{name}.out", *operands, **options, out=writable(out))
+    return out
+
+
+# ------------------------------------------------------------------ reductions
+
+
+def reduce(
+    name: str,
+    x: Any,
+    axis: Any = None,
+    dtype: Any = None,
+    out: Any = None,
+    keepdims: Any = False,
+    initial: Any = np._NoValue,
+    where: Any = True,
+    ddof: Any = 0,
+    **unsupported: Any,
+) -> Any:
+    """Record a reduction over ``axis``: None, an int or a tuple, as NumPy takes it."""
+    for key, value in unsupported.items():
+        if value is not np._NoValue:
+            raise refuse(f"np.{name} with {key}= cannot be captured")
+    if dtype is not None and name not in _TAKES_DTYPE:
+        raise TypeError(f"{name}() got an unexpected keyword argument 'dtype'")
+    plain = initial is np._NoValue and (where is True or where is np._NoValue)
+    if plain and isinstance(x, Traced) and x._reduce is not None:
+        return x._reduce(name, axis, dtype, out, keepdims, ddof=ddof)
+    value, out = reducible(x), single_out(out)
+    if name in _TAKES_DTYPE:
+        _check_direction(value)
+    if name not in _COMPOSED:
+        axis = _axis_of_rank_0(axis, value)
+    options: dict[str, Any] = {"axis": _axes(axis), "keepdims": _flag(keepdims)}
+    if name in _TAKES_DTYPE:
+        options["dtype"] = None if dtype is None else np.dtype(dtype)
+    if name in ("var", "std"):
+        options["ddof"] = _whole(ddof, f"np.{name} with ddof=")
+    if name in _COMPOSED and isinstance(value.type, ArrayType) and counted_in(value.type.size):
+        guard(value.type.size, ">", options.get("ddof", 0))  # else NumPy warns
+    if plain and (out is None or out is np._NoValue):
+        return record(name, value, **options)
+    halves = name == "mean" and dtype is None and value.type.dtype == np.float16  # sums in float32
+    if plain and not halves and out.dtype == _result_dtype(name, value, options):
+        return _into(out, name, value, **options)
+    if name in _COMPOSED:
+        raise refuse(
+            f"np.{name} with where=, or an out= of another dtype, cannot be captured; use np.where "
+            "on the argument, and assign the result"
+        )
+    if name in ("any", "all"):
+        dtype = np.dtype(bool)
+    return _reduced_by_numpy(_UFUNCS[name], value, axis, dtype, out, keepdims, initial, where)
+
+
+def _check_direction(value: Operand) -> None:
+    """Make the sizes of a reversed array constants: NumPy adds up its floats as they lie in memory,
+    and left to NumPy as symbols they would lie in another way.
+    """
+    kind, session = value.type, current()
+    if not isinstance(kind, ArrayType) or all(stride >= 0 for stride in hints(kind.strides)):
+        return
+    symbols = [symbols_of(dim) for dim in (*kind.shape, *kind.strides)]
+    if any(session.varies(dim) for dim in (*kind.shape, *kind.strides)):
+        raise refuse(
+            "a sum of a reversed array whose size differs between the iterations of a loop cannot "
+            "be captured; use a copy of it"
+        )
+    names = frozenset(session.labels.get(name, name) for found in symbols for name in found)
+    if names:
+        raise Respecialise(names)
+
+
+def _result_dtype(name: str, value: Operand, options: dict[str, Any]) -> np.dtype:
+    """The dtype of the result if no ``out`` is given."""
+    found: np.dtype = current().dispatcher.meta(name, value, **options).dtype
+    return found
+
+
+def _axes(axis: Any) -> tuple[int, ...] | None:
+    if axis is None:
+        return None
+    if isinstance(axis, tuple | list):
+        return tuple(axis_number(each) for each in axis)
+    return (axis_number(axis),)
+
+
+def _flag(value: Any) -> bool:
+    return bool(value) if value is not np._NoValue else False
+
+
+def _whole(value: Any, what: str) -> int:
+    if isinstance(value, int | np.integer):
+        return int(value)
+    raise refuse(f"{what}{value!r}, which is no integer, cannot be captured")
+
+
+def reducible(x: Any) -> Operand:
+    """The operand for a function of an array: a scalar stays one, a list becomes an array."""
+    return x._operand() if isinstance(x, Traced) else array_value(x)
+
+
+def _axis_of_rank_0(axis: Any, value: Operand) -> Any:
+    """NumPy's reductions take axis 0 and -1 of an array without axes for all of its axes."""
+    is_first = isinstance(axis, int) and not isinstance(axis, bool) and axis in (0, -1)
+    return None if is_first and value.type.rank == 0 else axis
+
+
+def find(name: str, x: Any, axis: Any = None, out: Any = None, keepdims: Any = False) -> Any:
+    """Record ``argmin`` or ``argmax``."""
+    value = reducible(x)
+    axis = _axis_of_rank_0(axis, value)
+    place = None if axis is None else axis_number(axis)
+    return _into(out, name, value, axis=place, keepdims=_flag(keepdims))
+
+
+# ------------------------------------------------------------------ scans
+
+
+def scan(name: str, x: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
+    """Record ``cumsum`` or ``cumprod``."""
+    place = None if axis is None else axis_number(axis)
+    options = {"axis": place, "dtype": None if dtype is None else np.dtype(dtype)}
+    value, out = reducible(x), single_out(out)
+    if out is None or out.dtype == _result_dtype(name, value, options):
+        is_other = out is not None and out.shape != value.type.shape
+        if is_other and isinstance(value.type, ArrayType) and is_zero(value.type.size):
+            raise refuse(f"np.{name} of nothing with out= cannot be captured")
+        return _into(out, name, value, **options)
+    array = wrap(array_value(x))
+    flat = array.reshape(-1) if place is None else array
+    return _accumulated_by_numpy(_UFUNCS[name], flat, place or 0, dtype, out)

@@ -1,0 +1,257 @@
+"""Shapes of traced arrays: reshape and its kin, where NumPy decides for a view or a copy."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from fxc.ir.graph import Value
+from fxc.ir.symbols import Dim
+from fxc.ir.types import ArrayType
+from fxc.ops.metas.layout import (
+    is_c_ordered,
+    is_f_ordered,
+    iteration_order,
+    reshape_strides,
+    resolve_shape,
+)
+from fxc.ops.metas.shapes import (
+    broadcast_shapes,
+    is_one,
+    normalize_axes_tuple,
+    normalize_axis,
+    same_shape,
+)
+
+from ..values.operands import TracedValue, array_value, axis_number, dims_of, record, wrap
+
+# Note [Views or copies]
+# ``reshape``, ``ravel``, ``asarray`` and ``astype(copy=False)`` give a view or a copy by the
+# strides of the moment. The strides are known (types carry them), so capture decides, by guards
+# where strides are symbolic, and records either the view operator or a copy and the view of it.
+
+
+def _array(x: Any) -> Value:
+    return array_value(x)
+
+
+def _kind(value: Value) -> ArrayType:
+    kind = value.type
+    assert isinstance(kind, ArrayType)
+    return kind
+
+
+def itself(x: Any, value: Value) -> Any:
+    """``x`` where NumPy gives the array itself; a new array where ``x`` is none."""
+    return x if isinstance(x, TracedValue) and x._value is value else wrap(value)
+
+
+def is_in_order(kind: ArrayType, order: str) -> bool:
+    """Whether an array has its elements in this order already."""
+    match order:
+        case "C":
+            return is_c_ordered(kind)
+        case "F":
+            return is_f_ordered(kind)
+        case "A":
+            return is_c_ordered(kind) or is_f_ordered(kind)
+        case _:
+            return True
+
+
+def reshape(x: Any, shape: Any, order: str = "C", copy: Any = None) -> Any:
+    """As ``np.reshape``."""
+    value = _array(x)
+    if order in ("A", "F"):
+        kind = _kind(value)
+        if order == "F" or (is_f_ordered(kind) and not is_c_ordered(kind)):
+            wanted = resolve_shape(kind, dims_of(shape))
+            return transpose(reshape(transpose(x), wrap_dims(wanted[::-1]), "C", copy))
+    elif order != "C":
+        raise ValueError(f"order must be one of 'C', 'F', 'A', or 'K' (got '{order}')")
+    wanted = resolve_shape(value.type, dims_of(shape))
+    if copy is not True and reshape_strides(value.type, wanted) is not None:
+        return record("reshape", value, wanted)
+    if copy is False:
+        raise ValueError("Unable to avoid creating a copy while reshaping.")
+    return record("reshape", record("copy", value, order="C")._value, wanted)
+
+
+def wrap_dims(dims: Sequence[Dim]) -> tuple[Any, ...]:
+    """A shape for the user."""
+    from ..values.traced_int import wrap_dim
+
+    return tuple(map(wrap_dim, dims))
+
+
+def _flat_source(x: Any, order: str) -> Any:
+    """The array whose elements in C order are those of ``x`` in ``order``."""
+    kind = _kind(_array(x))
+    if order not in ("C", "F", "A", "K"):
+        raise ValueError(f"order must be one of 'C', 'F', 'A', or 'K' (got '{order}')")
+    if order == "C" or (order != "F" and is_c_ordered(kind)):
+        return x
+    if order == "F" or is_f_ordered(kind):
+        return transpose(x)
+    return transpose(x, iteration_order(kind.rank, [kind])) if order == "K" else x
+
+
+def ravel(x: Any, order: str = "C") -> Any:
+    """As ``np.ravel``: contiguous, so that of an array with gaps it is a copy."""
+    source = _flat_source(x, order)
+    return reshape(source, -1) if is_c_ordered(_kind(_array(source))) else _flat_copy(source)
+
+
+def flatten(x: Any, order: str = "C") -> Any:
+    """As ``ndarray.flatten``: always a copy."""
+    return _flat_copy(_flat_source(x, order))
+
+
+def _flat_copy(x: Any) -> Any:
+    """A new array with the elements in C order: no view of a copy, as reshape makes it."""
+    copied = record("copy", _array(x), order="C")._value
+    return record("reshape_copy", copied, (_kind(copied).size,))
+
+
+def transpose(x: Any, axes: Any = None) -> Any:
+    """As ``np.transpose``."""
+    value = _array(x)
+    rank = _kind(value).rank
+    if axes is None:
+        return record("transpose", value, tuple(reversed(range(rank))))
+    given = axes if isinstance(axes, tuple | list | np.ndarray) else (axes,)
+    wanted = [axis_number(axis) for axis in given]
+    if len(wanted) != rank:
+        raise ValueError("axes don't match array")
+    try:
+        return record("transpose", value, normalize_axes_tuple(wanted, rank))
+    except ValueError as error:
+        if "duplicate" not in str(error):
+            raise
+        raise ValueError("repeated axis in transpose") from None
+
+
+def swapaxes(x: Any, axis1: Any, axis2: Any) -> Any:
+    """As ``np.swapaxes``."""
+    value = _array(x)
+    rank = _kind(value).rank
+    axes = list(range(rank))
+    first = _axis(axis1, rank, "axis1")
+    second = _axis(axis2, rank, "axis2")
+    axes[first], axes[second] = second, first
+    return record("transpose", value, tuple(axes))
+
+
+def _axis(axis: Any, rank: int, name: str | None = None) -> int:
+    from numpy.exceptions import AxisError
+
+    try:
+        return normalize_axis(axis_number(axis), rank)
+    except AxisError:
+        raise AxisError(axis_number(axis), rank, name) from None
+
+
+def moveaxis(x: Any, source: Any, destination: Any) -> Any:
+    """As ``np.moveaxis``."""
+    value = _array(x)
+    rank = _kind(value).rank
+    sources = _axes(source, rank)
+    places = _axes(destination, rank)
+    if len(sources) != len(places):
+        raise ValueError(
+            "`source` and `destination` arguments must have the same number of elements"
+        )
+    order = [axis for axis in range(rank) if axis not in sources]
+    for place, axis in sorted(zip(places, sources, strict=True)):
+        order.insert(place, axis)
+    return record("transpose", value, tuple(order))
+
+
+def _axes(axes: Any, rank: int) -> tuple[int, ...]:
+    given = axes if isinstance(axes, tuple | list | np.ndarray) else (axes,)
+    return normalize_axes_tuple([axis_number(axis) for axis in given], rank)
+
+
+def rollaxis(x: Any, axis: Any, start: Any = 0) -> Any:
+    """As ``np.rollaxis``."""
+    value = _array(x)
+    rank = _kind(value).rank
+    place = _axis(axis, rank)
+    target = axis_number(start)
+    if not -rank <= target <= rank:
+        np.rollaxis(np.empty((1,) * rank), place, target)  # raises
+    target += rank if target < 0 else 0
+    if place < target:
+        target -= 1
+    order = list(range(rank))
+    order.insert(target, order.pop(place))
+    return record("transpose", value, tuple(order))
+
+
+def squeeze(x: Any, axis: Any = None) -> Any:
+    """As ``np.squeeze``."""
+    value = _array(x)
+    kind = _kind(value)
+    if axis is None:
+        ones = tuple(a for a, d in enumerate(kind.shape) if is_one(d))
+        return record("squeeze", value, ones) if ones else itself(x, value)
+    if kind.rank == 0 and axis in (0, -1):
+        return itself(x, value)
+    axes = _axes(axis, kind.rank)
+    if not all(is_one(kind.shape[a]) for a in axes):
+        raise ValueError("cannot select an axis to squeeze out which has size not equal to one")
+    return record("squeeze", value, tuple(sorted(axes)))
+
+
+def expand_dims(x: Any, axis: Any) -> Any:
+    """As ``np.expand_dims``, which is a reshape."""
+    value = _array(x)
+    kind = _kind(value)
+    count = len(axis) if isinstance(axis, tuple | list) else 1
+    new = _axes(axis, kind.rank + count)
+    old = iter(kind.shape)
+    shape = tuple(1 if place in new else next(old) for place in range(kind.rank + count))
+    return record("reshape", value, shape)
+
+
+def diagonal(x: Any, offset: Any = 0, axis1: Any = 0, axis2: Any = 1) -> Any:
+    """As ``np.diagonal``: a read-only view."""
+    value = _array(x)
+    return record("diagonal", value, axis_number(offset), axis_number(axis1), axis_number(axis2))
+
+
+def broadcast_to(x: Any, shape: Any) -> Any:
+    """As ``np.broadcast_to``: a read-only view."""
+    return record("broadcast_to", _array(x), dims_of(shape))
+
+
+def flip(x: Any, axis: Any = None) -> Any:
+    """As ``np.flip``."""
+    array = wrap(_array(x))
+    rank = array.ndim
+    axes = tuple(range(rank)) if axis is None else _axes(axis, rank)
+    return array[tuple(slice(None, None, -1) if a in axes else slice(None) for a in range(rank))]
+
+
+def at_least(x: Any, rank: int) -> Any:
+    """As ``np.atleast_1d`` and ``np.atleast_2d``."""
+    array = itself(x, _array(x))
+    if array.ndim >= rank:
+        return array
+    if array.ndim == 0:
+        return reshape(array, (1,) * rank)
+    return array[None, :]
+
+
+def broadcast_arrays(*args: Any, subok: bool = False) -> tuple[Any, ...]:
+    """As ``np.broadcast_arrays``: views, which can be written but should not be."""
+    values = [_array(x) for x in args]
+    shape = broadcast_shapes(*(value.type.shape for value in values))
+    return tuple(
+        itself(x, value)
+        if same_shape(value.type.shape, shape)
+        else record("broadcast", value, shape)
+        for x, value in zip(args, values, strict=True)
+    )

@@ -1,0 +1,80 @@
+"""Sorts and partitions, which NumPy itself runs; in place they are writes of the sorted array."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..session import current
+from ..values.operands import axis_number, record
+from .reductions import reducible
+from .ufuncs import writable
+
+
+def sort(a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, stable: Any = None) -> Any:
+    """As ``np.sort``."""
+    return record("sort", reducible(a), axis=_axis(axis), kind=_kind(kind, order, stable))
+
+
+def argsort(
+    a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, stable: Any = None
+) -> Any:
+    """As ``np.argsort``."""
+    return record("argsort", reducible(a), axis=_axis(axis), kind=_kind(kind, order, stable))
+
+
+def partition(
+    a: Any, kth: Any, axis: Any = -1, kind: str = "introselect", order: Any = None
+) -> Any:
+    """As ``np.partition``."""
+    return record("partition", reducible(a), _places(kth, kind, order), axis=_axis(axis))
+
+
+def argpartition(
+    a: Any, kth: Any, axis: Any = -1, kind: str = "introselect", order: Any = None
+) -> Any:
+    """As ``np.argpartition``."""
+    return record("argpartition", reducible(a), _places(kth, kind, order), axis=_axis(axis))
+
+
+def sort_in_place(
+    x: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, stable: Any = None
+) -> None:
+    """As ``ndarray.sort``."""
+    target = writable(x)
+    options = {"axis": axis_number(axis), "kind": _kind(kind, order, stable)}
+    current().record("sort.out", target, **options, out=target)
+
+
+def partition_in_place(
+    x: Any, kth: Any, axis: Any = -1, kind: str = "introselect", order: Any = None
+) -> None:
+    """As ``ndarray.partition``."""
+    target, places = writable(x), _places(kth, kind, order)
+    current().record("partition.out", target, places, axis=axis_number(axis), out=target)
+
+
+def _axis(axis: Any) -> int | None:
+    return None if axis is None else axis_number(axis)
+
+
+def _kind(kind: Any, order: Any, stable: Any) -> str | None:
+    """The one name for how to sort."""
+    if order is not None:
+        raise ValueError("Cannot specify order when the array has no fields.")
+    if stable is not None and kind is not None:
+        raise ValueError(
+            "`kind` and `stable` keyword parameters can't be provided at the same time"
+        )
+    if kind is not None and not isinstance(kind, str):
+        raise TypeError("sort kind must be a str")
+    return "stable" if stable else kind
+
+
+def _places(kth: Any, kind: Any, order: Any) -> tuple[int, ...]:
+    if order is not None:
+        raise ValueError("Cannot specify order when the array has no fields.")
+    np.partition(np.zeros(1), 0, kind=kind)  # raises what NumPy raises for another kind
+    given = kth if isinstance(kth, tuple | list) else (kth,)
+    return tuple(axis_number(place) for place in given)

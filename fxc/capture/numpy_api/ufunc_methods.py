@@ -1,0 +1,36 @@
+"""``__array_ufunc__``: ufuncs and their methods on traced values."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..session import refuse
+from . import reductions
+from .placing import at
+from .ufuncs import call_with_options, operator_name, outer
+
+
+def array_ufunc(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: Any) -> Any:
+    """``__array_ufunc__`` of all traced values."""
+    options = dict(kwargs)
+    match method:
+        case "reduce":
+            return reductions.ufunc_reduce(ufunc, *inputs, **options)
+        case "accumulate":
+            return reductions.ufunc_accumulate(ufunc, *inputs, **options)
+        case "reduceat":
+            return reductions.ufunc_reduceat(ufunc, *inputs, **options)
+    name = operator_name(ufunc)
+    if name is None:
+        raise refuse(f"np.{ufunc.__name__} cannot be captured in this version of fxc")
+    match method:
+        case "__call__":
+            return call_with_options(ufunc, name, inputs, options)
+        case "outer":
+            return outer(ufunc, name, inputs, options)
+        case "at":
+            return at(ufunc, name, *inputs, **options)
+        case _:
+            raise refuse(f"np.{ufunc.__name__}.{method} cannot be captured")

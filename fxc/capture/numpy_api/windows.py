@@ -1,0 +1,202 @@
+"""Slices whose bounds are read from arrays: ``x[ptr[i]:ptr[i + 1]]``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from fxc.ir.graph import Literal, Operand, SliceSpec, Value
+from fxc.ir.records import frozen
+from fxc.ir.symbols import Dim, guard, hint
+from fxc.ir.types import ScalarType
+from fxc.ops.metas.shapes import normalize_slice
+
+from ..history import hold_same, known_array
+from ..session import CountedSize, current
+from ..values.operands import Traced, TracedValue, dim_of, operand
+from ..values.python_numbers import arithmetic, scalar_of, to_int
+from ..values.traced_int import TracedInt, decide_in_loops
+from ..values.varying import may_leave
+from .counting import new_name, size_of
+from .measured import known_size
+
+# Note [Windows]
+# Where such a slice lies and how many elements it spans are two counted sizes: the bounds as Python
+# clamps them, so that they are within the axis in any case. So is a slice with a bound that goes
+# beyond the axis in some iterations of a loop: ``x[i:i + 4]``. Slices with the same bounds, of axes
+# of the same size, have the same symbols: ``values[lo:hi] * x[columns[lo:hi]]`` needs no check.
+# A step from the data is such a size, too; one that is not positive is left to Python.
+
+_Bound = Dim | Value | None
+_BOOL = ScalarType(np.dtype(bool), weak=True)
+
+
+@frozen
+class Window:
+    """A slice that was taken, at that time, between bounds as they were given: it spans so many
+    elements from the first one on.
+    """
+
+    bounds: tuple[_Bound, _Bound]
+    backwards: bool
+    size: Dim
+    at: int
+    first: Dim
+    span: Dim
+
+
+@frozen
+class Stride:
+    """A step that was taken, at that time, along an axis of that size."""
+
+    number: Value
+    size: Dim
+    at: int
+    step: Dim
+
+
+def window(start: Any, stop: Any, step: Any, size: Dim) -> SliceSpec | None:
+    """The slice of an axis of that size; None if its bounds do not depend on data."""
+    if step is not None and _is_data(step):
+        by = _step(step, size)
+        between = window(start, stop, None, size)
+        if between is None:
+            low, high = (None if x is None else dim_of(x, "a slice bound") for x in (start, stop))
+            between = normalize_slice(low, high, None, size)
+        return SliceSpec(between.start, between.stop, by)
+    if not _is_data(start, size) and not _is_data(stop, size):
+        return None
+    by = 1 if step is None else dim_of(step, "a slice step")
+    if by == 0:
+        raise ValueError("slice step cannot be zero")
+    if not isinstance(by, int) and not decide_in_loops(by, ">", 0):
+        by = _step(step, size)
+    bounds, backwards = (_bound(start, size), _bound(stop, size)), isinstance(by, int) and by < 0
+    found = _known(bounds, backwards, size) or _made(bounds, backwards, size)
+    first, last = found.first, found.first + found.span
+    return SliceSpec(last - 1, first - 1, by) if backwards else SliceSpec(first, last, by)
+
+
+def _step(step: Any, size: Dim) -> Dim:
+    """A step of at least one; beyond the size of the axis all are alike: there is one element."""
+    session, at = current(), current().now
+    given = step if type(step) is TracedInt else to_int(scalar_of(step))
+    number = _as_value(operand(given))
+    strides: list[Stride] = session.strides
+    for each in strides:
+        known = each.size == size and session.is_alive(each.number) and session.is_bound(each.step)
+        if known and hold_same(each.number, each.at, number, at):
+            return each.step
+    session.record("try_demand", operand(arithmetic("gt", given, 0)))
+    more = session.record("py_subtract", number, Literal(1))
+    found = _counted(session.record("py_minimum", more, _operand(size)), size) + 1
+    strides.append(Stride(number, size, at, found))
+    return found
+
+
+def _is_data(bound: Any, size: Dim | None = None) -> bool:
+    """Whether a number is read from arrays; or, as a bound, goes beyond an axis of that size."""
+    bound = bound._plain() if isinstance(bound, Traced) else bound
+    session = current()
+    if type(bound) is TracedInt:
+        dim = bound._dim
+        if size is None or session.is_unbounded(dim):
+            return session.is_unbounded(dim)
+        return session.varies(dim) and may_leave(session, dim, size)
+    if not isinstance(bound, TracedValue) or bound._value.type.rank:
+        return False
+    value, kind = bound._value, bound._value.type
+    is_int = kind.dtype.kind in "iu" or kind == _BOOL
+    if not is_int or session.origins.get(value) or known_size(value) is not None:
+        return False
+    return known_array(value) is None and size_of(value) is None
+
+
+def _bound(bound: Any, size: Dim) -> _Bound:
+    if bound is None:
+        return None
+    if _is_data(bound, size):
+        number = bound if type(bound) is TracedInt else to_int(scalar_of(bound))
+        return _as_value(operand(number))
+    dim = dim_of(bound, "a slice bound")
+    inside = decide_in_loops(dim, ">=", 0) and decide_in_loops(dim, "<=", size)
+    if inside or not current().varies(dim):
+        return dim
+    return _as_value(current().size_operand(dim))
+
+
+def _as_value(x: Operand) -> Value:
+    assert isinstance(x, Value)
+    return x
+
+
+def _known(bounds: tuple[_Bound, _Bound], backwards: bool, size: Dim) -> Window | None:
+    """The slice if it was taken before."""
+    session = current()
+    windows: list[Window] = session.windows
+    for each in windows:
+        values = [x for x in each.bounds if isinstance(x, Value)]
+        alive = all(map(session.is_bound, (each.first, each.span)))
+        alive = alive and all(map(session.is_alive, values))
+        alike = each.backwards == backwards and alive
+        if not alike or not all(
+            _are_one(x, each.at, y) for x, y in zip(each.bounds, bounds, strict=True)
+        ):
+            continue
+        if each.size == size:
+            return each
+        varies = session.varies(each.size) or session.varies(size)
+        if not varies and hint(each.size) == hint(size) and guard(each.size, "==", size):
+            return each
+    return None
+
+
+def _are_one(x: _Bound, at: int, y: _Bound) -> bool:
+    if isinstance(x, Value) and isinstance(y, Value):
+        return hold_same(x, at, y, current().now)
+    return not isinstance(x, Value) and not isinstance(y, Value) and x == y
+
+
+def _made(bounds: tuple[_Bound, _Bound], backwards: bool, size: Dim) -> Window:
+    session, at = current(), current().now
+    low, high = reversed(bounds) if backwards else bounds
+    begin: Dim | Value = 0 if low is None else _clamped(low, backwards, size)
+    end: Dim | Value = size if high is None else _clamped(high, backwards, size)
+    number = session.record("py_subtract", _operand(end), _operand(begin))
+    number = session.record("py_maximum", number, Literal(0))
+    if not isinstance(end, Value):
+        span = _counted(number, end)
+        first = end - span
+    elif not isinstance(begin, Value):
+        span, first = _counted(number, size - begin), begin
+    else:
+        span = _counted(number, size)
+        first = _counted(session.record("py_minimum", begin, end), size - span)
+    made = Window(bounds, backwards, size, at, first, span)
+    session.windows.append(made)
+    return made
+
+
+def _clamped(bound: Dim | Value, backwards: bool, size: Dim) -> Dim | Value:
+    """A bound counted from the front, between 0 and ``size``; backwards, one more than it is."""
+    low = -1 if backwards else 0
+    if not isinstance(bound, Value):
+        return normalize_slice(bound, None, -1 if backwards else 1, size).start - low
+    record = current().record
+    is_negative = record("py_int", record("py_less", bound, Literal(0)))
+    wrapped = record("py_add", bound, record("py_multiply", is_negative, _operand(size)))
+    least = record("py_maximum", wrapped, Literal(low))
+    found: Value = record("py_minimum", least, _operand(size + low))
+    return record("py_subtract", found, Literal(low)) if low else found
+
+
+def _counted(number: Any, most: Dim) -> Dim:
+    """The size that a number from 0 to ``most`` is."""
+    session, name = current(), new_name()
+    value = session.record("bind_size", number, symbol=name, most=most)
+    return session.counted(CountedSize(name, most, value))
+
+
+def _operand(x: Dim | Value) -> Operand:
+    return x if isinstance(x, Value) else current().size_operand(x)

@@ -1,0 +1,129 @@
+"""Lists, dicts and sets from outside, as the captured program sees them.
+
+They are read as far as the program looks: an element that it reads is fetched and guarded, the
+length only if it matters. What the program changes is seen by later reads, and recorded; the
+container itself is left alone until the call is over. See Note [Effects].
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any
+
+from fxc.ir.records import frozen
+
+from ..guards import Source
+from ..session import refuse
+from ..values.operands import Traced
+from ..values.traced_int import TracedInt
+
+if TYPE_CHECKING:
+    from .outside import Outside
+
+MISSING: Any = object()
+PLAIN = frozenset({type(None), bool, int, float, complex, str, bytes, type(Ellipsis), range})
+
+
+def is_plain(value: Any) -> bool:
+    """Whether a sequence holds nothing but plain immutable values."""
+    return all(type(item) in PLAIN or (type(item) is tuple and is_plain(item)) for item in value)
+
+
+@frozen
+class Held:
+    """A container from outside: the object, how a call gets at it, and the name of its parts."""
+
+    outside: Outside
+    real: Any
+    source: Source
+    name: str
+    argument: bool
+
+    def part(self, value: Any, suffix: str, name: str) -> Any:
+        """What the program sees of an element; ``suffix`` gets it from the container."""
+        text = f"{self.source.text}{suffix}"
+        source = self.outside.guards.fetch(f"{self.source.var}{suffix}", text)
+        varies = self.name in self.outside.varying
+        return self.outside.admit(value, source, name, argument=self.argument, varies=varies)
+
+    def check(self, condition: str, text: str) -> None:
+        """Demand something of the container, which is ``{0}`` in the condition."""
+        self.outside.guards.check(condition.format(self.source.var), f"{self.source.text} {text}")
+
+    def constant(self, value: Any) -> str:
+        return self.outside.guards.constant(value)
+
+    def check_allowed(self) -> None:
+        """Refuse a change here, if it has to be."""
+        self.outside.effects.check_allowed(type(self.real).__name__)
+
+    def change(self, action: str, key: Any = None, value: Any = None) -> None:
+        """Record a change."""
+        self.outside.effects.add(self.source, action, key, value)
+
+    def store(self, key: Any, value: Any, label: str) -> None:
+        """Record a new element; ``label`` is the name of the one before."""
+        self.outside.stored(f"{self.name}{label}", self.name)
+        self.outside.effects.store(self.source, "setitem", key, value)
+
+
+class External:
+    """What containers from outside have in common."""
+
+    _held: Held
+
+    @property
+    def kind(self) -> type:
+        """The type that the program takes it for."""
+        return type(self._held.real)
+
+    def settle(self) -> None:
+        """Read all of it."""
+        raise NotImplementedError
+
+    def attribute(self, name: str) -> Any:
+        """An attribute as the program asks for it."""
+        if name == "__class__":
+            return self.kind
+        if not hasattr(self.kind, name):
+            text = f"{self.kind.__name__!r} object has no attribute {name!r}"
+            raise AttributeError(text, name=name, obj=self._held.real)
+        if not any(name in vars(each) for each in type(self).__mro__[:2]):
+            raise refuse(f"{name} of a {self.kind.__name__} from outside cannot be captured")
+        return getattr(self, name)
+
+    def length(self) -> Any:
+        """``len``."""
+        self.settle()
+        return len(self)  # type: ignore[arg-type]
+
+
+def settle_all(values: Iterable[Any]) -> None:
+    """Read all of the containers among these values: code of C looks into them directly."""
+    for value in values:
+        if isinstance(value, External):
+            value.settle()
+
+
+def settled(base: type, name: str) -> Callable[..., Any]:
+    """A method that looks at all of a container: it is read first."""
+    method = getattr(base, name)
+
+    def run(self: Any, *args: Any, **kwargs: Any) -> Any:
+        self.settle()
+        settle_all(args)
+        return method(self, *args, **kwargs)
+
+    return run
+
+
+def is_number(value: Any) -> bool:
+    """Whether a value may be the same object and stand for another number."""
+    return isinstance(value, bool | int | float | complex)
+
+
+def plain_key(key: Any) -> Any:
+    """A key as a value of its own: a traced number is known from here on."""
+    if isinstance(key, Traced):
+        return key._known() if type(key) is TracedInt else key._known("a key")  # type: ignore[attr-defined]
+    return key

@@ -1,0 +1,178 @@
+"""Dicts from outside, see containers.py."""
+
+from __future__ import annotations
+
+from collections import OrderedDict, defaultdict
+from typing import Any
+
+from ..session import refuse
+from .containers import MISSING, External, Held, is_number, is_plain, plain_key, settled
+
+
+class ExternalDict(External, dict[Any, Any]):
+    """A dict from outside, or an OrderedDict or defaultdict.
+
+    Until all of it is read, ``_seen`` holds what it had by key when the call began (MISSING for
+    keys that it had not), ``_now`` what was stored or deleted since, ``_changes`` the
+    same in order.
+    """
+
+    def __init__(self, held: Held) -> None:
+        super().__init__()
+        self._held = held
+        self._whole = False
+        self._seen: dict[Any, Any] = {}
+        self._now: dict[Any, Any] = {}
+        self._changes: list[tuple[Any, Any]] = []
+
+    def settle(self) -> None:
+        if self._whole:
+            return
+        self._whole = True
+        held = self._held
+        keys = tuple(held.real)
+        for key in keys:
+            self._check_key(key)
+        condition = held.outside.guards.same_keys(held.source.var, keys)
+        held.outside.guards.check(condition, f"{held.source.text} has the keys {list(keys)}")
+        for key in keys:
+            dict.__setitem__(self, key, self._original(key))
+        for key, value in self._changes:
+            if value is MISSING:
+                dict.pop(self, key, None)
+            else:
+                dict.__setitem__(self, key, value)
+
+    def _check_key(self, key: Any) -> None:
+        if not is_plain((key,)):
+            raise refuse(
+                f"{self._held.source.text} has a key of type {type(key).__name__}, which runs as "
+                "plain NumPy"
+            )
+
+    def _label(self, key: Any) -> str:
+        if isinstance(key, str) and key.isidentifier():
+            return key
+        real = self._held.real
+        return f"item{list(real).index(key) if key in real else ''}"
+
+    def _original(self, key: Any) -> Any:
+        """What the dict had at a key when the call began, or MISSING."""
+        seen = self._seen.get(key, MISSING)
+        if seen is not MISSING or key in self._seen:
+            return seen
+        held, real = self._held, self._held.real
+        self._check_key(key)
+        where = repr(key) if type(key) in (str, int, bool) else held.constant(key)
+        if key in real:
+            value = dict.__getitem__(real, key)
+            seen = held.part(value, f"[{where}]", f"{held.name}.{self._label(key)}")
+        else:
+            held.check(f"{where} not in {{0}}", f"has no key {key!r}")
+        self._seen[key] = seen
+        return seen
+
+    def _find(self, key: Any) -> Any:
+        """What the program sees at a key, or MISSING."""
+        key = plain_key(key)
+        if self._whole:
+            return dict.get(self, key, MISSING)
+        return self._now[key] if key in self._now else self._original(key)
+
+    def __getitem__(self, key: Any) -> Any:
+        value = self._find(key)
+        if value is not MISSING:
+            return value
+        if self.kind is defaultdict and self.default_factory is not None:
+            self[key] = value = self._held.outside.session.door.call(self.default_factory)
+            return value
+        raise KeyError(key)
+
+    @property
+    def default_factory(self) -> Any:
+        """Of a defaultdict."""
+        name = "default_factory"
+        return self._held.part(self._held.real.default_factory, f".{name}", name)
+
+    def get(self, key: Any, default: Any = None, /) -> Any:
+        value = self._find(key)
+        return default if value is MISSING else value
+
+    def __contains__(self, key: object) -> bool:
+        return self._find(key) is not MISSING
+
+    def __ror__(self, other: Any) -> Any:
+        self.settle()
+        return {**other, **dict.copy(self)} if type(other) is dict else NotImplemented
+
+    # -------------------------------------------------------- changes
+
+    def _put(self, key: Any, value: Any) -> None:
+        """Make a change in what the program sees."""
+        if not self._whole:
+            self._now[key] = value
+            self._changes.append((key, value))
+        elif value is MISSING:
+            dict.__delitem__(self, key)
+        else:
+            dict.__setitem__(self, key, value)
+
+    def __setitem__(self, key: Any, value: Any, /) -> None:
+        held, key = self._held, plain_key(key)
+        self._check_key(key)
+        held.check_allowed()
+        now = self if self._whole else self._seen | self._now
+        before = dict.get(now, key, MISSING)
+        self._put(key, value)
+        if value is not before or is_number(value):
+            held.store(key, value, f".{self._label(key)}")
+
+    def __delitem__(self, key: Any, /) -> None:
+        if self._find(key) is MISSING:
+            raise KeyError(key)
+        self._held.check_allowed()
+        self._put(plain_key(key), MISSING)
+        self._held.change("delitem", plain_key(key))
+
+    def pop(self, key: Any, *default: Any) -> Any:
+        value = self._find(key)
+        if value is MISSING:
+            if default:
+                return default[0]
+            raise KeyError(key)
+        del self[key]
+        return value
+
+    def popitem(self, *last: Any) -> Any:
+        if last or self.kind is OrderedDict:
+            raise refuse("popitem of an OrderedDict from outside cannot be captured; use pop")
+        self.settle()
+        if not dict.__len__(self):
+            raise KeyError("popitem(): dictionary is empty")
+        key = next(reversed(dict.keys(self)))
+        return key, self.pop(key)
+
+    def setdefault(self, key: Any, default: Any = None, /) -> Any:
+        value = self._find(key)
+        if value is MISSING:
+            self[key] = value = default
+        return value
+
+    def update(self, *others: Any, **items: Any) -> None:
+        for key, value in dict(*others, **items).items():
+            self[key] = value
+
+    def __ior__(self, other: Any) -> Any:  # type: ignore[misc]
+        self.update(other)
+        return self
+
+    def clear(self) -> None:
+        self._held.check_allowed()
+        self._held.change("clear")
+        self._whole = True
+        dict.clear(self)
+
+
+_DICT_READS = "__iter__ __reversed__ __len__ __eq__ __ne__ __or__ __repr__ copy keys values items"
+for _name in _DICT_READS.split():
+    setattr(ExternalDict, _name, settled(dict, _name))

@@ -1,0 +1,68 @@
+"""Changes to Python objects from outside, recorded in order while the function is captured.
+
+See Note [Effects].
+"""
+
+from __future__ import annotations
+
+from fxc.ir.records import mutable
+
+from ..guards import Source
+from ..session import Session, refuse
+
+# Note [Effects]
+# Capture changes nothing outside. A store into an object from outside (``self.t += dt``,
+# ``history.append(x.copy())``, a global) is made in what the program sees of the object, so that
+# later reads meet it, and recorded. The epilogue (epilogue.py) makes the recorded stores once per
+# call, in order, after the compiled code has run: what can raise is behind it by then, so a call
+# that is replayed as plain NumPy has had no effect yet. A store is only recorded where nobody can
+# tell that it came late: into lists, dicts and sets, attributes that no code of the class watches,
+# globals and variables of enclosing functions; all by exact type. Containers and objects that are
+# distinct in the capture are guarded to be so in each call. Other effects are refused.
+
+
+@mutable
+class Effect:
+    """One change: ``action`` (see epilogue.py) at ``key`` of the object at ``owner``."""
+
+    owner: Source
+    action: str
+    key: object
+    value: object
+
+
+_CHANGES_PLACES = frozenset({"delattr", "delitem", "insert", "replace", "clear", "reverse"})
+
+
+class Effects:
+    """The changes of one capture."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self.entries: list[Effect] = []
+        self._latest: dict[tuple[str, str, object], Effect] = {}
+
+    def check_allowed(self, kind: str) -> None:
+        """Refuse changes in regions: they would happen once, not as often as the region runs."""
+        if self._session.region:
+            raise refuse(
+                f"a change to a {kind} inside fxc.cond or fxc.fori_loop cannot be captured; "
+                "return the new value instead"
+            )
+
+    def add(self, owner: Source, action: str, key: object = None, value: object = None) -> None:
+        """Record a change."""
+        if action in _CHANGES_PLACES:
+            for place in [place for place in self._latest if place[0] == owner.var]:
+                del self._latest[place]
+        self.entries.append(Effect(owner, action, key, value))
+
+    def store(self, owner: Source, action: str, key: object, value: object) -> None:
+        """Record that a place has a new value; a later store to it takes the place of this one."""
+        place = (owner.var, action, key)
+        known = self._latest.get(place)
+        if known is not None:
+            known.value = value
+            return
+        self.add(owner, action, key, value)
+        self._latest[place] = self.entries[-1]

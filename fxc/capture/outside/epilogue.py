@@ -1,0 +1,378 @@
+"""What happens after the compiled code: the result is put together, and effects are made.
+
+An epilogue is a Python function made once for each capture, as source text: ``finish(leaves,
+objects…)`` takes the leaves that the call plan gives and the objects from outside that the guard
+program has fetched. It makes the containers of the result, each as often as the program made it,
+makes the recorded changes in order (see Note [Effects]), and returns the result. ::
+
+    def finish(leaves, v3, v7):
+        r0, r1, = leaves
+        v3.append(r1)  # self.history
+        v7.t = r0  # self.t
+        return (r0, r1, )
+"""
+
+from __future__ import annotations
+
+import keyword
+from collections import Counter, OrderedDict, defaultdict, deque
+from collections.abc import Callable
+from functools import cached_property
+from types import BuiltinFunctionType, FunctionType, ModuleType, SimpleNamespace
+from typing import Any
+
+import numpy as np
+
+from fxc.ir.graph import Operand, Value
+from fxc.ir.records import frozen
+from fxc.ir.signature import ConstantLeaf, DimLeaf
+from fxc.ir.symbols import counted_in
+from fxc.ir.types import ArrayType
+
+from ..session import refuse
+from ..statements.counted import Bounded, Counted
+from ..statements.differing import Differing
+from ..statements.rows import ListArray, Rows, list_array_of, rows_in
+from ..values.mixed import Mixed
+from ..values.operands import Traced, TracedValue, constant, has_traced, settled, wrap
+from ..values.several import Several
+from ..values.traced_int import TracedInt
+from ..values.traced_lists import TracedList
+from .containers import is_plain
+from .effects import Effect
+from .objects import is_made_by_object, is_namedtuple, is_python_class, slots_of, vars_of
+from .outside import Outside
+
+
+@frozen
+class ArrayLeaf:
+    """An array that leaves the function. Leaves with the same Value are the same object.
+
+    A Value that is an input of the graph is the input's own object; one that a view operator made
+    is a view.
+    """
+
+    value: Value
+
+
+@frozen
+class ScalarLeaf:
+    """A Python or NumPy scalar that leaves the function, by the operand's type."""
+
+    operand: Operand
+
+
+CapturedLeaf = ArrayLeaf | ScalarLeaf | DimLeaf | ConstantLeaf
+
+
+class Epilogue:
+    """The function ``finish`` and its source."""
+
+    def __init__(self, source: str, constants: dict[str, Any]) -> None:
+        self.source = source
+        self._constants = constants
+
+    @cached_property
+    def finish(self) -> Callable[..., Any]:
+        """From leaves and objects to the result; makes the effects."""
+        namespace = {**_NAMESPACE, **self._constants}
+        exec(compile(self.source, "<fxc epilogue>", "exec"), namespace)
+        function: Callable[..., Any] = namespace["finish"]
+        return function
+
+    def __str__(self) -> str:
+        return self.source
+
+
+_CONSTANTS = (str, bytes, int, float, complex, range, np.generic, np.dtype, np.ufunc, type)
+_IDENTIFIED = (BuiltinFunctionType, ModuleType, FunctionType)
+
+
+def output_leaf(outside: Outside, leaf: Any) -> CapturedLeaf:
+    """The leaf for something that leaves the function.
+
+    Raises ``CaptureError`` for what cannot.
+    """
+    if isinstance(leaf, TracedInt):
+        return ScalarLeaf(leaf._operand()) if counted_in(leaf._dim) else DimLeaf(leaf._dim)
+    leaf = settled(leaf)
+    if isinstance(leaf, TracedValue):
+        value = leaf._object
+        outside.session.check_alive(value)
+        if value in outside.session.alternatives:
+            raise refuse(
+                "a result that is one array in one case and another in the other cannot be "
+                "captured here; return a copy"
+            )
+        for index in outside.session.dynamic_indices(value):
+            outside.session.specialise(index, "the place of a view that is returned")
+        return ArrayLeaf(value) if isinstance(value.type, ArrayType) else ScalarLeaf(value)
+    if type(leaf) is Mixed or type(leaf) is Several:
+        raise refuse("a result that is Python's number in one case, NumPy's in another")
+    if isinstance(leaf, Traced):
+        leaf._operand()  # says why there is none
+    if isinstance(leaf, np.ndarray):
+        return ArrayLeaf(constant(leaf))
+    if leaf is None or leaf is Ellipsis or isinstance(leaf, _CONSTANTS):
+        return ConstantLeaf(leaf)
+    if isinstance(leaf, slice | frozenset) and not has_traced(leaf):
+        return ConstantLeaf(leaf)
+    known = outside.shown.get(id(leaf))
+    if known is not None and known.is_fixed:
+        return ConstantLeaf(leaf)
+    if isinstance(leaf, _IDENTIFIED) and not outside.session.door.is_made_inside(leaf):
+        return ConstantLeaf(leaf)
+    raise refuse(f"a {type(leaf).__name__} in the result cannot be captured; return arrays")
+
+
+class EpilogueBuilder:
+    """Collects the leaves and the text of one epilogue."""
+
+    def __init__(self, outside: Outside) -> None:
+        self._outside = outside
+        self.leaves: list[CapturedLeaf] = []
+        self.objects: dict[str, None] = {}  # variables of the guard program
+        self._lines: list[str] = []
+        self._constants: dict[str, Any] = {}
+        self._made: dict[int, tuple[str, Any]] = {}
+        self._open: set[int] = set()
+
+    def build(self, result: Any) -> Epilogue | None:
+        """The epilogue that makes the recorded effects and gives ``result``; None if the result is
+        the first leaf and there are no effects.
+        """
+        answer = self._place(result)
+        effects = [self._statement(each) for each in self._outside.effects.entries]
+        effects = [*self._shapes(), *effects]
+        if answer == "r0" and not effects and not self._lines:
+            return None
+        lines = [f"def finish({', '.join(('leaves', *self.objects))}):"]
+        if self.leaves:
+            lines.append(f"    {''.join(f'r{n}, ' for n in range(len(self.leaves)))}= leaves")
+        lines += [f"    {line}" for line in (*self._lines, *effects)]
+        lines.append(f"    return {answer}")
+        return Epilogue("\n".join(lines), self._constants)
+
+    # -------------------------------------------------------- what leaves the function
+
+    def _place(self, x: Any) -> str:
+        """The expression for something that leaves the function."""
+        if x is None or x is True or x is False:
+            return repr(x)
+        if type(x) is Differing:
+            flag, left, right = (self._place(part) for part in (x.flag, x.left, x.right))
+            return f"({left} if {flag} else {right})"
+        if type(x) is Several:
+            *options, (_, last) = x.options
+            cases = [
+                f"{self._place(value)} if {self._place(flag)} else " for flag, value in options
+            ]
+            return f"({''.join(cases)}{self._place(last)})"
+        if type(x) is Mixed:
+            number = self._leaf(x.given)
+            python = f"{number}.item()" if x.whole is None else self._leaf(x.whole)
+            return f"({number} if {self._leaf(x.flag)} else {python})"
+        if isinstance(x, TracedValue):
+            of_list = list_array_of(x)
+            return self._traced(x._object) if of_list is None else self._list_array(x, of_list)
+        if type(x) is TracedList:
+            return self._list(x)
+        if isinstance(x, Traced):
+            return self._leaf(x)
+        if isinstance(x, Counted | Bounded):
+            raise refuse("a range or an iterator as a result cannot be captured; return a list")
+        known = self._outside.shown.get(id(x))
+        if known is not None and not known.is_fixed:
+            return self._reference(known.source.var)
+        made = self._made.get(id(x))
+        if made is not None:
+            return made[0]
+        if id(x) in self._open:
+            raise refuse("a container that holds itself cannot be captured")
+        self._open.add(id(x))
+        expression = self._container(x, type(x))
+        self._open.discard(id(x))
+        if expression is None:
+            return self._leaf(x)
+        name = f"c{len(self._made)}"
+        self._lines.append(f"{name} = {expression}")
+        self._made[id(x)] = (name, x)
+        return name
+
+    def _list(self, x: TracedList) -> str:
+        """The expression for a list of counted length, or one that Python knows."""
+        if x.items is not None:
+            return self._place(x.items)
+        if id(x) not in self._made:
+            kind, arrays = x.arrays()
+            name = f"c{len(self._made)}"
+            names = iter([self._leaf(wrap(array)) for array in arrays])
+            self._lines.append(f"{name} = {kind.listed(names)}")
+            self._made[id(x)] = (name, x)
+        return self._made[id(x)][0]
+
+    def _list_array(self, x: TracedValue, of_list: ListArray) -> str:
+        """The expression for the array of a list, which is one of floats if it is empty."""
+        if id(x) not in self._made:
+            name, array = f"c{len(self._made)}", self._leaf(wrap(of_list.array))
+            self._lines.append(f"{name} = {array} if len({array}) else empty(0)")
+            self._made[id(x)] = (name, x)
+        return self._made[id(x)][0]
+
+    def _traced(self, value: Value) -> str:
+        """The expression for a traced value: see Note [Conditional aliases]."""
+        session = self._outside.session
+        replaced = session.replaced.get(value)
+        if replaced is not None:
+            session.told.add(value)
+            new, before = self._leaf(wrap(value)), self._traced(replaced.right)
+            return f"({new} if {self._place(wrap(replaced.test))} else {before})"
+        found = session.alternatives.get(value)
+        if found is None:
+            return self._leaf(wrap(value))
+        left, right = self._traced(found.left), self._traced(found.right)
+        return f"({left} if {self._place(wrap(found.test))} else {right})"
+
+    def _leaf(self, x: Any) -> str:
+        self.leaves.append(output_leaf(self._outside, x))
+        return f"r{len(self.leaves) - 1}"
+
+    def _reference(self, var: str) -> str:
+        """A variable of the guard program."""
+        constants = self._outside.guards.constants
+        if var in constants:
+            self._constants[var] = constants[var]
+        else:
+            self.objects[var] = None
+        return var
+
+    def _constant(self, value: Any) -> str:
+        name = f"k{len(self._constants)}"
+        self._constants[name] = value
+        return name
+
+    def _container(self, x: Any, kind: type) -> str | None:
+        """The expression that makes a container anew; None for what is none."""
+        if kind is tuple:
+            return f"({self._items(x)})"
+        if kind is list:
+            rows = rows_in(x)
+            return f"[{self._items(x)}]" if rows is None else self._grown(rows)
+        if is_namedtuple(kind):
+            if vars_of(x):
+                raise refuse(f"a {kind.__name__} with other attributes cannot be captured")
+            return f"new_tuple({self._constant(kind)}, ({self._items(x)}))"
+        if kind is dict:
+            return self._dict(x)
+        if kind is OrderedDict or kind is Counter:
+            return f"{kind.__name__}({self._dict(x)})"
+        if kind is defaultdict:
+            return f"defaultdict({self._place(x.default_factory)}, {self._dict(x)})"
+        if kind is deque:
+            return f"deque([{self._items(x)}], {x.maxlen})"
+        if kind is set:
+            if any(isinstance(item, Traced) for item in x):
+                raise refuse("a set of numbers that vary cannot be captured; return a list")
+            return f"{self._constant(x)}.copy()"
+        if kind is SimpleNamespace:
+            return f"SimpleNamespace(**{self._dict(vars(x))})"
+        if self._is_own(x, kind):
+            held, slots = dict(vars_of(x)), slots_of(x)
+            parts = f"{self._constant(kind)}, {self._dict(held)}"
+            return f"rebuild({parts}{f', {self._dict(slots)}' if slots else ''})"
+        return None
+
+    def _grown(self, rows: Rows) -> str:
+        """The list of the items of an array. See Note [Lists that grow]."""
+        array = self._leaf(wrap(rows.array))
+        if isinstance(rows.kind, ArrayType):
+            return f"[row.copy() for row in {array}]"
+        return f"{array}.tolist()" if rows.kind.weak else f"list({array})"
+
+    def _is_own(self, x: Any, kind: type) -> bool:
+        """Whether ``x`` is an object that the program made of a class of the user's."""
+        return (
+            id(x) not in self._outside.shown
+            and is_made_by_object(kind)
+            and kind.__module__ != "builtins"
+            and is_python_class(kind)
+            and not hasattr(kind, "__fxc_original__")
+        )
+
+    def _items(self, items: Any) -> str:
+        return "".join(f"{self._place(item)}, " for item in items)
+
+    def _dict(self, items: dict[Any, Any]) -> str:
+        parts = [f"{self._key(key)}: {self._place(value)}" for key, value in items.items()]
+        return f"{{{', '.join(parts)}}}"
+
+    def _key(self, key: Any) -> str:
+        if type(key) is str:
+            return repr(key)
+        if isinstance(key, Traced):
+            raise refuse("a number that varies cannot be captured as a key; use a constant")
+        return self._constant(key) if is_plain((key,)) else self._place(key)
+
+    # -------------------------------------------------------- effects
+
+    def _shapes(self) -> list[str]:
+        """The statements that set the shapes of arrays that the caller sees; see memory.py."""
+        session = self._outside.session
+        seen = {each.value for each in self._outside.inputs}
+        seen.update(leaf.value for leaf in self.leaves if isinstance(leaf, ArrayLeaf))
+        return [
+            f"{self._leaf(array)}.shape = ({self._items(array.shape)})"
+            for value, array in session.reshaped.items()
+            if value in seen
+        ]
+
+    def _statement(self, effect: Effect) -> str:
+        """The statement that makes a change; ``owner`` is an object from outside."""
+        owner, key = self._reference(effect.owner.var), effect.key
+        text = f"  # {effect.owner.text}"
+        match effect.action:
+            case "setattr" if str(key).isidentifier() and not keyword.iskeyword(str(key)):
+                return f"{owner}.{key} = {self._value(effect)}{text}"
+            case "setattr":
+                return f"setattr({owner}, {key!r}, {self._value(effect)}){text}"
+            case "delattr":
+                return f"delattr({owner}, {key!r}){text}"
+            case "setitem" | "replace":
+                return f"{owner}[{self._index(key)}] = {self._value(effect)}{text}"
+            case "delitem":
+                return f"del {owner}[{self._index(key)}]{text}"
+            case "insert":
+                return f"{owner}.insert({key}, {self._value(effect)}){text}"
+            case "append" | "add" | "discard":
+                return f"{owner}.{effect.action}({self._value(effect)}){text}"
+            case action:
+                return f"{owner}.{action}(){text}"
+
+    def _value(self, effect: Effect) -> str:
+        """The value of a change; what makes it stands before all changes."""
+        return self._place(effect.value)
+
+    def _index(self, key: Any) -> str:
+        return repr(key) if type(key) in (int, str) else self._constant(key)
+
+
+def rebuild(kind: type, held: dict[str, Any], slots: dict[str, Any] | None = None) -> Any:
+    """A new object of a class with these attributes."""
+    made: Any = object.__new__(kind)
+    if held:
+        made.__dict__.update(held)
+    for name, value in (slots or {}).items():
+        object.__setattr__(made, name, value)
+    return made
+
+
+_NAMESPACE: dict[str, Any] = {
+    "Counter": Counter,
+    "OrderedDict": OrderedDict,
+    "SimpleNamespace": SimpleNamespace,
+    "defaultdict": defaultdict,
+    "empty": np.empty,
+    "deque": deque,
+    "new_tuple": tuple.__new__,
+    "rebuild": rebuild,
+}

@@ -1,0 +1,179 @@
+"""Objects from outside: which ones the program may use, and what it sees in their place."""
+
+from __future__ import annotations
+
+import weakref
+from abc import ABCMeta
+from types import (
+    BuiltinFunctionType,
+    FunctionType,
+    GetSetDescriptorType,
+    MemberDescriptorType,
+    ModuleType,
+    SimpleNamespace,
+    WrapperDescriptorType,
+)
+from typing import Any
+
+import numpy as np
+
+from ..session import refuse
+
+# Note [Stand-ins]
+# The program does not get an object from outside but an empty object of the same class. Its
+# attributes are read and stored through the door; code that gets at them in another way finds
+# nothing, and fails before anything is wrong. What Python compares by identity works as it should.
+
+
+def is_namedtuple(kind: type) -> bool:
+    """Whether a class is a named tuple's."""
+    return issubclass(kind, tuple) and hasattr(kind, "_fields")
+
+
+def stand_in(kind: type) -> Any:
+    """An empty object of a class. See Note [Stand-ins].
+
+    Raises ``CaptureError`` for a class whose operators are Python code.
+    """
+    check_class(kind)
+    made: Any = kind() if kind is SimpleNamespace else object.__new__(kind)
+    return made
+
+
+_BY_IDENTITY = (
+    FunctionType,
+    BuiltinFunctionType,
+    ModuleType,
+    type,
+    np.ufunc,
+    staticmethod,
+    classmethod,
+    property,
+)
+
+
+def has_owner(function: Any) -> bool:
+    """Whether a builtin is the method of an object that could change."""
+    owner = function.__self__
+    return owner is not None and not isinstance(owner, ModuleType | type)
+
+
+def is_python_class(kind: type) -> bool:
+    """Whether a class was made by Python code, has no base of C, and no metaclass with a will."""
+    if kind is SimpleNamespace:
+        return True
+    plain = type(kind) is type or type(kind) is ABCMeta
+    return plain and bool(kind.__flags__ & (1 << 9)) and _is_built_as_object(kind)
+
+
+def _is_built_as_object(kind: type) -> bool:
+    try:
+        object.__new__(kind)
+    except TypeError:
+        return False
+    return "__module__" in vars(kind)
+
+
+def is_by_identity(value: Any) -> bool:
+    """Whether the program gets the object itself, guarded to be the same in each call.
+
+    Raises ``CaptureError`` for objects of C code that hold something that may change.
+    """
+    kind = type(value)
+    if isinstance(value, _BY_IDENTITY) or hasattr(kind, "__fxc_original__"):
+        return True
+    if is_python_class(kind):
+        return False
+    if getattr(kind, "__hash__", None) is None or kind is memoryview:
+        raise refuse(
+            f"a {kind.__name__} from outside cannot be captured; pass what it holds as arrays, "
+            "lists or dicts"
+        )
+    return True
+
+
+# Methods with which Python code would run where the call door does not see it.
+_UNSEEN_NAMES = (
+    "add radd iadd sub rsub isub mul rmul imul truediv rtruediv itruediv floordiv mod pow matmul "
+    "rmatmul and or xor lshift rshift neg abs invert getitem setitem delitem iter next len "
+    "contains bool getattr getattribute setattr delattr array array_ufunc array_function float "
+    "int index lt le gt ge"
+)
+_UNSEEN = frozenset(f"__{name}__" for name in _UNSEEN_NAMES.split())
+_checked: weakref.WeakSet[type] = weakref.WeakSet()
+
+
+def check_class(kind: type) -> None:
+    """Refuse objects of a class whose operators are Python code."""
+    if kind in _checked:
+        return
+    for each in kind.__mro__:
+        if each.__module__ in ("builtins", "typing", "abc") or is_namedtuple(each):
+            continue
+        unseen = sorted(name for name in _UNSEEN & set(vars(each)) if _is_code(vars(each)[name]))
+        if unseen:
+            raise refuse(
+                f"{kind.__name__} defines {unseen[0]}, and objects with operators of their own "
+                "cannot be captured; pass the arrays they hold"
+            )
+    _checked.add(kind)
+
+
+def _is_code(attribute: Any) -> bool:
+    # What dataclasses write has no file: it only compares fields, and finds none in a stand-in.
+    code = getattr(attribute, "__code__", None)
+    return code is not None and code.co_filename != "<string>"
+
+
+# ------------------------------------------------------------------ attributes
+
+
+MISSING: Any = object()
+
+
+def vars_of(owner: Any) -> dict[str, Any]:
+    """The attributes that an object itself holds."""
+    held = getattr(owner, "__dict__", None)
+    return held if isinstance(held, dict) else {}
+
+
+def class_attribute(kind: type, name: str) -> Any:
+    """What the class or one of its bases defines under a name; MISSING if none does."""
+    for each in kind.__mro__:
+        found = vars(each).get(name, MISSING)
+        if found is not MISSING:
+            return found
+    return MISSING
+
+
+def slots_of(owner: Any) -> dict[str, Any]:
+    """The attributes that an object holds in slots."""
+    found: dict[str, Any] = {}
+    for each in type(owner).__mro__:
+        for name, member in vars(each).items():
+            if isinstance(member, MemberDescriptorType) and name not in found:
+                try:
+                    found[name] = member.__get__(owner)
+                except AttributeError:
+                    continue
+    return found
+
+
+def is_made_by_object(kind: type) -> bool:
+    """Whether ``object.__new__`` makes the objects of a class."""
+    return class_attribute(kind, "__new__") is vars(object)["__new__"]
+
+
+def has_c_method(kind: type, name: str) -> bool:
+    """Whether a special method of a class is no Python code."""
+    return isinstance(class_attribute(kind, name), WrapperDescriptorType)
+
+
+def is_slot(found: Any) -> bool:
+    """Whether a class attribute is the descriptor of a slot."""
+    return isinstance(found, MemberDescriptorType | GetSetDescriptorType)
+
+
+def is_data_descriptor(found: Any) -> bool:
+    """Whether a class attribute goes before what the object holds."""
+    return hasattr(type(found), "__set__") or hasattr(type(found), "__delete__")

@@ -1,0 +1,538 @@
+"""What comes from outside of the captured function: arguments, globals, attributes.
+
+Everything that the program reads from outside passes ``Outside.admit`` once: arrays and numbers
+become inputs of the graph, plain values are guarded. In place of containers and objects the
+program sees stand-ins (containers.py, objects.py), whose parts come here when they are read.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections import OrderedDict, defaultdict
+from types import BuiltinFunctionType, MethodType
+from typing import Any
+
+import numpy as np
+
+from fxc.ir.graph import Value
+from fxc.ir.records import frozen
+from fxc.ir.symbols import Dim, symbol
+from fxc.ir.types import DTYPE_NAMES, ArrayType, ScalarType, array_type, c_strides, scalar_type_of
+
+from ..guards import GuardBuilder, Source, flags_of
+from ..session import Session, refuse
+from ..values.operands import Traced
+from ..values.traced_array import TracedArray
+from ..values.traced_int import TracedInt
+from ..values.traced_scalar import TracedScalar
+from .containers import PLAIN, External, Held, is_plain
+from .dicts import ExternalDict
+from .effects import Effects
+from .lists import ExternalList
+from .objects import has_owner, is_by_identity, is_namedtuple, stand_in
+from .sets import ExternalSet
+
+_C_CONTIGUOUS, _F_CONTIGUOUS, _ALIGNED, _WRITEABLE = 0x1, 0x2, 0x100, 0x400
+_NUMBERS = frozenset({int, float, complex})
+
+
+@frozen
+class GraphInput:
+    """One input of the graph and where it comes from; hidden ones are no arguments."""
+
+    value: Value
+    text: str
+    hidden: bool
+
+
+@frozen
+class SymbolSource:
+    """What a symbol is: the size or stride of an axis of an input, or an int input itself."""
+
+    input: int
+    kind: str  # "size", "stride" or "value"
+    axis: int = 0
+
+
+@frozen
+class Known:
+    """An object from outside, kept alive, with what the program sees in its place."""
+
+    object: Any
+    seen: Any
+    source: Source
+    is_object: bool  # its attributes are read through the door
+    is_fixed: bool = False  # guarded by identity
+
+
+# Note [Numbers from outside]
+# A number that is no argument is a constant of the capture, guarded by its value: most of them
+# never change, and constants make better code. One that changes is a run-time input, like an
+# argument: if the program itself stores to it the capture starts again, if its guard fails the next
+# capture has it so. Each such number, the length of a list too, has a label that is the same in
+# every attempt; ``varying`` holds those of the run-time inputs.
+
+
+class Outside:
+    """All that one capture has read from outside.
+
+    ``static`` names numbers that are constants even so, because Python needs their value.
+    """
+
+    def __init__(
+        self,
+        session: Session,
+        dynamic: bool | None,
+        static: frozenset[str],
+        varying: frozenset[str] = frozenset(),
+    ) -> None:
+        self.session = session
+        self.dynamic = dynamic
+        self.static = static
+        self.varying = varying
+        self.guards = GuardBuilder()
+        self.effects = Effects(session)
+        self.inputs: list[GraphInput] = []
+        self.input_sources: list[Source] = []
+        self.arrays: dict[Value, np.ndarray] = {}  # of the inputs that are arrays
+        self.symbols: dict[str, SymbolSource] = {}
+        self.known: dict[int, Known] = {}  # by the object from outside
+        self.shown: dict[int, Known] = {}  # by what the program sees in its place
+        self._labels: set[str] = set()
+        self._constants: set[str] = set()
+        self._stored: set[str] = set()
+
+    def guard_distinct(self, a: Any, b: Any) -> None:
+        """Rely on two objects from outside being different ones, if both are from outside."""
+        left, right = self._source_of(a), self._source_of(b)
+        if left is not None and right is not None:
+            self.guards.check(f"{left.var} is not {right.var}", f"{left.text} is not {right.text}")
+
+    def is_stand_in(self, x: Any) -> bool:
+        """See Note [Stand-ins]."""
+        known = self.shown.get(id(x))
+        return known is not None and known.is_object and not known.is_fixed
+
+    def _source_of(self, x: Any) -> Source | None:
+        if isinstance(x, TracedArray):
+            for each, source in zip(self.inputs, self.input_sources, strict=True):
+                if x._value is each.value:
+                    return source
+        known = self.shown.get(id(x))
+        return None if known is None else known.source
+
+    # -------------------------------------------------------- the one way in
+
+    def admit(
+        self,
+        value: Any,
+        source: Source,
+        name: str,
+        *,
+        argument: bool = False,
+        varies: bool = False,
+    ) -> Any:
+        """What the program sees for ``value``; ``name`` is for inputs it becomes."""
+        if isinstance(value, Traced):
+            return value
+        kind = type(value)
+        if kind in PLAIN:
+            return self._plain(value, source, name, argument, varies)
+        if isinstance(value, np.generic):
+            return self._numpy_scalar(value, source, name, argument, varies)
+        known = self.known.get(id(value))
+        if known is not None:
+            self.guards.check(
+                f"{source.var} is {known.source.var}", f"{source.text} is {known.source.text}"
+            )
+            return known.seen
+        seen = self._admit_new(value, kind, source, name, argument)
+        if id(value) not in self.known:
+            self.remember(Known(value, seen, source, False))
+        return seen
+
+    def remember(self, known: Known) -> None:
+        """Note what stands for an object from outside."""
+        self.known[id(known.object)] = known
+        if not isinstance(known.seen, Traced):
+            self.shown[id(known.seen)] = known
+
+    def _admit_new(self, value: Any, kind: type, source: Source, name: str, argument: bool) -> Any:
+        if kind is np.ndarray:
+            return self._array(value, source, name, hidden=not argument)
+        if isinstance(value, np.ndarray):
+            advice = "; pass np.asarray of it" if kind is np.memmap else ""
+            raise refuse(
+                f"{source.text} is a {kind.__name__}, a subclass of arrays, {_EAGER}{advice}"
+            )
+        if isinstance(value, np.dtype):
+            self.guards.check_value(source, value)
+            return value
+        if kind is tuple or is_namedtuple(kind):
+            return self._tuple(value, kind, source, name, argument)
+        if kind is frozenset:
+            return self._frozenset(value, source)
+        if kind is slice:
+            return self._slice(value, source, name, argument)
+        if kind in _CONTAINERS:
+            return self._container(value, kind, source, name, argument)
+        if kind is MethodType:
+            return self._method(value, source, name)
+        if kind is functools.partial:
+            return self._partial(value, source, name, argument)
+        if kind is BuiltinFunctionType and has_owner(value):
+            return self._builtin_method(value, source, name)
+        return self._object(value, kind, source)
+
+    def _plain(self, value: Any, source: Source, name: str, argument: bool, varies: bool) -> Any:
+        kind = type(value)
+        if kind not in _NUMBERS:
+            self.guards.check_value(source, value)
+            return value
+        label = self._label(name)
+        varies = varies or label in self.varying
+        if (argument or varies) and label not in self.static:
+            if kind is not int:
+                return self._scalar(value, source, label, not argument)
+            if varies or value not in (-1, 0):
+                return self._int(value, source, label, not argument, varies)
+        self._constants.add(label)
+        self.guards.check_value(source, value, "" if argument else label)
+        return value
+
+    def _label(self, name: str) -> str:
+        """A label for a number that no other number has. See Note [Numbers from outside]."""
+        label, count = name, 1
+        while label in self._labels:
+            count += 1
+            label = f"{name}_{count}"
+        self._labels.add(label)
+        return label
+
+    def stored(self, *names: str) -> None:
+        """Note that the program stores to places of these names."""
+        self._stored.update(names)
+
+    @property
+    def changing(self) -> set[str]:
+        """The labels of constants that the program stores to."""
+        return self._stored & self._constants
+
+    def check_constant(self, condition: str, text: str, label: str) -> None:
+        """Demand a fact that may change from call to call; ``label`` names it."""
+        self._constants.add(label)
+        self.guards.check(condition, text, label)
+
+    def length_of(self, held: Held) -> Any:
+        """The length of a list as a run-time input."""
+        label = f"{held.name}.len"
+        source = self.guards.fetch(f"len({held.source.var})", f"len({held.source.text})")
+        return self._int(len(held.real), source, self._label(label), True, True)
+
+    # -------------------------------------------------------- inputs of the graph
+
+    def add_input(self, kind: Any, source: Source, name: str, hidden: bool) -> Value:
+        """A new input of the graph."""
+        value = self.session.builder.value(kind, name)
+        self.inputs.append(GraphInput(value, source.text, hidden))
+        self.input_sources.append(source)
+        return value
+
+    def _int(self, value: int, source: Source, name: str, hidden: bool, free: bool) -> Any:
+        """An int as a symbol, positive if it is so now; ``free`` for any int."""
+        if not -(2**63) <= value < 2**63:
+            raise refuse(f"{source.text} = {value} does not fit in 64 bits and cannot be captured")
+        low = 1 if value >= 1 and not free else None
+        text = f"{source.text} is an int" + (", 1 or more" if low else "")
+        bound = "1" if low else "-9223372036854775808"
+        self.guards.check(
+            f"type({source.var}) is int and {bound} <= {source.var} < 9223372036854775808", text
+        )
+        kind = ScalarType(np.dtype("i8"), weak=True)
+        graph_value = self.add_input(kind, source, name, hidden)
+        self.session.labels[graph_value.name] = name
+        dim = symbol(graph_value.name, hint=value, lower=low)
+        self.guards.symbols[graph_value.name] = source.var
+        self.symbols[graph_value.name] = SymbolSource(len(self.inputs) - 1, "value")
+        return TracedInt(dim)
+
+    def _scalar(self, value: Any, source: Source, name: str, hidden: bool) -> Any:
+        self.guards.check(
+            f"type({source.var}) is {type(value).__name__}",
+            f"{source.text} is a {type(value).__name__}",
+        )
+        graph_value = self.add_input(scalar_type_of(value), source, name, hidden)
+        self.session.origins[graph_value] = frozenset((name,))
+        return TracedScalar(graph_value)
+
+    def _numpy_scalar(
+        self, value: np.generic, source: Source, name: str, argument: bool, varies: bool
+    ) -> Any:
+        if value.dtype not in DTYPE_NAMES:
+            raise refuse(f"{source.text} is a {type(value).__name__}, {_EAGER}")
+        label = self._label(name)
+        if not (argument or varies or label in self.varying) or label in self.static:
+            self._constants.add(label)
+            self.guards.check_value(source, value, "" if argument else label)
+            return value
+        self.guards.check(
+            f"type({source.var}) is {self.guards.constant(type(value))}",
+            f"{source.text} is a {type(value).__name__}",
+        )
+        graph_value = self.add_input(scalar_type_of(value), source, label, not argument)
+        self.session.origins[graph_value] = frozenset((label,))
+        return TracedScalar(graph_value)
+
+    def _array(self, array: np.ndarray, source: Source, name: str, hidden: bool) -> Any:
+        if array.dtype not in DTYPE_NAMES:
+            raise refuse(f"{source.text} has dtype {array.dtype}, {_EAGER}")
+        if not array.flags.aligned:
+            raise refuse(f"{source.text} is not aligned in memory, {_EAGER}")
+        value = self.add_input(array_type(array.dtype, ()), source, name, hidden)
+        value.type = self._array_type(array, source, value.name)
+        self.arrays[value] = array
+        return TracedArray(value)
+
+    def _array_type(self, array: np.ndarray, source: Source, name: str) -> ArrayType:
+        flags, var, guards = array.flags, source.var, self.guards
+        mask, wanted = _ALIGNED | _WRITEABLE, _ALIGNED | (_WRITEABLE if flags.writeable else 0)
+        if flags.c_contiguous:
+            mask, wanted = mask | _C_CONTIGUOUS, wanted | _C_CONTIGUOUS
+        elif flags.f_contiguous:
+            mask, wanted = mask | _F_CONTIGUOUS, wanted | _F_CONTIGUOUS
+        dtype = guards.constant(array.dtype)
+        checks = [f"type({var}) is ndarray", f"({var}.dtype is {dtype} or {var}.dtype == {dtype})"]
+        label = f"{name}.shape"
+        dynamic = label in self.varying if self.dynamic is None else self.dynamic
+        if dynamic:
+            checks.append(f"{var}.ndim == {array.ndim}")
+        known = f"({flags_of(source)} := {var}.flags)"
+        if flags.carray:
+            checks.append(f"{known}.carray")
+        else:
+            checks.append(f"{known}.num & {mask} == {wanted}")
+        packed = flags.c_contiguous or flags.f_contiguous
+        shown = f"{DTYPE_NAMES[array.dtype]}{list(array.shape)}"
+        text = f"{source.text} is {shown} of this layout"
+        if dynamic:
+            guards.check(" and ".join(checks), text)
+        else:
+            same_shape = f"{var}.shape == {array.shape}"
+            checks += [same_shape, *([] if packed else [f"{var}.strides == {array.strides}"])]
+            guards.check(" and ".join(checks), text, label, same_shape)
+        shape = self._dims(array, source, name) if dynamic else array.shape
+        strides = self._strides(array, shape, source, name, dynamic)
+        made = array_type(array.dtype, shape, strides)
+        return ArrayType(made.dtype, made.shape, made.strides, bool(flags.writeable))
+
+    def _dims(self, array: np.ndarray, source: Source, name: str) -> tuple[Dim, ...]:
+        """A symbol for each size of 2 or more; other sizes are guarded."""
+        if not array.ndim:
+            return ()
+        names = [self.guards.name("n") for _ in array.shape]
+        self.guards.steps.append(_unpack(names, f"{source.var}.shape"))
+        dims: list[Dim] = []
+        for axis, (size, var) in enumerate(zip(array.shape, names, strict=True)):
+            text = f"{name}.{axis}"
+            if size < 2 or text in self.static:
+                self.guards.check(f"{var} == {size}", f"size {axis} of {source.text} is {size}")
+                dims.append(size)
+                continue
+            self.guards.check(f"{var} >= 2", f"size {axis} of {source.text} is 2 or more")
+            self.guards.symbols[text] = var
+            self.symbols[text] = SymbolSource(len(self.inputs) - 1, "size", axis)
+            dims.append(symbol(text, hint=size, lower=2))
+        return tuple(dims)
+
+    def _strides(
+        self, array: np.ndarray, shape: tuple[Dim, ...], source: Source, name: str, dynamic: bool
+    ) -> tuple[Dim, ...]:
+        itemsize = array.dtype.itemsize
+        if array.flags.c_contiguous:
+            return c_strides(shape, itemsize)
+        if array.flags.f_contiguous:
+            return tuple(reversed(c_strides(shape[::-1], itemsize)))
+        if not dynamic:
+            return array.strides
+        names = [self.guards.name("s") for _ in shape]
+        self.guards.steps.append(_unpack(names, f"{source.var}.strides"))
+        strides: list[Dim] = []
+        for axis, (stride, var) in enumerate(zip(array.strides, names, strict=True)):
+            if shape[axis] == 1 or shape[axis] == 0:
+                strides.append(stride)
+            elif abs(stride) <= itemsize or f"{name}.s{axis}" in self.static:
+                self.guards.check(f"{var} == {stride}", f"stride {axis} of {source.text}")
+                strides.append(stride)
+            else:
+                text = f"{name}.s{axis}"
+                self.guards.symbols[text] = var
+                self.symbols[text] = SymbolSource(len(self.inputs) - 1, "stride", axis)
+                low = itemsize if stride > 0 else None
+                if low is not None:
+                    self.guards.check(f"{var} >= {low}", f"stride {axis} of {source.text}")
+                strides.append(symbol(text, hint=stride, lower=low))
+        return tuple(strides)
+
+    # -------------------------------------------------------- containers
+
+    def _container(self, value: Any, kind: type, source: Source, name: str, argument: bool) -> Any:
+        """A list, dict or set, read and guarded as far as the program looks."""
+        self.guards.check(
+            f"type({source.var}) is {self.guards.constant(kind)}",
+            f"{source.text} is a {kind.__name__}",
+        )
+        seen = _CONTAINERS[kind](Held(self, value, source, name, argument))
+        self.remember(Known(value, seen, source, False))
+        return seen
+
+    def _tuple(self, value: Any, kind: type, source: Source, name: str, argument: bool) -> Any:
+        if kind is not tuple and getattr(value, "__dict__", None):
+            raise refuse(f"{source.text} is a named tuple with other attributes, {_EAGER}")
+        type_name = self.guards.constant(kind)
+        if not argument and is_plain(value) and name not in self.varying:
+            self._constants.add(name)
+            self.guards.check(
+                f"type({source.var}) is {type_name} and "
+                f"same_items({source.var}, {self.guards.constant(tuple(value))})",
+                f"{source.text} holds the same values",
+                name,
+            )
+            return value
+        self.guards.check(
+            f"type({source.var}) is {type_name} and len({source.var}) == {len(value)}",
+            f"{source.text} is a {kind.__name__} of {len(value)}",
+        )
+        items = []
+        varies = name in self.varying
+        for place, item in enumerate(value):
+            part = self.guards.fetch(f"{source.var}[{place}]", f"{source.text}[{place}]")
+            items.append(
+                self.admit(item, part, f"{name}_{place}", argument=argument, varies=varies)
+            )
+        return tuple.__new__(kind, items)
+
+    def _slice(self, value: slice, source: Source, name: str, argument: bool) -> Any:
+        self.guards.check(f"type({source.var}) is slice", f"{source.text} is a slice")
+        parts = [
+            self._part(getattr(value, part), source, part, name, argument)
+            for part in ("start", "stop", "step")
+        ]
+        return slice(*parts)
+
+    def _frozenset(self, value: frozenset[Any], source: Source) -> Any:
+        """A set of plain values; the order counts, too."""
+        if not is_plain(value):
+            raise refuse(f"{source.text} holds objects, {_EAGER}")
+        items = self.guards.constant(tuple(value))
+        self.guards.check(
+            f"type({source.var}) is frozenset and same_items(tuple({source.var}), {items})",
+            f"{source.text} holds the same values",
+        )
+        return value
+
+    # -------------------------------------------------------- objects
+
+    def _object(self, value: Any, kind: type, source: Source) -> Any:
+        if is_by_identity(value):
+            self.guards.check_identity(source, value)
+            self.remember(Known(value, value, source, True, is_fixed=True))
+            return value
+        seen = stand_in(kind)
+        self.guards.check(
+            f"type({source.var}) is {self.guards.constant(kind)}",
+            f"{source.text} is a {kind.__name__}",
+        )
+        self.remember(Known(value, seen, source, True))
+        return seen
+
+    def _method(self, value: MethodType, source: Source, name: str) -> Any:
+        self.guards.check(f"type({source.var}) is {self.guards.constant(MethodType)}", source.text)
+        return MethodType(
+            self._part(value.__func__, source, "__func__", name),
+            self._part(value.__self__, source, "__self__", name),
+        )
+
+    def _builtin_method(self, value: Any, source: Source, name: str) -> Any:
+        """``log.append``, say: the method of what the program sees for ``log``."""
+        self.guards.check(
+            f"type({source.var}) is {self.guards.constant(BuiltinFunctionType)} and "
+            f"{source.var}.__name__ == {value.__name__!r}",
+            f"{source.text} is a method {value.__name__}",
+        )
+        return getattr(self._part(value.__self__, source, "__self__", name), value.__name__)
+
+    def _partial(self, value: Any, source: Source, name: str, argument: bool) -> Any:
+        self.guards.check(
+            f"type({source.var}) is {self.guards.constant(functools.partial)}",
+            f"{source.text} is a partial",
+        )
+        func, args, keywords = (
+            self._part(getattr(value, part), source, part, name, argument)
+            for part in ("func", "args", "keywords")
+        )
+        return functools.partial(func, *args, **keywords)
+
+    def _part(
+        self, value: Any, source: Source, part: str, name: str, argument: bool = False
+    ) -> Any:
+        fetched = self.guards.fetch(f"{source.var}.{part}", f"{source.text}.{part}")
+        return self.admit(value, fetched, f"{name}.{part.strip('_')}", argument=argument)
+
+    def root(self, value: Any, text: str) -> Source:
+        """The source of an object that the program itself keeps: a module, a namespace."""
+        return Source(self.guards.constant(value), text)
+
+    # -------------------------------------------------------- at the end
+
+    def guard_identities(self) -> None:
+        """Rely on containers and objects that are distinct now being so in each call."""
+        kinds: dict[type, list[Source]] = {}
+        for known in self.shown.values():
+            if isinstance(known.seen, External) or (known.is_object and not known.is_fixed):
+                kinds.setdefault(type(known.object), []).append(known.source)
+        for kind, sources in kinds.items():
+            if len(sources) > 1:
+                variables = ", ".join(source.var for source in sources)
+                self.guards.check(f"distinct({variables})", f"each {kind.__name__} is another one")
+        if self.effects.entries:
+            self._guard_namespaces()
+
+    def _guard_namespaces(self) -> None:
+        """Rely on no dict being the namespace of an object, where one of them is changed."""
+        changed = {effect.owner.var for effect in self.effects.entries}
+        dicts = [known for known in self.known.values() if isinstance(known.seen, ExternalDict)]
+        spaces = [
+            (f"{known.source.var}.__dict__", known.source.var, vars(known.object))
+            for known in self.known.values()
+            if known.is_object and hasattr(known.object, "__dict__")
+        ]
+        spaces += [
+            (var, var, value) for var, value in self.guards.constants.items() if type(value) is dict
+        ]
+        for known in dicts:
+            var = known.source.var
+            for space, owner, value in spaces:
+                if owner == var or not {owner, var} & changed:
+                    continue
+                if value is known.object:
+                    raise refuse(
+                        f"a store to {known.source.text}, which is the namespace of an object, "
+                        "cannot be captured"
+                    )
+                self.guards.check(f"{space} is not {var}", f"{known.source.text} is no namespace")
+
+
+_EAGER = "which runs as plain NumPy"
+_CONTAINERS: dict[type, Any] = {
+    list: ExternalList,
+    dict: ExternalDict,
+    OrderedDict: ExternalDict,
+    defaultdict: ExternalDict,
+    set: ExternalSet,
+}
+
+
+def _unpack(names: list[str], expression: str) -> Any:
+    from ..guards import Fetch
+
+    return Fetch("".join(f"{name}, " for name in names).rstrip(), expression)

@@ -1,0 +1,156 @@
+"""Sets from outside, see containers.py."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+from ..session import refuse
+from .containers import External, Held, is_plain, plain_key, settled
+
+
+class ExternalSet(External, set[Any]):
+    """A set of plain values from outside.
+
+    It is read at once, unless the program changes it: then only what the program asks for is, and
+    the order of its elements is not known any more.
+    """
+
+    def __init__(self, held: Held) -> None:
+        super().__init__()
+        self._held = held
+        self._whole = False
+        self._seen: dict[Any, bool] = {}
+        self._changed = False
+        if held.name not in held.outside.varying:
+            self.settle()
+
+    def settle(self) -> None:
+        if self._whole:
+            return
+        self._whole = True
+        held = self._held
+        if not is_plain(held.real):
+            raise refuse(f"{held.source.text} holds objects, which runs as plain NumPy")
+        items = held.constant(tuple(held.real))
+        held.outside.check_constant(
+            f"same_items(tuple({held.source.var}), {items})",
+            f"{held.source.text} holds the same values",
+            held.name,
+        )
+        set.update(self, held.real)
+        for value, there in self._seen.items():
+            if there:
+                set.add(self, value)
+            else:
+                set.discard(self, value)
+
+    def __contains__(self, value: object) -> bool:
+        value = plain_key(value)
+        if self._whole:
+            return set.__contains__(self, value)
+        known = self._seen.get(value)
+        if known is None:
+            held = self._held
+            if not is_plain((value,)):
+                raise refuse(f"{held.source.text} holds objects, which runs as plain NumPy")
+            known = self._seen[value] = value in held.real
+            word = "in" if known else "not in"
+            held.check(f"{held.constant(value)} {word} {{0}}", f"has {value!r} {word} it")
+        return known
+
+    def __iter__(self) -> Iterator[Any]:
+        if self._changed:
+            raise refuse(
+                "reading all of a set after changing it cannot be captured; read it before"
+            )
+        self.settle()
+        return iter(tuple(self._held.real))
+
+    # -------------------------------------------------------- changes
+
+    def add(self, value: Any, /) -> None:
+        value = plain_key(value)
+        if not is_plain((value,)):
+            raise refuse("adding an object to a set from outside cannot be captured")
+        self._note("add", value, True)
+
+    def discard(self, value: Any, /) -> None:
+        self._note("discard", plain_key(value), False)
+
+    def remove(self, value: Any, /) -> None:
+        if value not in self:
+            raise KeyError(value)
+        self.discard(value)
+
+    def _note(self, action: str, value: Any, there: bool) -> None:
+        hash(value)
+        self._changing()
+        self._held.change(action, value=value)
+        if self._whole:
+            (set.add if there else set.discard)(self, value)
+        else:
+            self._seen[value] = there
+
+    def update(self, *others: Iterable[Any]) -> None:
+        for other in others:
+            for value in list(other):
+                self.add(value)
+
+    def __ior__(self, other: Any, /) -> Any:  # type: ignore[misc]
+        if not isinstance(other, set | frozenset):
+            return NotImplemented
+        self.update(other)
+        return self
+
+    def clear(self) -> None:
+        self._changing()
+        self._held.change("clear")
+        self._whole = True
+        set.clear(self)
+
+    def _changing(self) -> None:
+        self._held.check_allowed()
+        self._held.outside.stored(self._held.name)
+        self._changed = True
+
+
+_SET_READS = (
+    "__len__ __eq__ __ne__ __lt__ __le__ __gt__ __ge__ __repr__ isdisjoint issubset issuperset"
+)
+_SET_ALGEBRA = (
+    "__and__ __or__ __sub__ __xor__ __rand__ __ror__ __rsub__ __rxor__ copy union intersection "
+    "difference symmetric_difference"
+)
+_SET_CHANGES = (
+    "pop difference_update intersection_update symmetric_difference_update __iand__ __isub__ "
+    "__ixor__"
+)
+
+
+def _unchanged(name: str) -> Callable[..., Any]:
+    method = settled(set, name)
+
+    def run(self: ExternalSet, *args: Any) -> Any:
+        if self._changed:
+            raise refuse(
+                "reading all of a set after changing it cannot be captured; read it before"
+            )
+        return method(self, *args)
+
+    return run
+
+
+def _refusing(name: str) -> Callable[..., Any]:
+    def run(self: ExternalSet, *args: Any) -> Any:
+        raise refuse(f"{name} of a set from outside cannot be captured; use add and discard")
+
+    return run
+
+
+for _name in _SET_READS.split():
+    setattr(ExternalSet, _name, settled(set, _name))
+for _name in _SET_ALGEBRA.split():
+    setattr(ExternalSet, _name, _unchanged(_name))
+for _name in _SET_CHANGES.split():
+    setattr(ExternalSet, _name, _refusing(_name))

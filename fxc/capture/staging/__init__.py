@@ -1,0 +1,1 @@
+"""Rewriting a function's source so that its statements and calls go through the door."""

@@ -1,0 +1,219 @@
+"""Rewriting a function so that its calls and its reads from outside go through the call door.
+
+::
+
+    def step(x):                         def step(x):
+        y = np.zeros(n)                      y = __fxc__.call(__fxc__.attr(
+        self.u[1:-1] += y                        __fxc__.outer("np"), "zeros"), …)
+                                             __fxc__.stored(__fxc__.attr(self, "u"))[1:-1] += y
+
+It is done once for each code object. Lines and the file's name stay those of the source, so that
+tracebacks and node locations point to what the user wrote.
+"""
+
+from __future__ import annotations
+
+import ast
+import copy
+import linecache
+import opcode
+import weakref
+from collections.abc import Iterator
+from types import CodeType, FunctionType
+from typing import Any
+
+from fxc.ir.location import SourceLocation
+from fxc.ir.records import frozen
+
+from ..session import refuse
+from .nodes import DOOR
+from .rewriting import FunctionNode, Rewriter, given, parameters
+
+_COROUTINE_FLAGS = 0x80 | 0x100 | 0x200
+_FUTURES = 0x1FF0000  # the bits of ``from __future__`` imports
+
+
+@frozen
+class Staged:
+    """The rewritten code, and every code object in it."""
+
+    code: CodeType
+    inner: frozenset[CodeType]
+
+
+class _NoSource(Exception):
+    """The source of a function is not to be had."""
+
+
+_staged: weakref.WeakKeyDictionary[CodeType, Staged] = weakref.WeakKeyDictionary()
+
+
+def stage(function: FunctionType) -> Staged | None:
+    """The rewritten code of a function; None if there is no source.
+
+    Raises ``CaptureError`` for code that cannot be captured whatever it does.
+    """
+    code = function.__code__
+    known = _staged.get(code)
+    if known is not None and known.code.co_filename == code.co_filename:  # equal codes may differ
+        return known
+    if code.co_flags & _COROUTINE_FLAGS:
+        raise refuse(
+            f"{code.co_name} is a coroutine and cannot be captured",
+            SourceLocation(code.co_filename, code.co_firstlineno, code.co_name),
+        )
+    try:
+        node = _source_node(function)
+        rewritten = _rewrite(node, code)
+    except _NoSource:
+        return None
+    staged = _staged[code] = Staged(rewritten, frozenset(codes_in(rewritten)))
+    return staged
+
+
+def codes_in(code: CodeType) -> Iterator[CodeType]:
+    """A code object and all those in it."""
+    yield code
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from codes_in(constant)
+
+
+# ------------------------------------------------------------------ finding the source
+
+
+def _source_node(function: FunctionType) -> FunctionNode:
+    code = function.__code__
+    linecache.checkcache(code.co_filename)
+    lines = linecache.getlines(code.co_filename, function.__globals__)
+    first = code.co_firstlineno
+    if not lines or first > len(lines):
+        raise _NoSource
+    candidates = _from_block(lines, code)
+    if not candidates:
+        candidates = _candidates(_parsed("".join(lines), 0), code)
+    if not candidates:
+        raise _NoSource
+    return candidates[0]  # several on one line: their code is the same
+
+
+def _from_block(lines: list[str], code: CodeType) -> list[FunctionNode]:
+    """The function in the lines that its bytecode spans; cheap, and nearly always enough."""
+    last = max((_last_line(each) for each in codes_in(code)), default=0)
+    first = code.co_firstlineno
+    block = "".join(lines[first - 1 : last])
+    if block[:1] in " \t":
+        block, first = "if True:\n" + block, first - 1
+    try:
+        return _candidates(_parsed(block, first - 1), code)
+    except _NoSource:
+        return []
+
+
+def _last_line(code: CodeType) -> int:
+    return max((end for _, end, _, _ in code.co_positions() if end is not None), default=0)
+
+
+def _parsed(text: str, offset: int) -> ast.Module:
+    try:
+        tree = ast.parse(text)
+    except SyntaxError:
+        raise _NoSource from None
+    return ast.increment_lineno(tree, offset) if offset else tree
+
+
+def _candidates(tree: ast.Module, code: CodeType) -> list[FunctionNode]:
+    found: list[FunctionNode] = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef):
+            first = min([node.lineno, *(d.lineno for d in node.decorator_list)])
+            if node.name == code.co_name and first == code.co_firstlineno:
+                found.append(node)
+        elif isinstance(node, ast.Lambda) and code.co_name == "<lambda>":
+            found += [node] if node.lineno == code.co_firstlineno else []
+    return [
+        node for node in found if parameters(node.args) == given(code) and _is_source_of(node, code)
+    ]
+
+
+def _is_source_of(node: FunctionNode, code: CodeType) -> bool:
+    """Whether the node compiles to the code: the file may have changed since it was imported."""
+    if isinstance(node, ast.FunctionDef):
+        node.decorator_list = []
+    # Nested in a factory, and without defaults, parameters compile to the same code.
+    node.args.defaults = []
+    node.args.kw_defaults = [None] * len(node.args.kwonlyargs)
+    try:
+        compiled = _compiled(node, code)
+    except (SyntaxError, _NoSource):
+        return False
+    if _fingerprint(compiled) == _fingerprint(code):
+        return True
+    # pytest rewrites assert statements, and nothing else.
+    if not any(name.startswith("@py_") for name in code.co_varnames):
+        return False
+    return set(_plain_constants(compiled)) <= set(_plain_constants(code))
+
+
+# The bytecode of one text differs with what its module imports (calls of methods), so only what
+# no context changes is compared: arithmetic, comparisons, constants and variables, in order.
+_COMPARED = frozenset(
+    number
+    for name, number in opcode.opmap.items()
+    if name.startswith(("BINARY_", "COMPARE_", "UNARY_", "BUILD_", "LOAD_FAST", "STORE_FAST"))
+    or name in ("LOAD_CONST", "CONTAINS_OP", "IS_OP", "LOAD_DEREF", "STORE_SUBSCR")
+)
+
+
+def _fingerprint(code: CodeType) -> tuple[Any, ...]:
+    text = code.co_code
+    operations = [
+        (number, argument)
+        for number, argument in zip(text[::2], text[1::2], strict=True)
+        if number in _COMPARED
+    ]
+    return operations, _plain_constants(code), code.co_names, code.co_varnames
+
+
+def _plain_constants(code: CodeType) -> list[str]:
+    return [repr(each) for each in code.co_consts if not isinstance(each, CodeType)]
+
+
+# ------------------------------------------------------------------ rewriting
+
+
+def _rewrite(node: FunctionNode, code: CodeType) -> CodeType:
+    made = _compiled(Rewriter(code).function(node), code)
+    return made.replace(co_qualname=code.co_qualname)
+
+
+def _compiled(node: FunctionNode, code: CodeType) -> CodeType:
+    """The code of a function, made inside of a factory that has its free variables."""
+    body: ast.stmt
+    if isinstance(node, ast.FunctionDef):  # under its own name, calls of itself would be local
+        body = copy.copy(node)
+        body.name = _STAGED
+    else:
+        body = ast.copy_location(ast.Return(value=node), node)
+    name = _STAGED if isinstance(node, ast.FunctionDef) else code.co_name
+    names = [ast.arg(arg=name) for name in (DOOR, *code.co_freevars)]
+    factory = ast.FunctionDef(
+        name="__fxc_factory__",
+        args=ast.arguments(posonlyargs=[], args=names, kwonlyargs=[], kw_defaults=[], defaults=[]),
+        body=[body],
+        decorator_list=[],
+    )
+    for made in (factory, *names):  # the nodes inside have theirs
+        ast.copy_location(made, node)
+    if hasattr(factory, "type_params"):
+        factory.type_params = []
+    module = ast.Module(body=[factory], type_ignores=[])
+    flags = code.co_flags & _FUTURES
+    compiled = compile(module, code.co_filename, "exec", flags=flags, dont_inherit=True)
+    for found in codes_in(compiled):
+        if found.co_name == name and given(found) == given(code):
+            return found.replace(co_name=code.co_name)
+    raise _NoSource
+
+
+_STAGED = "__fxc_staged__"

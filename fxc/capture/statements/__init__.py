@@ -1,0 +1,1 @@
+"""Branches and loops of Python as nodes with regions."""

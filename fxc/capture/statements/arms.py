@@ -1,0 +1,235 @@
+"""What becomes of variables that the two arms of a branch leave different."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from fxc.ir.graph import Operand, Value
+from fxc.ir.types import ArrayType, ScalarType
+
+from ..session import Session
+from ..values.alternatives import either
+from ..values.operands import TracedValue, wrap
+from .differing import Differing, parts_in, rebuilt
+from .structured import (
+    UNBOUND,
+    Recording,
+    array_of,
+    flag_of,
+    is_same,
+    of_parts,
+    parts_of,
+    placeholder,
+)
+
+Kinds = tuple[ArrayType | ScalarType, ...]
+Either = tuple[Kinds, Any, Any]
+Arms = tuple[Recording, Recording]
+
+
+def record_cond(
+    session: Session, test: Operand, arms: Arms, values: Sequence[Either], reason: str = ""
+) -> list[Any]:
+    """The node for two arms that have been recorded; what each of the values becomes.
+
+    A value is given by the types of its operands and what it is in either arm. Numbers, and arrays
+    that both arms make, are results of the node. Another array is one or the other afterwards: see
+    Note [Conditional aliases]. For no types see Note [Results that differ]; ``reason`` says what
+    differs.
+    """
+    join = _Join(session, test, arms, reason)
+    for kinds, left, right in values:
+        join.add(kinds, left, right)
+    join.record()
+    return [join.found(kinds, left, right) for kinds, left, right in values]
+
+
+def paired(
+    left: Any, right: Any, kinds: Callable[[Any, Any], Kinds], values: list[Either]
+) -> Callable[[list[Any]], Any]:
+    """What makes one value of the two that arms give, of what the node will give for ``values``.
+
+    Tuples are joined item by item.
+    """
+    if is_same(left, right):
+        return lambda made: left
+    sizes = {len(x) for x in (left, right) if type(x) is tuple}
+    if len(sizes) == 1 and all(type(x) is tuple or x is UNBOUND for x in (left, right)):
+        (size,) = sizes
+        both = [(UNBOUND,) * size if x is UNBOUND else x for x in (left, right)]
+        items = [paired(one, other, kinds, values) for one, other in zip(*both, strict=True)]
+        return lambda made: tuple(item(made) for item in items)
+    place = len(values)
+    values.append((kinds(left, right), left, right))
+    return lambda made: made[place]
+
+
+class _Join:
+    """The end of two arms. What is made in an arm and needed behind it has a place among the
+    results of the node.
+    """
+
+    def __init__(self, session: Session, test: Operand, arms: Arms, reason: str) -> None:
+        self.reason = reason
+        self._session = session
+        self._test = test
+        self._arms = arms
+        self._results: tuple[list[Operand], list[Operand]] = ([], [])
+        self._outputs: Sequence[Value] = ()
+        self._places: tuple[dict[Value, int], dict[Value, int]] = ({}, {})  # of what an arm made
+        self._numbers: list[int] = []  # the first places of the numbers, in order
+        self._behind: tuple[dict[Value, Value], dict[Value, Value]] = ({}, {})
+        self._either: dict[tuple[Value, Value], Value] = {}
+        self._variables: dict[Value, Any] = {}
+        self._flag: Operand | None = None
+
+    # -- before the node is recorded
+
+    def add(self, kinds: Kinds, left: Any, right: Any) -> None:
+        """Find places for what a variable needs."""
+        if not kinds:
+            for side, x in enumerate((left, right)):
+                for part in parts_in(x):
+                    self._add_part(side, part)
+            return
+        if isinstance(kinds[0], ScalarType):
+            self._numbers.append(len(self._results[0]))
+            self._add_result(kinds, left, right)
+            return
+        sides = array_of(left), array_of(right)
+        known = any(x in places for x, places in zip(sides, self._places, strict=True))
+        if not known and all(
+            x is None or (self._is_made(x) and not self._is_part(x)) for x in sides
+        ):
+            self._add_result(kinds, left, right)
+            return
+        for side, value in enumerate(sides):
+            for each in self._needed(value) if value is not None else ():
+                if each not in self._places[side]:
+                    given = (wrap(each), UNBOUND) if side == 0 else (UNBOUND, wrap(each))
+                    place = len(self._results[side])
+                    self._add_result((each.type,), *given)
+                    self._places[side][each] = place
+
+    def _add_part(self, side: int, x: Any) -> None:
+        """Find a place for a part of a result that differs."""
+        if isinstance(x, TracedValue):
+            for each in self._needed(x._value):
+                if each not in self._places[side]:
+                    self._places[side][each] = len(self._results[side])
+                    given = (wrap(each), UNBOUND) if side == 0 else (UNBOUND, wrap(each))
+                    self._add_result((each.type,), *given)
+
+    def _add_result(self, kinds: Kinds, left: Any, right: Any) -> None:
+        """What is left in one arm, and right in the other, is a result."""
+        for side, x in enumerate((left, right)):
+            value, results = array_of(x), self._results[side]
+            if value is not None:
+                self._places[side][value] = len(results)
+            with self._arms[side]:
+                if x is UNBOUND:
+                    results += [placeholder(self._session, kind) for kind in kinds]
+                else:
+                    results += parts_of(x, kinds)
+
+    def _is_made(self, value: Value) -> bool:
+        """Whether a value was made in an arm."""
+        return not self._session.is_alive(value)
+
+    def _is_part(self, value: Value) -> bool:
+        """Whether an array is a view, or one array or another."""
+        return value in self._session.bases or value in self._session.alternatives
+
+    def _needed(self, value: Value) -> Iterator[Value]:
+        """What an arm made, and is no view, of what an array is made of."""
+        if not self._is_made(value):
+            return
+        if not self._is_part(value):
+            yield value
+            return
+        for each in self._operands(value):
+            if isinstance(each, Value):
+                yield from self._needed(each)
+
+    def _operands(self, value: Value) -> tuple[Any, ...]:
+        """What a view, or one array or another, is made of."""
+        session = self._session
+        if value in session.alternatives:
+            found = session.alternatives[value]
+            return found.test, found.left, found.right
+        return session.made[value].args
+
+    # -- behind the node
+
+    def record(self) -> None:
+        """Record the node."""
+        regions = [
+            arm.finished((), given) for arm, given in zip(self._arms, self._results, strict=True)
+        ]
+        self._outputs = self._session.record(
+            "cond", self._test, (), on_true=regions[0], on_false=regions[1]
+        )
+
+    def found(self, kinds: Kinds, left: Any, right: Any) -> Any:
+        """What a variable is behind the node."""
+        if not kinds:
+            parts = (
+                iter([self._part_behind(side, part) for part in parts_in(x)])
+                for side, x in enumerate((left, right))
+            )
+            one, other = (rebuilt(x, part) for x, part in zip((left, right), parts, strict=True))
+            if one is UNBOUND or other is UNBOUND:  # then nobody asks
+                return other if one is UNBOUND else one
+            return Differing(of_parts([self._known_flag()]), one, other, self.reason)
+        if isinstance(kinds[0], ScalarType):
+            first = self._numbers.pop(0)
+            return of_parts(self._outputs[first : first + len(kinds)], kinds)
+        arrays = [
+            self._made_behind(side, value)
+            for side, value in enumerate((array_of(left), array_of(right)))
+            if value is not None
+        ]
+        return self._wrapped(arrays[0] if len(arrays) == 1 else self._one_of(*arrays))
+
+    def _wrapped(self, value: Value) -> Any:
+        """Variables that hold one array in each arm do so behind the node."""
+        if value not in self._variables:
+            self._variables[value] = wrap(value)
+        return self._variables[value]
+
+    def _one_of(self, left: Value, right: Value) -> Value:
+        if left is right:
+            return left
+        if (left, right) not in self._either:
+            self._either[left, right] = either(self._session, self._known_flag(), left, right)
+        return self._either[left, right]
+
+    def _known_flag(self) -> Operand:
+        """The condition as NumPy's bool."""
+        if self._flag is None:
+            self._flag = flag_of(of_parts([self._test]))
+        return self._flag
+
+    def _part_behind(self, side: int, x: Any) -> Any:
+        """What stands behind the node for a part of a result that differs."""
+        return self._wrapped(self._made_behind(side, x._value)) if isinstance(x, TracedValue) else x
+
+    def _made_behind(self, side: int, value: Value) -> Value:
+        """What stands behind the node for a value of an arm."""
+        if not self._is_made(value):
+            return value
+        if value in self._places[side]:
+            return self._outputs[self._places[side][value]]
+        if value not in self._behind[side]:
+            parts = [
+                self._made_behind(side, each) if isinstance(each, Value) else each
+                for each in self._operands(value)
+            ]
+            if value in self._session.alternatives:
+                made = either(self._session, *parts)
+            else:
+                call = self._session.made[value]
+                made = self._session.record(call.name, *parts, **call.kwargs)
+            self._behind[side][value] = made
+        return self._behind[side][value]

@@ -1,0 +1,156 @@
+"""``if`` in staged code: one arm, or a ``cond`` of both. See Note [Structured statements]."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from fxc.ir.graph import Literal
+
+from ..locations import is_outermost
+from ..session import Session, current, refuse
+from ..staging.jumps import RESULT
+from ..values.operands import TracedValue, operand
+from ..values.traced_int import TracedInt
+from .arms import Either, paired, record_cond
+from .cells import Cells
+from .differing import parts_in
+from .structured import (
+    UNBOUND,
+    Recording,
+    Statement,
+    joint_kinds,
+    truth,
+)
+
+
+def end_arm(session: Session) -> None:
+    """Note that the arm being captured raises: nobody sees its variables."""
+    if session.statements and isinstance(session.statements[-1], Branch):
+        session.statements[-1].end_arm()
+
+
+def raises(door: Any, error: Any, cause: Any = None) -> None:
+    """``raise error() from cause()`` in a branch.
+
+    In one that is captured together with its other arm, a call that comes here goes back to Python.
+    """
+    if door.session.region:
+        door.session.record("try_demand", Literal(False))
+        end_arm(door.session)
+    elif cause is None:
+        raise door.raising(error())
+    else:
+        raise door.raising(error()) from cause()
+
+
+class Branch(Statement):
+    """One ``if`` statement: gives ``(arm, *variables)`` for each arm that runs."""
+
+    def __init__(
+        self,
+        door: Any,
+        test: Any,
+        line: str,
+        names: tuple[str, ...],
+        behind: tuple[str, ...],
+        sure: tuple[str, ...],
+        env: Mapping[str, Any],
+    ) -> None:
+        self.cells = Cells(door)
+        added = self.cells.names
+        super().__init__(door, line, (*names, *added), sure, self.cells.among(env))
+        self._behind = frozenset((*behind, *added))
+        self._test = truth(test)
+        self._start = self.values
+        self._arms: list[tuple[Recording, list[Any]]] = []
+        self._ended: set[int] = set()  # the arms that raise
+        self._begun = False
+        self._reason = ""  # why a result can only be returned
+        if type(self._test) is not bool:
+            self.session.statements.append(self)
+
+    @property
+    def fallback(self) -> frozenset[str]:
+        if type(self._test) is bool:
+            return frozenset()
+        return self.session.origins.get(self._test._value, frozenset())
+
+    def __next__(self) -> tuple[Any, ...]:
+        if type(self._test) is bool:
+            if self._begun:
+                raise StopIteration
+            self._begun = True
+            return self._test, *self.cells.hand_on(self._start)
+        if len(self._arms) == 2 and self.wishes.grant(self, 1):
+            self._arms, self._ended = [], set()
+        if len(self._arms) == 2:
+            self._join()
+            raise StopIteration
+        region = Recording(self.session)
+        region.enter()
+        self._arms.append((region, self._start))
+        return len(self._arms) == 1, *self.cells.hand_on(self._start)
+
+    def take(self, env: Mapping[str, Any]) -> None:
+        if type(self._test) is bool:
+            self.values = self.of(env)
+            return
+        region, _ = self._arms[-1]
+        region.leave()
+        self._arms[-1] = (region, self.of(env))
+
+    @property
+    def recording(self) -> Recording | None:
+        region = self._arms[-1][0] if self._arms else None
+        return region if region is not None and region.is_open else None
+
+    def end_arm(self) -> None:
+        """Note that this arm raises."""
+        self._ended.add(len(self._arms) - 1)
+
+    def _join(self) -> None:
+        """Record the node; what differs between the arms becomes a result of it."""
+        (then, left), (orelse, right) = self._arms
+        self.session.statements.remove(self)
+        nothing = [UNBOUND] * len(self.names)
+        left, right = (nothing if arm in self._ended else x for arm, x in enumerate((left, right)))
+        if len(self._ended) == 2:
+            end_arm(self.session)
+        values: list[Either] = []
+        joined = [
+            paired(x, y, partial(self._kinds, name), values)
+            if name in self._behind
+            else lambda made: UNBOUND
+            for name, x, y in zip(self.names, left, right, strict=True)
+        ]
+        test = operand(self._test)
+        made = record_cond(self.session, test, (then, orelse), values, self._reason)
+        self.values = [each(made) for each in joined]
+
+    def _kinds(self, name: str, left: Any, right: Any) -> tuple[Any, ...]:
+        """The types of what a variable becomes."""
+        if any(x is UNBOUND for x in (left, right)):
+            found = right if left is UNBOUND else left
+            if name == RESULT or self._ended or self.may_be_unbound(name):
+                left = right = found
+        kinds = joint_kinds(left, right)
+        if kinds is not None:
+            return kinds
+        self._reason = self.difference(name, left, right, "if the condition holds, else")
+        parts = (*parts_in(left), *parts_in(right))
+        if name == RESULT and all(map(_is_returnable, parts)) and is_outermost("_attempt"):
+            return ()
+        raise refuse(self._reason)
+
+
+def _is_returnable(x: Any) -> bool:
+    """Whether a part of a result stands for itself, or values of the graph for it."""
+    if isinstance(x, TracedValue):
+        return not any(map(current().varies, getattr(x._value.type, "shape", ())))
+    if type(x) is TracedInt:
+        return not current().varies(x._dim)
+    return x is None or isinstance(x, np.generic) or type(x) in (str, bool, int, float)

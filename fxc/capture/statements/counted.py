@@ -1,0 +1,220 @@
+"""What a loop can run over without Python: ranges, arrays, ``enumerate`` and ``zip`` of them."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from fxc.ir.symbols import Dim, floordiv, guard, minimum
+from fxc.ir.types import ScalarType
+from fxc.ops.metas.shapes import normalize_slice, same_dim, slice_length
+
+from ..session import current, refuse
+from ..values.operands import Traced, TracedValue, dim_of, operand, record, settled
+from ..values.python_numbers import arithmetic, scalar_of, to_int
+from ..values.traced_array import TracedArray
+from ..values.traced_int import TracedInt, int_dim, wrap_dim
+from ..values.traced_scalar import TracedScalar
+
+Item = Callable[[Any], Any]
+
+
+class Counted:
+    """``count`` items; ``item(k)`` gives the one at ``k``, an int, traced or not.
+
+    Iterated by Python it is as long as it is in this call. ``once`` says that it stands for an
+    iterator, whose items are gone afterwards.
+    """
+
+    def __init__(
+        self, count: Dim, item: Item, *, once: bool = False, of: tuple[Any, ...] = ()
+    ) -> None:
+        self.count = count
+        self.item = item
+        self.once = once
+        self.of = of  # the lists that are run over
+        self._used = False
+
+    def taken(self) -> Counted:
+        """This, to be run over now."""
+        if self._used:
+            raise refuse("running over one iterator twice cannot be captured; make it a list")
+        self._used = self.once
+        return self
+
+    def __iter__(self) -> Iterator[Any]:
+        self.taken()
+        return (self.item(k) for k in range(int(wrap_dim(self.count))))
+
+    def __next__(self) -> Any:
+        if not self.once:
+            raise TypeError("'range' object is not an iterator")
+        raise refuse("next() of an iterator over an array cannot be captured; use a loop")
+
+    def __len__(self) -> int:
+        return int(wrap_dim(self.count))
+
+    def __getitem__(self, key: Any) -> Any:
+        if self.once:
+            raise TypeError("'zip' object is not subscriptable")
+        if not isinstance(key, slice):
+            place = dim_of(key, "an index")
+            place = place + self.count if guard(place, "<", 0) else place
+            if not (guard(place, ">=", 0) and guard(place, "<", self.count)):
+                raise IndexError("range object index out of range")
+            return self.item(wrap_dim(place))
+        bounds = (key.start, key.stop, key.step)
+        start, stop, step = (None if x is None else dim_of(x, "a slice bound") for x in bounds)
+        spec = normalize_slice(start, stop, step, self.count)
+        return Counted(
+            slice_length(spec),
+            lambda k: self.item(wrap_dim(spec.start) + k * wrap_dim(spec.step)),
+            of=self.of,
+        )
+
+
+class Bounded:
+    """A range whose bounds, or whose step, are known at run time only: a loop runs from ``low`` to
+    ``high``, and ``item(k)`` is what it runs over; the counter itself if there is no ``item``.
+    """
+
+    def __init__(
+        self,
+        asked: tuple[Any, ...],
+        low: Any,
+        high: Any,
+        item: Item | None = None,
+        of: tuple[Any, ...] = (),
+    ) -> None:
+        self._asked = asked
+        self.low = low
+        self.high = high
+        self.item = item
+        self.of = of  # the lists that are run over
+
+    def __iter__(self) -> Iterator[Any]:
+        places = range(*self._asked)
+        return map(self.item, places) if self.item is not None and self.of else iter(places)
+
+
+_BOOL = ScalarType(np.dtype(bool))
+
+
+def range_of(*args: Any) -> Any:
+    """``range(…)``."""
+    args = tuple(arg._plain() if isinstance(arg, Traced) else arg for arg in args)
+    if not any(isinstance(arg, TracedInt | TracedValue) for arg in args):
+        return range(*args)
+    low, high, step = (0, args[0], 1) if len(args) == 1 else (*args, 1)[:3]
+    for arg in (low, high, step):
+        if isinstance(arg, TracedScalar) and arg._value.type == _BOOL:
+            raise TypeError("'numpy.bool' object cannot be interpreted as an integer")
+        if not isinstance(arg, int | np.integer | TracedValue):
+            raise TypeError(f"{type(arg).__name__!r} object cannot be interpreted as an integer")
+    if type(step) is int and step == 0:
+        raise ValueError("range() arg 3 must not be zero")
+    dims = [int_dim(x) for x in (low, high, step)]
+    first, last, by = dims
+    if first is None or last is None or by is None or current().varies(by):
+        return _bounded(args, low, high, step)
+    if not guard(by, ">", 0):
+        if type(by) is not int:
+            return range(int(low), int(high), int(step))
+        first, last, by = -first, -last, -by
+    span = last - first
+    if not current().varies(span) and not guard(span, ">", 0):
+        return range(0)
+    begin, every = wrap_dim(dims[0] or 0), wrap_dim(dims[2] or 0)
+    return Counted(floordiv(span + (by - 1), by), lambda k: begin + k * every)
+
+
+def _bounded(asked: tuple[Any, ...], low: Any, high: Any, step: Any) -> Any:
+    """A range of numbers of the graph; its items are between its bounds, so that no arithmetic of
+    theirs can leave 64 bits.
+    """
+    if type(step) is int and step == 1:
+        return Bounded(asked, low, high)
+    first, last, by = (_python_int(x) for x in (low, high, step))
+    session = current()
+    if type(by) is not int:  # a step that is not positive: Python says what that is
+        session.record("try_demand", operand(arithmetic("gt", by, 0)))
+    is_down = type(by) is int and by < 0
+    distance = -by if is_down else by
+    span = arithmetic("sub", *((first, last) if is_down else (last, first)))
+    trips = arithmetic("floordiv", arithmetic("add", span, distance - 1), distance)
+
+    def item(k: Any) -> Any:
+        way = session.record("py_multiply", operand(k), operand(by))
+        return record("py_add", operand(first), way)
+
+    return Bounded(asked, 0, trips, item)
+
+
+def _python_int(x: Any) -> Any:
+    found = scalar_of(x)
+    if found is not None:
+        return to_int(found)
+    return x if type(x) is TracedInt else int(x)
+
+
+def counted(x: Any) -> Any:
+    """``x`` as something that is counted; None for what only Python can run over."""
+    x = settled(x)
+    if type(x) is Counted or type(x) is Bounded:
+        return x
+    if isinstance(x, Traced) and (found := x._counted()) is not None:
+        return found
+    if type(x) is range:
+        return Counted(len(x), lambda k: x.start + k * x.step)
+    if isinstance(x, TracedArray):
+        if not x.ndim:
+            raise TypeError("iteration over a 0-d array")
+        return Counted(x._type.shape[0], lambda k: x[k])
+    return None
+
+
+def enumerated(x: Any, start: Any = 0) -> Any:
+    """``enumerate(x, start)``."""
+    found = counted(x)
+    if type(found) is not Counted:
+        return enumerate(x, start)
+    return Counted(found.count, lambda k: (k + start, found.item(k)), once=True, of=found.of)
+
+
+def zipped(*parts: Any, strict: bool = False) -> Any:
+    """``zip(*parts)``."""
+    found: list[Any] = [counted(part) for part in parts]
+    if not found or any(type(part) is not Counted for part in found):
+        return zip(*parts, strict=strict)
+    count = found[0].count
+    for part in found[1:]:
+        if strict and (current().varies(part.count - count) or not same_dim(part.count, count)):
+            return zip(*parts, strict=True)
+        if part.count != count:
+            count = minimum(count, part.count)
+    of = tuple(x for part in found for x in part.of)
+    return Counted(count, lambda k: tuple(part.item(k) for part in found), once=True, of=of)
+
+
+def pairs(x: Any) -> Any:
+    """``itertools.pairwise(x)``."""
+    found = counted(x)
+    if type(found) is not Counted or (not isinstance(x, TracedArray) and found.once):
+        return itertools.pairwise(x)
+    if current().varies(found.count) or not guard(found.count, ">", 0):
+        return itertools.pairwise(x)
+    return Counted(
+        found.count - 1, lambda k: (found.item(k), found.item(k + 1)), once=True, of=found.of
+    )
+
+
+def backwards(x: Any) -> Any:
+    """``reversed(x)``."""
+    found = counted(x)
+    if type(found) is not Counted or isinstance(x, TracedArray):
+        return reversed(x)
+    last = found.count - 1
+    return Counted(found.count, lambda k: found.item(wrap_dim(last) - k), once=True, of=found.of)

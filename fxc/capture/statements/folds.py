@@ -1,0 +1,233 @@
+"""Comprehensions and generators that a function takes up at once, as loops of the graph:
+``sum(x[i] for i in range(n))``, ``np.array([f(v) for v in x])``.
+
+The functions of ``FOLDS`` say in Python what the builtins do; they are staged like the user's own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from fxc.ir.errors import CaptureError
+from fxc.ir.symbols import guard
+
+from ..locations import user_location
+from ..session import Respecialise, current, refuse
+from ..values.operands import operand
+from .counted import Counted, counted
+from .for_loops import FEW
+
+MOST_LISTED = 256  # items of a list that are computed one by one
+MOST_KNOWN = 32  # iterations over numbers that Python runs, so that what follows is known, too
+
+
+def fold(
+    door: Any,
+    function: Any,
+    items: Any,
+    over: Callable[[Any], Any],
+    each: Callable[..., Any],
+    test: Callable[..., Any] | None,
+    unpacks: bool,
+) -> Any:
+    """``function(each(item) for item in items if test(item))``; ``over(items)`` is its argument."""
+    loop, known = _loop_of(function), type(items) is range
+    found = counted(items) if loop is not None else None
+    takes_test = loop in (total, any_of, all_of)
+    if type(found) is not Counted or (test is not None and not takes_test):
+        return door.call(function, over(items))
+    assert loop is not None
+    label = f"comprehension {user_location()}"
+    as_loop, static = f"{label} as a loop", door.session.static
+    few = type(found.count) is int and found.count <= (MOST_KNOWN if known else FEW)
+    if label in static or (few and as_loop not in static):
+        try:
+            return door.call(function, over(items if known else found))
+        except CaptureError as error:
+            if label in static:
+                raise
+            raise Respecialise(frozenset((as_loop,)), error) from None
+    if loop in (largest, smallest) and not guard(found.count, ">", 0):
+        return door.call(function, over(found))
+    value = (lambda item: each(*item)) if unpacks else each
+    holds = (lambda item: test(*item)) if unpacks and test is not None else test
+    folds = current().folds
+    folds.append(label)
+    try:
+        made = door.staged(_OF_FEW.get(loop, loop) if few else loop)(found, value, holds)
+    except CaptureError as error:
+        if as_loop in static or type(found.count) is not int or found.count > MOST_LISTED:
+            raise
+        raise Respecialise(frozenset((label,)), error) from None
+    finally:
+        folds.pop()
+    return door.call(function, made) if function in _OF_ARRAYS else made
+
+
+def filtered(
+    door: Any,
+    items: Any,
+    over: Callable[[Any], Any],
+    each: Callable[..., Any],
+    test: Callable[..., Any],
+    unpacks: bool,
+) -> Any:
+    """``[each(item) for item in items if test(item)]``; ``over(items)`` makes it in Python."""
+    found, static = counted(items), door.session.static
+    if type(found) is not Counted:
+        return over(items)
+    label = f"comprehension {user_location()} by elements"
+    if label not in static:
+        try:
+            return over(items if type(items) is range else found)
+        except CaptureError:
+            raise Respecialise(frozenset((label,))) from None
+    value = (lambda item: each(*item)) if unpacks else each
+    holds = (lambda item: test(*item)) if unpacks else test
+    return door.staged(gathered)(found, value, holds)
+
+
+def fold_items(door: Any, function: Any, items: Any) -> Any:
+    """``sum`` and its like of an array, or of what is counted."""
+    return fold(door, function, items, list, _same, None, False)
+
+
+def _same(item: Any) -> Any:
+    return item
+
+
+def _loop_of(function: Any) -> Callable[..., Any] | None:
+    try:
+        return FOLDS.get(function)
+    except TypeError:  # unhashable callables are none of these
+        return None
+
+
+def listed(items: Any) -> Any:
+    """What a list is made of, item by item."""
+    found = counted(items)
+    if type(found) is Counted and type(found.count) is int and found.count > MOST_LISTED:
+        raise refuse(
+            f"a list of {found.count} items, each computed by itself, cannot be captured; use "
+            "operations on arrays, np.array([…]) at once, or a loop that stores the elements"
+        )
+    return items
+
+
+# ------------------------------------------------------------------ staged
+
+
+def total(items: Any, each: Any, test: Any) -> Any:
+    result = 0
+    for item in items:
+        if test is None or test(item):
+            result = result + each(item)
+    return result
+
+
+def any_of(items: Any, each: Any, test: Any) -> Any:
+    for item in items:  # noqa: SIM110 (it says what any does)
+        if (test is None or test(item)) and each(item):
+            return True
+    return False
+
+
+def all_of(items: Any, each: Any, test: Any) -> Any:
+    for item in items:  # noqa: SIM110 (it says what all does)
+        if (test is None or test(item)) and not each(item):
+            return False
+    return True
+
+
+def any_of_few(items: Any, each: Any, test: Any) -> Any:
+    found = False
+    for item in items:
+        if not found and (test is None or test(item)) and each(item):
+            found = True
+    return found
+
+
+def all_of_few(items: Any, each: Any, test: Any) -> Any:
+    holds = True
+    for item in items:
+        if holds and (test is None or test(item)) and not each(item):
+            holds = False
+    return holds
+
+
+def largest(items: Any, each: Any, test: Any) -> Any:
+    best = None
+    for item in items:
+        value = each(item)
+        if best is None or value > best:
+            best = value
+    return best
+
+
+def smallest(items: Any, each: Any, test: Any) -> Any:
+    best = None
+    for item in items:
+        value = each(item)
+        if best is None or value < best:
+            best = value
+    return best
+
+
+def collected(items: Any, each: Any, test: Any) -> Any:
+    made = None
+    for place, item in enumerate(items):
+        value = each(item)
+        if made is None:
+            made = room_for(value, items)
+        made[place] = alike(made, value)
+    return made
+
+
+def gathered(items: Any, each: Any, test: Any) -> Any:
+    found = []
+    for item in items:
+        if test(item):
+            found.append(each(item))
+    return found
+
+
+# Without an end on the way, which the iterations that Python runs cannot have.
+_OF_FEW: dict[Any, Callable[..., Any]] = {any_of: any_of_few, all_of: all_of_few}
+# Functions that do the same with a list as with the array of its items.
+_OF_ARRAYS = frozenset(
+    {np.sum, np.prod, np.mean, np.std, np.var, np.max, np.min, np.any, np.all, np.cumsum, np.median}
+)
+FOLDS: dict[Any, Callable[..., Any]] = {
+    sum: total,
+    any: any_of,
+    all: all_of,
+    max: largest,
+    min: smallest,
+    **dict.fromkeys((np.array, np.asarray, *_OF_ARRAYS), collected),
+}
+
+# ------------------------------------------------------------------ called by what is staged
+
+
+def room_for(value: Any, items: Any) -> Any:
+    """An array for so many values of this kind."""
+    from ..numpy_api.creation import empty
+    from ..numpy_api.shaping import wrap_dims
+    from ..values.traced_int import wrap_dim
+
+    kind = operand(value).type
+    return empty((wrap_dim(items.count), *wrap_dims(kind.shape)), kind.dtype)
+
+
+def alike(made: Any, value: Any) -> Any:
+    """The value, which is of the dtype and the shape of those before it."""
+    kind, wanted = operand(value).type, made._value.type
+    if kind.dtype != wanted.dtype or kind.shape != wanted.shape[1:]:
+        error = refuse(
+            "a list of values of different dtypes or shapes cannot be captured as a loop"
+        )
+        raise Respecialise(frozenset((current().folds[-1],)), error)
+    return value

@@ -1,0 +1,339 @@
+"""``for`` in staged code. See Note [Structured statements]."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from fxc.ir.graph import Literal, Operand, Value
+from fxc.ir.symbols import Dim, floordiv, guard, hint, symbol
+from fxc.ir.types import ArrayType
+
+from ..session import Respecialise, refuse
+from ..values.operands import operand, record, wrap
+from ..values.python_numbers import logical_not
+from ..values.traced_int import TracedInt, decide_in_loops, wrap_dim
+from .counted import Bounded, Counted, counted
+from .growing import items_of, kind_of_item, lists_that_grow, room_for
+from .loop_guards import check_guards
+from .loops import CapturedLoop, Round
+from .rows import Kind, Rows
+from .sliding import Sliding
+from .structured import INT, Recording, array_of, flag_of, going_on
+
+FEW = 4  # iterations that Python runs in any case
+_MOST_ROUNDS = 8  # of them, one in the other, if each may end the loop
+_MOST_RUNS = 5_000  # iterations that Python runs instead
+
+
+class ForLoop(CapturedLoop):
+    """A ``for`` statement: gives ``(item, *variables)`` for each time that the body is run."""
+
+    def __init__(
+        self,
+        door: Any,
+        iterable: Any,
+        line: str,
+        names: tuple[str, ...],
+        at_head: tuple[str, ...],
+        behind: tuple[str, ...],
+        sure: tuple[str, ...],
+        stop: str | None,
+        grows: tuple[tuple[str, bool], ...],
+        env: Mapping[str, Any],
+    ) -> None:
+        super().__init__(door, line, names, at_head, behind, sure, stop, env)
+        found = None if self.by_python else counted(iterable)
+        whole = f"{self._label} as a whole" in self.session.static
+        if type(found) is Counted and type(found.count) is int and found.count <= FEW * (not whole):
+            found = None
+        self._items: Any = iter(iterable) if found is None else None
+        self.over: Any = found
+        self._first = 0
+        self._index: Any = None
+        self._every = 1  # iterations that the body stands for: after so many all names are back
+        self._run = 0
+        self._peeling = False
+        self._runs = False  # there is an iteration for sure
+        self._rounds: list[Round] = []  # of those that Python runs, if the ones before did not stop
+        self._anew = {name for name, anew in grows if anew}
+        self._lists: dict[str, list[Any]] = {}  # see Note [Lists that grow]
+        self._appended: dict[str, Kind] = {}  # in this pass
+        self._rows: dict[str, Rows] = {}
+        self._given_away: list[Value] = []
+        self._last: Mapping[str, Any] = {}  # the variables at the end of the body
+        if found is not None:
+            self._lists = lists_that_grow(self.session, grows, env)
+            self._spread_tuples(self._env)
+            self.session.statements.append(self)
+            if type(found) is Counted:
+                found.taken()
+                self._look()
+                self._peeling = self._runs and self.wants_first
+
+    @property
+    def runs(self) -> bool:
+        return self._runs
+
+    def ran(self) -> Operand | None:
+        if type(self.over) is not Bounded:
+            return None
+        return flag_of(record("py_less", *self._bounds()))
+
+    @property
+    def elapsed(self) -> Dim | None:
+        if type(self.over) is not Counted or self._every > 1:
+            return None
+        return self._counter - self._first
+
+    @property
+    def iterations(self) -> Dim | None:
+        return self.over.count - self._first if type(self.over) is Counted else None
+
+    def _may_slide(self, found: Sliding) -> bool:
+        return self._runs and self.elapsed is not None and not found.varies(self._index.name)
+
+    @property
+    def recording(self) -> Recording | None:
+        label = f"{self._label} as a whole"
+        if self._rounds and label in self.session.static:
+            raise refuse(
+                "a change to an object in the iterations of a loop that Python runs is not captured"
+            )
+        if self._rounds:  # which are recorded once
+            raise Respecialise(frozenset((label,)))
+        return super().recording
+
+    @property
+    def _most(self) -> Dim | None:
+        """The most iterations that there may be; None if that is not known."""
+        if type(self.over) is not Counted or self.session.varies(self.over.count):
+            return None
+        return self.over.count - self._first
+
+    def _look(self) -> None:
+        """Look whether there is another iteration."""
+        left = self.over.count - self._first
+        if self.session.varies(left):
+            found = decide_in_loops(left, ">", 0)
+        else:
+            found = guard(left, ">", 0)
+        self._runs = found is True
+        if found is False:
+            self._run_by_python(())
+
+    def _run_by_python(self, items: Any) -> None:
+        self._items = iter(items)
+        self.session.statements.remove(self)
+
+    @property
+    def fallback(self) -> frozenset[str]:
+        if self.first_apart:
+            return self.first_apart
+        if type(self.over) is Counted and hint(self.over.count) <= _MOST_RUNS:
+            return frozenset((self._label,))
+        return frozenset()
+
+    def __next__(self) -> tuple[Any, ...]:
+        if self._items is not None:
+            return self._next(), *self.state
+        if self._peeling:
+            return self.over.item(self._first), *self.state
+        if self._run:
+            return self._item(), *self._handed(self._seen)
+        region = Recording(self.session, loop=True)
+        region.enter()
+        (self._index,) = region.params([INT], ["i"])
+        if type(self.over) is Counted:
+            name, (low, high) = self._index.name, self._ends
+            self.session.counters[name] = low, high
+            middle = hint(low) + (hint(high) - hint(low)) // 2
+            self._counter = symbol(name, hint=middle, lower=low if isinstance(low, int) else None)
+        self._appended, self._given_away = {}, []
+        self._begin(region)
+        return self._item(), *self._handed(self._seen)
+
+    @property
+    def _ends(self) -> tuple[Dim, Dim]:
+        """The first number of the counter, and one past its last."""
+        if self._every == 1:
+            return self._first, self.over.count
+        return 0, floordiv(self.over.count - self._first, self._every)
+
+    def _item(self) -> Any:
+        """What the target becomes in this run of the body."""
+        if type(self.over) is Bounded:
+            if self.over.item is not None:
+                return self.over.item(wrap(self._index))
+            bounds = [operand(self.over.low), operand(self.over.high)]
+            values = [each for each in bounds if isinstance(each, Value)]
+            known = self.session.origins
+            if all(value in known for value in values):  # Python may know the number, if need be
+                known[self._index] = frozenset[str]().union(*(known[value] for value in values))
+            return wrap(self._index)
+        if self._every == 1:
+            return self.over.item(TracedInt(self._counter))
+        return self.over.item(wrap_dim(self._counter * self._every + (self._first + self._run)))
+
+    def take(self, env: Mapping[str, Any]) -> None:
+        if self._region is not None and self._items is None:
+            self._spread_tuples(env)
+        after = self.of(env)
+        if self._items is not None:
+            self.values = after
+            if self._stop is not None:
+                self._end_if(going_on(env[self._stop]))
+            return
+        if self._peeling:
+            self._peeled(after, env)
+            return
+        region = self._region
+        assert region is not None
+        self._run += 1
+        if self._run < self._every:
+            self._seen = after
+            return
+        self._run = 0
+        region.leave()
+        self._last = env
+        self._forget(after)
+        self._seen = self._start
+        if self.wishes.grant(self, self._most):
+            return
+        if self._every == 1 and self._permuted(after):
+            return
+        if self._changed(after) or self._makes_room():
+            return
+        unstable = self._unstable(after)
+        if unstable and self._mix(unstable, after):
+            return
+        if unstable:
+            if not self._runs or self._every > 1:
+                raise self._kinds_differ(unstable, after)
+            self._peeling = True
+            return
+        self._record(region, after, env)
+
+    def _next(self) -> Any:
+        """The next of the iterations that are run by Python."""
+        self._check_unrolled()
+        for item in self._items:
+            return item
+        if self._rounds:
+            self.session.statements.remove(self)
+        while self._rounds:
+            (self.values,) = self._joined_with(self._rounds.pop(), self.values)
+        raise StopIteration
+
+    def _end_if(self, stopped: Any) -> None:
+        """Go on unless an iteration that was run by Python has ended the loop; what is not known
+        now is the condition for the ones to come.
+        """
+        if type(stopped) is bool or len(self._rounds) == _MOST_ROUNDS:
+            self._items = iter(()) if stopped else self._items
+            return
+        if not self._rounds:
+            self.session.statements.append(self)
+        arm = Recording(self.session)
+        self._rounds.append((flag_of(logical_not(stopped)), self.values, arm))
+        arm.enter()
+
+    def takes(self, held: list[Any], x: Any) -> bool:
+        """Whether this iteration may append ``x`` to a list. See Note [Lists that grow]."""
+        name = next((name for name, each in self._lists.items() if each is held), None)
+        region = self._region
+        if name is None or region is None or self.session.region != region.number:
+            return False
+        if self._every > 1 or self._stop is not None or type(self.over) is not Counted:
+            return False
+        kind = kind_of_item(region, x, anew=name in self._anew)
+        if kind is None or name in self._appended:
+            return False
+        self._appended[name] = kind
+        if isinstance(kind, ArrayType):
+            self._given_away.append(x._value)
+        rows = self._rows.get(name)
+        if rows is not None and rows.kind == kind:
+            wrap(rows.array)[wrap_dim(self._counter - self._first)] = x
+        return True
+
+    def _makes_room(self) -> bool:
+        """Make arrays for what is appended; whether there are new ones, for another pass."""
+        new = {
+            name: kind
+            for name, kind in self._appended.items()
+            if name not in self._rows or self._rows[name].kind != kind
+        }
+        if any(array_of(x) in self._given_away for x in self._last.values() if array_of(x)):
+            raise refuse(
+                "a loop that appends an array to a list and keeps it cannot be captured; append a "
+                "copy"
+            )
+        count = self.over.count - self._first if new else 0
+        guard(count, "==", hint(count))
+        for name, kind in new.items():
+            self._rows[name] = room_for(self.session, kind, hint(count))
+        return bool(new)
+
+    def _permuted(self, after: list[Any]) -> bool:
+        """Whether arrays have changed their names: then the body is run until they are back."""
+        every, _ = self._order(after)
+        if every == 1 or not self._runs or self._stop is not None:
+            return False
+        if not guard(self.over.count - self._first, ">=", every):
+            self._run_by_python(self.over.item(k) for k in self._indices(self._first))
+            return True
+        self._every = every
+        return True
+
+    def _indices(self, first: Dim) -> Iterator[Any]:
+        """The numbers of the last iterations, as many as there are in this call."""
+        number = self.over.count - first
+        guard(number, "==", hint(number))
+        return (wrap_dim(first + k) for k in range(hint(number)))
+
+    def _peeled(self, after: list[Any], env: Mapping[str, Any]) -> None:
+        """Go on behind an iteration that was run before the loop."""
+        self.values, self._env = after, env
+        self._spread_tuples(env)
+        self._peeling = False
+        self._mixed.clear()
+        self._sliding.clear()
+        self._resized.clear()
+        self._rows.clear()
+        self._first += 1
+        stopped = self._stop is not None and bool(env[self._stop])
+        if stopped:
+            self._run_by_python(())
+        else:
+            self._look()
+
+    def _record(self, region: Recording, after: list[Any], env: Mapping[str, Any]) -> None:
+        names, init, results = self._results(after)
+        options: dict[str, Any] = {}
+        if self._stop is not None:
+            results.append(operand(env[self._stop]))
+            options["stops"] = True
+        params = [self._index, *(each for name in names for each in self._params[name])]
+        low, high = self._bounds()
+        if type(self.over) is Counted:
+            assert region.guards is not None
+            check_guards(region.guards, self._index.name, *self._ends, self.session.varies)
+        body = region.finished(params, results)
+        outputs = self.session.record("fori_loop", low, high, tuple(init), body=body, **options)
+        count = self.over.count - self._first if type(self.over) is Counted else None
+        self._finish(names, outputs, results[: len(outputs)], count)
+        for name in self._appended:
+            self._lists[name].extend(items_of(self._rows[name]))
+        self._items = iter(())
+        if self._every > 1:
+            done = self._first + self._ends[1] * self._every
+            self._items = (self.over.item(k) for k in self._indices(done))
+
+    def _bounds(self) -> tuple[Operand, Operand]:
+        if type(self.over) is Bounded:
+            return operand(self.over.low), operand(self.over.high)
+        low, high = (
+            Literal(dim) if isinstance(dim, int) else operand(TracedInt(dim)) for dim in self._ends
+        )
+        return low, high

@@ -1,0 +1,113 @@
+"""Lists that a loop appends to, once in each iteration.
+
+See Note [Lists that grow].
+"""
+
+from __future__ import annotations
+
+import ast
+import gc
+from collections.abc import Iterable, Mapping, Sequence
+from types import FrameType
+from typing import Any
+
+from fxc.ir.graph import Value
+from fxc.ir.types import ArrayType, ScalarType
+from fxc.ops.metas.layout import is_c_ordered
+
+from ..session import Session, refuse
+from ..values.operands import TracedValue
+from .rows import Kind, Row, Rows
+from .structured import Recording, joint_kinds
+
+# Note [Lists that grow]
+# ``out.append(x)`` as a statement of its own in the body of a captured loop, where the body does
+# not mention ``out`` otherwise and nobody else has the list, is a store into row k of an array made
+# before the loop. An array must be a new one that nobody else has: ``out.append(x.copy())``. Behind
+# the loop the list has as many items as there were iterations, a number that becomes a constant. An
+# item is read from the array when it is first needed;
+# ``np.array(out)`` and the return of such a list take the array as it is.
+
+MOST_ITEMS = 100_000
+
+
+_MAKES_ANEW = (ast.Call, ast.BinOp, ast.UnaryOp)
+
+
+def names_that_grow(
+    body: Sequence[ast.stmt], besides: Sequence[ast.AST]
+) -> tuple[tuple[str, bool], ...]:
+    """The names of which a body says nothing but ``name.append(x)``, once, in any iteration; and
+    whether ``x`` is what an expression makes.
+    """
+    found = {}
+    for statement in body:
+        match statement:
+            case ast.Expr(ast.Call(ast.Attribute(ast.Name(name), "append"), [item], [])):
+                if not isinstance(item, ast.Starred):
+                    found[name] = isinstance(item, _MAKES_ANEW)
+            case _:
+                pass
+    mentioned = [
+        each.id
+        for node in (*body, *besides)
+        for each in ast.walk(node)
+        if isinstance(each, ast.Name)
+    ]
+    return tuple((name, new) for name, new in found.items() if mentioned.count(name) == 1)
+
+
+def lists_that_grow(
+    session: Session, names: Iterable[tuple[str, bool]], env: Mapping[str, Any]
+) -> dict[str, list[Any]]:
+    """The lists by these names that nobody can reach in another way."""
+    if session.region:
+        return {}
+    found = {}
+    for name, _ in names:
+        held = env.get(name)
+        if type(held) is list and not any(_is_holder(session, x) for x in gc.get_referrers(held)):
+            found[name] = held
+    others = [id(x) for name, x in env.items() if name not in found]
+    return {name: held for name, held in found.items() if id(held) not in others}
+
+
+def _is_holder(session: Session, x: Any) -> bool:
+    if isinstance(x, FrameType) or x is session.door.lists.known:
+        return False
+    return not any(x is env for env in session.snapshots)
+
+
+def kind_of_item(region: Recording, x: Any, *, anew: bool) -> Kind | None:
+    """The type of what is appended; None for what no array holds.
+
+    An array is one that this iteration has made, and if it is a result ``anew``.
+    """
+    kinds = joint_kinds(x, x)
+    if kinds is None or len(kinds) > 1:
+        return None
+    (kind,) = kinds
+    if isinstance(kind, ScalarType) and kind.weak and kind.dtype.kind == "c":
+        return None  # no operator makes Python's complex number of an element
+    if isinstance(kind, ArrayType) and not (
+        anew
+        and region.is_fresh(x._value)
+        and is_c_ordered(kind)
+        and all(isinstance(dim, int) for dim in kind.shape)
+    ):
+        return None
+    return kind
+
+
+def room_for(session: Session, kind: Kind, count: int) -> Rows:
+    """An array with room for the items of ``count`` iterations."""
+    if count > MOST_ITEMS:
+        raise refuse(f"a list of {count} items cannot be captured; store into an array")
+    array: Value = session.record("empty", (count, *kind.shape), kind.dtype, layout=None)
+    return Rows(array, kind, count)
+
+
+def items_of(rows: Rows) -> list[TracedValue]:
+    """The items for a list, each to be read when it is needed."""
+    kind = TracedValue._wrappers[type(rows.kind)]
+    return [kind._later_read(Row(rows, place)) for place in range(rows.count)]

@@ -1,0 +1,158 @@
+"""Arrays whose shape differs from iteration to iteration, such as ``x = x[0::2] + x[1::2]``."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Sequence
+
+from fxc.ir.graph import Literal, Operand, SliceSpec, Value
+from fxc.ir.records import frozen
+from fxc.ir.symbols import MOST_MEASURED, Dim, decide, floordiv, hint, product
+from fxc.ir.types import ArrayType, ScalarType, array_type
+from fxc.ops.metas.layout import is_c_ordered
+
+from ..numpy_api.counting import new_name
+from ..session import CountedSize, Session
+from ..values.operands import kind_of, operand
+from ..values.traced_int import wrap_dim
+from .structured import INT
+
+# Note [Arrays that change their shape]
+# A variable that is an array of another shape after an iteration, in C order, or a view of a new
+# array (``np.stack(…).reshape(n)``), is carried as its
+# sizes along the axes that change and as a flat array with room for the largest one, of which it is
+# the first elements. The body binds the sizes to symbols (Note [Measured sizes]). There is room for
+# as many elements as there are before the loop; in a loop over a range, for those too that come in
+# by the same number each time. A check sends the call back to NumPy when that is not enough.
+
+
+@frozen
+class Resized:
+    """An array that changes its shape: the sizes that stay as they are, and the room for it."""
+
+    kept: tuple[Dim | None, ...]
+    room: Dim
+    growth: Dim  # in an iteration
+    is_new: bool  # an iteration makes it, it is no view of what was before
+    flat: ArrayType
+
+    @property
+    def kinds(self) -> tuple[ArrayType | ScalarType, ...]:
+        """The types of what is carried."""
+        return (*[INT] * self.kept.count(None), self.flat)
+
+    @property
+    def _known(self) -> list[Dim]:
+        return [dim for dim in self.kept if dim is not None]
+
+    def first_parts(self, session: Session, start: Value) -> list[Operand]:
+        """What is carried into the first iteration."""
+        kind = kind_of(start)
+        empty = session.record("empty", (self.room,), kind.dtype, layout=None)
+        return [*self._sizes(kind), _filled(session, empty, start)]
+
+    def next_parts(
+        self, session: Session, after: Value, params: Sequence[Operand]
+    ) -> list[Operand]:
+        """What is carried on from an iteration after which the array is this one."""
+        kind = kind_of(after)
+        if decide(kind.size, "<=", self.room) is not True:
+            sides = (operand(wrap_dim(dim)) for dim in (kind.size, self.room))
+            session.record("try_demand", session.record("py_less_equal", *sides))
+        return [*self._sizes(kind), _filled(session, params[-1], after)]
+
+    def _sizes(self, kind: ArrayType) -> list[Operand]:
+        dims = zip(kind.shape, self.kept, strict=True)
+        return [operand(wrap_dim(dim)) for dim, kept in dims if kept is None]
+
+    def inside(self, session: Session, parts: Sequence[Value]) -> Value:
+        """The array in an iteration."""
+        most: Dim = MOST_MEASURED
+        if len(parts) == 2 and decide(rest := product(self._known), ">", 0):
+            most = floordiv(self.room, rest)
+        sizes = [_bound(session, size, most) for size in parts[:-1]]
+        return self._view(session, parts[-1], sizes)
+
+    def behind(self, session: Session, parts: Sequence[Value]) -> Value:
+        """The array behind the loop, a new one; it has no more elements than there is room for."""
+        *numbers, flat = parts
+        sizes = _bound_together(session, numbers, self.room) if numbers else []
+        found: Value = session.record("copy", self._view(session, flat, sizes), order="C")
+        return found
+
+    def _view(self, session: Session, flat: Value, sizes: Sequence[Dim]) -> Value:
+        changing = iter(sizes)
+        shape = tuple(next(changing) if kept is None else kept for kept in self.kept)
+        part = session.record("slice", flat, (SliceSpec(0, product(shape), 1),))
+        found: Value = session.record("reshape", part, shape)
+        return found
+
+
+def _filled(session: Session, flat: Operand, array: Value) -> Value:
+    """A flat array that begins with the elements of an array."""
+    shape = kind_of(array).shape
+    span = (SliceSpec(0, product(shape), 1),)
+    if len(shape) > 1:
+        array = session.record(
+            "reshape_scatter", session.record("slice_copy", flat, span), array, shape
+        )
+    found: Value = session.record("slice_scatter", flat, array, span)
+    return found
+
+
+def _bound_together(session: Session, numbers: Sequence[Value], room: Dim) -> list[Dim]:
+    """The sizes that numbers are, of which all have a bound: so has their product."""
+    total = numbers[0]
+    for number in numbers[1:]:
+        total = session.record("py_multiply", total, number)
+    first = [_bound(session, number, room) for number in numbers[:-1]]
+    count = _bound(session, total, room)
+    for number in numbers[:-1]:
+        one = session.record("py_greater_equal", number, Literal(1))
+        session.record("try_demand", one)
+    return [*first, floordiv(count, product(first))]
+
+
+def _bound(session: Session, number: Value, most: Dim) -> Dim:
+    """The symbol for a size, which is no larger than that."""
+    name = new_name()
+    value = session.record("bind_size", number, symbol=name, most=most)
+    return session.counted(CountedSize(name, most, value, number))
+
+
+def resized(
+    session: Session,
+    number: int,
+    params: Container[Value],
+    known: Resized | None,
+    seen: Value,
+    after: Value,
+    count: Dim | None,
+) -> Resized | None:
+    """How to carry an array that is ``seen`` before an iteration and ``after`` behind it, which is
+    recorded in the region of that ``number`` with these parameters; None if it cannot be so.
+
+    ``known`` is how it has been carried, ``count`` the number of iterations, if that is known.
+    """
+    before, kind = kind_of(seen), kind_of(after)
+    if (before.dtype, before.rank) != (kind.dtype, kind.rank) or after in session.alternatives:
+        return None
+    root = session.root(after)
+    if session.made_in(root) < number:
+        return None
+    is_new = root not in params
+    if not (is_c_ordered(before) and is_c_ordered(kind)):
+        return None
+    old = before.shape if known is None else known.kept
+    kept = tuple(x if x == y else None for x, y in zip(old, kind.shape, strict=True))
+    growth = kind.size - before.size
+    if known is not None:
+        agrees = known.growth in (0, growth)
+        is_new = is_new and known.is_new
+        return Resized(kept, known.room, known.growth, is_new, known.flat) if agrees else None
+    if hint(growth) <= 0:
+        growth = 0
+    elif count is None or session.varies(growth):
+        return None
+    room = before.size + growth * (0 if count is None else count)
+    flat = array_type(before.dtype, (room,), (before.dtype.itemsize,))
+    return Resized(kept, room, growth, is_new, flat)

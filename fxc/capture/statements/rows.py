@@ -1,0 +1,87 @@
+"""Items of a list that a loop has appended, before they are read. See Note [Lists that grow]."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from fxc.ir.graph import Operand, Value
+from fxc.ir.records import frozen
+from fxc.ir.types import ArrayType, ScalarType
+
+from ..session import current, refuse
+
+Kind = ArrayType | ScalarType
+
+
+@frozen(eq=False)
+class Rows:
+    """What the iterations of a loop have appended: the items of an array, of this kind each."""
+
+    array: Value
+    kind: Kind
+    count: int
+
+
+@frozen(eq=False)
+class Row:
+    """One of them."""
+
+    rows: Rows
+    place: int
+
+    def read(self) -> Value:
+        """The item, recorded here."""
+        session, kind = current(), self.rows.kind
+        row = session.record("select", self.rows.array, 0, self.place)
+        found: Value
+        if not isinstance(kind, ArrayType):
+            found = session.record("item", row)
+            names = {"b": "py_bool", "i": "py_int", "f": "py_float"}
+            return session.record(names[kind.dtype.kind], found) if kind.weak else found
+        if session.region:
+            raise refuse(
+                "an array of a list that a loop has filled is used in another loop or a branch "
+                "first, which cannot be captured; use np.array(list)"
+            )
+        found = session.record("copy", row, order="C")
+        return found
+
+
+@frozen(eq=False)
+class ListArray:
+    """The array of a list, which is one of floats if the list is empty: where that makes a
+    difference, the call goes back to Python.
+    """
+
+    array: Value
+    filled: Operand
+
+    def read(self) -> Value:
+        """The array, which has elements from here on."""
+        current().record("try_demand", self.filled)
+        return self.array
+
+
+def row_of(x: Any) -> Row | None:
+    """The row that a traced value is, if it has not been read yet as an array of its own."""
+    row = x._later if hasattr(type(x), "_later") else None
+    return row if type(row) is Row else None
+
+
+def list_array_of(x: Any) -> ListArray | None:
+    """The array of a list that a traced array is, if that it has elements has not been asked."""
+    found = x._later if hasattr(type(x), "_later") else None
+    return found if type(found) is ListArray else None
+
+
+def rows_in(items: Sequence[Any]) -> Rows | None:
+    """The array whose items these are, all of them, in order and not read yet; else None."""
+    first = row_of(items[0]) if items else None
+    if first is None or len(items) != first.rows.count:
+        return None
+    for place, item in enumerate(items):
+        row = row_of(item)
+        if row is None or row.rows is not first.rows or row.place != place:
+            return None
+    return first.rows

@@ -1,0 +1,411 @@
+"""Statements that become nodes with regions: what branches and loops of staged code share.
+
+See Note [Structured statements].
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from fxc.ir.graph import Literal, Node, Operand, Region, Value
+from fxc.ir.symbols import Dim, Guard, recorders
+from fxc.ir.types import ArrayType, ScalarType
+from fxc.ops.metas.layout import layout_of
+from fxc.ops.metas.shapes import same_shape
+from fxc.ops.table import TABLE, Tag
+
+from ..numpy_api.masked import MaskedRead
+from ..session import OpenRegion, Session, current, refuse
+from ..values.mixed import Mixed, mixed, mixed_kinds, mixed_parts, of_numpy
+from ..values.operands import Traced, TracedValue, operand, settled, wrap
+from ..values.several import Several, SeveralKinds, several_kinds, several_of, several_parts
+from ..values.traced_int import TracedInt
+from ..values.traced_scalar import TracedScalar
+from .cells import Cells
+from .differing import Differing
+
+# Note [Structured statements]
+# Staged code has its branches and loops in this form (rewriting.py; jumps.py has replaced break,
+# continue and return before):
+#
+#     part = __fxc__.branch(test, names, locals())         part = __fxc__.loop(iterable, …)
+#     for arm, x, y in part:                               for item, x, y in part:
+#         if arm: …                                            target = item
+#         else: …                                              …
+#         part.step(locals())                                  part.step(locals())
+#     x, y = part.state                                    x, y = part.state
+#
+# ``x, y`` are the variables that the statement assigns and hands on (liveness.py). The object
+# decides what runs: one arm, or the iterations one by one, where the condition or the iterable is
+# known to Python; otherwise both arms, or the body once, each in a region of its own. Then ``step``
+# looks at what became of the variables, and ``state`` holds them for the code behind: what differs
+# is a result of the node. If that cannot be done, ``Respecialise`` starts the capture again with
+# the loop run by Python, or with the numbers that the condition follows from as constants.
+# A variable without a value is UNBOUND meanwhile.
+
+
+class _Unbound:
+    def __repr__(self) -> str:
+        return "UNBOUND"
+
+
+UNBOUND: Any = _Unbound()
+
+
+INT = ScalarType(np.dtype("i8"), weak=True)
+_LITTLE = 16  # nodes
+_CHEAP = frozenset({Tag.POINTWISE, Tag.VIEW})
+
+
+def _is_scalar(node: Node) -> bool:
+    return all(output.type.rank == 0 for output in node.outputs)
+
+
+class Recording:
+    """A region that is being recorded; it may be left and entered again."""
+
+    def __init__(self, session: Session, *, loop: bool = False) -> None:
+        self.session = session
+        self.guards: dict[Guard, None] | None = {} if loop else None
+        self.number = 0
+        self._region: OpenRegion | None = None
+        self._nodes: tuple[Node, ...] = ()
+
+    def enter(self) -> None:
+        session = self.session
+        if self._region is not None:
+            session.reenter_region(self._region)
+        else:
+            session.enter_region("arm" if self.guards is None else "loop", session.now)
+            self._region = session.innermost
+            self.number = session.region
+        session.builder.open(self._nodes)
+        if self.guards is not None:
+            recorders().append(self.guards)
+
+    def leave(self) -> None:
+        if self.guards is not None:
+            recorders().pop()
+        self._nodes = self.session.builder.close()
+        self.session.leave_region()
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it, or a region in it, is being recorded."""
+        return self._region is not None and self.session.is_open(self.number)
+
+    def __enter__(self) -> Recording:
+        self.enter()
+        self.session.expressions += 1
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.session.expressions -= 1
+        self.leave()
+
+    def params(self, kinds: Sequence[Any], names: Sequence[str | None]) -> list[Value]:
+        """Parameters of the region, which is entered."""
+        session = self.session
+        values = [session.builder.value(k, n) for k, n in zip(kinds, names, strict=True)]
+        session.made_here(values)
+        for value in values:
+            session.homes[value] = self.number
+        return values
+
+    def finished(self, params: Sequence[Value], results: Sequence[Operand]) -> Region:
+        return Region(tuple(params), self._nodes, tuple(results))
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing is computed here."""
+        return not self._nodes
+
+    def is_harmless(self) -> bool:
+        """Whether all that is computed here may as well be computed in any case: it cannot raise,
+        and there is little of it.
+        """
+        return len(self._nodes) <= _LITTLE and all(
+            not TABLE[node.op].raises and TABLE[node.op].tag in _CHEAP and _is_scalar(node)
+            for node in self._nodes
+        )
+
+    def spill(self) -> None:
+        """Make what is computed here a part of the region around, which is entered."""
+        for node in self._nodes:
+            self.session.builder.append(node)
+            self.session.made_here(node.outputs)
+
+    def is_fresh(self, value: Value) -> bool:
+        """Whether an array was made in this region and is no view."""
+        session = self.session
+        if value in session.bases or value in session.alternatives:
+            return False
+        return session.homes.get(value, 0) == self.number
+
+
+def values_of(names: Sequence[str], env: Mapping[str, Any]) -> list[Any]:
+    """Some variables among all of a function."""
+    return [settled(env.get(name, UNBOUND)) for name in names]
+
+
+class Wishes:
+    """The lists for which a statement that is recorded has to make room, to be recorded again.
+
+    See Note [Lists of counted length].
+    """
+
+    def __init__(self) -> None:
+        self._wishes: dict[int, tuple[Any, list[Any], list[bool]]] = {}
+
+    def note(self, wanted: Any, samples: Sequence[Any], *, once: bool = True) -> None:
+        """Note items that a list is to hold: ``once`` in each run of the region, or more often."""
+        _, known, times = self._wishes.setdefault(id(wanted), (wanted, [], []))
+        known += samples
+        times.append(once)
+
+    def grant(self, owner: Statement, most: Dim | None) -> bool:
+        """Make room, before the statement, whose region is run so many times at most; whether some
+        was wished for.
+        """
+        wishes, self._wishes = self._wishes, {}
+        for wanted, samples, times in wishes.values():
+            more = most * len(times) if most is not None and all(times) else None
+            wanted.make_room(samples, more, owner)
+        return bool(wishes)
+
+
+class Statement:
+    """A branch or a loop while it runs: gives the variables, takes them back, hands them on."""
+
+    cells: Cells
+
+    def __init__(
+        self,
+        door: Any,
+        line: str,
+        names: Sequence[str],
+        sure: Sequence[str],
+        env: Mapping[str, Any],
+    ) -> None:
+        self.door = door
+        self._sure = frozenset(sure)
+        self.session: Session = door.session
+        self.line = line
+        self.names = tuple(names)
+        self.wishes = Wishes()
+        for x in env.values():
+            if type(x) is MaskedRead:
+                x.settle()
+        self.values = self.of(env)
+        self.session.snapshots.append(env)
+
+    def step(self, env: Mapping[str, Any]) -> None:
+        """Take back the variables at the end of the body, or of an arm."""
+        self.take(self.cells.among(env))
+
+    def take(self, env: Mapping[str, Any]) -> None:
+        """As ``step``, with attributes among the variables."""
+        raise NotImplementedError
+
+    @property
+    def state(self) -> list[Any]:
+        """The variables behind the statement."""
+        return self.cells.hand_on(self.values)
+
+    def of(self, env: Mapping[str, Any]) -> list[Any]:
+        """The variables among all of a function."""
+        return values_of(self.names, env)
+
+    def __iter__(self) -> Iterator[Any]:
+        return self  # type: ignore[return-value]
+
+    def may_be_unbound(self, name: str) -> bool:
+        """Whether a variable, or an item of one, is read only where it has a value. See Note
+        [Variables without a value].
+        """
+        return name.partition(".")[0] in self._sure
+
+    @property
+    def recording(self) -> Recording | None:
+        """The region of the statement that is open, if there is one; it may be recorded again."""
+        raise NotImplementedError
+
+    @property
+    def fallback(self) -> frozenset[str]:
+        """What must be constant, or run by Python, if the statement cannot be captured."""
+        return frozenset()
+
+    @property
+    def first_apart(self) -> frozenset[str]:
+        """The request to run the first iteration before the loop, where it may help."""
+        return frozenset()
+
+    def differs(self, name: str, left: Any, right: Any, where: str) -> Exception:
+        """A variable that is one thing here, another there."""
+        return refuse(self.difference(name, left, right, where))
+
+    def difference(self, name: str, left: Any, right: Any, where: str) -> str:
+        """How a variable is one thing here, another there."""
+        one, other = kind_text(left), kind_text(right)
+        other = f"another {right.__class__.__name__}" if one == other else other
+        return (
+            f"{described(name)} is {one} {where} {other}, which cannot be captured; make it the "
+            "same kind of value, an array or a number, in both cases"
+        )
+
+
+# ------------------------------------------------------------------ values of variables
+
+
+def is_number(x: Any) -> bool:
+    """Whether ``x`` is a scalar that a node may carry."""
+    return isinstance(x, np.generic) or type(x) in (
+        *(bool, int, float, complex),
+        *(TracedInt, TracedScalar, Mixed, Several),
+    )
+
+
+def is_same(left: Any, right: Any) -> bool:
+    """Whether two values of a variable cannot be told apart."""
+    if left is right:
+        return True
+    if isinstance(left, TracedValue) and isinstance(right, TracedValue):
+        return left._value is right._value
+    if type(left) is not type(right):
+        return False
+    if type(left) is TracedInt:
+        return bool(left._dim == right._dim)
+    if type(left) is Several:
+        pairs = zip(left.options, right.options, strict=False)
+        same = len(left.options) == len(right.options)
+        return same and all(is_same(one, other) for one, other in pairs)
+    if type(left) is Mixed:
+        parts = ((x.given, x.flag, x.whole) for x in (left, right))
+        return all(map(is_same, *parts))
+    if is_number(left):
+        return Literal(left) == Literal(right)
+    if type(left) is tuple:
+        return len(left) == len(right) and all(map(is_same, left, right))
+    return type(left) in (str, bytes) and bool(left == right)
+
+
+def array_of(x: Any) -> Value | None:
+    """The value of the graph of a traced array; None for anything else."""
+    if isinstance(x, TracedValue) and isinstance(x._value.type, ArrayType):
+        return x._value
+    return None
+
+
+def kind_of(x: Any) -> ArrayType | ScalarType | None:
+    """The type of a variable's value in a graph; None if it has none."""
+    if type(x) is Mixed or type(x) is Several:
+        return None
+    if type(x) is TracedInt:
+        return INT
+    if is_number(x) or array_of(x) is not None:
+        return operand(x).type
+    return None
+
+
+def joint_kinds(left: Any, right: Any) -> tuple[ArrayType | ScalarType, ...] | None:
+    """The types of the operands that stand for a variable which is either of two values.
+
+    One type if they are of the same, more for a number that is mixed; None for what cannot be.
+    """
+    kind, other = kind_of(left), kind_of(right)
+    if kind is not None and other is not None and _are_alike(kind, other):
+        return (kind,)
+    found = mixed_kinds(left, right)
+    return several_kinds(left, right, joint_kinds) if found is None else found
+
+
+def _are_alike(left: ArrayType | ScalarType, right: ArrayType | ScalarType) -> bool:
+    """Whether types are the same; sizes that are equal in this call are guarded to be."""
+    if left == right or isinstance(left, ScalarType) or isinstance(right, ScalarType):
+        return left == right
+    dims = (*left.shape, *left.strides), (*right.shape, *right.strides)
+    return (
+        (left.dtype, left.writeable) == (right.dtype, right.writeable)
+        and not any(map(current().varies, (*dims[0], *dims[1])))
+        and same_shape(*dims)
+    )
+
+
+def parts_of(x: Any, kinds: tuple[ArrayType | ScalarType, ...]) -> list[Operand]:
+    """The operands that stand for a value, recorded here."""
+    if type(kinds) is SeveralKinds:
+        return several_parts(x, kinds, parts_of)
+    return [operand(x)] if len(kinds) == 1 else list(mixed_parts(x, kinds))
+
+
+def of_parts(parts: Sequence[Operand], kinds: tuple[Any, ...] = ()) -> Any:
+    """The variable that operands stand for; ``kinds`` are their types, if it is several things."""
+    if type(kinds) is SeveralKinds:
+        return several_of(parts, kinds, of_parts)
+    if len(parts) > 1:
+        return mixed(*parts)
+    (only,) = parts
+    return wrap(only) if isinstance(only, Value) else only.value
+
+
+def kind_text(x: Any) -> str:
+    """What a message calls a value."""
+    if x is UNBOUND:
+        return "without a value"
+    if type(x) is Differing or type(x) is Several:
+        return "one thing or another"
+    kind = kind_of(x)
+    return f"a {x.__class__.__name__}" if kind is None else str(kind)
+
+
+def placeholder(session: Session, kind: ArrayType | ScalarType) -> Operand:
+    """A value of this type that nobody reads: of a variable that has none."""
+    if isinstance(kind, ScalarType):
+        return Literal(kind.zero)
+    made: Value = session.record("empty", kind.shape, kind.dtype, layout=layout_of(kind))
+    return made
+
+
+def truth(test: Any) -> Any:
+    """``test`` as a bool, or as a traced scalar that stands for one.
+
+    What follows from arguments alone is decided by their numbers, which become constants; but for
+    sizes and ints: a guard has decided what a guard can say of them, the rest is none of the kind
+    that stays the same (``n & (n - 1)``).
+    """
+    if type(test) is TracedScalar:
+        session = current()
+        origins = session.origins.get(test._value)
+        return bool(test) if origins and not origins <= session.ints else test
+    return going_on(test)
+
+
+def going_on(test: Any) -> Any:
+    """As ``truth``, for loops: a number that is an argument need not be a constant."""
+    if type(test) is TracedScalar:
+        return test
+    if type(test) is Mixed:
+        return test.number
+    if isinstance(test, Traced) and (filled := test._is_filled()) is not None:
+        return filled
+    found = array_of(test)
+    if found is not None and found.type.rank == 0:
+        return test[()]
+    return test.__ne__(0) if type(test) is TracedInt else bool(test)
+
+
+def flag_of(test: Any) -> Operand:
+    """The truth of a bool or a traced scalar as NumPy's bool."""
+    if type(test) is bool:
+        return Literal(np.bool_(test))
+    if operand(test).type.dtype.kind != "b":
+        test = test != 0
+    return of_numpy(operand(test))
+
+
+def described(name: str) -> str:
+    """A variable in a message; those of jumps.py stand for what the function returns."""
+    return "the result" if name.startswith("__fxc") else name

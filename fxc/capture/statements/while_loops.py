@@ -1,0 +1,248 @@
+"""``while`` in staged code. See Note [Structured statements]."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from fxc.ir.graph import Literal, Operand
+from fxc.ir.symbols import Dim, hint, symbol
+from fxc.ir.types import ScalarType
+
+from ..session import refuse
+from ..values.operands import operand
+from ..values.traced_int import wrap_dim
+from ..values.traced_scalar import TracedScalar
+from .arms import Either
+from .loop_guards import check_guards
+from .loops import CapturedLoop, Round
+from .sliding import Sliding, trips
+from .structured import (
+    INT,
+    Recording,
+    flag_of,
+    going_on,
+    of_parts,
+)
+
+
+class WhileLoop(CapturedLoop):
+    """A ``while`` statement: gives the variables for each time that its test or body is run.
+
+    The test is run before the loop and at the end of the body; the loop carries what it gave.
+    """
+
+    def __init__(self, door: Any, *args: Any) -> None:
+        super().__init__(door, *args)
+        self._phase = "python" if self.by_python else "first test"
+        if not self.by_python:
+            self._spread_tuples(self._env)
+        self._first: Any = None  # what the first test gave
+        self._going: Any = None  # the parameter that says so in the body
+        self._count: Dim | None = None  # of the iterations, if arrays slide and it is known
+        self._index: Any = None
+        self._after: list[Any] = []
+        self._apart = False
+        self._stopped: Any = False
+        self._unless: Recording | None = None  # where the test is run if the body has not stopped
+        self._every = 1  # iterations that the body stands for, see _rounds
+        # Those that have been recorded: whether there is a next one, the variables then, and where
+        # the next one is recorded.
+        self._rounds: list[Round] = []
+
+    @property
+    def runs(self) -> bool:
+        return self._first is True
+
+    def ran(self) -> Operand | None:
+        return flag_of(self._first)
+
+    @property
+    def elapsed(self) -> Dim | None:
+        return None if self._index is None else self._counter
+
+    def _may_slide(self, found: Sliding) -> bool:
+        return self._first is True and self._stop is None and self._every == 1
+
+    @property
+    def fallback(self) -> frozenset[str]:
+        if self.first_apart:
+            return self.first_apart
+        if self._first is True:
+            return frozenset((self._label,))
+        if self._first is None:
+            return frozenset()
+        return self.session.origins.get(self._first._value, frozenset())
+
+    def enters(self) -> bool:
+        """Whether the body is run without another test."""
+        return self._phase in ("body", "first iteration")
+
+    def __next__(self) -> tuple[Any, ...]:
+        if self._phase == "done":
+            raise StopIteration
+        if self._phase == "test":
+            if type(self._stopped) is not bool:
+                self._unless = Recording(self.session)
+                self._unless.enter()
+            return tuple(self._handed(self._after))
+        if self._phase == "next round":
+            self._phase = "body"
+            return tuple(self._handed(self._after))
+        if self._phase != "body":
+            return tuple(self.state)
+        region = Recording(self.session, loop=True)
+        region.enter()
+        (self._going,) = region.params([ScalarType(np.dtype(bool))], ["going"])
+        if self._sliding:
+            (self._index,) = region.params([INT], ["i"])
+            name, count = self._index.name, self._count
+            self.session.counters[name] = 0, count
+            middle = 0 if count is None else (hint(count) - 1) // 2
+            self._counter = symbol(name, hint=middle, lower=0)
+        self._begin(region)
+        return tuple(self._handed(self._seen))
+
+    def test(self, value: Any) -> bool:
+        """Take what the test gave; whether the body is run now."""
+        found = going_on(value)
+        if self._phase == "python":
+            self._check_unrolled()
+            if not found:
+                self._phase = "done"
+            return bool(found)
+        if self._phase == "test":
+            self._close(found)
+        elif found is False:
+            self._phase = "done"
+        else:
+            self._first = found
+            self._phase = "body"
+            if self.wants_first and found is True and not self._apart:
+                self._phase, self._apart = "first iteration", True
+                return False
+            self.session.statements.append(self)
+        return False
+
+    def take(self, env: Mapping[str, Any]) -> None:
+        if self._phase == "body":
+            self._spread_tuples(env)
+        after = self.of(env)
+        stopped = env[self._stop] if self._stop is not None else False
+        if self._phase == "body":
+            self._after, self._stopped, self._phase = after, going_on(stopped), "test"
+            return
+        self.values, self._env = after, env
+        if self._phase != "python":
+            self._spread_tuples(env)
+        if bool(stopped):
+            self._phase = "done"
+        elif self._phase == "first iteration":
+            self._phase = "first test"
+
+    def _close(self, found: Any) -> None:
+        """The end of the region, behind the second test."""
+        region = self._region
+        assert region is not None
+        going = self._goes_on(found)
+        if self._has_new_tuples and self._every > 1:
+            raise refuse("tuples beside arrays that change their names in a loop are not captured")
+        if len(self._rounds) + 1 < self._every:
+            self._rounds.append((going, self._after, Recording(self.session)))
+            self._rounds[-1][-1].enter()
+            self._phase = "next round"
+            return
+        while self._rounds:
+            going = self._joined(going)
+        region.leave()
+        self._forget(self._after)
+        if self.wishes.grant(self, None):
+            self._phase = "body"
+            return
+        if self._every == 1:
+            self._every, self._round = self._order(self._after)
+            if self._every > 1:
+                self._phase = "body"
+                return
+        if self._changed(self._after):
+            self._phase = "body"
+            return
+        unstable = self._unstable(self._after)
+        if unstable and self._mix(unstable, self._after):
+            self._phase = "body"
+            return
+        if unstable:
+            if self._first is not True:
+                raise self._kinds_differ(unstable, self._after)
+            self.session.statements.remove(self)
+            self._phase = "first iteration"
+            return
+        if self._sliding:
+            self._close_counted(region, found)
+            return
+        names, init, results = self._results(self._after)
+        params = [self._going, *(each for name in names for each in self._params[name])]
+        tester = Recording(self.session)
+        with tester:
+            tested = tester.params([param.type for param in params], [None] * len(params))
+        outputs = self.session.record(
+            "while_loop",
+            (flag_of(self._first), *init),
+            test=tester.finished(tested, [tested[0]]),
+            body=region.finished(params, [going, *results]),
+        )
+        assert region.guards is not None
+        check_guards(region.guards, None, 0, 0, self.session.varies)
+        self._finish(names, outputs[1:], results, None)
+        self._phase = "done"
+
+    def _joined(self, going: Operand) -> Operand:
+        """End the region of the last round, which is run only if there was a next iteration.
+
+        Gives whether there is another one behind it.
+        """
+        goes_on: Either = (ScalarType(np.dtype(bool)),), of_parts([going]), np.False_
+        self._after, flag = self._joined_with(self._rounds.pop(), self._after, goes_on)
+        return operand(flag)
+
+    def _close_counted(self, region: Recording, found: Any) -> None:
+        """The end of a loop in which arrays slide. See Note [Sliding views]."""
+        name = self._index.name
+        if self._count is None:
+            if type(found) is TracedScalar and found._value in self.session.relations:
+                self._count = trips(self.session.relations[found._value], name)
+            if self._count is None:
+                raise self._kinds_differ(list(self._sliding), self._after)
+            self._phase = "body"
+            return
+        names, init, results = self._results(self._after)
+        params = [self._index, *(each for name in names for each in self._params[name])]
+        assert region.guards is not None
+        check_guards(region.guards, name, 0, self._count, self.session.varies)
+        ends = Literal(0), operand(wrap_dim(self._count))
+        body = region.finished(params, results)
+        outputs = self.session.record("fori_loop", *ends, tuple(init), body=body)
+        self._finish(names, outputs, results, self._count)
+        self._phase = "done"
+
+    def _goes_on(self, found: Any) -> Operand:
+        """Whether there is another iteration: the body has not stopped, and the test holds."""
+        if self._unless is None:
+            return Literal(np.bool_(False)) if self._stopped else flag_of(found)
+        flag = flag_of(found)
+        self._unless.leave()
+        stopped = Recording(self.session)
+        with stopped:
+            pass
+        (going,) = self.session.record(
+            "cond",
+            self._stopped._value,
+            (),
+            on_true=stopped.finished((), [Literal(np.bool_(False))]),
+            on_false=self._unless.finished((), [flag]),
+        )
+        self._unless = None
+        result: Operand = going
+        return result

@@ -1,0 +1,1 @@
+"""What the user's variables hold while their program is captured."""

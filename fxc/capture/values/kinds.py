@@ -1,0 +1,159 @@
+"""What the items of a list are: numbers, or tuples of them. See Note [Lists of counted length]."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from fxc.ir.graph import Operand, Value
+from fxc.ir.records import frozen
+from fxc.ir.types import ScalarType
+
+from ..session import current, refuse
+from ..statements.structured import of_parts, parts_of
+from .mixed import parts_for, scalar_kinds
+from .operands import TracedValue, operand, record, wrap
+
+
+@frozen
+class ItemKind:
+    """A number of one of these ``kinds``, which stands in ``parts`` (see Note [Mixed scalars]), or
+    a tuple of ``items``.
+    """
+
+    kinds: frozenset[ScalarType]
+    parts: tuple[ScalarType, ...]
+    items: tuple[ItemKind, ...] | None = None
+
+    def takes(self, x: Any) -> bool:
+        """Whether ``x`` is such an item."""
+        if self.items is not None:
+            same = type(x) is tuple and len(x) == len(self.items)
+            return same and all(k.takes(each) for k, each in zip(self.items, x, strict=True))
+        found = scalar_kinds(x)
+        return found is not None and found <= self.kinds
+
+    def parts_of(self, x: Any) -> list[Operand]:
+        """The operands that stand for an item, recorded here."""
+        if self.items is None:
+            return parts_of(x, self.parts)
+        both = zip(self.items, x, strict=True)
+        return [part for kind, each in both for part in kind.parts_of(each)]
+
+    def filled(self, before: ItemKind, arrays: Sequence[Value]) -> list[Any]:
+        """What to fill the arrays with, of a list that was of another kind."""
+        found = [wrap(array) for array in arrays]
+        if before.parts == self.parts:
+            return found
+        (array,), (kind,) = found, before.parts
+        first = kind.dtype == self.parts[0].dtype and kind.weak == self.parts[0].weak
+        if len(self.parts) == 2:
+            return [array, first]
+        return [array, True, 0] if first else [0, False, array]
+
+    def item(self, parts: Sequence[Operand]) -> Any:
+        """The item for elements of the arrays."""
+        return self._item(iter(parts))
+
+    def _item(self, parts: Iterator[Operand]) -> Any:
+        if self.items is not None:
+            return tuple([each._item(parts) for each in self.items])
+        return of_parts([_as_kind(next(parts), kind) for kind in self.parts])
+
+    def array(self, arrays: Sequence[Value], dtype: Any) -> Any:
+        """The array of items that stand in these arrays."""
+        if self.items is not None:
+            given = iter(arrays)
+            columns = [
+                each.array([next(given) for _ in each.parts], dtype)._value for each in self.items
+            ]
+            if any(each.items is not None for each in self.items):
+                raise refuse("an array of a list of nested tuples cannot be captured")
+            if len({column.type.dtype for column in columns}) > 1:
+                raise refuse(
+                    "an array of a list of tuples with numbers of several dtypes cannot be "
+                    "captured; use np.array(list, dtype=float)"
+                )
+            return record("stack", tuple(columns), axis=1)
+        dtypes = {kind.dtype for kind in self.kinds}
+        if dtype is None and len(dtypes) > 1:
+            raise refuse(
+                "an array of a list of numbers that are ints or floats by conditions cannot be "
+                "captured; begin with floats, or use np.array(list, dtype=float)"
+            )
+        found = wrap(arrays[0])
+        if len(self.parts) == 3:
+            found = record("where", arrays[1], arrays[0], arrays[2])
+        wanted = found.dtype if dtype is None else np.dtype(dtype)
+        if not all(np.can_cast(each, wanted) or each.kind + wanted.kind == "if" for each in dtypes):
+            raise refuse(f"a list of {found.dtype} as an array of {wanted} cannot be captured")
+        return found if found.dtype == wanted else found.astype(wanted)
+
+    def listed(self, arrays: Iterator[str]) -> str:
+        """The expression for the list of the items that stand in arrays of these names."""
+        if self.items is not None:
+            columns = [each.listed(arrays) for each in self.items]
+            return f"list(zip({', '.join(columns)}))"
+        texts = [
+            f"{next(arrays)}.tolist()" if kind.weak or k else f"list({next(arrays)})"
+            for k, kind in enumerate(self.parts)
+        ]
+        if len(texts) == 1:
+            return texts[0]
+        other = "x.item()" if len(texts) == 2 else "w"
+        names = "x, f, w"[: 3 * len(texts) - 2]
+        return f"[x if f else {other} for {names} in zip({', '.join(texts)})]"
+
+
+def _as_kind(x: Operand, kind: ScalarType) -> Operand:
+    """An element of an array as the number that it stands for."""
+    if not kind.weak:
+        return x
+    names = {"b": "py_bool", "i": "py_int", "f": "py_float"}
+    found: Value = current().record(names[kind.dtype.kind], x)
+    return found
+
+
+def kind_of_items(items: Sequence[Any], before: ItemKind | None) -> ItemKind | None:
+    """What all these items are, of a list that held items of a kind before; None if there are
+    none.
+    """
+    if not items:
+        return before
+    if before is not None and all(map(before.takes, items)):
+        return before
+    if before is not None and len(before.parts) > 1:
+        raise _refused(next(x for x in items if not before.takes(x)))
+    sizes = {len(x) if type(x) is tuple else None for x in items}
+    if len(sizes) > 1:
+        raise _refused(items[-1])
+    (size,) = sizes
+    if size is not None:
+        columns = [kind_of_items(column, None) for column in zip(*items, strict=True)]
+        found = tuple(column for column in columns if column is not None)
+        parts = tuple(part for column in found for part in column.parts)
+        if not parts:
+            raise _refused(items[-1])
+        return ItemKind(frozenset(), parts, found)
+    kinds = before.kinds if before is not None else frozenset[ScalarType]()
+    for x in items:
+        each = scalar_kinds(x)
+        if each is None or any(kind.weak and kind.dtype.kind == "c" for kind in each):
+            raise _refused(x)
+        kinds |= each
+    parts_of_all = parts_for(kinds)
+    if parts_of_all is None:
+        raise _refused(items[-1])
+    return ItemKind(kinds, parts_of_all)
+
+
+def _refused(x: Any) -> Exception:
+    what = x.__class__.__name__
+    if isinstance(x, TracedValue):
+        what = str(operand(x).type)
+    return refuse(
+        f"a list whose length depends on data, with {what} among its items, cannot be captured; "
+        "append numbers of one kind, or tuples of them"
+    )

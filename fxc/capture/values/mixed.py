@@ -1,0 +1,428 @@
+"""Scalars that are Python's in one case and NumPy's in another. See Note [Mixed scalars]."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from fxc.ir.graph import Literal, Operand, Value
+from fxc.ir.types import ArrayType, ScalarType
+
+from ..numpy_api.ufuncs import BINARY, COMPARISONS, call_ufunc
+from ..session import current, refuse
+from .operands import Traced, operand, wrap
+from .python_numbers import arithmetic, to_float, to_int, to_python
+from .traced_int import TracedInt
+from .traced_scalar import TracedScalar
+
+# Note [Mixed scalars]
+# After ``s = 0.0`` and ``if x[i] > 0: s += x[i]``, s is Python's float or NumPy's float64. The
+# bits are the same; what differs is the type of a result, and what the number becomes together with
+# arrays of lower precision. Such a number is carried as NumPy's, with a flag beside it that says
+# which of the two it is; the epilogue looks at the flag. So are Python's int and one of NumPy's:
+# Python's arithmetic leaves native code where it has not NumPy's result (Note [Operators of
+# Python numbers]). After ``s = 0`` it is Python's int or a float: both are carried, ``whole`` and
+# ``given``, and the flag says which one it is. Operators compute both.
+# Where the difference would change more than the type of a result, the program is refused.
+
+_FLAG = ScalarType(np.dtype(bool))
+_INT = ScalarType(np.dtype(np.int64), weak=True)
+_FLOAT = ScalarType(np.dtype(np.float64), weak=True)
+
+Kinds = tuple[ScalarType, ...]
+
+
+class Mixed(Traced):
+    """A number that is ``given``, NumPy's, if ``flag`` holds, else Python's of the same value; with
+    ``whole`` it is that int else, and ``given`` may be Python's float.
+    """
+
+    __slots__ = ("flag", "given", "whole")
+    __array_priority__ = 1001.0
+
+    def __init__(self, given: Any, flag: Any, whole: Any = None) -> None:
+        self.given = given
+        self.flag = flag
+        self.whole = whole
+
+    @property
+    def number(self) -> Any:
+        """The number, of the type of ``given`` in any case."""
+        return self.given if self.whole is None else _select(self.flag, self.given, self.whole)
+
+    @property  # type: ignore[misc]
+    def __class__(self) -> type:
+        # np.float64 is a float, too
+        return bool if self.kind is bool else _type_of(_kind(self.given))
+
+    @property
+    def kind(self) -> type:
+        """Python's type of it."""
+        return _PYTHON_TYPES[self.dtype.kind] if self.whole is None else int
+
+    @property
+    def dtype(self) -> np.dtype:
+        """NumPy's type of it."""
+        found: np.dtype = operand(self.given).type.dtype
+        return found
+
+    def _operand(self) -> Operand:
+        return operand(self.number)
+
+    def _plain(self) -> Any:
+        if self.whole is not None:
+            raise self.unclear("an index")
+        return self.number
+
+    def _beside(self, other: Any) -> Any:
+        return _strong(self, (other,))
+
+    def _stored_as(self, dtype: np.dtype) -> Any:
+        """What is stored into an array: Python's int must fit, NumPy's is cast."""
+        unclear = "iu" if self.whole is not None else "u" if self.kind is float else ""
+        if dtype.kind in unclear:
+            raise self.unclear(f"an assignment to {dtype}")
+        if self.kind is int and dtype.kind in "iu" and not np.can_cast(self.dtype, dtype):
+            return to_int(self.number) if isinstance(self.number, Traced) else int(self.number)
+        return self.number
+
+    def _run(self, name: str, inputs: tuple[Any, ...]) -> Any:
+        """A ufunc: its result is NumPy's."""
+        return call_ufunc(name, *(_strong(x, inputs) for x in inputs))
+
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        from ..numpy_api.ufunc_methods import (
+            array_ufunc,  # which runs the ufuncs of all traced values
+        )
+
+        return array_ufunc(ufunc, method, tuple(_strong(x, inputs) for x in inputs), kwargs)
+
+    def __bool__(self) -> bool:
+        return bool(self.number)
+
+    def __index__(self) -> int:
+        return self._plain().__index__()  # type: ignore[no-any-return]
+
+    def __round__(self, digits: int | None = None) -> Any:
+        if digits is not None or self.kind is bool or self.whole is not None:
+            raise self.unclear("round()")
+        return round(self.number)
+
+    def __neg__(self) -> Any:
+        if self.whole is not None:
+            return _one_of(self.flag, -self.given, -self.whole)
+        return self.__rsub__(0) if self.kind is int else Mixed(-self.number, self.flag)
+
+    def __abs__(self) -> Any:
+        if self.whole is not None:
+            return _one_of(self.flag, abs(self.given), abs(self.whole))
+        if self.kind is int:
+            return Mixed(_of_python(abs(_python_number(self)), self.dtype), self.flag)
+        return Mixed(abs(self.number), self.flag)
+
+    def __divmod__(self, other: Any) -> Any:
+        return self // other, self % other
+
+    def __rdivmod__(self, other: Any) -> Any:
+        return other // self, other % self
+
+    def __pos__(self) -> Any:
+        return self
+
+    def unclear(self, what: str) -> Exception:
+        """What to raise where it matters which of the two it is."""
+        return _refuse(what)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        raise _refuse(f".{name}")
+
+    def is_instance(self, kinds: Any) -> bool:
+        """``isinstance(self, kinds)``, which must be the same in both cases."""
+        found = {issubclass(each, kinds) for each in (self.kind, _type_of(_kind(self.given)))}
+        if len(found) > 1:
+            raise self.unclear("isinstance()")
+        return found.pop()
+
+    def to_int(self) -> Any:
+        """``int(self)``."""
+        if self.whole is None:
+            return to_int(self.number)
+        return _select(self.flag, to_int(self.given), self.whole)
+
+
+def number_of(x: Any) -> Any:
+    """NumPy's number for what may be mixed, where Python's would do the same."""
+    return x.number if type(x) is Mixed else x
+
+
+# ------------------------------------------------------------------ of variables
+
+
+def mixed_kinds(left: Any, right: Any) -> Kinds | None:
+    """The types of the parts of what is one of two values; None for what cannot be mixed."""
+    kinds, others = scalar_kinds(left), scalar_kinds(right)
+    if kinds is None or others is None:
+        return None
+    found = parts_for(kinds | others)
+    return found if found is not None and len(found) > 1 else None
+
+
+def scalar_kinds(x: Any) -> frozenset[ScalarType] | None:
+    """What a number may be; None for what is none, or cannot be mixed with others."""
+    return frozenset(_kinds_of(x)) if type(x) in _MAY_BE_MIXED else None
+
+
+def parts_for(kinds: frozenset[ScalarType]) -> Kinds | None:
+    """The types of the parts of a number that may be each of these; None if it cannot be."""
+    if len(kinds) == 1:
+        return tuple(kinds)
+    if kinds == {_INT, _FLOAT}:
+        return _FLOAT, _FLAG, _INT
+    if len(kinds) != 2 or not all(kind.dtype in _DTYPES for kind in kinds):
+        return None
+    weak, strong = sorted(kinds, key=lambda kind: not kind.weak)
+    if strong.weak or not weak.weak:
+        return None
+    if weak.python_type is _PYTHON_TYPES[strong.dtype.kind]:
+        return strong, _FLAG
+    return (strong, _FLAG, _INT) if weak == _INT and strong.dtype.kind == "f" else None
+
+
+def _kind(x: Any) -> ScalarType:
+    kind = operand(x).type
+    assert isinstance(kind, ScalarType)
+    return kind
+
+
+def _kinds_of(x: Any) -> set[ScalarType]:
+    """What a number may be."""
+    if type(x) is TracedInt:
+        return {_INT}
+    if type(x) is not Mixed:
+        return {_kind(x)}
+    return {_kind(x.given), ScalarType(np.dtype(x.kind), weak=True)}
+
+
+def _type_of(kind: ScalarType) -> Any:
+    return kind.python_type if kind.weak else kind.dtype.type
+
+
+_PYTHON_TYPES: dict[str, type] = {"f": float, "i": int, "u": int, "b": bool}
+_DTYPES = frozenset(np.dtype(code) for code in "?bhilBHILfd")
+_MAY_BE_MIXED = frozenset(
+    (Mixed, float, int, bool, TracedInt, TracedScalar, *(dtype.type for dtype in _DTYPES))
+)
+
+
+def mixed_parts(x: Any, kinds: Sequence[Any]) -> tuple[Operand, ...]:
+    """The parts of what may be mixed, recorded here."""
+    if type(x) is Mixed:
+        return tuple(operand(part) for part in (x.given, x.flag, x.whole) if part is not None)
+    if len(kinds) == 3:
+        if _kind(x) == _INT:
+            return Literal(_type_of(kinds[0])(0)), Literal(np.False_), operand(x)
+        return operand(x), Literal(np.True_), Literal(0)
+    weak = _is_weak(x)
+    given = _fitting(operand(x), kinds[0].dtype) if weak else operand(x)
+    return given, Literal(np.bool_(not weak))
+
+
+def _fitting(x: Operand, dtype: np.dtype) -> Operand:
+    """Python's number as NumPy's; one that is not the same number there leaves native code."""
+    number = _cast(x, dtype)
+    if dtype == np.float32:
+        same = _wrapped(_float64(number)) == _wrapped(_float64(x))
+        current().record("try_demand", operand(same))
+    return number
+
+
+def mixed(given: Operand, flag: Operand, whole: Operand | None = None) -> Any:
+    """The variable for these parts."""
+    if isinstance(flag, Literal) and (flag.value or whole is not None):
+        return _wrapped(given if flag.value or whole is None else whole)
+    return Mixed(_wrapped(given), _wrapped(flag), None if whole is None else _wrapped(whole))
+
+
+def _select(flag: Any, given: Any, other: Any) -> Any:
+    """``given`` if the flag holds, else ``other`` as a number of its type."""
+    kind = _kind(given)
+    choice = operand(flag), of_numpy(operand(given)), operand(other)
+    found: Value = current().record("where", *choice)
+    number = _wrapped(_cast(found, kind.dtype))
+    return to_python(number) if kind.weak else number
+
+
+def _one_of(flag: Any, given: Any, other: Any) -> Any:
+    """``given`` if the flag holds, else ``other``."""
+    if operand(given).type == operand(other).type:
+        return _select(flag, given, other)
+    kinds = mixed_kinds(given, other)
+    if kinds is None:
+        raise _refuse("arithmetic")
+    if len(kinds) == 3:
+        return Mixed(given, flag, other)
+    return Mixed(_select(flag, given, other), flag)
+
+
+def _wrapped(x: Operand) -> Any:
+    return wrap(x) if isinstance(x, Value) else x.value
+
+
+def of_numpy(x: Operand) -> Operand:
+    """A Python number as NumPy's scalar."""
+    if isinstance(x.type, ArrayType) or not x.type.weak:
+        return x
+    return _cast(x, x.type.dtype)
+
+
+def _float64(x: Operand) -> Operand:
+    return _cast(x, np.dtype(np.float64))
+
+
+def _cast(x: Operand, dtype: np.dtype) -> Operand:
+    if isinstance(x, Literal):
+        return Literal(dtype.type(x.value))
+    found: Value = current().record("astype", x, dtype, casting="unsafe")
+    if isinstance(found.type, ArrayType):
+        found = current().record("item", found)
+    return found
+
+
+def _is_weak(x: Any) -> bool:
+    kind = operand(x).type
+    return isinstance(kind, ScalarType) and kind.weak
+
+
+def _refuse(what: str) -> Exception:
+    return refuse(
+        f"{what} of a number that is Python's in one case and NumPy's in another cannot be "
+        "captured; begin with np.float64(…) or np.int64(…)"
+    )
+
+
+# ------------------------------------------------------------------ arithmetic
+
+
+def _strong(x: Any, among: Iterable[Any]) -> Any:
+    """The number to compute with, beside arrays or numbers of NumPy's."""
+    if type(x) is not Mixed:
+        return x
+    for other in among:
+        if type(other) is Mixed or _is_weak(other):
+            continue
+        dtype = operand(other).type.dtype
+        given = x.kind(0), float(0) if _is_weak(x.given) else x.dtype
+        if np.result_type(dtype, given[0]) != np.result_type(dtype, given[1]):
+            raise _refuse(f"arithmetic with {dtype}")
+    return x.number
+
+
+def _python_number(x: Any) -> Any:
+    """The number as Python's."""
+    if type(x) is not Mixed:
+        return x
+    if not isinstance(x.number, Traced):
+        return x.number.item()
+    return to_float(x.number) if operand(x).type.dtype.kind == "f" else to_int(x.number)
+
+
+def _of_python(x: Any, dtype: np.dtype) -> Any:
+    """What NumPy has where Python has ``x``, computed from numbers of that dtype."""
+    found = operand(x)
+    return _wrapped(_cast(found, dtype) if found.type.dtype.kind == "i" else of_numpy(found))
+
+
+def _python_type(x: Any) -> type:
+    found: type = x.kind if type(x) is Mixed else operand(x).type.python_type  # type: ignore[union-attr]
+    return found
+
+
+def _define(name: str, numpy_name: str) -> None:
+    def compute(left: Any, right: Any) -> Any:
+        both = (left, right)
+        if not all(isinstance(x, Traced | np.generic | int | float | complex) for x in both):
+            return NotImplemented
+        if any(isinstance(x, Traced) and x._run is not None and type(x) is not Mixed for x in both):
+            return NotImplemented
+        if any(type(x) is not Mixed and not _is_weak(x) for x in both):
+            return call_ufunc(numpy_name, *(_strong(x, both) for x in both))
+        if any(type(x) is Mixed and x.whole is not None for x in both):
+            return _of_ints(name, numpy_name, left, right)
+        kinds = {_python_type(x) for x in both}
+        if not _is_the_same(name, kinds, both):
+            from .several import for_each  # which knows mixed numbers
+
+            return for_each(getattr(operator, f"__{name}__"), both)
+        flags = [x.flag for x in both if type(x) is Mixed]
+        flag = flags[0] if len(flags) == 1 else call_ufunc("logical_or", *flags)
+        dtypes = {x.dtype for x in both if type(x) is Mixed}
+        if name not in _COMPARED and (kinds == {int} or numpy_name not in _EXACT_OF_FLOATS):
+            found = _arithmetic(name, *map(_python_number, both))
+            return Mixed(_of_python(found, *dtypes), flag)
+        if kinds == {int}:
+            return Mixed(_of_python(_arithmetic(name, *map(_python_number, both)), *dtypes), flag)
+        numbers = [x.number if type(x) is Mixed else _wrapped(_float64(operand(x))) for x in both]
+        return Mixed(call_ufunc(numpy_name, *numbers), flag)
+
+    setattr(Mixed, f"__{name}__", lambda self, other: compute(self, other))
+    if name not in _COMPARED:
+        setattr(Mixed, f"__r{name}__", lambda self, other: compute(other, self))
+
+
+def _is_the_same(name: str, kinds: set[type], both: tuple[Any, Any]) -> bool:
+    """Whether Python's result, where there is one, is NumPy's number."""
+    dtypes = {x.dtype for x in both if type(x) is Mixed}
+    if len(dtypes) != 1 or not kinds <= {int, float} or (name in _COMPARED and len(kinds) == 2):
+        return False
+    (dtype,) = dtypes
+    if name == "pow" and not (type(both[1]) in (int, float) and both[1] >= 0):
+        return False
+    if kinds != {int}:
+        return dtype in (np.float64, np.int64)
+    if name == "truediv":
+        return dtype.itemsize >= 4
+    info = np.iinfo(dtype)
+    beside = [x for x in both if type(x) is not Mixed]
+    return dtype == np.int64 or all(type(x) is int and info.min <= x <= info.max for x in beside)
+
+
+def _arithmetic(name: str, left: Any, right: Any) -> Any:
+    """Python's arithmetic; what it raises NumPy does not."""
+    try:
+        if any(isinstance(x, Traced) for x in (left, right)):
+            return arithmetic(name, left, right)
+        return getattr(operator, f"__{name}__")(left, right)
+    except (ArithmeticError, ValueError):
+        raise _refuse(f"{name!r} with {right!r}") from None
+
+
+def _of_ints(name: str, numpy_name: str, left: Any, right: Any) -> Any:
+    """Arithmetic of what may be an int with a number of Python's, or another such: what it gives
+    for ints, and for what else it may be.
+    """
+    mixed = [x for x in (left, right) if type(x) is Mixed]
+    if any(isinstance(x, complex) for x in (left, right)) or any(
+        _kinds_of(x) != _kinds_of(mixed[0]) for x in mixed
+    ):
+        raise _refuse(f"{name!r}")
+    alone = len(mixed) == 1
+    wholes = [x.whole if type(x) is Mixed else x for x in (left, right)]
+    givens = [(x.given if alone else x.number) if type(x) is Mixed else x for x in (left, right)]
+    if _is_weak(mixed[0].given):
+        given = _arithmetic(name, *givens)
+    else:
+        given = call_ufunc(numpy_name, *givens)
+    flag = mixed[0].flag if alone else call_ufunc("logical_or", *(x.flag for x in mixed))
+    return _one_of(flag, given, _arithmetic(name, *wholes))
+
+
+_EXACT_OF_FLOATS = frozenset({"add", "subtract", "multiply"})
+_COMPARED = frozenset({"eq", "ne", "lt", "le", "gt", "ge"})
+for _name, _numpy_name in (BINARY | COMPARISONS).items():
+    if _name != "matmul":
+        _define(_name, _numpy_name)

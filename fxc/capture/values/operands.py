@@ -1,0 +1,309 @@
+"""Between the user's values and a graph's operands: what may stand where, and how it is wrapped."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+
+from fxc.ir.graph import ArrayConstant, Literal, Operand, Value
+from fxc.ir.symbols import Dim, Symbol, SymExpr, SymFunc, guard
+from fxc.ir.types import DTYPE_NAMES, ArrayType, ScalarType
+from fxc.ops.metas.layout import is_c_ordered
+
+from ..session import current, refuse
+from ..statements.rows import ListArray, Row, row_of, rows_in
+
+
+class Traced:
+    """What the user's program holds in place of a value that is not known while capturing."""
+
+    __slots__ = ()
+    # How values that no operand stands for run ufuncs and reductions themselves.
+    _run: ClassVar[Callable[..., Any] | None] = None
+    _reduce: ClassVar[Callable[..., Any] | None] = None
+
+    def _operand(self) -> Operand:
+        """The operand that stands for this value in a node."""
+        raise NotImplementedError
+
+    def _settled(self) -> Any:
+        """What this is once it is known that no other form of it will do."""
+        return self
+
+    def _beside(self, other: Any) -> Any:
+        """What stands for this value in arithmetic with ``other``."""
+        return self
+
+    def _plain(self) -> Any:
+        """What stands for this value where its number alone matters."""
+        return self
+
+    def _is_filled(self) -> Any:
+        """Whether this is a list that has items; None for what is no list."""
+        return None
+
+    def _counted(self) -> Any:
+        """What a loop runs over if this is a list, see counted.py; None for what is none."""
+        return None
+
+    def _stored_as(self, dtype: np.dtype) -> Any:
+        """What stands for this value where it is stored into an array."""
+        return self
+
+
+class TracedValue(Traced):
+    """A traced array or scalar: a Value of the graph."""
+
+    __slots__ = ("_later", "_value")
+    _wrappers: ClassVar[dict[type, type[TracedValue]]] = {}
+    _value: Value
+    _later: Row | ListArray | None  # what is read when the Value is first asked for
+
+    def __init__(self, value: Value) -> None:
+        self._value = value
+        self._later = None
+
+    @classmethod
+    def _later_read(cls, row: Row | ListArray) -> TracedValue:
+        """An item of a list that a loop has filled, or the array of one."""
+        made = cls.__new__(cls)
+        made._later = row
+        return made
+
+    def _read(self) -> Value:
+        """The Value, which is not known yet; a region's is not kept."""
+        row = self._later
+        assert row is not None
+        value = row.read()
+        if not current().region:
+            self._value = value
+            if isinstance(value.type, ArrayType):
+                self._later = None  # it may be written from now on
+        return value
+
+    def _operand(self) -> Operand:
+        return self._value
+
+    @property
+    def _object(self) -> Value:
+        """What the caller would get for this."""
+        return self._value
+
+
+def settled(x: Any) -> Any:
+    """``x``, or the array that it stands for: what is read by a mask is one when it is needed."""
+    return x._settled() if isinstance(x, Traced) else x
+
+
+def wrap(value: Value) -> Any:
+    """The traced array or scalar for a Value of the graph."""
+    return TracedValue._wrappers[type(value.type)](value)
+
+
+def wrap_all(result: Any) -> Any:
+    """What a recorded operator gives to the user: one traced value or a tuple of them."""
+    if type(result) is Value:
+        return wrap(result)
+    return tuple(map(wrap, result))
+
+
+def record(name: str, *args: Any, **kwargs: Any) -> Any:
+    """Record an operator on operands and wrap what it gives."""
+    result = current().record(name, *args, **kwargs)
+    return None if result is None else wrap_all(result)
+
+
+def has_traced(x: Any) -> bool:
+    """Whether ``x`` is a traced value or a tuple, list, dict or slice that holds one."""
+    if isinstance(x, Traced):
+        return True
+    if isinstance(x, tuple | list):
+        return any(map(has_traced, x))
+    if isinstance(x, dict):
+        return any(map(has_traced, x.values()))
+    if isinstance(x, slice):
+        return any(map(has_traced, (x.start, x.stop, x.step)))
+    return False
+
+
+_NUMBERS = frozenset({bool, int, float, complex})
+_INT64 = range(-(2**63), 2**63)
+
+
+def operand(x: Any) -> Operand:
+    """The operand for a value in the user's program; lists become arrays, as in NumPy."""
+    if isinstance(x, Traced):
+        return x._operand()
+    if type(x) in _NUMBERS:
+        if type(x) is int and x not in _INT64:
+            raise refuse(f"the Python integer {x} does not fit in 64 bits and cannot be captured")
+        return Literal(x)
+    if isinstance(x, np.generic):
+        if x.dtype in DTYPE_NAMES:
+            return Literal(x)
+        raise refuse(f"a scalar of dtype {x.dtype} cannot be captured")
+    if isinstance(x, np.ndarray):
+        return constant(x)
+    if isinstance(x, tuple | list | range):
+        return array_value(x)
+    if isinstance(x, int):  # an enum, for instance
+        return operand(int(x))
+    if isinstance(x, float):
+        return Literal(float(x))
+    raise refuse(f"a {type(x).__name__} among arrays cannot be captured; use an array or a number")
+
+
+def constant(array: np.ndarray) -> Value:
+    """The node that makes, at each call, a fresh array with these elements."""
+    if array.dtype not in DTYPE_NAMES:
+        raise refuse(f"an array of dtype {array.dtype} cannot be captured")
+    value: Value = current().record("constant", ArrayConstant.of(array))
+    return value
+
+
+def as_constants(result: Any) -> Any:
+    """A result with traced arrays in place of those that are known."""
+    if type(result) is np.ndarray:
+        return wrap(constant(result))
+    if type(result) in (tuple, list):
+        return type(result)(map(as_constants, result))
+    return result
+
+
+def result_type(*arrays_and_dtypes: Any) -> np.dtype:
+    """As ``np.result_type``."""
+    given = (_promoting(x) if isinstance(x, Traced) else x for x in arrays_and_dtypes)
+    found: np.dtype = np.result_type(*given)
+    return found
+
+
+def _promoting(x: Any) -> Any:
+    kind = x._operand().type
+    return kind.python_type(1) if isinstance(kind, ScalarType) and kind.weak else kind.dtype
+
+
+def array_value(x: Any) -> Value:
+    """The Value of ``np.asarray(x)``: for scalars a rank-0 array, for lists a joined one."""
+    if isinstance(x, tuple | list) and has_traced(x):
+        return joined(x)
+    if not isinstance(x, Traced):
+        return constant(np.asarray(x))
+    value = x._operand()
+    if isinstance(value, Value) and isinstance(value.type, ArrayType):
+        return value
+    result: Value = current().record("copy", value, order="K")
+    return result
+
+
+def _recorded(name: str, *args: Any, **kwargs: Any) -> Value:
+    value: Value = current().record(name, *args, **kwargs)
+    return value
+
+
+def joined(items: Sequence[Any]) -> Value:
+    """A new array from a nested list that holds traced values: ``np.array([[a, b], [c, d]])``."""
+    if not items:
+        raise refuse("an empty list among arrays cannot be captured; use an array of its dtype")
+    grown = next((place for place, x in enumerate(items) if row_of(x)), None)
+    rows = rows_in(items[grown:]) if grown is not None else None
+    if rows is not None and grown == 0:
+        return _recorded("copy", rows.array, order="K")
+    if rows is not None:
+        first = joined(items[:grown])
+        if first.type.rank == rows.array.type.rank:
+            return _recorded("concatenate", (first, rows.array), axis=0)
+    parts = tuple(
+        joined(item) if isinstance(item, tuple | list) else operand(item) for item in items
+    )
+    result = _recorded("stack", parts, axis=0)
+    return result if is_c_ordered(kind_of(result)) else _recorded("copy", result, order="C")
+
+
+def kind_of(value: Value) -> ArrayType:
+    """The type of a Value that is an array."""
+    kind = value.type
+    assert isinstance(kind, ArrayType)
+    return kind
+
+
+def type_of(x: Operand) -> ArrayType | ScalarType:
+    """The type of an operand."""
+    return x.type
+
+
+def dim_of(x: Any, what: str = "a size") -> Dim:
+    """The dim for an int in the user's program.
+
+    Raises ``CaptureError`` for one that depends on elements of arrays.
+    """
+    if type(x) is int:
+        return x
+    dim = getattr(x, "_dim", None)
+    if isinstance(dim, SymExpr):
+        return dim
+    if isinstance(x, TracedValue):
+        kind = x._value.type
+        if kind.dtype.kind in "iu" and kind.rank == 0:
+            from ..numpy_api.counting import size_of  # which works on operands
+
+            counted = size_of(x._value)
+            if counted is not None:
+                return counted
+            from ..numpy_api.measured import size_from  # which computes with operands
+
+            measured = size_from(x._value)
+            if measured is not None:
+                return measured
+            return int(current().specialise(x._value, what))
+        name = "numpy.ndarray" if isinstance(kind, ArrayType) else kind.dtype.type.__name__
+        raise TypeError(f"{name!r} object cannot be interpreted as an integer")
+    return int(x.__index__()) if hasattr(x, "__index__") else _not_an_int(x)
+
+
+def _not_an_int(x: Any) -> int:
+    raise TypeError(f"{type(x).__name__!r} object cannot be interpreted as an integer")
+
+
+def dims_of(shape: Any) -> tuple[Dim, ...]:
+    """The dims for a shape as NumPy takes it: an int or a sequence of ints."""
+    if isinstance(shape, tuple | list):
+        return tuple(dim_of(size) for size in shape)
+    if isinstance(shape, np.ndarray) and not isinstance(shape, Traced):
+        return tuple(map(int, shape))
+    return (dim_of(shape),)
+
+
+def axis_number(axis: Any) -> int:
+    """An axis as an int; NumPy's error for what is none."""
+    dim = dim_of(axis, "an axis")
+    return dim if isinstance(dim, int) else int(axis.__index__())
+
+
+def guard_range(dim: Dim, low: int, high: int) -> bool:
+    """Whether ``low <= dim <= high``, by guards."""
+    return guard(dim, ">=", low) and guard(dim, "<=", high)
+
+
+def guard_magnitude(dim: Dim, limit: int) -> bool:
+    """Whether no part of ``dim`` is beyond ``limit``, by guards on its symbols alone."""
+    if isinstance(dim, int):
+        return abs(dim) <= limit
+    degree = max(len(monomial) for monomial, _ in dim.terms)
+    total = sum(abs(coefficient) for _, coefficient in dim.terms)
+    if degree == 1 and total == 1 and isinstance(dim.terms[0][0][0], Symbol):
+        return limit >= _MOST or guard_range(dim, -limit, limit)
+    bound = int((limit / total) ** (1 / degree))
+    for monomial, _ in dim.terms:
+        for atom in monomial:
+            if isinstance(atom, SymFunc):
+                parts: tuple[Dim, ...] = (atom.left, atom.right)
+            else:
+                parts = (SymExpr((((atom,), 1),)),)
+            if not all(guard_magnitude(part, bound) for part in parts):
+                return False
+    return True
+
+
+_MOST = 2**63 - 1

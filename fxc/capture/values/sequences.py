@@ -1,0 +1,80 @@
+"""Lists as arrays of a given dtype: NumPy converts each item to that dtype by itself.
+
+That is not ``np.array(items).astype(dtype)``: there a Python int that the dtype cannot hold would
+wrap around, and an int beside a float would be rounded first.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from fxc.ir.graph import Operand, Value
+from fxc.ir.types import ArrayType, ScalarType
+
+from ..numpy_api.indexing import check_fits
+from ..session import current, refuse
+from .operands import Traced, constant, has_traced, operand, record, type_of, wrap
+from .python_numbers import to_int
+
+
+def array_of(items: Any, dtype: np.dtype) -> Any:
+    """The traced array of ``np.array(items, dtype)``; ``items`` is a list, a tuple or a scalar."""
+    if not has_traced(items):
+        return wrap(constant(np.array(items, dtype)))
+    return wrap(_joined(items, dtype) if isinstance(items, tuple | list) else _copied(items, dtype))
+
+
+def source_of(items: Any, target: ArrayType) -> Any:
+    """The array that ``x[i] = items`` copies into a region of ``target``'s type."""
+    found = array_of(items, target.dtype)
+    if found.ndim > target.rank:
+        raise ValueError(
+            "setting an array element with a sequence. The requested array would exceed the "
+            f"maximum number of dimension of {target.rank}."
+        )
+    return found
+
+
+def _joined(items: Any, dtype: np.dtype) -> Value:
+    if not has_traced(items):
+        return constant(np.array(items, dtype))
+    parts = tuple(
+        _joined(item, dtype) if isinstance(item, tuple | list) else _item(item, dtype)
+        for item in items
+    )
+    result: Value = current().record("stack", parts, axis=0)
+    return result
+
+
+def _copied(x: Traced, dtype: np.dtype) -> Value:
+    result: Value = current().record("copy", _item(x, dtype), order="K")
+    return result
+
+
+def _item(x: Any, dtype: np.dtype) -> Operand:
+    if not isinstance(x, Traced):
+        return operand(np.array(x, dtype)[()])
+    check_fits(x, dtype)
+    value = operand(x)
+    kind = type_of(value)
+    if kind.dtype == dtype and not (isinstance(kind, ScalarType) and kind.weak):
+        return value
+    are_ints = kind.dtype.kind in "iu" and dtype.kind in "iu"
+    if isinstance(value, Value) and isinstance(kind, ScalarType) and are_ints:
+        value = operand(to_int(wrap(value)))
+    elif isinstance(kind, ScalarType) and not _is_a_cast(kind.dtype, dtype):
+        raise refuse(
+            f"a list that becomes an array of {dtype}, with a scalar of {kind.dtype} in it, cannot "
+            "be captured; use x.astype(dtype), or assign the elements"
+        )
+    result: Operand = record("astype", value, dtype, casting="unsafe")._operand()
+    return result
+
+
+def _is_a_cast(source: np.dtype, target: np.dtype) -> bool:
+    """Whether NumPy's conversion of a scalar is the cast: others go through Python's int or float,
+    which may raise or round twice.
+    """
+    return np.can_cast(source, target, "safe") or (source.kind in "fc" and target.kind in "fc")

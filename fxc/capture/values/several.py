@@ -1,0 +1,473 @@
+"""Variables that are ``None`` or a number, a number of several types, one string or another.
+
+See Note [Several things].
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from fxc.ir.graph import Literal, Operand, Value
+from fxc.ir.types import ArrayType, ScalarType
+
+from ..numpy_api.ufuncs import BINARY, COMPARISONS, UNARY
+from ..session import current, refuse
+from .mixed import Kinds, Mixed, mixed_kinds
+from .operands import Traced, TracedValue, operand, record, wrap
+from .python_numbers import to_python
+from .traced_int import TracedInt
+from .traced_scalar import TracedScalar
+
+# Note [Several things]
+# After ``first = None`` and ``if x[i] > 0: first = i``, or ``best = max(best, 0.1)`` where best may
+# be Python's int, the variable is one of several things: ``options``, each with a flag; one of
+# these holds. An option is a constant (None, a string), a number of one type, or a tuple. Operators
+# are recorded for each option; what no option but one can do (``first + 1``) is done with that one,
+# and a call in which another's flag holds goes back to Python. NumPy's and Python's numbers of one
+# value are a mixed number where that will do: Note [Mixed scalars].
+
+_FLAG = ScalarType(np.dtype(bool))
+_MOST = 6  # options
+_SAME_IN_PYTHON = frozenset(np.dtype(code) for code in "?qd")
+_NUMBERS = (bool, int, float, TracedInt, TracedScalar)
+Option = tuple[Any, Any]  # a flag and a value
+
+
+class SeveralKinds(tuple[ScalarType, ...]):
+    """The types of the operands that stand for one of several things.
+
+    ``options`` has, for each, a constant, a type, or the types of a tuple's items. The operands are
+    a flag for each, and then what it consists of.
+    """
+
+    options: tuple[Any, ...]
+
+    def __new__(cls, options: tuple[Any, ...]) -> SeveralKinds:
+        parts: list[ScalarType] = []
+        for each in options:
+            parts.append(_FLAG)
+            if isinstance(each, ScalarType):
+                parts.append(each)
+            elif type(each) is _Items:
+                parts += [part for kinds in each for part in kinds]
+        made = super().__new__(cls, parts)
+        made.options = options
+        return made
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is SeveralKinds and self.options == other.options
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    def __hash__(self) -> int:
+        return hash(self.options)
+
+
+class _Items(tuple[Any, ...]):
+    """The types of the items of a tuple."""
+
+
+class Several(Traced):
+    """One of several things."""
+
+    __slots__ = ("options",)
+    __array_priority__ = 1002.0
+
+    def __init__(self, options: Sequence[Option]) -> None:
+        self.options = tuple(options)
+
+    def is_(self, constant: Any) -> Any:
+        """Whether it is this constant, Python's bool."""
+        flags = [flag for flag, x in self.options if x is constant]
+        return to_python(_wrapped(_any(flags))) if flags else False
+
+    def only(self, what: Callable[[Any], bool]) -> Any:
+        """The options that ``what`` holds for, as one value; it is checked here that it is one."""
+        kept = [option for option in self.options if what(option[1])]
+        if not kept:
+            raise refuse(f"{self.text}, where it is used as something else, cannot be captured")
+        if len(kept) < len(self.options):
+            holds = _any([flag for flag, _ in kept])
+            current().record("try_demand", operand(holds))
+        return united(kept)
+
+    @property
+    def text(self) -> str:
+        """What a message calls it."""
+        names = [repr(x) if x is None or type(x) is str else "a value" for _, x in self.options]
+        return f"a variable that is {' or '.join(dict.fromkeys(names))} by a condition"
+
+    def _is_filled(self) -> Any:
+        """Its truth."""
+        from ..statements.structured import flag_of, going_on
+
+        flags: list[Any] = []
+        for flag, x in self.options:
+            test = going_on(x) if isinstance(x, Traced) else bool(x)
+            if test is True:
+                flags.append(flag)
+            elif test is not False:
+                flags.append(_both(flag, _wrapped(flag_of(test))))
+        return _any(flags)
+
+    def _number(self) -> Any:
+        return self.only(_is_number)
+
+    def _operand(self) -> Operand:
+        return operand(self._plain())
+
+    def _plain(self) -> Any:
+        found = self._number()
+        if type(found) is Several:
+            raise refuse(
+                "a number that is of several types by conditions, in this operation, cannot be "
+                "captured; make it one type, as by float(…)"
+            )
+        return found._plain() if isinstance(found, Traced) else found
+
+    def _stored_as(self, dtype: np.dtype) -> Any:
+        found = self._number()
+        if type(found) is not Several:
+            return found._stored_as(dtype) if isinstance(found, Traced) else found
+        if dtype != np.float64:
+            raise refuse(f"an assignment of a number of several types to {dtype} is not captured")
+        parts = [(flag, _as_float64(x)) for flag, x in found.options]
+        return united(parts)
+
+    def _beside(self, other: Any) -> Any:
+        return self._plain()
+
+    def _run(self, name: str, inputs: tuple[Any, ...]) -> Any:
+        from ..numpy_api.ufuncs import call_ufunc
+
+        return for_each(lambda *xs: call_ufunc(name, *xs), inputs)
+
+    def converted(self, function: Callable[[Any], Any]) -> Any:
+        """``int(self)`` and its like."""
+        return for_each(function, (self,))
+
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        from ..numpy_api.ufunc_methods import (
+            array_ufunc,  # which runs the ufuncs of all traced values
+        )
+
+        return array_ufunc(ufunc, method, inputs, kwargs)
+
+    def __bool__(self) -> bool:
+        return bool(self._is_filled())
+
+    def __index__(self) -> int:
+        return self._plain().__index__()  # type: ignore[no-any-return]
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.only(lambda x: type(x) is tuple))
+
+    def __getitem__(self, key: Any) -> Any:
+        return self.only(lambda x: type(x) is tuple)[key]
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return getattr(self._plain(), name)
+
+    def __abs__(self) -> Any:
+        return for_each(abs, (self,))
+
+    def __round__(self, digits: int | None = None) -> Any:
+        return for_each(lambda x: round(x, digits), (self,))
+
+    def __divmod__(self, other: Any) -> Any:
+        return self // other, self % other
+
+    def __rdivmod__(self, other: Any) -> Any:
+        return other // self, other % self
+
+    def __len__(self) -> int:
+        raise self._unclear("len()")
+
+    def __hash__(self) -> int:
+        raise self._unclear("a key, or hash(),")
+
+    def __repr__(self) -> str:
+        raise self._unclear("the text")
+
+    def _unclear(self, what: str) -> Exception:
+        return refuse(f"{what} of {self.text} cannot be captured")
+
+
+def _is_number(x: Any) -> bool:
+    return isinstance(x, np.generic) or type(x) in _NUMBERS
+
+
+# ------------------------------------------------------------------ flags
+
+
+def _wrapped(x: Any) -> Any:
+    if isinstance(x, Value):
+        return wrap(x)
+    return x.value if isinstance(x, Literal) else x
+
+
+def _both(left: Any, right: Any) -> Any:
+    for one, other in ((left, right), (right, left)):
+        if type(one) in (bool, np.bool_):
+            return other if one else False
+    return record("logical_and", operand(left), operand(right))
+
+
+def _any(flags: Sequence[Any]) -> Any:
+    found: Any = False
+    for flag in flags:
+        if type(flag) in (bool, np.bool_):
+            if flag:
+                return True
+        elif found is False:
+            found = flag
+        else:
+            found = record("logical_or", operand(found), operand(flag))
+    return found
+
+
+def _not(flag: Any) -> Any:
+    if type(flag) in (bool, np.bool_):
+        return not flag
+    return record("logical_not", operand(flag))
+
+
+# ------------------------------------------------------------------ options
+
+
+def options_in(x: Any) -> list[Option]:
+    """What ``x`` may be."""
+    if type(x) is Several:
+        return list(x.options)
+    if type(x) is Mixed:
+        other = to_python(x.given) if x.whole is None else x.whole
+        return [(x.flag, x.given), (_not(x.flag), other)]
+    return [(True, x)]
+
+
+def _key(x: Any) -> Any:
+    """What two options have in common that are one option; None for what cannot be one."""
+    if x is None or type(x) is str:
+        return "constant", x
+    if type(x) is TracedInt:
+        return ScalarType(np.dtype(np.int64), weak=True)
+    if _is_number(x):
+        kind = operand(x).type
+        return None if kind.weak and kind.dtype.kind == "c" else kind  # type: ignore[union-attr]
+    return ("tuple", len(x)) if type(x) is tuple and x else None
+
+
+def united(options: Sequence[Option]) -> Any:
+    """One value for options with flags, of which one holds."""
+    found: dict[Any, list[Option]] = {}
+    for flag, x in options:
+        if type(flag) not in (bool, np.bool_) or flag:
+            found.setdefault(_key(x), []).append((flag, x))
+    merged = [_merged(key, alike) for key, alike in found.items()]
+    if len(merged) == 1:
+        return merged[0][1]
+    if len(merged) == 2:
+        (flag, left), (other, right) = merged
+        kinds = mixed_kinds(left, right)
+        if kinds is not None and (len(kinds) == 3 or kinds[0].dtype in _SAME_IN_PYTHON):
+            return _mixed(flag, left, other, right, kinds)
+    return Several(merged)
+
+
+def _mixed(flag: Any, left: Any, other: Any, right: Any, kinds: Kinds) -> Any:
+    """A mixed number of two numbers."""
+    if _key(left) != kinds[0]:
+        flag, left, right = other, right, left
+    if len(kinds) == 3:
+        return Mixed(left, flag, right)
+    cast = current().record("astype", operand(right), kinds[0].dtype, casting="unsafe")
+    number = record("where", operand(flag), operand(left), _scalar(cast))
+    return Mixed(wrap(_scalar(number._value)), flag)
+
+
+def _scalar(x: Any) -> Any:
+    """A value of rank 0 as NumPy's scalar."""
+    if isinstance(x, Value) and isinstance(x.type, ArrayType):
+        return current().record("item", x)
+    return x
+
+
+def _merged(key: Any, alike: Sequence[Option]) -> Option:
+    """One option for several of one kind."""
+    flag, x = alike[0]
+    for other, y in alike[1:]:
+        if isinstance(key, ScalarType):
+            x = _select(key, flag, x, y)
+        elif key is None:
+            raise refuse("a variable that is one array or another here cannot be captured")
+        elif key[0] == "tuple":
+            x = tuple(
+                united([(flag, one), (_not(flag), two)]) for one, two in zip(x, y, strict=True)
+            )
+        flag = _any([flag, other])
+    return flag, x
+
+
+def _select(kind: ScalarType, flag: Any, left: Any, right: Any) -> Any:
+    chosen = record("where", operand(flag), operand(left), operand(right))
+    found = _scalar(current().record("astype", chosen._value, kind.dtype, casting="unsafe"))
+    return to_python(wrap(found)) if kind.weak else wrap(found)
+
+
+def _as_float64(x: Any) -> Any:
+    found = current().record("astype", operand(x), np.dtype(np.float64), casting="unsafe")
+    return wrap(_scalar(found))
+
+
+# ------------------------------------------------------------------ of variables
+
+
+def several_kinds(left: Any, right: Any, joint: Any) -> SeveralKinds | None:
+    """The types of what is one of two values; None for what cannot be. ``joint`` gives those of two
+    items of tuples.
+    """
+    found: dict[Any, list[Any]] = {}
+    for x in (left, right):
+        for _, each in options_in(x) if type(x) is not Mixed else _typed(x):
+            found.setdefault(_key(each), []).append(each)
+    if None in found or not 1 < len(found) <= _MOST:
+        return None
+    options: list[Any] = []
+    for key in sorted(found, key=repr):
+        if isinstance(key, ScalarType):
+            options.append(key)
+        elif key[0] == "constant":
+            options.append(key[1])
+        else:
+            kinds = [
+                joint(one, other) for one, other in zip(found[key][0], found[key][-1], strict=True)
+            ]
+            if any(each is None or not isinstance(each[0], ScalarType) for each in kinds):
+                return None
+            options.append(_Items(kinds))
+    return SeveralKinds(tuple(options))
+
+
+def _typed(x: Mixed) -> list[Option]:
+    """What a mixed number may be, of which the types matter alone."""
+    zero = x.kind(0)
+    return [(True, x.given), (True, zero)]
+
+
+def several_parts(x: Any, kinds: SeveralKinds, parts_of: Any) -> list[Operand]:
+    """The operands that stand for one of several things, recorded here."""
+    given = {_key(each): (flag, each) for flag, each in options_in(x)}
+    parts: list[Operand] = []
+    assert given.keys() <= set(map(_key_of, kinds.options))
+    for kind in kinds.options:
+        key = _key_of(kind)
+        flag, value = given.get(key, (False, None))
+        parts.append(_flag_operand(flag))
+        if isinstance(kind, ScalarType):
+            parts.append(operand(value) if key in given else Literal(kind.zero))
+        elif type(kind) is _Items:
+            for place, item in enumerate(kind):
+                if key in given:
+                    parts += parts_of(value[place], item)
+                else:
+                    parts += [Literal(part.zero) for part in item]
+    return parts
+
+
+def _flag_operand(flag: Any) -> Operand:
+    return Literal(np.bool_(flag)) if type(flag) in (bool, np.bool_) else operand(flag)
+
+
+def _key_of(kind: Any) -> Any:
+    if isinstance(kind, ScalarType):
+        return kind
+    return ("tuple", len(kind)) if type(kind) is _Items else ("constant", kind)
+
+
+def several_of(parts: Sequence[Operand], kinds: SeveralKinds, of_parts: Any) -> Any:
+    """The variable that operands stand for."""
+    given = iter(parts)
+    options: list[Option] = []
+    for kind in kinds.options:
+        flag = _wrapped(next(given))
+        value: Any = kind
+        if isinstance(kind, ScalarType):
+            value = _wrapped(next(given))
+        elif type(kind) is _Items:
+            value = tuple(of_parts([next(given) for _ in item], item) for item in kind)
+        options.append((flag, value))
+    return united(options) if _is_decided(options) else Several(options)
+
+
+def _is_decided(options: Sequence[Option]) -> bool:
+    return any(type(flag) in (bool, np.bool_) for flag, _ in options)
+
+
+# ------------------------------------------------------------------ operators
+
+
+def for_each(function: Callable[..., Any], inputs: Sequence[Any]) -> Any:
+    """The function of what numbers may be."""
+    if any(isinstance(x, TracedValue) and isinstance(x._value.type, ArrayType) for x in inputs):
+        return function(*(x._plain() if type(x) is Several else x for x in inputs))
+    found: list[tuple[Any, tuple[Any, ...]]] = [(True, ())]
+    for x in inputs:
+        x = x._number() if type(x) is Several else x
+        found = [(_both(one, flag), (*xs, y)) for one, xs in found for flag, y in options_in(x)]
+    results: list[Option] = []
+    for flag, xs in found:
+        try:
+            results.append((flag, function(*xs)))
+        except (ArithmeticError, ValueError):
+            current().record("try_demand", _flag_operand(_not(flag)))
+    if not results:
+        raise refuse("an operation that raises for each thing a variable may be is not captured")
+    return _flattened(results)
+
+
+def _flattened(results: Sequence[Option]) -> Any:
+    """The options of what may be mixed numbers."""
+    return united([(_both(flag, each), y) for flag, x in results for each, y in options_in(x)])
+
+
+def _binary(function: Callable[..., Any]) -> Callable[[Several, Any], Any]:
+    return lambda self, other: for_each(function, (self, other))
+
+
+def _reflected(function: Callable[..., Any]) -> Callable[[Several, Any], Any]:
+    return lambda self, other: for_each(function, (other, self))
+
+
+def _equality(function: Callable[..., Any]) -> Callable[[Several, Any], Any]:
+    def compare(self: Several, other: Any) -> Any:
+        results: list[Option] = []
+        for flag, x in self.options:
+            for one, y in options_in(other):
+                plain = not _is_number(x) or not _is_number(y)
+                if plain and (type(x) is tuple or type(y) is tuple):
+                    raise refuse("== of what may be a tuple cannot be captured; compare its items")
+                results.append((_both(flag, one), function(x, y)))
+        return _flattened(results)
+
+    return compare
+
+
+for _name in BINARY:
+    if _name != "matmul":
+        _function = getattr(operator, f"__{_name}__")
+        setattr(Several, f"__{_name}__", _binary(_function))
+        setattr(Several, f"__r{_name}__", _reflected(_function))
+for _name in COMPARISONS:
+    _function = getattr(operator, f"__{_name}__")
+    _compare = _equality if _name in ("eq", "ne") else _binary
+    setattr(Several, f"__{_name}__", _compare(_function))
+for _name in UNARY:
+    _function = getattr(operator, f"__{_name}__")
+    setattr(Several, f"__{_name}__", lambda self, function=_function: for_each(function, (self,)))

@@ -1,0 +1,496 @@
+"""The array that the user's program sees while it is captured."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from fxc.ir.graph import Value
+from fxc.ir.types import ArrayType
+
+from ..numpy_api import advanced, joining, masked, memory, parts, shaping, sorting
+from ..numpy_api.flags import Flags
+from ..numpy_api.flat import TracedFlat
+from ..numpy_api.indexing import IndexArrays, Place, apply_steps, assign, assign_element, locate
+from ..numpy_api.reductions import find, reduce, scan
+from ..numpy_api.ufunc_methods import array_ufunc
+from ..numpy_api.ufuncs import BINARY, COMPARISONS, UNARY, binary, call_ufunc, unary, write_in_place
+from ..session import current_or_none, refuse
+from ..statements.rows import list_array_of
+from .operands import TracedValue, kind_of, operand, record, wrap
+from .python_numbers import to_python
+from .sequences import source_of
+from .traced_int import wrap_dim
+
+_REFUSED = {
+    "setflags": "set flags outside of the compiled function",
+    "tofile": "write files outside of the compiled function",
+    "tobytes": "convert outside of the compiled function",
+    "dump": "write files outside of the compiled function",
+    "dumps": "convert outside of the compiled function",
+    "ctypes": "use the array outside of the compiled function",
+    "data": "use the array outside of the compiled function",
+    "base": "compare arrays outside of the compiled function",
+    "tolist": "convert outside of the compiled function",
+    "byteswap": "convert outside of the compiled function",
+    "getfield": "use the array outside of the compiled function",
+    "setfield": "use the array outside of the compiled function",
+}
+
+
+class TracedArray(TracedValue):
+    """Stands for an ``np.ndarray``: each operation on it is recorded in the graph."""
+
+    __slots__ = ("_original", "_place")
+    __array_priority__ = 1000.0
+    # Which view of which array this is, for ``x[i] += v``, see __setitem__; a part by its name.
+    _place: tuple[Any, Place | str] | None
+
+    @property  # type: ignore[misc]
+    def __class__(self) -> type:
+        return np.ndarray
+
+    @property
+    def _type(self) -> ArrayType:
+        kind = self._value.type
+        assert isinstance(kind, ArrayType)
+        return kind
+
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        return array_ufunc(ufunc, method, inputs, kwargs)
+
+    def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        from ..numpy_api.protocol import (
+            array_function,  # the table's functions work on traced arrays
+        )
+
+        return array_function(function, args, kwargs)
+
+    @property
+    def _object(self) -> Value:
+        """Of another shape than what it shows, if the program has set that; see ``memory``."""
+        original: Value = getattr(self, "_original", self._value)
+        return original
+
+    # -------------------------------------------------------- what it is
+
+    @property
+    def shape(self) -> tuple[Any, ...]:
+        return tuple(map(wrap_dim, self._type.shape))
+
+    @property
+    def strides(self) -> tuple[Any, ...]:
+        return tuple(map(wrap_dim, self._type.strides))
+
+    @property
+    def ndim(self) -> int:
+        return self._type.rank
+
+    @property
+    def size(self) -> Any:
+        of_list = list_array_of(self)
+        return wrap_dim(self._type.size if of_list is None else kind_of(of_list.array).size)
+
+    @property
+    def dtype(self) -> np.dtype:
+        return self._type.dtype
+
+    @property
+    def itemsize(self) -> int:
+        return self._type.dtype.itemsize
+
+    @property
+    def nbytes(self) -> Any:
+        return wrap_dim(self._type.size * self._type.dtype.itemsize)
+
+    @property
+    def flags(self) -> Flags:
+        return Flags(self._type)
+
+    @property
+    def T(self) -> Any:
+        return shaping.transpose(self)
+
+    @property
+    def flat(self) -> TracedFlat:
+        return TracedFlat(self)
+
+    @property
+    def mT(self) -> Any:
+        if self.ndim < 2:
+            raise ValueError("matrix transpose with ndim < 2 is undefined")
+        return shaping.swapaxes(self, -1, -2)
+
+    @property
+    def real(self) -> Any:
+        return self._part("real", parts.real_part(self))
+
+    @property
+    def imag(self) -> Any:
+        return self._part("imag", parts.imaginary_part(self))
+
+    def _part(self, name: str, part: Any) -> Any:
+        if part is not self:
+            part._place = (self._value, name)
+        return part
+
+    def __len__(self) -> int:
+        if not self._type.rank:
+            raise TypeError("len() of unsized object")
+        return int(wrap_dim(self._type.shape[0]))
+
+    def __iter__(self) -> Iterator[Any]:
+        if not self._type.rank:
+            raise TypeError("iteration over a 0-d array")
+        return (self[i] for i in range(len(self)))
+
+    # -------------------------------------------------------- what needs the elements
+
+    def _need(self, what: str) -> Any:
+        raise refuse(
+            f"{what} needs the value of an array's element while the program is being captured; "
+            "use fxc.cond, np.where or array operations, or compute it outside"
+        )
+
+    def __bool__(self) -> bool:
+        size = self._type.size
+        if not (isinstance(size, int) and size == 1) and self._type.rank:
+            raise _ambiguous_truth(size)
+        return bool(self._need("a decision (if, while, and, or, not)"))
+
+    def __float__(self) -> float:
+        return float(self._need("float()"))
+
+    def __int__(self) -> int:
+        return int(self._need("int()"))
+
+    def __complex__(self) -> complex:
+        return complex(self._need("complex()"))
+
+    def __index__(self) -> int:
+        if self._type.rank or self._type.dtype.kind not in "iu":
+            raise TypeError("only integer scalar arrays can be converted to a scalar index")
+        return int(self._need("an index or a size"))
+
+    def __array__(self, *args: Any, **kwargs: Any) -> np.ndarray:
+        raise refuse("a function that NumPy does not dispatch needs the elements of an array")
+
+    def __repr__(self) -> str:
+        if current_or_none() is None:  # a debugger may print traced arrays
+            return f"<traced {self._type}>"
+        return str(self._need("printing an array"))
+
+    __str__ = __repr__
+
+    def __format__(self, spec: str) -> str:
+        return str(self._need("printing an array"))
+
+    def __hash__(self) -> int:
+        raise TypeError("unhashable type: 'numpy.ndarray'")
+
+    def __contains__(self, element: Any) -> bool:
+        return bool(self._need("'in'"))
+
+    def __copy__(self) -> Any:
+        return self.copy()
+
+    def __deepcopy__(self, memo: Any) -> Any:
+        return self.copy()
+
+    def item(self, *args: Any) -> Any:
+        size = self._type.size
+        if args == () and isinstance(size, int) and size == 1:
+            found = self[(0,) * self.ndim] if self.ndim else record("item", self._value)
+        elif args and all(isinstance(x, int) for x in args) and len(args) == self.ndim:
+            found = self[args]
+        else:
+            return self._need(".item()")
+        number = to_python(found)
+        return self._need(".item() of a complex array") if number is None else number
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "_value":
+            return self._read()
+        advice = _REFUSED.get(name)
+        if advice is not None:
+            raise refuse(f"x.{name} cannot be captured; {advice}")
+        if not name.startswith("_") and hasattr(np.ndarray, name):
+            raise refuse(f"x.{name} cannot be captured in this version of fxc")
+        raise AttributeError(f"'numpy.ndarray' object has no attribute {name!r}")
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name in ("_value", "_later", "_place", "_original"):
+            object.__setattr__(self, name, value)
+            return
+        if name in ("real", "imag"):
+            # ``x.imag += v`` ends with ``x.imag = view``, where view is x.imag, as in __setitem__.
+            if value is not self and not (
+                type(value) is TracedArray and value._is_at(self._value, name)
+            ):
+                parts.assign_part(self, name, value)
+            return
+        if not hasattr(np.ndarray, name):
+            raise AttributeError(f"'numpy.ndarray' object has no attribute {name!r}")
+        if name == "flat":
+            self.flat[...] = value
+            return
+        if name == "shape":
+            memory.set_shape(self, value)
+            return
+        raise refuse(f"an assignment to x.{name} cannot be captured; use x[...] = v, or x.reshape")
+
+    # -------------------------------------------------------- elements
+
+    def __getitem__(self, key: Any) -> Any:
+        place = locate(self._type, key)
+        view = apply_steps(self._value, place.steps)
+        if place.is_element:
+            return record("item", view)
+        if isinstance(place.arrays, IndexArrays):
+            return wrap(advanced.read(view, place.arrays))
+        if place.arrays is not None:
+            return masked.read(view, place.arrays)
+        if place.is_copy:
+            return record("copy", view, order="K")
+        found = wrap(view)
+        found._place = (self._value, place)
+        return found
+
+    def __setitem__(self, key: Any, source: Any) -> None:
+        place = locate(self._type, key)
+        # ``x[i] += v`` ends with ``x[i] = view``, where view is x[i]: nothing is left to do.
+        is_own = type(source) is TracedArray and source._is_at(self._value, place)
+        if is_own and self._type.writeable:
+            return
+        view = apply_steps(self._value, place.steps)
+        if isinstance(place.arrays, IndexArrays):
+            advanced.write(view, place.arrays, source)
+        elif place.arrays is not None:
+            masked.write(view, place.arrays, source)
+        elif place.is_element:
+            assign_element(view, source)
+        else:
+            is_list = isinstance(source, list | tuple)
+            assign(view, source_of(source, kind_of(view)) if is_list else source)
+
+    def __delitem__(self, key: Any) -> None:
+        raise ValueError("cannot delete array elements")
+
+    def _is_at(self, base: Any, place: Place | str) -> bool:
+        known = getattr(self, "_place", None)
+        return known is not None and known[0] is base and known[1] == place
+
+    def fill(self, value: Any) -> None:
+        """As ``ndarray.fill``."""
+        if operand(value).type.rank:
+            raise refuse("x.fill with an array cannot be captured; use x[...] = value")
+        assign(self._value, value)
+
+    # -------------------------------------------------------- copies, shapes
+
+    def copy(self, order: str = "C") -> Any:
+        return record("copy", self._value, order=order)
+
+    def astype(
+        self,
+        dtype: Any,
+        order: str = "K",
+        casting: str = "unsafe",
+        subok: bool = True,
+        copy: bool = True,
+    ) -> Any:
+        wanted = np.dtype(dtype)
+        if wanted == self._type.dtype and not copy and shaping.is_in_order(self._type, order):
+            return self
+        return record("astype", self._value, wanted, casting=casting, order=order)
+
+    def reshape(self, *shape: Any, order: str = "C", copy: Any = None) -> Any:
+        wanted = shape[0] if len(shape) == 1 else shape
+        return shaping.reshape(self, wanted, order, copy)
+
+    def view(self, dtype: Any = None, type: Any = None) -> Any:
+        return memory.view(self._value, dtype, type)
+
+    def resize(self, *new_shape: Any, refcheck: bool = True) -> None:
+        memory.resize(self, *new_shape, refcheck=refcheck)
+
+    def ravel(self, order: str = "C") -> Any:
+        return shaping.ravel(self, order)
+
+    def flatten(self, order: str = "C") -> Any:
+        return shaping.flatten(self, order)
+
+    def transpose(self, *axes: Any) -> Any:
+        wanted = axes[0] if len(axes) == 1 else axes or None
+        return shaping.transpose(self, wanted)
+
+    def swapaxes(self, axis1: Any, axis2: Any) -> Any:
+        return shaping.swapaxes(self, axis1, axis2)
+
+    def squeeze(self, axis: Any = None) -> Any:
+        return shaping.squeeze(self, axis)
+
+    def repeat(self, repeats: Any, axis: Any = None) -> Any:
+        return joining.repeat(self, repeats, axis)
+
+    def diagonal(self, offset: Any = 0, axis1: Any = 0, axis2: Any = 1) -> Any:
+        return shaping.diagonal(self, offset, axis1, axis2)
+
+    # -------------------------------------------------------- index arrays
+
+    def take(self, indices: Any, axis: Any = None, out: Any = None, mode: str = "raise") -> Any:
+        from ..numpy_api.picking import take
+
+        return take(self, indices, axis, out, mode)
+
+    def put(self, indices: Any, values: Any, mode: str = "raise") -> None:
+        from ..numpy_api.placing import put
+
+        put(self, indices, values, mode)
+
+    def choose(self, choices: Any, out: Any = None, mode: str = "raise") -> Any:
+        from ..numpy_api.picking import choose
+
+        return choose(self, choices, out, mode)
+
+    def compress(self, condition: Any, axis: Any = None, out: Any = None) -> Any:
+        from ..numpy_api.finding import compress
+
+        return compress(condition, self, axis, out)
+
+    def nonzero(self) -> Any:
+        from ..numpy_api.finding import nonzero
+
+        return nonzero(self)
+
+    # -------------------------------------------------------- computations
+
+    def clip(self, min: Any = None, max: Any = None, out: Any = None, **options: Any) -> Any:
+        from ..numpy_api.elements import clip
+
+        return clip(self, min, max, out, **options)
+
+    def round(self, decimals: Any = 0, out: Any = None) -> Any:
+        from ..numpy_api.elements import round_array
+
+        return round_array(self, decimals, out)
+
+    def conj(self) -> Any:
+        return self.conjugate()
+
+    def conjugate(self) -> Any:
+        return self if self._type.dtype.kind != "c" else call_ufunc("conjugate", self)
+
+    def trace(self, *args: Any, **options: Any) -> Any:
+        from ..numpy_api.products import trace
+
+        return trace(self, *args, **options)
+
+    def dot(self, other: Any, out: Any = None) -> Any:
+        from ..numpy_api.products import dot
+
+        return dot(self, other, out)
+
+    def __divmod__(self, other: Any) -> Any:
+        return call_ufunc("divmod", self, other)
+
+    def __rdivmod__(self, other: Any) -> Any:
+        return call_ufunc("divmod", other, self)
+
+    def argmin(self, axis: Any = None, out: Any = None, *, keepdims: Any = False) -> Any:
+        return find("argmin", self, axis, out, keepdims)
+
+    def argmax(self, axis: Any = None, out: Any = None, *, keepdims: Any = False) -> Any:
+        return find("argmax", self, axis, out, keepdims)
+
+    def argsort(self, axis: Any = -1, *args: Any, **options: Any) -> Any:
+        return sorting.argsort(self, axis, *args, **options)
+
+    def searchsorted(self, v: Any, side: str = "left", sorter: Any = None) -> Any:
+        from ..numpy_api.library import searchsorted  # which works on traced arrays
+
+        return searchsorted(self, v, side, sorter)
+
+    def argpartition(self, kth: Any, axis: Any = -1, *args: Any, **options: Any) -> Any:
+        return sorting.argpartition(self, kth, axis, *args, **options)
+
+    def sort(self, axis: Any = -1, *args: Any, **options: Any) -> None:
+        sorting.sort_in_place(self, axis, *args, **options)
+
+    def partition(self, kth: Any, axis: Any = -1, *args: Any, **options: Any) -> None:
+        sorting.partition_in_place(self, kth, axis, *args, **options)
+
+    def cumsum(self, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
+        return scan("cumsum", self, axis, dtype, out)
+
+    def cumprod(self, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
+        return scan("cumprod", self, axis, dtype, out)
+
+    def min(self, axis: Any = None, out: Any = None, keepdims: Any = False, **rest: Any) -> Any:
+        return reduce("min", self, axis, None, out, keepdims, **rest)
+
+    def max(self, axis: Any = None, out: Any = None, keepdims: Any = False, **rest: Any) -> Any:
+        return reduce("max", self, axis, None, out, keepdims, **rest)
+
+    def any(self, axis: Any = None, out: Any = None, keepdims: Any = False, **rest: Any) -> Any:
+        return reduce("any", self, axis, None, out, keepdims, **rest)
+
+    def all(self, axis: Any = None, out: Any = None, keepdims: Any = False, **rest: Any) -> Any:
+        return reduce("all", self, axis, None, out, keepdims, **rest)
+
+    def sum(
+        self, axis: Any = None, dtype: Any = None, out: Any = None, *rest: Any, **more: Any
+    ) -> Any:
+        return reduce("sum", self, axis, dtype, out, *rest, **more)
+
+    def prod(
+        self, axis: Any = None, dtype: Any = None, out: Any = None, *rest: Any, **more: Any
+    ) -> Any:
+        return reduce("prod", self, axis, dtype, out, *rest, **more)
+
+    def mean(
+        self,
+        axis: Any = None,
+        dtype: Any = None,
+        out: Any = None,
+        keepdims: Any = False,
+        **more: Any,
+    ) -> Any:
+        return reduce("mean", self, axis, dtype, out, keepdims, **more)
+
+    def var(
+        self, axis: Any = None, dtype: Any = None, out: Any = None, ddof: Any = 0, **more: Any
+    ) -> Any:
+        return reduce("var", self, axis, dtype, out, ddof=ddof, **more)
+
+    def std(
+        self, axis: Any = None, dtype: Any = None, out: Any = None, ddof: Any = 0, **more: Any
+    ) -> Any:
+        return reduce("std", self, axis, dtype, out, ddof=ddof, **more)
+
+
+def _ambiguous_truth(size: Any) -> Exception:
+    if isinstance(size, int) and size == 0:
+        return ValueError(
+            "The truth value of an empty array is ambiguous. Use `array.size > 0` to check that "
+            "an array is not empty."
+        )
+    return ValueError(
+        "The truth value of an array with more than one element is ambiguous. "
+        "Use a.any() or a.all()"
+    )
+
+
+for _name, _operator in BINARY.items():
+    _plain, _reflected = binary(_operator)
+    setattr(TracedArray, f"__{_name}__", _plain)
+    setattr(TracedArray, f"__r{_name}__", _reflected)
+    setattr(TracedArray, f"__i{_name}__", write_in_place(_operator))
+for _name, _operator in COMPARISONS.items():
+    setattr(TracedArray, f"__{_name}__", binary(_operator)[0])
+for _name, _operator in UNARY.items():
+    setattr(TracedArray, f"__{_name}__", unary(_operator))
+
+TracedValue._wrappers[ArrayType] = TracedArray

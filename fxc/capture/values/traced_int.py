@@ -1,0 +1,405 @@
+"""A Python int that is not known while capturing: the size of an array, an argument, arithmetic."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from fxc.ir.graph import Operand
+from fxc.ir.symbols import (
+    Dim,
+    Symbol,
+    SymExpr,
+    SymFunc,
+    counted_in,
+    decide,
+    floordiv,
+    guard,
+    hint,
+    is_monotonic,
+    maximum,
+    minimum,
+    mod,
+    substitute,
+    symbols_of,
+)
+
+from ..session import current, refuse
+from .operands import Traced, TracedValue, guard_magnitude, guard_range, operand, record
+
+
+class TracedInt(Traced):
+    """An int given by a symbolic ``Dim``.
+
+    Comparisons are decided by the value in this call and guarded. Where Python needs the number
+    itself (``range(n)``, a dict key), it is taken as it is in this call, and guarded.
+    """
+
+    __slots__ = ("_dim",)
+
+    def __init__(self, dim: SymExpr) -> None:
+        self._dim = dim
+
+    @property  # type: ignore[misc]
+    def __class__(self) -> type:
+        return int
+
+    def _operand(self) -> Operand:
+        session = current()
+        if session.is_unbounded(self._dim) and not _is_symbol(self._dim):
+            return operand(_in_64_bits(self._dim))
+        if not guard_magnitude(self._dim, 2**63 - 1):  # native code computes in 64 bits
+            return operand(self._known())
+        value = session.record("int_value", self._dim)
+        names = symbols_of(self._dim)
+        if not session.varies(self._dim):
+            session.origins[value] = frozenset(session.labels.get(name, name) for name in names)
+            session.ints |= session.origins[value]
+        else:
+            session.origins.pop(value, None)
+        result: Operand = value
+        return result
+
+    def _known(self) -> int:
+        """The number; from here on the capture is good for this number only."""
+        if counted_in(self._dim):
+            raise refuse(
+                "the size of an array that depends on the data is needed as a number while the "
+                "program is being captured; use it in arithmetic, conditions and as a size"
+            )
+        number = hint(self._dim)
+        guard(self._dim, "==", number)
+        return number
+
+    def __index__(self) -> int:
+        return self._known()
+
+    def __int__(self) -> int:
+        return self._known()
+
+    __trunc__ = __floor__ = __ceil__ = __int__
+
+    def __float__(self) -> float:
+        return float(self._known())
+
+    def __complex__(self) -> complex:
+        return complex(self._known())
+
+    def __hash__(self) -> int:
+        return hash(self._known())
+
+    def __repr__(self) -> str:
+        return repr(self._known())
+
+    def __format__(self, spec: str) -> str:
+        return format(self._known(), spec)
+
+    def __bool__(self) -> bool:
+        return guard(self._dim, "!=", 0)
+
+    def __neg__(self) -> Any:
+        return wrap_dim(-self._dim)
+
+    def __invert__(self) -> Any:
+        return wrap_dim(-self._dim - 1)
+
+    def __pos__(self) -> TracedInt:
+        return self
+
+    def __abs__(self) -> Any:
+        return self if guard(self._dim, ">=", 0) else wrap_dim(-self._dim)
+
+    def __round__(self, digits: int | None = None) -> Any:
+        return self if digits is None or digits >= 0 else round(self._known(), digits)
+
+    def __divmod__(self, other: Any) -> Any:
+        return self // other, self % other
+
+    def __rdivmod__(self, other: Any) -> Any:
+        return other // self, other % self
+
+    def __pow__(self, other: Any, modulus: Any = None) -> Any:
+        if modulus is None and type(other) is int and 0 < other <= 4:
+            result: Any = self
+            for _ in range(other - 1):
+                result = result * self
+            return result
+        if modulus is not None:
+            return pow(self._known(), other, modulus)
+        return _as_scalar(self, "__pow__", other)
+
+    def __rpow__(self, other: Any) -> Any:
+        return _as_scalar(self, "__rpow__", other)
+
+    @property
+    def real(self) -> TracedInt:
+        return self
+
+    @property
+    def imag(self) -> int:
+        return 0
+
+    def bit_length(self) -> Any:
+        return record("py_bit_length", self._operand())
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__array"):  # NumPy asks for its protocols
+            raise AttributeError(name)
+        return getattr(self._known(), name)
+
+
+def _is_symbol(dim: SymExpr) -> bool:
+    (monomial, factor), *more = dim.terms
+    return not more and factor == 1 and len(monomial) == 1 and isinstance(monomial[0], Symbol)
+
+
+def _in_64_bits(dim: Dim) -> Any:
+    """A dim of which no bounds are known, by Python's arithmetic, which may leave native code."""
+    from .python_numbers import arithmetic  # which knows traced ints
+
+    total: Any = 0
+    for monomial, factor in _terms(dim):
+        term: Any = factor
+        for atom in monomial:
+            value = _atom_in_64_bits(atom)
+            term = value if type(term) is int and term == 1 else arithmetic("mul", term, value)
+        both = isinstance(total, Traced) or isinstance(term, Traced)
+        if type(total) is int and total == 0:
+            total = term
+        else:
+            total = arithmetic("add", total, term) if both else total + term
+    return total
+
+
+def _terms(dim: Dim) -> tuple[tuple[Any, int], ...]:
+    return (((), dim),) if isinstance(dim, int) else dim.terms
+
+
+def _atom_in_64_bits(atom: Any) -> Any:
+    from .python_numbers import arithmetic, extremum  # which know traced ints
+
+    if isinstance(atom, SymFunc):
+        left, right = _in_64_bits(atom.left), _in_64_bits(atom.right)
+        if atom.name in ("min", "max"):
+            return extremum({"min": "minimum", "max": "maximum"}[atom.name], [left, right])
+        return arithmetic({"floordiv": "floordiv", "mod": "mod"}[atom.name], left, right)
+    return record("int_value", SymExpr((((atom,), 1),)))
+
+
+def wrap_dim(dim: Dim) -> Any:
+    """The int for the user: a plain one where it is known."""
+    return dim if isinstance(dim, int) else TracedInt(dim)
+
+
+def known_ints(tree: Any) -> Any:
+    """``tree`` with its traced ints as they are in this call, from here on constants."""
+    if type(tree) is TracedInt:
+        return tree._known()
+    if type(tree) in (tuple, list):
+        return type(tree)(map(known_ints, tree))
+    if type(tree) is dict:
+        return {key: known_ints(value) for key, value in tree.items()}
+    return tree
+
+
+def int_dim(x: Any) -> Dim | None:
+    """The dim of a Python int, traced or not; None for anything else."""
+    if type(x) is int or type(x) is bool:
+        return int(x)
+    return x._dim if type(x) is TracedInt else None
+
+
+def _floordiv(left: Dim, right: Dim) -> Dim:
+    if not guard(right, "!=", 0):
+        raise ZeroDivisionError("integer division or modulo by zero")
+    return floordiv(left, right)
+
+
+def _mod(left: Dim, right: Dim) -> Dim:
+    if not guard(right, "!=", 0):
+        raise ZeroDivisionError("integer modulo by zero")
+    return mod(left, right)
+
+
+_EXACT: dict[str, Callable[[Dim, Dim], Dim]] = {
+    "add": lambda a, b: a + b,
+    "sub": lambda a, b: a - b,
+    "mul": lambda a, b: a * b,
+    "floordiv": _floordiv,
+    "mod": _mod,
+}
+_RELATIONS = {"eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}
+# The same of an int and a float, as a relation to an int. ``x == 2.5`` holds for none.
+_ROUNDED: dict[str, Callable[[float], int]] = {
+    "lt": math.ceil,
+    "le": math.floor,
+    "gt": math.floor,
+    "ge": math.ceil,
+}
+
+
+def _by_operator(name: str, left: Dim, right: Dim) -> Any:
+    """Arithmetic by Python's operators in the graph, with their checks, instead of by guards."""
+    from .python_numbers import arithmetic  # which knows traced ints
+
+    return arithmetic(name, wrap_dim(left), wrap_dim(right))
+
+
+def _define_arithmetic(name: str, exact: Callable[[Dim, Dim], Dim]) -> None:
+    is_division = name in ("floordiv", "mod")
+
+    def plain(self: TracedInt, other: Any) -> Any:
+        dim = int_dim(other)
+        if dim is not None:
+            if is_division and current().varies(dim):
+                return _by_operator(name, self._dim, dim)
+            return wrap_dim(exact(self._dim, dim))
+        return _as_scalar(self, f"__{name}__", other)
+
+    def reflected(self: TracedInt, other: Any) -> Any:
+        dim = int_dim(other)
+        if dim is not None:
+            if is_division and current().varies(self._dim):
+                return _by_operator(name, dim, self._dim)
+            return wrap_dim(exact(dim, self._dim))
+        return _as_scalar(self, f"__r{name}__", other)
+
+    setattr(TracedInt, f"__{name}__", plain)
+    setattr(TracedInt, f"__r{name}__", reflected)
+
+
+def _as_scalar(x: TracedInt, method: str, other: Any) -> Any:
+    """Arithmetic with what is no int: as a scalar of the graph."""
+    from .traced_scalar import TracedScalar  # traced scalars are built on traced ints
+
+    if isinstance(other, TracedValue) and type(other) is not TracedScalar:
+        return NotImplemented
+    if not isinstance(other, int | float | complex | np.generic | TracedScalar):
+        return NotImplemented
+    value: Any = x._operand()
+    return getattr(TracedScalar(value), method)(other)
+
+
+def _define_relation(name: str, relation: str) -> None:
+    def compare(self: TracedInt, other: Any) -> Any:
+        dim = int_dim(other)
+        if dim is not None:
+            return _compared(name, self._dim, relation, dim)
+        if isinstance(other, np.complexfloating):  # their order is NumPy's own
+            return getattr(type(other)(int(self)), f"__{name}__")(other)
+        if type(other) is not float:
+            return NotImplemented
+        if not math.isfinite(other):
+            return getattr(0.0, f"__{name}__")(other)
+        if name in ("eq", "ne") and not other.is_integer():
+            return name == "ne"
+        return compare(self, _ROUNDED.get(name, int)(other))
+
+    setattr(TracedInt, f"__{name}__", compare)
+
+
+def _compared(name: str, left: Dim, relation: str, right: Dim) -> Any:
+    """A guard, or an operator where the counter of a loop decides."""
+    session = current()
+    if not session.varies(left - right):
+        return guard(left, relation, right)
+    decided = decide_in_loops(left, relation, right)
+    if decided is not None:
+        return decided
+    found = _by_operator(name, left, right)
+    session.relations[found._value] = left, relation, right
+    return found
+
+
+def decide_in_loops(left: Dim, relation: str, right: Dim) -> bool | None:
+    """Whether a relation holds in each iteration of the loops around, or in none."""
+    found = decide(left, relation, right)
+    difference, session = left - right, current()
+    counters = [each for each in symbols_of(difference) if each in session.counters]
+    if found is not None or relation in ("==", "!=") or len(counters) != 1:
+        return found
+    (counter,) = counters
+    low, high = session.counters[counter]
+    if low is None or high is None or not is_monotonic(difference, counter):
+        return None
+    ends = [substitute(difference, {counter: end}) for end in (low, high - 1)]
+    both = {decide(end, relation, 0) for end in ends}
+    return both.pop() if len(both) == 1 else None
+
+
+def _by_bits(name: str, dim: Dim, other: int) -> Dim | None:
+    """A bit operation with a known number as arithmetic of dims, where it is that."""
+    if name in ("lshift", "rshift") and 0 <= other < 63:
+        return dim * 2**other if name == "lshift" else floordiv(dim, 2**other)
+    if name == "and" and other >= 0 and (other + 1).bit_count() == 1:
+        return mod(dim, other + 1)
+    return None
+
+
+def _define_bitwise(name: str) -> None:
+    def plain(self: TracedInt, other: Any) -> Any:
+        found = _by_bits(name, self._dim, other) if type(other) is int else None
+        return _as_scalar(self, f"__{name}__", other) if found is None else wrap_dim(found)
+
+    def reflected(self: TracedInt, other: Any) -> Any:
+        found = _by_bits(name, self._dim, other) if name == "and" and type(other) is int else None
+        return _as_scalar(self, f"__r{name}__", other) if found is None else wrap_dim(found)
+
+    setattr(TracedInt, f"__{name}__", plain)
+    setattr(TracedInt, f"__r{name}__", reflected)
+
+
+def _true_divide(self: TracedInt, other: Any) -> Any:
+    return _as_scalar_division(self, other)
+
+
+def _reflected_true_divide(self: TracedInt, other: Any) -> Any:
+    return _as_scalar_division(other, self)
+
+
+def _as_scalar_division(left: Any, right: Any) -> Any:
+    """``/`` of two ints: Python's float, by the scalar arithmetic of the graph."""
+    divisor, dividend = int_dim(right), int_dim(left)
+    if divisor is None or dividend is None:
+        x, method, other = (
+            (left, "__truediv__", right)
+            if type(left) is TracedInt
+            else (right, "__rtruediv__", left)
+        )
+        return _as_scalar(x, method, other)
+    if current().is_unbounded(dividend) or current().varies(divisor):
+        return _by_operator("truediv", dividend, divisor)
+    if not guard(divisor, "!=", 0):
+        raise ZeroDivisionError("division by zero")
+    if not all(guard_range(dim, -(2**53), 2**53) for dim in (dividend, divisor)):
+        return int(left) / int(right)  # beyond what floats hold, Python rounds once
+    return record("py_divide", operand(wrap_dim(dividend)), operand(wrap_dim(divisor)))
+
+
+for _name, _exact in _EXACT.items():
+    _define_arithmetic(_name, _exact)
+for _name, _relation in _RELATIONS.items():
+    _define_relation(_name, _relation)
+for _name in ("and", "or", "xor", "lshift", "rshift"):
+    _define_bitwise(_name)
+setattr(TracedInt, "__truediv__", _true_divide)  # noqa: B010 (mypy knows no such method of int)
+setattr(TracedInt, "__rtruediv__", _reflected_true_divide)  # noqa: B010
+
+
+def smallest(ints: list[Any]) -> Any:
+    """``min`` of ints of which some are traced."""
+    result = int_dim(ints[0])
+    for each in ints[1:]:
+        result = minimum(result, int_dim(each))  # type: ignore[arg-type]
+    return wrap_dim(result)  # type: ignore[arg-type]
+
+
+def largest(ints: list[Any]) -> Any:
+    """``max`` of ints of which some are traced."""
+    result = int_dim(ints[0])
+    for each in ints[1:]:
+        result = maximum(result, int_dim(each))  # type: ignore[arg-type]
+    return wrap_dim(result)  # type: ignore[arg-type]

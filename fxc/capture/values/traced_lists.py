@@ -1,0 +1,412 @@
+"""Lists whose length depends on data. See Note [Lists of counted length]."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from fxc.ir.graph import Literal, Value
+from fxc.ir.records import frozen
+from fxc.ir.symbols import Dim
+
+from ..numpy_api.counting import new_name
+from ..session import CountedSize, Session, current, refuse
+from ..statements.counted import Bounded, Counted
+from ..statements.rows import ListArray
+from ..statements.structured import Statement, flag_of
+from .kinds import ItemKind, kind_of_items
+from .operands import Traced, operand, settled, wrap
+from .python_numbers import to_int
+from .traced_int import wrap_dim
+
+# Note [Lists of counted length]
+# A list that a branch or a loop of the graph changes (``if x[i] > 0: found.append(i)``) lives in
+# the graph from there on: one array for each number of an item, with room for the most items that
+# there may be, and an array of one element that holds the length. Both are made before the
+# outermost statement that appends, which is recorded again when it has been seen what it appends.
+# An item is read and written by its place, of which is checked that the list has it. Behind the
+# statement the length is a counted size, see Note [Counted sizes].
+#
+# Before, and where no statement of the graph changes it, the items are Python's. Which lists may
+# become so is known by the place where they are made (``made_list``): the capture starts again
+# when the first of them is changed where Python cannot follow.
+
+MOST_APPENDED = 2**17  # items where the number of iterations is not known
+_SPARE = 16  # items that may be appended later, one by one
+
+
+@frozen(eq=False)
+class Room:
+    """Where the items are, and the length; ``owner`` is the statement that appends to it."""
+
+    kind: ItemKind
+    arrays: tuple[Value, ...]
+    length: Value
+    most: Dim
+    owner: Statement | None
+
+
+class TracedList(Traced):
+    """A list that the program makes and that may come to depend on data."""
+
+    __slots__ = ("_depth", "_home", "_items", "_room", "_size", "_spare")
+
+    def __init__(self, items: list[Any]) -> None:
+        session = current()
+        self._items = items
+        self._room: Room | None = None
+        self._home = session.region
+        self._depth = len(session.statements)
+        self._spare = 0
+        self._size: tuple[int, int, Dim] | None = None  # when and where it was counted
+
+    @property  # type: ignore[misc]
+    def __class__(self) -> type:
+        return list
+
+    def __repr__(self) -> str:
+        return repr(self._plain_items("the text"))
+
+    @property
+    def items(self) -> list[Any] | None:
+        """The items, as far as Python knows them."""
+        return self._items if self._room is None else None
+
+    # -------------------------------------------------------- changes
+
+    def append(self, x: Any) -> None:
+        """As ``list.append``."""
+        x, session = settled(x), current()
+        self._check_not_running()
+        owner = self._owner(session)
+        if owner is not None:
+            if not self._has_room(owner, x):
+                assert owner.recording is not None
+                once = not session.in_loop(owner.recording.number)
+                owner.wishes.note(self, [x], once=once)
+                return
+        elif self._room is None:
+            self._items.append(x)
+            return
+        elif not self._spare or not self._room.kind.takes(x):
+            self.make_room([x], _SPARE, None)
+        self._spare -= owner is None
+        room = self._taken_room()
+        place = self._number()
+        for array, part in zip(room.arrays, room.kind.parts_of(x), strict=True):
+            wrap(array)[place] = wrap(part) if isinstance(part, Value) else part.value
+        wrap(room.length)[0] = place + 1
+
+    def pop(self, place: Any = -1) -> Any:
+        """As ``list.pop``."""
+        if type(place) is not int or place != -1:
+            raise refuse("pop() of another item than the last cannot be captured")
+        self._check_not_running()
+        owner = self._owner(current())
+        if owner is not None and not self._has_room(owner):
+            return self._not_yet(owner)
+        if self._room is None:
+            return self._items.pop()
+        found = self[-1]
+        wrap(self._room.length)[0] = self._number() - 1
+        return found
+
+    def clear(self) -> None:
+        """As ``list.clear``."""
+        self._check_not_running()
+        owner = self._owner(current())
+        if owner is not None and not self._has_room(owner):
+            self._not_yet(owner)
+        elif self._room is None:
+            self._items.clear()
+        else:
+            wrap(self._room.length)[0] = 0
+
+    def __setitem__(self, key: Any, x: Any) -> None:
+        x, owner = settled(x), self._owner(current())
+        if owner is not None and not self._has_room(owner, x):
+            owner.wishes.note(self, [x])
+        elif self._room is None and not isinstance(key, Traced):
+            self._items[key] = x
+        else:
+            if self._room is None or not self._room.kind.takes(x):
+                self.make_room([x], _SPARE, None)
+            room, place = self._taken_room(), self._place_of(key)
+            for array, part in zip(room.arrays, room.kind.parts_of(x), strict=True):
+                wrap(array)[place] = wrap(part) if isinstance(part, Value) else part.value
+
+    def _check_not_running(self) -> None:
+        """Refuse to change a list while a loop of the graph runs over it."""
+        over = (getattr(each, "over", None) for each in current().statements)
+        if any(x is self for each in over for x in getattr(each, "of", ())):
+            raise refuse("a change to a list while a loop runs over it cannot be captured")
+
+    def _owner(self, session: Session) -> Statement | None:
+        """The outermost statement being recorded that has begun since the list was made."""
+        if session.region == self._home:
+            return None
+        for each in session.statements[self._depth :]:
+            if each.recording is not None:
+                found: Statement = each
+                return found
+        raise refuse("a change to a list inside fxc.cond or fxc.fori_loop cannot be captured")
+
+    def _has_room(self, owner: Statement, *more: Any) -> bool:
+        """Whether this statement has made room for what it appends."""
+        room = self._room
+        return room is not None and room.owner is owner and all(map(room.kind.takes, more))
+
+    def _taken_room(self) -> Room:
+        assert self._room is not None
+        return self._room
+
+    def _not_yet(self, owner: Statement) -> Any:
+        """An item of a list whose statement will be recorded again."""
+        owner.wishes.note(self, [])
+        if self._room is not None:
+            return self[-1]
+        if self._items:
+            return self._items[-1]
+        return self._nothing()
+
+    def _nothing(self) -> Any:
+        """What stands for an item of an empty list: the call goes back to Python there."""
+        current().record("try_demand", Literal(False))
+        return 0
+
+    # -------------------------------------------------------- room
+
+    def make_room(self, samples: Sequence[Any], more: Dim | None, owner: Statement | None) -> None:
+        """Make, here, room for so many more items of the kinds of ``samples``."""
+        session, old = current(), self._room
+        assert session.region == self._home
+        given = self._items if old is None else []
+        kind = kind_of_items([*given, *samples], None if old is None else old.kind)
+        if kind is None:
+            return  # nothing is ever appended
+        before: Dim = len(given) if old is None else old.most
+        most = before + (MOST_APPENDED if more is None else more) + _SPARE
+        arrays = tuple(
+            session.record("empty", (most,), part.dtype, layout=None) for part in kind.parts
+        )
+        if old is None:
+            length = session.record("empty", (1,), np.dtype("i8"), layout=None)
+            wrap(length)[0] = len(given)
+            for place, x in enumerate(given):
+                for array, part in zip(arrays, kind.parts_of(x), strict=True):
+                    wrap(array)[place] = wrap(part) if isinstance(part, Value) else part.value
+        else:
+            length, end = old.length, wrap_dim(before)
+            for array, part in zip(arrays, kind.filled(old.kind, old.arrays), strict=True):
+                wrap(array)[:end] = part
+        self._room = Room(kind, arrays, length, most, owner)
+        self._spare = _SPARE
+
+    # -------------------------------------------------------- reads
+
+    def _number(self) -> Any:
+        """The length, as a scalar of the graph."""
+        return to_int(wrap(self._taken_room().length)[0])
+
+    def length(self) -> Any:
+        """``len(self)``."""
+        session, room = current(), self._room
+        if room is None:
+            return len(self._items)
+        return self._number() if session.in_loop(self._home) else wrap_dim(self._size_here())
+
+    def _size_here(self) -> Dim:
+        """The length as a size."""
+        session, room = current(), self._taken_room()
+        written = session.written.get(room.length, 0)
+        if self._size is None or self._size[0] < written or self._size[1] != session.region:
+            number = operand(wrap(room.length)[0])
+            assert isinstance(number, Value)
+            name = new_name()
+            value = session.record("bind_size", number, symbol=name, most=room.most)
+            size = session.counted(CountedSize(name, room.most, value, number))
+            self._size = session.now, session.region, size
+        return self._size[2]
+
+    def _is_filled(self) -> Any:
+        if self._room is None:
+            return bool(self._items)
+        return self._number() > 0
+
+    def __len__(self) -> int:
+        return int(self.length())
+
+    def __bool__(self) -> bool:
+        return bool(self._is_filled())
+
+    def __iter__(self) -> Iterator[Any]:
+        place = 0
+        while place < len(self._plain_items("a use in Python, or a change while it is run over,")):
+            yield self._items[place]
+            place += 1
+
+    def __getitem__(self, key: Any) -> Any:
+        if self._room is None and isinstance(key, Traced) and self._items:
+            owner = self._owner(current())
+            if owner is not None:
+                return self._not_yet(owner)
+            self.make_room([], _SPARE, None)
+        if self._room is not None:
+            return self._item(self._place_of(key))
+        try:
+            return self._items[key]
+        except IndexError:
+            session = current()
+            owner = self._owner(session)
+            if owner is None:
+                raise
+            return self._not_yet(owner)
+
+    def _place_of(self, key: Any) -> Any:
+        """The place of an item, of which is checked that there is one."""
+        from ..statements.choices import chosen  # which knows statements
+
+        if isinstance(key, slice):
+            raise self._unclear("a slice")
+        number, session = self._number(), current()
+        if type(key) is int:
+            place = number + key if key < 0 else key
+        else:
+            place = chosen(session.door, key < 0, lambda: number + key, lambda: key)
+        for test in (place >= 0, place < number):
+            if test is not True:
+                session.record("try_demand", flag_of(test))
+        return place
+
+    def _item(self, place: Any) -> Any:
+        room = self._taken_room()
+        return room.kind.item([operand(wrap(array)[place]) for array in room.arrays])
+
+    def _counted(self) -> Counted | Bounded | None:
+        if self._room is None:
+            return None
+        if current().in_loop(self._home):
+            number = self._number()
+            return Bounded((0, number), 0, number, self._item, (self,))
+        return Counted(self._size_here(), self._item, of=(self,))
+
+    def arrays(self) -> tuple[ItemKind, list[Value]]:
+        """The kind of the items, and what they hold in arrays of the list's length."""
+        room, end = self._taken_room(), wrap_dim(self._size_here())
+        return room.kind, [wrap(array)[:end].copy()._value for array in room.arrays]
+
+    def as_array(self, dtype: Any = None) -> Any:
+        """``np.array(self, dtype)``."""
+        if self._room is None:
+            return self._items
+        kind, arrays = self.arrays()
+        found = kind.array(arrays, dtype)
+        if kind.items is None and (dtype is not None or found.dtype == np.float64):
+            return found
+        made = ListArray(found._value, flag_of(self._is_filled()))
+        return type(found)._later_read(made) if not current().region else wrap(made.read())
+
+    def _operand(self) -> Any:
+        return operand(self.as_array())
+
+    def _unclear(self, what: str) -> Exception:
+        return refuse(
+            f"{what} of a list whose length depends on data cannot be captured; use np.array(list)"
+        )
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__") or not hasattr(list, name):
+            raise AttributeError(name)
+        if self._room is None and current().region == self._home:
+            return getattr(self._items, name)
+        raise self._unclear(f".{name}()")
+
+    def __eq__(self, other: object) -> bool:
+        return self._plain_items("==") == other
+
+    def __ne__(self, other: object) -> bool:
+        return self._plain_items("!=") != other
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __contains__(self, x: Any) -> bool:
+        return x in self._plain_items("'in'")
+
+    def __add__(self, other: Any) -> Any:
+        return self._plain_items("'+'") + plain_list(other)
+
+    def __radd__(self, other: Any) -> Any:
+        return other + self._plain_items("'+'")
+
+    def __mul__(self, count: Any) -> Any:
+        return self._plain_items("'*'") * count
+
+    __rmul__ = __mul__
+
+    def __iadd__(self, more: Any) -> TracedList:
+        self.extend(more)
+        return self
+
+    def extend(self, more: Any) -> None:
+        """As ``list.extend``."""
+        for x in list(more):
+            self.append(x)
+
+    def _plain_items(self, what: str) -> list[Any]:
+        if self._room is not None:
+            raise self._unclear(what)
+        return self._items
+
+
+def plain_list(x: Any) -> Any:
+    """A list whose items Python knows as Python's list; anything else itself."""
+    return x.items if type(x) is TracedList and x.items is not None else x
+
+
+def as_numpy(
+    args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """The arguments of a function of NumPy's, with arrays in place of lists."""
+    if not any(type(x) is TracedList for x in (*args, *kwargs.values())):
+        return args, kwargs
+    return tuple(map(_array, args)), {name: _array(x) for name, x in kwargs.items()}
+
+
+def _array(x: Any) -> Any:
+    return x.as_array() if type(x) is TracedList else x
+
+
+def array_of_list(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """What ``np.array(list, dtype)`` gives; None for other arguments."""
+    if len(args) not in (1, 2) or type(args[0]) is not TracedList or args[0].items is not None:
+        return None
+    if not kwargs.keys() <= {"dtype"}:
+        return None
+    return args[0].as_array(args[1] if len(args) == 2 else kwargs.get("dtype"))
+
+
+class MadeLists:
+    """The lists of a capture by the places where they were made."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._labels: dict[int, str] = {}
+        self.known: list[list[Any]] = []
+        self.changed = frozenset[str]()  # what was changed in a region
+
+    def made(self, items: list[Any], place: str) -> Any:
+        """A list that the program makes at a place."""
+        label = f"list {place}"
+        if label in self._session.static:
+            return TracedList(items)
+        self._labels[id(items)] = label
+        self.known.append(items)
+        return items
+
+    def note_change(self, x: Any) -> None:
+        """Note that a list is changed, which has to be one of the graph if that is in a region."""
+        found = self._labels.get(id(x))
+        if self._session.region and found is not None:
+            self.changed = frozenset((found,))

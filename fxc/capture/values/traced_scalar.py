@@ -1,0 +1,323 @@
+"""Scalars that are not known while capturing: Python's (weak) and NumPy's."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from fxc.ir.graph import Literal
+from fxc.ir.symbols import guard
+from fxc.ir.types import ArrayType, ScalarType
+
+from ..numpy_api import memory
+from ..numpy_api.reductions import reduce
+from ..numpy_api.ufunc_methods import array_ufunc
+from ..numpy_api.ufuncs import BINARY, COMPARISONS, UNARY, call_ufunc, taken
+from ..session import current, refuse
+from .operands import Traced, TracedValue, operand, record, wrap
+from .python_numbers import arithmetic, rounded, to_int, to_python
+from .traced_int import TracedInt
+
+# Note [Python scalars]
+# Arithmetic of Python's scalars follows Python's rules, with operators of its own
+# (``python_numbers``). What needs the number itself (``if``, an index, ``range``, printing) is done
+# with the number of this call: the capture starts again with the argument as a constant, guarded
+# by its value. What was computed from elements of arrays has no such number, and the program is
+# refused there. A comparison of the counter of a loop is a guard if Python asks whether it holds.
+
+
+class TracedScalar(TracedValue):
+    """A Python float or complex, or a NumPy scalar, given by a Value of the graph."""
+
+    __slots__ = ()
+    __array_priority__ = 1000.0
+
+    @property
+    def _type(self) -> ScalarType:
+        kind = self._value.type
+        assert isinstance(kind, ScalarType)
+        return kind
+
+    @property  # type: ignore[misc]
+    def __class__(self) -> type:
+        return self._type.python_type if self._type.weak else self._type.dtype.type
+
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        return array_ufunc(ufunc, method, inputs, kwargs)
+
+    def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        from ..numpy_api.protocol import (
+            array_function,  # the table's functions work on traced scalars
+        )
+
+        return array_function(function, args, kwargs)
+
+    def __array__(self, *args: Any, **kwargs: Any) -> np.ndarray:
+        return np.asarray(self._known("numpy.asarray"))
+
+    def _known(self, what: str) -> Any:
+        return current().specialise(self._value, what)
+
+    # -------------------------------------------------------- what needs the number
+
+    def __bool__(self) -> bool:
+        relation = current().relations.get(self._value)
+        if relation is not None:
+            return guard(*relation)
+        return bool(self._known("a decision (if, while, and, or, not)"))
+
+    def __float__(self) -> float:
+        return float(self._known("float()"))
+
+    def __int__(self) -> int:
+        return int(self._known("int()"))
+
+    def __complex__(self) -> complex:
+        return complex(self._known("complex()"))
+
+    def __index__(self) -> int:
+        return operator.index(self._known("an index or a size"))
+
+    def __hash__(self) -> int:
+        return hash(self._known("hash()"))
+
+    def __repr__(self) -> str:
+        return repr(self._known("printing a number"))
+
+    def __format__(self, spec: str) -> str:
+        return format(self._known("printing a number"), spec)
+
+    def __round__(self, digits: int | None = None) -> Any:
+        if digits is None:
+            return rounded(self)
+        if not self._type.weak:
+            return self.round(digits)
+        if self._type.dtype.kind in "bi" and type(digits) is int and digits >= 0:
+            return to_int(self)
+        return round(self._known("round()"), digits)
+
+    def __trunc__(self) -> Any:
+        return to_int(self)
+
+    def __divmod__(self, other: Any) -> Any:
+        if _is_python_scalar(self) and _is_python_scalar(other):
+            return self // other, self % other
+        return call_ufunc("divmod", self, other)
+
+    def __rdivmod__(self, other: Any) -> Any:
+        if _is_python_scalar(self) and _is_python_scalar(other):
+            return other // self, other % self
+        return call_ufunc("divmod", other, self)
+
+    # -------------------------------------------------------- NumPy scalars
+
+    @property
+    def real(self) -> Any:
+        return record("real_number", self._value) if self._type.dtype.kind == "c" else self
+
+    @property
+    def imag(self) -> Any:
+        if self._type.dtype.kind == "c":
+            return record("imaginary_number", self._value)
+        return self.__class__(0)
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "_value":
+            return self._read()
+        if self._type.weak:
+            if name == "conjugate" and self._type.dtype.kind == "f":
+                return lambda: self
+            if name == "bit_length" and self._type.dtype.kind == "i":
+                return lambda: record("py_bit_length", self._value)
+            if name.startswith("_") or not hasattr(self._type.python_type, name):
+                raise AttributeError(
+                    f"{self._type.python_type.__name__!r} object has no attribute {name!r}"
+                )
+            return getattr(self._known(f".{name}"), name)
+        found = _NUMPY_ATTRIBUTES.get(name)
+        if found is not None:
+            return found(self)
+        method = _NUMPY_METHODS.get(name)
+        if method is not None:
+            return lambda *args, **kwargs: method(self, *args, **kwargs)
+        if name.startswith("__") or not hasattr(self._type.dtype.type, name):
+            raise AttributeError(
+                f"{self._type.dtype.type.__name__!r} object has no attribute {name!r}"
+            )
+        return getattr(self._known(f".{name}"), name)
+
+    def __getitem__(self, key: Any) -> Any:
+        if self._type.weak:
+            raise TypeError(f"{self._type.python_type.__name__!r} object is not subscriptable")
+        if key == ():
+            return self
+        rank0 = wrap(current().record("copy", self._value, order="K"))
+        return rank0[key]
+
+    def round(self, decimals: int = 0) -> Any:
+        """As ``np.round``."""
+        from ..numpy_api.elements import round_array
+
+        return round_array(self, decimals)
+
+
+def astype(
+    x: Any,
+    dtype: Any,
+    order: str = "K",
+    casting: str = "unsafe",
+    subok: bool = True,
+    copy: bool = True,
+) -> Any:
+    """The scalar as another dtype; still a scalar."""
+    wanted = np.dtype(dtype)
+    if wanted == x._value.type.dtype and not x._value.type.weak:
+        return x
+    result = record("astype", x._value, wanted, casting=casting)
+    if isinstance(result._value.type, ArrayType):
+        return record("item", result._value)
+    return result
+
+
+def _item(x: TracedScalar, *args: Any) -> Any:
+    found = to_python(x) if args in ((), (0,), ((),)) else None
+    return current().specialise(x._value, ".item()").item(*args) if found is None else found
+
+
+def _as_array(name: str) -> Callable[..., Any]:
+    """The method of the array of rank 0 that NumPy makes of a scalar."""
+
+    def method(x: TracedScalar, *args: Any, **kwargs: Any) -> Any:
+        array = wrap(current().record("copy", x._value, order="K"))
+        result = getattr(array, name)(*args, **kwargs)
+        return result[()]  # of rank 0 it is a scalar again
+
+    return method
+
+
+_NUMPY_ATTRIBUTES: dict[str, Callable[[TracedScalar], Any]] = {
+    "shape": lambda x: (),
+    "strides": lambda x: (),
+    "ndim": lambda x: 0,
+    "size": lambda x: 1,
+    "dtype": lambda x: x._type.dtype,
+    "itemsize": lambda x: x._type.dtype.itemsize,
+    "nbytes": lambda x: x._type.dtype.itemsize,
+    "T": lambda x: x,
+}
+_NUMPY_METHODS: dict[str, Callable[..., Any]] = {
+    "astype": astype,
+    "item": _item,
+    "copy": lambda x, order="C": x,
+    "view": lambda x, dtype=None, type=None: memory.view(x._value, dtype, type),
+    "conj": lambda x: call_ufunc("conjugate", x),
+    "conjugate": lambda x: call_ufunc("conjugate", x),
+    **{
+        name: (lambda x, *args, _name=name, **kwargs: reduce(_name, x, *args, **kwargs))
+        for name in ("sum", "prod", "min", "max", "mean", "var", "std", "any", "all")
+    },
+    **{
+        name: _as_array(name)
+        for name in (
+            *("reshape", "ravel", "flatten", "squeeze", "transpose", "swapaxes"),
+            *("clip", "cumsum", "cumprod", "argmin", "argmax", "diagonal"),
+        )
+    },
+}
+
+
+# ------------------------------------------------------------------ operators
+
+
+def _is_python_scalar(x: Any) -> bool:
+    if type(x) is TracedScalar:
+        return x._type.weak
+    return type(x) in (bool, int, float, complex) or type(x) is TracedInt
+
+
+def _define_binary(name: str, numpy_name: str) -> None:
+    def compute(left: Any, right: Any) -> Any:
+        if not (taken(left) and taken(right)):
+            return NotImplemented
+        if any(isinstance(x, Traced) and x._run is not None for x in (left, right)):
+            return NotImplemented  # the other one knows better
+        if _is_python_scalar(left) and _is_python_scalar(right):
+            return arithmetic(name, left, right)
+        if isinstance(left, list | tuple) or isinstance(right, list | tuple):
+            scalar = right if isinstance(left, list | tuple) else left
+            return NotImplemented if _is_python_scalar(scalar) else call(left, right)
+        if _is_python_complex(left) and _is_float64(right):  # which is a float to Python
+            if name not in ("add", "sub", "mul", "truediv"):
+                raise refuse(f"{name!r} of a complex and an np.float64 cannot be captured")
+            return arithmetic(name, left, right)
+        if name == "mul" and _are_complex_scalars(left, right):
+            return record("py_multiply", operand(left), operand(right))
+        return call(left, right)
+
+    def call(left: Any, right: Any) -> Any:
+        return call_ufunc(numpy_name, left, right)
+
+    setattr(TracedScalar, f"__{name}__", lambda self, other: compute(self, other))
+    if name not in ("eq", "ne", "lt", "le", "gt", "ge"):
+        setattr(TracedScalar, f"__r{name}__", lambda self, other: compute(other, self))
+
+
+def _is_python_complex(x: Any) -> bool:
+    return type(x) is complex or (_is_python_scalar(x) and x.__class__ is complex)
+
+
+def _is_float64(x: Any) -> bool:
+    return type(x) is TracedScalar and x.__class__ is np.float64
+
+
+def _are_complex_scalars(left: Any, right: Any) -> bool:
+    """Whether Python's operator multiplies NumPy's complex scalars: it rounds otherwise than the
+    ufunc does. See Note [Complex numbers] in ``lowering``.
+    """
+    types = [operand(x).type for x in (left, right)]
+    scalars = all(isinstance(kind, ScalarType) for kind in types)
+    return scalars and any(kind.dtype.kind == "c" for kind in types)
+
+
+def known_number(x: Any, what: str) -> Any:
+    """The number of a traced Python scalar, from here on a constant."""
+    if type(x) is TracedScalar:
+        return x._known(f"Python's {what!r}")
+    return x._known() if type(x) is TracedInt else x
+
+
+def _define_unary(name: str, numpy_name: str) -> None:
+    def method(self: TracedScalar) -> Any:
+        if not self._type.weak:
+            if name == "abs" and self._type.dtype.kind == "c":
+                return record("py_absolute", self._value)
+            return call_ufunc(numpy_name, self)
+        if name == "pos":
+            return to_int(self) if self._type.dtype.kind == "b" else self
+        return arithmetic(name, self)
+
+    setattr(TracedScalar, f"__{name}__", method)
+
+
+for _name, _numpy_name in (BINARY | COMPARISONS).items():
+    if _name != "matmul":
+        _define_binary(_name, _numpy_name)
+for _name, _numpy_name in UNARY.items():
+    _define_unary(_name, _numpy_name)
+
+TracedValue._wrappers[ScalarType] = TracedScalar
+
+
+def numpy_scalar(dtype: Any, x: Any) -> Any:
+    """``np.float32(x)`` of a traced scalar or rank-0 array."""
+    value = operand(x)
+    if isinstance(value, Literal):
+        return dtype(value.value)
+    if isinstance(value.type, ArrayType):
+        if value.type.rank:
+            return record("astype", value, np.dtype(dtype), casting="unsafe")
+        return astype(record("item", value), dtype)
+    return astype(wrap(value), dtype)

@@ -1,0 +1,449 @@
+"""Functional graph → loop nests, node by node in program order."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from fxc.ir.graph import ArrayConstant, Graph, Literal, Node, Operand, Region, Value, walk
+from fxc.ir.symbols import MOST_MEASURED, guard, hint, product, symbol, symbols_of
+from fxc.ir.text import dims_of
+from fxc.ir.types import PART_DTYPES, ArrayType, ScalarType, c_strides, is_c_contiguous
+from fxc.ops.metas.shapes import hints
+from fxc.ops.table import TABLE, Tag
+from fxc.ops.updates import UPDATES, way
+
+from ..emission.products import dot_copies
+from ..emission.python_rules import FAILS
+from ..loops import (
+    Accumulate,
+    Apply,
+    Boxed,
+    Buffer,
+    BufferArg,
+    Check,
+    Compute,
+    Const,
+    InputArg,
+    Matmul,
+    Param,
+    Program,
+)
+from ..scheduling.accesses import accesses
+from . import control, counting
+from .context import (
+    INLINE_RESHAPES,
+    INLINE_WEIGHT,
+    NEVER,
+    STRETCHED_WEIGHT,
+    Body,
+    Context,
+    free_values,
+    is_view_copy,
+    new_scope,
+)
+from .coverage import NATIVE_DTYPES, is_called, is_native
+from .indexed import BOOL, I64, wrap_operands
+from .masked import check_count
+from .pointwise import runs_inner_loop
+from .reductions import reduction, scan
+from .writes import aim, finish, free_target, join, scatter, store, whole
+
+# Note [Raising ops]
+# An operation that can raise at run time (Operator.raises, every call of NumPy) may send the whole
+# call back to plain NumPy, which replays it from the start: exceptions and partial writes are then
+# NumPy's own. That is only right while the caller's arrays are untouched, so no store to an input
+# comes before the last such operation. Those that depend on no update therefore come first.
+
+
+def build_loops(graph: Graph) -> Program:
+    """The loop nests of a functional graph.
+
+    Requires: the graph is functional and has its signature.
+    Ensures: each result lies in a buffer of its own; each mutated input's new content is stored in
+    the input's own buffer, behind the last operation that can raise.
+    """
+    signature = graph.signature
+    assert signature is not None
+    if signature.mutations:
+        graph = graph.with_body(_raising_first(graph.body))
+    context = Context()
+    scope = new_scope(graph.body)
+    context.scopes.append(scope)
+    context.inputs = graph.inputs
+    regions = [region for node in walk(graph.body) for region in node.regions]
+    context.taken = {v.name for v in graph.inputs}
+    context.taken |= {v.name for region in regions for v in region.params}
+    inputs = [_declare(context, number, value) for number, value in enumerate(graph.inputs)]
+    for mutation in signature.mutations:
+        name = inputs[mutation.input]
+        scope.owned.add(name)
+        context.way_of[name] = way(graph, mutation)
+        if not mutation.regions:
+            aim(context, graph.body, graph.outputs[mutation.result], name)
+    raising = [place for place, node in enumerate(graph.nodes) if _may_raise(node)]
+    if raising:  # a check of native code comes before what its node stores
+        context.commits_from = raising[-1] + (graph.nodes[raising[-1]].op not in CHECKED)
+    for position, node in enumerate(graph.nodes):
+        scope.position = position
+        visit(context, node)
+    scope.position = len(graph.nodes)
+    results = finish(context, graph, inputs)
+    program = Program(
+        graph.name,
+        context.buffers,
+        tuple(context.params),
+        tuple(inputs),
+        tuple(results),
+        tuple(scope.statements),
+        tuple(context.copies),
+        context.sizes,
+    )
+    return _without_unread_wholes(program)
+
+
+def _without_unread_wholes(program: Program) -> Program:
+    """Complex temporaries that are only read by their parts are float buffers."""
+    used: dict[str, set[str]] = {}
+    for access in (a for stmt in program.body for a in accesses(program, stmt)):
+        used.setdefault(access.storage, set()).add(access.buffer)
+    buffers = dict(program.buffers)
+    for name, buffer in program.buffers.items():
+        whole = program.buffers[buffer.storage]
+        if buffer.parts and whole.role == "temp" and used.get(whole.name) == {name}:
+            del buffers[whole.name]
+            buffers[name] = replace(buffer, storage=name)
+    return replace(program, buffers=buffers)
+
+
+def _declare(context: Context, number: int, value: Value) -> str:
+    kind = value.type
+    name = value.name
+    if isinstance(kind, ArrayType):
+        name = name if name[0].isalpha() else context.unused(f"in{name}")
+        context.buffers[name] = Buffer(name, kind.dtype, kind.shape, kind.strides, "input", name)
+        context.put(value, name)
+        return name
+    param = Param(name, kind.dtype, number)
+    if kind.dtype in NATIVE_DTYPES:
+        context.params.append(param)
+    elif kind.dtype in PART_DTYPES:
+        dtype = PART_DTYPES[kind.dtype]
+        context.params += [Param(f"{name}.{p}", dtype, number, p) for p in ("real", "imag")]
+    if kind.weak and kind.dtype.kind == "i":
+        context.dim_of[value] = symbol(value.name)
+    else:
+        context.param_of[value] = param
+    return name
+
+
+def _raising_first(region: Region) -> Region:
+    """The region with what may raise, and what that depends on, before all else.
+
+    Updates stay where they are: an earlier one might no longer be made in place.
+    """
+    makers = {output: node for node in region.nodes for output in node.outputs}
+    binders = {node.bound: node for node in region.nodes if node.bound is not None}
+    movable: set[Node] = set()
+    early: set[Node] = set()
+    needs: dict[Node, list[Node]] = {}
+    for node in region.nodes:
+        needed = needs[node] = [makers[value] for value in node.inputs if value in makers]
+        if binders:
+            names = {name for dim in dims_of(node) for name in symbols_of(dim)}
+            needed += [binders[name] for name in names if name in binders]
+        if TABLE[node.op].tag in (*UPDATES, Tag.CONTROL) or not movable.issuperset(needed):
+            continue
+        movable.add(node)
+        waiting = [node] if _may_raise(node) else []
+        while waiting:
+            each = waiting.pop()
+            if each not in early:
+                early.add(each)
+                waiting += needs[each]
+    ordered = sorted(region.nodes, key=lambda node: node not in early)
+    return Region(region.params, tuple(ordered), region.results)
+
+
+def _may_raise(node: Node) -> bool:
+    if not is_native(node) or node.op in CHECKED:
+        return True
+    if node.op == "bind_size" and node.arg("most") == MOST_MEASURED:
+        return True  # there may be no memory for that
+    return any(_may_raise(inner) for region in node.regions for inner in region.nodes)
+
+
+def visit(context: Context, node: Node) -> None:
+    """Lower one node: make its results known to the context, emit what has to run."""
+    for output in node.outputs:
+        context.node_of[output] = node
+    if not is_native(node):
+        boxed(context, node)
+        return
+    match TABLE[node.op].tag:
+        case Tag.POINTWISE if node.op == "wrap_index":
+            wrap_index(context, node)
+        case Tag.POINTWISE if node.op in FAILS:
+            attempted(context, node)
+        case Tag.POINTWISE if runs_inner_loop(node):
+            applied(context, node)
+        case Tag.POINTWISE | Tag.VIEW | Tag.GATHER | Tag.FACTORY:
+            _inline(context, node)
+        case Tag.SCATTER | Tag.INDEX_PUT:
+            if node.op == "masked_put":
+                check_count(context, node)
+            scatter(context, node)
+        case Tag.REDUCTION:
+            reduction(context, node)
+        case Tag.SCAN:
+            scan(context, node)
+        case Tag.CONTRACTION:
+            contraction(context, node)
+        case Tag.OPAQUE:
+            applied(context, node)
+        case Tag.JOIN:
+            join(context, node)
+        case Tag.SIZE:
+            SIZES[node.op](context, node)
+        case Tag.CONTROL:
+            CONTROL[node.op](context, node, visit)
+        case _:
+            raise AssertionError(f"{node.op} has no lowering")
+
+
+# Operators whose native code looks for what NumPy or Python raises for.
+SMALL = 4096  # elements
+CHECKED = frozenset({"wrap_index", "masked_put", *FAILS})
+SIZES = {"bind_size": counting.bind_size, "nonzero": counting.places}
+CONTROL = {
+    "cond": control.cond,
+    "fori_loop": control.fori_loop,
+    "while_loop": control.while_loop,
+}
+
+
+def _inline(context: Context, node: Node) -> None:
+    if node.args and isinstance(node.args[0], ArrayConstant):
+        _constant(context, node, node.args[0])
+        return
+    context.note_inline(node)
+    tangled = context.reshapes[node.output] > INLINE_RESHAPES
+    if tangled or (not is_view_copy(node) and _must_place(context, node)):
+        context.place_value(node.output)
+
+
+def wrap_index(context: Context, node: Node) -> None:
+    """Check all indices; the call goes back to NumPy if one is out of bounds.
+
+    Readers count them from the front once more, which costs less than keeping them. There an index
+    out of bounds is 0: what reads by it in the loop that checks stays inside the array.
+    """
+    given = node.arg("index")
+    if isinstance(given, Value) and context.weights.get(given, 0) >= STRETCHED_WEIGHT:
+        context.place_value(given)
+    guard(node.arg("size"), ">=", 1)
+    context.note_inline(node)
+    shape = node.output.type.shape
+    if any(dim == 0 for dim in shape):
+        return
+    index = context.loop_vars(shape)
+    body = Body(context)
+    failed = body.compute("out_of_bounds", wrap_operands(body, node, index), (I64, I64), BOOL)
+    stmts = body.stmts
+    levels = sum(not isinstance(i, int) for i in index)
+    if levels:
+        total = context.fresh()
+        no = Const(False, BOOL)
+        stmts.append(Accumulate(total, BOOL, "logical_or", failed, no, "any", levels))
+        failed = total
+    context.emit_nest(index, shape, stmts, node.loc)
+    context.emit(Check(failed))
+
+
+def attempted(context: Context, node: Node) -> None:
+    """An operator of Python's numbers that may fail: the number, and a check that it is right."""
+    context.note_inline(node)
+    name = context.new_buffer(node.output.type)
+    body = Body(context)
+    result = body.value(node.output, ())
+    made = body.stmts[-1]
+    assert isinstance(made, Compute)
+    given, dtypes = (*made.args, made.name), (*made.arg_dtypes, made.dtype)
+    failed = body.compute(f"{node.op} fails", given, dtypes, BOOL)
+    for stmt in (*body.stmts, *context.cells(name, (), result)):
+        context.emit(stmt)
+    context.emit(Check(failed))
+    context.put(node.output, name)
+
+
+def _constant(context: Context, node: Node, data: ArrayConstant) -> None:
+    name = context.unused(f"c{len(context.buffers)}")
+    strides = c_strides(data.shape, data.dtype.itemsize)
+    context.buffers[name] = Buffer(
+        name, data.dtype, data.shape, strides, "constant", name, data=data.data
+    )
+    context.put(node.output, name)
+
+
+def _must_place(context: Context, node: Node) -> bool:
+    """Whether to compute a value once into a buffer instead of wherever it is read.
+
+    What is read several times goes into a buffer; where all readers end up in the same loop,
+    fusion takes the buffer away again.
+    """
+    value, scope = node.output, context.scope
+    cost = context.weights[value]
+    if cost > INLINE_WEIGHT or TABLE[node.op].raises:
+        return True
+    if scope.last_use.get(value) == NEVER:
+        return True
+    if scope.uses.get(value, 0) > 1:
+        return cost > 1 or len(context.reads_of(value)) > 1
+    return cost >= STRETCHED_WEIGHT and _is_stretched(context, value)
+
+
+def _is_stretched(context: Context, value: Value) -> bool:
+    """Whether a reader computes more elements than ``value`` has: it would recompute it."""
+    size = hint(product(value.type.shape))
+    for _ in range(INLINE_WEIGHT):  # what stands further on is not inlined together with it
+        place = context.scope.last_use.get(value, NEVER)
+        if place == NEVER:
+            return False
+        node = context.scope.nodes[place]
+        if TABLE[node.op].tag not in (Tag.VIEW, Tag.POINTWISE, Tag.GATHER):
+            return False
+        value = node.output
+        if hint(product(value.type.shape)) > size:
+            return True
+        if context.scope.uses.get(value, 0) != 1:
+            return False
+    return False
+
+
+def contraction(context: Context, node: Node) -> None:
+    """A matrix product: NumPy's own inner loop (BLAS) on strided operands, or on the copies of
+    them that ``np.dot`` makes.
+    """
+    dtype = node.output.type.dtype
+    names = []
+    for operand in node.args[:2]:
+        name = context.as_buffer(operand)
+        buffer = context.buffers[name]
+        if buffer.dtype != dtype or (node.op == "dot" and dot_copies(buffer)):
+            kind = operand.type
+            strides = c_strides(kind.shape, dtype.itemsize)
+            cast = context.add_buffer(dtype, kind.shape, strides)
+            store(context, operand, cast, whole, node.loc)
+            name = cast
+        names.append(name)
+    out = free_target(context, node) or context.new_buffer(node.output.type)
+    context.emit(Matmul(out, names[0], names[1], node.loc))
+    context.put(node.output, out)
+
+
+def applied(context: Context, node: Node) -> None:
+    """A copy, on which NumPy's own function is run in place."""
+    out = context.new_buffer(node.output.type)
+    store(context, node.args[0], out, whole, node.loc)
+    context.emit(Apply(node.op, out, node.loc))
+    context.put(node.output, out)
+
+
+def boxed(context: Context, node: Node) -> None:
+    """A call of NumPy itself: from the plan, with operands that are arrays of their own, or from
+    native code.
+    """
+    inside = len(context.scopes) > 1 or _depends_on_strides(node)
+    graph = _evaluated(context, node) if node.regions else None
+    given = graph.inputs if graph is not None else node.args
+    args = tuple(_boxed_arg(context, arg, inside) for arg in given)
+    outs = tuple(context.new_buffer(value.type) for value in node.outputs)
+    for value, out in zip(node.outputs, outs, strict=True):
+        context.put(value, out)
+    if inside:
+        failed = context.fresh()
+        context.emit(Boxed(node.op, args, outs, node.loc, failed=failed))
+        context.emit(Check(failed))
+        return
+    size = None if node.bound is None else counting.new_size(context, node)
+    context.emit(Boxed(node.op, args, outs, node.loc, graph, size))
+    if size is not None:
+        counting.read_size(context, node, size[1])
+
+
+def _depends_on_strides(node: Node) -> bool:
+    """Whether NumPy adds in an order that depends on how the operands lie in memory."""
+    tags = (Tag.REDUCTION, Tag.SCAN, Tag.CONTRACTION)
+    kinds = [value.type for value in node.inputs]
+    strided = any(isinstance(kind, ArrayType) and not is_c_contiguous(kind) for kind in kinds)
+    return strided and TABLE[node.op].tag in tags and is_called(node)
+
+
+def _evaluated(context: Context, node: Node) -> Graph:
+    """The node as a graph of its own: its inputs are what it reads and what binds symbols."""
+    binding = [v for v in context.inputs if isinstance(v.type, ArrayType) or v in context.dim_of]
+    read = dict.fromkeys((*node.inputs, *free_values(node), *binding, *context.size_values))
+    return Graph(node.op, "functional", Region(tuple(read), (node,), node.outputs))
+
+
+def _whole_buffer(context: Context, value: Value, inside: bool) -> str:
+    """The buffer that a call of NumPy reads.
+
+    ``inside`` of native code views stay views, for NumPy adds in an order that depends on strides;
+    but small contiguous ones are copied, for to make an array takes longer.
+    """
+    if not inside or value in context.place:
+        return context.place_value(value)
+    kind = value.type
+    size = product(kind.shape)
+    is_small = isinstance(kind, ScalarType) or (
+        isinstance(size, int) and size <= SMALL and is_c_contiguous(kind)
+    )
+    if not is_small:
+        _place_base(context, value)
+    found = None if is_small else context.strided(value)
+    if found is not None:
+        return found
+    if any(value in node.outputs for node in context.scope.nodes):
+        return context.place_value(value)
+    name = context.new_buffer(kind)  # a view from outside, which others see as a view
+    store(context, value, name, whole, None)
+    return name
+
+
+def _place_base(context: Context, value: Value) -> None:
+    """Place the array that ``value`` is a view of, if it is computed in this region."""
+    base: Operand = value
+    while isinstance(base, Value) and base not in context.place:
+        node = context.node_of.get(base)
+        if node is None or not any(each is node for each in context.scope.nodes):
+            return
+        if not is_view_copy(node):
+            context.place_value(base)
+            return
+        base = node.args[0]
+
+
+def _boxed_arg(context: Context, arg: object, inside: bool) -> object:
+    match arg:
+        case Value():
+            if arg in context.dim_of:
+                return context.dim_of[arg]
+            if arg in context.param_of and not inside:
+                return InputArg(context.param_of[arg].input)
+            if arg in context.literal_of:
+                return context.literal_of[arg].value
+            name, kind = _whole_buffer(context, arg, inside), arg.type
+            buffer = context.buffers[name]
+            if buffer.data is not None:
+                return np.frombuffer(buffer.data, buffer.dtype).reshape(hints(kind.shape))
+            if isinstance(kind, ScalarType):
+                return BufferArg(name, scalar=True, weak=kind.weak)
+            return BufferArg(name)
+        case Literal():
+            return arg.value
+        case tuple():
+            return tuple(_boxed_arg(context, item, inside) for item in arg)
+        case _:
+            return arg

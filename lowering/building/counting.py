@@ -1,0 +1,129 @@
+"""Arrays whose size is counted: the size is bound, then the places of what is chosen are stored.
+
+::
+
+    for i in 0:n: t1 = add mask[i]
+    size count = t1                                 # at most n
+    for b in 0:n // 64 ordered
+      for i in 0:64: some = logical_or mask[64*b + i]
+      if some
+        t2 = total[]
+        for i in 0:64 ordered
+          t3 = add mask[64*b + i]                   # a running total, from t2
+          places[t3 - mask[64*b + i], 0] = 64*b + i
+        total[] = t3
+    …                                               # likewise, the last n % 64 elements
+
+Each place is stored, and the next one over it where the mask is False: there is no branch to
+mispredict. The last of them may be one past the end of the array, where it still has room: buffers
+of counted sizes are as large as they may become.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from fxc.ir.graph import Node, Value
+from fxc.ir.symbols import Dim, computed, floordiv, mod, symbol, symbols_of
+from fxc.ir.types import ScalarType
+
+from ..emission.scalar_rules import BOOL, I64
+from ..loops import Accumulate, Bind, Const, If, Load, Loop, Stmt, Store
+from .context import STRETCHED_WEIGHT, Body, Context
+from .masked import BLOCK, BLOCKS
+
+_INT = ScalarType(I64, weak=True)
+
+
+def bind_size(context: Context, node: Node) -> None:
+    """Let the symbol of the node stand for its number, which the caller finds in a buffer."""
+    body = Body(context)
+    number = body.value(node.arg("number"), (), I64)
+    name = context.new_buffer(node.output.type)
+    for stmt in (*body.stmts, Store(name, (), number, I64)):
+        context.emit(stmt)
+    if len(context.scopes) == 1:  # what is of that size may leave the function
+        keep_size(context, node, name)
+    context.emit(Bind(node.arg("symbol"), number, node.arg("most")))
+    context.put(node.output, name)
+
+
+def keep_size(context: Context, node: Node, name: str) -> None:
+    """Let the caller, and what it calls in NumPy, find the size that a node binds in a buffer."""
+    context.buffers[name] = replace(context.buffers[name], role="output")
+    context.sizes[node.arg("symbol")] = name
+    context.size_values.append(Value(node.arg("symbol"), _INT))
+    context.put(context.size_values[-1], name)
+
+
+def new_size(context: Context, node: Node) -> tuple[str, str]:
+    """The symbol that a call of NumPy binds, and a buffer for its value."""
+    name = context.new_buffer(_INT)
+    keep_size(context, node, name)
+    return node.arg("symbol"), name
+
+
+def read_size(context: Context, node: Node, name: str) -> None:
+    """Bind the symbol in the native code behind a call of NumPy."""
+    body = Body(context)
+    number = body.load(name, ())
+    for stmt in (*body.stmts, Bind(node.arg("symbol"), number, node.arg("most"))):
+        context.emit(stmt)
+
+
+def places(context: Context, node: Node) -> None:
+    """The indices of the elements of a mask that are True."""
+    mask = node.arg("mask")
+    if context.weights.get(mask, 0) >= STRETCHED_WEIGHT:
+        context.place_value(mask)
+    name = context.new_buffer(node.output.type)
+    count = context.add_buffer(I64, (), ())
+    context.emit(Store(count, (), Const(0, I64), I64))
+    shape = mask.type.shape
+    outer, size = context.loop_vars(shape[:-1]), shape[-1]
+
+    def stored(start: Dim, along: Dim, stop: Dim) -> tuple[Stmt, ...]:
+        return _stored(context, node, name, count, (*outer, start + along), along, stop)
+
+    stmts: tuple[Stmt, ...]
+    if isinstance(size, int) and size <= BLOCKS * BLOCK:
+        stmts = stored(0, context.loop_var(), size)
+    else:
+        block, along, blocks = context.loop_var(), context.loop_var(), floordiv(size, BLOCK)
+        some = Body(context)
+        each = some.value(mask, (*outer, block * BLOCK + along))
+        found, no = context.fresh(), Const(False, BOOL)
+        any_one = Accumulate(found, BOOL, "logical_or", each, no, "any")
+        looking = Loop(str(along), BLOCK, (*some.stmts, any_one), loc=node.loc)
+        passing = (looking, If(found, stored(block * BLOCK, along, BLOCK), ()))
+        rest = mod(size, BLOCK)
+        last = stored(blocks * BLOCK, context.loop_var(), rest) if rest != 0 else ()
+        stmts = (Loop(str(block), blocks, passing, ordered=True, loc=node.loc), *last)
+    context.emit_nest(outer, shape[:-1], stmts, node.loc, direction="upwards")
+    context.put(node.output, name)
+
+
+def _stored(
+    context: Context,
+    node: Node,
+    name: str,
+    count: str,
+    index: tuple[Dim, ...],
+    along: Dim,
+    stop: Dim,
+) -> tuple[Stmt, ...]:
+    """Store the places of so many elements, at ``index``, behind those that are counted already."""
+    before, total = context.fresh(), context.fresh()
+    body = Body(context)
+    chosen = body.value(node.arg("mask"), index, I64)
+    body.stmts.append(Accumulate(total, I64, "add", chosen, before, "sequential"))
+    at = body.compute("subtract", (total, chosen), (I64, I64), I64)
+    over = sorted({each for i in index for each in symbols_of(i)})
+    place = computed(at, tuple(map(symbol, over)))
+    for axis, i in enumerate(index):
+        body.stmts.append(Store(name, (place, axis), body.index(i, I64), I64))
+    return (
+        Load(before, I64, count, ()),
+        Loop(str(along), stop, tuple(body.stmts), ordered=True, loc=node.loc),
+        Store(count, (), total, I64),
+    )

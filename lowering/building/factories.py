@@ -1,0 +1,63 @@
+"""Factories as expressions: the element of a fresh array at an index."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from fxc.ir.graph import Literal, Node
+
+from ..loops import Atom, Const, Element
+from .index_maps import Idx
+
+if TYPE_CHECKING:
+    from .context import Body
+
+Factory = Callable[["Body", Node, Idx], Element]
+
+
+def _full(body: Body, node: Node, index: Idx) -> Element:
+    return body.element(node.arg("value"), (), node.arg("dtype"))
+
+
+def _zero(body: Body, node: Node, index: Idx) -> Element:
+    return body.element(Literal(0), (), node.arg("dtype"))
+
+
+def _one(body: Body, node: Node, index: Idx) -> Element:
+    return body.element(Literal(1), (), node.arg("dtype"))
+
+
+def _arange(body: Body, node: Node, index: Idx) -> Atom:
+    """As NumPy fills it: the first two elements, then ``first + i * (second - first)``."""
+    start, step, dtype = node.arg("start"), node.arg("step"), node.arg("dtype")
+    wide = np.result_type(start.type.dtype, step.type.dtype)
+    pair = (body.value(start, (), wide), body.value(step, (), wide))
+    second = body.cast_atom(body.compute("add", pair, (wide, wide), wide), wide, dtype)
+    first = body.value(start, (), dtype)
+    both = (dtype, dtype)
+    delta = body.compute("subtract", (second, first), both, dtype)
+    scaled = body.compute("multiply", (body.index(index[0], dtype), delta), both, dtype)
+    filled = body.compute("add", (first, scaled), both, dtype)
+    if dtype.kind != "f":
+        return filled
+    place, one = np.dtype(np.intp), Const(1, np.dtype(np.intp))
+    flag = np.dtype(bool)
+    is_second = body.compute("equal", (body.index(index[0], place), one), (place, place), flag)
+    return body.compute("where", (is_second, second, filled), (flag, dtype, dtype), dtype)
+
+
+def _int_value(body: Body, node: Node, index: Idx) -> Atom:
+    return body.index(node.arg("value"), node.output.type.dtype)
+
+
+FACTORIES: dict[str, Factory] = {
+    "full": _full,
+    "zeros": _zero,
+    "ones": _one,
+    "empty": _zero,
+    "arange": _arange,
+    "int_value": _int_value,
+}

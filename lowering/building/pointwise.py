@@ -1,0 +1,102 @@
+"""In which dtypes pointwise nodes compute, and what they cost."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+
+from fxc.ir.graph import Literal, Node, Value
+from fxc.ir.types import PART_DTYPES, ArrayType, ScalarType, Type
+from fxc.ops.table import TABLE, Tag
+
+from ..emission import complex_rules
+from ..emission.complex_rules import ComplexRule
+from ..emission.python_rules import SCALAR_RULES
+from ..emission.scalar_rules import DTypes, ScalarRule, Typed
+
+GATHER_COST = 4
+
+PromotionKey = np.dtype | type
+
+
+def weight(node: Node) -> int:
+    """A rough number of machine operations for one element of the result."""
+    if TABLE[node.op].tag is Tag.GATHER:
+        return GATHER_COST
+    rule = rule_of(node)
+    return rule.cost if rule is not None else 0
+
+
+def loop_name(node: Node) -> str:
+    """The entry of ``SCALAR_RULES`` for the node's loop; a name of its own for one NumPy loop."""
+    if node.op != "power":
+        return node.op
+    if all(isinstance(operand.type, ScalarType) for operand in node.args):
+        return "power_of_scalars"
+    return "power_by_one" if _has_one_exponent(node) else "power"
+
+
+def _has_one_exponent(node: Node) -> bool:
+    """See Note [Powers that NumPy computes otherwise]."""
+    base, exponent = (operand.type for operand in node.args)
+    if isinstance(exponent, ScalarType):
+        return isinstance(base, ArrayType)
+    steps = zip(exponent.shape, exponent.strides, strict=True)
+    if not all(size == 1 or step == 0 for size, step in steps):
+        return False
+    if exponent.rank == 0 or any(size != 1 for size in exponent.shape):
+        return True
+    return bool(base.rank > 0 and exponent.shape != base.shape)
+
+
+def rule_of(node: Node) -> ScalarRule | ComplexRule | None:
+    """How the node becomes code, if it does."""
+    if complex_rules.is_complex(node):
+        return complex_rules.rule_of(node)
+    return SCALAR_RULES.get(node.op)
+
+
+def runs_inner_loop(node: Node) -> bool:
+    """Whether it is a function of complex numbers that has no rule: NumPy's inner loop computes it.
+
+    NumPy takes the elements one by one, so the result depends on nothing but the element.
+    """
+    function, kind = TABLE[node.op].numpy, node.output.type.dtype
+    if not isinstance(function, np.ufunc) or function.nin != 1 or kind not in PART_DTYPES:
+        return False
+    is_same = all(operand.type.dtype == kind for operand in node.args)
+    return is_same and rule_of(node) is None and f"{kind.char}->{kind.char}" in function.types
+
+
+def loop_dtypes(node: Node) -> tuple[DTypes, np.dtype]:
+    """The dtypes to which NumPy casts the operands of a pointwise node, and that of the result."""
+    operands = [arg for arg in node.args if isinstance(arg, Value | Literal)]
+    keys = tuple(_promotion_key(operand.type) for operand in operands)
+    rule = rule_of(node)
+    return _loop_dtypes(node.op, rule.typed if rule else None, keys, node.output.type.dtype)
+
+
+def binary_dtypes(ufunc: str, left: Type, right: Type) -> tuple[DTypes, np.dtype]:
+    """The dtypes to which a binary ufunc casts its operands, and that of its result."""
+    keys = (_promotion_key(left), _promotion_key(right))
+    return _loop_dtypes(ufunc, None, keys, left.dtype)
+
+
+def _promotion_key(kind: Type) -> PromotionKey:
+    if isinstance(kind, ScalarType) and kind.weak and kind.python_type is not bool:
+        return kind.python_type
+    return kind.dtype
+
+
+@cache
+def _loop_dtypes(
+    name: str, typed: Typed | None, keys: tuple[PromotionKey, ...], result: np.dtype
+) -> tuple[DTypes, np.dtype]:
+    function = TABLE[name].numpy
+    if typed is not None:
+        return typed(tuple(np.dtype(key) for key in keys), result)
+    if isinstance(function, np.ufunc):
+        *inputs, output = function.resolve_dtypes((*keys, None))
+        return tuple(inputs), output
+    return tuple(result for _ in keys), result

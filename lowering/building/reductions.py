@@ -1,0 +1,268 @@
+"""Loop nests of reductions and scans, in NumPy's order. See ``reduction_order``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from fxc.ir.graph import Node, Operand
+from fxc.ir.records import frozen
+from fxc.ir.symbols import Dim, product
+from fxc.ir.types import PART_DTYPES, ArrayType, is_c_contiguous
+
+from ..emission.addressing import byte_offset, step_of
+from ..emission.neutral import neutral, nothing
+from ..loops import (
+    Accumulate,
+    Const,
+    Element,
+    Index,
+    Load,
+    Loop,
+    Order,
+    Stmt,
+    atoms_of,
+    element_of,
+)
+from .context import Body, Context, literal_element
+from .index_maps import Idx, regroup
+from .reduction_order import ReductionOrder, axes_by_stride, reduction_order
+from .writes import free_target, place_apart
+
+# From here on NumPy's sums have the order that ``reduction_order`` knows; older ones are left to
+# NumPy itself.
+ORDER_IS_KNOWN = np.lib.NumpyVersion(np.__version__) >= "2.3.0"
+
+
+@frozen
+class Reducer:
+    """How a reduction combines elements."""
+
+    combine: str
+    tests: bool = False  # elements are taken as truth values
+    position: bool = False  # the result is where the extreme stands
+
+
+REDUCERS = {
+    "sum": Reducer("add"),
+    "prod": Reducer("multiply"),
+    "min": Reducer("minimum"),
+    "max": Reducer("maximum"),
+    "any": Reducer("logical_or", tests=True),
+    "all": Reducer("logical_and", tests=True),
+    "argmin": Reducer("minimum", position=True),
+    "argmax": Reducer("maximum", position=True),
+}
+SCANS = {"cumsum": Reducer("add"), "cumprod": Reducer("multiply")}
+
+
+def has_nest(node: Node) -> bool:
+    """Whether the reduction or scan has a nest; otherwise it is left to NumPy."""
+    operand: Operand = node.args[0]
+    is_complex = not PART_DTYPES.keys().isdisjoint((operand.type.dtype, node.output.type.dtype))
+    if is_complex and node.op not in ("sum", "cumsum", "any", "all"):
+        return False  # each part of the total depends on both
+    if node.op in REDUCERS:
+        return _order(node) is not None
+    return isinstance(operand.type, ArrayType) and operand.type.rank > 0
+
+
+def _axes(node: Node) -> tuple[int, ...]:
+    axis = node.arg("axis")
+    rank = node.args[0].type.rank
+    if axis is None:
+        return tuple(range(rank))
+    axes = axis if isinstance(axis, tuple) else (axis,)
+    return tuple(each % rank for each in axes)
+
+
+def _is_exact(combine: str, dtype: np.dtype) -> bool:
+    """Whether the order of combination shows in the bits of the result."""
+    return dtype.kind in "fc" and combine in ("add", "multiply")
+
+
+def _order(node: Node) -> ReductionOrder | None:
+    """In which order the elements are combined; None if NumPy's is not known."""
+    reducer = REDUCERS[node.op]
+    operand, axes = node.args[0].type, _axes(node)
+    if not isinstance(operand, ArrayType):
+        return ReductionOrder((), ())
+    known = all(isinstance(dim, int) for dim in (*operand.shape, *operand.strides))
+    result = node.output.type.dtype
+    if reducer.position or not _is_exact(reducer.combine, result):
+        order: Sequence[int] = range(operand.rank)
+        if known and not reducer.position:
+            order = axes_by_stride(order, (operand.strides,))  # type: ignore[arg-type]
+        return ReductionOrder(tuple(axis for axis in order if axis in axes), ())
+    if not ORDER_IS_KNOWN or not (known or is_c_contiguous(operand)):
+        return None
+    return reduction_order(
+        operand.shape,  # type: ignore[arg-type]
+        operand.strides if known else None,  # type: ignore[arg-type]
+        axes,
+        buffered=operand.dtype != result,
+        pairwise=reducer.combine == "add",
+    )
+
+
+def reduction(context: Context, node: Node) -> None:
+    """Place the result of a reduction: loops over the kept axes around loops over the others."""
+    order, operand = _order(node), node.args[0]
+    assert order is not None
+    if any(operand.type.shape[axis] == 0 for axis in _axes(node)):
+        _empty(context, node)
+        return
+    nest = _nest(context, node, order, operand)
+    if nest is None:  # several inner axes that do not lie in memory as one
+        kept = [axis for axis in range(operand.type.rank) if axis not in _axes(node)]
+        place_apart(context, operand, (*kept, *order.outer, *order.inner))
+        nest = _nest(context, node, order, operand)
+        assert nest is not None
+    name = free_target(context, node) or context.new_buffer(node.output.type)
+    index, value, stmts = nest
+    kind = operand.type
+    kept = [axis for axis in range(kind.rank) if axis not in _axes(node)]
+    at: Idx = tuple(index[axis] for axis in kept)
+    if node.arg("keepdims"):
+        at = tuple(index[axis] if axis in kept else 0 for axis in range(kind.rank))
+    stores = context.cells(name, at, value)
+    around = [index[axis] for axis in kept]
+    sizes = [kind.shape[axis] for axis in kept]
+    context.emit_nest(around, sizes, (*stmts, *stores), node.loc)
+    context.put(node.output, name)
+
+
+def _empty(context: Context, node: Node) -> None:
+    """The result of a reduction over no elements."""
+    name, kind = context.new_buffer(node.output.type), node.output.type
+    index = context.loop_vars(kind.shape)
+    start = neutral(REDUCERS[node.op].combine, kind.dtype)
+    stores = context.cells(name, index, literal_element(start.value, kind.dtype))
+    context.emit_nest(index, kind.shape, stores, node.loc)
+    context.put(node.output, name)
+
+
+def _nest(
+    context: Context, node: Node, order: ReductionOrder, operand: Operand
+) -> tuple[Idx, Element, tuple[Stmt, ...]] | None:
+    """The index of an element, the total, and the loops that make it; None if ``operand`` has to
+    be placed first.
+    """
+    reducer, kind = REDUCERS[node.op], operand.type
+    index = list(context.loop_vars(kind.shape))
+    dtype = kind.dtype if reducer.position else node.output.type.dtype
+    how: Order = "sequential" if _is_exact(reducer.combine, dtype) else "any"
+    loops = [(index[a], kind.shape[a]) for a in order.outer if not isinstance(index[a], int)]
+    chunk = None
+    if order.inner:
+        how = "complex pairwise" if dtype in PART_DTYPES else "pairwise"
+        chunk = order.chunk
+        sizes = tuple(kind.shape[axis] for axis in order.inner)
+        run = index[order.inner[0]] if len(sizes) == 1 else context.loop_var()
+        if len(sizes) > 1:
+            parts = regroup((product(sizes),), sizes, (run,))
+            for axis, part in zip(order.inner, parts, strict=True):
+                index[axis] = part
+        loops.append((run, product(sizes)))
+    body = Body(context)
+    value = _element(body, reducer, operand, tuple(index), dtype)
+    if order.inner and not all(_is_even(context, s, str(loops[-1][0])) for s in body.stmts):
+        return None
+    if not loops:
+        return tuple(index), _single(body, reducer, value, dtype), tuple(body.stmts)
+    position = _linear(kind.shape, tuple(index), _axes(node)) if reducer.position else None
+    scalar = PART_DTYPES.get(dtype, dtype)
+    start = neutral(reducer.combine, scalar)
+    accumulates = [
+        Accumulate(context.fresh(), scalar, reducer.combine, atom, start, how, len(loops), position)
+        for atom in atoms_of(value)
+    ]
+    stmts: tuple[Stmt, ...] = (*body.stmts, *accumulates)
+    for place, (var, size) in enumerate(reversed(loops)):
+        cut = chunk if place == 0 else None
+        stmts = (Loop(str(var), size, stmts, chunk=cut, loc=node.loc),)
+    return tuple(index), element_of([stmt.name for stmt in accumulates]), stmts
+
+
+def _is_even(context: Context, stmt: Stmt, loop: str) -> bool:
+    """Whether what the statement reads moves evenly from one iteration to the next."""
+    match stmt:
+        case Load(buffer=buffer, index=index):
+            return step_of(byte_offset(context.buffers[buffer], index), loop) is not None
+        case Index(value=value):
+            return step_of(value, loop) is not None
+        case _:
+            return True
+
+
+def _element(
+    body: Body, reducer: Reducer, operand: Operand, index: Idx, dtype: np.dtype
+) -> Element:
+    return body.truth(operand, index) if reducer.tests else body.element(operand, index, dtype)
+
+
+def _single(body: Body, reducer: Reducer, value: Element, dtype: np.dtype) -> Element:
+    """The total of one element."""
+    if reducer.position:
+        return Const(0, np.dtype(np.intp))
+    if _is_exact(reducer.combine, dtype):
+        part = PART_DTYPES.get(dtype, dtype)
+        start, both = neutral(reducer.combine, part), (part, part)
+        return element_of(
+            [body.compute(reducer.combine, (start, atom), both, part) for atom in atoms_of(value)]
+        )
+    return value
+
+
+def _linear(shape: Sequence[Dim], index: Idx, axes: Sequence[int]) -> Dim:
+    """The position among the reduced axes, in C order."""
+    position: Dim = 0
+    for axis in axes:
+        position = position * shape[axis] + index[axis]
+    return position
+
+
+def scan(context: Context, node: Node) -> None:
+    """Place the result of a cumulative operation: an ordered loop along its axis."""
+    combine, operand = SCANS[node.op].combine, node.args[0]
+    axis = node.arg("axis")
+    if axis is None:
+        operand = context.flattened(operand)
+        axis = 0
+    axis %= operand.type.rank
+    kind, dtype = operand.type, node.output.type.dtype
+    index = list(context.loop_vars(kind.shape))
+    if isinstance(index[axis], int):
+        index[axis] = context.loop_var()
+    body = Body(context)
+    value = body.element(operand, tuple(index), dtype)
+    name = _scan_target(context, node, body, tuple(index)) or context.new_buffer(node.output.type)
+    part = PART_DTYPES.get(dtype, dtype)
+    start = nothing(combine, part)
+    totals = [
+        Accumulate(context.fresh(), part, combine, atom, start, "sequential", 1)
+        for atom in atoms_of(value)
+    ]
+    stores = context.cells(name, tuple(index), element_of([stmt.name for stmt in totals]))
+    stmts = (*body.stmts, *totals, *stores)
+    along = Loop(str(index[axis]), kind.shape[axis], stmts, ordered=True, loc=node.loc)
+    around = [i for a, i in enumerate(index) if a != axis]
+    sizes = [dim for a, dim in enumerate(kind.shape) if a != axis]
+    context.emit_nest(around, sizes, (along,), node.loc)
+    context.put(node.output, name)
+
+
+def _scan_target(context: Context, node: Node, body: Body, index: Idx) -> str | None:
+    """The buffer that the result aims at, if each element of it is read where it is stored."""
+    target = context.target.get(node.output)
+    if target is None or not context.may_overwrite(target):
+        return None
+    for origin in body.origins:
+        buffer, at = context.buffers[origin.load.buffer], origin.load.index
+        if buffer.parts:
+            buffer, at = context.buffers[buffer.name.removesuffix(".parts")], at[:-1]
+        if buffer.storage == target and (buffer.name != target or at != index):
+            return None
+    context.place_readers(target, node.output)
+    return target

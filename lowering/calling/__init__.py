@@ -1,0 +1,1 @@
+"""A whole call → LLVM text: guards, code, result."""

@@ -1,0 +1,409 @@
+"""The native function that is a whole call: guards, code, result.
+
+See Note [Native calls].
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from fxc.ir.graph import Graph
+from fxc.ir.objects import ARRAY_DIMS, ARRAY_STRIDES, BYTES_DATA, SCALAR_VALUE
+from fxc.ir.records import frozen
+from fxc.ir.signature import ConstantLeaf, DimLeaf, InputLeaf, OutputLeaf, ResultLeaf
+from fxc.ir.symbols import Dim, Guard, SymFunc, counted_in, symbols_of
+from fxc.ir.types import ArrayType, ScalarType, array_type, stride_order
+
+from ..emission.entry import Module, Segment
+from ..emission.llvm_text import FunctionText, ModuleText, memory_type
+from ..loops import Boxed, Buffer, Param
+from .native_guards import NativeGuards, Untranslated
+from .object_code import ERROR, MISS, Code
+
+# Note [Native calls]
+# A compiled function that is called often gets a native function for each of its captures, which is
+# all that a call is: it checks the guards, makes the arrays of the result, calls the native code
+# and makes the result. Its calling convention is that of METH_FASTCALL | METH_KEYWORDS:
+# ``PyObject *call(PyObject *self, PyObject **args, n, PyObject *keywords)``. ``self`` is a bytes
+# object with a table of pointers: objects that guards and result mention, the code and its own
+# ``self``, NumPy's function that makes arrays, a counter, and the object to call where this is not
+# the code for the call: that of the next capture, behind the last one Python's way.
+# - It is translated from the guard program (native_guards.py), whose Python source stays the one
+#   place that says what a capture relies on. What is not translated refuses all of it.
+# - Where something else of a call is not translated (NumPy runs, a size is counted, a view is given
+#   back), only the guards are native, and the rest is one Python function.
+# - It may say "no" where the source says "yes", never the other way: Python then looks again. So an
+#   ``or`` may lose parts, and numbers may be refused that do not fit 64 bits.
+# - Whatever goes wrong before an effect, a check in the code that failed included, is left to
+#   Python, too, which does all of it again: replays, warnings and logs are in one place.
+# - It counts the calls that it serves.
+# - Objects that it has fetched or made are its own until it returns: a handler of a signal may drop
+#   the last other reference to an array that is being read.
+# The object that users call becomes of a class of its own, whose ``__call__`` is the first builtin:
+# CPython passes no ``self`` to those, it is part of the table. Builtins are never changed: a new
+# capture makes a new chain of them, and a thread that is inside of an old one ends there.
+
+FAILED = "failed"  # the block behind effects: an exception is set
+_FORTRAN = 2
+
+
+@frozen
+class Steps:
+    """A guard program: (variable, expression) or ("", condition), and the objects in it."""
+
+    steps: tuple[tuple[str, str], ...]
+    constants: Mapping[str, Any]
+    inputs: tuple[str, ...]
+    relations: tuple[Guard, ...]  # more of them, between symbols of the inputs
+
+
+@frozen
+class Finish:
+    """What makes the result of the leaves: its source, the function, the variables it takes."""
+
+    source: str
+    function: Any
+    objects: tuple[str, ...]
+
+
+@frozen
+class CallText:
+    """LLVM text; the table begins with ``FIXED`` pointers, then come ``objects``."""
+
+    text: str
+    objects: tuple[Any, ...]
+
+
+ENTRY = "fxc.call"
+CODE, CODE_SELF, NEW, COUNTER, NEXT = FIXED = range(5)
+
+
+def emit_call(graph: Graph, module: Module, steps: Steps, finish: Finish | None) -> CallText:
+    """The native function for a call.
+
+    Raises ``Untranslated``.
+    """
+    return _Call(graph, module, steps, finish).emit()
+
+
+def emit_guards(steps: Steps, serve: Any, given: Sequence[str], missed: Any) -> CallText:
+    """The native function that checks the guards and leaves the rest to Python: ``serve`` takes
+    variables of the guard program, and gives the result, or ``missed``.
+
+    Raises ``Untranslated``.
+    """
+    function = _Function(steps)
+    code = function.code
+    found = code.vectorcall(code.known(serve), function.pointers(given))
+    code.hold(code.present(found, FAILED))
+    code.demand(code.op(f"icmp ne ptr {found}, {code.known(missed)}"))
+    return function.end(found)
+
+
+class _Function:
+    """A native function that has checked the guards."""
+
+    def __init__(self, steps: Steps) -> None:
+        self.text = ModuleText()
+        self.code = Code(FunctionText(self.text), len(FIXED))
+        self.guards = NativeGuards(self.code, steps.constants)
+        for var, expression in steps.steps:
+            if var:
+                self.guards.fetch(var, expression)
+            else:
+                self.guards.check(expression)
+
+    def pointers(self, variables: Sequence[str]) -> list[str]:
+        """The objects that variables of the guard program are."""
+        return [self.guards.pointer(self.guards.names[var]) for var in variables]
+
+    def end(self, result: str) -> CallText:
+        """The function, which gives ``result``."""
+        code, f = self.code, self.code.f
+        code.call("void", "Py_IncRef", f"ptr {result}")
+        code.release()
+        code.do(f"ret ptr {result}")
+        f.start(ERROR)
+        code.call("void", "PyErr_Clear")
+        code.do(f"br label %{MISS}")
+        f.start(MISS)
+        code.release()
+        given = f"ptr {code.table(NEXT)}", "ptr %args", "i64 %nargs", "ptr %keywords"
+        code.do(f"ret ptr {code.call('ptr', 'PyObject_Vectorcall', *given)}")
+        f.start(FAILED)
+        code.release()
+        code.do("ret ptr null")
+        arguments = "(ptr %self, ptr %args, i64 %nargs, ptr %keywords)"
+        head = f'define ptr @"{ENTRY}"{arguments} nounwind {{'
+        lines = [*self.text.declares, head, "entry:", *f.stack_lines, *f.lines, "}"]
+        return CallText("\n".join(lines), code.objects)
+
+
+class _Call(_Function):
+    def __init__(self, graph: Graph, module: Module, steps: Steps, finish: Finish | None) -> None:
+        self.graph = graph
+        self.module = module
+        self._check_kind()
+        super().__init__(steps)
+        self.steps = steps
+        self.finish = finish
+        self.inputs = self.pointers(steps.inputs)
+        self.symbols: dict[str, str] = {}
+        self.made: dict[str, str] = {}  # storages → arrays
+
+    def emit(self) -> CallText:
+        code = self.code
+        self._bind_symbols()
+        for each in self.steps.relations:
+            left, right = self.dim(each.left), self.dim(each.right)
+            code.demand(code.op(f"icmp {_RELATIONS[each.relation]} i64 {left}, {right}"))
+        ints = {leaf: self._int(leaf.value) for leaf in self._leaves if isinstance(leaf, DimLeaf)}
+        taken = self.pointers(() if self.finish is None else self.finish.objects)
+        self._run()
+        return self.end(self._result(ints, taken))
+
+    def _check_kind(self) -> None:
+        """One piece of native code at most, without counted sizes."""
+        module = self.module
+        if any(isinstance(stmt, Boxed) for stmt in module.program.body):
+            raise Untranslated("NumPy is called")
+        if module.program.sizes:
+            raise Untranslated("counted sizes")
+
+    # -------------------------------------------------------- sizes
+
+    def _bind_symbols(self) -> None:
+        code = self.code
+        for given, value in zip(self.inputs, self.graph.inputs, strict=True):
+            kind = value.type
+            if isinstance(kind, ScalarType):
+                if self._is_symbol(value.name):
+                    self.symbols[value.name] = code.number_of(given)
+                continue
+            for field, dims in ((ARRAY_DIMS, kind.shape), (ARRAY_STRIDES, kind.strides)):
+                for axis, dim in enumerate(dims):
+                    name = str(dim)
+                    if name in symbols_of(dim) and name not in self.symbols:
+                        vector = code.load("ptr", given, field)
+                        self.symbols[name] = code.load("i64", vector, 8 * axis)
+
+    def _is_symbol(self, name: str) -> bool:
+        """Whether a size depends on the input of this name."""
+        dims: list[Dim] = [self.module.arena]
+        for storage in self.module.given.arrays:
+            dims += self.module.program.buffers[storage].shape
+        for leaf in self._leaves:
+            if isinstance(leaf, DimLeaf):
+                dims.append(leaf.value)
+        for each in self.steps.relations:
+            dims += [each.left, each.right]
+        return any(name in symbols_of(dim) for dim in dims)
+
+    @property
+    def _leaves(self) -> tuple[OutputLeaf, ...]:
+        assert self.graph.signature is not None
+        return self.graph.signature.outputs
+
+    def dim(self, dim: Dim) -> str:
+        """The number that a dim is."""
+        if isinstance(dim, int):
+            return str(dim)
+        total = "0"
+        for monomial, coefficient in dim.terms:
+            term = str(coefficient)
+            for atom in monomial:
+                if isinstance(atom, SymFunc):
+                    value = self._function(atom)
+                elif atom.name in self.symbols:
+                    value = self.symbols[atom.name]
+                else:
+                    raise Untranslated(f"a size that depends on {atom.name}")
+                term = value if term == "1" else self.code.checked("mul", term, value)
+            total = term if total == "0" else self.code.checked("add", total, term)
+        return total
+
+    def _function(self, atom: SymFunc) -> str:
+        left, right = self.dim(atom.left), self.dim(atom.right)
+        if atom.name in ("floordiv", "mod"):
+            return self.code.floor(atom.name, left, right)
+        return self.code.extreme(atom.name, left, right)
+
+    def _int(self, dim: Dim) -> str:
+        """A dim as an object: that of an argument, if it is one."""
+        for given, value in zip(self.inputs, self.graph.inputs, strict=True):
+            if value.name == str(dim) and isinstance(value.type, ScalarType):
+                return given
+        return self.code.int_object(self.dim(dim))
+
+    # -------------------------------------------------------- the native code
+
+    def _run(self) -> None:
+        code, given = self.code, self.module.given
+        arguments = ["%self", self._packed()]
+        arguments += [self.inputs[param.input] for param in given.objects]
+        for name in given.arrays:
+            buffer = self.module.program.buffers[name]
+            if buffer.role == "input":
+                self.made[name] = self.inputs[self.module.program.inputs.index(name)]
+            else:
+                self.made[name] = self._new_array(buffer)
+            arguments.append(self.made[name])
+        if self.module.arena != 0:
+            arguments.append(self._array(np.dtype(np.uint8), [self.dim(self.module.arena)], 0))
+        for segment in self.module.segments:
+            self._enter(segment, arguments)
+        counter = code.table(COUNTER)
+        count = code.op(f"add i64 {code.load('i64', counter)}, 1")
+        code.do(f"store i64 {count}, ptr {counter}, align 8")
+
+    def _enter(self, segment: Segment, arguments: Sequence[str]) -> None:
+        """Call the native code. See Note [Native entry]."""
+        code, function, own = self.code, self.code.table(CODE), self.code.table(CODE_SELF)
+        given = f"ptr {own}, ptr {code.vector('ptr', arguments)}, i64 {len(arguments)}"
+        self.found = code.present(code.op(f"call ptr {function}({given})"), FAILED)
+        if segment.checks:
+            bad, fine = code.f.new_label("bad"), code.f.new_label("fine")
+            code.branch(code.op(f"icmp eq ptr {self.found}, %self"), bad, fine)
+            code.f.start(bad)
+            code.call("void", "Py_DecRef", "ptr %self")
+            code.do(f"br label %{MISS}")
+            code.f.start(fine)
+        if self.module.returned:
+            code.hold(self.found)
+
+    def _packed(self) -> str:
+        """What looks like a bytes object with the scalar parameters, in the stack frame.
+
+        Native code may take it as a result: it has a count of references.
+        """
+        code, params = self.code, self.module.given.packed
+        room = code.f.stack("i8", BYTES_DATA + 8 * len(params))
+        code.do(f"store i64 1, ptr {room}, align 8")
+        for place, param in enumerate(params):
+            at = code.op(f"getelementptr i8, ptr {room}, i64 {BYTES_DATA + 8 * place}")
+            kind = "double" if param.dtype.kind == "f" else "i64"
+            code.do(f"store {kind} {self._scalar(param)}, ptr {at}, align 8")
+        return room
+
+    def _scalar(self, param: Param) -> str:
+        """A number of 64 bits."""
+        code, given = self.code, self.inputs[param.input]
+        kind = self.graph.inputs[param.input].type
+        assert isinstance(kind, ScalarType)
+        if kind.weak and kind.dtype.kind == "b":
+            return code.op(f"zext i1 {code.op(f'icmp eq ptr {given}, {code.known(True)}')} to i64")
+        if kind.weak and not param.part:
+            raise Untranslated("a Python number among the packed ones")
+        offset = SCALAR_VALUE + (param.dtype.itemsize if param.part == "imag" else 0)
+        memory = memory_type(param.dtype)
+        value = code.load(memory, given, offset)
+        if memory in ("i64", "double"):
+            return value
+        wide = {"f": "fpext float", "i": f"sext {memory}"}.get(param.dtype.kind, f"zext {memory}")
+        return code.op(f"{wide} {value} to {'double' if param.dtype.kind == 'f' else 'i64'}")
+
+    def _new_array(self, buffer: Buffer) -> str:
+        if any(counted_in(dim) for dim in buffer.shape):
+            raise Untranslated("a counted size")
+        order = stride_order(array_type(buffer.dtype, buffer.shape, buffer.strides))
+        axes = tuple(range(len(buffer.shape)))
+        if order not in (axes, axes[::-1]):
+            raise Untranslated("an order of axes")
+        sizes = [self.dim(dim) for dim in buffer.shape]
+        return self._array(buffer.dtype, sizes, 0 if order == axes else _FORTRAN)
+
+    def _array(self, dtype: np.dtype, sizes: Sequence[str], flags: int) -> str:
+        """A new array, as ``np.empty`` makes it."""
+        code = self.code
+        dims = code.vector("i64", sizes)
+        kind = code.known(dtype)
+        code.call("void", "Py_IncRef", f"ptr {kind}")  # the function takes it
+        made = code.op(
+            f"call ptr {code.table(NEW)}(ptr {code.known(np.ndarray)}, ptr {kind}, "
+            f"i32 {len(sizes)}, ptr {dims}, ptr null, ptr null, i32 {flags}, ptr null)"
+        )
+        return code.hold(code.present(made))
+
+    # -------------------------------------------------------- the result
+
+    def _result(self, ints: Mapping[DimLeaf, str], taken: Sequence[str]) -> str:
+        """The pointer to the result. Here nothing is left to Python any more."""
+        leaves = [self._leaf(leaf, ints) for leaf in self._leaves]
+        if self.finish is None:
+            return leaves[0]
+        plain = _plain_result(self.finish.source)
+        if plain is not None:
+            return self._container(plain, leaves)
+        code = self.code
+        listed = self._sequence("List", leaves)
+        made = code.vectorcall(code.known(self.finish.function), [listed, *taken])
+        return code.hold(code.present(made, FAILED))
+
+    def _leaf(self, leaf: OutputLeaf, ints: Mapping[DimLeaf, str]) -> str:
+        code = self.code
+        match leaf:
+            case ConstantLeaf(value):
+                return code.known(value)
+            case InputLeaf(place):
+                return self.inputs[place]
+            case DimLeaf():
+                return ints[leaf]
+            case ResultLeaf(result, kind):
+                name = self.module.program.results[result]
+                if name in self.module.returned:
+                    return self._returned(self.module.returned.index(name))
+                if isinstance(kind, ArrayType):
+                    return self.made[name]
+        raise Untranslated("a leaf")
+
+    def _returned(self, place: int) -> str:
+        if len(self.module.returned) == 1:
+            return self.found
+        return self.code.call("ptr", "PyTuple_GetItem", f"ptr {self.found}", f"i64 {place}")
+
+    def _container(self, node: ast.expr, leaves: Sequence[str]) -> str:
+        match node:
+            case ast.Constant(value):
+                return self.code.known(value)
+            case ast.Name(name):
+                return leaves[int(name[1:])]
+            case ast.Tuple(elements) if elements:
+                return self._sequence("Tuple", [self._container(x, leaves) for x in elements])
+        raise Untranslated("a result")
+
+    def _sequence(self, kind: str, items: Sequence[str]) -> str:
+        code = self.code
+        made = code.call("ptr", f"Py{kind}_New", f"i64 {len(items)}")
+        code.hold(code.present(made, FAILED))
+        for place, each in enumerate(items):
+            code.call("void", "Py_IncRef", f"ptr {each}")  # the function takes it
+            code.call("i32", f"Py{kind}_SetItem", f"ptr {made}", f"i64 {place}", f"ptr {each}")
+        return made
+
+
+_RELATIONS = {"==": "eq", "!=": "ne", "<": "slt", "<=": "sle", ">": "sgt", ">=": "sge"}
+
+
+def _plain_result(source: str) -> ast.expr | None:
+    """What an epilogue returns, if that is all it does: leaves, constants, and tuples of them."""
+    (function,) = ast.parse(source).body
+    assert isinstance(function, ast.FunctionDef)
+    *before, last = function.body
+    if not isinstance(last, ast.Return) or last.value is None:
+        return None
+    unpacks = all(
+        isinstance(stmt, ast.Assign)
+        and isinstance(stmt.value, ast.Name)
+        and stmt.value.id == "leaves"
+        for stmt in before
+    )
+    parts = (ast.Tuple, ast.Constant, ast.Name, ast.Load)
+    plain = all(isinstance(part, parts) for part in ast.walk(last.value))
+    names = {part.id for part in ast.walk(last.value) if isinstance(part, ast.Name)}
+    leaves = {f"r{place}" for place in range(100)}
+    empty = any(isinstance(p, ast.Tuple) and not p.elts for p in ast.walk(last.value))
+    return last.value if unpacks and plain and names <= leaves and not empty else None

@@ -1,0 +1,143 @@
+"""Text of native functions that work with Python objects.
+
+See Note [Native calls].
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from fxc.ir.objects import BYTES_DATA
+
+from ..emission.llvm_text import FunctionText
+
+MISS, ERROR = "miss", "error"  # blocks: the call is not for this code; Python raised meanwhile
+
+
+class Code:
+    """The text of a native function that works with Python objects, and the table of objects that
+    it mentions.
+
+    What it makes or fetches is held in slots of the stack frame until ``release``.
+    """
+
+    def __init__(self, f: FunctionText, first: int) -> None:
+        self.f = f
+        self._first = first  # place of an object in the table
+        self._objects: dict[int, Any] = {}
+        self._held: list[str] = []
+
+    def do(self, text: str) -> None:
+        self.f.do(text)
+
+    def op(self, text: str) -> str:
+        return self.f.op(text)
+
+    def call(self, kind: str, name: str, *given: str) -> str:
+        """Call a function of CPython's API; ``given`` are arguments with their types."""
+        types = ", ".join(each.split()[0] for each in given)
+        self.f.module.declare(f"declare {kind} @{name}({types})")
+        text = f"call {kind} @{name}({', '.join(given)})"
+        if kind != "void":
+            return self.op(text)
+        self.do(text)
+        return ""
+
+    def branch(self, condition: str, yes: str, no: str) -> None:
+        self.do(f"br i1 {condition}, label %{yes}, label %{no}")
+
+    def demand(self, condition: str, otherwise: str = MISS) -> None:
+        """Go on where ``condition`` holds."""
+        there = self.f.new_label("on")
+        self.branch(condition, there, otherwise)
+        self.f.start(there)
+
+    def present(self, pointer: str, otherwise: str = ERROR) -> str:
+        """The pointer, which is not null."""
+        self.demand(self.op(f"icmp ne ptr {pointer}, null"), otherwise)
+        return pointer
+
+    def load(self, kind: str, pointer: str, offset: int | str = 0) -> str:
+        at = self.op(f"getelementptr i8, ptr {pointer}, i64 {offset}")
+        return self.op(f"load {kind}, ptr {at}, align 4")
+
+    def table(self, place: int) -> str:
+        return self.load("ptr", "%self", BYTES_DATA + 8 * place)
+
+    def known(self, value: Any) -> str:
+        """The register with a pointer to an object that is known now."""
+        self._objects.setdefault(id(value), value)
+        return self.table(self._first + list(self._objects).index(id(value)))
+
+    @property
+    def objects(self) -> tuple[Any, ...]:
+        """What ``known`` was asked for, in the order of the table."""
+        return tuple(self._objects.values())
+
+    def vectorcall(self, function: str, given: Sequence[str]) -> str:
+        """Call an object with positional arguments."""
+        vector = self.vector("ptr", given)
+        where = f"ptr {vector}", f"i64 {len(given)}", "ptr null"
+        return self.call("ptr", "PyObject_Vectorcall", f"ptr {function}", *where)
+
+    def vector(self, kind: str, values: Sequence[str]) -> str:
+        """An array of them in the stack frame."""
+        room = self.f.stack(kind, max(1, len(values)))
+        for place, value in enumerate(values):
+            at = self.op(f"getelementptr {kind}, ptr {room}, i64 {place}")
+            self.do(f"store {kind} {value}, ptr {at}, align 8")
+        return room
+
+    def hold(self, pointer: str) -> str:
+        """Keep an object of our own until the end."""
+        slot = self.f.stack("ptr", 1)
+        self.f.stack_lines.append(f"  store ptr null, ptr {slot}, align 8")
+        self.do(f"store ptr {pointer}, ptr {slot}, align 8")
+        self._held.append(slot)
+        return pointer
+
+    def share(self, pointer: str) -> str:
+        """Keep an object of somebody else's until the end."""
+        self.call("void", "Py_IncRef", f"ptr {pointer}")
+        return self.hold(pointer)
+
+    def release(self) -> None:
+        for slot in self._held:
+            self.call("void", "Py_DecRef", f"ptr {self.load('ptr', slot)}")
+
+    def checked(self, name: str, left: str, right: str) -> str:
+        """Signed arithmetic that fits 64 bits, or the call is not for this code."""
+        pair, function = "{ i64, i1 }", f"@llvm.s{name}.with.overflow.i64"
+        self.f.module.declare(f"declare {pair} {function}(i64, i64)")
+        found = self.op(f"call {pair} {function}(i64 {left}, i64 {right})")
+        fits = self.op(f"xor i1 {self.op(f'extractvalue {pair} {found}, 1')}, true")
+        self.demand(fits)
+        return self.op(f"extractvalue {pair} {found}, 0")
+
+    def floor(self, name: str, left: str, right: str) -> str:
+        """Python's ``//`` or ``%``; the right one is above 0, or the call is not for this code."""
+        self.demand(self.op(f"icmp sgt i64 {right}, 0"))
+        rest = self.op(f"srem i64 {left}, {right}")
+        below = self.op(f"icmp slt i64 {rest}, 0")
+        if name == "mod":
+            above = self.op(f"add i64 {rest}, {right}")
+            return self.op(f"select i1 {below}, i64 {above}, i64 {rest}")
+        quotient = self.op(f"sdiv i64 {left}, {right}")
+        return self.op(f"sub i64 {quotient}, {self.op(f'zext i1 {below} to i64')}")
+
+    def extreme(self, name: str, left: str, right: str) -> str:
+        """The ``min`` or ``max`` of two."""
+        relation = "slt" if name == "min" else "sgt"
+        test = self.op(f"icmp {relation} i64 {left}, {right}")
+        return self.op(f"select i1 {test}, i64 {left}, i64 {right}")
+
+    def number_of(self, pointer: str) -> str:
+        """The value of a Python int; where it does not fit, the call is not for this code."""
+        over = self.f.stack("i32", 1)
+        value = self.call("i64", "PyLong_AsLongLongAndOverflow", f"ptr {pointer}", f"ptr {over}")
+        self.demand(self.op(f"icmp eq i32 {self.load('i32', over)}, 0"))
+        return value
+
+    def int_object(self, number: str) -> str:
+        return self.hold(self.present(self.call("ptr", "PyLong_FromLongLong", f"i64 {number}")))

@@ -1,0 +1,110 @@
+"""From an index into a buffer to a byte offset, as a polynomial over loop variables."""
+
+from __future__ import annotations
+
+from fxc.ir.symbols import (
+    Computed,
+    Dim,
+    Symbol,
+    SymExpr,
+    SymFunc,
+    atoms,
+    floordiv,
+    symbols_of,
+)
+
+from ..building.index_maps import Idx
+from ..loops import Buffer
+
+
+def byte_offset(buffer: Buffer, index: Idx) -> Dim:
+    """The distance in bytes of the element at ``index`` from the start of the storage."""
+    offset: Dim = buffer.offset
+    for at, stride in zip(index, buffer.strides, strict=True):
+        offset = offset + at * stride
+    return linearised(offset)
+
+
+def linearised(dim: Dim) -> Dim:
+    """``dim`` with every ``m * (f // m) + f % m`` written as ``f``."""
+    changed = True
+    while changed and isinstance(dim, SymExpr):
+        changed = False
+        for atom in {a for a in atoms(dim) if isinstance(a, SymFunc) and a.name == "mod"}:
+            f, m = atom.left, atom.right
+            rewritten = _replace(dim, atom, f - m * floordiv(f, m))
+            if not any(a == atom for a in atoms(rewritten)) and _terms(rewritten) < _terms(dim):
+                dim, changed = rewritten, True
+                break
+    return dim
+
+
+def _terms(dim: Dim) -> int:
+    """The number of terms that vary."""
+    return sum(bool(monomial) for monomial, _ in dim.terms) if isinstance(dim, SymExpr) else 0
+
+
+def _replace(dim: SymExpr, atom: SymFunc, value: Dim) -> Dim:
+    total: Dim = 0
+    for monomial, coefficient in dim.terms:
+        term: Dim = coefficient
+        for factor in monomial:
+            term = term * (value if factor == atom else SymExpr((((factor,), 1),)))
+        total = total + term
+    return total
+
+
+def step_of(dim: Dim, loop: str) -> Dim | None:
+    """By how much ``dim`` grows with each iteration of ``loop``; None if that varies."""
+    if isinstance(dim, int) or loop not in symbols_of(dim):
+        return 0
+    total: Dim = 0
+    for monomial, coefficient in dim.terms:
+        plain = [a for a in monomial if isinstance(a, Symbol) and a.name == loop]
+        hidden = [a for a in monomial if loop in _inside(a)]
+        if hidden or len(plain) > 1:
+            return None
+        if plain:
+            term: Dim = coefficient
+            for factor in monomial:
+                if factor is not plain[0]:
+                    term = term * SymExpr((((factor,), 1),))
+            total = total + term
+    return total
+
+
+def _inside(atom: Symbol | SymFunc | Computed) -> set[str]:
+    match atom:
+        case SymFunc(_, left, right):
+            return {*symbols_of(left), *symbols_of(right)}
+        case Computed(_, over):
+            return {name for dim in over for name in symbols_of(dim)}
+        case _:
+            return set()
+
+
+def split(dim: Dim) -> tuple[Dim, tuple[tuple[Computed, Dim], ...]]:
+    """``dim`` as a part known from loop variables and multiples of computed integers.
+
+    A computed integer inside a floordiv or mod stays in the first part.
+    """
+    if isinstance(dim, int):
+        return dim, ()
+    known: Dim = 0
+    multiples: list[tuple[Computed, Dim]] = []
+    for monomial, coefficient in dim.terms:
+        found = next((atom for atom in monomial if isinstance(atom, Computed)), None)
+        term: Dim = coefficient
+        for factor in monomial:
+            if factor is not found:
+                term = term * SymExpr((((factor,), 1),))
+        if found is None:
+            known = known + term
+        else:
+            multiples.append((found, term))
+    return known, tuple(multiples)
+
+
+def varies(atom: Computed, loop: str) -> bool:
+    """Whether a computed integer is another one in each iteration of ``loop``."""
+    return loop in _inside(atom)

@@ -1,0 +1,156 @@
+"""How large a size gets that depends on the counters of the user's loops.
+
+A temporary of ``x[i:]`` inside ``for i in lo:hi`` has another size in each iteration; the arena has
+room for the largest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from fxc.ir.errors import InternalError
+from fxc.ir.symbols import (
+    MOST_MEASURED,
+    Atom,
+    Computed,
+    Dim,
+    Symbol,
+    SymExpr,
+    SymFunc,
+    atoms,
+    decide,
+    floordiv,
+    maximum,
+    minimum,
+    product,
+    symbol,
+)
+
+from ..loops import Atom as Scalar
+from ..loops import Bind, Const, For, Index, Program, walk
+
+Range = tuple[Dim, Dim]  # the least and the largest value
+
+
+def counter_ranges(program: Program) -> dict[str, Range]:
+    """The values that each loop's counter takes, over dims without counters.
+
+    A loop whose bounds depend on data is not among them: nothing has a size that depends on it.
+    """
+    ranges: dict[str, Range] = {}
+    for var, (first, last) in counter_bounds(program).items():
+        ranges[var] = bounds(first, ranges)[0], bounds(last - 1, ranges)[1]
+    return ranges
+
+
+def counter_bounds(program: Program) -> dict[str, Range]:
+    """The bounds of each loop, outer ones first; they may depend on the counters around it. Those
+    of a counted size are as of a counter.
+
+    A loop whose bounds depend on data is not among them, nor is a measured size.
+    """
+    known: dict[Scalar, Dim] = {param.name: symbol(param.name) for param in program.params}
+    found: dict[str, Range] = {}
+    for stmt in walk(program.body):
+        match stmt:
+            case Index(name, _, value):
+                known[name] = value
+            case For(var, lo, hi):
+                first, last = _bound(lo, known), _bound(hi, known)
+                if first is not None and last is not None:
+                    found[var] = first, last
+            case Bind(name, _, most) if most != MOST_MEASURED:
+                found[name] = 0, most + 1
+            case _:
+                pass
+    return found
+
+
+def _bound(atom: Scalar, known: Mapping[Scalar, Dim]) -> Dim | None:
+    return int(atom.value) if isinstance(atom, Const) else known.get(atom)
+
+
+def measured_sizes(program: Program) -> frozenset[str]:
+    """The sizes that only the running program knows. See Note [Measured sizes]."""
+    binds = (stmt for stmt in walk(program.body) if isinstance(stmt, Bind))
+    return frozenset(stmt.name for stmt in binds if stmt.most == MOST_MEASURED)
+
+
+def most_elements(shape: Sequence[Dim], ranges: Mapping[str, Range]) -> Dim:
+    """A number that the elements of an array of this shape do not exceed."""
+    if not any(isinstance(atom, SymFunc) for dim in shape for atom in atoms(dim)):
+        return product([bounds(dim, ranges)[1] for dim in shape])
+    return bounds(_without_quotients(product(list(shape))), ranges)[1]
+
+
+def _without_quotients(dim: Dim) -> Dim:
+    """A dim that is no less, in which no ``floordiv(a, b)`` is multiplied by ``b``."""
+    if isinstance(dim, int):
+        return dim
+    total: Dim = 0
+    for monomial, factor in dim.terms:
+        term = None if factor < 0 else _without_quotient(monomial)
+        if term is None:
+            total = total + (SymExpr(((monomial, factor),)) if monomial else factor)
+        else:
+            total = total + _without_quotients(factor * term)
+    return total
+
+
+def _without_quotient(monomial: tuple[Atom, ...]) -> Dim | None:
+    for place, atom in enumerate(monomial):
+        if not isinstance(atom, SymFunc) or atom.name != "floordiv" or isinstance(atom.right, int):
+            continue
+        if len(atom.right.terms) > 1:
+            continue
+        ((divisor, by),) = atom.right.terms
+        rest = list(monomial[:place] + monomial[place + 1 :])
+        if all(divisor.count(each) <= rest.count(each) for each in divisor):
+            for each in divisor:
+                rest.remove(each)
+            others: list[Dim] = [SymExpr((((each,), 1),)) for each in rest]
+            return floordiv(atom.left, by) * product(others)
+    return None
+
+
+def bounds(dim: Dim, ranges: Mapping[str, Range]) -> Range:
+    """The least and the largest value of a dim.
+
+    Symbols that are no counters are taken to be sizes: not negative where they are factors.
+    """
+    if isinstance(dim, int):
+        return dim, dim
+    low: Dim = 0
+    high: Dim = 0
+    for monomial, coefficient in dim.terms:
+        least: Dim = 1
+        most: Dim = 1
+        for atom in monomial:
+            below, above = _bounds_of_atom(atom, ranges)
+            least, most = least * below, most * above
+        if coefficient < 0:
+            least, most = most, least
+        low, high = low + least * coefficient, high + most * coefficient
+    return low, high
+
+
+def _bounds_of_atom(atom: Atom, ranges: Mapping[str, Range]) -> Range:
+    if isinstance(atom, Computed):
+        raise InternalError(f"a size depends on {atom.name}, which is computed")
+    if isinstance(atom, Symbol):
+        itself = SymExpr((((atom,), 1),))
+        return ranges.get(atom.name, (itself, itself))
+    left, right = bounds(atom.left, ranges), bounds(atom.right, ranges)
+    match atom.name:
+        case "min":
+            return minimum(left[0], right[0]), minimum(left[1], right[1])
+        case "max":
+            return maximum(left[0], right[0]), maximum(left[1], right[1])
+        case "floordiv" if right[0] == right[1]:
+            return left[0] // right[0], left[1] // right[0]
+        case "mod" if right[0] == right[1]:
+            return 0, right[0] - 1
+        case "floordiv" | "mod" if decide(atom.left, ">=", 0) and decide(atom.right, ">=", 0):
+            return 0, left[1]
+        case _:
+            raise InternalError(f"no bounds are known for {atom.name} of {atom.right}")

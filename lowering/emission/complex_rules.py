@@ -1,0 +1,455 @@
+"""Pointwise operators on complex numbers as operations on their real and imaginary parts.
+
+See Note [Complex numbers].
+"""
+
+from __future__ import annotations
+
+import operator
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import cache
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from fxc.ir.graph import Node, operands_of
+from fxc.ir.records import frozen
+from fxc.ir.symbols import guard
+from fxc.ir.types import PART_DTYPES, ArrayType, ScalarType, Type
+
+from ..loops import Atom, Const, Element, Pair
+from .scalar_rules import BOOL, DTypes, Typed, cast_types, where_types
+
+if TYPE_CHECKING:
+    from ..building.context import Body
+
+# Note [Complex numbers]
+# The loop IR has no complex scalars. A complex value is a Pair of float scalars while it is
+# computed, and a complex buffer has a second reading, its *parts*: floats with one more dim of size
+# 2. An operator on complex numbers is therefore a rule that makes float operations of it. Which
+# ones, and where they are fused, is NumPy's choice, which depends on where the numbers stand:
+# - ufuncs multiply with one rounding less, re = fma(ar, br, -(ai * bi)), im = fma(ar, bi, ai * br),
+#   if the processor can; ``absolute`` and ``square`` likewise. ``fused()`` asks NumPy itself.
+# - Python's ``*`` on NumPy's complex scalars (py_multiply) rounds each product, as C would, and so
+#   does the loop for complex64 if an operand is walked backwards. ``rule_of`` follows that for
+#   arrays of rank 1; for the rest, and for ``absolute``, which then calls hypot, docs/numerics.md
+#   has the bound.
+
+COMPLEX128 = np.dtype(np.complex128)
+
+# (body, operands cast to the loop's dtypes, these dtypes, the result's dtype) -> the result
+Make = Callable[["Body", Sequence[Element], DTypes, np.dtype], Element]
+
+
+@frozen
+class ComplexRule:
+    """How a pointwise operator on complex numbers becomes operations on floats.
+
+    ``cost`` and ``typed`` are those of a ScalarRule; ``supports`` gets the types of the operands.
+    """
+
+    make: Make
+    cost: int = 2
+    typed: Typed | None = None
+    supports: Callable[[Sequence[Type]], bool] | None = None
+
+
+@cache
+def fused(dtype: np.dtype) -> bool:
+    """Whether this NumPy, on this processor, fuses the products of complex numbers of ``dtype``."""
+    tiny = 2.0 ** -(np.finfo(dtype).nmant // 2 + 1)
+    x = np.full(8, complex(1 + tiny, 1), dtype)
+    y = np.full(8, complex(1 + tiny, 1 + 2 * tiny), dtype)
+    # Rounded, (1 + t)² is 1 + 2t and the real part vanishes.
+    return bool(np.all((x * y).real != 0))
+
+
+class Floats:
+    """Arithmetic on float scalars of one dtype, written into a body."""
+
+    def __init__(self, body: Body, dtype: np.dtype) -> None:
+        self.body = body
+        self.dtype = dtype
+
+    def const(self, value: float) -> Const:
+        return Const(value, self.dtype)
+
+    def op(self, name: str, *args: Atom) -> Atom:
+        return self.body.compute(name, args, (self.dtype,) * len(args), self.dtype)
+
+    def test(self, name: str, *args: Atom) -> Atom:
+        return self.body.compute(name, args, (self.dtype,) * len(args), BOOL)
+
+    def choose(self, condition: Atom, yes: Atom, no: Atom) -> Atom:
+        dtypes = (BOOL, self.dtype, self.dtype)
+        return self.body.compute("where", (condition, yes, no), dtypes, self.dtype)
+
+    def add(self, x: Atom, y: Atom) -> Atom:
+        return self.op("add", x, y)
+
+    def sub(self, x: Atom, y: Atom) -> Atom:
+        return self.op("subtract", x, y)
+
+    def mul(self, x: Atom, y: Atom) -> Atom:
+        return self.op("multiply", x, y)
+
+    def div(self, x: Atom, y: Atom) -> Atom:
+        return self.op("divide", x, y)
+
+    def neg(self, x: Atom) -> Atom:
+        return self.op("negative", x)
+
+    def muladd(self, x: Atom, y: Atom, z: Atom, dtype: np.dtype) -> Atom:
+        """x * y + z, with one rounding where NumPy's loops on complex ``dtype`` have one."""
+        if fused(dtype):
+            return self.op("fused_multiply_add", x, y, z)
+        return self.add(self.mul(x, y), z)
+
+
+def logic(body: Body, name: str, *args: Atom) -> Atom:
+    """``logical_and`` and its kin on bools."""
+    return body.compute(name, args, (BOOL,) * len(args), BOOL)
+
+
+def cast(body: Body, x: Element, source: np.dtype, dtype: np.dtype) -> Element:
+    """NumPy's cast where one of the dtypes is complex; an imaginary part is not dropped."""
+    part = PART_DTYPES.get(dtype)
+    if isinstance(x, Pair):
+        if dtype == BOOL:
+            return truth(body, x, source)
+        assert part is not None
+        given = PART_DTYPES[source]
+        return Pair(*(body.cast_atom(each, given, part) for each in (x.re, x.im)))
+    assert part is not None
+    return Pair(body.cast_atom(x, source, part), Const(0.0, part))
+
+
+def truth(body: Body, x: Pair, dtype: np.dtype) -> Atom:
+    """Whether the element counts as true."""
+    floats = Floats(body, PART_DTYPES[dtype])
+    zero = floats.const(0.0)
+    tests = [floats.test("not_equal", each, zero) for each in (x.re, x.im)]
+    return logic(body, "logical_or", *tests)
+
+
+# ------------------------------------------------------------------ rules
+
+
+def _pairs(args: Sequence[Element]) -> list[Pair]:
+    assert all(isinstance(arg, Pair) for arg in args)
+    return list(args)  # type: ignore[arg-type]
+
+
+def _by_part(name: str) -> Make:
+    """The operator of the same name on each part."""
+
+    def make(body: Body, args: Sequence[Element], dtypes: DTypes, result: np.dtype) -> Element:
+        floats, pairs = Floats(body, PART_DTYPES[result]), _pairs(args)
+        re = floats.op(name, *(pair.re for pair in pairs))
+        return Pair(re, floats.op(name, *(pair.im for pair in pairs)))
+
+    return make
+
+
+def _identity(body: Body, args: Sequence[Element], dtypes: DTypes, result: np.dtype) -> Element:
+    return args[0]
+
+
+def _product(body: Body, x: Pair, y: Pair, dtype: np.dtype) -> Pair:
+    """As NumPy's ufunc loops multiply."""
+    floats = Floats(body, PART_DTYPES[dtype])
+    both = floats.mul(x.im, y.im), floats.mul(x.im, y.re)
+    re = floats.muladd(x.re, y.re, floats.neg(both[0]), dtype)
+    return Pair(re, floats.muladd(x.re, y.im, both[1], dtype))
+
+
+def _multiply(body: Body, args: Sequence[Element], dtypes: DTypes, result: np.dtype) -> Element:
+    x, y = _pairs(args)
+    return _product(body, x, y, result)
+
+
+def _square(body: Body, args: Sequence[Element], dtypes: DTypes, result: np.dtype) -> Element:
+    (x,) = _pairs(args)
+    return _product(body, x, x, result)
+
+
+def _multiply_scalars(
+    body: Body, args: Sequence[Element], dtypes: DTypes, result: np.dtype
+) -> Element:
+    """As C multiplies: Python's numbers, and NumPy's by Python's operator."""
+    floats, (x, y) = Floats(body, PART_DTYPES[result]), _pairs(args)
+    re = floats.sub(floats.mul(x.re, y.re), floats.mul(x.im, y.im))
+    return Pair(re, floats.add(floats.mul(x.re, y.im), floats.mul(x.im, y.re)))
+
+
+def _divide(body: Body, args: Sequence[Element], dtypes: DTypes, result: np.dtype) -> Element:
+    """Smith's algorithm, as NumPy has it: by the larger part of the divisor."""
+    floats, (x, y) = Floats(body, PART_DTYPES[result]), _pairs(args)
+    choose = floats.choose
+    re_size, im_size = floats.op("absolute", y.re), floats.op("absolute", y.im)
+    by_re = floats.test("greater_equal", re_size, im_size)
+    small, large = choose(by_re, y.im, y.re), choose(by_re, y.re, y.im)
+    ratio = floats.div(small, large)
+    scale = floats.div(floats.const(1.0), floats.add(large, floats.mul(small, ratio)))
+    first, second = choose(by_re, x.re, x.im), choose(by_re, x.im, x.re)
+    re = floats.add(first, floats.mul(second, ratio))
+    turned = floats.mul(first, ratio)
+    im = floats.sub(choose(by_re, x.im, turned), choose(by_re, turned, x.re))
+    nothing = floats.test("equal", floats.add(re_size, im_size), floats.const(0.0))
+    # x / 0 is the division of each part by +0.0.
+    scale = choose(nothing, floats.const(np.inf), scale)
+    re, im = choose(nothing, x.re, re), choose(nothing, x.im, im)
+    return Pair(floats.mul(re, scale), floats.mul(im, scale))
+
+
+def _reciprocal(body: Body, args: Sequence[Element], dtypes: DTypes, result: np.dtype) -> Element:
+    floats, (x,) = Floats(body, PART_DTYPES[result]), _pairs(args)
+    choose, one = floats.choose, floats.const(1.0)
+    by_re = floats.test("less_equal", floats.op("absolute", x.im), floats.op("absolute", x.re))
+    small, large = choose(by_re, x.im, x.re), choose(by_re, x.re, x.im)
+    ratio = floats.div(small, large)
+    whole = floats.add(large, floats.mul(small, ratio))
+    re, im = choose(by_re, one, ratio), choose(by_re, ratio, one)
+    return Pair(floats.div(re, whole), floats.div(floats.neg(im), whole))
+
+
+def _conjugate(body: Body, args: Sequence[Element], dtypes: DTypes, result: np.dtype) -> Element:
+    (x,) = _pairs(args)
+    return Pair(x.re, Floats(body, PART_DTYPES[result]).neg(x.im))
+
+
+def _absolute(body: Body, args: Sequence[Element], dtypes: DTypes, result: np.dtype) -> Element:
+    """``larger * sqrt(1 + (smaller / larger)²)``."""
+    floats, (x,) = Floats(body, result), _pairs(args)
+    choose, infinity = floats.choose, floats.const(np.inf)
+    re, im = floats.op("absolute", x.re), floats.op("absolute", x.im)
+    by_re = floats.test("greater", re, im)
+    larger, smaller = choose(by_re, re, im), choose(by_re, im, re)
+    ratio = floats.div(smaller, larger)
+    root = floats.op("sqrt", floats.muladd(ratio, ratio, floats.const(1.0), dtypes[0]))
+    size = floats.mul(root, larger)
+    size = choose(floats.test("equal", floats.add(re, im), floats.const(0.0)), larger, size)
+    infinite = logic(
+        body, "logical_or", *(floats.test("equal", each, infinity) for each in (re, im))
+    )
+    return choose(infinite, infinity, size)
+
+
+def _absolute_scalar(
+    body: Body, args: Sequence[Element], dtypes: DTypes, result: np.dtype
+) -> Element:
+    (x,) = _pairs(args)
+    return body.compute("hypot_of_parts", (x.re, x.im), (result, result), result)
+
+
+def _equality(name: str, joined: str) -> Make:
+    def make(body: Body, args: Sequence[Element], dtypes: DTypes, result: np.dtype) -> Element:
+        floats, (x, y) = Floats(body, PART_DTYPES[dtypes[0]]), _pairs(args)
+        return logic(body, joined, floats.test(name, x.re, y.re), floats.test(name, x.im, y.im))
+
+    return make
+
+
+def _ordered(body: Body, dtype: np.dtype, name: str, x: Pair, y: Pair) -> Atom:
+    """NumPy's order: by the real part, then by the imaginary one; no nan is in order."""
+    floats = Floats(body, PART_DTYPES[dtype])
+    strict = {"less_equal": "less", "greater_equal": "greater"}.get(name, name)
+    before = floats.test(strict, x.re, y.re)
+    numbers = floats.test("equal", x.im, x.im), floats.test("equal", y.im, y.im)
+    before = logic(body, "logical_and", before, logic(body, "logical_and", *numbers))
+    same = floats.test("equal", x.re, y.re)
+    then = logic(body, "logical_and", same, floats.test(name, x.im, y.im))
+    return logic(body, "logical_or", before, then)
+
+
+def _comparison(name: str) -> Make:
+    def make(body: Body, args: Sequence[Element], dtypes: DTypes, result: np.dtype) -> Element:
+        x, y = _pairs(args)
+        return _ordered(body, dtypes[0], name, x, y)
+
+    return make
+
+
+def _is_nan(body: Body, dtype: np.dtype, x: Pair) -> Atom:
+    floats = Floats(body, PART_DTYPES[dtype])
+    tests = [floats.test("isnan", each) for each in (x.re, x.im)]
+    return logic(body, "logical_or", *tests)
+
+
+def _chosen(body: Body, condition: Atom, yes: Pair, no: Pair, dtype: np.dtype) -> Pair:
+    floats = Floats(body, PART_DTYPES[dtype])
+    return Pair(floats.choose(condition, yes.re, no.re), floats.choose(condition, yes.im, no.im))
+
+
+def _extreme(name: str, numbers_win: bool) -> Make:
+    """maximum and minimum take the first nan there is; fmax and fmin a number before it."""
+
+    def make(body: Body, args: Sequence[Element], dtypes: DTypes, result: np.dtype) -> Element:
+        x, y = _pairs(args)
+        wins = _ordered(body, result, name, x, y)
+        nan = _is_nan(body, result, y if numbers_win else x)
+        return _chosen(body, logic(body, "logical_or", nan, wins), x, y, result)
+
+    return make
+
+
+def _tested(name: str, joined: str) -> Make:
+    """A test of floats that holds for one of the parts, or for both."""
+
+    def make(body: Body, args: Sequence[Element], dtypes: DTypes, result: np.dtype) -> Element:
+        floats, (x,) = Floats(body, PART_DTYPES[dtypes[0]]), _pairs(args)
+        return logic(body, joined, floats.test(name, x.re), floats.test(name, x.im))
+
+    return make
+
+
+def _logical(name: str) -> Make:
+    def make(body: Body, args: Sequence[Element], dtypes: DTypes, result: np.dtype) -> Element:
+        tests = [
+            truth(body, arg, dtype) if isinstance(arg, Pair) else body.cast_atom(arg, dtype, BOOL)
+            for arg, dtype in zip(args, dtypes, strict=True)
+        ]
+        return logic(body, name, *tests)
+
+    return make
+
+
+def _astype(body: Body, args: Sequence[Element], dtypes: DTypes, result: np.dtype) -> Element:
+    return body.cast(args[0], dtypes[0], result)
+
+
+def _where(body: Body, args: Sequence[Element], dtypes: DTypes, result: np.dtype) -> Element:
+    condition, *rest = args
+    assert not isinstance(condition, Pair)
+    yes, no = _pairs(rest)
+    return _chosen(body, condition, yes, no, result)
+
+
+def _part(name: str) -> Make:
+    read = operator.attrgetter(name)
+
+    def make(body: Body, args: Sequence[Element], dtypes: DTypes, result: np.dtype) -> Element:
+        (x,) = _pairs(args)
+        found: Atom = read(x)
+        return found
+
+    return make
+
+
+def _keeps_imaginary(types: Sequence[Type]) -> bool:
+    """A cast that drops an imaginary part warns, and is NumPy's."""
+    result = types[-1]
+    return result.dtype in PART_DTYPES or result.dtype == BOOL
+
+
+def _multiplies_as_c(types: Sequence[Type]) -> bool:
+    """Whether Python's ``*`` on these scalars multiplies complex numbers with each other.
+
+    Python 3.14 has rules of its own for a float by a complex number. NumPy takes the way of its
+    ufuncs if both scalars are its own and of two dtypes.
+    """
+    x, y, result = types
+    if not (isinstance(x, ScalarType) and isinstance(y, ScalarType)):
+        return False
+    if x.weak and y.weak:
+        return sys.version_info < (3, 14) or x.dtype == y.dtype
+    return all(kind.weak or kind.dtype == result.dtype for kind in (x, y))
+
+
+def _as_result(dtypes: DTypes, result: np.dtype) -> tuple[DTypes, np.dtype]:
+    return (result,) * len(dtypes), result
+
+
+def _as_complex(dtypes: DTypes, result: np.dtype) -> tuple[DTypes, np.dtype]:
+    return (COMPLEX128,) * len(dtypes), result
+
+
+def _is_double(types: Sequence[Type]) -> bool:
+    return types[0].dtype == COMPLEX128
+
+
+def _without_ints(types: Sequence[Type]) -> bool:
+    """Ints are compared exactly, as no float need be."""
+    return all(kind.dtype.kind in "fc" for kind in types[:-1])
+
+
+COMPLEX_RULES: dict[str, ComplexRule] = {
+    **{name: ComplexRule(_by_part(name)) for name in ("add", "subtract", "negative", "rint")},
+    "multiply": ComplexRule(_multiply, cost=6),
+    "square": ComplexRule(_square, cost=6),
+    "divide": ComplexRule(_divide, cost=36),
+    "reciprocal": ComplexRule(_reciprocal, cost=30),
+    "positive": ComplexRule(_identity, cost=0),
+    "conjugate": ComplexRule(_conjugate, cost=1),
+    "absolute": ComplexRule(_absolute, cost=24),
+    "copy": ComplexRule(_identity, cost=0, typed=cast_types),
+    "item": ComplexRule(_identity, cost=0, typed=cast_types),
+    "astype": ComplexRule(_astype, typed=cast_types, supports=_keeps_imaginary),
+    "where": ComplexRule(_where, typed=where_types),
+    "equal": ComplexRule(_equality("equal", "logical_and"), cost=3),
+    "not_equal": ComplexRule(_equality("not_equal", "logical_or"), cost=3),
+    **{
+        name: ComplexRule(_comparison(name), cost=8)
+        for name in ("less", "less_equal", "greater", "greater_equal")
+    },
+    "maximum": ComplexRule(_extreme("greater_equal", False), cost=12),
+    "minimum": ComplexRule(_extreme("less_equal", False), cost=12),
+    "fmax": ComplexRule(_extreme("greater_equal", True), cost=12),
+    "fmin": ComplexRule(_extreme("less_equal", True), cost=12),
+    "isnan": ComplexRule(_tested("isnan", "logical_or"), cost=3),
+    "isinf": ComplexRule(_tested("isinf", "logical_or"), cost=3),
+    "isfinite": ComplexRule(_tested("isfinite", "logical_and"), cost=3),
+    **{
+        name: ComplexRule(_logical(name), cost=6)
+        for name in ("logical_and", "logical_or", "logical_xor", "logical_not")
+    },
+    "real_number": ComplexRule(_part("re"), cost=0, typed=cast_types),
+    "imaginary_number": ComplexRule(_part("im"), cost=0, typed=cast_types),
+    "py_add": ComplexRule(_by_part("add"), typed=_as_result),
+    "py_subtract": ComplexRule(_by_part("subtract"), typed=_as_result),
+    "py_negative": ComplexRule(_by_part("negative"), typed=_as_result),
+    **{
+        name: ComplexRule(_absolute_scalar, 40, cast_types, _is_double)
+        for name in ("py_absolute", "try_absolute")
+    },
+    "py_equal": ComplexRule(_equality("equal", "logical_and"), 3, _as_complex, _without_ints),
+    "py_not_equal": ComplexRule(
+        _equality("not_equal", "logical_or"), 3, _as_complex, _without_ints
+    ),
+    "py_multiply": ComplexRule(_multiply_scalars, 6, _as_result, _multiplies_as_c),
+}
+
+_ROUNDED = {
+    "multiply": COMPLEX_RULES["py_multiply"].make,
+    "square": lambda body, args, *kinds: _multiply_scalars(body, (*args, *args), *kinds),
+}
+
+
+def is_complex(node: Node) -> bool:
+    """Whether a pointwise node has complex operands or a complex result."""
+    return any(kind.dtype in PART_DTYPES for kind in _types(node))
+
+
+def rule_of(node: Node) -> ComplexRule | None:
+    """The rule for a pointwise node on complex numbers."""
+    rule = COMPLEX_RULES.get(node.op)
+    if rule is None or node.op not in _ROUNDED or node.output.type.dtype != np.complex64:
+        return rule
+    return replace(rule, make=_ROUNDED[node.op]) if _goes_backwards(node) else rule
+
+
+def _types(node: Node) -> list[Type]:
+    return [operand.type for arg in (*node.args, node.output) for operand in operands_of(arg)]
+
+
+def _goes_backwards(node: Node) -> bool:
+    """Whether an array of rank 1 is walked with a negative stride; others NumPy may turn around, or
+    gather first.
+    """
+    kinds = [kind for kind in _types(node)[:-1] if isinstance(kind, ArrayType)]
+    if node.output.type.rank != 1:
+        return False
+    moving = [kind for kind in kinds if kind.shape and kind.shape[0] != 1]
+    return any(guard(kind.strides[0], "<", 0) for kind in moving)

@@ -1,0 +1,246 @@
+"""Vector loops whose first and last vector are computed before the others and stored after them.
+
+::
+
+    first, last = f(0), f(n - 8)          # eight elements each, in registers
+    for i in k:n - 8 by 8                 # k <= 8: these are stored to whole cache lines
+      a[i] = f(i)
+    a[0], a[n - 8] = first, last
+
+No element is left for a scalar loop. Vectors may have elements in common: both get the same values,
+as nothing has been stored when the ends are computed. A loop that stores ``behind`` keeps what it
+has computed in registers until later vectors have read what it would spoil.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from fxc.ir.records import frozen
+from fxc.ir.symbols import computed_in
+
+from ..loops import Compute, Index, Load, Loop, Program, Stmt, Store
+from .llvm_text import Lanes
+
+if TYPE_CHECKING:
+    from .emit import Emitter, Registers
+
+SHORT = 32  # statements that may be written down for each end
+
+
+def computes_first(program: Program, body: Sequence[Stmt]) -> bool:
+    """Whether iterations of a loop may be computed before earlier ones store, and stored twice.
+
+    Loads that follow a store, or meet computed places of what is stored, could tell.
+    """
+    stored = {program.buffers[s.buffer].storage for s in _stores(body)}
+    already: set[str] = set()
+    for stmt in body:
+        match stmt:
+            case Load(buffer=buffer, index=index):
+                storage = program.buffers[buffer].storage
+                is_computed = any(computed_in(dim) for dim in index)
+                if storage in already or (storage in stored and is_computed):
+                    return False
+            case Store(buffer=buffer, index=index):
+                if any(computed_in(dim) for dim in index):
+                    return False
+                already.add(program.buffers[buffer].storage)
+            case Compute() | Index():
+                pass
+            case _:
+                return False
+    return True
+
+
+def ends_first(
+    emitter: Emitter, loop: Loop, lanes: int, body: Sequence[Stmt], aligned: Store | None
+) -> None:
+    """The loop in vectors; one that has fewer iterations than lanes is run one by one.
+
+    Of a long body, or one with symbols in its addresses, there is no first vector.
+    """
+
+    def wide() -> None:
+        _in_vectors(emitter, loop, lanes, body, aligned)
+
+    def narrow() -> None:
+        one_by_one(emitter, replace(loop, body=tuple(body)))
+
+    if isinstance(loop.size, int):
+        (wide if loop.size >= lanes else narrow)()
+    else:
+        emitter.either(_at_least(emitter, loop, lanes), wide, narrow)
+
+
+def one_by_one(emitter: Emitter, loop: Loop) -> None:
+    """The loop in single iterations."""
+
+    def some() -> None:
+        first = _old_content(emitter, loop, 1, loop.body)
+        _stored_behind(emitter, loop, 1, loop.body, first, "0", emitter.dim(loop.size))
+
+    if not loop.behind:
+        emitter.plain_loop(loop, 1, "0", (), emitter.dim(loop.size))
+    elif isinstance(loop.size, int):
+        some()
+    else:
+        emitter.either(_at_least(emitter, loop, 1), some, lambda: None)
+
+
+def _at_least(emitter: Emitter, loop: Loop, least: int) -> str:
+    return emitter.function.op(f"icmp sge i64 {emitter.dim(loop.size)}, {least}")
+
+
+@frozen
+class _Vector:
+    """Iterations that have been computed, and their stores, which have yet to be made."""
+
+    registers: Registers
+    stores: tuple[Store, ...]
+
+    def store(self, emitter: Emitter, lanes: int) -> None:
+        _in(emitter, self.registers, lambda: emitter.block(self.stores, lanes))
+
+
+def _in_vectors(
+    emitter: Emitter, loop: Loop, lanes: int, body: Sequence[Stmt], aligned: Store | None
+) -> None:
+    is_short = len(body) <= SHORT and isinstance(loop.size, int)
+    start, stop = "0", emitter.dim(loop.size - lanes)
+    emitter.regs.vector = loop.var
+    ends = [_computed(emitter, loop, lanes, body, stop)]
+    if is_short and aligned is not None:
+        past = emitter.past_line(loop, aligned)
+        start = emitter.function.op(f"sub nsw i64 {lanes}, {past}")
+        ends.append(_computed(emitter, loop, lanes, body, "0"))
+    if not loop.behind:
+        emitter.counted(loop.var, start, stop, lanes, lanes, (), lambda: emitter.block(body, lanes))
+    elif is_short and aligned is None and loop.behind <= lanes:
+        direct, late = _by_haste(emitter.program, body)
+        first = _computed(emitter, loop, lanes, body, "0")
+        _Vector(first.registers, direct).store(emitter, lanes)
+        first = _Vector(first.registers, late)
+        _stored_behind(emitter, loop, lanes, body, first, str(lanes), stop)
+    else:
+        first = _old_content(emitter, loop, lanes, body)
+        _stored_behind(emitter, loop, lanes, body, first, start, stop)
+    for end in ends:
+        end.store(emitter, lanes)
+    emitter.regs.vector = None
+
+
+def _stores(body: Sequence[Stmt]) -> tuple[Store, ...]:
+    return tuple(stmt for stmt in body if isinstance(stmt, Store))
+
+
+def _computed(
+    emitter: Emitter, loop: Loop, lanes: int, body: Sequence[Stmt], place: str
+) -> _Vector:
+    """The iterations from ``place`` on, but for their stores."""
+    found = emitter.regs.copy()
+    found.dims[loop.var] = place
+    loads = [stmt for stmt in body if not isinstance(stmt, Store)]
+    _in(emitter, found, lambda: emitter.block(loads, lanes))
+    return _Vector(found, _stores(body))
+
+
+def _in(emitter: Emitter, registers: Registers, write: Callable[[], None]) -> None:
+    """Write code that knows these registers."""
+    outer, emitter.regs = emitter.regs, registers
+    write()
+    emitter.regs = outer
+
+
+def _by_haste(
+    program: Program, body: Sequence[Stmt]
+) -> tuple[tuple[Store, ...], tuple[Store, ...]]:
+    """The stores to what is only loaded in the same iteration, and those that have to wait."""
+    direct: list[Store] = []
+    late: list[Store] = []
+    for store in _stores(body):
+        storage = program.buffers[store.buffer].storage
+        met = {
+            (s.buffer, s.index)
+            for s in body
+            if isinstance(s, Load) and program.buffers[s.buffer].storage == storage
+        }
+        (direct if met <= {(store.buffer, store.index)} else late).append(store)
+    return tuple(direct), tuple(late)
+
+
+def _old_content(emitter: Emitter, loop: Loop, lanes: int, body: Sequence[Stmt]) -> _Vector:
+    """What stands where the first iterations store late: storing it changes nothing."""
+    _, late = _by_haste(emitter.program, body)
+    old = [
+        Load(f"{loop.var}.old{number}", s.dtype, s.buffer, s.index) for number, s in enumerate(late)
+    ]
+    loaded = _computed(emitter, loop, lanes, old, "0")
+    stores = [replace(s, value=load.name) for s, load in zip(late, old, strict=True)]
+    return _Vector(loaded.registers, tuple(stores))
+
+
+def _stored_behind(
+    emitter: Emitter,
+    loop: Loop,
+    lanes: int,
+    body: Sequence[Stmt],
+    first: _Vector,
+    start: str,
+    stop: str,
+) -> None:
+    """The iterations from ``start`` to ``stop``; late stores are made when later ones are computed.
+
+    ``first`` waits at the beginning.
+    """
+    code, var = Lanes(emitter.function, lanes), loop.var
+    waiting = -(-loop.behind // lanes)
+    direct, late = _by_haste(emitter.program, body)
+    names = [f"{var}.behind{number}" for number in range(len(late))]
+    held = tuple(replace(s, value=name) for name, s in zip(names, late, strict=True))
+    phis = []
+
+    def wait(turn: int, vector: _Vector, place: str) -> None:
+        emitter.regs.totals[f"{var}.{turn}"] = place
+        for name, s in zip(names, vector.stores, strict=True):
+            emitter.regs.totals[f"{name}.{turn}"] = _value(emitter, vector, s, code)
+
+    def store(turn: int) -> None:
+        registers = emitter.regs.copy()
+        registers.dims[var] = registers.totals[f"{var}.{turn}"]
+        for name in names:
+            registers.atoms[name] = (registers.totals[f"{name}.{turn}"], lanes)
+        _Vector(registers, held).store(emitter, lanes)
+
+    def step() -> None:
+        totals, place = emitter.regs.totals, emitter.regs.dims[var]
+        now = _computed(emitter, loop, lanes, body, place).registers
+        _Vector(now, direct).store(emitter, lanes)
+        store(waiting - 1)
+        for turn in range(waiting - 1, 0, -1):
+            for name in (var, *names):
+                totals[f"{name}.{turn}"] = totals[f"{name}.{turn - 1}"]
+        wait(0, _Vector(now, late), place)
+
+    for turn in range(waiting):
+        wait(turn, first, "0")
+        phis.append((f"{var}.{turn}", "i64"))
+        phis += [(f"{n}.{turn}", code.type(s.dtype)) for n, s in zip(names, late, strict=True)]
+    emitter.counted(var, start, stop, lanes, lanes, (), step, phis)
+    for turn in range(waiting - 1, -1, -1):
+        store(turn)
+    for key, _ in phis:
+        del emitter.regs.totals[key]
+
+
+def _value(emitter: Emitter, vector: _Vector, stmt: Store, code: Lanes) -> str:
+    """What ``stmt`` stores, in lanes."""
+    found: list[str] = []
+    _in(
+        emitter,
+        vector.registers,
+        lambda: found.append(emitter.atom(stmt.value, stmt.dtype, code)),
+    )
+    return found[0]

@@ -1,0 +1,433 @@
+"""The module around the loop nests: entries, arguments, temporaries, constants.
+
+See Note [Native entry].
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+
+from fxc.ir.graph import Graph
+from fxc.ir.objects import ARRAY_DATA, ARRAY_DIMS, ARRAY_STRIDES, BYTES_DATA
+from fxc.ir.records import frozen
+from fxc.ir.symbols import Dim, SymExpr, hint, symbols_of
+from fxc.ir.types import ArrayType, ScalarType
+
+from ..building.scratch import allocated, free, prepare
+from ..loops import Allocate, Bind, Boxed, Check, Loop, Param, Program, Stmt, walk
+from ..scheduling.accesses import accesses, boxed_buffers
+from ..vector_math import definitions
+from . import interrupts
+from .bounds import Range, counter_ranges, most_elements
+from .calls import CallSite, dims_in
+from .emit import Emitter
+from .frame import FRAME, NARROW, LoopKind, Slot, alias_marks, loops_of, numbers
+from .llvm_text import FAILED, FunctionText, ModuleText, scalar_type
+from .objects import is_object, read_number, return_numbers, returned_numbers
+
+# Note [Native entry]
+# A program is cut at its calls of NumPy; each piece between them is one native function with the
+# calling convention of METH_FASTCALL, ``PyObject *entry(PyObject *self, PyObject **args, n)``:
+#   self     a bytes object with a table of pointers: NumPy's inner loops and their data
+#   args[0]  any object; it is the result if a check failed and the call has to go back to NumPy
+#   args[1]  a bytes object with scalar parameters, 8 bytes each
+#   args[2:] the scalar parameters that are given as objects; then arrays: the program's array
+#            slots in order, then the arena for temporaries, unless those are few enough for the
+#            stack frame
+# Its result is a number that the program gives, a tuple of several, or args[1] if there is none;
+# NULL if an exception is set, see Note [Interrupts].
+# Data pointers, dims and strides are read from the arrays themselves; no address is part of the
+# code. The caller has checked everything that the graph's guards say.
+
+ALIGNMENT = 64
+
+
+@frozen
+class Segment:
+    """One native function: the statements of the program from ``first`` up to ``last``.
+
+    ``checks``: some of them may send the call back to NumPy. ``looks``: see Note [Interrupts].
+    """
+
+    entry: str
+    first: int
+    last: int
+    checks: bool
+    looks: bool
+    binds: tuple[str, ...] = ()  # symbols, see Note [Counted sizes]
+
+
+@frozen
+class Given:
+    """What an entry is given, in order: parameters in bytes, parameters as objects, storages that
+    are arrays.
+    """
+
+    packed: tuple[Param, ...]
+    objects: tuple[Param, ...]
+    arrays: tuple[str, ...]
+
+    def place(self, name: str) -> int:
+        """The argument that is an array, or behind the last of them the arena."""
+        array = self.arrays.index(name) if name in self.arrays else len(self.arrays)
+        return 2 + len(self.objects) + array
+
+
+@frozen
+class Module:
+    """LLVM text and what the runtime needs to call it.
+
+    ``arena`` is the size in bytes of the temporaries that live together in one more array.
+    ``returned`` are the storages whose numbers are returned.
+    ``inner_loops`` name the contents of the pointer table: (ufunc, dtype) each with its data
+    pointer. For ``user_loops`` see Note [Scalar loops], for ``calls`` Note [Calls of NumPy].
+    """
+
+    text: str
+    program: Program
+    segments: tuple[Segment, ...]
+    given: Given
+    arena: Dim
+    returned: tuple[str, ...]
+    inner_loops: tuple[tuple[str, str], ...]
+    user_loops: LoopKind
+    calls: tuple[CallSite, ...]
+
+
+@frozen
+class Arena:
+    """Where temporaries lie in the array that they share."""
+
+    offsets: dict[str, Dim]
+    sizes: dict[str, Dim]
+    size: Dim
+
+    def meet(self, left: str, right: str) -> bool:
+        """Whether two storages take the same memory (one after the other)."""
+        if left not in self.offsets or right not in self.offsets or not isinstance(self.size, int):
+            return False
+        starts = [hint(self.offsets[name]) for name in (left, right)]
+        stops = [
+            start + hint(self.sizes[n]) for start, n in zip(starts, (left, right), strict=True)
+        ]
+        return max(starts) < min(stops)
+
+
+def emit_module(graph: Graph, program: Program) -> Module:
+    """LLVM text for a program."""
+    module = ModuleText()
+    returned = returned_numbers(graph, program)
+    apart = [name for name in _storages_apart(program) if name not in returned]
+    arena = _plan_arena(program, apart)
+    segments = list(_segments(program))
+    size, frame = arena.size, 0
+    if isinstance(size, int) and size <= FRAME and len(segments) == 1:
+        size, frame = 0, size
+    packed = tuple(param for param in program.params if not is_object(param))
+    objects = tuple(param for param in program.params if is_object(param))
+    given = Given(packed, objects, tuple(apart))
+    for segment in segments:
+        block = program.body[segment.first : segment.last]
+        _emit_segment(module, graph, program, segment, block, given, arena, frame, returned)
+    math = definitions(module.math)
+    declares = sorted({*module.declares, *math.declares})
+    parts = [*declares, *_constants(program), math.text, *module.functions, *module.notes]
+    text = "\n".join(part for part in parts if part)
+    loops = tuple(module.inner_loops)
+    user_loops = loops_of(program)
+    calls = tuple(module.calls)
+    results = tuple(returned)
+    return Module(text, program, tuple(segments), given, size, results, loops, user_loops, calls)
+
+
+def _segments(program: Program) -> Iterator[Segment]:
+    first = 0
+    for place, stmt in enumerate((*program.body, None)):
+        if stmt is None or (isinstance(stmt, Boxed) and stmt.is_cut):
+            if place > first:
+                block = program.body[first:place]
+                checks = any(isinstance(s, Check | Allocate) for s in walk(block))
+                looks = interrupts.looks(block)
+                binds = tuple(s.name for s in block if isinstance(s, Bind))
+                yield Segment(f"fxc.entry{first}", first, place, checks, looks, binds)
+            first = place + 1
+
+
+def _storages_apart(program: Program) -> list[str]:
+    """Storages that are arrays of their own: inputs, results, and what NumPy is called with."""
+    boxed = {
+        program.buffers[name].storage
+        for stmt in walk(program.body)
+        if isinstance(stmt, Boxed) and stmt.is_cut
+        for name in (*stmt.outs, *boxed_buffers(stmt.args))
+    }
+    found = [
+        name
+        for name, buffer in program.buffers.items()
+        if buffer.storage == name and (buffer.role in ("input", "output") or name in boxed)
+    ]
+    own = set(allocated(program.body))
+    return [name for name in found if program.buffers[name].role != "constant" and name not in own]
+
+
+def _bytes(program: Program, name: str, ranges: Mapping[str, Range]) -> Dim:
+    """The room that a temporary takes, in the largest size that it has."""
+    buffer = program.buffers[name]
+    size = buffer.dtype.itemsize * most_elements(buffer.shape, ranges)
+    if isinstance(size, int):
+        return -(-size // ALIGNMENT) * ALIGNMENT
+    return (size + (ALIGNMENT - 1)) // ALIGNMENT * ALIGNMENT
+
+
+def _plan_arena(program: Program, apart: Sequence[str]) -> Arena:
+    """Offsets of the other temporaries; those that do not live at the same time share memory."""
+    lives: dict[str, tuple[int, int]] = {}
+    apart = [*apart, *allocated(program.body)]
+    for place, stmt in enumerate(program.body):
+        for access in accesses(program, stmt):
+            storage = access.storage
+            if storage not in apart and program.buffers[storage].role == "temp":
+                first, _ = lives.get(storage, (place, place))
+                lives[storage] = (first, place)
+    offsets: dict[str, Dim] = {}
+    ranges = counter_ranges(program)
+    sizes = {name: _bytes(program, name, ranges) for name in lives}
+    if not all(isinstance(size, int) for size in sizes.values()):
+        total: Dim = 0
+        for name, size in sizes.items():
+            offsets[name] = total
+            total = total + size
+        return Arena(offsets, sizes, total)
+    for name in sorted(lives, key=lambda n: -hint(sizes[n])):
+        taken = sorted(
+            (hint(offsets[other]), hint(offsets[other]) + hint(sizes[other]))
+            for other in offsets
+            if lives[other][0] <= lives[name][1] and lives[name][0] <= lives[other][1]
+        )
+        at = 0
+        for start, stop in taken:
+            if at + hint(sizes[name]) <= start:
+                break
+            at = max(at, stop)
+        offsets[name] = at
+    end = max((hint(offsets[n]) + hint(sizes[n]) for n in offsets), default=0)
+    return Arena(offsets, sizes, end)
+
+
+def _constants(program: Program) -> Iterator[str]:
+    for name, buffer in program.buffers.items():
+        if buffer.data is not None:
+            data = "".join(f"\\{byte:02X}" for byte in buffer.data)
+            yield (
+                f"@fxc.{name} = private unnamed_addr constant "
+                f'[{len(buffer.data)} x i8] c"{data}", align {ALIGNMENT}'
+            )
+
+
+def _emit_segment(
+    module: ModuleText,
+    graph: Graph,
+    program: Program,
+    segment: Segment,
+    block: Sequence[Stmt],
+    given: Given,
+    arena: Arena,
+    frame: int,
+    returned: Mapping[str, ScalarType],
+) -> None:
+    f = FunctionText(module)
+    emitter = Emitter(module, f, program, segment.entry)
+    f.lines.append(f"  %table = getelementptr i8, ptr %self, i64 {BYTES_DATA}")
+    dims = list(_dims(program, block, arena.offsets))
+    needed = {name for dim in dims for name in symbols_of(dim)}
+    _bind_symbols(emitter, graph, program, given, needed)
+    _bind_sizes(emitter, program, segment, given, needed)
+    _bind_params(emitter, given)
+    for dim in dims:
+        emitter.compute_functions(dim)
+    for name in returned:
+        emitter.regs.data[name] = f.stack("i8", program.buffers[name].dtype.itemsize)
+    emitter.scratches = prepare(f, allocated(block))
+    _bind_data(emitter, program, block, given, arena.offsets, frame)
+    kept: list[Slot] = []
+    if loops_of(program) != "none":
+        kept = _bind_numbers(emitter, program, block, returned)
+        storages = [*emitter.regs.data, *emitter.scratches]
+        emitter.regs.marks = alias_marks(module, storages, arena.meet)
+    if segment.looks:
+        interrupts.prepare(emitter)
+    emitter.block(block)
+    for slot in kept:
+        slot.write(f)
+    free(f, emitter.scratches.values())
+    if returned:
+        return_numbers(emitter, returned)
+    else:
+        _return_argument(f, 1)
+    if segment.checks:
+        f.start(FAILED)
+        free(f, emitter.scratches.values())
+        _return_argument(f, 0)
+    if segment.looks:
+        interrupts.end(emitter, kept)
+    module.declare("declare void @Py_IncRef(ptr)")
+    probed = ' "probe-stack"="inline-asm"' if frame else ""  # more than a page: touch each one
+    narrow = NARROW if loops_of(program) == "scalar" and not module.math else ""
+    arguments = "(ptr %self, ptr %args, i64 %nargs)"
+    head = f'define ptr @"{segment.entry}"{arguments} nounwind{probed}{narrow} {{'
+    lines = [head, "entry:", *f.stack_lines, *f.lines, "}"]
+    module.functions.append("\n".join(lines))
+
+
+def _dims(program: Program, block: Sequence[Stmt], offsets: dict[str, Dim]) -> Iterator[Dim]:
+    """What the statements depend on."""
+    for stmt in walk(tuple(block)):
+        if isinstance(stmt, Loop):
+            yield stmt.size
+            if stmt.chunk is not None:
+                yield stmt.chunk
+        if isinstance(stmt, Boxed):
+            yield from dims_in(stmt.args)
+        for attribute in ("index", "value", "position"):
+            found = getattr(stmt, attribute, None)
+            dims = found if isinstance(found, tuple) else (found,)
+            yield from (dim for dim in dims if isinstance(dim, SymExpr))
+    for buffer in program.buffers.values():
+        yield from (*buffer.shape, *buffer.strides, buffer.offset)
+    yield from offsets.values()
+
+
+def _return_argument(f: FunctionText, place: int) -> None:
+    result = _argument(f, place)
+    f.do(f"call void @Py_IncRef(ptr {result})")
+    f.do(f"ret ptr {result}")
+
+
+def _argument(f: FunctionText, place: int) -> str:
+    slot = f.op(f"getelementptr ptr, ptr %args, i64 {place}")
+    return f.op(f"load ptr, ptr {slot}, align 8")
+
+
+def _field(f: FunctionText, pointer: str, offset: int, kind: str) -> str:
+    at = f.op(f"getelementptr i8, ptr {pointer}, i64 {offset}")
+    return f.op(f"load {kind}, ptr {at}, align 8")
+
+
+def _bind_symbols(
+    emitter: Emitter, graph: Graph, program: Program, given: Given, needed: set[str]
+) -> None:
+    """Read the symbols that are dims or strides of inputs from the arrays."""
+    f, known = emitter.function, emitter.regs.dims
+    for value, name in zip(graph.inputs, program.inputs, strict=True):
+        kind = value.type
+        if not isinstance(kind, ArrayType):
+            continue
+        for field, dims in ((ARRAY_DIMS, kind.shape), (ARRAY_STRIDES, kind.strides)):
+            for axis, dim in enumerate(dims):
+                is_symbol = isinstance(dim, SymExpr) and list(symbols_of(dim)) == [str(dim)]
+                if is_symbol and str(dim) in needed and str(dim) not in known:
+                    array = _argument(f, given.place(name))
+                    vector = _field(f, array, field, "ptr")
+                    known[str(dim)] = _field(f, vector, 8 * axis, "i64")
+
+
+def _bind_sizes(
+    emitter: Emitter, program: Program, segment: Segment, given: Given, needed: set[str]
+) -> None:
+    """Read the sizes that earlier pieces have counted."""
+    f = emitter.function
+    for stmt in program.body[: segment.first]:
+        if isinstance(stmt, Bind) and stmt.name in needed:
+            array = _argument(f, given.place(program.sizes[stmt.name]))
+            data = _field(f, array, ARRAY_DATA, "ptr")
+            emitter.regs.dims[stmt.name] = f.op(f"load i64, ptr {data}, align 8")
+
+
+def _bind_params(emitter: Emitter, given: Given) -> None:
+    f = emitter.function
+    for place, param in enumerate(given.objects):
+        register = read_number(emitter, param, _argument(f, 2 + place))
+        emitter.regs.atoms[param.name] = (register, 1)
+        if param.dtype.kind == "i":
+            emitter.regs.dims[param.name] = register
+    if not given.packed:
+        return
+    params = _argument(f, 1)
+    for place, param in enumerate(given.packed):
+        wide = "double" if param.dtype.kind == "f" else "i64"
+        register = _field(f, params, BYTES_DATA + 8 * place, wide)
+        kind = scalar_type(param.dtype)
+        if kind == "float":
+            register = f.op(f"fptrunc double {register} to float")
+        elif kind != wide:
+            register = f.op(f"trunc i64 {register} to {kind}")
+        emitter.regs.atoms[param.name] = (register, 1)
+        if wide == "i64" and param.dtype.itemsize == 8:
+            emitter.regs.dims[param.name] = register
+
+
+def _bind_data(
+    emitter: Emitter,
+    program: Program,
+    block: Sequence[Stmt],
+    given: Given,
+    offsets: dict[str, Dim],
+    frame: int,
+) -> None:
+    f = emitter.function
+    storages = {a.storage: None for stmt in block for a in accesses(program, stmt)}
+    shared = {storage: offsets[storage] for storage in offsets if storage in storages}
+    for storage in storages:
+        if storage in emitter.regs.data or storage in shared or storage in emitter.scratches:
+            continue
+        if program.buffers[storage].role == "constant":
+            emitter.regs.data[storage] = f"@fxc.{storage}"
+        elif storage in given.arrays:
+            array = _argument(f, given.place(storage))
+            emitter.regs.data[storage] = _field(f, array, ARRAY_DATA, "ptr")
+    if shared and frame:
+        _bind_shared(emitter, shared, f.stack("i8", frame, ALIGNMENT))
+    elif shared:
+        arena = _field(f, _argument(f, given.place("")), ARRAY_DATA, "ptr")
+        _bind_shared(emitter, shared, arena)
+
+
+def _bind_shared(emitter: Emitter, offsets: Mapping[str, Dim], arena: str) -> None:
+    """The pointers to temporaries that lie in one array; each is found from the one before.
+
+    See Note [Opaque values].
+    """
+    f = emitter.function
+    place: Dim = 0
+    pointer = arena
+    for storage, offset in offsets.items():
+        if isinstance(offset, int):
+            emitter.regs.data[storage] = f.op(f"getelementptr i8, ptr {arena}, i64 {offset}")
+            continue
+        distance = emitter.dim(offset - place)
+        next_one = f.op(f"getelementptr i8, ptr {pointer}, i64 {distance}")
+        place, pointer = offset, f.opaque(next_one, "ptr")
+        emitter.regs.data[storage] = pointer
+
+
+def _bind_numbers(
+    emitter: Emitter, program: Program, block: Sequence[Stmt], returned: Collection[str]
+) -> list[Slot]:
+    """Keep single numbers in the stack frame; those to be written back at the end."""
+    f, data = emitter.function, emitter.regs.data
+    inside = {id(stmt) for stmt in block}
+    others = [s for s in program.body if id(s) not in inside]
+    outside = {a.storage for stmt in others for a in accesses(program, stmt)}
+    stored = {a.storage for stmt in block for a in accesses(program, stmt) if a.written}
+    kept: list[Slot] = []
+    for storage, size in numbers(program, block).items():
+        if storage in returned:
+            continue
+        slot = Slot(f.stack("i8", size), data[storage], size)
+        data[storage] = slot.register
+        role = program.buffers[storage].role
+        if role == "input" or storage in outside:
+            slot.read(f)
+        if storage in stored and (role != "temp" or storage in outside):
+            kept.append(slot)
+    return kept

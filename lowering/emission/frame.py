@@ -1,0 +1,122 @@
+"""Numbers in the stack frame in place of memory, and which storages are known to be apart.
+
+See Note [Scalar loops].
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Literal as OneOf
+
+from fxc.ir.records import frozen
+from fxc.ir.symbols import product
+
+from ..loops import Apply, Boxed, For, Load, Loop, Matmul, Program, Stmt, Store, While, walk
+from ..scheduling.accesses import accesses
+from .llvm_text import FunctionText, ModuleText
+
+# Note [Scalar loops]
+# A program with loops of the user's program (``For``) that are scalar code goes through LLVM's own
+# -O2, others through next to nothing: where there are loops over arrays inside, those have been
+# written as they are to be. In scalar code an index, an element or a carried number should be in a
+# register from one iteration to the next; lowering does not place those. What LLVM has to know for
+# that is said here:
+# - what holds one number is a slot of the stack frame, not memory: SROA makes it a register;
+# - accesses to different storages are in different alias scopes (``alias_marks``).
+# Loops in lanes, and those that do the rest of them, are marked as finished: not to be unrolled.
+# Registers of 512 bits lower the clock for a millisecond or so, to fill an array is enough. Such a
+# program is mostly scalar code, so it does with 256 bits unless it computes elementary functions of
+# arrays.
+# Before a nest without such loops stands the call of a function that does nothing: LLVM then clears
+# the upper halves of the vector registers (vzeroupper). Scalar code between dirty ones runs at the
+# lower clock of 512-bit code.
+# A look at an index that passes gives the place that later accesses use (``Emitter._look_at``); the
+# way of an index that counts from the end is apart.
+# LLVM may not change a bit of a result: no instruction has fast-math flags.
+
+LoopKind = OneOf["none", "array", "scalar"]
+FRAME = 8192  # bytes of temporaries that may lie in the stack frame
+WORD = 8
+NARROW = ' "min-legal-vector-width"="0" "prefer-vector-width"="256"'  # of a function
+NOTHING = '@"fxc.nothing"'  # a function that does nothing
+
+
+def loops_of(program: Program) -> LoopKind:
+    """Which loops of the user's program there are: with nothing but scalar code in one of them?"""
+    found = [stmt for stmt in walk(program.body) if isinstance(stmt, For | While)]
+    if any(is_scalar(stmt) for stmt in found):
+        return "scalar"
+    return "array" if found else "none"
+
+
+def is_scalar(stmt: For | While) -> bool:
+    """Whether there are no loops over arrays in a loop."""
+    return not any(isinstance(inner, Loop | Matmul | Apply | Boxed) for inner in walk((stmt,)))
+
+
+def numbers(program: Program, block: Sequence[Stmt]) -> dict[str, int]:
+    """The storages of one number that ``block`` only loads and stores, with their sizes."""
+    found: dict[str, int] = {}
+    for stmt in walk(tuple(block)):
+        if isinstance(stmt, Load | Store):
+            buffer = program.buffers[program.buffers[stmt.buffer].storage]
+            if buffer.role != "constant" and product(buffer.shape) == 1:
+                found[buffer.name] = buffer.dtype.itemsize
+    for access in (a for stmt in block for a in accesses(program, stmt)):
+        if access.index is None:  # by address
+            found.pop(access.storage, None)
+    return found
+
+
+@frozen
+class Slot:
+    """A number in the stack frame; ``memory`` is where it comes from and goes to."""
+
+    register: str
+    memory: str
+    size: int
+
+    def read(self, f: FunctionText) -> None:
+        self._copy(f, self.memory, self.register)
+
+    def write(self, f: FunctionText) -> None:
+        self._copy(f, self.register, self.memory)
+
+    def _copy(self, f: FunctionText, source: str, target: str) -> None:
+        for start in range(0, self.size, WORD):
+            kind = f"i{8 * min(WORD, self.size - start)}"
+            there, here = (f"getelementptr i8, ptr {p}, i64 {start}" for p in (source, target))
+            value = f.op(f"load {kind}, ptr {f.op(there)}, align 1")
+            f.do(f"store {kind} {value}, ptr {f.op(here)}, align 1")
+
+
+def alias_marks(
+    module: ModuleText, storages: Sequence[str], meet: Callable[[str, str], bool]
+) -> dict[str, str]:
+    """For each storage, what stands behind its loads and stores to say which others it is not.
+
+    ``meet``: whether two temporaries take the same memory, one after the other.
+    """
+    domain = module.metadata("distinct !{!SELF}")
+    scopes = {name: module.metadata(f"distinct !{{!SELF, {domain}}}") for name in storages}
+    marks: dict[str, str] = {}
+    for name in storages:
+        others = ", ".join(scopes[o] for o in storages if o != name and not meet(name, o))
+        own, apart = module.metadata(f"!{{{scopes[name]}}}"), module.metadata(f"!{{{others}}}")
+        marks[name] = f", !alias.scope {own}, !noalias {apart}"
+    return marks
+
+
+def finished(module: ModuleText) -> str:
+    """What the last branch of a loop bears that LLVM is to leave as it is."""
+    unroll = module.metadata('!{!"llvm.loop.unroll.disable"}')
+    lanes = module.metadata('!{!"llvm.loop.vectorize.enable", i1 false}')
+    return f", !llvm.loop {module.metadata(f'distinct !{{!SELF, {unroll}, {lanes}}}')}"
+
+
+def leave_vectors(module: ModuleText) -> str:
+    """A call before which LLVM clears the upper halves of vector registers."""
+    body = f"define internal void {NOTHING}() noinline optnone {{ ret void }}"
+    if body not in module.functions:
+        module.functions.append(body)
+    return f"call void {NOTHING}()"

@@ -1,0 +1,154 @@
+"""Real and imaginary parts in lanes: memory holds them in turn, registers apart.
+
+The complex numbers of all lanes are loaded once for both parts, which are then picked out of them;
+the stores of two parts become one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from fxc.ir.symbols import Dim
+
+from ..loops import Buffer, Load, Program, Stmt, Store
+from .addressing import byte_offset
+from .llvm_text import Lanes, memory_type
+
+if TYPE_CHECKING:
+    from .emit import Emitter
+
+
+def is_part(program: Program, stmt: Load | Store) -> bool:
+    """Whether the statement is of the real or the imaginary part of a complex number."""
+    return program.buffers[stmt.buffer].parts and isinstance(stmt.index[-1], int)
+
+
+def is_unit_step(buffer: Buffer, step: Dim | None) -> bool:
+    """Whether an access moves from one element to the next, upwards or downwards."""
+    size = buffer.dtype.itemsize
+    return step in (size, -size) or (buffer.parts and step in (2 * size, -2 * size))
+
+
+def pair_at(program: Program, block: Sequence[Stmt], number: int) -> tuple[Store, Store] | None:
+    """The statement of that number and the next, if they store the parts of complex numbers."""
+    match block[number : number + 2]:
+        case [Store(index=(*place, 0)) as first, Store(index=(*again, 1)) as second]:
+            if first.buffer == second.buffer and place == again:
+                return (first, second) if program.buffers[first.buffer].parts else None
+    return None
+
+
+class Numbers:
+    """The complex numbers that are in registers, for an emitter of straight-line code."""
+
+    def __init__(self, emitter: Emitter) -> None:
+        self.emitter = emitter
+        self.loaded: dict[tuple[str, Dim], str] = {}  # by storage and offset
+
+    def clear(self) -> None:
+        self.loaded.clear()
+
+    def forget(self, stmt: Store) -> None:
+        """What ``stmt`` may overwrite has to be loaded again."""
+        storage = self.emitter.program.buffers[stmt.buffer].storage
+        for key in [key for key in self.loaded if key[0] == storage]:
+            del self.loaded[key]
+
+    def load(self, stmt: Load, code: Lanes) -> str:
+        """One part of the numbers in the lanes, which are loaded once for both."""
+        buffer, part = self.emitter.program.buffers[stmt.buffer], stmt.index[-1]
+        assert isinstance(part, int)
+        offset = byte_offset(buffer, stmt.index) - part * stmt.dtype.itemsize
+        key = (buffer.storage, offset)
+        if key not in self.loaded:
+            self.loaded[key] = self._load_both(stmt, offset, code)
+        return part_of(code, memory_type(stmt.dtype), self.loaded[key], part)
+
+    def _load_both(self, stmt: Load, offset: Dim, code: Lanes) -> str:
+        emitter = self.emitter
+        memory, itemsize = memory_type(stmt.dtype), stmt.dtype.itemsize
+        kind, place = numbers_type(code, memory), emitter.in_lanes(offset)
+        if place.step == 2 * itemsize:
+            pointer = emitter.address(stmt.buffer, offset)
+            return code.op(f"load {kind}, ptr {pointer}, align {itemsize}")
+        if place.step == -2 * itemsize:
+            offset = offset - (code.count - 1) * 2 * itemsize
+            pointer = emitter.address(stmt.buffer, offset)
+            return turned(code, memory, code.op(f"load {kind}, ptr {pointer}, align {itemsize}"))
+        single = [
+            code.op(f"load <2 x {memory}>, ptr {pointer}, align {itemsize}")
+            for _, pointer in emitter.lane_pointers(stmt.buffer, place, code)
+        ]
+        return gathered(code, memory, single)
+
+    def store(self, pair: tuple[Store, Store], code: Lanes) -> bool:
+        """Store both parts of the numbers in the lanes at once; False if there is but one lane."""
+        emitter, (first, second) = self.emitter, pair
+        if code.count == 1:
+            return False
+        memory, itemsize = memory_type(first.dtype), first.dtype.itemsize
+        re, im = (emitter.atom(each.value, first.dtype, code) for each in (first, second))
+        numbers = joined(code, memory, re, im)
+        offset = byte_offset(emitter.program.buffers[first.buffer], first.index)
+        place = emitter.in_lanes(offset)
+        if place.step in (2 * itemsize, -2 * itemsize):
+            if place.step == -2 * itemsize:
+                numbers = turned(code, memory, numbers)
+                offset = offset - (code.count - 1) * 2 * itemsize
+            pointer = emitter.address(first.buffer, offset)
+            kind = numbers_type(code, memory)
+            code.function.do(f"store {kind} {numbers}, ptr {pointer}, align {itemsize}")
+        else:
+            for lane, pointer in emitter.lane_pointers(first.buffer, place, code):
+                single = in_lane(code, memory, numbers, lane)
+                code.function.do(f"store <2 x {memory}> {single}, ptr {pointer}, align {itemsize}")
+        self.forget(first)
+        return True
+
+
+def numbers_type(code: Lanes, memory: str) -> str:
+    """The LLVM type of the complex numbers of all lanes, as memory holds them."""
+    return f"<{2 * code.count} x {memory}>"
+
+
+def part_of(code: Lanes, memory: str, numbers: str, part: int) -> str:
+    """The real (0) or the imaginary (1) part of the numbers."""
+    kind = numbers_type(code, memory)
+    lanes = ", ".join(f"i32 {2 * lane + part}" for lane in range(code.count))
+    return code.op(f"shufflevector {kind} {numbers}, {kind} poison, <{code.count} x i32> <{lanes}>")
+
+
+def joined(code: Lanes, memory: str, re: str, im: str) -> str:
+    """The numbers of these parts."""
+    kind = code.of(memory)
+    lanes = ", ".join(f"i32 {lane}, i32 {code.count + lane}" for lane in range(code.count))
+    mask = f"<{2 * code.count} x i32> <{lanes}>"
+    return code.op(f"shufflevector {kind} {re}, {kind} {im}, {mask}")
+
+
+def turned(code: Lanes, memory: str, numbers: str) -> str:
+    """The numbers from the last lane to the first."""
+    kind = numbers_type(code, memory)
+    backwards = range(code.count - 1, -1, -1)
+    lanes = ", ".join(f"i32 {2 * lane}, i32 {2 * lane + 1}" for lane in backwards)
+    mask = f"<{2 * code.count} x i32> <{lanes}>"
+    return code.op(f"shufflevector {kind} {numbers}, {kind} poison, {mask}")
+
+
+def gathered(code: Lanes, memory: str, single: Sequence[str]) -> str:
+    """The numbers of all lanes from one for each: halves are joined to wholes."""
+    numbers, size = list(single), 2
+    while len(numbers) > 1:
+        kind, size = f"<{size} x {memory}>", 2 * size
+        mask = f"<{size} x i32> <{', '.join(f'i32 {lane}' for lane in range(size))}>"
+        pairs = zip(numbers[::2], numbers[1::2], strict=True)
+        numbers = [code.op(f"shufflevector {kind} {a}, {kind} {b}, {mask}") for a, b in pairs]
+    return numbers[0]
+
+
+def in_lane(code: Lanes, memory: str, numbers: str, lane: int) -> str:
+    """The number of one lane."""
+    kind = numbers_type(code, memory)
+    mask = f"<2 x i32> <i32 {2 * lane}, i32 {2 * lane + 1}>"
+    return code.op(f"shufflevector {kind} {numbers}, {kind} poison, {mask}")

@@ -1,0 +1,147 @@
+"""Native loops look now and then whether Python has signals to handle.
+
+See Note [Interrupts].
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from fxc.ir.symbols import Dim, computed_in, symbols_of
+
+from ..building.scratch import free
+from ..loops import Apply, Boxed, Const, For, If, Loop, Matmul, Stmt, While, walk
+from .frame import Slot, finished, is_scalar
+
+if TYPE_CHECKING:
+    from .emit import Emitter
+
+# Note [Interrupts]
+# While native code runs, Python handles no signals: Ctrl-C would wait for the end of a loop, which
+# may have none. So each function with loops of the user's program has a number in its stack frame
+# from which they take the work they have done, in elements. When it is used up, PyErr_CheckSignals
+# is asked (the interpreter lock is held). If a handler has raised, the function is left at once
+# with that exception; arrays then hold what the iterations so far have stored, as with NumPy. The
+# call is not replayed: the plan hands the exception on as ``Interrupted``.
+# - A loop around such loops, one with array statements and one that may end early takes from the
+#   number in each iteration;
+# - an innermost one of scalar code runs in strips, and takes from it behind each strip, so that
+#   what LLVM makes of the loop itself stays;
+# - one of few iterations, whose number is known, is counted by those around it.
+
+BUDGET = 2**16  # elements between two looks: well below a millisecond
+INTERRUPTED = "interrupted"  # the block that leaves
+_SHORT = 2**10  # elements of a loop that takes nothing
+_UNKNOWN = 64  # a guess for what depends on what is computed inside
+
+
+def looks(block: Sequence[Stmt]) -> bool:
+    """Whether there are loops in ``block`` that look for signals."""
+    return any(isinstance(stmt, For | While) and not _is_short(stmt) for stmt in walk(tuple(block)))
+
+
+def prepare(emitter: Emitter) -> None:
+    """Begin a function with loops that look for signals."""
+    f = emitter.function
+    emitter.budget = f.stack("i8", 8)
+    f.do(f"store i64 {BUDGET}, ptr {emitter.budget}, align 8")
+    emitter.module.declare("declare i32 @PyErr_CheckSignals() cold")
+
+
+def end(emitter: Emitter, kept: Sequence[Slot]) -> None:
+    """The block that leaves such a function; numbers of arrays are brought back to memory."""
+    emitter.function.start(INTERRUPTED)
+    for slot in kept:
+        slot.write(emitter.function)
+    free(emitter.function, emitter.scratches.values())
+    emitter.function.do("ret ptr null")
+
+
+def spend_iteration(emitter: Emitter, stmt: For | While) -> None:
+    """At the start of an iteration of a loop that does not run in strips."""
+    if not _is_short(stmt):
+        work = _work(stmt.body, frozenset(emitter.regs.dims))
+        found = emitter.dim(work)
+        known = isinstance(work, int)  # else see Note [Opaque values]
+        spend(emitter, found if known else emitter.function.opaque(found, "i64"))
+
+
+def runs_in_strips(stmt: For) -> bool:
+    return stmt.leave is None and not _is_short(stmt) and is_scalar(stmt) and not looks(stmt.body)
+
+
+def in_strips(
+    emitter: Emitter, stmt: For, lo: str, hi: str, run: Callable[[str, str], None]
+) -> None:
+    """``run`` part after part of the range from ``lo`` to ``hi``."""
+    f, work = emitter.function, _work(stmt.body)
+    assert isinstance(work, int)
+    head, strip, done = f.new_label("strips"), f.new_label("strip"), f.new_label("done")
+    before, start, stop = f.block, f.reserve(), f.reserve()
+    emitter.module.declare("declare i64 @llvm.umin.i64(i64, i64)")
+    f.do(f"br label %{head}")
+    f.start(head)
+    place = len(f.lines)
+    f.do(f"br i1 {f.op(f'icmp slt i64 {start}, {hi}')}, label %{strip}, label %{done}")
+    f.start(strip)
+    left = f.op(f"sub i64 {hi}, {start}")
+    count = f.op(f"call i64 @llvm.umin.i64(i64 {left}, i64 {max(1, BUDGET // work)})")
+    f.lines.append(f"  {stop} = add nsw i64 {start}, {count}")
+    run(start, stop)
+    spend(emitter, f.op(f"mul nsw i64 {count}, {work}"))
+    f.lines.insert(place, f"  {start} = phi i64 [ {lo}, %{before} ], [ {stop}, %{f.block} ]")
+    f.do(f"br label %{head}" + finished(emitter.module))  # a strip is long enough
+    f.start(done)
+
+
+def spend(emitter: Emitter, work: str) -> None:
+    """Take the work that has been done, or is about to be, from the number."""
+    f = emitter.function
+    look, on = f.new_label("look"), f.new_label("on")
+    seldom = emitter.module.metadata('!{!"branch_weights", i32 1, i32 10000}')
+    left = f.op(f"sub i64 {f.op(f'load i64, ptr {emitter.budget}, align 8')}, {work}")
+    f.do(f"store i64 {left}, ptr {emitter.budget}, align 8")
+    used_up = f.op(f"icmp slt i64 {left}, 0")
+    f.do(f"br i1 {used_up}, label %{look}, label %{on}, !prof {seldom}")
+    f.start(look)
+    f.do(f"store i64 {BUDGET}, ptr {emitter.budget}, align 8")
+    raised = f.op(f"icmp ne i32 {f.op('call i32 @PyErr_CheckSignals()')}, 0")
+    f.do(f"br i1 {raised}, label %{INTERRUPTED}, label %{on}, !prof {seldom}")
+    f.start(on)
+
+
+def _is_short(stmt: For | While) -> bool:
+    trips = _trips(stmt)
+    if trips is None or looks(stmt.body):
+        return False
+    work = _work(stmt.body) * trips
+    return isinstance(work, int) and work <= _SHORT
+
+
+def _trips(stmt: Stmt) -> int | None:
+    """The number of iterations, if it is known now."""
+    if isinstance(stmt, For) and isinstance(stmt.lo, Const) and isinstance(stmt.hi, Const):
+        return max(0, int(stmt.hi.value) - int(stmt.lo.value))
+    return None
+
+
+def _work(block: Sequence[Stmt], known: frozenset[str] = frozenset()) -> Dim:
+    """The elements that an iteration works on, over ``known`` symbols; without those of loops that
+    look for signals themselves.
+    """
+    total: Dim = 1
+    for stmt in block:
+        match stmt:
+            case Loop(size=size, body=body):
+                is_known = symbols_of(size).keys() <= known and not computed_in(size)
+                total = total + (size if is_known else _UNKNOWN) * _work(body, known)
+            case If(then=then, orelse=orelse):
+                total = total + _work(then, known) + _work(orelse, known)
+            case Matmul() | Apply() | Boxed():
+                total = total + _UNKNOWN
+            case For() if _is_short(stmt):
+                total = total + (_trips(stmt) or 0) * _work(stmt.body, known)
+            case _:
+                pass
+    return total

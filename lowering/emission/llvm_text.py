@@ -1,0 +1,213 @@
+"""Writing LLVM IR as text: registers, types and constants at a given number of lanes."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..vector_math import symbol
+
+_SCALAR = {
+    "i": {1: "i8", 2: "i16", 4: "i32", 8: "i64"},
+    "f": {2: "half", 4: "float", 8: "double"},
+    "c": {8: "i64", 16: "i128"},  # only ever copied
+}
+
+FAILED = "failed"  # the block that a failed check jumps to
+LIBRARY_PREFIX = "libm."  # of the names of the C library's functions, see runtime/engine.py
+
+
+def scalar_type(dtype: np.dtype) -> str:
+    """The LLVM type of one element in a register: bools are ``i1``."""
+    if dtype.kind == "b":
+        return "i1"
+    return _SCALAR["i" if dtype.kind == "u" else dtype.kind][dtype.itemsize]
+
+
+def memory_type(dtype: np.dtype) -> str:
+    """The LLVM type of one element in memory: bools are ``i8``."""
+    return "i8" if dtype.kind == "b" else scalar_type(dtype)
+
+
+def kind_name(dtype: np.dtype) -> str:
+    """``f32``, ``f64``, as vector math and intrinsics name them; ``c64``, ``c128``."""
+    return f"{dtype.kind}{8 * dtype.itemsize}"
+
+
+def constant(value: bool | int | float, dtype: np.dtype) -> str:
+    """The scalar constant, bit for bit."""
+    if dtype.kind == "b":
+        return "true" if value else "false"
+    if dtype.kind == "f":
+        bits = struct.unpack("<Q", struct.pack("<d", float(dtype.type(value))))[0]
+        return f"0x{bits:016X}"
+    return str(int(dtype.type(value)) if dtype.kind == "i" else _signed(int(value), dtype))
+
+
+def _signed(value: int, dtype: np.dtype) -> int:
+    bits = 8 * dtype.itemsize
+    value &= (1 << bits) - 1
+    return value - (1 << bits) if value >> (bits - 1) else value
+
+
+class ModuleText:
+    """What all functions of one module share: declarations, constants, math functions used."""
+
+    def __init__(self) -> None:
+        self.declares: dict[str, None] = {}
+        self.math: dict[tuple[str, str, int], None] = {}
+        self.functions: list[str] = []
+        self.globals: list[str] = []
+        self.inner_loops: dict[tuple[str, str], int] = {}  # (ufunc, dtype) -> slot in the table
+        self.calls: list[Any] = []  # see Note [Calls of NumPy]
+        self.notes: list[str] = []  # metadata
+
+    def declare(self, line: str) -> None:
+        self.declares[line] = None
+
+    def metadata(self, content: str) -> str:
+        """The name of a new metadata node; ``SELF`` in its content is its own number."""
+        number = len(self.notes)
+        self.notes.append(f"!{number} = {content.replace('SELF', str(number))}")
+        return f"!{number}"
+
+
+# Note [Opaque values]
+# LLVM's strength reduction looks, in each loop, for the best way to split up the sums that
+# addresses and counters have in common. That takes time exponential in the number of their terms.
+# So a value that is a sum or quotient of symbols and does not change in loops is hidden from it: it
+# has come out of an (empty) assembler instruction.
+
+
+class FunctionText:
+    """The lines of one function under construction."""
+
+    def __init__(self, module: ModuleText) -> None:
+        self.module = module
+        self.lines: list[str] = []
+        self._registers = 0
+        self._labels = 0
+        self.block = "entry"
+        self.stack_lines: list[str] = []  # belong at the start of the entry block
+
+    def op(self, text: str) -> str:
+        """Append ``%r = text`` and return ``%r``."""
+        self._registers += 1
+        register = f"%r{self._registers}"
+        self.lines.append(f"  {register} = {text}")
+        return register
+
+    def do(self, text: str) -> None:
+        """Append an instruction without a result."""
+        self.lines.append(f"  {text}")
+
+    def opaque(self, register: str, kind: str) -> str:
+        """The same value; see Note [Opaque values]."""
+        return self.op(f'call {kind} asm "", "=r,0"({kind} {register})')
+
+    def new_label(self, stem: str) -> str:
+        self._labels += 1
+        return f"{stem}{self._labels}"
+
+    def start(self, label: str) -> None:
+        """Begin the block ``label``; the block before must have ended."""
+        self.lines.append(f"{label}:")
+        self.block = label
+
+    def stack(self, kind: str, count: int, alignment: int = 8) -> str:
+        """An array on the stack."""
+        register = self.reserve()
+        self.stack_lines.append(f"  {register} = alloca {kind}, i64 {count}, align {alignment}")
+        return register
+
+    def reserve(self) -> str:
+        """A register name for a value that is defined later (a phi)."""
+        self._registers += 1
+        return f"%r{self._registers}"
+
+
+class Lanes:
+    """Code for ``count`` elements at once; one lane is plain scalar code."""
+
+    def __init__(self, function: FunctionText, count: int) -> None:
+        self.function = function
+        self.count = count
+
+    def type(self, dtype: np.dtype) -> str:
+        return self.of(scalar_type(dtype))
+
+    def of(self, scalar: str) -> str:
+        return scalar if self.count == 1 else f"<{self.count} x {scalar}>"
+
+    def const(self, value: bool | int | float, dtype: np.dtype) -> str:
+        text = constant(value, dtype)
+        return text if self.count == 1 else f"splat ({scalar_type(dtype)} {text})"
+
+    def op(self, text: str) -> str:
+        return self.function.op(text)
+
+    def binary(self, name: str, dtype: np.dtype, left: str, right: str) -> str:
+        return self.op(f"{name} {self.type(dtype)} {left}, {right}")
+
+    def compare(self, predicate: str, dtype: np.dtype, left: str, right: str) -> str:
+        name = "fcmp" if dtype.kind == "f" else "icmp"
+        return self.op(f"{name} {predicate} {self.type(dtype)} {left}, {right}")
+
+    def select(self, condition: str, dtype: np.dtype, yes: str, no: str) -> str:
+        kind = self.type(dtype)
+        return self.op(f"select {self.of('i1')} {condition}, {kind} {yes}, {kind} {no}")
+
+    def convert(self, name: str, value: str, source: np.dtype, dtype: np.dtype) -> str:
+        return self.op(f"{name} {self.type(source)} {value} to {self.type(dtype)}")
+
+    def intrinsic(self, name: str, dtype: np.dtype, args: Sequence[str]) -> str:
+        """Call ``llvm.<name>`` on arguments of one dtype."""
+        kind = self.type(dtype)
+        scalar = kind_name(dtype) if dtype.kind == "f" else f"i{8 * dtype.itemsize}"
+        suffix = scalar if self.count == 1 else f"v{self.count}{scalar}"
+        declared = ", ".join(kind for _ in args)
+        self.function.module.declare(f"declare {kind} @llvm.{name}.{suffix}({declared})")
+        given = ", ".join(f"{kind} {arg}" for arg in args)
+        return self.op(f"call {kind} @llvm.{name}.{suffix}({given})")
+
+    def overflowing(self, name: str, args: Sequence[str]) -> tuple[str, str]:
+        """An operation on signed 64-bit integers, and whether it overflows."""
+        kind, flag = self.of("i64"), self.of("i1")
+        suffix = "i64" if self.count == 1 else f"v{self.count}i64"
+        function, pair = f"@llvm.s{name}.with.overflow.{suffix}", f"{{ {kind}, {flag} }}"
+        self.function.module.declare(f"declare {pair} {function}({kind}, {kind})")
+        found = self.op(f"call {pair} {function}({kind} {args[0]}, {kind} {args[1]})")
+        value = self.op(f"extractvalue {pair} {found}, 0")
+        return value, self.op(f"extractvalue {pair} {found}, 1")
+
+    def library(self, name: str, args: Sequence[str]) -> str:
+        """Call the C library's function of doubles, lane by lane."""
+        declared = ", ".join("double" for _ in args)
+        function = f"@{LIBRARY_PREFIX}{name}"
+        self.function.module.declare(f"declare double {function}({declared}) nounwind")
+        if self.count == 1:
+            return self.op(f"call double {function}({', '.join(f'double {x}' for x in args)})")
+        kind, found = self.of("double"), "poison"
+        for lane in range(self.count):
+            each = [self.op(f"extractelement {kind} {x}, i32 {lane}") for x in args]
+            one = self.op(f"call double {function}({', '.join(f'double {x}' for x in each)})")
+            found = self.op(f"insertelement {kind} {found}, double {one}, i32 {lane}")
+        return found
+
+    def part(self, value: str, dtype: np.dtype, number: int, count: int) -> str:
+        """The lanes ``number * count`` and following of ``value``, ``count`` of them."""
+        kind = self.type(dtype)
+        if count == 1:
+            return self.op(f"extractelement {kind} {value}, i32 {number}")
+        lanes = ", ".join(f"i32 {number * count + lane}" for lane in range(count))
+        return self.op(f"shufflevector {kind} {value}, {kind} poison, <{count} x i32> <{lanes}>")
+
+    def math(self, name: str, dtype: np.dtype, args: Sequence[str]) -> str:
+        """Call a function of ``vector_math``."""
+        kind, shape = kind_name(dtype), self.type(dtype)
+        self.function.module.math[name, kind, self.count] = None
+        given = ", ".join(f"{shape} {arg}" for arg in args)
+        return self.op(f"call {shape} @{symbol(name, kind, self.count)}({given})")

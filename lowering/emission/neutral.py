@@ -1,0 +1,40 @@
+"""What reductions start from."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..loops import Const
+
+
+def neutral(combine: str, dtype: np.dtype) -> Const:
+    """What the total of a reduction starts from, in NumPy: +0.0 for a sum."""
+    match combine:
+        case "add":
+            return Const(dtype.type(0).item(), dtype)
+        case "logical_or":
+            return Const(False, dtype)
+        case "multiply" | "logical_and":
+            return Const(dtype.type(1).item(), dtype)
+        case "maximum" | "minimum":
+            return Const(_extreme(dtype, lowest=combine == "maximum"), dtype)
+        case _:
+            raise AssertionError(combine)
+
+
+def nothing(combine: str, dtype: np.dtype) -> Const:
+    """What leaves every first element as it is, even -0.0."""
+    if combine == "add" and dtype.kind == "f":
+        return Const(-0.0, dtype)
+    return neutral(combine, dtype)
+
+
+def _extreme(dtype: np.dtype, *, lowest: bool) -> bool | int | float:
+    match dtype.kind:
+        case "f":
+            return -np.inf if lowest else np.inf
+        case "b":
+            return not lowest
+        case _:
+            info = np.iinfo(dtype)
+            return int(info.min if lowest else info.max)

@@ -1,0 +1,255 @@
+"""NumPy's pairwise sums: a function for a few elements, and one that halves longer runs.
+
+See Note [Pairwise sums] in ``reduction_order``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from fxc.ir.symbols import Dim, Symbol, computed_in, operands_of
+
+from ..building.reduction_order import PAIRWISE_GROUPS, PAIRWISE_LANES
+from ..loops import Accumulate, Atom, Compute, Index, Load, Loop, Stmt, Store
+from .addressing import byte_offset
+from .llvm_text import FunctionText, Lanes, constant, scalar_type
+from .neutral import nothing
+from .python_rules import SCALAR_RULES
+from .survey import LONG_WORK, VECTOR_BYTES
+from .totals import combined
+
+if TYPE_CHECKING:
+    from .emit import Emitter
+
+I64 = np.dtype(np.int64)
+
+
+def _typed_atoms(stmt: Stmt) -> Iterator[tuple[Atom, np.dtype]]:
+    match stmt:
+        case Compute(args=args, arg_dtypes=dtypes):
+            yield from zip(args, dtypes, strict=True)
+        case Store(value=value, dtype=dtype) | Accumulate(value=value, dtype=dtype):
+            yield value, dtype
+    match stmt:
+        case Load(index=index) | Store(index=index):
+            yield from ((name, I64) for dim in index for name in computed_in(dim))
+        case Index(value=dim):
+            yield from ((name, I64) for name in computed_in(dim))
+
+
+def _read(dim: Dim) -> dict[str, None]:
+    """The symbols that computing ``dim`` reads."""
+    return {each.name: None for each in operands_of(dim) if isinstance(each, Symbol)}
+
+
+class PairwiseTree:
+    """The two functions that sum a run pairwise; see Note [Pairwise sums] in reduction_order.
+
+    What the body reads from outside (data pointers, sizes, outer loop variables, scalars) are
+    their parameters.
+    """
+
+    def __init__(
+        self, emitter: Emitter, loop: Loop, body: Sequence[Stmt], totals: Sequence[Accumulate]
+    ) -> None:
+        self.emitter = emitter
+        self.loop = loop
+        self.body = tuple(s for s in body if not isinstance(s, Accumulate))
+        self.totals = totals
+        (self.lanes,) = {PAIRWISE_LANES[s.order] for s in totals if s.is_pairwise}
+        self.name = f"{emitter.prefix}.sum{len(emitter.module.functions)}"
+        self.params = self._outside()
+        kinds = [scalar_type(s.dtype) for s in totals]
+        self.type = kinds[0] if len(kinds) == 1 else f"{{ {', '.join(kinds)} }}"
+        self._write_leaf()
+        self._write_tree()
+
+    def _outside(self) -> list[tuple[str, str, str, str]]:
+        """(group, name, LLVM type, register in the caller) of what the body reads."""
+        emitter = self.emitter
+        regs, buffers = emitter.regs, emitter.program.buffers
+        inside = {s.name for s in self.body if isinstance(s, Load | Compute | Index)}
+        dims: dict[str, None] = {}
+        storages: dict[str, None] = {}
+        atoms: dict[str, np.dtype] = {}
+        for stmt in (*self.body, *self.totals):
+            match stmt:
+                case Load(buffer=buffer, index=index) | Store(buffer=buffer, index=index):
+                    storages[buffers[buffer].storage] = None
+                    dims.update(_read(byte_offset(buffers[buffer], index)))
+                case Index(value=value):
+                    dims.update(_read(value))
+            for atom, dtype in _typed_atoms(stmt):
+                if isinstance(atom, str) and atom not in inside:
+                    atoms[atom] = dtype
+        dims.pop(self.loop.var, None)
+        found = [("data", s, "ptr", regs.data[s]) for s in storages]
+        found += [("dims", d, "i64", regs.dims[d]) for d in dims]
+        found += [("atoms", a, scalar_type(t), regs.atoms[a][0]) for a, t in atoms.items()]
+        return found
+
+    def _header(self, name: str, attributes: str = "nounwind") -> str:
+        given = "".join(f", {kind} %p{i}" for i, (_, _, kind, _) in enumerate(self.params))
+        return f"define internal {self.type} @{name}(i64 %lo, i64 %n{given}) {attributes} {{"
+
+    def _arguments(self, own: bool) -> str:
+        return "".join(
+            f", {kind} {f'%p{i}' if own else register}"
+            for i, (_, _, kind, register) in enumerate(self.params)
+        )
+
+    def call(self, start: str, count: str) -> list[str]:
+        """Call the tree from the emitter's function; the sums."""
+        f = self.emitter.function
+        result = f.op(
+            f"call {self.type} @{self.name}(i64 {start}, i64 {count}{self._arguments(False)})"
+        )
+        return self._parts(f, result)
+
+    def _parts(self, f: FunctionText, result: str) -> list[str]:
+        if len(self.totals) == 1:
+            return [result]
+        return [f.op(f"extractvalue {self.type} {result}, {i}") for i in range(len(self.totals))]
+
+    def _return(self, f: FunctionText, sums: Sequence[str]) -> None:
+        if len(sums) == 1:
+            f.do(f"ret {self.type} {sums[0]}")
+            return
+        whole = "poison"
+        for i, (stmt, value) in enumerate(zip(self.totals, sums, strict=True)):
+            kind = scalar_type(stmt.dtype)
+            whole = f.op(f"insertvalue {self.type} {whole}, {kind} {value}, {i}")
+        f.do(f"ret {self.type} {whole}")
+
+    def _inner_emitter(self, f: FunctionText) -> Emitter:
+        outer = self.emitter
+        inner = outer.inside(f)
+        groups = {"data": inner.regs.data, "dims": inner.regs.dims}
+        for i, (group, name, _, _) in enumerate(self.params):
+            if group == "atoms":
+                inner.regs.atoms[name] = (f"%p{i}", 1)
+            else:
+                groups[group][name] = f"%p{i}"
+        return inner
+
+    def _write_leaf(self) -> None:
+        """Up to sixteen groups: a lane for each element of a group, then the rest in order."""
+        f = FunctionText(self.emitter.module)
+        inner = self._inner_emitter(f)
+        code = Lanes(f, self.lanes)
+        end = f.op("add i64 %lo, %n")
+        groups = f.op(f"and i64 %n, {-self.lanes}")
+        middle = f.op(f"add i64 %lo, {groups}")
+        few = f.op(f"icmp slt i64 %n, {self.lanes}")
+        many, join = f.new_label("many"), f.new_label("join")
+        start = f.block
+        f.do(f"br i1 {few}, label %{join}, label %{many}")
+        f.start(many)
+        lanes = [
+            Accumulate(s.name, s.dtype, s.combine, s.value, s.init, "any") for s in self.totals
+        ]
+        for stmt in lanes:
+            zero = nothing(stmt.combine, stmt.dtype).value
+            inner.regs.totals[stmt.name] = code.const(zero, stmt.dtype)
+        inner.regs.vector = self.loop.var
+        inner.total_lanes = self.lanes
+        block, here = (*self.body, *lanes), "%lo"
+        if self.is_narrow or self.work >= LONG_WORK:
+            wide = 2 * self.lanes
+            pairs = f.op(f"add i64 %lo, {f.op(f'and i64 %n, {-wide}')}")
+            self._vectors(inner, block, lanes, (here, pairs), wide)
+            here = pairs
+        self._vectors(inner, block, lanes, (here, middle), self.lanes)
+        inner.regs.vector = None
+        sums = [self._fold(stmt, inner.regs.totals[stmt.name], code) for stmt in lanes]
+        last = f.block
+        f.do(f"br label %{join}")
+        f.start(join)
+        for stmt, value in zip(lanes, sums, strict=True):
+            kind = scalar_type(stmt.dtype)
+            zero = nothing(stmt.combine, stmt.dtype).value
+            empty = constant(zero, stmt.dtype)
+            inner.regs.totals[stmt.name] = f.op(
+                f"phi {kind} [ {empty}, %{start} ], [ {value}, %{last} ]"
+            )
+        inner.counted(self.loop.var, middle, end, 1, 1, lanes, lambda: inner.block(block))
+        self._return(f, [inner.regs.totals[stmt.name] for stmt in lanes])
+        header = self._header(f"{self.name}.leaf", "alwaysinline nounwind")
+        self.emitter.module.functions.append("\n".join([header, "entry:", *f.lines, "}"]))
+
+    @property
+    def work(self) -> int:
+        """A rough number of operations for one element."""
+        return sum(SCALAR_RULES[s.op].cost for s in self.body if isinstance(s, Compute))
+
+    @property
+    def is_narrow(self) -> bool:
+        """Whether two groups of elements fit into a register: then both are computed at once."""
+        sizes = [stmt.dtype.itemsize for stmt in self.totals]
+        for stmt in self.body:
+            match stmt:
+                case Load(dtype=dtype) | Store(dtype=dtype):
+                    sizes.append(dtype.itemsize)
+                case Compute(dtype=dtype, arg_dtypes=given):
+                    sizes += [dtype.itemsize, *(each.itemsize for each in given)]
+                case _:
+                    return False
+        return 2 * self.lanes * max(sizes) <= VECTOR_BYTES
+
+    def _vectors(
+        self,
+        inner: Emitter,
+        block: Sequence[Stmt],
+        totals: Sequence[Accumulate],
+        bounds: tuple[str, str],
+        lanes: int,
+    ) -> None:
+        """Groups of ``lanes`` elements, added to the eight totals in order."""
+        inner.counted(
+            self.loop.var,
+            *bounds,
+            lanes,
+            self.lanes,
+            totals,
+            lambda: inner.block(block, lanes),
+        )
+
+    def _fold(self, stmt: Accumulate, vector: str, code: Lanes) -> str:
+        """((r0 + r1) + (r2 + r3)) + ((r4 + r5) + (r6 + r7))."""
+        kind, scalar = code.type(stmt.dtype), Lanes(code.function, 1)
+        parts = [
+            code.op(f"extractelement {kind} {vector}, i32 {lane}") for lane in range(code.count)
+        ]
+        while len(parts) > 1:
+            parts = [
+                combined(stmt, parts[i], parts[i + 1], scalar) for i in range(0, len(parts), 2)
+            ]
+        return parts[0]
+
+    def _write_tree(self) -> None:
+        f = FunctionText(self.emitter.module)
+        small = f.op(f"icmp sle i64 %n, {PAIRWISE_GROUPS * self.lanes}")
+        f.do(f"br i1 {small}, label %leaf, label %halves")
+        f.start("leaf")
+        given = self._arguments(True)
+        f.do(f"%all = call {self.type} @{self.name}.leaf(i64 %lo, i64 %n{given})")
+        f.do(f"ret {self.type} %all")
+        f.start("halves")
+        half = f.op(f"and i64 {f.op('lshr i64 %n, 1')}, {-self.lanes}")
+        rest = f.op(f"sub i64 %n, {half}")
+        middle = f.op(f"add i64 %lo, {half}")
+        left = f.op(f"call {self.type} @{self.name}(i64 %lo, i64 {half}{given})")
+        right = f.op(f"call {self.type} @{self.name}(i64 {middle}, i64 {rest}{given})")
+        lefts, rights = self._parts(f, left), self._parts(f, right)
+        code = Lanes(f, 1)
+        sums = [
+            combined(stmt, a, b, code)
+            for stmt, a, b in zip(self.totals, lefts, rights, strict=True)
+        ]
+        self._return(f, sums)
+        self.emitter.module.functions.append(
+            "\n".join([self._header(self.name), "entry:", *f.lines, "}"])
+        )

@@ -1,0 +1,153 @@
+"""Matrix products, sorts and complex functions: calls of NumPy's own inner loops, one of which
+chooses the BLAS routine, and of its own function.
+
+These are reached through a table of pointers that the runtime fills in
+(``Module.inner_loops``); nothing in the code depends on where NumPy lies in memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from fxc.ir.symbols import Dim, guard, product, symbol
+
+from ..loops import Apply, Buffer, Matmul
+from .llvm_text import kind_name
+
+if TYPE_CHECKING:
+    from .emit import Emitter
+
+
+def matrix(buffer: Buffer, *, as_row: bool) -> tuple[tuple[Dim, Dim], tuple[Dim, Dim]]:
+    """Sizes and strides of the last two dims; a vector is a row or a column."""
+    shape, strides = buffer.shape[-2:], buffer.strides[-2:]
+    if len(buffer.shape) == 1:
+        shape = (1, *shape) if as_row else (*shape, 1)
+        strides = (0, *strides) if as_row else (*strides, 0)
+    fixed = tuple(0 if dim == 1 else stride for dim, stride in zip(shape, strides, strict=True))
+    return (shape[0], shape[1]), (fixed[0], fixed[1])
+
+
+def dot_copies(buffer: Buffer) -> bool:
+    """Whether ``np.dot`` copies an operand before it calls BLAS, which may then add otherwise.
+
+    It copies what BLAS cannot read, reversed and broadcast axes, and matrices that are not
+    contiguous; of these, windows of C arrays have the same bits either way.
+    """
+    step = buffer.dtype.itemsize
+    axes = [
+        (size, stride)
+        for size, stride in zip(buffer.shape, buffer.strides, strict=True)
+        if size != 1
+    ]
+    if any(size == 0 for size, _ in axes):
+        return False
+    if any(guard(stride, "<=", 0) for _, stride in axes):
+        return True
+    if len(axes) < 2 or axes[1][1] == step:
+        return False
+    (rows, first), (_, second) = axes
+    return first != step or second != rows * step
+
+
+def emit_matmul(emitter: Emitter, stmt: Matmul) -> None:
+    """Loops over the leading dims around calls of the inner loop."""
+    buffers = emitter.program.buffers
+    out, x, y = buffers[stmt.out], buffers[stmt.x], buffers[stmt.y]
+    batch = out.shape[: len(out.shape) - sum(len(b.shape) > 1 for b in (x, y))]
+    counters = [symbol(f"{emitter.prefix}.batch{axis}") for axis in range(len(batch))]
+    _batch(emitter, stmt, list(zip(map(str, counters), batch, strict=True)), counters)
+
+
+def _batch(
+    emitter: Emitter, stmt: Matmul, loops: list[tuple[str, Dim]], counters: Sequence[Dim]
+) -> None:
+    if not loops:
+        _call(emitter, stmt, counters)
+        return
+    (var, size), *rest = loops
+    stop = emitter.dim(size)
+    emitter.counted(var, "0", stop, 1, 1, (), lambda: _batch(emitter, stmt, rest, counters))
+
+
+def _leading(buffer: Buffer, counters: Sequence[Dim], core: int) -> Dim:
+    """The byte offset of the matrix at the batch position, broadcasting dims of size 1."""
+    offset = buffer.offset
+    lead = len(buffer.shape) - core
+    for axis in range(lead):
+        if buffer.shape[axis] != 1:
+            place = counters[len(counters) - lead + axis]
+            offset = offset + place * buffer.strides[axis]
+    return offset
+
+
+def _call(emitter: Emitter, stmt: Matmul, counters: Sequence[Dim]) -> None:
+    buffers, f = emitter.program.buffers, emitter.function
+    out, x, y = buffers[stmt.out], buffers[stmt.x], buffers[stmt.y]
+    (rows, inner), x_strides = matrix(x, as_row=True)
+    (_, columns), y_strides = matrix(y, as_row=False)
+    lead = len(out.shape) - sum(len(b.shape) > 1 for b in (x, y))
+    core = out.strides[lead:]
+    out_strides = (core[0] if len(x.shape) > 1 else 0, core[-1] if len(y.shape) > 1 else 0)
+    fixed = [
+        0 if size == 1 else stride
+        for size, stride in zip((rows, columns), out_strides, strict=True)
+    ]
+    pointers = []
+    for buffer, name in ((x, stmt.x), (y, stmt.y), (out, stmt.out)):
+        cores = len(core) if buffer is out else min(2, len(buffer.shape))
+        pointers.append(emitter.address(name, _leading(buffer, counters, cores)))
+    steps: list[Dim] = [0, 0, 0, *x_strides, *y_strides, *fixed]
+    arrays = _fill(emitter, "ptr", pointers)
+    dims = _fill(emitter, "i64", [emitter.dim(d) for d in (1, rows, inner, columns)])
+    strides = _fill(emitter, "i64", [emitter.dim(d) for d in steps])
+    loop, data = emitter.inner_loop("matmul", kind_name(out.dtype))
+    f.do(f"call void {loop}(ptr {arrays}, ptr {dims}, ptr {strides}, ptr {data})")
+
+
+def emit_apply(emitter: Emitter, stmt: Apply) -> None:
+    """NumPy's function on each row; the inner loop of a ufunc on all elements at once."""
+    if stmt.function == "sort":
+        _sort(emitter, stmt)
+        return
+    out, f = emitter.program.buffers[stmt.out], emitter.function
+    place, step = emitter.address(stmt.out, out.offset), str(out.dtype.itemsize)
+    arrays = _fill(emitter, "ptr", [place, place])
+    sizes = _fill(emitter, "i64", [emitter.dim(product(out.shape))])
+    steps = _fill(emitter, "i64", [step, step])
+    loop, data = emitter.inner_loop(stmt.function, kind_name(out.dtype))
+    f.do(f"call void {loop}(ptr {arrays}, ptr {sizes}, ptr {steps}, ptr {data})")
+
+
+def _sort(emitter: Emitter, stmt: Apply) -> None:
+    """Loops over the leading dims around calls of NumPy's function."""
+    out, f = emitter.program.buffers[stmt.out], emitter.function
+    counters = [symbol(f"{emitter.prefix}.row{axis}") for axis in range(len(out.shape) - 1)]
+
+    def sort(axis: int) -> None:
+        if axis < len(counters):
+            stop = emitter.dim(out.shape[axis])
+            emitter.counted(str(counters[axis]), "0", stop, 1, 1, (), lambda: sort(axis + 1))
+            return
+        size = emitter.dim(out.shape[-1])
+        several, done = f.new_label("several"), f.new_label("sorted")
+        f.do(f"br i1 {f.op(f'icmp sgt i64 {size}, 1')}, label %{several}, label %{done}")
+        f.start(several)  # as NumPy, which calls it for no less
+        row = emitter.address(stmt.out, _leading(out, counters, 1))
+        function, _ = emitter.inner_loop("sort", out.dtype.str[1:])
+        f.op(f"call i32 {function}(ptr {row}, i64 {size}, ptr null)")
+        f.do(f"br label %{done}")
+        f.start(done)
+
+    sort(0)
+
+
+def _fill(emitter: Emitter, kind: str, values: Sequence[str]) -> str:
+    """A stack array holding ``values``."""
+    f = emitter.function
+    array = f.stack(kind, len(values))
+    for place, value in enumerate(values):
+        slot = f.op(f"getelementptr {kind}, ptr {array}, i64 {place}")
+        f.do(f"store {kind} {value}, ptr {slot}, align 8")
+    return array

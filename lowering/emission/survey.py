@@ -1,0 +1,183 @@
+"""Whether to run the iterations of a loop in lanes, and in how many. See Note [Lanes]."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from fxc.ir.symbols import hint
+
+from ..loops import (
+    Accumulate,
+    Compute,
+    Index,
+    Load,
+    Loop,
+    Program,
+    Stmt,
+    Store,
+    blocks_of,
+    walk,
+)
+from .addressing import byte_offset, split, step_of, varies
+from .interleaved import is_unit_step, pair_at
+from .python_rules import SCALAR_RULES
+
+VECTOR_BYTES = 64
+MOST_LANES = 32
+TOTALS = 4  # vectors of totals at once: each waits for its last addition
+# Long chains of operations wait for each other; several vectors at once fill the gaps. More code
+# takes longer to compile, so most of that is for loops that run long.
+LONG_WORK = 20  # operations
+MUCH_WORK = 1 << 26  # operations in the whole loop
+SHORT = 8  # a loop of fewer iterations gets no lanes if the loop around it can have them
+
+
+def lanes_for(program: Program, loop: Loop) -> int:
+    """How many iterations of ``loop`` to run at once; 1 if it is not to be vectorised."""
+    if isinstance(loop.size, int) and loop.size < 4:
+        return 1
+    survey = Survey(program, loop)
+    if not survey.possible or not survey.pays:
+        return 1
+    lanes = VECTOR_BYTES // survey.widest
+    if (survey.totals and not survey.scattered) or (survey.inner and not survey.all_short):
+        lanes *= TOTALS
+    elif survey.work >= LONG_WORK:
+        lanes *= 4 if hint(loop.size) * survey.work >= MUCH_WORK else 2
+    return min(MOST_LANES, lanes)
+
+
+def carried_through(loop: Loop) -> list[Accumulate]:
+    """The accumulators whose total is carried through ``loop``."""
+    found: list[Accumulate] = []
+
+    def visit(block: Sequence[Stmt], depth: int) -> None:
+        for stmt in block:
+            if isinstance(stmt, Accumulate) and stmt.levels >= depth:
+                found.append(stmt)
+            elif isinstance(stmt, Loop):
+                visit(stmt.body, depth + 1)
+
+    visit(loop.body, 1)
+    return found
+
+
+def is_repeatable(program: Program, loop: Loop) -> bool:
+    """Whether iterations of ``loop`` may run twice: none reads what one writes, or adds it up."""
+    stored = {s.buffer for s in walk(loop.body) if isinstance(s, Store)}
+    loaded = {s.buffer for s in walk(loop.body) if isinstance(s, Load)}
+    written = {program.buffers[buffer].storage for buffer in stored}
+    read = {program.buffers[buffer].storage for buffer in loaded}
+    return not (written & read) and not carried_through(loop)
+
+
+def _is_scan(loop: Loop) -> bool:
+    return any(isinstance(s, Accumulate) for s in loop.body)
+
+
+def _single_parts(program: Program, block: Sequence[Stmt]) -> Iterator[int]:
+    """The stores, by identity, of one part of complex numbers without the other."""
+    for number, stmt in enumerate(block):
+        if isinstance(stmt, Store) and program.buffers[stmt.buffer].parts:
+            pairs = (pair_at(program, block, at) for at in (number, number - 1) if at >= 0)
+            if not any(pairs):
+                yield id(stmt)
+        for inner in blocks_of(stmt):
+            yield from _single_parts(program, inner)
+
+
+class Survey:
+    """What running the iterations of a loop in lanes would mean.
+
+    ``along`` counts accesses that move by one element from lane to lane, ``across`` those that
+    are gathered or scattered, ``work`` the operations that gain.
+    """
+
+    def __init__(self, program: Program, loop: Loop) -> None:
+        self.program = program
+        self.loop = loop
+        self.inner = [s for s in walk(loop.body) if isinstance(s, Loop)]
+        self.direct = {id(s) for s in loop.body}
+        self.single = set(_single_parts(program, loop.body))
+        self.widest = 1
+        self.along = self.across = self.better_inside = self.work = self.totals = 0
+        self.scattered: set[str] = set()  # storages met at places that are computed
+        self.possible = all(self.visit(stmt) for stmt in walk(loop.body)) and not self.collides
+
+    @property
+    def pays(self) -> bool:
+        """Whether lanes of this loop are better than those of a loop inside, or none."""
+        if self.inner and not self.all_short and self.better_inside >= self.along:
+            return False
+        return self.across <= 2 * self.along or self.work >= 8 * self.across
+
+    @property
+    def all_short(self) -> bool:
+        """Whether the loops inside are too short for lanes of their own."""
+        return all(isinstance(i.size, int) and i.size < SHORT for i in self.inner)
+
+    @property
+    def collides(self) -> bool:
+        """Whether a lane may load what another one stores, as far as is known."""
+        stored = {s.buffer for s in walk(self.loop.body) if isinstance(s, Store)}
+        loaded = {s.buffer for s in walk(self.loop.body) if isinstance(s, Load)}
+        buffers = self.program.buffers
+        both = {buffers[b].storage for b in stored} & {buffers[b].storage for b in loaded}
+        return bool(both & self.scattered)
+
+    def visit(self, stmt: Stmt) -> bool:
+        """Take a statement into account; False if it rules lanes out."""
+        match stmt:
+            case Load():
+                return self.access(stmt)
+            case Store():
+                return self.access(stmt)
+            case Compute(op=op, dtype=dtype, arg_dtypes=arg_dtypes):
+                self.widen(dtype, *arg_dtypes)
+                self.work += SCALAR_RULES[op].cost
+                return True
+            case Index(value=value):
+                self.widest = 8
+                return step_of(split(value)[0], self.loop.var) is not None
+            case Accumulate():
+                return self.accumulate(stmt)
+            case Loop():
+                return not stmt.ordered or _is_scan(stmt)
+            case _:
+                return False
+
+    def widen(self, *dtypes: np.dtype) -> None:
+        self.widest = max(self.widest, *(dtype.itemsize for dtype in dtypes))
+
+    def access(self, stmt: Load | Store) -> bool:
+        self.widen(stmt.dtype)
+        buffer = self.program.buffers[stmt.buffer]
+        offset = byte_offset(buffer, stmt.index)
+        known, multiples = split(offset)
+        step = step_of(known, self.loop.var)
+        if any(varies(atom, self.loop.var) for atom, _ in multiples):
+            self.scattered.add(buffer.storage)
+            self.across += 1
+            in_order = isinstance(stmt, Load) or id(stmt) in self.direct
+            return step is not None and in_order
+        is_along = is_unit_step(buffer, step) and id(stmt) not in self.single
+        self.along += is_along
+        self.across += not is_along and step != 0
+        self.better_inside += any(is_unit_step(buffer, step_of(offset, i.var)) for i in self.inner)
+        return step is not None and not (step == 0 and isinstance(stmt, Store))
+
+    def accumulate(self, stmt: Accumulate) -> bool:
+        self.widen(stmt.dtype)
+        self.totals += id(stmt) in self.direct
+        if stmt.position is not None:
+            self.widest = 8
+            if step_of(stmt.position, self.loop.var) is None:
+                return False
+        if self.inner:  # the total of a loop inside is one for each lane, if it ends there
+            return not stmt.is_pairwise and id(stmt) not in self.direct and not self.carries(stmt)
+        return stmt.order == "any"
+
+    def carries(self, stmt: Accumulate) -> bool:
+        return any(each is stmt for each in carried_through(self.loop))

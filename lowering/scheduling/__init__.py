@@ -1,0 +1,1 @@
+"""Loop nests → fewer and shorter loop nests with the same effect."""

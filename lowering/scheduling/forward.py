@@ -1,0 +1,161 @@
+"""Forwarding: what has been stored or loaded is passed on in a register."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from fxc.ir.records import mutable
+from fxc.ir.symbols import Dim, computed_in, rename_computed
+
+from ..building.index_maps import Idx
+from ..loops import (
+    Accumulate,
+    Atom,
+    Bind,
+    Boxed,
+    Check,
+    Compute,
+    Const,
+    For,
+    If,
+    Index,
+    Load,
+    Program,
+    Stmt,
+    Store,
+    While,
+    blocks_of,
+    with_blocks,
+)
+from .accesses import Block, accesses, are_apart
+
+
+@mutable
+class _Known:
+    """What is in registers: elements by place, results by operation."""
+
+    elements: dict[tuple[str, Idx], Atom]
+    results: dict[object, str]
+    names: dict[str, Atom]
+
+    def inner(self, program: Program, block: Block) -> _Known:
+        """What a block that runs repeatedly may use of it."""
+        written = {a.storage for stmt in block for a in accesses(program, stmt) if a.written}
+        elements = {
+            place: atom
+            for place, atom in self.elements.items()
+            if program.buffers[place[0]].storage not in written
+        }
+        return _Known(elements, dict(self.results), self.names)
+
+    def overwritten(self, program: Program, stmt: Store) -> None:
+        """Forget what may stand where ``stmt`` stores."""
+        storage = program.buffers[stmt.buffer].storage
+        for buffer, index in list(self.elements):
+            if program.buffers[buffer].storage != storage:
+                continue
+            if buffer != stmt.buffer or not are_apart(index, stmt.index):
+                del self.elements[buffer, index]
+
+    def forget(self, program: Program, storages: set[str]) -> None:
+        for place in [p for p in self.elements if program.buffers[p[0]].storage in storages]:
+            del self.elements[place]
+
+    def atom(self, atom: Atom) -> Atom:
+        return self.names.get(atom, atom) if isinstance(atom, str) else atom
+
+    def dim(self, dim: Dim) -> Dim:
+        known = {name: self.names[name] for name in computed_in(dim) if name in self.names}
+        if not known:
+            return dim
+        atoms = {n: int(a.value) if isinstance(a, Const) else a for n, a in known.items()}
+        return rename_computed(dim, atoms)
+
+    def index(self, index: Idx) -> Idx:
+        return tuple(self.dim(dim) for dim in index)
+
+
+def forward(program: Program, block: Block) -> Block:
+    return _forwarded(program, block, _Known({}, {}, {}))
+
+
+def _forwarded(program: Program, block: Block, known: _Known) -> Block:
+    result: list[Stmt] = []
+    for stmt in block:
+        kept = _forward_one(program, stmt, known)
+        if kept is not None:
+            result.append(kept)
+    return tuple(result)
+
+
+def _forward_one(program: Program, stmt: Stmt, known: _Known) -> Stmt | None:
+    """The statement on known registers; None if its result is known."""
+    match stmt:
+        case Load(name=name, buffer=buffer):
+            index = known.index(stmt.index)
+            stmt = replace(stmt, index=index)
+            found = known.elements.get((buffer, index))
+            if found is not None:
+                known.names[name] = found
+                return None
+            known.elements[buffer, index] = name
+            return stmt
+        case Compute():
+            stmt = replace(stmt, args=tuple(known.atom(a) for a in stmt.args))
+            args = tuple(repr(a.value) if isinstance(a, Const) else (a,) for a in stmt.args)
+            return _once(stmt, (stmt.op, stmt.dtype, stmt.arg_dtypes, args), known)
+        case Index(dtype=dtype):
+            stmt = replace(stmt, value=known.dim(stmt.value))
+            return _once(stmt, ("index", dtype, stmt.value), known)
+        case Store(buffer=buffer):
+            index = known.index(stmt.index)
+            stmt = replace(stmt, value=known.atom(stmt.value), index=index)
+            known.overwritten(program, stmt)
+            known.elements[buffer, index] = stmt.value
+            return stmt
+        case Accumulate():
+            return replace(stmt, value=known.atom(stmt.value), init=known.atom(stmt.init))
+        case Check():
+            return replace(stmt, failed=known.atom(stmt.failed))
+        case Boxed():  # native code begins anew behind a call of NumPy, with no registers
+            known.elements.clear()
+            known.results.clear()
+            return stmt
+        case _:
+            return _forward_nested(program, stmt, known)
+
+
+def _once(stmt: Compute | Index, key: object, known: _Known) -> Stmt | None:
+    earlier = known.results.get(key)
+    if earlier is not None:
+        known.names[stmt.name] = earlier
+        return None
+    known.results[key] = stmt.name
+    return stmt
+
+
+def _forward_nested(program: Program, stmt: Stmt, known: _Known) -> Stmt:
+    given = blocks_of(stmt)
+    if isinstance(stmt, While):  # the test runs again behind the body
+        inside = known.inner(program, (stmt,))
+        blocks = tuple(_forwarded(program, b, inside.inner(program, b)) for b in given)
+    else:
+        blocks = tuple(_forwarded(program, b, known.inner(program, b)) for b in given)
+    written = {a.storage for a in accesses(program, stmt) if a.written}
+    known.forget(program, written)
+    return _with_atoms(with_blocks(stmt, blocks), known)
+
+
+def _with_atoms(stmt: Stmt, known: _Known) -> Stmt:
+    match stmt:
+        case If():
+            return replace(stmt, condition=known.atom(stmt.condition))
+        case For(leave=leave):
+            leave = None if leave is None else known.atom(leave)
+            return replace(stmt, lo=known.atom(stmt.lo), hi=known.atom(stmt.hi), leave=leave)
+        case While():
+            return replace(stmt, condition=known.atom(stmt.condition))
+        case Bind():
+            return replace(stmt, value=known.atom(stmt.value))
+        case _:
+            return stmt
