@@ -223,9 +223,12 @@ def _attempt(
 
 
 def _try_otherwise(session: Session, outside: Outside, error: CaptureError | None) -> None:
-    """Capture again, with a list as one of the graph that a region has changed, or without the
-    innermost branch or loop that could be run by Python.
+    """Capture again, with numbers as constants by which the graph decides, with a list as one of
+    the graph that a region has changed, or without the innermost branch or loop that could be run
+    by Python.
     """
+    if session.open_numbers:
+        raise Respecialise(session.open_numbers) from None
     lists = session.door.lists.changed
     for statement in reversed(session.statements):
         wanted = statement.fallback - outside.static

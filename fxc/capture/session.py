@@ -77,6 +77,7 @@ class Session:
         self.statements: list[Any] = []  # those being captured, see structured.py
         self.expressions = 0  # regions being recorded that are of no statement
         self.folds: list[str] = []  # comprehensions being captured as loops, see folds.py
+        self.open_numbers: frozenset[str] = frozenset()  # see ``leaves_open``
         self.handles = False  # the program has handlers of exceptions
         self.labels: dict[str, str] = {}  # of inputs that are symbols, by the symbol's name
         # Which inputs a scalar follows from; scalars that depend on elements of arrays have none.
@@ -282,6 +283,14 @@ class Session:
         """What earlier attempts have asked for, see ``Respecialise``."""
         found: frozenset[str] = self.door.outside.static if self.door is not None else frozenset()
         return found
+
+    def leaves_open(self, origins: frozenset[str]) -> bool:
+        """Whether a decision by these numbers is one of the graph: some of them have changed."""
+        outside = self.door.outside
+        if origins.isdisjoint(outside.varying):
+            return False
+        self.open_numbers |= origins
+        return True
 
     def root(self, value: Value) -> Value:
         """The array whose memory ``value`` shows."""

@@ -197,7 +197,7 @@ class Outside:
             if varies or value not in (-1, 0):
                 return self._int(value, source, label, not argument, varies)
         self._constants.add(label)
-        self.guards.check_value(source, value, "" if argument else label)
+        self.guards.check_value(source, value, label if kind is not int or not argument else "")
         return value
 
     def _label(self, name: str) -> str:
@@ -273,7 +273,8 @@ class Outside:
         label = self._label(name)
         if not (argument or varies or label in self.varying) or label in self.static:
             self._constants.add(label)
-            self.guards.check_value(source, value, "" if argument else label)
+            stays = argument and value.dtype.kind == "b"
+            self.guards.check_value(source, value, "" if stays else label)
             return value
         self.guards.check(
             f"type({source.var}) is {self.guards.constant(type(value))}",

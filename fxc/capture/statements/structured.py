@@ -374,12 +374,14 @@ def truth(test: Any) -> Any:
 
     What follows from arguments alone is decided by their numbers, which become constants; but for
     sizes and ints: a guard has decided what a guard can say of them, the rest is none of the kind
-    that stays the same (``n & (n - 1)``).
+    that stays the same (``n & (n - 1)``). Nor is a number that has changed from call to call.
     """
     if type(test) is TracedScalar:
         session = current()
         origins = session.origins.get(test._value)
-        return bool(test) if origins and not origins <= session.ints else test
+        if origins and not origins <= session.ints and not session.leaves_open(origins):
+            return bool(test)
+        return test
     return going_on(test)
 
 
