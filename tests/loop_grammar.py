@@ -2,8 +2,9 @@
 
 Kinds, small letters for expressions and capitals for names: f, F float, i, I int, b, B bool, x, X
 vector, v, V vector of ints, m, M matrix, w, W vector of any length, J a counter that indexes
-vectors, k an index of them, N a name of any number, L list, U a number or None, T a pair. ``{F=}``
-assigns: the name is new or there already. The first ``LEAVES`` templates of a kind end an expression.
+vectors, k an index of them, N a name of any number, L list, U a number or None, T a pair, D dict,
+Q function of a number, R function that writes. ``{F=}`` assigns: the name is new or there already.
+The first ``LEAVES`` templates of a kind end an expression. ``o`` is an object, in some programs.
 """
 
 from __future__ import annotations
@@ -19,6 +20,10 @@ EXPRESSIONS: dict[str, tuple[str, ...]] = {
         "({f} if {b} else {f})", "np.maximum({f}, {f})", "{X}.dot({x})", "{w}[0]", "{w}[-1]",
         "{i} * 0.25", "np.where({b}, {f}, {f})", "sum({X})", "max({X})", "{x}.mean()", "{f} // 2",
         "round({f})", "pow({f}, 2)", "({N} := {f})", "{m}.sum()", "sum([{f}, {f}])", "{V}[{k}] / 2",
+        "{Q}({f})", "{Q}({f})", "{Q}({f})", "{D}['s']", "o.step({f})", "o.u[{k}]", "o.t", "o.t", "np.dot({X}, {x})", "{X}[{x} > {f}].sum()",
+        "{w}.max()", "{w}.mean()", "{x}.std()", "np.prod({w})", "{M}[{k}].sum()", "{M}[:, {k}].dot({M}[{k}])", "1 / {i}", "{f} / {i}", "sum(v_ * {f} for v_ in {X})",
+        "sum([{X}[j_] * {f} for j_ in range(len({X}))])", "max(abs(v_) for v_ in {X})", "np.cumsum({x})[{k}]", "np.sort({X})[{k}]",
+        "np.clip({f}, 0, {f})", "math.floor({f})", "np.trace({M})", "{x}.min()", "np.median({X})", "float(np.abs({x}).max())", "abs({f} - {f})",
     ),
     "i": (
         "{I}", "{I}", "{I}", "n", "1", "2", "3", "0", "-1", "len({X})", "{V}[{k}]", "{X}.shape[0]",
@@ -28,6 +33,8 @@ EXPRESSIONS: dict[str, tuple[str, ...]] = {
         "({i} if {b} else {i})", "{i} & 3", "{i} ^ 1", "{I} << 1", "{i} >> 1", "int({b})",
         "{v}.sum()", "({x} > {f}).sum()", "({b}) + 0", "{I} ** 2", "pow({i}, 2)", "len({L})",
         "~{i}", "np.int64({i})", "({b}) + ({b})", "len({X}) // 2",
+        "np.count_nonzero({x} > {f})", "len({X}[{x} > {f}])", "np.argmin({X})", "int(np.argmax({x}))", "{D}['n']", "o.k", "{i} // {i}", "len({W})",
+        "np.searchsorted({X}, {f})", "sum(1 for v_ in {X} if v_ > {f})", "np.int32({i})", "{V}.argmax()", "int({x}.sum())", "sum([int(v_ > {f}) for v_ in {X}])",
     ),
     "b": (
         "{f} > {f}", "{f} < 0", "{X}[{k}] > {f}", "{i} < {i}", "{i} % 2 == 0", "{I} == {i}",
@@ -36,6 +43,8 @@ EXPRESSIONS: dict[str, tuple[str, ...]] = {
         "mode == 'a'", "{I}", "{f}", "({x} > {f}).any()", "({x} >= 0).all()", "{U} is None",
         "{U} is not None and {b}", "bool({f})", "{X}[{k}] == {X}[{k}]", "{L}", "len({w}) > 1",
         "{V}[{k}]", "{i} in (0, 2)", "True", "isinstance({F}, float)", "{b} == {b}", "mode != 'b'",
+        "({N} := {f}) > {f}", "any(v_ > {f} for v_ in {X})", "all([v_ < {f} for v_ in {X}])", "o.best is None", "np.any({x} < {f})", "len({L}) > {i}",
+        "np.allclose({X}, {x})", "abs({f} - {f}) < 1e-3", "np.isnan({f})", "{X} is {X}", "{f} in {X}", "{X}[{k}] and {b}", "0 <= {i} < len({X})",
     ),
     "k": (
         "{J}", "{J}", "{J}", "{J}", "{J}", "0", "-1", "{J} - 1", "-{J} - 1", "{J}", "{J}", "{J}",
@@ -49,22 +58,26 @@ EXPRESSIONS: dict[str, tuple[str, ...]] = {
         "np.zeros(len({X}))", "np.zeros_like({X})", "np.full(len({X}), {f})", "{M} @ {X}",
         "{m}.sum(axis=0)", "np.roll({X}, 1)", "{V} * {f}", "{x} / 2", "np.ones_like({X})", "{X}[:]",
         "np.minimum({x}, {f})", "({x} if {b} else {x})", "np.cumsum({x})", "np.sort({X})", "{X} ** 2",
-        "{X}[{V} % len({X})]",
+        "{X}[{V} % len({X})]", "o.u", "np.array([v_ * {f} for v_ in {X}])", "np.array([{f} for _ in {X}])", "np.where({M}[{k}] > {x}, {X}, {f})", "np.clip({x}, {f}, 2.0)",
+        "np.diff({X}, append={f})", "{X}[np.argsort({X})]", "{M}.diagonal()", "{X}.astype('f4')", "{X}.reshape(-1)", "np.concatenate(({X}[1:], {X}[:1]))",
     ),
     "v": (
         "{V}", "{V}",
         "{v} + 1", "{v} * 2", "{v} + {v}", "{v} % 3", "np.arange(len({X}))", "{V}.copy()", "{v} + {i}",
         "np.zeros(len({X}), int)", "({x} > {f}).astype(int)", "{V}[::-1]", "-{v}",
+        "np.argsort({X})", "{V} // 2", "np.cumsum({V})", "np.where({x} > {f}, {V}, {i})", "{V}.astype('i4')",
     ),
     "m": (
         "{M}", "{M}",
         "{m} + {m}", "{m} * {f}", "{M}.T", "{m} + {x}", "{M}.copy()", "np.outer({X}, {X})",
         "np.zeros_like({M})", "{M}[::-1]", "np.where({m} > {f}, {m}, 0.0)", "{M} @ {M}",
+        "{M} * {x}[:, None]", "np.abs({m})", "{m} - {m}.mean()", "np.cumsum({M}, axis=0)", "({m} if {b} else {m})",
     ),
     "w": (
         "{W}", "{X}[1:]", "{X}[:{k}]",
         "{X}[{k}:]", "{X}[:-1]", "{X}[::2]", "{X}[{k}:{k}]", "{M}[{k}, :{k}]", "{M}[{k}:, {k}]",
         "{w} * 2", "{X}[1:-1]", "{X}[1:] - {X}[:-1]", "{X}[{k}::-1]", "{X}[{k}:{k} + 2]",
+        "{X}[{x} > {f}]", "np.diff({X})", "{w} + {f}", "{W}[:-1]", "{W}[::-1]", "{M}.ravel()", "({w} if {b} else {w})", "{X}[max({k} - 1, 0):{k} + 2]",
     ),
 }  # fmt: skip
 LEAVES = {"f": 14, "i": 12, "b": 12, "k": 12, "x": 3, "v": 2, "m": 2, "w": 3}
@@ -94,6 +107,29 @@ STATEMENTS: tuple[tuple[str, float], ...] = (
     ("{I=} = first({x}, {f})", 1), ("{F=} = [{F} for {F} in {X}][-1]", 0.2), ("{F=} = sum([{X}[{I}] * 2 for {I} in range(3)])", 0.5),
     ("del {N}", 0.05), ("pass", 0.2), ("{X=} = [{X}, {X}][{i} % 2]", 0.5), ("{X}, {X} = ({X}, {X}) if {b} else ({X}, {X})", 0.4),
     ("{T=} = ({f}, {i})", 1), ("{F=}, {I=} = {T}", 1), ("{F=} = {T}[0]", 1),
+    # One array or another, and what is written to it.
+    ("tmp = {X} if {b} else {X}\ntmp[{k}] += {f}", 2), ("tmp = {X} if {b} else {x}\ntmp[{k}] = {f}", 0.5), ("({X} if {b} else {X})[{k}] = {f}", 0.7),
+    ("if {b}:\n    {X} = {X}\n{X}[{k}] += {f}", 1), ("if {b}:\n    {X}, {X} = {X}, {X}", 1.5), ("{X=} = {X} if {b} else {X}", 2), ("{M=} = {M} if {b} else {M}.T", 0.5),
+    ("{X}, {X}, {X} = {X}, {X}, {X}", 1), ("tmp = {X}\n{X=} = {X}\n{X=} = tmp", 1), ("{M}, {M} = {M}, {M}", 0.7), ("{M}[{k}], {M}[{k}] = {M}[{k}], {M}[{k}].copy()", 0.7),
+    ("{X}[{k}], {X}[{k}], {F=} = {X}[{k}], {f}, {X}[{k}]", 0.5), ("{X=} = new_ = {x}\nnew_[{k}] = {f}", 0.5),
+    # Views that get shorter, rows, stencils.
+    ("{W} = {W}[:-1]", 1), ("{W} = {W}[::2]", 0.5), ("{W} = {W}[1:-1]", 0.5), ("{W}[-1] += {W}[0]", 0.7), ("{W}[{i}] = {f}", 0.7), ("{W} *= {w}[0]", 0.5),
+    ("row = {M}[{k}]\nrow[{k}] += {f}", 1.5), ("row = {M}[{k}, 1:]\nrow -= {f}", 0.7), ("col = {M}[:, {k}]\ncol *= {f}\ncol[{k}] = {f}", 0.7), ("{M}[{k}][{k}] = {f}", 0.7),
+    ("{X}[1:-1] += 0.25 * ({X}[2:] - 2 * {X}[1:-1] + {X}[:-2])", 1), ("{X}[1:] = {X}[:-1]", 1), ("{X}[::-1] += {X}", 0.5), ("{X}[::2] = {X}[1::2]", 0.3), ("{X}[{k}:{k} + 2] = {X}[{k}:{k} + 2] * {f}", 0.6),
+    ("{M}[1:-1, 1:-1] += 0.25 * ({M}[2:, 1:-1] + {M}[:-2, 1:-1] - {M}[1:-1, 2:])", 1), ("{M}[1:] -= {M}[:-1]", 0.7), ("{M} += {M}.T", 0.5), ("{M}[{k}:, {k}] /= 2", 0.5), ("{M}[{k}] += {M}[{k}]", 0.7),
+    ("{M}[{M} > {f}] = {f}", 0.5), ("np.multiply({M}, {f}, out={M})", 0.4), ("{X}[{V} % len({X})] += {f}", 0.5), ("{X}[{v} % len({X})] = {x}", 0.4), ("np.add.at({X}, {V} % len({X}), {f})", 0.3),
+    ("{V}[{V}[{k}] % len({V})] += {i}", 0.7), ("{V}[{k}], {V}[{k}] = {V}[{k}], {V}[{k}]", 0.7), ("{X}[int({i}) % len({X})] -= {f}", 0.5), ("np.cumsum({X}, out={X})", 0.3),
+    # Lists under conditions, dicts, objects.
+    ("if {b}:\n    {L}.append({f})", 1.5), ("if {b}:\n    log.append({i})", 0.5), ("{L=} = [v_ for v_ in {X} if v_ > {f}]", 0.6), ("if {L}:\n    {F=} = {L}.pop()", 0.6), ("{F=} = sum({L})", 0.4),
+    ("{L}[-1] += {f}", 0.3), ("{D=} = dict(s={f}, n=0)", 1), ("{D}['s'] += {f}", 1), ("{D}['n'] += 1", 0.7), ("{D}['u'] = {X}", 0.2),
+    ("o.t += {f}", 1.5), ("o.k += 1", 1), ("o.t = {f}", 1), ("o.u[{k}] += {f}", 1), ("o.u = {x}", 0.6), ("o.u = {X}", 0.4), ("o.best = {f}", 0.6), ("if o.best is None or {f} > o.best:\n    o.best = {f}", 0.8),
+    ("o.deposit({k}, {f})", 0.7), ("{F=} = o.step({f})", 0.7), ("{X=} = o.u", 0.5), ("o.u, {X} = {X}, o.u", 0.4), ("u_ = o.u\nu_ *= {f}", 0.4),
+    # Functions inside.
+    ("{R}({k}, {f})", 3), ("{F=} = {Q}({F})", 2), ("{F=} = (lambda q_: q_ * {f})({f})", 0.4), ("fun = {Q} if {b} else abs\n{F=} = fun({f})", 0.2),
+    # Exceptions.
+    ("if {b}:\n    raise IndexError('out')", 0.2), ("{F=} = {f} / {i}", 0.5), ("{I=} = {i} // {I}", 0.4), ("{X}[{i}] = {f}", 0.7), ("{X}[{I}] += {f}", 0.5), ("{M}[{I}, {k}] = {f}", 0.3),
+    ("try:\n    {F=} = 1 / {i}\nexcept ZeroDivisionError:\n    {F=} = 0.0", 0.2), ("try:\n    {X}[{i}] = {f}\nexcept IndexError:\n    pass", 0.2), ("assert len({X}) > {i}", 0.2),
+    ("{I} = {I} * 6364136223846793005 + {I}", 0.3), ("{I} = ({I} * 1103515245 + 12345) % 2147483648", 0.5), ("{I} ^= {I} << 13", 0.3), ("{I} = {I} * {I} + 1", 0.4), ("{F} = {F} * {F} - {f}", 1),
 )  # fmt: skip
 
 LOOPS: tuple[tuple[str, float], ...] = (
@@ -106,6 +142,10 @@ LOOPS: tuple[tuple[str, float], ...] = (
     ("for {F=} in reversed({X}):", 0.7), ("for {I=} in {V}:", 2), ("for {F=} in (0.5, 1, {f}):", 1), ("for {F=} in {L}[:3]:", 0.5), ("for {I=} in range(n, len({X}) + n):", 1),
     ("for {J=}, ({F=}, {F=}) in enumerate(zip({X}, {X})):", 1), ("for {I=} in range(0, n, 3):", 1), ("for {F=} in {x}:", 1), ("for {F=} in {w}:", 1), ("for {I=}, {F=} in enumerate({X}, 1):", 1),
     ("for _ in range(n):", 4), ("for {I=} in range(int({f})):", 0.7), ("for {I=} in range({V}[{k}]):", 0.7), ("for mode in 'aba':", 0.4), ("for {J=} in range(min(n, len({X}))):", 2),
+    ("for {J=} in range({k}, -1, -1):", 1.5), ("for {I=} in range({i}, {i}, -1):", 1), ("for {J=} in range(len({X}) - 1, {i}, -2):", 0.7), ("for {J=} in range({V}[{k}], len({X})):", 0.7), ("for {I=} in range({i}, {i}, {i}):", 0.4),
+    ("for {I=} in range(len({W})):", 1), ("for {J=} in range({i} % (len({X}) + 1)):", 1), ("for {J=} in {V} % len({X}):", 0.7), ("for {J=} in np.arange(len({X})):", 0.7), ("for {J=} in np.argsort({X}):", 0.4),
+    ("for {F=} in {X}[::-1]:", 0.7), ("for {X=} in {M}.T:", 0.7), ("for {X=} in {M}[1:]:", 0.7), ("for {J=}, {X=} in enumerate({M}[::-1]):", 0.4), ("for {F=}, {I=} in zip({X}, {V}):", 0.7), ("for {X=}, {X=} in zip({M}, {M}):", 0.5),
+    ("for {J=} in [j_ for j_ in range(len({X})) if {X}[j_] > {f}]:", 0.4), ("for {X=} in ({X}, {X}):", 0.7), ("for {I=} in range(n, 0, -2):", 0.5), ("for {J=}, {I=} in enumerate({V}):", 0.7),
 )  # fmt: skip
 
 HELPERS = """\
@@ -152,14 +192,41 @@ def first(z, s):
     return -1
 """
 PARAMETERS = {"x": "X", "y": "X", "A": "M", "v": "V", "n": "I", "log": "L"}  # c, flag, mode too
-HEAD = "def program(x, y, A, v, n, c, flag, mode, log):"
-KINDS = "FIJBXVMWLUT"
+HEAD = "def program(x, y, A, v, n, c, flag, mode, log, o):"
+KINDS = "FIJBXVMWLUTDQR"
 # What a new name of a kind may be.
 NAMES = {
     "F": "s t p q f", "I": "a h d m", "J": "i j k l", "B": "ok", "X": "z u e r", "V": "idx",
-    "M": "B C", "W": "w g", "L": "out", "U": "best", "T": "pair",
+    "M": "B C", "W": "w g", "L": "out", "U": "best", "T": "pair", "D": "acc", "Q": "inner fn", "R": "put",
 }  # fmt: skip
 FIRST = (
-    "{F=} = 0.0", "{F=} = 0", "{I=} = 0", "{F=} = {f}", "{X=} = np.zeros(len(x))",
-    "{X=} = x.copy()", "{U=} = None", "{L=} = []",
+    "{F=} = 0.0",
+    "{F=} = 0",
+    "{I=} = 0",
+    "{F=} = {f}",
+    "{X=} = np.zeros(len(x))",
+    "{X=} = x.copy()",
+    "{U=} = None",
+    "{L=} = []",
+    "{D=} = dict(s=0.0, n=0)",
+    "{W=} = {w}",
+    "{X=} = np.zeros_like({X})",
+    "{V=} = np.zeros(len({X}), int)",
+    "{M=} = np.zeros((len(x), len(x)))",
+)
+CLOSURES = (
+    "def {Q=}(q_):\n    return {f} * q_",
+    "def {Q=}(q_):\n    if {b}:\n        return q_\n    return {f} + q_",
+    "def {Q=}(q_):\n    return q_ + c",
+    "def {Q=}(q_):\n    s_ = 0.0\n    for v_ in {X}:\n        if v_ > q_:\n            break\n        s_ += v_ * {f}\n    return s_",
+    "{Q=} = lambda q_: q_ + {f}",
+    "def {R=}(i_, q_):\n    {X}[i_] += q_",
+    "def {R=}(i_, q_):\n    if q_ > {f}:\n        return\n    {X}[i_] = q_ * {f}\n    {M}[i_, {k}] += 1",
+    "def {R=}(i_, q_):\n    nonlocal {F}\n    {X}[i_] = q_",
+    "def {R=}(i_, q_):\n    for j_ in range(len({X})):\n        if {X}[j_] > q_:\n            {X}[j_] -= {f}\n            break\n    else:\n        {X}[i_] = q_",
+)  # fmt: skip
+CALLS = (("{F=} = {Q}({f})", "Q"), ("{R}({k}, {f})", "R"))
+TESTS = (  # of a while
+    "{b}", "{f} > {f}", "{f} > 0.1", "True", "{i} < {i}", "({F=} := {f}) > {f}", "len({W}) > 1", "{b} and {b}",
+    "not {B}", "abs({f} - {f}) > 1e-6", "{i} > 0", "{X}[{k}] < {f} or {b}",
 )  # fmt: skip

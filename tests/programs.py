@@ -123,7 +123,32 @@ def read_only(x: np.ndarray) -> np.ndarray:
     return x
 
 
-SCOPE: dict[str, Any] = {"np": np, "fxc": fxc, "array": array, "read_only": read_only}
+@dataclass(eq=False)
+class State:
+    """An object whose attributes a program reads and assigns."""
+
+    t: float
+    u: np.ndarray
+    k: int = 0
+    best: float | None = None
+
+    def step(self, by: float) -> float:
+        self.t += by
+        self.k += 1
+        return self.t
+
+    def deposit(self, place: int, what: float) -> None:
+        if what > 0:
+            self.u[place] += what
+
+
+SCOPE: dict[str, Any] = {
+    "np": np,
+    "fxc": fxc,
+    "array": array,
+    "read_only": read_only,
+    "State": State,
+}
 
 
 # ---------------------------------------------------------------- shrinking

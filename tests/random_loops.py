@@ -9,7 +9,6 @@ arguments share memory. ``tests/loop_grammar.py`` has the templates it is made o
 
 from __future__ import annotations
 
-import ast
 import itertools
 import linecache
 import math
@@ -22,7 +21,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
+from tests.loop_bounds import bounded
 from tests.loop_grammar import (
+    CALLS,
+    CLOSURES,
     EXPRESSIONS,
     FIRST,
     HEAD,
@@ -33,11 +35,12 @@ from tests.loop_grammar import (
     NAMES,
     PARAMETERS,
     STATEMENTS,
+    TESTS,
 )
 from tests.programs import SCOPE
 
 _LOADED = itertools.count()  # a file's name for each program that is loaded
-_HEADER = "import math\n\nimport numpy as np\n\nfrom tests.programs import array\n"
+_HEADER = "import math\n\nimport numpy as np\n\nfrom tests.programs import State, array\n"
 # What ends a ``while``, and is not dropped from it.
 _FUEL = re.compile(r" *(k\d+ \+= 1|if k\d+ > .*)$")
 
@@ -60,7 +63,7 @@ class LoopProgram:
         lines = [*(f"{part.rstrip()}\n\n" for part in used), HEAD, *self.body, "", ""]
         for place, call in enumerate(self.calls):
             lines += [f"def call{place}():", textwrap.indent(call, "    ")]
-            lines += ["    return x, y, A, v, n, c, flag, mode, []", "", ""]
+            lines += ["    return x, y, A, v, n, c, flag, mode, [], o", "", ""]
         return "\n".join(lines).rstrip() + "\n"
 
     def load(self) -> tuple[Callable[..., Any], list[Callable[[], tuple[Any, ...]]]]:
@@ -89,6 +92,7 @@ class _Writer:
         self.size = 0
         self.loops = 0
         self.fuel = 0
+        self.objects = self.rng.random() < 0.25
         self.most = self.rng.choice((6, 9, 12, 16, 24, 40))
         self.returned = self.rng.choices("FFFXXXIBMVWf", k=self.rng.choice((1, 1, 2, 2, 3, 4)))
 
@@ -118,6 +122,8 @@ class _Writer:
 
     def _filled(self, template: str, depth: int) -> str:
         """The template with expressions and names in it; what it assigns is in scope afterwards."""
+        if not self.objects and re.search(r"\bo\.", template):
+            raise _MissingError
         made: list[tuple[str, str]] = []
 
         def fill(found: re.Match[str]) -> str:
@@ -173,12 +179,14 @@ class _Writer:
                 return self.for_loop(depth)
             if kind < 0.27 - 0.03 * depth:
                 return self.while_loop(depth)
-            if kind < 0.28 and depth == 0:
+            if kind < 0.30 - 0.02 * depth and depth < 2:
                 return self.closure()
+        if kind > 0.985 and len(self.scope["X"]) > 1:
+            return self.rotation()
         if self.loops and kind > 0.95:
             jump = rng.choice(("break", "break", "continue", "continue", self.result()))
             return [self.filled("if {b}:"), f"    {jump}"]
-        if kind > 0.94:
+        if kind > 0.945:
             return [self.filled("if {b}:"), f"    {self.result()}"]
         choices, weights = zip(*STATEMENTS, strict=True)
         return self.filled(*rng.choices(choices, weights, k=20)).split("\n")
@@ -227,7 +235,7 @@ class _Writer:
         count = f"k{self.fuel}"
         most = rng.choice(("3", "9", "9", "5"))
         limits = f"{count} < n", f"{count} < len(x)"
-        test = self.filled("{b}", "{f} > {f}", "{f} > 0.1", "True", "{i} < {i}", *limits)
+        test = f"({self.filled(*TESTS, *limits)})"
         limit = f"{count} < {most}"
         heads = [f"while {limit}:", f"while {limit} and {test}:", f"while {test} and {limit}:"]
         before = self.copied()
@@ -249,16 +257,19 @@ class _Writer:
         return lines
 
     def closure(self) -> list[str]:
-        """A function inside, and calls of it."""
-        kept = self.copied()
-        line = self.filled(
-            "def inner(q):\n    return {f} * q",
-            "def inner(q):\n    if {b}:\n        return q\n    return {f} + q",
-            "def inner(q):\n    return q + c",
-            depth=1,
-        )
-        self.scope = kept
-        return [*line.split("\n"), self.filled("{F=} = inner({f})")]
+        """A function inside, and a call of it, mostly."""
+        lines = self.filled(*CLOSURES, depth=1).split("\n")
+        if self.rng.random() < 0.7:
+            calls = [call for call, kind in CALLS if self.scope[kind]]
+            lines.append(self.filled(*calls))
+        return lines
+
+    def rotation(self) -> list[str]:
+        """Arrays that change their names."""
+        names = sorted(self.scope["X"])
+        before = self.rng.sample(names, min(len(names), self.rng.choice((2, 3, 3, 4))))
+        after = before[1:] + before[:1]
+        return [f"{', '.join(before)} = {', '.join(after)}"]
 
     def result(self) -> str:
         """A return statement; mostly of the same kinds as the others of the program."""
@@ -286,31 +297,63 @@ class _Writer:
         while not self.size or (self.size < self.most / 2 and rng.random() < 0.85):
             lines += self.for_loop(0) if rng.random() < 0.3 else self.statement(0)
         lines.append(self.result())
-        text = ast.unparse(ast.parse("\n".join(lines)))
-        calls = tuple(self.call() for _ in range(rng.choice((1, 2, 3, 4))))
+        text = bounded("\n".join(lines))
+        calls = tuple(self.calls())
         return LoopProgram(seed, tuple(f"    {line}" for line in text.split("\n")), calls)
 
-    def call(self) -> str:
-        """Statements that make arguments."""
+    def calls(self) -> Iterator[str]:
+        """Statements that make arguments, of each call; much is often as in the call before."""
+        size, values = -1, dict[str, str]()
+        for _ in range(self.rng.choice((1, 2, 2, 3, 4, 5))):
+            same = size >= 0 and self.rng.random() < 0.5
+            size = size if same else self.size_of_vectors()
+            found = self.arguments(size)
+            kept = [name for name in found if same and self.rng.random() < 0.7]
+            arrays = ("base", "A", "x", "y")  # which may share memory
+            if any(name in kept for name in arrays):
+                kept += arrays
+            values = {name: values[name] if name in kept else found[name] for name in found}
+            yield "\n".join(f"{name} = {value}" for name, value in values.items())
+
+    def size_of_vectors(self) -> int:
+        return self.rng.choice((5, 6, 8, 9, 12, 7) * 3 + (2, 3, 4, 4, 1, 1, 0))
+
+    def arguments(self, size: int) -> dict[str, str]:
         rng = self.rng
-        size = rng.choice((5, 6, 8, 9, 12, 7) * 3 + (2, 3, 4, 4, 1, 0))
-        vector, shift = f"array('f8', ({size},), {rng.randint(0, 5)})", rng.randint(0, 5)
-        kind = rng.choice(("f8",) * 14 + ("f4", "i8"))
-        y = rng.choice((vector,) * 5 + ("x", "x[::-1]", "A[0]" if size else "x", "x.copy()"))
-        matrix = f"array('f8', ({size}, {size}), {rng.randint(0, 5)})"
-        ints = f"array('i8', ({size},), {rng.randint(0, 5)})"
+
+        def vector(kinds: tuple[str, ...], parts: int = 4) -> str:
+            return f"array({rng.choice(kinds)!r}, ({size},), {rng.randint(0, 5)})"
+
+        floats = ("f8",) * 24 + ("f4", "f4", "i8", "i4", "u1", "c16", "b1")
+        matrix = f"array({rng.choice(floats)!r}, ({size}, {size}), {rng.randint(0, 5)})"
+        ints = vector(("i8",) * 10 + ("i4", "u1"))
         counting = f"np.arange({size})"
-        values = {
-            "x": f"array({kind!r}, ({size},), {shift})",
-            "A": rng.choice((matrix,) * 6 + (f"{matrix}.T", f"{matrix}.copy()")),
+        own = vector(floats)
+        lines = ("A[0]", "A[-1]", "A[:, 0]", "A.diagonal()") if size else ("x",)
+        x, y = rng.choice(
+            ((own, vector(("f8",))),) * 8
+            + ((own, vector(floats)),) * 3
+            + ((own, "x"), (own, "x[::-1]"), (own, "x.copy()"), (own, rng.choice(lines)))
+            + ((rng.choice(lines) if size else own, vector(floats)),)
+            + (("base[1:-1]", rng.choice(("base[2:]", "base[:-2]", "base[:0:-1][1:]"))),)
+            + ((f"array('f8', ({2 * size},), 1)[::2]", "x[::-1]"),)
+        )
+        return {
+            "base": f"array('f8', ({size + 2},), 1)",
+            "A": rng.choice((matrix,) * 8 + (f"{matrix}.T", f"{matrix}[::-1]")),
+            "x": x,
             "y": y,
             "v": rng.choice((ints, f"np.abs({ints})", counting, f"{counting}[::-1].copy()")),
-            "n": rng.choice((-2, 0, 0, 1, 1, 2, 3, 4, 5, 5, 6, 7, 9, 12, 30)),
-            "c": rng.choice(("0.0", "1.0", "0.5", "-1.5", "2.0", "np.float64(0.75)", "1e300")),
-            "flag": rng.random() < 0.5,
+            "n": str(rng.choice((-2, 0, 0, 1, 1, 2, 3, 4, 5, 5, 6, 7, 9, 12, 30))),
+            "c": rng.choice(
+                ("0.0", "1.0", "0.5", "-1.5", "2.0", "np.float64(0.75)", "1e300", "np.float32(3)")
+            ),
+            "flag": str(rng.random() < 0.5),
             "mode": repr(rng.choice("ab")),
+            "o": rng.choice(
+                ("State(0.5, y.copy())",) * 4 + ("State(2.0, x)", "State(1, y, best=0.25)")
+            ),
         }
-        return "\n".join(f"{name} = {value}" for name, value in values.items())
 
 
 def random_loops(seed: int) -> LoopProgram:

@@ -427,3 +427,19 @@ def test_argument_that_a_loop_inside_a_loop_may_replace() -> None:
         return x.copy()
 
     same(copied, *(lambda n=n: (np.arange(4.0), np.full(7, n)) for n in (0, 2)))
+
+
+def test_elements_cannot_be_iterated() -> None:
+    """``iter`` took the IndexError of ``x[0][0]`` for the end."""
+
+    def program(x, y):
+        for i in range(len(x)):
+            x[i] += 1
+            for y in y:  # noqa: B020
+                x[i] += y
+        return x
+
+    compiled = fxc.compile(program)
+    expected, found = (run(fn, [np.ones(5), np.ones(3)]) for fn in (program, compiled))
+    assert type(expected.error) is TypeError
+    assert difference(expected, found) == ""

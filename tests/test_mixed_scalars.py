@@ -244,6 +244,47 @@ def typed(x: Any) -> Any:
     return isinstance(s, int)
 
 
+def int_that_need_not_fit(x: Any, y: Any, k: Any) -> Any:
+    n = x[1]
+    if x[0] > 3:
+        n = k
+    return n
+
+
+def int_of_the_program(x: Any, y: Any, k: Any) -> Any:
+    return (x[0] if x[1] > 3 else -12), max(x[1], -12), min(x[0], 300)
+
+
+def int_beside_a_single(x: Any, y: Any, k: Any) -> Any:
+    n = k
+    if x[0] > 3:
+        n = x[1]
+    y[1] = n
+    return y + n, y * n, n + 1, n > 2.0**30
+
+
+# Calls that native code leaves, among the fifteen.
+KEPT = [
+    (int_that_need_not_fit, "u1", 8), (int_that_need_not_fit, "i1", 6), (int_that_need_not_fit, "i4", 2),
+    (int_of_the_program, "u1", 0), (int_of_the_program, "i1", 0), (int_of_the_program, "i8", 0),
+    (int_beside_a_single, "f4", 2), (int_beside_a_single, "f8", 0),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("fn", "dtype", "eager"), KEPT)
+def test_ints_that_are_no_numbers_of_the_type(
+    fn: Callable[..., Any], dtype: str, eager: int
+) -> None:
+    """They were wrapped around, or rounded; known ones raised in fxc."""
+    program = fxc.compile(fn, fullgraph=True)
+    for first in (7, 1, 5):
+        x = np.array([first, 5], dtype)
+        for k in (5, 300, -7, 2**30 + 1, 2**40 + 3):
+            expected, found = (run(each, [x, np.arange(3.0), k]) for each in (fn, program))
+            assert difference(expected, found) == ""
+    assert program.cache_info().eager_calls == eager
+
+
 REFUSED = [(beside_bytes, INTS), (typed, INTS)]
 
 

@@ -121,6 +121,94 @@ def test_as_python(program: Callable[..., Any]) -> None:
     assert compiled.cache_info().native_calls >= 3
 
 
+def a_loop_that_has_no_iteration(y):
+    for _ in range(0):
+        q = 1.0
+    if y[1] > 0:
+        q = 2.0
+    return q
+
+
+def a_loop_that_may_have_none(y):
+    if y[1] > 0:
+        q = 1.0
+    for _ in range(int(y[0])):
+        q = 2.0
+    return q
+
+
+def loops_over_nothing(y):
+    if y[1] > 0:
+        q = 1.0
+    for _ in ():
+        q = 2.0
+    return q
+
+
+def else_of_a_loop(y):
+    if y[1] > 0:
+        q = 1.0
+    for _ in range(int(y[0])):
+        q = 2.0
+    else:
+        q += 1
+    return q
+
+
+def one_loop_in_another(y):
+    for m in range(int(y[0])):
+        if y[1] > 0:
+            q = y[1]
+        for _ in range(m - 5):
+            q = 2.0
+        y[0] = q
+    return y
+
+
+def behind_a_break(y):
+    for i in range(int(y[0])):
+        if y[i] > 0:
+            break
+        q = i
+    for _ in range(int(y[1])):
+        q = 3
+    return q
+
+
+def in_a_while(y):
+    for _ in range(0):
+        q = 0.0
+    t = 0.0
+    while t < 3:
+        t += 1
+        if y[1] > t:
+            q = t
+    return q
+
+
+NO_ITERATION = [
+    (a_loop_that_has_no_iteration, 2),
+    (a_loop_that_may_have_none, 1),
+    (loops_over_nothing, 2),
+    (else_of_a_loop, 1),
+    (one_loop_in_another, 1),
+    (behind_a_break, 2),
+    (in_a_while, 2),
+]
+
+
+@pytest.mark.parametrize(
+    ("program", "eager"), NO_ITERATION, ids=[each.__name__ for each, _ in NO_ITERATION]
+)
+def test_loops_without_an_iteration(program: Callable[..., Any], eager: int) -> None:
+    """What a branch may have assigned was taken for what such a loop assigns."""
+    compiled = fxc.compile(program, fullgraph=True)
+    for first, second in ((0.0, 1.5), (0.0, -1.5), (3.0, 1.5), (3.0, -1.5)):
+        y = np.array([first, second, 2.0, 0.0])
+        assert difference(run(program, [y.copy()]), run(compiled, [y.copy()])) == ""
+    assert compiled.cache_info().eager_calls == eager
+
+
 def test_which_reads_are_checked() -> None:
     """Those behind which a value is not certain; an array is not copied for one."""
     x = R.random(30)

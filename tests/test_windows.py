@@ -227,16 +227,24 @@ def test_windows_of_an_earlier_recording_of_a_loop() -> None:
     _agree(_recorded_twice, (X.copy(), X + 1), (X[:7] + 3, X[:5]))
 
 
-def test_a_range_takes_no_bool_of_numpys() -> None:
+@pytest.mark.parametrize(
+    ("start", "text"),
+    [
+        (lambda x: (x[0] < x[1]) + (x[2] < x[3]), r"'numpy\.bool' object cannot"),
+        (lambda x: x[:0].sum(), r"'numpy\.float64' object cannot"),
+        (lambda x: x[:1].astype(int), "only integer scalar arrays can"),
+    ],
+)
+def test_a_range_takes_ints_only(start: Callable[[np.ndarray], Any], text: str) -> None:
     def program(x, n):
         total = 0
-        for i in range((x[0] < x[1]) + (x[2] < x[3]), n):
+        for i in range(start(x), n, 3):
             total += i
         return total
 
     compiled = fxc.compile(program, fullgraph=True)
     assert difference(run(program, [X, 5]), run(compiled, [X, 5])) == ""
-    with pytest.raises(TypeError, match=r"'numpy\.bool' object cannot be interpreted"):
+    with pytest.raises(TypeError, match=text):
         compiled(X, 5)
 
 

@@ -20,7 +20,10 @@ from .nodes import at, flag_name
 # where the branch was not taken nobody may read it. Reads behind which that is not certain become
 # ``__fxc__.bound(flag, lambda: found)``: where the flag does not hold, the call goes back to
 # Python, which raises UnboundLocalError. The flag is a variable like others: False at the begin of
-# the function, True from each assignment on.
+# the function, True from each assignment on. What a loop assigns has a value behind it: without an
+# iteration capture finds that it has none, or refuses. That holds for variables which have no value
+# there because nothing else has assigned them: those that a branch may have assigned before, or
+# assigns afterwards, have something in the graph in any case, and their flags say what it is.
 
 _LOOPS = (ast.For, ast.While)
 _State = frozenset[str]
@@ -33,8 +36,13 @@ def give_flags(function: ast.FunctionDef, parameters: Iterable[str]) -> frozense
     assignments and loops binds them.
     """
     known = _plain_names(function) - frozenset(parameters)
-    reads = _Reads(known)
+    first, all_loops = _Reads(known), _Reads(known, known)
+    for each in (first, all_loops):
+        each.block(function.body, frozenset())
+    reads = _Reads(known, first.unsure | first.torn | all_loops.torn)
     reads.block(function.body, frozenset())
+    for node in reads.found:
+        vars(node)["unsure"] = True
     if reads.unsure:
         begin = [_set(function.body[0], name, False) for name in sorted(reads.unsure)]
         function.body = [*begin, *_with_flags(function.body, reads.unsure)]
@@ -91,13 +99,16 @@ class _Loop:
 
 class _Reads:
     """Goes through statements in their order; ``state`` is what has a value for certain, None where
-    nothing comes to.
+    nothing comes to. A loop has an iteration, but for the variables that are ``careful``.
     """
 
-    def __init__(self, names: frozenset[str]) -> None:
+    def __init__(self, names: frozenset[str], careful: Iterable[str] = ()) -> None:
         self._names = names
+        self._by_loops = names.difference(careful)  # have a value behind a loop that assigns them
         self._loops: list[_Loop] = []
-        self.unsure: set[str] = set()
+        self.found: list[ast.AST] = []  # reads that may come before an assignment
+        self.unsure: set[str] = set()  # their variables
+        self.torn: set[str] = set()  # have a value on one way to a statement, not on another
 
     def block(self, body: list[ast.stmt], state: _State | None) -> _State | None:
         for statement in body:
@@ -118,35 +129,33 @@ class _Reads:
 
     def _look(self, node: ast.AST, name: str, state: _State) -> None:
         if name in self._names and name not in state:
-            vars(node)["unsure"] = True
+            self.found.append(node)
             self.unsure.add(name)
 
     def _after(self, statement: ast.stmt, state: _State | None) -> _State | None:
-        """The state behind a statement; a ``for`` has an iteration: if there is none, capture finds
-        what has no value.
-        """
+        """The state behind a statement."""
         if state is None:
             return None
         match statement:
             case ast.If(test, body, orelse):
                 self._read(test, state)
-                return _either(self.block(body, state), self.block(orelse, state))
+                return self._either(self.block(body, state), self.block(orelse, state))
             case ast.For(target, iterable, body, orelse):
                 self._read(iterable, state)
                 self._read(target, state)
                 done, left = self._loop(body, state | stored(target))
-                return _either(self.block(orelse, done), left)
+                return self._either(self.block(orelse, self._ended(done, state)), left)
             case ast.While(test, body, orelse):
                 self._read(test, state)
                 done, left = self._loop(body, state)
                 if isinstance(test, ast.Constant) and test.value:
                     return left
-                return _either(self.block(orelse, done), left)
+                return self._either(self.block(orelse, self._ended(done, state)), left)
             case ast.Break():
-                self._loops[-1].left = _either(self._loops[-1].left, state)
+                self._loops[-1].left = self._either(self._loops[-1].left, state)
                 return None
             case ast.Continue():
-                self._loops[-1].ended = _either(self._loops[-1].ended, state)
+                self._loops[-1].ended = self._either(self._loops[-1].ended, state)
                 return None
             case ast.Return() | ast.Raise():
                 self._read(statement, state)
@@ -182,7 +191,18 @@ class _Reads:
         self._loops.append(_Loop())
         end = self.block(body, state)
         loop = self._loops.pop()
-        return _either(end, loop.ended), loop.left
+        return self._either(end, loop.ended), loop.left
+
+    def _ended(self, done: _State | None, before: _State) -> _State:
+        """The state behind a loop that has been run to its end, or had no iteration."""
+        certain = before | self._by_loops
+        return certain if done is None else done & certain
+
+    def _either(self, left: _State | None, right: _State | None) -> _State | None:
+        if left is None or right is None:
+            return right if left is None else left
+        self.torn |= left ^ right
+        return left & right
 
     def _tried(self, statement: ast.stmt, state: _State) -> _State:
         """A statement whose parts may run or not: nothing is certain but what was before."""
@@ -195,12 +215,6 @@ class _Reads:
         for field in ("subject", "iter"):
             self._read(getattr(statement, field, None), state)
         return state
-
-
-def _either(left: _State | None, right: _State | None) -> _State | None:
-    if left is None or right is None:
-        return right if left is None else left
-    return left & right
 
 
 def _with_flags(body: list[ast.stmt], names: set[str]) -> list[ast.stmt]:

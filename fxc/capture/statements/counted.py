@@ -17,7 +17,6 @@ from ..values.operands import Traced, TracedValue, dim_of, operand, record, sett
 from ..values.python_numbers import arithmetic, scalar_of, to_int
 from ..values.traced_array import TracedArray
 from ..values.traced_int import TracedInt, int_dim, wrap_dim
-from ..values.traced_scalar import TracedScalar
 
 Item = Callable[[Any], Any]
 
@@ -100,7 +99,14 @@ class Bounded:
         return map(self.item, places) if self.item is not None and self.of else iter(places)
 
 
-_BOOL = ScalarType(np.dtype(bool))
+def _is_index(x: Any) -> bool:
+    """Whether ``operator.index`` takes it: ints, and Python's bools, but none of NumPy's."""
+    if not isinstance(x, TracedValue):
+        return isinstance(x, int | np.integer)
+    kind = x._value.type
+    if isinstance(kind, ScalarType) and kind.weak:
+        return kind.dtype.kind in "bi"
+    return kind.rank == 0 and kind.dtype.kind in "iu"
 
 
 def range_of(*args: Any) -> Any:
@@ -110,10 +116,10 @@ def range_of(*args: Any) -> Any:
         return range(*args)
     low, high, step = (0, args[0], 1) if len(args) == 1 else (*args, 1)[:3]
     for arg in (low, high, step):
-        if isinstance(arg, TracedScalar) and arg._value.type == _BOOL:
-            raise TypeError("'numpy.bool' object cannot be interpreted as an integer")
-        if not isinstance(arg, int | np.integer | TracedValue):
-            raise TypeError(f"{type(arg).__name__!r} object cannot be interpreted as an integer")
+        if not _is_index(arg):
+            raise TypeError(
+                f"{arg.__class__.__name__!r} object cannot be interpreted as an integer"
+            )
     if type(step) is int and step == 0:
         raise ValueError("range() arg 3 must not be zero")
     dims = [int_dim(x) for x in (low, high, step)]

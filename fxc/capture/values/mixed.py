@@ -51,7 +51,11 @@ class Mixed(Traced):
     @property
     def number(self) -> Any:
         """The number, of the type of ``given`` in any case."""
-        return self.given if self.whole is None else _select(self.flag, self.given, self.whole)
+        if self.whole is None:
+            return self.given
+        exact = self.dtype == np.float32
+        whole = _wrapped(_fitting(operand(self.whole), self.dtype)) if exact else self.whole
+        return _select(self.flag, self.given, whole)
 
     @property  # type: ignore[misc]
     def __class__(self) -> type:
@@ -169,7 +173,10 @@ def mixed_kinds(left: Any, right: Any) -> Kinds | None:
     if kinds is None or others is None:
         return None
     found = parts_for(kinds | others)
-    return found if found is not None and len(found) > 1 else None
+    if found is None or len(found) == 1:
+        return None
+    fits = len(found) == 3 or all(_holds(found[0].dtype, x) for x in (left, right))
+    return found if fits else None
 
 
 def scalar_kinds(x: Any) -> frozenset[ScalarType] | None:
@@ -234,11 +241,32 @@ def mixed_parts(x: Any, kinds: Sequence[Any]) -> tuple[Operand, ...]:
 
 def _fitting(x: Operand, dtype: np.dtype) -> Operand:
     """Python's number as NumPy's; one that is not the same number there leaves native code."""
+    if isinstance(x, Literal):
+        if not _holds(dtype, x.value):
+            raise _refuse(f"the value {x.value!r}")
+        return _cast(x, dtype)
+    if dtype.kind in "iu" and dtype != np.int64:
+        info = np.iinfo(dtype)
+        bounds = Literal(int(info.min)), Literal(int(min(info.max, 2**63 - 1)))
+        x = current().record("try_fit", x, *bounds)
     number = _cast(x, dtype)
     if dtype == np.float32:
         same = _wrapped(_float64(number)) == _wrapped(_float64(x))
         current().record("try_demand", operand(same))
     return number
+
+
+def _holds(dtype: np.dtype, x: Any) -> bool:
+    """Whether a known number of Python's is the same number of that dtype; others are looked at
+    at run time.
+    """
+    if type(x) is int and dtype.kind in "iu":
+        info = np.iinfo(dtype)
+        return bool(info.min <= x <= info.max)
+    if type(x) in (int, float) and dtype == np.float32:
+        with np.errstate(over="ignore"):
+            return bool(x != x or float(np.float32(x)) == x)
+    return True
 
 
 def mixed(given: Operand, flag: Operand, whole: Operand | None = None) -> Any:

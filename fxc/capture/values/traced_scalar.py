@@ -149,6 +149,8 @@ class TracedScalar(TracedValue):
             )
         return getattr(self._known(f".{name}"), name)
 
+    __iter__ = None  # there is none, though elements can be asked for
+
     def __getitem__(self, key: Any) -> Any:
         if self._type.weak:
             raise TypeError(f"{self._type.python_type.__name__!r} object is not subscriptable")
