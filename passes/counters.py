@@ -17,8 +17,8 @@ Range = tuple[int, int]  # the least and the largest number
 # not) takes 2**57 additions to move by ``_FAR``: years. So it is taken to stay within that of where
 # it starts, however long the loop is. All loops of a run share these years: what a loop goes on
 # counting with (a counter of the loop around, or of one before) gets no more of them.
-_STEP = 8
-_FAR = 2**60
+_STEP = 16
+_FAR = 2**61
 
 
 @frozen

@@ -18,6 +18,7 @@ from fxc.ir.symbols import symbols_of
 from fxc.ir.text import dims_of
 from fxc.ir.types import ScalarType
 from fxc.ops.identities import DISTINCT
+from fxc.ops.python_numbers import SETTLED
 from fxc.ops.table import TABLE, Tag
 
 
@@ -74,7 +75,7 @@ class _Fixed:
                 self.take(node)
 
     def is_fixed(self, node: Node) -> bool:
-        if node.regions or node.bound or TABLE[node.op].raises or node.op in DISTINCT:
+        if node.regions or node.bound or TABLE[node.op].raises or node.op in DISTINCT | SETTLED:
             return False
         if any(v in self.inside and v not in self.makers for v in node.inputs):
             return False

@@ -29,6 +29,22 @@ def power(x: Any, y: Any) -> Any:
     return result
 
 
+def natural_quotient(x: int, y: int) -> int:
+    """``x // y`` of ints that are not negative."""
+    return _natural(x) // _natural(y)
+
+
+def natural_remainder(x: int, y: int) -> int:
+    """``x % y`` of ints that are not negative."""
+    return _natural(x) % _natural(y)
+
+
+def _natural(x: int) -> int:
+    if x < 0:
+        raise TypeError(f"{x} is negative")
+    return x
+
+
 def larger(x: Any, y: Any) -> Any:
     """``max(x, y)``: the first if they are equal, or one is nan."""
     _check_alike(x, y)
@@ -92,6 +108,8 @@ _MAY_FAIL: dict[str, tuple[int, Callable[..., Any]]] = {
     "divide": (2, operator.truediv),
     "floor_divide": (2, operator.floordiv),
     "remainder": (2, operator.mod),
+    "natural_quotient": (2, natural_quotient),
+    "natural_remainder": (2, natural_remainder),
     "power": (2, power),
     "left_shift": (2, operator.lshift),
     "right_shift": (2, operator.rshift),
@@ -129,6 +147,8 @@ _UNSAFE = (
     "pow fmod floor ceil gcd isqrt"
 )
 _OF_TWO = frozenset({"atan2", "copysign", "pow", "fmod", "hypot", "gcd"})
+# They cannot fail where they stand, and may anywhere else.
+SETTLED = frozenset({"py_natural_quotient", "py_natural_remainder"})
 
 
 def attempt(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -100,9 +100,12 @@ def spend(emitter: Emitter, work: str) -> None:
     f = emitter.function
     look, on = f.new_label("look"), f.new_label("on")
     seldom = emitter.module.metadata('!{!"branch_weights", i32 1, i32 10000}')
-    left = f.op(f"sub i64 {f.op(f'load i64, ptr {emitter.budget}, align 8')}, {work}")
+    # The borrow of the subtraction is its own test: one instruction with its branch.
+    emitter.module.declare("declare { i64, i1 } @llvm.usub.with.overflow.i64(i64, i64)")
+    left = f.op(f"load i64, ptr {emitter.budget}, align 8")
+    pair = f.op(f"call {{ i64, i1 }} @llvm.usub.with.overflow.i64(i64 {left}, i64 {work})")
+    left, used_up = (f.op(f"extractvalue {{ i64, i1 }} {pair}, {place}") for place in (0, 1))
     f.do(f"store i64 {left}, ptr {emitter.budget}, align 8")
-    used_up = f.op(f"icmp slt i64 {left}, 0")
     f.do(f"br i1 {used_up}, label %{look}, label %{on}, !prof {seldom}")
     f.start(look)
     f.do(f"store i64 {BUDGET}, ptr {emitter.budget}, align 8")

@@ -130,6 +130,26 @@ def _remainder_fails(code: Lanes, args: Sequence[str], dtypes: DTypes, result: n
     return _is_zero(code, args[1], dtypes[1])
 
 
+def _natural(name: str) -> Emit:
+    """A quotient or remainder of ints that are not negative, the divisor not 0."""
+
+    def emit(code: Lanes, args: Sequence[str], dtypes: DTypes, result: np.dtype) -> str:
+        return code.binary(name, I64, args[0], args[1])
+
+    return emit
+
+
+def _natural_or_zero(name: str) -> Emit:
+    """As ``_natural`` where the divisor may be 0."""
+
+    def emit(code: Lanes, args: Sequence[str], dtypes: DTypes, result: np.dtype) -> str:
+        x, y = args
+        safe = code.select(_is_zero(code, y, I64), I64, code.const(1, I64), y)
+        return code.binary(name, I64, x, safe)
+
+    return emit
+
+
 def _powers(code: Lanes, x: str, y: str) -> tuple[str, str]:
     """An int to the power of another by squaring; whether that fails.
 
@@ -402,12 +422,21 @@ _SHARED: dict[str, ScalarRule] = {
     "fit": ScalarRule(_fit, 0, typed=_as_result),
     "demand": ScalarRule(cast, 0, typed=cast_types),
 }
+_NATURAL = {"natural_quotient": "udiv", "natural_remainder": "urem"}
 _SUMS = {"add": "add", "subtract": "sub", "multiply": "mul"}
 
 PYTHON_RULES: dict[str, ScalarRule] = {
     **{f"{prefix}_{name}": rule for prefix in ("py", "try") for name, rule in _SHARED.items()},
     **{f"py_{name}": ScalarRule(_add(of), typed=_as_result) for name, of in _SUMS.items()},
     **{f"try_{name}": ScalarRule(_checked(of), typed=_as_result) for name, of in _SUMS.items()},
+    **{
+        f"py_{name}": ScalarRule(_natural(of), 20, typed=_as_result)
+        for name, of in _NATURAL.items()
+    },
+    **{
+        f"try_{name}": ScalarRule(_natural_or_zero(of), 20, typed=_as_result)
+        for name, of in _NATURAL.items()
+    },
     **{f"py_{name}": ScalarRule(_bitwise(name), typed=_as_result) for name in ("and", "or", "xor")},
     "py_invert": ScalarRule(NUMPY_RULES["invert"].emit, typed=_as_result),
     "py_not": ScalarRule(NUMPY_RULES["logical_not"].emit, typed=cast_types),
@@ -427,6 +456,8 @@ FAILS: dict[str, Emit] = {
     "try_divide": _division_fails,
     "try_floor_divide": _quotient_fails,
     "try_remainder": _remainder_fails,
+    "try_natural_quotient": _remainder_fails,
+    "try_natural_remainder": _remainder_fails,
     "try_power": _power_fails,
     "try_left_shift": _left_shift_fails,
     "try_right_shift": _right_shift_fails,

@@ -136,18 +136,18 @@ def _numeric_extreme(float_test: str, signed: str, unsigned: str) -> Emit:
     return emit
 
 
-def _safe_divisor(code: Lanes, dtype: np.dtype, x: str, y: str) -> tuple[str, str, str]:
-    """A divisor that never traps, whether ``y`` is 0, and whether x / y overflows."""
-    is_zero = code.compare("eq", dtype, y, code.const(0, dtype))
+def _safe_divisor(code: Lanes, dtype: np.dtype, y: str) -> tuple[str, str]:
+    """A divisor that never traps, and whether it takes the place of ``y``, which then is 0, or -1
+    in case that ``x`` is the lowest number. By that quotients are ``-(x & y)``, remainders 0.
+    """
     one = code.const(1, dtype)
-    safe = code.select(is_zero, dtype, one, y)
-    overflows = code.const(False, BOOL)
-    if dtype.kind == "i":
-        lowest = code.compare("eq", dtype, x, code.const(int(np.iinfo(dtype).min), dtype))
-        minus = code.compare("eq", dtype, y, code.const(-1, dtype))
-        overflows = code.binary("and", BOOL, lowest, minus)
-        safe = code.select(overflows, dtype, one, safe)
-    return safe, is_zero, overflows
+    if dtype.kind == "u":
+        special = code.compare("eq", dtype, y, code.const(0, dtype))
+    else:
+        special = code.compare(
+            "ult", dtype, code.binary("add", dtype, y, one), code.const(2, dtype)
+        )
+    return code.select(special, dtype, one, y), special
 
 
 def _floor_divide(code: Lanes, args: Sequence[str], dtypes: DTypes, result: np.dtype) -> str:
@@ -158,18 +158,17 @@ def _floor_divide(code: Lanes, args: Sequence[str], dtypes: DTypes, result: np.d
     if shift is not None:
         by = code.const(shift, dtype)
         return code.binary("ashr" if dtype.kind == "i" else "lshr", dtype, x, by)
-    safe, is_zero, _ = _safe_divisor(code, dtype, x, y)
+    safe, special = _safe_divisor(code, dtype, y)
     quotient = code.binary("sdiv" if dtype.kind == "i" else "udiv", dtype, x, safe)
-    if dtype.kind == "i":
-        rest = code.binary("sub", dtype, x, code.binary("mul", dtype, quotient, safe))
-        down = _signs_differ(code, dtype, rest, safe)
-        quotient = code.binary(
-            "sub",
-            dtype,
-            quotient,
-            code.select(down, dtype, code.const(1, dtype), code.const(0, dtype)),
-        )
-    return code.select(is_zero, dtype, code.const(0, dtype), quotient)
+    zero = code.const(0, dtype)
+    if dtype.kind == "u":
+        return code.select(special, dtype, zero, quotient)
+    rest = code.binary("sub", dtype, x, code.binary("mul", dtype, quotient, safe))
+    down = _signs_differ(code, dtype, rest, safe)
+    fix = code.select(down, dtype, code.const(1, dtype), zero)
+    quotient = code.binary("sub", dtype, quotient, fix)
+    by_special = code.binary("sub", dtype, zero, code.binary("and", dtype, x, y))
+    return code.select(special, dtype, by_special, quotient)
 
 
 def _power_of_two(divisor: str) -> int | None:
@@ -195,13 +194,12 @@ def _remainder(code: Lanes, args: Sequence[str], dtypes: DTypes, result: np.dtyp
     shift = _power_of_two(y)
     if shift is not None:
         return code.binary("and", dtype, x, code.const((1 << shift) - 1, dtype))
-    safe, is_zero, overflows = _safe_divisor(code, dtype, x, y)
+    safe, _ = _safe_divisor(code, dtype, y)
     rest = code.binary("srem" if dtype.kind == "i" else "urem", dtype, x, safe)
-    if dtype.kind == "i":
-        up = _signs_differ(code, dtype, rest, safe)
-        rest = code.binary("add", dtype, rest, code.select(up, dtype, safe, code.const(0, dtype)))
-        is_zero = code.binary("or", BOOL, is_zero, overflows)
-    return code.select(is_zero, dtype, code.const(0, dtype), rest)
+    if dtype.kind == "u":
+        return rest
+    up = _signs_differ(code, dtype, rest, safe)
+    return code.binary("add", dtype, rest, code.select(up, dtype, safe, code.const(0, dtype)))
 
 
 def _float_divmod(code: Lanes, dtype: np.dtype, x: str, y: str) -> tuple[str, str]:
@@ -237,10 +235,8 @@ def _fmod(code: Lanes, args: Sequence[str], dtypes: DTypes, result: np.dtype) ->
     dtype, (x, y) = dtypes[0], args
     if dtype.kind == "f":
         return code.math("fmod", dtype, args)
-    safe, is_zero, overflows = _safe_divisor(code, dtype, x, y)
-    rest = code.binary("srem" if dtype.kind == "i" else "urem", dtype, x, safe)
-    nothing = code.binary("or", BOOL, is_zero, overflows)
-    return code.select(nothing, dtype, code.const(0, dtype), rest)
+    safe, _ = _safe_divisor(code, dtype, y)
+    return code.binary("srem" if dtype.kind == "i" else "urem", dtype, x, safe)
 
 
 def _power(code: Lanes, args: Sequence[str], dtypes: DTypes, result: np.dtype) -> str:

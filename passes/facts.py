@@ -1,0 +1,240 @@
+"""What is known of the ints and bools of a graph where a node stands."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from math import isqrt
+from typing import TypeVar
+
+import numpy as np
+
+from fxc.ir.graph import Literal, Node, Operand, Value
+from fxc.ir.symbols import Dim
+from fxc.ops.python_numbers import PYTHON_OPERATORS
+
+from .counters import Range
+
+INT64: Range = (-(2**63), 2**63 - 1)
+BOOL: Range = (0, 1)
+MOST_TOPS = 8
+T = TypeVar("T")
+# Comparisons: whether their operands are swapped, and whether they are strict.
+_ORDER = {
+    "less": (False, True),
+    "less_equal": (False, False),
+    "greater": (True, True),
+    "greater_equal": (True, False),
+}
+
+
+class Facts:
+    """Ranges of values. What a condition or a check adds to them is taken back at the end of the
+    code for which it is true.
+
+    ``makers``: the nodes that scalars come from.
+    """
+
+    def __init__(self, makers: Mapping[Value, Node]) -> None:
+        self.makers = makers
+        self.known: dict[Value, Range] = {}
+        self.tops: dict[Value, tuple[Dim, ...]] = {}  # sizes and the like that it does not exceed
+        self.narrowed: list[Callable[[], None]] = []  # to take back what was narrowed
+
+    def range_of(self, x: Operand) -> Range | None:
+        """The range of an int or bool; None of anything else."""
+        if isinstance(x, Literal):
+            value = x.value
+            return (int(value), int(value)) if isinstance(value, int | np.integer) else None
+        found = self.known.get(x)
+        return of_dtype(x.type.dtype) if found is None and not x.type.rank else found
+
+    def set(self, value: Value, found: Range) -> None:
+        """What is beyond the bits of its dtype has left native code."""
+        low, high = limits(value)
+        self.known[value] = max(found[0], low), min(found[1], high)
+
+    # ------------------------------------------------------------ for a while
+
+    def mark(self) -> int:
+        return len(self.narrowed)
+
+    def forget(self, mark: int) -> None:
+        """Take back what was narrowed since ``mark``."""
+        while len(self.narrowed) > mark:
+            self.narrowed.pop()()
+
+    def narrow(self, x: Operand, least: int, most: int) -> None:
+        """From here on ``x`` is not less than ``least``, nor more than ``most``."""
+        before = self.range_of(x)
+        if before is None or isinstance(x, Literal):
+            return
+        low, high = max(before[0], least), min(before[1], most)
+        if (low, high) == before or low > high:
+            return
+        self.change(self.known, x, (low, high))
+        self.narrow_operands(x, low, high)
+
+    def change(self, facts: dict[Value, T], x: Value, found: T) -> None:
+        before = facts.get(x)
+
+        def restore() -> None:
+            if before is None:
+                facts.pop(x, None)
+            else:
+                facts[x] = before
+
+        self.narrowed.append(restore)
+        facts[x] = found
+
+    def narrow_operands(self, x: Value, low: int, high: int) -> None:
+        """``x``, which is known to be a number from ``low`` to ``high``, was computed."""
+        node = self.makers.get(x)
+        if node is None or node.op not in PYTHON_OPERATORS:
+            return
+        ranges = [self.range_of(each) for each in node.args]
+        if any(each is None for each in ranges):
+            return
+        match node.op.partition("_")[2], *node.args:
+            case "add", a, b:
+                for each, other in ((a, b), (b, a)):
+                    by = self.range_of(other) or INT64
+                    self.narrow(each, low - by[1], high - by[0])
+            case "subtract", a, b:
+                by = self.range_of(b) or INT64
+                self.narrow(a, low + by[0], high + by[1])
+                by = self.range_of(a) or INT64
+                self.narrow(b, by[0] - high, by[1] - low)
+            case "multiply", a, b if a == b:
+                root = isqrt(max(high, 0))
+                self.narrow(a, -root, root)
+            case "multiply", a, b:
+                for each, other in ((a, b), (b, a)):
+                    by = self.range_of(other) or INT64
+                    if by[0] > 0:
+                        self.narrow(each, -(max(-low, 0) // by[0]), max(high, 0) // by[0])
+            case "maximum", a, b:
+                for each in (a, b):
+                    self.narrow(each, INT64[0], high)
+            case "minimum", a, b:
+                for each in (a, b):
+                    self.narrow(each, low, INT64[1])
+            case (("int" | "fit"), a, *_):
+                self.narrow(a, low, high)
+
+    # ------------------------------------------------------------ dims
+
+    def tops_of(self, x: Operand) -> tuple[Dim, ...]:
+        """Dims that a number does not exceed."""
+        if isinstance(x, Literal):
+            return (x.value,) if isinstance(x.value, int) else ()
+        node = self.makers.get(x)
+        own = (node.args[0],) if node is not None and node.op == "int_value" else ()
+        return (*own, *self.tops.get(x, ()))
+
+    def cap(self, x: Operand, tops: Sequence[Dim]) -> None:
+        """From here on ``x`` does not exceed any of ``tops``."""
+        before = () if isinstance(x, Literal) else self.tops.get(x, ())
+        new = tuple(top for top in tops if top not in before)
+        if isinstance(x, Literal) or not new or len(before) > MOST_TOPS:
+            return
+        self.change(self.tops, x, (*before, *new))
+        node = self.makers.get(x)
+        if node is None or node.op not in PYTHON_OPERATORS:
+            return
+        match node.op.partition("_")[2], *node.args:
+            case "add", a, b:
+                for each, other in ((a, b), (b, a)):
+                    least = (self.range_of(other) or INT64)[0]
+                    self.cap(each, [top - least for top in new])
+            case "multiply", a, b:
+                low_a, low_b = ((self.range_of(each) or INT64)[0] for each in (a, b))
+                if low_a >= 0 and (low_b > 0 or a == b):
+                    self.cap(a, new)
+                if low_b >= 0 and low_a > 0:
+                    self.cap(b, new)
+            case "int", a:
+                self.cap(a, new)
+
+    # ------------------------------------------------------------ conditions
+
+    def suppose(self, condition: Operand, holds: bool) -> None:
+        """A condition holds, or does not."""
+        node = self.makers.get(condition) if isinstance(condition, Value) else None
+        if node is None:
+            return
+        assert isinstance(condition, Value)
+        name = node.op.removeprefix("py_")
+        if node.op == "cond":
+            self.chosen(node, condition, holds)
+        elif name in (("and", "logical_and", "bitwise_and") if holds else ("or", "logical_or")):
+            for each in node.args:
+                self.suppose(each, holds)
+        elif name in ("not", "logical_not"):
+            self.suppose(node.args[0], not holds)
+        elif name in ("bool", "astype"):
+            self.suppose(node.args[0], holds)
+            self.differ(node.args[0], 0, not holds)
+        elif name in ("equal", "not_equal"):
+            x, y = node.args
+            for value, other in ((x, y), (y, x)):
+                found = self.range_of(other)
+                if found is not None and holds == (name == "equal"):
+                    self.narrow(value, *found)
+                elif found is not None and found[0] == found[1]:
+                    self.differ(value, found[0], False)
+        elif name in _ORDER:
+            x, y = node.args
+            self.compared(_ORDER[name], x, y, holds)
+
+    def chosen(self, node: Node, result: Value, holds: bool) -> None:
+        """A result of ``cond`` is True, or False. Where one arm always gives the other, it was the
+        other arm.
+        """
+        place = node.outputs.index(result)
+        for here, there, was_true in (
+            ("on_true", "on_false", True),
+            ("on_false", "on_true", False),
+        ):
+            other = node.arg(there).results[place]
+            if isinstance(other, Literal) and bool(other.value) != holds:
+                self.suppose(node.arg("pred"), was_true)
+                self.suppose(node.arg(here).results[place], holds)
+
+    def differ(self, x: Operand, number: int, same: bool) -> None:
+        """``x`` is ``number``, if it is the ``same``, or another."""
+        found = self.range_of(x)
+        if found is None:
+            return
+        if same:
+            self.narrow(x, number, number)
+        elif found[0] == number:
+            self.narrow(x, number + 1, found[1])
+        elif found[1] == number:
+            self.narrow(x, found[0], number - 1)
+
+    def compared(self, order: tuple[bool, bool], x: Operand, y: Operand, holds: bool) -> None:
+        """A comparison of two numbers holds, or does not; see ``_ORDER``."""
+        swaps, strict = order
+        if swaps == holds:
+            x, y = y, x
+        gap = int(strict == holds)
+        low, high = self.range_of(x), self.range_of(y)
+        if low is None or high is None:
+            return
+        self.narrow(x, low[0], high[1] - gap)
+        self.narrow(y, low[0] + gap, high[1])
+        self.cap(x, [top - gap for top in self.tops_of(y)])
+
+
+def limits(value: Value) -> Range:
+    """The numbers that a value can be where it is native."""
+    return of_dtype(value.type.dtype) or INT64
+
+
+def of_dtype(dtype: np.dtype) -> Range | None:
+    if dtype.kind == "b":
+        return BOOL
+    if dtype.kind not in "iu":
+        return None
+    info = np.iinfo(dtype)
+    return int(info.min), int(info.max)
