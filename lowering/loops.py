@@ -199,11 +199,15 @@ class Loop:
 
 @frozen
 class If:
-    """Run ``then`` if ``condition`` (a bool scalar) holds, else ``orelse``."""
+    """Run ``then`` if ``condition`` (a bool scalar) holds, else ``orelse``.
+
+    ``ends``: the truth of the condition with which the loop around ends after this iteration.
+    """
 
     condition: Atom
     then: tuple[Stmt, ...]
     orelse: tuple[Stmt, ...]
+    ends: bool | None = None
 
 
 @frozen

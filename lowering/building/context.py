@@ -145,6 +145,7 @@ class Context:
         self.sizes: dict[str, str] = {}  # of counted sizes, by symbol: the buffers of their values
         self.size_values: list[Value] = []  # that bind them in graphs of their own
         self.way_of: dict[str, Way] = {}  # by input: see Note [The memory of an input]
+        self.last_arms: dict[Node, bool] = {}  # of branches that end a loop
         self.commits_from = 0  # the first position at which inputs may be overwritten
         self.scopes: list[Scope] = []
         self._names = 0

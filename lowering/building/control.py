@@ -14,6 +14,7 @@ from fxc.ops.updates import updated_by
 from ..loops import Atom, For, If, Stmt, While
 from .context import INTP, Body, Context, Scope, free_values, is_view_copy, new_scope
 from .index_maps import INDEX_MAPS
+from .leaving import last_arms
 from .writes import aim, place_apart, store, uncopied, whole
 
 BOOL = np.dtype(bool)
@@ -97,7 +98,7 @@ def cond(context: Context, node: Node, visit: Visit) -> None:
         _carry(context, region.results, outs, node)
         context.scopes.pop()
         arms.append(tuple(scope.statements))
-    context.emit(If(condition, arms[0], arms[1]))
+    context.emit(If(condition, arms[0], arms[1], context.last_arms.get(node)))
     for value, out in zip(node.outputs, outs, strict=True):
         context.put(value, out)
 
@@ -109,6 +110,8 @@ def fori_loop(context: Context, node: Node, visit: Visit) -> None:
     carried = _start(context, node)
     counter, *params = body.params
     context.dim_of[counter] = symbol(counter.name, hint=0)
+    if len(body.results) > len(carried):
+        context.last_arms |= last_arms(body, body.results[-1], ends=True)
     stmts, leave = _body(context, node, params, carried, visit)
     context.emit(For(counter.name, lo, hi, stmts, node.loc, leave))
     for output, name in zip(node.outputs, carried, strict=True):
@@ -118,13 +121,17 @@ def fori_loop(context: Context, node: Node, visit: Visit) -> None:
 def while_loop(context: Context, node: Node, visit: Visit) -> None:
     """``While`` around the test and the body; both read the buffers of the carried values."""
     test: Region = node.arg("test")
+    body: Region = node.arg("body")
     carried = _start(context, node)
     for param, name in zip(test.params, carried, strict=True):
         context.put(param, name)
     scope = _enter(context, test, visit, set())
     condition = truth(context, test.results[0])
     context.scopes.pop()
-    stmts, _ = _body(context, node, node.arg("body").params, carried, visit)
+    if test.results[0] in test.params:
+        going = body.results[test.params.index(test.results[0])]
+        context.last_arms |= last_arms(body, going, ends=False)
+    stmts, _ = _body(context, node, body.params, carried, visit)
     context.emit(While(tuple(scope.statements), condition, stmts, node.loc))
     for output, name in zip(node.outputs, carried, strict=True):
         context.put(output, name)

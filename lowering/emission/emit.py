@@ -77,6 +77,7 @@ BOOL = np.dtype(bool)
 I64 = np.dtype(np.int64)
 CACHE_LINE = 64  # bytes
 ELEMENT = 8  # bytes, as a rule
+BRIEF = 32  # statements of an iteration that may be written down once more
 LONG = 8  # vectors that a loop must have for the place of its stores to be looked at
 
 
@@ -142,6 +143,7 @@ class Emitter:
         self.in_scalar_nest = False
         self.total_lanes = 0  # lanes of the totals, where they are fewer than those of the values
         self.scratches: dict[str, Scratch] = {}  # by storage: what the function allocates
+        self.done = ""  # the label at the end of the loop whose body is about to be written
         self.budget = ""  # where the work until the next look for signals stands
 
     def inside(self, function: FunctionText) -> Emitter:
@@ -564,6 +566,7 @@ class Emitter:
         f.start(inside)
         outer = self.regs.copy()
         self.regs.dims[var] = counter
+        self.done = done
         leaves = body()
         totals = {key: self.regs.totals[key] for key, _ in keys}
         latch = f.block
@@ -810,6 +813,37 @@ class Emitter:
             f.do(f"br label %{done}")
         f.start(done)
 
+    def iteration(self, body: Sequence[Stmt], done: str) -> None:
+        """The body of a loop of the user's program that may end early, by a jump to ``done``.
+
+        LLVM would make numbers of small branches, and have the next iteration wait for the outcome
+        of this one's test. A processor guesses well that a loop goes on.
+        """
+        start = 0
+        for number, stmt in enumerate(body):
+            rest = body[number + 1 :]
+            if isinstance(stmt, If) and stmt.ends is not None and _is_brief(rest):
+                self.block(body[start:number])
+                self.leave(stmt, stmt.ends, rest, done)
+                start = number + 1
+        self.block(body[start:])
+
+    def leave(self, stmt: If, ends: bool, rest: Sequence[Stmt], done: str) -> None:
+        """A branch with an arm after which only the rest of the iteration is run."""
+        f = self.function
+        condition = self.atom(stmt.condition, BOOL, Lanes(f, 1))
+        last, on = f.new_label("last"), f.new_label("on")
+        then, orelse = (last, on) if ends else (on, last)
+        f.do(f"br i1 {condition}, label %{then}, label %{orelse}")
+        outer = self.regs.copy()
+        f.start(last)
+        self.block((*(stmt.then if ends else stmt.orelse), *rest))
+        f.do(f"br label %{done}")
+        self.regs = outer.copy()
+        f.start(on)
+        self.block(stmt.orelse if ends else stmt.then)
+        self.regs = outer
+
     def user_loop(self, stmt: For) -> None:
         code = Lanes(self.function, 1)
         lo, hi = self.atom(stmt.lo, I64, code), self.atom(stmt.hi, I64, code)
@@ -819,8 +853,11 @@ class Emitter:
         def body() -> str | None:
             if not in_strips:
                 interrupts.spend_iteration(self, stmt)
-            self.block(stmt.body)
-            return None if stmt.leave is None else self.atom(stmt.leave, BOOL, code)
+            if stmt.leave is None:
+                self.block(stmt.body)
+                return None
+            self.iteration(stmt.body, self.done)
+            return self.atom(stmt.leave, BOOL, code)
 
         def run(start: str, stop: str) -> None:
             self.counted(stmt.var, start, stop, 1, 1, (), body)
@@ -843,7 +880,7 @@ class Emitter:
             f.do(f"br i1 {condition}, label %{inside}, label %{done}")
             f.start(inside)
             interrupts.spend_iteration(self, stmt)
-            self.block(stmt.body)
+            self.iteration(stmt.body, done)
             f.do(f"br label %{head}")
             f.start(done)
         self.regs = outer
@@ -858,6 +895,14 @@ class Emitter:
         self.in_scalar_nest = scalar
         yield
         self.in_scalar_nest = outer
+
+
+def _is_brief(block: Sequence[Stmt]) -> bool:
+    """Whether a block may as well be written twice."""
+    stmts = tuple(walk(tuple(block)))
+    return len(stmts) <= BRIEF and not any(
+        isinstance(stmt, Loop | For | While | Matmul | Apply | Boxed | Allocate) for stmt in stmts
+    )
 
 
 def _fits(loop: Loop) -> bool:

@@ -1,0 +1,196 @@
+"""Loops over single numbers, as people write them: what is proven of them, and what they give.
+
+The oracle is the very function, run as Python runs it.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import fxc
+from tests.outcomes import difference, run
+
+RNG = np.random.default_rng(11)
+TOP = 2**63 - 1
+
+
+def sieve(n: int) -> Any:
+    prime = np.ones(n + 1, dtype=np.bool_)
+    i = 2
+    while i * i <= n:
+        if prime[i]:
+            j = i * i
+            while j <= n:
+                prime[j] = False
+                j += i
+        i += 1
+    return prime
+
+
+def is_prime(n: int) -> bool:
+    i = 3
+    while i * i <= n:
+        if n % i == 0:
+            return False
+        i += 2
+    return True
+
+
+def first_factor(n: int, most: int) -> int:
+    for i in range(2, most):
+        if n % i == 0:
+            break
+    else:
+        return -1
+    return i
+
+
+def digits(n: int) -> int:
+    total = 0
+    for k in range(n):
+        while k > 0:
+            total += k % 10
+            k //= 10
+    return total
+
+
+def collatz(n: int) -> int:
+    steps = 0
+    while n > 1:
+        n = n // 2 if n % 2 == 0 else 3 * n + 1
+        steps += 1
+    return steps
+
+
+def common_divisor(a: int, b: int) -> int:
+    while b:
+        a, b = b, a % b
+    return a
+
+
+def quotients(x: Any, n: int) -> int:
+    total = 0
+    for i in range(n):
+        d = int(x[i])
+        if d >= 0:
+            total += 1000 // d + 1000 % d
+    return total
+
+
+def insert(x: Any) -> Any:
+    for i in range(1, len(x)):
+        v = x[i]
+        j = i - 1
+        while j >= 0 and x[j] > v:
+            x[j + 1] = x[j]
+            j -= 1
+        x[j + 1] = v
+    return x
+
+
+def run_lengths(x: Any) -> Any:
+    n = len(x)
+    lengths = np.zeros(n, dtype=np.int64)
+    i = k = 0
+    while i < n:
+        j = i
+        while j < n and x[j] == x[i]:
+            j += 1
+        lengths[k] = j - i
+        k += 1
+        i = j
+    return lengths
+
+
+def past_the_end(x: Any, n: int) -> Any:
+    """Reads ``x[len(x)]`` if ``n`` is large."""
+    i, total = 0, 0.0
+    while i <= n:
+        total += x[i]
+        i += 1
+    return total
+
+
+def nested_exits(x: Any, most: float) -> Any:
+    i, found = 0, -1
+    while i < len(x):
+        if x[i] > 0.5:
+            if x[i] > most:
+                found = i
+                break
+            x[i] -= 0.25
+        elif x[i] < 0.0625:
+            i += 2
+            continue
+        i += 1
+    return found, i
+
+
+def leaves_late(x: Any, n: int) -> Any:
+    """What follows the branch that leaves the loop still runs."""
+    i, last, going = 0, 0, True
+    while going:
+        if x[i % 7] * i > n:
+            going = False
+            last = i
+        x[i % 7] += 1
+        i += 3
+    return i, last
+
+
+CASES: tuple[tuple[Callable[..., Any], tuple[tuple[Any, ...], ...]], ...] = (
+    (sieve, ((100,), (7,), (30,))),
+    (is_prime, ((101,), (9,), (10007,), (2**40 - 87,))),
+    (first_factor, ((35, 9), (101, 50), (-9, 7), (0, 5))),
+    (digits, ((200,), (9,), (11,))),
+    (collatz, ((27,), (97,), (3 * 2**60 + 1,), (TOP // 3,), (TOP,))),
+    (common_divisor, ((48, 36), (-48, 36), (48, -36), (-48, -36), (5, 0), (TOP, -TOP - 1))),
+    (quotients, ((np.array([3, -4, 7]), 3), (np.array([1, 1001, 5]), 3), (np.array([2, 0, 5]), 3))),
+    (insert, ((RNG.random(20),), (np.arange(9.0)[::-1].copy(),))),
+    (run_lengths, ((np.repeat(RNG.integers(0, 3, 9), RNG.integers(1, 4, 9)),), (np.zeros(5),))),
+    (past_the_end, ((RNG.random(9), 8), (RNG.random(9), 5), (RNG.random(9), 9))),
+    (nested_exits, ((RNG.random(30), 0.9), (RNG.random(30), 2.0))),
+    (leaves_late, ((np.arange(7), 40), (np.arange(7), 2000))),
+)
+
+
+@pytest.mark.parametrize("dynamic", [False, True])
+@pytest.mark.parametrize(("fn", "calls"), CASES, ids=[fn.__name__ for fn, _ in CASES])
+def test_same_as_python(
+    fn: Callable[..., Any], calls: tuple[tuple[Any, ...], ...], dynamic: bool
+) -> None:
+    compiled = fxc.compile(fn, dynamic=dynamic)
+    for args in calls:
+        here, there = copy.deepcopy(args), copy.deepcopy(args)
+        assert difference(run(fn, there), run(compiled, here)) == "", args
+
+
+@pytest.mark.parametrize(
+    ("fn", "args", "looks"),
+    [
+        (sieve, (100,), 0),
+        (digits, (200,), 0),
+        (insert, (RNG.random(20),), 0),
+        (run_lengths, (np.zeros(9),), 1),
+    ],
+)
+def test_nothing_is_checked_that_cannot_fail(fn: Callable[..., Any], args: Any, looks: int) -> None:
+    text = str(fxc.compile(fn, fullgraph=True).inspect(*args).loops)
+    assert "fails" not in text
+    assert text.count("raise if") <= looks
+
+
+def test_a_bound_that_is_too_large_is_checked() -> None:
+    text = str(fxc.compile(past_the_end, fullgraph=True).inspect(RNG.random(9), 8).loops)
+    assert "raise if out_of_bounds" in text
+
+
+def test_division_of_what_may_be_negative_floors() -> None:
+    text = str(fxc.compile(common_divisor, fullgraph=True).inspect(-48, 36).loops)
+    assert "natural" not in text
+    assert "natural" in str(fxc.compile(is_prime, fullgraph=True).inspect(101).loops)
