@@ -357,20 +357,20 @@ def test_the_last_of_shrinking_blocks_is_empty() -> None:
         assert len(list(walk(compiled.inspect(a).captured.body))) < 60
 
 
-def totals_in_a_dict(x):
-    totals = {"sum": 0.0}
+def last_in_a_dict(x):
+    found = {}
     for v in x:
-        totals["sum"] += v
-    return totals
+        found["last"] = v
+    return found
 
 
 def test_unrolled_loops_are_logged(caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level("INFO", logger="fxc"):
-        fxc.compile(totals_in_a_dict, fullgraph=True)(np.ones(30))
+        fxc.compile(last_in_a_dict, fullgraph=True)(np.ones(30))
     (text,) = caplog.messages
-    assert "totals_in_a_dict: the loop " in text
+    assert "last_in_a_dict: the loop " in text
     assert " is unrolled: " in text
-    assert 'totals["sum"] += v' in text
+    assert 'found["last"] = v' in text
 
 
 # ---------------------------------------------------------------- arrays that loops may replace
@@ -443,3 +443,20 @@ def test_elements_cannot_be_iterated() -> None:
     expected, found = (run(fn, [np.ones(5), np.ones(3)]) for fn in (program, compiled))
     assert type(expected.error) is TypeError
     assert difference(expected, found) == ""
+
+
+def one_before(u, n):
+    last = u * 0
+    for _ in range(n):
+        last = u
+        u = u + 1
+    return last, u
+
+
+def test_a_variable_that_takes_over_what_another_began_with() -> None:
+    """After one iteration ``last`` is the argument itself, after two it is not."""
+    u = np.arange(3.0)
+    assert one_before(u, 1)[0] is u
+    compiled = fxc.compile(one_before, fullgraph=True)
+    with pytest.raises(fxc.CaptureError, match="one array in one case and another"):
+        compiled(u, 9)

@@ -100,10 +100,11 @@ def capture(
     errors included, comes through as it is.
     """
     first_error: CaptureError | None = None
+    outer: dict[str, Any] = {}
     for _ in range(_MOST_ATTEMPTS):
         try:
-            session = Session(dispatcher, demanded)
-            attempt = _attempt(session, fn, args, kwargs, dynamic, static, varying, effects)
+            session = Session(dispatcher, demanded, outer)
+            attempt = _begun(session, fn, args, kwargs, dynamic, static, varying, effects)
         except Respecialise as request:
             if request.names <= static:
                 raise RuntimeError(f"{request.names} are constants already") from None
@@ -131,6 +132,15 @@ def _tell(fn: Any, request: Respecialise) -> None:
                 f"; {note.strip()}" for note in getattr(request.error, "__notes__", ())
             )
             _log.info("%s: the %s is unrolled: %s%s", name, label, request.error, reason)
+
+
+def _begun(session: Session, *how: Any) -> Captured | frozenset[str]:
+    """As ``_attempt``; what has gone wrong there may follow from places that were not carried."""
+    try:
+        return _attempt(session, *how)
+    except (Exception, Respecialise):
+        session.door.places.check_wanted()
+        raise
 
 
 def _attempt(
@@ -174,6 +184,7 @@ def _attempt(
                     "captured; check before"
                 ) from None
             raise
+        session.door.places.check_wanted()
         if session.error is not None:  # a handler in the program swallowed it
             raise session.error
         changing = outside.changing - varying - static

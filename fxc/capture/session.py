@@ -67,13 +67,18 @@ class Session:
     """The state of one capture."""
 
     def __init__(
-        self, dispatcher: Dispatcher | None = None, demanded: frozenset[Guard] = frozenset()
+        self,
+        dispatcher: Dispatcher | None = None,
+        demanded: frozenset[Guard] = frozenset(),
+        outer: dict[str, Any] | None = None,
     ) -> None:
         self.dispatcher = dispatcher or default_dispatcher()
         self.builder = GraphBuilder()
         self.guards: dict[Guard, None] = {}
         self.error: CaptureError | None = None
         self.door: Any = None  # the Door of this capture, see door.py
+        # Cells and namespaces that the program stores to, by their texts: of all attempts.
+        self.outer: dict[str, Any] = {} if outer is None else outer
         self.statements: list[Any] = []  # those being captured, see structured.py
         self.expressions = 0  # regions being recorded that are of no statement
         self.folds: list[str] = []  # comprehensions being captured as loops, see folds.py
@@ -475,6 +480,11 @@ class Session:
                 yield self
         finally:
             _thread.session = before
+
+
+def label_of(text: str) -> str:
+    """A text as the name of an input or a value."""
+    return "".join(c if c.isalnum() or c in "._" else "_" for c in text)
 
 
 def _elements_of(root: Value) -> str:

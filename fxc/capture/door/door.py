@@ -97,6 +97,7 @@ class Scope:
         self.caught = door.caught
         self.raising = door.raising
         self.rebinding = door.rebinding
+        self.sharing = door.sharing
         self.made_list = door.lists.made
         self.bound = functools.partial(bound, door)
         self.raises = functools.partial(raises, door)
@@ -272,7 +273,7 @@ class Door(Stores):
         if f in purity.DIRECT_CLASSES:
             return f(*args, **kwargs)
         if f in purity.PURE_CLASSES:
-            return f(*self.runnables(args), **self.runnable_options(kwargs))
+            return self.made(f(*self.runnables(args), **self.runnable_options(kwargs)))
         if issubclass(f, BaseException):
             if f.__init__ is Exception.__init__ or f.__module__ in ("builtins", "numpy.exceptions"):
                 return f(*args, **kwargs)
@@ -291,7 +292,7 @@ class Door(Stores):
             return f(*args, **kwargs)  # Python says what is missing
         init = class_attribute(f, "__init__")
         made: Any = object.__new__(f)
-        self._made[id(made)] = self.session.region, made
+        self.places.note_made(made)
         if isinstance(init, FunctionType):
             self._guard_class_attribute(f, "__init__", init)
             if dataclasses.is_dataclass(f) and init.__code__.co_filename == "<string>":
@@ -350,9 +351,13 @@ class Door(Stores):
                 if self._is_growing(f, owner, args):
                     return None
                 self.lists.note_change(owner)
+                if f.__name__ == "update" and type(owner) is dict and self.session.region:
+                    for key, value in dict(*args, **kwargs).items():
+                        self.store_item(owner, key, value)
+                    return None
                 if f.__name__ in purity.CONTAINER_WRITES and type(owner) not in purity.PURE_OWNERS:
                     self.check_change(owner)
-                return f(*self.runnables(args), **self.runnable_options(kwargs))
+                return self.made(f(*self.runnables(args), **self.runnable_options(kwargs)))
         elif isinstance(owner, type) and owner in purity.PURE_CLASSES:
             return f(*args, **kwargs)
         raise self._refuse_call(f)

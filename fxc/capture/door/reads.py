@@ -26,7 +26,7 @@ from ..outside.objects import (
     vars_of,
 )
 from ..outside.outside import Known, Outside
-from ..session import Session, refuse
+from ..session import Session, label_of, refuse
 from ..values.operands import Traced
 from . import purity
 
@@ -61,22 +61,34 @@ class Reads:
     def read_global(self, function: FunctionType, name: str) -> Any:
         """A name that is no local of ``function``: a global or Python's own."""
         space = function.__globals__
-        key = (id(space), name)
-        seen = self._names.get(key, MISSING)
+        if (id(space), name) in self._names or name in space:
+            return self.global_value(space, name)
+        builtins = function.__builtins__
+        if name not in builtins:
+            raise NameError(f"name {name!r} is not defined", name=name)
+        root = self.outside.guards.constant(space, "globals")
+        self.outside.guards.check(f"{name!r} not in {root}", f"{name} is Python's own")
+        self.see_global(space, name, builtins[name])
+        return builtins[name]
+
+    def global_value(self, space: dict[str, Any], name: str) -> Any:
+        """What the program sees of a global variable that is there."""
+        seen = self._names.get((id(space), name), MISSING)
         if seen is MISSING:
             root = self.outside.guards.constant(space, "globals")
-            if name in space:
-                seen = self.read(space[name], f"{root}[{name!r}]", name, name)
-            else:
-                builtins = function.__builtins__
-                if name not in builtins:
-                    raise NameError(f"name {name!r} is not defined", name=name)
-                self.outside.guards.check(f"{name!r} not in {root}", f"{name} is Python's own")
-                seen = builtins[name]
-            self._names[key] = seen
+            seen = self.read(space[name], f"{root}[{name!r}]", name, name)
+            self.see_global(space, name, seen)
         if seen is DELETED:
             raise NameError(f"name {name!r} is not defined", name=name)
         return seen
+
+    def has_global(self, space: dict[str, Any], name: str) -> bool:
+        """Whether there is a global variable of this name."""
+        return self._names.get((id(space), name), space.get(name, DELETED)) is not DELETED
+
+    def see_global(self, space: dict[str, Any], name: str, value: Any) -> None:
+        """Let the program see a global variable, and nobody else."""
+        self._names[id(space), name] = value
 
     def _cell(self, function: FunctionType, name: str) -> CellType:
         closure: tuple[CellType, ...] = function.__closure__ or ()
@@ -84,7 +96,10 @@ class Reads:
 
     def read_cell(self, function: FunctionType, name: str) -> Any:
         """A variable of an enclosing function of ``function``."""
-        cell = self._cell(function, name)
+        return self.cell_contents(self._cell(function, name), name)
+
+    def cell_contents(self, cell: CellType, name: str) -> Any:
+        """What the program sees of a variable of a function around one from outside."""
         seen = self._cells.get(id(cell), MISSING)
         if seen is MISSING:
             try:
@@ -92,8 +107,20 @@ class Reads:
             except ValueError:
                 raise NameError(f"variable {name!r} has no value yet", name=name) from None
             root = self.outside.guards.constant(cell, "cell")
-            seen = self._cells[id(cell)] = self.read(value, f"{root}.cell_contents", name, name)
+            seen = self.read(value, f"{root}.cell_contents", name, name)
+            self.see_cell(cell, seen)
         return seen
+
+    def has_cell(self, cell: CellType) -> bool:
+        """Whether a variable of a function around one from outside has a value."""
+        try:
+            return id(cell) in self._cells or cell.cell_contents is not self
+        except ValueError:
+            return False
+
+    def see_cell(self, cell: CellType, value: Any) -> None:
+        """Let the program see a variable of a function around it, and nobody else."""
+        self._cells[id(cell)] = value
 
     # -------------------------------------------------------- attributes
 
@@ -282,10 +309,6 @@ def _bound(found: Any, owner: Any, kind: type) -> Any:
 
 def name_of(owner: Any) -> str:
     return str(getattr(owner, "__name__", None) or type(owner).__name__)
-
-
-def label_of(text: str) -> str:
-    return "".join(c if c.isalnum() or c in "._" else "_" for c in text)
 
 
 def no_attribute(owner: Any, name: str) -> AttributeError:

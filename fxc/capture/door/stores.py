@@ -6,8 +6,9 @@ import dataclasses
 import importlib.util
 import os
 import sys
-from collections.abc import Callable, Iterator
-from types import FunctionType, MethodType, ModuleType
+from collections import defaultdict
+from collections.abc import Callable
+from types import CellType, FunctionType, MethodType, ModuleType
 from typing import Any
 
 import numpy as np
@@ -27,8 +28,7 @@ from ..outside.objects import (
     vars_of,
 )
 from ..outside.outside import Known, Outside
-from ..session import Respecialise, Session, refuse
-from ..statements.cells import label_of_attribute
+from ..session import Session, label_of, refuse
 from ..statements.counted import Counted
 from ..statements.structured import is_same
 from ..values.operands import Traced
@@ -38,7 +38,8 @@ from ..values.traced_int import TracedInt, known_ints
 from ..values.traced_lists import MadeLists
 from . import purity
 from .numpy_source import INDEX_TRICKS, IndexTrick
-from .reads import DELETED, Reads, label_of, name_of, no_attribute
+from .places import Attribute, Enclosing, Global, Places
+from .reads import DELETED, Reads, name_of, no_attribute
 
 _ONE_OBJECT = range(-5, 257)  # the ints of which CPython has one object each
 
@@ -50,13 +51,17 @@ class Stores(Reads):
         super().__init__(session, outside)
         self._raised: list[Any] = []
         self.lists = MadeLists(session)
-        # Objects that the program made of its own classes, and the region that it did so in.
-        self._made: dict[int, tuple[int, Any]] = {}
+        self.places = Places(self)
 
     # -------------------------------------------------------- names
 
     def store_global(self, space: dict[str, Any], name: str, value: Any, text: str = "") -> None:
         """``global name; name = value``."""
+        module = str(space.get("__name__"))
+        place = Global(self, space, name, self.places.outer_text(name, module, space))
+        if self.places.takes(place):
+            self.see_global(space, name, value)
+            return
         self._store_name(space, name, value)
         owner = Source(self.outside.guards.constant(space, "globals"), text or name)
         self.outside.effects.store(owner, "setitem", name, value)
@@ -79,16 +84,28 @@ class Stores(Reads):
 
     def store_cell(self, function: FunctionType, name: str, value: Any) -> None:
         """``nonlocal name; name = value``."""
-        cell = self._cell(function, name)
+        self.store_in_cell(self._cell(function, name), name, value)
+
+    def store_in_cell(self, cell: CellType, name: str, value: Any) -> None:
+        """Assign a variable of a function around one from outside."""
+        place = Enclosing(self, cell, self.places.outer_text(name, "an enclosing function", cell))
+        if self.places.takes(place):
+            self.see_cell(cell, value)
+            return
         self.outside.effects.check_allowed("variable of an enclosing function")
         self.outside.stored(name)
-        self._cells[id(cell)] = value
+        self.see_cell(cell, value)
         owner = Source(self.outside.guards.constant(cell, "cell"), name)
         self.outside.effects.store(owner, "setattr", "cell_contents", value)
 
-    def rebinding(self) -> None:
-        """At the begin of a function that assigns variables of the one around it."""
-        self.outside.effects.check_allowed("variable of an enclosing function")
+    def rebinding(self, variables: Any) -> None:
+        """At the begin of a function that rebinds variables, which ``variables`` reads."""
+        self.places.rebinding(variables.__closure__)
+
+    def sharing(self, function: str, variables: Any) -> None:
+        """At the begin of a function of which inner functions rebind these variables."""
+        names = variables.__code__.co_freevars
+        self.places.note_variables(function, variables.__closure__, names)
 
     # -------------------------------------------------------- attributes
 
@@ -118,7 +135,7 @@ class Stores(Reads):
             self.call(found.fset, owner, value)
             return
         if not foreign:
-            if not self._carries(owner, name):
+            if not self.places.takes(Attribute(self, owner, name)):
                 self.check_change(owner)
             if is_data_descriptor(found) and not is_slot(found):
                 raise refuse(f"{text}, which a {type(found).__name__} watches, cannot be captured")
@@ -137,8 +154,8 @@ class Stores(Reads):
         held = vars_of(known.object)
         if not is_slot(found) and not hasattr(known.object, "__dict__"):
             raise no_attribute(known.object, name)
-        if self._carries(owner, name):
-            self._attributes[id(owner), name] = value
+        if self.places.takes(Attribute(self, owner, name)):
+            self.see_attribute(owner, name, value)
             return
         self.outside.effects.check_allowed(name_of(owner))
         before = self._attributes.get((id(owner), name), MISSING)
@@ -155,56 +172,6 @@ class Stores(Reads):
         self._attributes[id(owner), name] = value
         self.outside.effects.store(known.source, "setattr", name, value)
 
-    def _carries(self, owner: Any, name: str) -> bool:
-        """Whether the statements that are recorded take an attribute for a variable.
-
-        Raises ``Respecialise`` if they may. See Note [Assigned attributes].
-        """
-        session, text = self.session, self._text_of(owner)
-        if not session.region or session.expressions or text is None:
-            return False
-        if self.owner_of(text) is not owner:  # another one has a name like this
-            return False
-        text = f"{text}.{name}"
-        carrying = {
-            each.recording.number
-            for each in session.statements
-            if text in each.cells.names and each.recording is not None
-        }
-        if carrying.issuperset(session.open_regions):
-            return True
-        label = label_of_attribute(text)
-        if label in session.static or not self.has_attribute(owner, name):
-            return False
-        raise Respecialise(frozenset((label,)))
-
-    def _text_of(self, owner: Any) -> str | None:
-        """By what an object is known from one attempt to the next."""
-        known = self.outside.shown.get(id(owner))
-        if known is not None:
-            return known.source.text if known.is_object else None
-        return next((text for text, each in self._made_outside() if each is owner), None)
-
-    def _made_outside(self) -> Iterator[tuple[str, Any]]:
-        """The objects that the program has made outside of branches and loops, by their texts."""
-        found = (each for region, each in self._made.values() if region == 0)
-        return ((f"object{number}", each) for number, each in enumerate(found))
-
-    def owner_of(self, text: str) -> Any:
-        """The object that is known by a text, if there is one yet; else None."""
-        for known in self.outside.shown.values():
-            if known.is_object and known.source.text == text:
-                return known.seen
-        for known_text, each in self._made_outside():
-            if known_text == text:
-                return each
-        outer, _, name = text.rpartition(".")
-        owner = self.owner_of(outer) if outer else None
-        if owner is None or not self.has_attribute(owner, name):
-            return None
-        part = self.attr(owner, name)
-        return part if self._text_of(part) == text else None
-
     def has_attribute(self, owner: Any, name: str) -> bool:
         """Whether an object has an attribute that is just there."""
         known = self.outside.shown.get(id(owner))
@@ -212,16 +179,9 @@ class Stores(Reads):
         seen = self._attributes.get((id(owner), name), MISSING)
         return seen is not DELETED and (seen is not MISSING or name in vars_of(real))
 
-    def assign_attribute(self, owner: Any, name: str, value: Any) -> None:
-        """What a branch or a loop has made of an attribute."""
-        if is_same(self.attr(owner, name), value):
-            return
-        if id(owner) not in self.outside.shown:
-            setattr(owner, name, value)
-        elif self.session.region:
-            self._attributes[id(owner), name] = value
-        else:
-            self.store_attr(owner, name, value)
+    def see_attribute(self, owner: Any, name: str, value: Any) -> None:
+        """Let the program see an attribute of an object from outside, and nobody else."""
+        self._attributes[id(owner), name] = value
 
     def _store_in_module(self, module: ModuleType, name: str, value: Any) -> None:
         if module.__name__.partition(".")[0] in purity.TRUSTED_MODULES:
@@ -260,6 +220,8 @@ class Stores(Reads):
         """``owner`` in ``owner[key]``."""
         if isinstance(owner, INDEX_TRICKS):
             return IndexTrick(owner)
+        if type(owner) is defaultdict and self.session.region:
+            return _Items(self, owner)
         if not isinstance(owner, Traced | type) and self.is_foreign(owner):
             raise refuse(
                 f"reading items of a {name_of(owner)} cannot be captured; read them outside"
@@ -271,6 +233,8 @@ class Stores(Reads):
         if isinstance(owner, Traced | External):
             return owner
         self.lists.note_change(owner)
+        if isinstance(owner, dict) and self.session.region:
+            return _Items(self, owner)
         if self.is_foreign(owner):
             raise refuse(
                 f"a store into a {name_of(owner)} from outside of the compiled function "
@@ -279,10 +243,15 @@ class Stores(Reads):
         self.check_change(owner)
         return owner
 
+    def store_item(self, owner: dict[Any, Any], key: Any, value: Any) -> None:
+        """``owner[key] = value`` of a dict that the program has made."""
+        if not self.places.takes_item(owner, key):
+            self.check_change(owner)
+        owner[key] = value
+
     def check_change(self, owner: Any) -> None:
         """Refuse changes to Python objects in regions, but for objects that were made there."""
-        region, _ = self._made.get(id(owner), (0, None))
-        if region != self.session.region:
+        if (self.places.home_of(owner) or 0) != self.session.region:
             self.outside.effects.check_allowed(name_of(owner))
 
     def iterable(self, x: Any) -> Any:
@@ -305,9 +274,9 @@ class Stores(Reads):
             self.check_change(x)
 
     def made(self, x: Any) -> Any:
-        """An iterator that the program makes here."""
-        if hasattr(type(x), "__next__"):
-            self._made[id(x)] = self.session.region, x
+        """An iterator or a dict that the program makes here."""
+        if isinstance(x, dict) or hasattr(type(x), "__next__"):
+            self.places.note_made(x)
         return x
 
     def same(self, a: Any, b: Any) -> Any:
@@ -499,6 +468,26 @@ class _Storing:
     def __delattr__(self, name: str) -> None:
         door, owner = object.__getattribute__(self, "_parts")
         door.delete_attr(owner, name)
+
+
+class _Items:
+    """Takes the place of a dict, which the program has made, in ``dict[key]`` and stores to it."""
+
+    def __init__(self, door: Stores, owner: dict[Any, Any]) -> None:
+        self._door = door
+        self._owner = owner
+
+    def __getitem__(self, key: Any) -> Any:
+        if type(self._owner) is defaultdict and key not in self._owner:
+            self._door.check_change(self._owner)
+        return self._owner[key]
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        self._door.store_item(self._owner, key, value)
+
+    def __delitem__(self, key: Any) -> None:
+        self._door.check_change(self._owner)
+        del self._owner[key]
 
 
 class Names:

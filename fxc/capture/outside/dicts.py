@@ -107,8 +107,8 @@ class ExternalDict(External, dict[Any, Any]):
 
     # -------------------------------------------------------- changes
 
-    def _put(self, key: Any, value: Any) -> None:
-        """Make a change in what the program sees."""
+    def see(self, key: Any, value: Any) -> None:
+        """Let the program see a change, and nobody else."""
         if not self._whole:
             self._now[key] = value
             self._changes.append((key, value))
@@ -120,10 +120,13 @@ class ExternalDict(External, dict[Any, Any]):
     def __setitem__(self, key: Any, value: Any, /) -> None:
         held, key = self._held, plain_key(key)
         self._check_key(key)
+        if held.outside.session.door.places.takes_item(self, key):
+            self.see(key, value)
+            return
         held.check_allowed()
         now = self if self._whole else self._seen | self._now
         before = dict.get(now, key, MISSING)
-        self._put(key, value)
+        self.see(key, value)
         if value is not before or is_number(value):
             held.store(key, value, f".{self._label(key)}")
 
@@ -131,7 +134,7 @@ class ExternalDict(External, dict[Any, Any]):
         if self._find(key) is MISSING:
             raise KeyError(key)
         self._held.check_allowed()
-        self._put(plain_key(key), MISSING)
+        self.see(plain_key(key), MISSING)
         self._held.change("delitem", plain_key(key))
 
     def pop(self, key: Any, *default: Any) -> Any:

@@ -123,14 +123,23 @@ def _blocks(statement: ast.AST) -> Iterable[list[ast.stmt]]:
 
 def read(node: ast.AST) -> Names:
     """The names that are read somewhere in a node; ``x += 1`` and ``del x`` read x."""
-    found = set()
-    for each in ast.walk(node):
+    found = set[str]()
+    todo = [node]
+    while todo:
+        each = todo.pop()
+        if isinstance(each, _COMPREHENSIONS):
+            first, *_ = each.generators
+            own = frozenset[str]().union(*(stored(part.target) for part in each.generators))
+            found |= read(first.iter)
+            found |= frozenset[str]().union(*map(read, ast.iter_child_nodes(each))) - own
+            continue
         if isinstance(each, ast.Name) and not isinstance(each.ctx, ast.Store):
             found.add(each.id)
             if getattr(each, "unsure", False):
                 found.add(flag_name(each.id))
         elif isinstance(each, ast.AugAssign) and isinstance(each.target, ast.Name):
             found.add(each.target.id)
+        todo += ast.iter_child_nodes(each)
     return frozenset(found)
 
 

@@ -37,10 +37,13 @@ FunctionNode = ast.FunctionDef | ast.Lambda
 
 @frozen
 class _Scope:
-    """The names that a function or comprehension binds, and those it declares global."""
+    """The names that a function or comprehension binds, those it declares global, and those that
+    this or an inner function declares nonlocal.
+    """
 
     bound: frozenset[str]
     declared: frozenset[str] = frozenset()
+    rebound: frozenset[str] = frozenset()
 
 
 class Rewriter(ast.NodeTransformer):
@@ -74,7 +77,7 @@ class Rewriter(ast.NodeTransformer):
             node.body = self.visit(node.body)
         else:
             node.returns = None
-            node.body = self._statements(node.body)
+            node.body = [*self._sharing(node), *self._statements(node.body)]
             self._flagged.pop()
         self._scopes.pop()
         return node
@@ -85,6 +88,20 @@ class Rewriter(ast.NodeTransformer):
             made = self.visit(statement)
             found += made if isinstance(made, list) else [made]
         return found
+
+    def _sharing(self, node: ast.FunctionDef) -> list[ast.stmt]:
+        """At the begin of a function: its variables that inner functions rebind."""
+        scope = self._scopes[-1]
+        variables = self._variables(node, scope.rebound & scope.bound)
+        if variables is None:
+            return []
+        sharing = self._door("sharing", node, self._text(node, node.name), variables)
+        return [at(node, ast.Expr(sharing))]
+
+    def _variables(self, place: ast.AST, names: Iterable[str]) -> Any:
+        """A function of variables, whose cells it has; None if there are none."""
+        found = tuple(sorted(names))
+        return placed(place, later(at(place, names_of(found, ast.Load())))) if found else None
 
     # -------------------------------------------------------- scopes
 
@@ -147,7 +164,14 @@ class Rewriter(ast.NodeTransformer):
         self._scopes.pop()
         return node
 
-    visit_SetComp = visit_DictComp = _comprehension
+    visit_SetComp = _comprehension
+
+    def visit_DictComp(self, node: ast.DictComp) -> Any:
+        return self._door("made", node, self._comprehension(node))
+
+    def visit_Dict(self, node: ast.Dict) -> Any:
+        self.generic_visit(node)
+        return self._door("made", node, node)
 
     def visit_ListComp(self, node: ast.ListComp) -> Any:
         if node.generators[0].ifs and is_single(node):
@@ -173,7 +197,8 @@ class Rewriter(ast.NodeTransformer):
         own = [name for name in node.names if self._place_of(name) == "local"]
         if not own:
             return at(node, ast.Pass())
-        return [at(node, ast.Nonlocal(own)), self._statement("rebinding", node)]
+        rebinding = self._door("rebinding", node, self._variables(node, own))
+        return [at(node, ast.Nonlocal(own)), at(node, ast.Expr(rebinding))]
 
     # -------------------------------------------------------- doors
 
@@ -469,7 +494,9 @@ class Rewriter(ast.NodeTransformer):
         return self._door("chosen", node, self._test(node.test), *arms)
 
     def _local(self, names: frozenset[str]) -> tuple[str, ...]:
-        return tuple(sorted(name for name in names if self._place_of(name) == "local"))
+        """The variables among names, without those that inner functions rebind."""
+        own = names - self._scopes[-1].rebound
+        return tuple(sorted(name for name in own if self._place_of(name) == "local"))
 
     def _kept(self, handed: Handed) -> tuple[tuple[str, ...], ...]:
         """Names that are live at the head of a loop, those behind it, and those with flags."""
@@ -488,8 +515,11 @@ class Rewriter(ast.NodeTransformer):
         """``part = __fxc__.kind(first, line, names, …, locals())``."""
         line = f"{self._code.co_filename}:{node.lineno}"
         constants = [ast.Constant(each) for each in (line, *names, *rest)]
+        rebound = self._scopes[-1].rebound & self._handed[node].assigned
+        own = [name for name in rebound if self._place_of(name) == "local"]
+        cells = self._variables(node, own) or ast.Constant(None)
         variables = ast.Call(door_part("locals"), [], [])
-        call = ast.Call(door_part(kind), [*first, *constants, variables], [])
+        call = ast.Call(door_part(kind), [*first, *constants, cells, variables], [])
         return placed(node, ast.Assign([name_of(part, ast.Store())], call))
 
     def _run(
@@ -700,4 +730,11 @@ def _scope_of(function: FunctionNode) -> _Scope:
         if not isinstance(node, _INNER):
             todo.extend(ast.iter_child_nodes(node))
     names = assigned(body).union(parameters(function.args))
-    return _Scope(names - declared - elsewhere, frozenset(declared))
+    rebound = {
+        name
+        for statement in body
+        for each in ast.walk(statement)
+        if isinstance(each, ast.Nonlocal)
+        for name in each.names
+    }
+    return _Scope(names - declared - elsewhere, frozenset(declared), frozenset(rebound))

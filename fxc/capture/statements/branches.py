@@ -58,9 +58,10 @@ class Branch(Statement):
         names: tuple[str, ...],
         behind: tuple[str, ...],
         sure: tuple[str, ...],
+        rebound: Any,
         env: Mapping[str, Any],
     ) -> None:
-        self.cells = Cells(door)
+        self.cells = Cells(door, rebound)
         added = self.cells.names
         super().__init__(door, line, (*names, *added), sure, self.cells.among(env))
         self._behind = frozenset((*behind, *added))

@@ -1,56 +1,47 @@
-"""Attributes that branches and loops assign, which are variables then like others."""
+"""Places that branches and loops assign, which are variables then like others.
+
+See Note [Assigned places].
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-# Note [Assigned attributes]
-# What ``self.t += dt`` assigns in a loop is no variable of the function, so that the statement does
-# not show that the loop carries it. The capture begins again when it is seen, with the attribute
-# among the variables of each branch and each loop from its begin on (``Cells``): each is given it
-# with the others, and hands it on. The object itself is assigned to behind the outermost of them.
-# Places are known by a text from one attempt to the next: how an object from outside is come by, or
-# the number of one among those that the program has made.
-
-_LABEL = "attribute "
-
-
-def label_of_attribute(text: str) -> str:
-    """What stands for an attribute among the requests of a capture."""
-    return f"{_LABEL}{text}"
-
 
 class Cells:
-    """The attributes that a statement takes for variables, by their texts."""
+    """The places that a statement takes for variables, by their texts."""
 
-    def __init__(self, door: Any) -> None:
-        self._door = door
-        self._places: dict[str, tuple[Any, str]] = {}
-        for label in sorted(door.session.static):
-            if label.startswith(_LABEL):
-                text = label.removeprefix(_LABEL)
-                outer, _, name = text.rpartition(".")
-                owner = door.owner_of(outer)
-                if owner is not None and door.has_attribute(owner, name):
-                    self._places[text] = owner, name
+    def __init__(self, door: Any, rebound: Any) -> None:
+        self._places = door.places
+        self._cells = door.places.carried(rebound)
+        self._before = {text: place.read() for text, place in self._cells.items()}
 
     @property
     def names(self) -> tuple[str, ...]:
-        return tuple(self._places)
+        return tuple(self._cells)
+
+    def has(self, place: Any) -> bool:
+        """Whether a place is one of these."""
+        found = self._cells.get(place.text)
+        return found is not None and found.base is place.base
 
     def among(self, env: Mapping[str, Any]) -> Mapping[str, Any]:
-        """The variables with the attributes."""
-        if not self._places:
+        """The variables with the places."""
+        if not self._cells:
             return env
-        found = {text: self._door.attr(*place) for text, place in self._places.items()}
-        return {**env, **found}
+        return {**env, **{text: place.read() for text, place in self._cells.items()}}
 
     def hand_on(self, values: Sequence[Any]) -> list[Any]:
-        """Assign the attributes, which come last; gives the other values."""
-        if not self._places:
+        """Assign the places, which come last; gives the other values."""
+        if not self._cells:
             return list(values)
-        count = len(values) - len(self._places)
-        for (owner, name), value in zip(self._places.values(), values[count:], strict=True):
-            self._door.assign_attribute(owner, name, value)
+        count = len(values) - len(self._cells)
+        for (text, place), value in zip(self._cells.items(), values[count:], strict=True):
+            self._places.assign(place, self._before[text], value)
         return list(values[:count])
+
+    def read_again(self, values: Sequence[Any]) -> list[Any]:
+        """The values, with what the places hold now."""
+        count = len(values) - len(self._cells)
+        return [*values[:count], *(place.read() for place in self._cells.values())]

@@ -40,9 +40,10 @@ class ForLoop(CapturedLoop):
         sure: tuple[str, ...],
         stop: str | None,
         grows: tuple[tuple[str, bool], ...],
+        rebound: Any,
         env: Mapping[str, Any],
     ) -> None:
-        super().__init__(door, line, names, at_head, behind, sure, stop, env)
+        super().__init__(door, line, names, at_head, behind, sure, stop, rebound, env)
         found = None if self.by_python else counted(iterable)
         whole = f"{self._label} as a whole" in self.session.static
         if type(found) is Counted and type(found.count) is int and found.count <= FEW * (not whole):

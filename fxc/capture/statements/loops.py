@@ -96,9 +96,10 @@ class CapturedLoop(Statement):
         behind: tuple[str, ...],
         sure: tuple[str, ...],
         stop: str | None,
+        rebound: Any,
         env: Mapping[str, Any],
     ) -> None:
-        self.cells = Cells(door)
+        self.cells = Cells(door, rebound)
         added, env = self.cells.names, self.cells.among(env)
         self._spread = Spread((*names, *added))
         super().__init__(door, line, (*names, *added), sure, env)
@@ -134,8 +135,12 @@ class CapturedLoop(Statement):
         return self._handed(self.values)
 
     def _handed(self, values: Sequence[Any]) -> list[Any]:
-        """The variables of the function; attributes are assigned."""
+        """The variables of the function; places are assigned."""
         return self.cells.hand_on(self._spread.close(values))
+
+    def _read_again(self, values: Sequence[Any]) -> list[Any]:
+        """The variables behind a test, which may have assigned places."""
+        return self._spread.open(self.cells.read_again(self._spread.close(values)))
 
     def _spread_tuples(self, env: Mapping[str, Any]) -> None:
         """Make variables of the items of tuples, if some are new."""
@@ -383,8 +388,8 @@ class CapturedLoop(Statement):
         return order, frozenset(self.names[place] for place in moved)
 
     def _staying(self, after: list[Any]) -> dict[str, set[str]]:
-        """For each variable, those whose array it may still be after an iteration, because a loop
-        inside may have none.
+        """For each variable, those whose array it may be after an iteration: it takes it over, or a
+        loop inside has no iteration.
         """
         session = self.session
         found: dict[str, set[str]] = {}
@@ -394,7 +399,11 @@ class CapturedLoop(Statement):
             found[name] = {
                 other
                 for other in self._params
-                if self._is_pure(other) and self._params[other][-1] in twins
+                if self._is_pure(other)
+                and (
+                    self._params[other][-1] in twins
+                    or (other != name and self._params[other][-1] is value)
+                )
             }
         for between in found:
             for reached in found.values():

@@ -18,7 +18,7 @@ from fxc.ops.metas.shapes import same_shape
 from fxc.ops.table import TABLE, Tag
 
 from ..numpy_api.masked import MaskedRead
-from ..session import OpenRegion, Session, current, refuse
+from ..session import OpenRegion, Session, current, label_of, refuse
 from ..values.mixed import Mixed, mixed, mixed_kinds, mixed_parts, of_numpy
 from ..values.operands import Traced, TracedValue, operand, settled, wrap
 from ..values.several import Several, SeveralKinds, several_kinds, several_of, several_parts
@@ -109,7 +109,8 @@ class Recording:
     def params(self, kinds: Sequence[Any], names: Sequence[str | None]) -> list[Value]:
         """Parameters of the region, which is entered."""
         session = self.session
-        values = [session.builder.value(k, n) for k, n in zip(kinds, names, strict=True)]
+        texts = (name and label_of(name) for name in names)
+        values = [session.builder.value(k, n) for k, n in zip(kinds, texts, strict=True)]
         session.made_here(values)
         for value in values:
             session.homes[value] = self.number
@@ -204,10 +205,12 @@ class Statement:
 
     def step(self, env: Mapping[str, Any]) -> None:
         """Take back the variables at the end of the body, or of an arm."""
+        if self.session.statements[:1] == [self]:
+            self.door.places.check_wanted()
         self.take(self.cells.among(env))
 
     def take(self, env: Mapping[str, Any]) -> None:
-        """As ``step``, with attributes among the variables."""
+        """As ``step``, with places among the variables. See Note [Assigned places]."""
         raise NotImplementedError
 
     @property

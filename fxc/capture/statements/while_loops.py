@@ -108,6 +108,10 @@ class WhileLoop(CapturedLoop):
     def test(self, value: Any) -> bool:
         """Take what the test gave; whether the body is run now."""
         found = going_on(value)
+        if self._phase == "test":
+            self._after = self._read_again(self._after)
+        else:
+            self.values = self._read_again(self.values)
         if self._phase == "python":
             self._check_unrolled()
             if not found:

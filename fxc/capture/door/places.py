@@ -1,0 +1,382 @@
+"""What a program assigns to that is no variable of a function, as branches and loops see it.
+
+See Note [Assigned places].
+"""
+
+from __future__ import annotations
+
+import re
+from ast import literal_eval
+from types import CellType
+from typing import TYPE_CHECKING, Any
+
+from fxc.ir.records import frozen
+
+from ..outside.containers import External
+from ..outside.dicts import ExternalDict
+from ..outside.lists import ExternalList
+from ..session import Respecialise
+from ..statements.structured import UNBOUND, is_same
+
+if TYPE_CHECKING:
+    from .stores import Stores
+
+# Note [Assigned places]
+# What ``self.t += dt`` assigns in a loop is no variable of the function, so that the statement does
+# not show that the loop carries it; nor what ``n += 1`` does after ``nonlocal n``. The capture
+# begins again when it is seen, with the place among the variables of each branch and each loop from
+# its begin on (``Cells``): each is given it with the others, and hands it on. What the caller can
+# see is assigned to behind the outermost of them. Places are attributes, items of dicts that have
+# the key before, variables that inner functions rebind, and those of enclosing functions and
+# globals. They are known by a text from one attempt to the next: how an object from outside is come
+# by, or the number of one among those that the program has made.
+
+_LABEL = "place "
+_KEYS = (str, int)
+# The last step of a text: an attribute or an item.
+_STEP = re.compile(r"(.+?)(?:\.(\w+)|\[('(?:[^'\\]|\\.)*'|-?\d+)\])")
+
+
+@frozen
+class Attribute:
+    """``owner.name``."""
+
+    door: Stores
+    owner: Any
+    name: str
+
+    @property
+    def base(self) -> Any:
+        return self.owner
+
+    @property
+    def home(self) -> int | None:
+        return self.door.places.home_of(self.owner)
+
+    @property
+    def text(self) -> str | None:
+        owner = self.door.places.text_of(self.owner)
+        return None if owner is None else f"{owner}.{self.name}"
+
+    @property
+    def is_there(self) -> bool:
+        return self.door.has_attribute(self.owner, self.name)
+
+    def read(self) -> Any:
+        return self.door.attr(self.owner, self.name)
+
+    def put(self, value: Any) -> None:
+        if self.door.is_foreign(self.owner):
+            self.door.see_attribute(self.owner, self.name, value)
+        else:
+            setattr(self.owner, self.name, value)
+
+    def store(self, value: Any) -> None:
+        if self.door.is_foreign(self.owner):
+            self.door.store_attr(self.owner, self.name, value)
+        else:
+            self.put(value)
+
+
+@frozen
+class Item:
+    """``owner[key]`` of a dict."""
+
+    door: Stores
+    owner: dict[Any, Any]
+    key: Any
+
+    @property
+    def base(self) -> Any:
+        return self.owner
+
+    @property
+    def home(self) -> int | None:
+        return self.door.places.home_of(self.owner)
+
+    @property
+    def text(self) -> str | None:
+        owner = self.door.places.text_of(self.owner)
+        return None if owner is None or type(self.key) not in _KEYS else f"{owner}[{self.key!r}]"
+
+    @property
+    def is_there(self) -> bool:
+        return self.key in self.owner
+
+    def read(self) -> Any:
+        return self.owner[self.key]
+
+    def put(self, value: Any) -> None:
+        if isinstance(self.owner, ExternalDict):
+            self.owner.see(self.key, value)
+        else:
+            self.owner[self.key] = value
+
+    def store(self, value: Any) -> None:
+        self.owner[self.key] = value
+
+
+@frozen
+class Rebound:
+    """A variable that inner functions rebind."""
+
+    cell: CellType
+    text: str
+    home: int
+    is_there: bool = True
+
+    @property
+    def base(self) -> Any:
+        return self.cell
+
+    def read(self) -> Any:
+        try:
+            return self.cell.cell_contents
+        except ValueError:
+            return UNBOUND
+
+    def put(self, value: Any) -> None:
+        if value is UNBOUND:
+            del self.cell.cell_contents
+        else:
+            self.cell.cell_contents = value
+
+    store = put
+
+
+@frozen
+class Enclosing:
+    """A variable of a function around a function from outside."""
+
+    door: Stores
+    cell: CellType
+    text: str
+    home: int = 0
+
+    @property
+    def base(self) -> Any:
+        return self.cell
+
+    @property
+    def is_there(self) -> bool:
+        return self.door.has_cell(self.cell)
+
+    def read(self) -> Any:
+        return self.door.cell_contents(self.cell, self.text.partition(" ")[0])
+
+    def put(self, value: Any) -> None:
+        self.door.see_cell(self.cell, value)
+
+    def store(self, value: Any) -> None:
+        self.door.store_in_cell(self.cell, self.text.partition(" ")[0], value)
+
+
+@frozen
+class Global:
+    """A global variable."""
+
+    door: Stores
+    space: dict[str, Any]
+    name: str
+    text: str
+    home: int = 0
+
+    @property
+    def base(self) -> Any:
+        return self.space
+
+    @property
+    def is_there(self) -> bool:
+        return self.door.has_global(self.space, self.name)
+
+    def read(self) -> Any:
+        return self.door.global_value(self.space, self.name)
+
+    def put(self, value: Any) -> None:
+        self.door.see_global(self.space, self.name, value)
+
+    def store(self, value: Any) -> None:
+        self.door.store_global(self.space, self.name, value)
+
+
+Place = Attribute | Item | Rebound | Enclosing | Global
+
+
+class Places:
+    """What the program of one capture has made, and what it assigns to in branches and loops."""
+
+    def __init__(self, door: Stores) -> None:
+        self._door = door
+        self._session = door.session
+        # What the program has made, by its id: the region that it did so in, and its text.
+        self._made: dict[int, tuple[int, Any, str]] = {}
+        self._counts: dict[tuple[int, str], int] = {}  # of what is made, by region and kind
+        self._variables: dict[int, Rebound] = {}  # by the cell's id
+        self._wanted: set[str] = set()  # places that this attempt has found
+
+    # -------------------------------------------------------- what is made
+
+    def note_made(self, x: Any) -> None:
+        """Note an object, a dict or an iterator that the program makes here."""
+        region = self._session.region
+        self._made[id(x)] = region, x, self._numbered(f"{type(x).__name__}()")
+
+    def note_variables(self, function: str, cells: tuple[CellType, ...], names: Any) -> None:
+        """Note the variables of a function, which begins here, that inner functions rebind."""
+        for name, cell in zip(names, cells, strict=True):
+            text = self._numbered(f"{name} of {function}")
+            self._variables[id(cell)] = Rebound(cell, text, self._session.region)
+
+    def _numbered(self, text: str) -> str:
+        """A text for something that is made here, which nothing else has that is still there."""
+        region, depth = self._session.region, len(self._session.open_regions)
+        count = self._counts[region, text] = self._counts.get((region, text), 0) + 1
+        text += f" {count}" if count > 1 else ""
+        return f"{text} at depth {depth}" if depth else text
+
+    def outer_text(self, name: str, function: str, found: Any) -> str:
+        """The text for a variable from outside, a cell or a namespace."""
+        known = self._session.outer
+        same = (text for text, x in known.items() if x is found and text.startswith(f"{name} "))
+        text = next(same, None) or _fresh(f"{name} of {function}", known)
+        known[text] = found
+        return text
+
+    def home_of(self, owner: Any) -> int | None:
+        """The region that something was made in; None for what is not followed."""
+        if id(owner) in self._door.outside.shown:
+            return 0
+        return self._made[id(owner)][0] if id(owner) in self._made else None
+
+    def text_of(self, owner: Any) -> str | None:
+        """By what an object or container is known from one attempt to the next."""
+        known = self._door.outside.shown.get(id(owner))
+        if known is not None:
+            followed = known.is_object or isinstance(owner, External)
+            return known.source.text if followed else None
+        return self._made[id(owner)][2] if id(owner) in self._made else None
+
+    def _owner_of(self, text: str) -> Any:
+        """The object or container that is known by a text, if there is one yet; else None."""
+        for known in self._door.outside.shown.values():
+            if known.source.text == text and (known.is_object or isinstance(known.seen, External)):
+                return known.seen
+        for home, made, known_text in self._made.values():
+            if known_text == text and self._session.is_open(home):
+                return made
+        owner, key = self._step(text)
+        if isinstance(owner, ExternalList):
+            inside = type(key) is int and -len(owner._held.real) <= key < len(owner._held.real)
+            part = owner[key] if inside else None
+        else:
+            place = self._part(owner, key)
+            part = None if place is None or not place.is_there else place.read()
+        return part if part is not None and self.text_of(part) == text else None
+
+    def _step(self, text: str) -> tuple[Any, Any]:
+        """The owner in a text, and a name (as a bytes object) or key of a part of it."""
+        found = _STEP.fullmatch(text)
+        owner = self._owner_of(found[1]) if found is not None else None
+        if found is None or owner is None:
+            return None, None
+        return owner, found[2].encode() if found[2] is not None else literal_eval(found[3])
+
+    def _part(self, owner: Any, key: Any) -> Attribute | Item | None:
+        if owner is None or isinstance(owner, ExternalList):
+            return None
+        if type(key) is bytes:
+            return None if isinstance(owner, dict) else Attribute(self._door, owner, key.decode())
+        return Item(self._door, owner, key) if isinstance(owner, dict) else None
+
+    def _place(self, text: str) -> Place | None:
+        """The place of a text, if it is there."""
+        found: Place | None
+        outer = self._session.outer.get(text)
+        if type(outer) is dict:
+            found = Global(self._door, outer, text.partition(" ")[0], text)
+        elif outer is not None:
+            found = Enclosing(self._door, outer, text)
+        else:
+            known = (each for each in self._variables.values() if each.text == text)
+            variables = (each for each in known if self._session.is_open(each.home))
+            found = next(variables, None) or self._part(*self._step(text))
+        return found if found is not None and found.is_there else None
+
+    # -------------------------------------------------------- what statements assign
+
+    def carried(self, variables: Any) -> dict[str, Place]:
+        """The places that a statement takes for variables, by their texts: what it rebinds itself
+        (``variables`` is a function of them, or None), and what earlier attempts have found.
+        """
+        cells = () if variables is None else variables.__closure__
+        found: dict[str, Place] = {}
+        for cell in cells:
+            place = self._variables[id(cell)]
+            found[place.text] = place
+        for label in sorted(self._session.static):
+            text = label.removeprefix(_LABEL)
+            if text != label and text not in found:
+                known = self._place(text)
+                if known is not None:
+                    found[text] = known
+        return found
+
+    def assign(self, place: Place, before: Any, value: Any) -> None:
+        """Assign what a statement has made of a place, which held ``before`` when it began."""
+        if self._session.region or is_same(before, value):
+            place.put(value)
+        else:
+            place.put(before)  # what the recorded regions have put there is not outside
+            place.store(value)
+
+    def is_plain(self, place: Place) -> bool:
+        """Whether nothing is recorded here that has begun after the place was there."""
+        home = place.home
+        return home is not None and not self._inside(home)
+
+    def _inside(self, home: int) -> frozenset[int]:
+        return frozenset(each for each in self._session.open_regions if each > home)
+
+    def takes(self, place: Place) -> bool:
+        """Whether the statements that are recorded take a place for a variable, so that it may be
+        put something here. If they may, in another attempt, this one goes on as if they did.
+        """
+        session, text, home = self._session, place.text, place.home
+        if home is None or text is None or self.is_plain(place) or session.expressions:
+            return False
+        carrying = {
+            each.recording.number
+            for each in session.statements
+            if each.cells.has(place) and each.recording is not None
+        }
+        if carrying >= self._inside(home):
+            return True
+        label = f"{_LABEL}{text}"
+        if label in session.static or not place.is_there:
+            return False
+        self._wanted.add(label)
+        return True
+
+    def takes_item(self, owner: dict[Any, Any], key: Any) -> bool:
+        """As ``takes``."""
+        return self.takes(Item(self._door, owner, key))
+
+    def check_wanted(self) -> None:
+        """Begin the capture again if places have been found."""
+        if self._wanted:
+            raise Respecialise(frozenset(self._wanted))
+
+    def rebinding(self, cells: tuple[CellType, ...]) -> None:
+        """At the begin of a function that rebinds variables of the one around it."""
+        for cell in cells:
+            place = self._variables[id(cell)]
+            if not self.is_plain(place) and not self.takes(place):
+                self._door.outside.effects.check_allowed("variable of an enclosing function")
+
+
+def _fresh(text: str, known: Any) -> str:
+    count, found = 1, text
+    while found in known:
+        count += 1
+        found = f"{text} ({count})"
+    return found
