@@ -12,7 +12,7 @@ import types
 import warnings
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import field
+from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar, overload
 
 import numpy as np
@@ -25,7 +25,6 @@ from fxc.ir.errors import (
     OverlapError,
     RunFailed,
     Unchecked,
-    Unsuited,
 )
 from fxc.ir.records import frozen, mutable
 
@@ -127,7 +126,9 @@ class _Variant:
     def __post_init__(self) -> None:
         epilogue = self.captured.epilogue
         finish = None if epilogue is None else epilogue.finish
-        self.call = self.captured.guards.call(self.compilation.run, finish, self)
+        guards = self.captured.guards.demanding(self.compilation.relations)
+        self.captured = replace(self.captured, guards=guards)
+        self.call = guards.call(self.compilation.run, finish, self)
 
 
 @frozen
@@ -324,8 +325,6 @@ class Compiled(Generic[P, R]):
     ) -> Any:
         """Nothing that the caller sees has changed: NumPy replays the call."""
         assert isinstance(error, Exception)
-        if isinstance(error, Unsuited):
-            return self._eager(args, kwargs, error)
         if variant.captured.need_not_raise:
             _log.info("%s: runs as plain NumPy, which need not fail: %r", self.__name__, error)
             return self._eager(args, kwargs)

@@ -70,7 +70,6 @@ def native_call(captured: Captured, made: Compilation, count: Count) -> NativeCa
         ),
         program.namespace,
         program.inputs,
-        made.relations,
     )
     end = None if epilogue is None else Finish(epilogue.source, finish, program.objects)
     try:

@@ -15,8 +15,8 @@ from fxc.capture.statements.loop_guards import without_counters
 from fxc.dispatch.backend import BackendIndex, BackendMetadata, numpy_index
 from fxc.dispatch.default import default_dispatcher
 from fxc.dispatch.keys import DispatchKey
-from fxc.ir.errors import Unchecked, Unsuited
-from fxc.ir.evaluate import bind_symbols, call, deliver
+from fxc.ir.errors import Unchecked
+from fxc.ir.evaluate import call, deliver
 from fxc.ir.graph import Graph, Operand, Value
 from fxc.ir.records import frozen
 from fxc.ir.signature import InputLeaf, OutputLeaf, ResultLeaf, ViewLeaf, ViewStep
@@ -43,7 +43,7 @@ Backend = Callable[[Graph, BackendIndex, tuple[Type, ...]], Callable[..., Sequen
 class Compilation:
     """All stages of one captured call; ``run(*inputs)`` gives the leaves of the result.
 
-    ``relations`` of symbols, which ``run`` checks, are what lowering relies on.
+    ``relations`` of symbols are what lowering relies on beyond what capture has checked.
     """
 
     captured: Graph
@@ -201,27 +201,12 @@ def native(functional: Graph) -> Native:
 
 def _native(captured: Captured, functional: Graph) -> Compilation:
     made = native(functional)
-    plan = made.assembled.plan.run
-    run = _guarded(functional, made.guards, plan) if made.guards else plan
     return Compilation(
         captured.graph,
         functional,
         made.decomposed,
         made.assembled,
         made.assembled.fallbacks,
-        run,
+        made.assembled.plan.run,
         made.guards,
     )
-
-
-def _guarded(
-    graph: Graph, guards: tuple[Guard, ...], plan: Callable[..., list[Any]]
-) -> Callable[..., list[Any]]:
-    def run(*inputs: Any) -> list[Any]:
-        known = bind_symbols(graph.inputs, inputs)
-        for each in guards:
-            if not each.holds(known):
-                raise Unsuited(f"not so in this call: {each}")
-        return plan(*inputs)
-
-    return run

@@ -378,3 +378,22 @@ def test_the_log_says_what_was_and_what_is(caplog):
         said + "x is f32[5] of this layout; now f64[5]{16}",
         said + "n is an int, 1 or more; now 2.5",
     ]
+
+
+def test_what_later_stages_rely_on_is_a_guard_too():
+    def smooth(a, b, steps):
+        for _ in range(steps):
+            b[1:-1] = 0.5 * (a[:-2] + a[2:])
+            a, b = b, a
+        return a
+
+    compiled = fxc.compile(smooth, fullgraph=True, dynamic=True)
+    stages = compiled.inspect(array(8), array(8), 2)
+    for size in (9, 3, 20, 3):
+        given, expected = (array(size), array(size)), (array(size), array(size))
+        np.testing.assert_array_equal(compiled(*given, 3), smooth(*expected, 3))
+        np.testing.assert_array_equal(given, expected)
+    assert stages.decomposed.guards != (), "no relation that only lowering takes: another program?"
+    info = compiled.cache_info()
+    assert info.eager_calls == 0
+    assert info.variants == 2

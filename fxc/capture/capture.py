@@ -154,7 +154,7 @@ def _attempt(
     effects: bool,
 ) -> Captured | frozenset[str]:
     """The capture, or labels of numbers that must vary, see Note [Numbers from outside]."""
-    outside = Outside(session, dynamic, static, varying)
+    outside = Outside(session, dynamic, static, varying, derives=effects)
     session.door = Door(session, outside)
     with session.active():
         _check_kind(fn)

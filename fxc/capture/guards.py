@@ -76,8 +76,8 @@ class Failure:
 
 
 class GuardProgram:
-    """The steps, the constants they mention, which variables are the graph's inputs, and which
-    objects the epilogue takes.
+    """The steps, the constants they mention, which variables are the graph's inputs, which objects
+    the epilogue takes, and which variables hold the values of symbols.
     """
 
     def __init__(
@@ -86,11 +86,18 @@ class GuardProgram:
         constants: Mapping[str, Any],
         inputs: Iterable[str],
         objects: Iterable[str] = (),
+        symbols: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
         self.steps = tuple(steps)
         self.constants = dict(constants)
         self.inputs = tuple(inputs)
         self.objects = tuple(objects)
+        self.symbols = dict(symbols)
+
+    def demanding(self, relations: Iterable[Guard]) -> GuardProgram:
+        """The program with more relations between symbols."""
+        steps = (*self.steps, *(_relation(each, self.symbols) for each in relations))
+        return GuardProgram(steps, self.constants, self.inputs, self.objects, self.symbols)
 
     @property
     def namespace(self) -> dict[str, Any]:
@@ -393,34 +400,47 @@ class GuardBuilder:
 
     def check_relation(self, guard: Guard) -> None:
         """Demand a relation between symbols."""
-        left, right = self.expression(guard.left), self.expression(guard.right)
-        self.check(f"{left} {guard.relation} {right}", str(guard))
+        self.steps.append(_relation(guard, self.symbols))
 
     def expression(self, dim: Dim) -> str:
         """The Python expression of a dim."""
-        if isinstance(dim, int):
-            return str(dim)
-        terms = []
-        for monomial, coefficient in dim.terms:
-            factors = [self._atom(atom) for atom in monomial]
-            if coefficient != 1 or not factors:
-                factors.insert(0, str(coefficient))
-            terms.append("*".join(factors))
-        return f"({' + '.join(terms)})"
-
-    def _atom(self, atom: Any) -> str:
-        if isinstance(atom, Symbol):
-            return self.symbols[atom.name]
-        left, right = self.expression(atom.left), self.expression(atom.right)
-        match atom.name:
-            case "floordiv":
-                return f"({left} // {right})"
-            case "mod":
-                return f"({left} % {right})"
-            case name:
-                return f"{name}({left}, {right})"
+        return _expression(dim, self.symbols)
 
     def program(self, inputs: Iterable[Source], objects: Iterable[str] = ()) -> GuardProgram:
         """The finished program."""
         variables = [source.var for source in inputs]
-        return GuardProgram(self.steps, self.constants, variables, objects)
+        return GuardProgram(self.steps, self.constants, variables, objects, self.symbols)
+
+
+# ------------------------------------------------------------------ relations between symbols
+
+
+def _relation(guard: Guard, variables: Mapping[str, str]) -> Check:
+    left, right = _expression(guard.left, variables), _expression(guard.right, variables)
+    return Check(f"{left} {guard.relation} {right}", str(guard), "", "")
+
+
+def _expression(dim: Dim, variables: Mapping[str, str]) -> str:
+    """The Python expression of a dim; symbols are the values of ``variables``."""
+    if isinstance(dim, int):
+        return str(dim)
+    terms = []
+    for monomial, coefficient in dim.terms:
+        factors = [_factor(atom, variables) for atom in monomial]
+        if coefficient != 1 or not factors:
+            factors.insert(0, str(coefficient))
+        terms.append("*".join(factors))
+    return f"({' + '.join(terms)})"
+
+
+def _factor(atom: Any, variables: Mapping[str, str]) -> str:
+    if isinstance(atom, Symbol):
+        return variables[atom.name]
+    left, right = _expression(atom.left, variables), _expression(atom.right, variables)
+    match atom.name:
+        case "floordiv":
+            return f"({left} // {right})"
+        case "mod":
+            return f"({left} % {right})"
+        case name:
+            return f"{name}({left}, {right})"

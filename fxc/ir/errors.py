@@ -56,12 +56,6 @@ class CaptureWarning(UserWarning):
     """A call ran as plain NumPy; the text says why, where, and what to write instead."""
 
 
-class Unsuited(FxcError):
-    """The compiled code is not for this call: a relation of sizes does not hold. Nothing has been
-    done yet.
-    """
-
-
 class WouldRaise(FxcError):
     """Compiled code met what NumPy raises an exception for. Nothing that the caller sees has been
     done; NumPy shall run the call again and raise.

@@ -15,7 +15,7 @@ from fxc.ir.graph import Graph
 from fxc.ir.objects import ARRAY_DIMS, ARRAY_STRIDES, BYTES_DATA, SCALAR_VALUE
 from fxc.ir.records import frozen
 from fxc.ir.signature import ConstantLeaf, DimLeaf, InputLeaf, OutputLeaf, ResultLeaf
-from fxc.ir.symbols import Dim, Guard, SymFunc, counted_in, symbols_of
+from fxc.ir.symbols import Dim, SymFunc, counted_in, symbols_of
 from fxc.ir.types import ArrayType, ScalarType, array_type, stride_order
 
 from ..emission.entry import Module, Segment
@@ -58,7 +58,6 @@ class Steps:
     steps: tuple[tuple[str, str], ...]
     constants: Mapping[str, Any]
     inputs: tuple[str, ...]
-    relations: tuple[Guard, ...]  # more of them, between symbols of the inputs
 
 
 @frozen
@@ -156,11 +155,7 @@ class _Call(_Function):
         self.made: dict[str, str] = {}  # storages → arrays
 
     def emit(self) -> CallText:
-        code = self.code
         self._bind_symbols()
-        for each in self.steps.relations:
-            left, right = self.dim(each.left), self.dim(each.right)
-            code.demand(code.op(f"icmp {_RELATIONS[each.relation]} i64 {left}, {right}"))
         ints = {leaf: self._int(leaf.value) for leaf in self._leaves if isinstance(leaf, DimLeaf)}
         taken = self.pointers(() if self.finish is None else self.finish.objects)
         self._run()
@@ -199,8 +194,6 @@ class _Call(_Function):
         for leaf in self._leaves:
             if isinstance(leaf, DimLeaf):
                 dims.append(leaf.value)
-        for each in self.steps.relations:
-            dims += [each.left, each.right]
         return any(name in symbols_of(dim) for dim in dims)
 
     @property
@@ -383,9 +376,6 @@ class _Call(_Function):
             code.call("void", "Py_IncRef", f"ptr {each}")  # the function takes it
             code.call("i32", f"Py{kind}_SetItem", f"ptr {made}", f"i64 {place}", f"ptr {each}")
         return made
-
-
-_RELATIONS = {"==": "eq", "!=": "ne", "<": "slt", "<=": "sle", ">": "sgt", ">=": "sge"}
 
 
 def _plain_result(source: str) -> ast.expr | None:

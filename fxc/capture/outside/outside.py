@@ -85,11 +85,14 @@ class Outside:
         dynamic: bool | None,
         static: frozenset[str],
         varying: frozenset[str] = frozenset(),
+        derives: bool = True,
     ) -> None:
         self.session = session
         self.dynamic = dynamic
         self.static = static
         self.varying = varying
+        self.derives = derives  # see Note [Derived ints]
+        self.numbers: dict[Value, tuple[str, Any]] = {}  # inputs: in the guard program, and now
         self.guards = GuardBuilder()
         self.effects = Effects(session)
         self.inputs: list[GraphInput] = []
@@ -98,6 +101,7 @@ class Outside:
         self.symbols: dict[str, SymbolSource] = {}
         self.known: dict[int, Known] = {}  # by the object from outside
         self.shown: dict[int, Known] = {}  # by what the program sees in its place
+        self._derived: dict[str, Any] = {}
         self._labels: set[str] = set()
         self._constants: set[str] = set()
         self._stored: set[str] = set()
@@ -231,6 +235,19 @@ class Outside:
 
     # -------------------------------------------------------- inputs of the graph
 
+    def derived(self, expression: str, number: int, text: str) -> Any:
+        """An int that the guard program computes; see Note [Derived ints]."""
+        found = self._derived.get(expression)
+        if found is None:
+            source, label = self.guards.fetch(expression, text), self._label("int")
+            if self.dynamic is False or label in self.static or number in (-1, 0):
+                self.guards.check_value(source, number)
+                found = number
+            else:
+                found = self._int(number, source, label, True, False)
+            self._derived[expression] = found
+        return found
+
     def add_input(self, kind: Any, source: Source, name: str, hidden: bool) -> Value:
         """A new input of the graph."""
         value = self.session.builder.value(kind, name)
@@ -262,6 +279,7 @@ class Outside:
             f"{source.text} is a {type(value).__name__}",
         )
         graph_value = self.add_input(scalar_type_of(value), source, name, hidden)
+        self.numbers[graph_value] = source.var, value
         self.session.origins[graph_value] = frozenset((name,))
         return TracedScalar(graph_value)
 
@@ -281,6 +299,7 @@ class Outside:
             f"{source.text} is a {type(value).__name__}",
         )
         graph_value = self.add_input(scalar_type_of(value), source, label, not argument)
+        self.numbers[graph_value] = source.var, value
         self.session.origins[graph_value] = frozenset((label,))
         return TracedScalar(graph_value)
 

@@ -17,6 +17,7 @@ from fxc.ir.graph import Literal, Operand
 from fxc.ir.types import ScalarType
 from fxc.ops.python_numbers import PYTHON_OPERATORS
 
+from .derived import int_of
 from .operands import Traced, TracedValue, operand, record
 from .traced_int import TracedInt
 
@@ -132,7 +133,7 @@ def to_int(x: Any) -> Any:
     if kind.weak and kind.dtype.kind == "i":
         return x
     fits = kind.dtype.kind in "bi" or (kind.dtype.kind == "u" and kind.dtype.itemsize < 8)
-    return record("py_int" if fits else "try_int", x._value)
+    return int_of("py_int" if fits else "try_int", x._value)
 
 
 def to_float(x: Any) -> Any:
@@ -173,7 +174,7 @@ def rounded(x: Any) -> Any:
     kind = x._value.type
     if kind.dtype.kind == "b" and not kind.weak:
         round(np.True_)  # type: ignore[call-overload] # raises NumPy's error
-    return to_int(x) if kind.dtype.kind in "biu" else record("try_round", x._value)
+    return to_int(x) if kind.dtype.kind in "biu" else int_of("try_round", x._value)
 
 
 # ------------------------------------------------------------------ functions
@@ -201,7 +202,7 @@ def _math_function(name: str) -> Callable[..., Any]:
     def call(*args: Any) -> Any:
         if len(args) != count:
             return NotImplemented
-        return record(op, *map(operand, args))
+        return int_of(op, *map(operand, args))
 
     return call
 
@@ -214,7 +215,7 @@ def _whole(name: str) -> Callable[..., Any]:
             return x
         if x._value.type.weak and x._value.type.dtype.kind in "bi":
             return to_int(x)
-        return record(f"math_{name}", x._value)
+        return int_of(f"math_{name}", x._value)
 
     return call
 

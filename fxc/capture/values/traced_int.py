@@ -143,7 +143,9 @@ class TracedInt(Traced):
         return 0
 
     def bit_length(self) -> Any:
-        return record("py_bit_length", self._operand())
+        from .derived import int_of  # which knows traced ints
+
+        return int_of("py_bit_length", self._operand())
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__array"):  # NumPy asks for its protocols

@@ -17,6 +17,7 @@ from ..numpy_api.reductions import reduce
 from ..numpy_api.ufunc_methods import array_ufunc
 from ..numpy_api.ufuncs import BINARY, COMPARISONS, UNARY, call_ufunc, taken
 from ..session import current, refuse
+from .derived import int_of
 from .operands import Traced, TracedValue, operand, record, wrap
 from .python_numbers import arithmetic, rounded, to_int, to_python
 from .traced_int import TracedInt
@@ -131,7 +132,7 @@ class TracedScalar(TracedValue):
             if name == "conjugate" and self._type.dtype.kind == "f":
                 return lambda: self
             if name == "bit_length" and self._type.dtype.kind == "i":
-                return lambda: record("py_bit_length", self._value)
+                return lambda: int_of("py_bit_length", self._value)
             if name.startswith("_") or not hasattr(self._type.python_type, name):
                 raise AttributeError(
                     f"{self._type.python_type.__name__!r} object has no attribute {name!r}"

@@ -1,0 +1,117 @@
+"""Ints that are computed from arguments and sizes by floats are sizes, bounds and trip counts of
+one compilation. See Note [Derived ints].
+"""
+
+import math
+
+import numpy as np
+import pytest
+
+import fxc
+from tests.outcomes import difference, run
+
+
+def train_and_test(x):
+    cut = int(0.8 * len(x))
+    return x[:cut] - x[:cut].mean(), x[cut:] * 2.0
+
+
+def steps(t, dt):
+    n = int(t / dt)
+    y = np.empty(n + 1)
+    y[0] = 1.0
+    for i in range(n):
+        y[i + 1] = y[i] - dt * y[i]
+    return y
+
+
+def sieve(n):
+    p = np.ones(n + 1, dtype=bool)
+    p[:2] = False
+    for i in range(2, int(n**0.5) + 1):
+        if p[i]:
+            p[i * i :: i] = False
+    return np.nonzero(p)[0]
+
+
+def blocks(x):
+    side = math.isqrt(len(x))
+    return x[: side * side].reshape(side, side).T.copy()
+
+
+def rounds(x):
+    third, half = round(len(x) / 3), math.ceil(len(x) / 2)
+    return x[:third], x[half:], math.floor(len(x) * 0.3), len(x).bit_length()
+
+
+def levels(x):
+    for _ in range(int(np.log2(len(x)))):
+        x = x + 0.5
+    return x
+
+
+def percentile(x, q):
+    return np.sort(x)[int(q * (len(x) - 1))]
+
+
+def in_a_branch(x, t):
+    if x[0] > 3.0:
+        return np.zeros(int(10.0 / t))
+    return np.ones(2)
+
+
+def of_a_helper(x, share):
+    def part(y):
+        return y[: int(share * y.shape[0])]
+
+    return part(part(x))
+
+
+def arrays(*more):
+    return [(np.arange(1.0, n + 1), *more) for n in (12, 17, 40, 23, 99, 31)]
+
+
+@pytest.mark.parametrize(
+    "function, calls, variants",
+    [
+        (train_and_test, arrays(), 2),
+        (steps, [(1.0, 0.1), (2.0, 0.3), (5.0, 0.25), (0.7, 0.01)], 1),
+        (sieve, [(100,), (50,), (1000,), (10,), (121,)], 1),
+        (blocks, arrays(), 2),
+        (rounds, arrays(), 2),
+        (levels, arrays(), 2),
+        (percentile, [(*a, q) for a, q in zip(arrays(), (0.5, 0.9, 0.1, 0.25, 0.6, 0.3))], 2),
+        (of_a_helper, arrays(0.7), 2),
+    ],
+)
+def test_one_compilation_serves_all(function, calls, variants):
+    compiled = fxc.compile(function, fullgraph=True)
+    for args in calls:
+        assert not difference(run(function, args), run(compiled, args))
+    info = compiled.cache_info()
+    assert info.variants <= variants
+    assert info.eager_calls == 0
+    assert info.native_calls == len(calls)
+
+
+def test_a_computation_that_fails_is_pythons():
+    compiled = fxc.compile(in_a_branch)
+    big, small = np.full(2, 5.0), np.zeros(2)
+    for args in [(big, 2.0), (small, 2.0), (small, 0.0), (big, 0.0), (big, 4.0), (small, math.nan)]:
+        assert not difference(run(in_a_branch, args), run(compiled, args))
+
+
+def test_a_number_that_python_needs_is_a_constant_of_its_own():
+    def tagged(x):
+        return {f"{int(0.5 * len(x))} items": x.sum()}
+
+    compiled = fxc.compile(tagged, fullgraph=True, dynamic=True)
+    for size in (20, 21, 22, 23):
+        x = np.arange(float(size))
+        assert not difference(run(tagged, (x,)), run(compiled, (x,)))
+    assert compiled.cache_info().variants == 2
+
+
+def test_dynamic_false_keeps_constants():
+    stages = fxc.compile(train_and_test, dynamic=False).inspect(np.ones(10))
+    assert "symbols" not in str(stages.captured)
