@@ -80,7 +80,11 @@ def arrays(*more):
         (blocks, arrays(), 2),
         (rounds, arrays(), 2),
         (levels, arrays(), 2),
-        (percentile, [(*a, q) for a, q in zip(arrays(), (0.5, 0.9, 0.1, 0.25, 0.6, 0.3))], 2),
+        (
+            percentile,
+            [(*a, q) for a, q in zip(arrays(), (0.5, 0.9, 0.1, 0.25, 0.6, 0.3), strict=True)],
+            2,
+        ),
         (of_a_helper, arrays(0.7), 2),
     ],
 )
@@ -115,3 +119,39 @@ def test_a_number_that_python_needs_is_a_constant_of_its_own():
 def test_dynamic_false_keeps_constants():
     stages = fxc.compile(train_and_test, dynamic=False).inspect(np.ones(10))
     assert "symbols" not in str(stages.captured)
+
+
+def grid(n):
+    x, step = np.linspace(-1, 1, n, retstep=True)
+    return x * step, np.linspace(0.0, 2.0, n, endpoint=False), step
+
+
+def times(end, step):
+    return 2.0 * np.arange(0.0, end, step), np.arange(0, end, step, dtype=np.float32)
+
+
+@pytest.mark.parametrize(
+    "function, calls",
+    [
+        (grid, [(n,) for n in (5, 2, 100, 3)]),
+        (times, [(1.0, 0.1), (2.0, 0.3), (5.0, 0.25), (7.0, 0.01)]),
+    ],
+)
+def test_factories_of_such_sizes(function, calls):
+    compiled = fxc.compile(function, fullgraph=True)
+    for args in calls:
+        assert not difference(run(function, args), run(compiled, args))
+    assert compiled.cache_info().variants == 1
+
+
+@pytest.mark.parametrize("args", [(0,), (1,), (-1,), (2,)])
+def test_few_samples(args):
+    assert not difference(run(grid, args), run(fxc.compile(grid), args))
+
+
+@pytest.mark.parametrize(
+    "args",
+    [(1.0, 0.0), (1.0, -0.5), (-1.0, 0.5), (5e-324, 1e300), (math.nan, 1.0), (1.0, math.inf)],
+)
+def test_lengths_at_the_edges(args):
+    assert not difference(run(times, args), run(fxc.compile(times), args))

@@ -19,7 +19,7 @@ import numpy as np
 
 from fxc.ir.graph import Literal, SliceSpec
 from fxc.ir.records import frozen
-from fxc.ir.symbols import Dim, decide, maximum, minimum, product
+from fxc.ir.symbols import Dim, decide, guard, maximum, minimum, product
 from fxc.ir.types import ArrayType, ScalarType, Type, stride_order
 
 
@@ -281,15 +281,15 @@ def eye_written(ops: OpsHandle, rows: Dim, columns: Dim, k: int, dtype: np.dtype
 
 
 def linspace(
-    ops: OpsHandle, start: Any, stop: Any, num: int, endpoint: bool, dtype: np.dtype
+    ops: OpsHandle, start: Any, stop: Any, num: Dim, endpoint: bool, dtype: np.dtype
 ) -> Any:
     """NumPy's recipe: places times step, plus start; the last element is ``stop`` itself."""
     steps = _Steps.of(ops, start, stop, num, endpoint)
     if steps is None:
         return NotImplemented
     result = ops.add(_multiplied(ops, steps), steps.start)
-    if endpoint and num > 1:
-        last = ops.equal(steps.places, np.float64(num - 1))
+    if endpoint and guard(num, ">", 1):
+        last = ops.equal(steps.places, _as_float(ops, num - 1))
         result = ops.where(last, steps.stop, result)
     if dtype.kind in "iu":
         result = ops.floor(result)
@@ -297,7 +297,7 @@ def linspace(
 
 
 def linspace_written(
-    ops: OpsHandle, start: Any, stop: Any, num: int, endpoint: bool, dtype: np.dtype
+    ops: OpsHandle, start: Any, stop: Any, num: Dim, endpoint: bool, dtype: np.dtype
 ) -> Any:
     """As ``linspace``, in one buffer."""
     steps = _Steps.of(ops, start, stop, num, endpoint)
@@ -306,7 +306,7 @@ def linspace_written(
     result = ops.empty((num,), _FLOAT64, None)
     ops.copy_(result, _multiplied(ops, steps), "same_kind")
     ops.add_(result, steps.start)
-    if endpoint and num > 1:
+    if endpoint and guard(num, ">", 1):
         ops.copy_(ops.select(result, 0, num - 1), steps.stop, "same_kind")
     if dtype.kind in "iu":
         ops.floor_(result)
@@ -320,10 +320,10 @@ class _Steps:
     places: Any
     start: Any
     stop: Any
-    parts: int
+    parts: Dim
 
     @classmethod
-    def of(cls, ops: OpsHandle, start: Any, stop: Any, num: int, endpoint: bool) -> _Steps | None:
+    def of(cls, ops: OpsHandle, start: Any, stop: Any, num: Dim, endpoint: bool) -> _Steps | None:
         kinds = (ops.type_of(start), ops.type_of(stop))
         working = np.result_type(*(kind.dtype for kind in kinds), _FLOAT64)
         if working != _FLOAT64 or any(kind.rank or _narrow(kind) for kind in kinds):
@@ -333,6 +333,13 @@ class _Steps:
         return cls(places, first, last, num - 1 if endpoint else num)
 
 
+def _as_float(ops: OpsHandle, number: Dim) -> Any:
+    """A dim as an ``np.float64``."""
+    if isinstance(number, int):
+        return np.float64(number)
+    return ops.astype(ops.int_value(number), _FLOAT64, "unsafe", "K")
+
+
 def _narrow(kind: Type) -> bool:
     return kind.dtype.kind == "f" and kind.dtype.itemsize < 8
 
@@ -340,9 +347,9 @@ def _narrow(kind: Type) -> bool:
 def _multiplied(ops: OpsHandle, steps: _Steps) -> Any:
     """The places times the step. A step that underflows to zero divides first and then scales."""
     delta = ops.subtract(steps.stop, steps.start)
-    if steps.parts <= 0:
+    if guard(steps.parts, "<=", 0):
         return ops.multiply(steps.places, delta)
-    parts = np.float64(steps.parts)
+    parts = _as_float(ops, steps.parts)
     step = ops.divide(delta, parts)
     divided = ops.multiply(ops.divide(steps.places, parts), delta)
     return ops.where(ops.equal(step, 0.0), divided, ops.multiply(steps.places, step))

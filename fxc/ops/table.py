@@ -264,7 +264,7 @@ ROWS: tuple[Row, ...] = (
     row("full(Sym[] shape, Array value, DType dtype, *, int[]? layout) -> Array", F, np.full),
     row("arange(Array start, Array step, *, Sym length, DType dtype) -> Array", F, np.arange),
     row(
-        "linspace(Array start, Array stop, *, int num, bool endpoint, DType dtype) -> Array",
+        "linspace(Array start, Array stop, *, Sym num, bool endpoint, DType dtype) -> Array",
         Tag.COMPOSITE,
         np.linspace,
     ),

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fxc.ir.graph import Literal, Node
+from fxc.ir.graph import Literal, Node, Operand
 
 from ..loops import Atom, Const, Element
 from .index_maps import Idx
@@ -43,10 +43,18 @@ def _arange(body: Body, node: Node, index: Idx) -> Atom:
     filled = body.compute("add", (first, scaled), both, dtype)
     if dtype.kind != "f":
         return filled
-    place, one = np.dtype(np.intp), Const(1, np.dtype(np.intp))
-    flag = np.dtype(bool)
-    is_second = body.compute("equal", (body.index(index[0], place), one), (place, place), flag)
-    return body.compute("where", (is_second, second, filled), (flag, dtype, dtype), dtype)
+    place, flag = np.dtype(np.intp), np.dtype(bool)
+    known = {1: second} if _is_finite(start) and _is_finite(step) else {0: first, 1: second}
+    for number, element in known.items():
+        places = (body.index(index[0], place), Const(number, place))
+        is_there = body.compute("equal", places, (place, place), flag)
+        filled = body.compute("where", (is_there, element, filled), (flag, dtype, dtype), dtype)
+    return filled
+
+
+def _is_finite(x: Operand) -> bool:
+    """Whether a number is known, and nowhere near the end of its dtype."""
+    return isinstance(x, Literal) and bool(np.abs(x.value) < 2**15)
 
 
 def _int_value(body: Body, node: Node, index: Idx) -> Atom:

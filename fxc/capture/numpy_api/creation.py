@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 
 from fxc.ir.graph import Literal, Operand
-from fxc.ir.symbols import Dim
+from fxc.ir.symbols import Dim, guard
 from fxc.ir.types import ArrayType, ScalarType
 from fxc.ops.metas.layout import is_c_ordered, is_f_ordered, layout_of
 
 from ..session import current, refuse
+from ..values.derived import derived
 from ..values.operands import (
     Traced,
     TracedValue,
@@ -168,11 +170,32 @@ def arange(
         return record("arange", operand(start), operand(step), length=spec, dtype=wanted)
     from ..values.traced_scalar import known_number
 
+    if any(isinstance(x, Traced) for x in (start, stop, step)):
+        found = [operand(x) for x in (start, stop, step)]
+        length = derived(_arange_length, *found)
+        if length is not None:
+            made = np.arange(*map(_sample, found), dtype=dtype).dtype
+            return record("arange", found[0], found[2], length=dim_of(length), dtype=made)
     start, stop, step = (known_number(x, "np.arange") for x in (start, stop, step))
     if any(isinstance(x, Traced) for x in (start, stop, step)):
         raise refuse("np.arange with bounds that depend on array data cannot be captured")
     sample: np.ndarray = np.arange(*(start, stop, step), dtype=dtype)
     return record("arange", Literal(start), Literal(step), length=len(sample), dtype=sample.dtype)
+
+
+def _arange_length(start: Any, stop: Any, step: Any) -> int:
+    """NumPy's length of ``np.arange`` of numbers that are not all ints."""
+    span = stop - start
+    parts = float(span / step)
+    if parts == 0.0 and span != 0:  # it underflows
+        return 0 if math.copysign(1.0, parts) < 0 else 1
+    return max(0, math.ceil(parts))
+
+
+def _sample(x: Operand) -> Any:
+    """A number of the type of a scalar."""
+    assert isinstance(x.type, ScalarType)
+    return x.type.python_type(1) if x.type.weak else x.type.dtype.type(1)
 
 
 _INT = ScalarType(np.dtype(np.int64), weak=True)
@@ -215,26 +238,33 @@ def linspace(
 ) -> Any:
     """As ``np.linspace`` for scalar bounds."""
     _supported("linspace", device=device)
-    if retstep or axis != 0:
-        raise refuse("np.linspace with retstep= or axis= cannot be captured")
+    if axis != 0:
+        raise refuse("np.linspace with axis= cannot be captured")
     low, high = operand(start), operand(stop)
     if low.type.rank or high.type.rank:
         raise refuse("np.linspace between arrays cannot be captured")
-    count = dim_of(num)
-    count = count if isinstance(count, int) else num.__index__()
-    if count < 0:
-        raise ValueError(f"Number of samples, {count}, must be non-negative.")
-    wanted = np.dtype(dtype) if dtype is not None else _linspace_dtype(low, high)
-    return record("linspace", low, high, num=count, endpoint=bool(endpoint), dtype=wanted)
+    count, closed = dim_of(_as_size(num)), bool(endpoint)
+    if not isinstance(count, int) and guard(count, "<", 0):
+        count = num.__index__()  # for NumPy's message
+    found = _linspace_dtype(low, high)
+    wanted = np.dtype(dtype) if dtype is not None else found
+    result = record("linspace", low, high, num=count, endpoint=closed, dtype=wanted)
+    return (result, _step(low, high, count - closed, found)) if retstep else result
+
+
+def _step(low: Operand, high: Operand, parts: Dim, dtype: np.dtype) -> Any:
+    """The ``step`` that ``np.linspace`` returns."""
+    if not guard(parts, ">", 0):
+        return np.nan
+    if dtype != np.float64:
+        raise refuse(f"np.linspace with retstep= for {dtype} cannot be captured")
+    ends = [operand(record("astype", x, dtype, casting="unsafe", order="K")) for x in (high, low)]
+    return record("subtract", *ends) / wrap_dim(parts)
 
 
 def _linspace_dtype(low: Operand, high: Operand) -> np.dtype:
     """The dtype NumPy finds from samples of the bounds."""
-    samples = [
-        x.type.python_type(1) if getattr(x.type, "weak", False) else x.type.dtype.type(1)  # type: ignore[union-attr]
-        for x in (low, high)
-    ]
-    dtype: np.dtype = np.linspace(samples[0], samples[1], 2).dtype
+    dtype: np.dtype = np.linspace(_sample(low), _sample(high), 2).dtype
     return dtype
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -29,16 +30,18 @@ from .operands import record
 
 def int_of(name: str, *args: Operand) -> Any:
     """The int that an operator makes of scalars."""
-    found = _derived(current(), name, args)
+    found = derived(kernel_of(name), *args)
     return record(name, *args) if found is None else found
 
 
-def _derived(session: Session, name: str, args: tuple[Operand, ...]) -> Any:
+def derived(function: Callable[..., Any], *args: Operand) -> Any:
+    """The int that a function makes of scalars, as the guard program computes it; else None."""
+    session = current()
     outside = session.door.outside
     given = [x for x in args if isinstance(x, Value)]
     if not outside.derives or not given or not all(session.origins.get(x) for x in given):
         return None
-    found = _computed(session, name, args)
+    found = _computed(session, function, args)
     if found is None:
         return None
     expression, number = found
@@ -47,19 +50,20 @@ def _derived(session: Session, name: str, args: tuple[Operand, ...]) -> Any:
     return outside.derived(expression, number, f"an int at {user_location()}")
 
 
-def _computed(session: Session, name: str, args: tuple[Any, ...]) -> tuple[str, Any] | None:
-    """The expression of an operator's result in the guard program, and what it is in this call."""
+def _computed(
+    session: Session, function: Callable[..., Any], args: tuple[Any, ...]
+) -> tuple[str, Any] | None:
+    """The expression of a function's result in the guard program, and what it is in this call."""
     read = [_read(session, each) for each in args]
     known = [each for each in read if each is not None]
     if len(known) < len(read):
         return None
-    kernel = kernel_of(name)
     with np.errstate(all="ignore"):
         try:
-            result = kernel(*(value for _, value in known))
+            result = function(*(value for _, value in known))
         except Exception:
             return None
-    made = session.door.outside.guards.constant(kernel)
+    made = session.door.outside.guards.constant(function)
     return f"{made}({', '.join(expression for expression, _ in known)})", result
 
 
@@ -76,7 +80,8 @@ def _read(session: Session, x: Any) -> tuple[str, Any] | None:
                 return known
             if call.name == "int_value":
                 return _dim(session, call.args[0])
-            return _computed(session, call.name, bind(TABLE[call.name], call.args, call.kwargs))
+            given = bind(TABLE[call.name], call.args, call.kwargs)
+            return _computed(session, kernel_of(call.name), given)
         case Literal(value):
             return outside.guards.constant(value), value
         case tuple() | Region():

@@ -56,9 +56,9 @@ def arange(start: Operand, step: Operand, length: Dim, dtype: np.dtype[Any]) -> 
     return _fresh((length,), dtype)
 
 
-def linspace(start: Operand, stop: Operand, num: int, endpoint: bool, dtype: np.dtype[Any]) -> Type:
+def linspace(start: Operand, stop: Operand, num: Dim, endpoint: bool, dtype: np.dtype[Any]) -> Type:
     """``np.linspace``: the axes of ``start`` and ``stop`` come after the new one."""
-    if num < 0:
+    if guard(num, "<", 0):
         raise ValueError(f"Number of samples, {num}, must be non-negative.")
     ends = pointwise_type(np.dtype(float), type_of(stop), type_of(start))
     ask_bound(TABLE["linspace"], (key_of(start), key_of(stop), 2, endpoint, dtype))
