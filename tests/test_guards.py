@@ -388,7 +388,7 @@ def test_what_later_stages_rely_on_is_a_guard_too():
         return a
 
     compiled = fxc.compile(smooth, fullgraph=True, dynamic=True)
-    stages = compiled.inspect(array(8), array(8), 2)
+    stages = compiled.inspect(array(8), array(8), 3)
     for size in (9, 3, 20, 3):
         given, expected = (array(size), array(size)), (array(size), array(size))
         np.testing.assert_array_equal(compiled(*given, 3), smooth(*expected, 3))

@@ -240,11 +240,11 @@ class Outside:
         found = self._derived.get(expression)
         if found is None:
             source, label = self.guards.fetch(expression, text), self._label("int")
-            if self.dynamic is False or label in self.static or number in (-1, 0):
+            if self.dynamic is False or label in self.static:
                 self.guards.check_value(source, number)
                 found = number
             else:
-                found = self._int(number, source, label, True, False)
+                found = self._int(number, source, label, hidden=True, free=True)
             self._derived[expression] = found
         return found
 
