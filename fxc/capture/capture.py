@@ -234,12 +234,16 @@ def _attempt(
 
 
 def _try_otherwise(session: Session, outside: Outside, error: CaptureError | None) -> None:
-    """Capture again, with numbers as constants by which the graph decides, with a list as one of
+    """Capture again, with numbers as constants by which the graph decides, as in another iteration
+    of loops with few, with a list as one of
     the graph that a region has changed, or without the innermost branch or loop that could be run
     by Python.
     """
     if session.open_numbers:
         raise Respecialise(session.open_numbers) from None
+    elsewhere = frozenset[str]().union(*(each.elsewhere for each in session.statements))
+    if not elsewhere <= outside.static:
+        raise Respecialise(elsewhere) from None
     lists = session.door.lists.changed
     for statement in reversed(session.statements):
         wanted = statement.fallback - outside.static

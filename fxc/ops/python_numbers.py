@@ -79,6 +79,11 @@ def to_float(x: Any) -> float:
     return float(x)
 
 
+def to_complex(re: Any, im: Any) -> complex:
+    """``complex(re, im)`` of numbers."""
+    return complex(re, im)
+
+
 def to_bool(x: Any) -> bool:
     """``bool(x)`` of a number."""
     return bool(x)
@@ -137,6 +142,7 @@ _NEVER_FAIL: dict[str, tuple[int, Callable[..., Any]]] = {
     "bit_length": (1, bit_length),
     "float": (1, to_float),
     "bool": (1, to_bool),
+    "complex": (2, to_complex),
 }
 # Functions of ``math`` with an operator: those that fail nowhere, and the others.
 _SAFE = (

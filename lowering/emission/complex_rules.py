@@ -338,6 +338,13 @@ def _part(name: str) -> Make:
     return make
 
 
+def _of_parts(body: Body, args: Sequence[Element], dtypes: DTypes, result: np.dtype) -> Element:
+    re, im = args
+    assert not isinstance(re, Pair)
+    assert not isinstance(im, Pair)
+    return Pair(re, im)
+
+
 def _keeps_imaginary(types: Sequence[Type]) -> bool:
     """A cast that drops an imaginary part warns, and is NumPy's."""
     result = types[-1]
@@ -364,6 +371,14 @@ def _as_result(dtypes: DTypes, result: np.dtype) -> tuple[DTypes, np.dtype]:
 
 def _as_complex(dtypes: DTypes, result: np.dtype) -> tuple[DTypes, np.dtype]:
     return (COMPLEX128,) * len(dtypes), result
+
+
+def _as_parts(dtypes: DTypes, result: np.dtype) -> tuple[DTypes, np.dtype]:
+    return (PART_DTYPES[result],) * len(dtypes), result
+
+
+def _is_of_parts(types: Sequence[Type]) -> bool:
+    return not any(kind.dtype in PART_DTYPES for kind in types[:-1])
 
 
 def _is_double(types: Sequence[Type]) -> bool:
@@ -418,6 +433,7 @@ COMPLEX_RULES: dict[str, ComplexRule] = {
     "py_not_equal": ComplexRule(
         _equality("not_equal", "logical_or"), 3, _as_complex, _without_ints
     ),
+    "py_complex": ComplexRule(_of_parts, 0, _as_parts, _is_of_parts),
     "py_multiply": ComplexRule(_multiply_scalars, 6, _as_result, _multiplies_as_c),
 }
 

@@ -15,12 +15,12 @@ from ..outside.containers import External
 from ..outside.objects import MISSING
 from ..session import refuse
 from ..statements.choices import chosen
-from ..statements.counted import Counted, backwards, enumerated, pairs, range_of, zipped
+from ..statements.counted import Counted, backwards, enumerated, mapped, pairs, range_of, zipped
 from ..statements.folds import fold_items
 from ..statements.rows import list_array_of
 from ..values.mixed import Mixed, number_of
 from ..values.operands import Traced, operand, record, settled
-from ..values.python_numbers import extremum, scalar_of, to_bool, to_float, to_int
+from ..values.python_numbers import extremum, scalar_of, to_bool, to_complex, to_float, to_int
 from ..values.several import Several
 from ..values.traced_int import TracedInt, largest, smallest
 from ..values.traced_lists import TracedList, plain_list
@@ -65,6 +65,18 @@ def _float(door: Door, *args: Any) -> Any:
         if scalar is not None and scalar._type.dtype.kind != "c":
             return to_float(scalar)
     return float(*args)
+
+
+def _complex(door: Door, *args: Any, **kwargs: Any) -> Any:
+    parts = [number_of(x) for x in args] if not kwargs else []
+    numbers = [x if type(x) is TracedInt else scalar_of(x) for x in parts]
+    if not any(x is not None for x in numbers):
+        return complex(*args, **kwargs)
+    if len(parts) == 1:
+        return to_complex(parts[0].real, parts[0].imag)
+    if len(parts) != 2 or any(operand(x).type.dtype.kind == "c" for x in parts):
+        raise refuse("complex() of a complex number and another cannot be captured; use x + y * 1j")
+    return to_complex(*parts)
 
 
 def _bool(door: Door, *args: Any) -> Any:
@@ -113,9 +125,13 @@ def _is_counted(x: Any) -> bool:
 
 def _extreme(name: str, plain: Any, symbolic: Any, sooner: Any) -> Any:
     def extreme(door: Door, *args: Any, **kwargs: Any) -> Any:
-        if len(args) == 1 and not kwargs and _is_counted(args[0]):
-            return fold_items(door, plain, settled(args[0]))
+        if len(args) == 1 and kwargs.keys() <= _OF_EXTREMES and _is_counted(args[0]):
+            return fold_items(door, plain, settled(args[0]), **kwargs)
         args = tuple(map(plain_list, args))
+        if kwargs.get("key") is not None and kwargs.keys() <= _OF_EXTREMES:
+            given = list(door.iterable(args[0])) if len(args) == 1 else list(args)
+            key = kwargs["key"]
+            return _first_by(door, sooner, given, key) if given else plain(given, **kwargs)
         items = list(args[0]) if len(args) == 1 and isinstance(args[0], tuple | list) else args
         kinds = set(map(type, items))
         if not kwargs and TracedInt in kinds and kinds <= {int, TracedInt}:
@@ -128,6 +144,7 @@ def _extreme(name: str, plain: Any, symbolic: Any, sooner: Any) -> Any:
     return extreme
 
 
+_OF_EXTREMES = frozenset({"key", "default"})
 _NUMBERS = {TracedScalar, TracedInt, Mixed, Several, bool, int, float, np.float64, np.int64}
 
 
@@ -137,6 +154,18 @@ def _one_of(door: Door, sooner: Any, items: Iterable[Any]) -> Any:
     for x in rest:
         test = sooner(x, found)
         found = chosen(door, test, partial(_itself, x), partial(_itself, found))
+    return found
+
+
+def _first_by(door: Door, sooner: Any, items: Iterable[Any], key: Any) -> Any:
+    """The first item for which ``key`` gives the number than which none is ``sooner``."""
+    found, *rest = items
+    best = door.call(key, found)
+    for x in rest:
+        rank = door.call(key, x)
+        test = sooner(rank, best)
+        found = chosen(door, test, partial(_itself, x), partial(_itself, found))
+        best = chosen(door, test, partial(_itself, rank), partial(_itself, best))
     return found
 
 
@@ -193,6 +222,7 @@ SPECIAL: dict[Any, Callable[..., Any]] = {
     float: _float,
     type: _type,
     bool: _bool,
+    complex: _complex,
     min: _extreme("minimum", min, smallest, operator.lt),
     max: _extreme("maximum", max, largest, operator.gt),
     **{function: _of_items(function) for function in (sum, any, all)},
@@ -206,6 +236,7 @@ SPECIAL: dict[Any, Callable[..., Any]] = {
     range: lambda door, *args: range_of(*args),
     enumerate: lambda door, *args, **kwargs: door.made(enumerated(*door.runnables(args), **kwargs)),
     zip: lambda door, *args, **kwargs: door.made(zipped(*door.runnables(args), **kwargs)),
+    map: lambda door, f, *args: door.made(mapped(partial(door.call, f), *door.runnables(args))),
     itertools.pairwise: lambda door, *args: door.made(pairs(*door.runnables(args))),
     reversed: lambda door, *args: door.made(backwards(*door.runnables(args))),
 }

@@ -122,25 +122,27 @@ def _blocks(statement: ast.AST) -> Iterable[list[ast.stmt]]:
 
 
 def read(node: ast.AST) -> Names:
-    """The names that are read somewhere in a node; ``x += 1`` and ``del x`` read x."""
-    found = set[str]()
-    todo = [node]
-    while todo:
-        each = todo.pop()
-        if isinstance(each, _COMPREHENSIONS):
-            first, *_ = each.generators
-            own = frozenset[str]().union(*(stored(part.target) for part in each.generators))
-            found |= read(first.iter)
-            found |= frozenset[str]().union(*map(read, ast.iter_child_nodes(each))) - own
-            continue
-        if isinstance(each, ast.Name) and not isinstance(each.ctx, ast.Store):
-            found.add(each.id)
-            if getattr(each, "unsure", False):
-                found.add(flag_name(each.id))
-        elif isinstance(each, ast.AugAssign) and isinstance(each.target, ast.Name):
-            found.add(each.target.id)
-        todo += ast.iter_child_nodes(each)
-    return frozenset(found)
+    """The names that are read somewhere in a node; ``x += 1`` and ``del x`` read x. The parameters
+    of lambdas and the variables of comprehensions are others.
+    """
+    found: Names = _NONE
+    if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Store):
+        found |= {node.id, flag_name(node.id)} if getattr(node, "unsure", False) else {node.id}
+    elif isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
+        found |= {node.target.id}
+    elif isinstance(node, ast.Lambda):
+        given = (*node.args.defaults, *filter(None, node.args.kw_defaults))
+        return _free(node) | read_of(given)
+    elif isinstance(node, _COMPREHENSIONS):
+        inside = read_of(ast.iter_child_nodes(node))
+        own = frozenset[str]().union(*(stored(part.target) for part in node.generators))
+        return (inside - own) | read(node.generators[0].iter)
+    return found | read_of(ast.iter_child_nodes(node))
+
+
+def read_of(nodes: Iterable[ast.AST]) -> Names:
+    """The names that are read somewhere in these nodes."""
+    return _NONE.union(*map(read, nodes))
 
 
 def stored(target: ast.AST) -> Names:
@@ -189,14 +191,14 @@ def free_names(body: list[ast.stmt]) -> Names:
             if isinstance(each, _FUNCTIONS):
                 found |= _free(each)
             elif isinstance(each, ast.GeneratorExp):
-                found |= read(each) | assigned(ast.iter_child_nodes(each))
+                found |= read(each) | assigned([each])
     return found
 
 
 def _free(function: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> Names:
     """The names of a function that are not its own."""
     body = function.body if isinstance(function.body, list) else [function.body]
-    used, own = read(function), assigned(body)
+    used, own = read_of(ast.iter_child_nodes(function)), assigned(body)
     for each in ast.walk(function.args):
         if isinstance(each, ast.arg):
             own |= {each.arg}

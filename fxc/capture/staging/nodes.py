@@ -80,8 +80,11 @@ def names_in(target: ast.expr) -> tuple[str, ...]:
 
 
 def is_fold(node: ast.Call) -> bool:
-    """Whether a call's only argument is a comprehension over one iterable, without ``:=``."""
-    if len(node.args) != 1 or node.keywords:
+    """Whether a call's argument is a comprehension over one iterable, without ``:=``; beside it
+    there are at most the options of ``max`` and ``min``.
+    """
+    options = {option.arg for option in node.keywords}
+    if len(node.args) != 1 or not options <= {"key", "default"}:
         return False
     (made,) = node.args
     return isinstance(made, ast.ListComp | ast.GeneratorExp) and is_single(made)

@@ -252,7 +252,9 @@ class Rewriter(ast.NodeTransformer):
             name = "__fxc_items__"
             listed = self._door("filtered", made, name_of(name), over, *rest)
             over = function_of((name,), listed)
-        return self._door("fold", node, value, items, over, *rest)
+        fold = self._door("fold", node, value, items, over, *rest)
+        fold.keywords = [self.visit(option) for option in node.keywords]
+        return fold
 
     def _of_items(self, node: Any) -> Iterator[Any]:
         """The parts of a comprehension over one iterable: what it runs over, the comprehension as a

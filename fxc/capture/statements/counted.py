@@ -205,6 +205,14 @@ def zipped(*parts: Any, strict: bool = False) -> Any:
     return Counted(count, lambda k: tuple(part.item(k) for part in found), once=True, of=of)
 
 
+def mapped(function: Callable[..., Any], *parts: Any) -> Any:
+    """``map(function, *parts)``."""
+    found = zipped(*parts)
+    if type(found) is not Counted or all(type(part) is range for part in parts):
+        return map(function, *parts)
+    return Counted(found.count, lambda k: function(*found.item(k)), once=True, of=found.of)
+
+
 def pairs(x: Any) -> Any:
     """``itertools.pairwise(x)``."""
     found = counted(x)
@@ -219,8 +227,8 @@ def pairs(x: Any) -> Any:
 
 def backwards(x: Any) -> Any:
     """``reversed(x)``."""
-    found = counted(x)
-    if type(found) is not Counted or isinstance(x, TracedArray):
+    found = counted(x) if not isinstance(x, TracedArray) or x.ndim else None
+    if type(found) is not Counted:
         return reversed(x)
     last = found.count - 1
     return Counted(found.count, lambda k: found.item(wrap_dim(last) - k), once=True, of=found.of)

@@ -32,32 +32,40 @@ def fold(
     each: Callable[..., Any],
     test: Callable[..., Any] | None,
     unpacks: bool,
+    **options: Any,
 ) -> Any:
-    """``function(each(item) for item in items if test(item))``; ``over(items)`` is its argument."""
+    """``function((each(item) for item in items if test(item)), **options)``; ``over(items)`` is its
+    argument.
+    """
     loop, known = _loop_of(function), type(items) is range
     found = counted(items) if loop is not None else None
-    takes_test = loop in (total, any_of, all_of)
-    if type(found) is not Counted or (test is not None and not takes_test):
-        return door.call(function, over(items))
+    if type(found) is not Counted or (test is not None and loop is collected):
+        return door.call(function, over(items), **options)
     assert loop is not None
+    more: tuple[Any, ...] = ()
+    if function in (max, min) and (test is not None or options):
+        has_default = "default" in options
+        more = (function is max, options.get("key"), has_default, options.get("default"))
+        loop = best_of
     label = f"comprehension {user_location()}"
     as_loop, static = f"{label} as a loop", door.session.static
     few = type(found.count) is int and found.count <= (MOST_KNOWN if known else FEW)
     if label in static or (few and as_loop not in static):
         try:
-            return door.call(function, over(items if known else found))
+            return door.call(function, over(items if known else found), **options)
         except CaptureError as error:
             if label in static:
                 raise
             raise Respecialise(frozenset((as_loop,)), error) from None
-    if loop in (largest, smallest) and not guard(found.count, ">", 0):
-        return door.call(function, over(found))
+    may_be_empty = test is not None or ("default" in options and current().varies(found.count))
+    if function in (max, min) and not may_be_empty and not guard(found.count, ">", 0):
+        return door.call(function, over(found), **options)
     value = (lambda item: each(*item)) if unpacks else each
     holds = (lambda item: test(*item)) if unpacks and test is not None else test
     folds = current().folds
     folds.append(label)
     try:
-        made = door.staged(_OF_FEW.get(loop, loop) if few else loop)(found, value, holds)
+        made = door.staged(_OF_FEW.get(loop, loop) if few else loop)(found, value, holds, *more)
     except CaptureError as error:
         if as_loop in static or type(found.count) is not int or found.count > MOST_LISTED:
             raise
@@ -90,9 +98,9 @@ def filtered(
     return door.staged(gathered)(found, value, holds)
 
 
-def fold_items(door: Any, function: Any, items: Any) -> Any:
+def fold_items(door: Any, function: Any, items: Any, **options: Any) -> Any:
     """``sum`` and its like of an array, or of what is counted."""
-    return fold(door, function, items, list, _same, None, False)
+    return fold(door, function, items, list, _same, None, False, **options)
 
 
 def _same(item: Any) -> Any:
@@ -173,6 +181,24 @@ def smallest(items: Any, each: Any, test: Any) -> Any:
         value = each(item)
         if best is None or value < best:
             best = value
+    return best
+
+
+def best_of(
+    items: Any, each: Any, test: Any, largest: bool, key: Any, has_default: bool, default: Any
+) -> Any:
+    best = top = None
+    for item in items:
+        if test is None or test(item):
+            value = each(item)
+            rank = value if key is None else key(value)
+            if top is None or (rank > top if largest else rank < top):
+                best = value
+                top = rank
+    if top is None:
+        if not has_default:
+            raise ValueError("iterable argument is empty")
+        return default
     return best
 
 

@@ -135,6 +135,18 @@ class ForLoop(CapturedLoop):
             return frozenset((self._label,))
         return frozenset()
 
+    @property
+    def elsewhere(self) -> frozenset[str]:
+        few = type(self.over) is Counted and 1 < hint(self.over.count) <= FEW
+        return frozenset((self._by_first,)) if few else frozenset()
+
+    @property
+    def _by_first(self) -> str:
+        """The request to decide as in the first iteration, not as in the middle one. Of two in
+        ``k`` the latter has none of ``for i in range(k + 1, n)``.
+        """
+        return f"{self._label} by its first"
+
     def __next__(self) -> tuple[Any, ...]:
         if self._items is not None:
             return self._next(), *self.state
@@ -148,7 +160,8 @@ class ForLoop(CapturedLoop):
         if type(self.over) is Counted:
             name, (low, high) = self._index.name, self._ends
             self.session.counters[name] = low, high
-            middle = hint(low) + (hint(high) - hint(low)) // 2
+            by_first = self._by_first in self.session.static
+            middle = hint(low) + (0 if by_first else (hint(high) - hint(low)) // 2)
             self._counter = symbol(name, hint=middle, lower=low if isinstance(low, int) else None)
         self._appended, self._given_away = {}, []
         self._begin(region)

@@ -242,6 +242,11 @@ class Statement:
         return frozenset()
 
     @property
+    def elsewhere(self) -> frozenset[str]:
+        """The request to decide as in another iteration, where that may help."""
+        return frozenset()
+
+    @property
     def first_apart(self) -> frozenset[str]:
         """The request to run the first iteration before the loop, where it may help."""
         return frozenset()

@@ -142,6 +142,11 @@ def to_float(x: Any) -> Any:
     return x if kind.weak and kind.dtype.kind == "f" else record("py_float", x._value)
 
 
+def to_complex(re: Any, im: Any) -> Any:
+    """``complex(re, im)`` of real numbers, not all of which are known."""
+    return record("py_complex", operand(re), operand(im))
+
+
 def to_bool(x: Any) -> Any:
     """``bool(x)`` of a traced scalar."""
     kind = x._value.type

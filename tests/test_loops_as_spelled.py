@@ -1,0 +1,191 @@
+"""Loops in the spellings of different people: one native loop for all sizes, equal to NumPy."""
+
+import numpy as np
+import pytest
+
+import fxc
+from tests.outcomes import difference, run
+
+PROGRAMS = []
+
+
+def program(make, sizes=(6, 2, 9, 40, 5), variants=2):
+    def register(fn):
+        PROGRAMS.append(pytest.param(fn, make, sizes, variants, id=fn.__name__))
+        return fn
+
+    return register
+
+
+def random(*shape):
+    return np.random.default_rng(1).random(shape)
+
+
+@pytest.mark.parametrize(("fn", "make", "sizes", "variants"), PROGRAMS)
+def test_one_loop_for_all_sizes(fn, make, sizes, variants, caplog):
+    compiled = fxc.compile(fn, fullgraph=True)
+    eager = 0
+    with caplog.at_level("INFO", logger="fxc"):
+        for n in sizes:
+            expected = run(fn, make(n))
+            assert difference(expected, run(compiled, make(n))) == "", n
+            eager += expected.error is not None
+    info = compiled.cache_info()
+    assert "unrolled" not in caplog.text
+    assert info.variants <= variants
+    assert info.eager_calls <= eager
+
+
+# ------------------------------------------------------------------ sizes of two
+
+
+@program(lambda n: (random(n, n) + n * np.eye(n),))
+def eliminate(m):
+    for k in range(len(m)):
+        for i in range(k + 1, len(m)):
+            m[i, k:] -= m[i, k] / m[k, k] * m[k, k:]
+    return m
+
+
+@program(lambda n: (random(n, n) + n * np.eye(n),))
+def ldl(a):
+    n = len(a)
+    low, d = np.eye(n), np.zeros(n)
+    for j in range(n):
+        v = low[j, :j] * d[:j]
+        d[j] = a[j, j] - np.dot(low[j, :j], v)
+        for i in range(j + 1, n):
+            low[i, j] = (a[i, j] - np.dot(low[i, :j], v)) / d[j]
+    return low, d
+
+
+# ------------------------------------------------------------------ builtins
+
+
+@program(lambda n: (np.linspace(-2, 1, n), np.linspace(-1, 1, 5), 30))
+def mandelbrot(xs, ys, limit):
+    out = np.zeros((len(ys), len(xs)), dtype=np.int32)
+    for r, b in enumerate(ys):
+        for q, a in enumerate(xs):
+            z, c, n = 0j, complex(a, b), 0
+            while abs(z) <= 2 and n < limit:
+                z = z * z + c
+                n += 1
+            out[r, q] = n
+    return out
+
+
+@program(lambda n: (random(n), random(n) + 3, random(n), random(n)))
+def thomas(a, b, c, d):
+    bc, dc = map(np.array, (b, d))
+    for i in range(1, len(d)):
+        m = a[i - 1] / bc[i - 1]
+        bc[i] = bc[i] - m * c[i - 1]
+        dc[i] = dc[i] - m * dc[i - 1]
+    bc[-1] = dc[-1] / bc[-1]
+    for i in range(len(d) - 2, -1, -1):
+        bc[i] = (dc[i] - c[i] * bc[i + 1]) / b[i]
+    return bc
+
+
+@program(lambda n: (random(n, n),))
+def lu_by_rows(a):
+    n = len(a)
+    p, sign = np.identity(n), 1
+    for k in range(n):
+        best = max(range(k, n), key=lambda i: abs(a[i, k]))
+        if best != k:
+            row = a[k].copy()
+            a[k] = a[best]
+            a[best] = row
+            row = p[k].copy()
+            p[k] = p[best]
+            p[best] = row
+            sign = -sign
+        for i in range(k + 1, n):
+            a[i, k] /= a[k, k]
+            a[i, k + 1 :] -= a[i, k] * a[k, k + 1 :]
+    return p, sign
+
+
+@program(lambda n: (random(n),))
+def horner(c):
+    total = 0.0
+    for v in reversed(c):
+        total = total * 0.5 + v
+    for k, v in enumerate(reversed(c)):
+        total += k * v
+    return total
+
+
+@program(lambda n: (random(n),))
+def extremes(x):
+    m = x.mean()
+    return (
+        max((abs(v - m) for v in x), default=0.0),
+        min((i for i in range(len(x)) if x[i] > m), default=-1),
+        max(range(len(x)), key=lambda i: -x[i]),
+        min(x, key=lambda v: abs(v - m)),
+        max(v for v in x if v > 0.9),
+        max(x, default=None),
+    )
+
+
+@program(lambda n: (random(n), random(n)))
+def mapped(x, y):
+    total = 0.0
+    for s, d in map(lambda a, b: (a + b, a - b), x, y):
+        total += s * d
+    return total, sum(map(abs, x)), max(map(float, y))
+
+
+@program(lambda n: (random(n), random(n + 1)))
+def names_of_lambdas_and_generators(x, y):
+    """The variables of inner scopes are not those of the loops."""
+    total = 0.0
+    for k in range(len(y)):
+        total += sum(x[i] for i in range(len(x))) * y[k] + (lambda i=k: i * 2)(3)
+        for i in range(k):
+            total += x[i]
+    return total
+
+
+# ------------------------------------------------------------------ complex()
+
+
+@pytest.mark.parametrize("values", [(0.5, -0.0), (np.inf, np.nan), (np.float32(0.1), 2)])
+def test_complex_of_two_numbers(values):
+    def parts(a, b):
+        z = complex(a, b)
+        return z, z * z, abs(z), complex(z), complex(a), complex(b, 1), type(z) is complex
+
+    compiled = fxc.compile(parts, fullgraph=True)
+    assert difference(run(parts, values), run(compiled, values)) == ""
+    assert compiled.cache_info().eager_calls == 0
+
+
+def test_complex_of_elements():
+    def parts(z, x):
+        return complex(z[0]), complex(z[1].real, z[0].imag), complex(x[0]), complex(1, x[1] > 0)
+
+    args = (np.array([1 + 2j, 3 - 0j], np.complex64), np.array([2, 3]))
+    compiled = fxc.compile(parts, fullgraph=True)
+    assert difference(run(parts, args), run(compiled, args)) == ""
+    assert compiled.cache_info().eager_calls == 0
+
+
+def test_numbers_by_a_key():
+    def chosen(x):
+        a, b, c = x
+        pairs = [(0, a), (1, b)]
+        return (
+            max(a, b, c, key=lambda v: -v),
+            min([a, b, c], key=abs),
+            max(pairs, key=lambda pair: pair[1])[0],
+            max("abc", key=ord),
+        )
+
+    args = (np.array([0.5, -2.0, 0.25]),)
+    compiled = fxc.compile(chosen, fullgraph=True)
+    assert difference(run(chosen, args), run(compiled, args)) == ""
+    assert compiled.cache_info().eager_calls == 0
