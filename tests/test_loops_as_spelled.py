@@ -1,5 +1,7 @@
 """Loops in the spellings of different people: one native loop for all sizes, equal to NumPy."""
 
+import warnings
+
 import numpy as np
 import pytest
 
@@ -148,6 +150,109 @@ def names_of_lambdas_and_generators(x, y):
         for i in range(k):
             total += x[i]
     return total
+
+
+# ------------------------------------------------------------------ views that become arrays
+
+
+@program(lambda n: (random(n + 3, n),))
+def gram_schmidt(a):
+    """A column before the inner loop, a vector behind it."""
+    m, n = a.shape
+    q, r = np.empty((m, n)), np.zeros((n, n))
+    for j in range(n):
+        v = a[:, j]
+        for i in range(j):
+            r[i, j] = q[:, i].dot(a[:, j])
+            v = v - r[i, j] * q[:, i]
+        r[j, j] = np.linalg.norm(v)
+        q[:, j] = v / r[j, j]
+    return q, r
+
+
+@program(lambda n: (random(n, n + 3),))
+def gram_schmidt_in_place(q):
+    """The array that the view is of is written when nobody reads the view any more."""
+    for j in range(len(q)):
+        v = q[j]
+        for i in range(j):
+            v = v - q[i].dot(v) * q[i]
+        q[j] = v / np.sqrt(v @ v)
+    return q
+
+
+@program(lambda n: (random(6, 5), np.array([n % 3])), variants=1)
+def halved_columns(a, n):
+    total = 0.0
+    for j in range(5):
+        v, k = a[:, j], 0
+        while k < n[0]:
+            v = v * 0.5
+            k += 1
+        total += v[0]
+        a[:, j] = v + 1
+    return total
+
+
+def _read_after_the_write(a, n):
+    v = a[1]
+    for _ in range(n[0]):
+        v = v * 0.5
+    a[1] = 8
+    return v.sum()
+
+
+def _written_and_then_carried_on(a, n):
+    v = a[:, 0]
+    for _ in range(n[0]):
+        a[:, 0] += v * 0.1
+        v = v + 1
+    return a
+
+
+def _written_through(a, n):
+    v = a[:, 0]
+    for _ in range(n[0]):
+        v[0] += 1
+        v = v * 0.5
+    return a
+
+
+def _returned(a, n):
+    v = a.T
+    for _ in range(n[0]):
+        v = v * 0.5
+    return v
+
+
+def _read_in_a_later_iteration(a, n):
+    v, total = a[0], 0.0
+    for j in range(len(a)):
+        if a[j, 0] > 0.5:
+            v = a[j] * 2
+        total += v.sum()
+        a[0] = j
+    return total
+
+
+@pytest.mark.parametrize(
+    "fn",
+    [
+        _read_after_the_write,
+        _written_and_then_carried_on,
+        _written_through,
+        _returned,
+        _read_in_a_later_iteration,
+    ],
+)
+def test_an_array_that_may_still_be_a_view_is_right_or_refused(fn):
+    compiled = fxc.compile(fn)
+    for n in (0, 1, 2, 5):
+        args = random(6, 5), np.array([n])
+        expected = run(fn, (args[0].copy(), args[1]))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", fxc.CaptureWarning)
+            assert difference(expected, run(compiled, args)) == "", n
 
 
 # ------------------------------------------------------------------ complex()

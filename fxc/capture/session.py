@@ -6,7 +6,7 @@ The thread's current session is found by ``current()``; traced values belong to 
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import product
 from typing import Any
@@ -49,6 +49,12 @@ MOST_NODES = 20_000
 MOST_UNROLLED = 2_000
 _CONTROL = 10  # operations that a loop or branch counts for: what it takes to compile one
 MOST_AXES = 64  # of NumPy 2
+
+
+_REPLACED = (
+    "a write to an array that a loop or a branch may have replaced by another one, which is used "
+    "behind it, cannot be captured; write to a copy of it"
+)
 
 
 class Respecialise(BaseException):
@@ -94,6 +100,7 @@ class Session:
         # writes in control.py). Arrays of the outermost level are not listed.
         self.bases: dict[Value, Value] = {}
         self.homes: dict[Value, int] = {}
+        self._given_up: set[Value] = set()  # see ``_give_up``
         self.twins: dict[Value, list[Value]] = {}  # arrays that may be one, see ``may_be_one``
         # Arrays behind loops that may have had no iteration, where the caller can tell which it is.
         self.replaced: dict[Value, Alternative] = {}
@@ -128,6 +135,8 @@ class Session:
         """Call an operator on operands; returns Values. See ``wrap``."""
         if self._made_in:
             self._check_regions(args, kwargs)
+        if self._given_up:
+            self._check_given_up((*args, *kwargs.values()))
         if self.alternatives and (either := first_of(self, args, kwargs)) is not None:
             return record_either(self, either, name, args, kwargs)
         schema = TABLE[name].schema
@@ -271,6 +280,12 @@ class Session:
                 if isinstance(each, Value):
                     self.check_alive(each)
 
+    def _check_given_up(self, args: tuple[Any, ...]) -> None:
+        for arg in args:
+            for each in arg if isinstance(arg, tuple) else (arg,):
+                if isinstance(each, Value):
+                    self.check_given_up(each)
+
     def is_alive(self, value: Value) -> bool:
         """Whether the region that a value was made in has not ended."""
         return self._made_in.get(value, 0) in self._open
@@ -343,12 +358,26 @@ class Session:
             self._check_distinct(target)
             root = self.root(target)
             self._check_region_write(root)
-            if root in self.twins:
-                raise refuse(
-                    "a write to an array that a loop or a branch may have replaced by another one "
-                    "cannot be captured; write to a copy of it"
-                )
+            self._give_up(self.twins.get(root, ()))
             self.written[root] = self._count
+
+    def _give_up(self, twins: Sequence[Value]) -> None:
+        """Take note that an array is written which these may be, by loops or branches that made
+        them: they may be right no longer, and nobody may read them from now on.
+        """
+        twins = list(filter(self.is_alive, twins))
+        if not twins:
+            return
+        loop = max((each.number for each in self._regions if each.kind == "loop"), default=0)
+        known = self.made.keys() | self.bases.keys() | self.door.outside.arrays.keys()
+        if any(twin in known or self.made_in(twin) < loop for twin in twins):
+            raise refuse(_REPLACED)
+        self._given_up.update(twins)
+
+    def check_given_up(self, value: Value) -> None:
+        """Refuse to read what ``_give_up`` has taken note of."""
+        if self._given_up and not self.roots(value).isdisjoint(self._given_up):
+            raise refuse(_REPLACED)
 
     def may_rely_on(self, root: Value) -> bool:
         """Whether nothing is known yet of a write in a loop that makes it wrong."""
@@ -386,6 +415,8 @@ class Session:
     def check_results(self, values: Iterable[Value], inputs: Iterable[Value]) -> None:
         """Refuse results of which the caller could see whether they are one array or two."""
         given = set(values)
+        for value in given:
+            self.check_given_up(value)
         views = frozenset[Value]().union(*(self.roots(x) for x in given if self.root(x) is not x))
         roots = frozenset[Value]().union(*map(self.roots, given))
         seen = roots.union(inputs)

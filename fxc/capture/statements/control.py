@@ -271,6 +271,7 @@ def _owned(session: Session, value: Operand, taken: list[Operand]) -> Operand:
     kind = value.type
     if not isinstance(value, Value) or not isinstance(kind, ArrayType):
         return value
+    session.check_given_up(value)
     is_home = session.homes.get(value, 0) == session.region
     if is_home and value not in session.bases and value not in taken and is_c_ordered(kind):
         return value

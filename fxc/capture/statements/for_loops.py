@@ -223,6 +223,8 @@ class ForLoop(CapturedLoop):
             return
         if unstable:
             if not self._runs or self._every > 1:
+                if self._lay_out(unstable, after):
+                    return
                 raise self._kinds_differ(unstable, after)
             self._peeling = True
             return

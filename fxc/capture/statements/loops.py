@@ -113,6 +113,7 @@ class CapturedLoop(Statement):
         self._stays: dict[str, set[str]] = {}  # likewise, see _staying
         self._sliding: dict[str, Sliding] = {}
         self._resized: dict[str, Resized] = {}
+        self._given: dict[str, Value] = {}  # what a copy in another layout is carried for
         self._round = frozenset[str]()  # names that arrays change, to be back after some rounds
         self._region: Recording | None = None
         self._params: dict[str, list[Value]] = {}
@@ -241,8 +242,9 @@ class CapturedLoop(Statement):
             params = region.params(kinds, [*others, name] if before else [name, *others])
             self._params[name] = params
             self._seen[place] = self._variable(name, params)
-            if before is not None and self._is_pure(name) and not self._is_ours(name, before):
-                self.session.may_be_one(params[0], before)
+            given = self._given.get(name, before)
+            if given is not None and self._is_pure(name) and not self._is_ours(name, given):
+                self.session.may_be_one(params[0], given)
         for one, other in self._pairs:
             if one in self._params and other in self._params:
                 self.session.may_be_one(self._params[one][-1], self._params[other][-1])
@@ -441,6 +443,24 @@ class CapturedLoop(Statement):
             and (name not in self._params or joint_kinds(before, before) != joint_kinds(before, x))
         ]
 
+    def _lay_out(self, unstable: list[str], after: list[Any]) -> bool:
+        """Carry arrays that differ in their layout alone as copies in the layout that they have
+        after an iteration: nobody may write to them, or return them, as they may be what they were.
+        """
+        session, copies = self.session, dict[str, tuple[Value, Any]]()
+        for name in unstable:
+            place = self.names.index(name)
+            start, value = array_of(self.values[place]), array_of(after[place])
+            if start is None or value is None or not self._is_pure(name) or name in self._given:
+                return False
+            copies[name] = start, wrap(session.record("copy", start, order="C"))
+            if joint_kinds(copies[name][1], after[place]) is None:
+                return False
+        for name, (start, copy) in copies.items():
+            self._given[name] = start
+            self.values[self.names.index(name)] = copy
+        return True
+
     @property
     def _can_begin_apart(self) -> bool:
         """Whether the first iteration may be run before the loop: it does not end it."""
@@ -495,7 +515,7 @@ class CapturedLoop(Statement):
                 )
             self._kinds[name] = kinds
             with region:
-                results += self._given(region, name, x, kinds, results)
+                results += self._given_on(region, name, x, kinds, results)
                 if not carried:
                     self._params[name] = region.params(kinds, [None] * len(kinds))
             before = array_of(start)
@@ -507,7 +527,7 @@ class CapturedLoop(Statement):
                 init += [placeholder(self.session, kind) for kind in kinds]
         return names, init, results
 
-    def _given(
+    def _given_on(
         self,
         region: Recording,
         name: str,
@@ -594,7 +614,7 @@ class CapturedLoop(Statement):
                     f"{name} has a value behind this loop only if there is an iteration; give it "
                     "one before"
                 )
-            before = array_of(start)
+            before = self._given.get(name, array_of(start))
             if before is None or behind is None or not self._is_pure(name):
                 continue
             self.session.may_be_one(behind, before)

@@ -117,6 +117,9 @@ class Recording:
         return values
 
     def finished(self, params: Sequence[Value], results: Sequence[Operand]) -> Region:
+        for result in results:
+            if isinstance(result, Value):
+                self.session.check_given_up(result)
         return Region(tuple(params), self._nodes, tuple(results))
 
     @property

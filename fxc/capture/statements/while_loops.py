@@ -179,6 +179,9 @@ class WhileLoop(CapturedLoop):
             return
         if unstable:
             if self._first is not True:
+                if self._lay_out(unstable, self._after):
+                    self._phase = "body"
+                    return
                 raise self._kinds_differ(unstable, self._after)
             self.session.statements.remove(self)
             self._phase = "first iteration"
