@@ -11,7 +11,7 @@ from fxc.ir.types import ArrayType
 
 from ..session import Respecialise, refuse
 from ..values.operands import operand, record, wrap
-from ..values.python_numbers import logical_not
+from ..values.python_numbers import arithmetic, logical_not
 from ..values.traced_int import TracedInt, decide_in_loops, wrap_dim
 from .counted import Bounded, Counted, counted
 from .growing import items_of, kind_of_item, lists_that_grow, room_for
@@ -19,7 +19,7 @@ from .loop_guards import check_guards
 from .loops import CapturedLoop, Round
 from .rows import Kind, Rows
 from .sliding import Sliding
-from .structured import INT, Recording, array_of, flag_of, going_on
+from .structured import INT, UNBOUND, Recording, array_of, flag_of, going_on
 
 FEW = 4  # iterations that Python runs in any case
 _MOST_ROUNDS = 8  # of them, one in the other, if each may end the loop
@@ -53,6 +53,7 @@ class ForLoop(CapturedLoop):
         self._first = 0
         self._index: Any = None
         self._every = 1  # iterations that the body stands for: after so many all names are back
+        self._ends_apart = False  # the iterations behind the last round are under conditions
         self._run = 0
         self._peeling = False
         self._runs = False  # there is an iteration for sure
@@ -101,6 +102,8 @@ class ForLoop(CapturedLoop):
             raise refuse(
                 "a change to an object in the iterations of a loop that Python runs is not captured"
             )
+        if self._rounds and self._ends_apart:
+            raise Respecialise(frozenset((f"{self._label} by its length",)))
         if self._rounds:  # which are recorded once
             raise Respecialise(frozenset((label,)))
         return super().recording
@@ -131,6 +134,8 @@ class ForLoop(CapturedLoop):
     def fallback(self) -> frozenset[str]:
         if self.first_apart:
             return self.first_apart
+        if self._rounds and self._ends_apart:
+            return frozenset((f"{self._label} by its length",))
         if type(self.over) is Counted and hint(self.over.count) <= _MOST_RUNS:
             return frozenset((self._label,))
         return frozenset()
@@ -248,10 +253,14 @@ class ForLoop(CapturedLoop):
         if type(stopped) is bool or len(self._rounds) == _MOST_ROUNDS:
             self._items = iter(()) if stopped else self._items
             return
+        self._enter_if(logical_not(stopped))
+
+    def _enter_if(self, test: Any) -> None:
+        """Capture what comes under a condition, up to the end of the loop."""
         if not self._rounds:
             self.session.statements.append(self)
         arm = Recording(self.session)
-        self._rounds.append((flag_of(logical_not(stopped)), self.values, arm))
+        self._rounds.append((flag_of(test), self.values, arm))
         arm.enter()
 
     def takes(self, held: list[Any], x: Any) -> bool:
@@ -296,11 +305,30 @@ class ForLoop(CapturedLoop):
         every, _ = self._order(after)
         if every == 1 or not self._runs or self._stop is not None:
             return False
-        if not guard(self.over.count - self._first, ">=", every):
-            self._run_by_python(self.over.item(k) for k in self._indices(self._first))
-            return True
+        count = self.over.count - self._first
+        if isinstance(count, int) or not self._may_end_apart:
+            if not guard(count, ">=", every):
+                self._run_by_python(self.over.item(k) for k in self._indices(self._first))
+                return True
+        else:  # there may be none of the rounds
+            self._ends_apart, self._runs = True, False
         self._every = every
         return True
+
+    @property
+    def _may_end_apart(self) -> bool:
+        """Whether the iterations behind the last round may be captured under conditions, so that
+        one capture is for every number of them: what the loop makes is joined then.
+        """
+        session, label = self.session, f"{self._label} by its length"
+        values = dict(zip(self.names, self.values, strict=True))
+        bound = all(values[name] is not UNBOUND for name in self._behind if name in values)
+        return (
+            not session.region
+            and bound
+            and label not in session.static
+            and not session.varies(self.over.count)
+        )
 
     def _indices(self, first: Dim) -> Iterator[Any]:
         """The numbers of the last iterations, as many as there are in this call."""
@@ -344,7 +372,18 @@ class ForLoop(CapturedLoop):
         self._items = iter(())
         if self._every > 1:
             done = self._first + self._ends[1] * self._every
-            self._items = (self.over.item(k) for k in self._indices(done))
+            if self._ends_apart:
+                self._items = self._last_items(done)
+            else:
+                self._items = (self.over.item(k) for k in self._indices(done))
+
+    def _last_items(self, first: Dim) -> Iterator[Any]:
+        """The items behind the last round, each for an iteration under a condition."""
+        left = self.over.count - first
+        for k in range(self._every - 1):
+            test = arithmetic("gt", wrap_dim(left), k)
+            self._enter_if(test)
+            yield self.over.item(wrap_dim(first + k))
 
     def _bounds(self) -> tuple[Operand, Operand]:
         if type(self.over) is Bounded:

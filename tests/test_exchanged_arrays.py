@@ -1,0 +1,114 @@
+"""Loops that exchange arrays: one compilation for every number of iterations but none."""
+
+import numpy as np
+import pytest
+
+import fxc
+from tests.outcomes import difference, run
+
+
+def returned(a, b, n):
+    for _ in range(n):
+        b[1:-1] = 0.5 * (a[:-2] + a[2:])
+        a, b = b, a
+    return a
+
+
+def both_of_a_copy(a, b, n):
+    b = a.copy()
+    for k in range(n):
+        b[1:-1] = 0.5 * (a[:-2] + a[2:]) + k
+        a, b = b, a
+    return a, b
+
+
+def three_in_a_ring(a, b, n):
+    c = np.ones_like(a)
+    for k in range(1, n + 1):
+        c[1:] = a[:-1] + b[1:] * k
+        a, b, c = b, c, a
+    return a.sum(), b, c[0]
+
+
+def written_afterwards(a, b, n):
+    t = 0.0
+    for k in range(n):
+        b[:] = a * 1.5 + t
+        t += float(k)
+        a, b = b, a
+    a[0] = 99.0
+    return t
+
+
+def used_afterwards(a, b, n):
+    for k in range(n):
+        b[:] = a + k
+        a, b = b, a
+    return a @ a, (a * b).sum(), np.where(a > 0, a, b)
+
+
+def ended_early(a, b, n):
+    for k in range(n):
+        if a[0] > 10:
+            break
+        b[:] = a + k
+        a, b = b, a
+    return a
+
+
+def that_may_raise(a, b, n):
+    for k in range(n):
+        b[k % 8 + (a[0] > 1e5) * 100] = a[k % 8] + 1
+        a, b = b, a
+    return a
+
+
+@pytest.mark.parametrize(
+    "trips", [(5, 0, 1, 2, 3, 10, 11, 200), (2, 1, 3, 0), (1, 2, 4), (0, 1, 5)]
+)
+@pytest.mark.parametrize(
+    "function",
+    [
+        returned,
+        both_of_a_copy,
+        three_in_a_ring,
+        written_afterwards,
+        used_afterwards,
+        ended_early,
+        that_may_raise,
+    ],
+)
+def test_trip_counts_share_a_compilation(function, trips):
+    compiled = fxc.compile(function, fullgraph=True)
+    for n in trips:
+        calls = [(np.arange(10.0) ** 2, np.arange(10.0) ** 3, n) for _ in range(2)]
+        assert not difference(run(function, calls[0]), run(compiled, calls[1]))
+    info = compiled.cache_info()
+    assert info.variants <= 1 + (0 in trips)
+    assert info.eager_calls == 0
+
+
+def changing_an_object(a, b, n, sums):
+    for k in range(n):
+        b[:] = a + k
+        a, b = b, a
+        sums.append(a[1])
+    return a
+
+
+def first_assigned_inside(a, b, n):
+    for _ in range(n):
+        np.multiply(a, 1.5, out=b)
+        change = np.abs(a - b).max()
+        a, b = b, a
+    return a, change
+
+
+@pytest.mark.parametrize("function", [changing_an_object, first_assigned_inside])
+def test_what_cannot_be_under_a_condition(function):
+    compiled = fxc.compile(function, fullgraph=True)
+    more = ([],) if function is changing_an_object else ()
+    for n in (5, 6, 1, 2, 9):
+        calls = [(np.arange(10.0), np.ones(10), n, *map(list, more)) for _ in range(2)]
+        assert not difference(run(function, calls[0]), run(compiled, calls[1]))
+    assert compiled.cache_info().eager_calls == 0
