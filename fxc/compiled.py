@@ -413,12 +413,13 @@ class Compiled(Generic[P, R]):
         for each in state.variants:
             state.varying.update(each.captured.guards.changed(args, kwargs))
         demanded: frozenset[Any] = frozenset()
+        dynamic = options.dynamic
         while True:
             captured = capture(
                 self.__fxc_original__,
                 args,
                 kwargs,
-                dynamic=options.dynamic,
+                dynamic=dynamic,
                 varying=frozenset(state.varying),
                 demanded=demanded,
             )
@@ -429,6 +430,10 @@ class Compiled(Generic[P, R]):
                 if error.relations <= demanded:
                     raise
                 demanded |= error.relations
+            except CaptureError:  # lowering relies on what may hold for constant sizes
+                if dynamic is not None:
+                    raise
+                dynamic = False
             else:
                 state.variants.append(variant)
                 return variant

@@ -255,6 +255,43 @@ def test_an_array_that_may_still_be_a_view_is_right_or_refused(fn):
             assert difference(expected, run(compiled, args)) == "", n
 
 
+# ------------------------------------------------------------------ triangles and arrays that grow
+
+
+@program(lambda n: (random(n, n),))
+def mirrored_lower(a):
+    for i in range(len(a)):
+        a[i, :i] = a[:i, i]
+        a[i, i] = a[i, :i].sum()
+    return a
+
+
+@program(lambda n: (random(n, n),))
+def mirrored_upper(a):
+    n = len(a)
+    for i in range(n):
+        a[i, i + 1 :] = a[i + 1 :, i]
+    return a
+
+
+@program(lambda n: (random(n, n),), variants=3)
+def mirrored_columns(a):
+    for i in range(len(a)):
+        a[i:, i] = a[i, i:]
+    return a
+
+
+@program(lambda n: (np.r_[n, random(n)],))
+def levinson(r):
+    a, e = np.array([1.0]), r[0]
+    for m in range(1, len(r)):
+        k = -(a @ r[m:0:-1]) / e
+        a = np.append(a, 0.0)
+        a = a + k * a[::-1]
+        e = e * (1.0 - k**2)
+    return a, e
+
+
 # ------------------------------------------------------------------ complex()
 
 

@@ -75,6 +75,8 @@ def _judged(
         return OrderedAssignment(node, root, frozenset())
     dims = dims_of((kind, *(step.args for step in steps)))
     symbols = frozenset(name for dim in dims for name in symbols_of(dim))
+    if symbols and _meet_in_step(_walked(kind, to_target), _walked(kind, to_source)):
+        return None
     if not symbols:
         memory = memory_like(kind)
         parts = (viewed(memory, path, {}, kernel_of) for path in (to_target, to_source))
@@ -88,6 +90,51 @@ def _run_apart(into: Dim, out_of: Dim) -> bool:
     if isinstance(into, int) and isinstance(out_of, int) and into * out_of <= 0:
         return False
     return into not in (out_of, -out_of)
+
+
+@frozen
+class _Walk:
+    """How a vector walks an array: for each axis where it begins, and by how much it moves."""
+
+    begin: tuple[Dim, ...]
+    step: tuple[Dim, ...]
+
+
+def _walked(kind: ArrayType, steps: tuple[ViewStep, ...]) -> _Walk | None:
+    """How the vector at the end of basic indexing walks an array of this type."""
+    begin: list[Dim] = [0] * kind.rank
+    step: list[Dim] = [1] * kind.rank
+    axes = list(range(kind.rank))
+    for each in steps:
+        if each.op == "slice":
+            for axis, part in zip(axes, each.args[0], strict=True):
+                begin[axis] = begin[axis] + part.start * step[axis]
+                step[axis] = step[axis] * part.step
+        elif each.op == "select":
+            number, place = each.args
+            axis = axes.pop(number)
+            begin[axis] = begin[axis] + place * step[axis]
+            step[axis] = 0
+        else:
+            return None
+    return _Walk(tuple(begin), tuple(step))
+
+
+def _meet_in_step(target: _Walk | None, source: _Walk | None) -> bool:
+    """Whether an element of both can only be at the same place in both, as in ``a[i, :i] =
+    a[:i, i]``: then it is read just before it is written.
+    """
+    if target is None or source is None:
+        return False
+    places: list[Dim | None] = [None, None]  # in the target, in the source
+    for axis, (into, out_of) in enumerate(zip(target.step, source.step, strict=True)):
+        gap = source.begin[axis] - target.begin[axis]
+        if (into, out_of) == (1, 0):
+            places[0] = gap
+        elif (into, out_of) == (0, 1):
+            places[1] = -gap
+    one, other = places
+    return one is not None and other is not None and one - other == 0
 
 
 def _path(value: Value, views: dict[Value, Node]) -> tuple[Value, tuple[ViewStep, ...]]:

@@ -126,12 +126,11 @@ def capture(
 def _tell(fn: Any, request: Respecialise) -> None:
     """Log which loops are unrolled, and why."""
     for label in request.names:
-        if request.error is not None and label.startswith("loop ") and not label.endswith(" first"):
+        if label.startswith("loop ") and not label.endswith((" first", " as a whole")):
             name = getattr(fn, "__name__", type(fn).__name__)
-            reason = "".join(
-                f"; {note.strip()}" for note in getattr(request.error, "__notes__", ())
-            )
-            _log.info("%s: the %s is unrolled: %s%s", name, label, request.error, reason)
+            why = request.error or "an iteration raises an exception, it seems"
+            notes = "".join(f"; {note.strip()}" for note in getattr(why, "__notes__", ()))
+            _log.info("%s: the %s is unrolled: %s%s", name, label, why, notes)
 
 
 def _begun(session: Session, *how: Any) -> Captured | frozenset[str]:
@@ -235,7 +234,7 @@ def _attempt(
 
 def _try_otherwise(session: Session, outside: Outside, error: CaptureError | None) -> None:
     """Capture again, with numbers as constants by which the graph decides, as in another iteration
-    of loops with few, with a list as one of
+    of loops, with a list as one of
     the graph that a region has changed, or without the innermost branch or loop that could be run
     by Python.
     """

@@ -254,7 +254,8 @@ class Session:
             self.check_alive(self.sizes[each.name].value)
         places = self.assumed.setdefault(assumed, [])
         difference = assumed.left - assumed.right
-        if any(n in self.counters and n not in self.sizes for n in symbols_of(difference)):
+        counters = (n for n in symbols_of(difference) if n in self.counters and n not in self.sizes)
+        if assumed.relation != "==" and any(counters):
             recorders()[-1].setdefault(assumed)  # of all iterations of a loop, which says so
         elif self._open.isdisjoint(places):
             places.append(self.region)

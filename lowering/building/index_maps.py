@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from fxc.ir.graph import SliceSpec
-from fxc.ir.symbols import Dim, decide, product
+from fxc.ir.symbols import Dim, counted_in, decide, hint, product
 from fxc.ir.types import Type
 from fxc.ops.metas.shapes import is_known_one
 from fxc.ops.metas.views import rows_of
@@ -59,9 +59,14 @@ def broadcast(shape: Idx, index: Idx, target: Idx) -> Idx:
     skipped = len(index) - len(shape)
     result: list[Dim] = []
     for dim, i, whole in zip(shape, index[skipped:], target[skipped:], strict=True):
-        stays = dim != 1 and (dim == whole or not is_known_one(dim))
+        stays = dim != 1 and (dim == whole or _is_same(dim, whole) or not is_known_one(dim))
         result.append(i if stays else 0)
     return tuple(result)
+
+
+def _is_same(dim: Dim, whole: Dim) -> bool:
+    """Whether a dim that is broadcast to another is equal to it by a guard, as it is not 1."""
+    return not counted_in(dim - whole) and 1 != hint(dim) == hint(whole)
 
 
 def diagonal_index(operand: Type, args: tuple[Any, ...], index: Idx) -> Idx:

@@ -142,13 +142,14 @@ class ForLoop(CapturedLoop):
 
     @property
     def elsewhere(self) -> frozenset[str]:
-        few = type(self.over) is Counted and 1 < hint(self.over.count) <= FEW
-        return frozenset((self._by_first,)) if few else frozenset()
+        several = type(self.over) is Counted and hint(self.over.count) > 1
+        return frozenset((self._by_first,)) if several else frozenset()
 
     @property
     def _by_first(self) -> str:
         """The request to decide as in the first iteration, not as in the middle one. Of two in
-        ``k`` the latter has none of ``for i in range(k + 1, n)``.
+        ``k`` the latter has none of ``for i in range(k + 1, n)``; an array that grows is, the first
+        time that the body is recorded, what it is in the first iteration.
         """
         return f"{self._label} by its first"
 

@@ -11,6 +11,7 @@ from fxc.ir.symbols import (
     Guard,
     SymExpr,
     SymFunc,
+    counted_in,
     decide,
     guard,
     hint,
@@ -57,9 +58,9 @@ def check_guards(
 
 def without_counters(taken: Iterable[Guard], body: Region) -> tuple[Guard, ...]:
     """What must hold before a graph runs so that these relations, which stages after capture rely
-    on, hold in each iteration of its loops.
+    on, hold in each iteration of its loops. What they assume of counted sizes the graph checks.
     """
-    found = dict.fromkeys(taken)
+    found = dict.fromkeys(each for each in taken if not counted_in(each.left - each.right))
     loops = [node for node in walk(body) if node.op == "fori_loop"]
     counters = {_counter(node) for node in loops}
 
