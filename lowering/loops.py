@@ -227,12 +227,16 @@ class For:
 
 @frozen
 class While:
-    """Run ``test``, which computes ``condition``, and while that holds, ``body`` and ``test``."""
+    """Run ``test``, which computes ``condition``, and while that holds, ``body`` and ``test``.
+
+    ``brief``: it ends after about a hundred iterations.
+    """
 
     test: tuple[Stmt, ...]
     condition: Atom
     body: tuple[Stmt, ...]
     loc: SourceLocation | None = None
+    brief: bool = False
 
 
 @frozen

@@ -15,6 +15,7 @@ from fxc.ops.table import TABLE, Tag
 from .counters import Counters, Range, hull, is_within
 from .facts import INT64, Facts, limits
 from .range_rules import PASSED, RULES
+from .signs import Signs
 from .sizes import Sizes
 
 Ranges = list[Range | None]
@@ -36,7 +37,7 @@ def prove_ranges(graph: Graph) -> Graph:
     Requires: the graph is functional.
     Ensures: results have the same bits.
     """
-    provable = ("try_", "wrap_index", *(f"py_{name}" for name in NATURAL))
+    provable = ("try_", "wrap_index", "math_sqrt", *(f"py_{name}" for name in NATURAL))
     if not any(node.op.startswith(provable) for node in walk(graph.body)):
         return graph
     return graph.with_body(_Analysis(graph).region(graph.body))
@@ -58,6 +59,7 @@ class _Analysis:
         self.facts = Facts(self.makers)
         self.sizes = Sizes(graph.inputs, graph.guards)
         self.counters = Counters(self.makers, self.facts.range_of)
+        self.signs = Signs(self.facts.range_of)
         self.depth = 0  # of regions
 
     def region(self, region: Region) -> Region:
@@ -82,6 +84,9 @@ class _Analysis:
                 return node
             case "wrap_index" if not node.output.type.rank:
                 return self.index(node)
+            case "math_sqrt" if self.signs.is_natural(node.args[0]):
+                return _as(node, "py_root")
+        self.signs.add(node)
         if node.op not in PYTHON_OPERATORS:
             if self.depth == 1 and TABLE[node.op].tag is Tag.FACTORY:
                 self.sizes.fits(node.output)
@@ -112,6 +117,10 @@ class _Analysis:
         self.facts.narrow_operands(node.output, *self.facts.known[node.output])
         if node.op.endswith(DIVISIONS):
             self.facts.differ(node.args[1], 0, same=False)
+        ints = [x for x in self.ranges_of(node.args) if x is not None]
+        found = RULES[node.op.partition("_")[2]](*ints)
+        if found is not None:
+            self.facts.narrow(node.output, *found)
 
     def index(self, node: Node) -> Node:
         """An index of one element; one that is in bounds, and counts from the front, is itself."""

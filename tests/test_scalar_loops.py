@@ -6,6 +6,7 @@ The oracle is the very function, run as Python runs it.
 from __future__ import annotations
 
 import copy
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -143,6 +144,72 @@ def leaves_late(x: Any, n: int) -> Any:
     return i, last
 
 
+def bits(x: Any) -> int:
+    total = 0
+    for v in x:
+        while v:
+            v &= v - 1
+            total += 1
+    return total
+
+
+def lengths(x: Any, y: Any) -> Any:
+    out = np.zeros(len(x))
+    for i in range(len(x)):
+        out[i] = math.sqrt(x[i] * x[i] + y[i] ** 2 + abs(y[i])) + math.sqrt(x[i] - y[i])
+    return out
+
+
+def grows_by_a_factor(n: int, k: int) -> int:
+    for i in range(k):
+        n = 5 * n + 3 if i % 3 else -9 * n
+    return n
+
+
+def in_turn(n: int, step: int) -> int:
+    """Either arm may leave native code."""
+    x = n
+    for i in range(9):
+        if (x ^ i) & 1:
+            x = x + step
+        else:
+            x = x - 3 * step
+    return x
+
+
+def shifts(n: int) -> int:
+    count = 0
+    while n > 0:
+        n >>= 1
+        count += 1
+    return count
+
+
+def square(x: Any, out: Any) -> None:
+    for i in range(len(x)):
+        out[i] = x[i] ** 2
+
+
+def cube(x: Any, out: Any) -> None:
+    for i in range(len(x)):
+        out[i] = x[i] ** 3
+
+
+def fourth(x: Any, out: Any) -> None:
+    for i in range(len(x)):
+        out[i] = x[i] ** 4.0
+
+
+def root(x: Any, out: Any) -> None:
+    for i in range(len(x)):
+        out[i] = x[i] ** 0.5
+
+
+def inverse(x: Any, out: Any) -> None:
+    for i in range(len(x)):
+        out[i] = x[i] ** -1.0
+
+
 CASES: tuple[tuple[Callable[..., Any], tuple[tuple[Any, ...], ...]], ...] = (
     (sieve, ((100,), (7,), (30,))),
     (is_prime, ((101,), (9,), (10007,), (2**40 - 87,))),
@@ -155,12 +222,23 @@ CASES: tuple[tuple[Callable[..., Any], tuple[tuple[Any, ...], ...]], ...] = (
     (run_lengths, ((np.repeat(RNG.integers(0, 3, 9), RNG.integers(1, 4, 9)),), (np.zeros(5),))),
     (past_the_end, ((RNG.random(9), 8), (RNG.random(9), 5), (RNG.random(9), 9))),
     (nested_exits, ((RNG.random(30), 0.9), (RNG.random(30), 2.0))),
+    (bits, ((np.array([0, 1, -1, 2**62, -(2**63), 12345]),),)),
+    (shifts, ((0,), (1,), (-5,), (TOP,))),
+    (lengths, ((RNG.random(5) + 1, RNG.random(5)), (RNG.random(5), RNG.random(5) + 1))),
+    (lengths, ((np.array([1.0, np.inf, 3.0]), np.array([0.5, 1.0, np.nan])),)),
+    (lengths, ((np.array([np.inf]), np.array([np.inf])),)),
+    (grows_by_a_factor, ((1, 20), (-1, 20), (1, 40), (-7, 40), (2**60, 2), (-(2**60), 2))),
+    (
+        grows_by_a_factor,
+        ((TOP // 5 - 1, 1), (-(TOP // 9) - 1, 1), (TOP // 9, 1), (TOP // 9 + 1, 1)),
+    ),
+    (in_turn, ((5, 7), (TOP - 5, 1), (-TOP, 3), (TOP, 2**61), (-TOP - 1, 1), (0, TOP // 3 + 1))),
     (leaves_late, ((np.arange(7), 40), (np.arange(7), 2000))),
 )
 
 
 @pytest.mark.parametrize("dynamic", [False, True])
-@pytest.mark.parametrize(("fn", "calls"), CASES, ids=[fn.__name__ for fn, _ in CASES])
+@pytest.mark.parametrize(("fn", "calls"), CASES, ids=lambda x: getattr(x, "__name__", ""))
 def test_same_as_python(
     fn: Callable[..., Any], calls: tuple[tuple[Any, ...], ...], dynamic: bool
 ) -> None:
@@ -194,3 +272,32 @@ def test_division_of_what_may_be_negative_floors() -> None:
     text = str(fxc.compile(common_divisor, fullgraph=True).inspect(-48, 36).loops)
     assert "natural" not in text
     assert "natural" in str(fxc.compile(is_prime, fullgraph=True).inspect(101).loops)
+
+
+def test_squares_have_roots() -> None:
+    text = str(fxc.compile(lengths, fullgraph=True).inspect(RNG.random(5), RNG.random(5)).loops)
+    assert text.count("sqrt fails") == 1
+
+
+@pytest.mark.parametrize("fn", [square, cube, fourth, root, inverse])
+def test_powers_are_those_of_the_c_library(fn: Callable[..., Any]) -> None:
+    """Of numbers near 1, of all sizes, and beside powers of two."""
+    size = 2.0 ** np.arange(-1074, 1024)
+    x = np.concatenate([RNG.random(2000) + 0.5, np.exp(RNG.uniform(-90, 90, 2000)), size,
+                        np.nextafter(size, 0), [0.0, -0.0, np.inf, np.nan]])  # fmt: skip
+    x = np.concatenate([x, -x])
+    compiled = fxc.compile(fn, fullgraph=True)
+    there, here = (run(f, (x, np.zeros_like(x))) for f in (fn, compiled))
+    assert difference(there, here) == ""
+    assert compiled.cache_info().eager_calls == 0
+
+
+def test_loops_that_end_soon_do_not_look_for_signals() -> None:
+    def looks(fn: Callable[..., Any], *args: Any) -> int:
+        text = fxc.compile(fn, fullgraph=True).inspect(*args).llvm
+        return text.count("call i32 @PyErr_CheckSignals")
+
+    assert looks(shifts, 5) == 0
+    assert looks(common_divisor, 5, 7) == 0
+    assert looks(bits, np.arange(2000)) == 1
+    assert looks(collatz, 5) == 1

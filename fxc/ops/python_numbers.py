@@ -137,6 +137,7 @@ _NEVER_FAIL: dict[str, tuple[int, Callable[..., Any]]] = {
     "less_equal": (2, operator.le),
     "greater": (2, operator.gt),
     "greater_equal": (2, operator.ge),
+    "root": (1, math.sqrt),  # of what is not negative
     "maximum": (2, larger),
     "minimum": (2, smaller),
     "bit_length": (1, bit_length),

@@ -12,6 +12,7 @@ from fxc.ops.table import TABLE
 from fxc.ops.updates import updated_by
 
 from ..loops import Atom, For, If, Stmt, While
+from .brief import is_brief
 from .context import INTP, Body, Context, Scope, free_values, is_view_copy, new_scope
 from .index_maps import INDEX_MAPS
 from .leaving import last_arms
@@ -132,7 +133,8 @@ def while_loop(context: Context, node: Node, visit: Visit) -> None:
         going = body.results[test.params.index(test.results[0])]
         context.last_arms |= last_arms(body, going, ends=False)
     stmts, _ = _body(context, node, body.params, carried, visit)
-    context.emit(While(tuple(scope.statements), condition, stmts, node.loc))
+    brief = is_brief(node)
+    context.emit(While(tuple(scope.statements), condition, stmts, node.loc, brief))
     for output, name in zip(node.outputs, carried, strict=True):
         context.put(output, name)
 

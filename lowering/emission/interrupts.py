@@ -28,11 +28,12 @@ if TYPE_CHECKING:
 #   number in each iteration;
 # - an innermost one of scalar code runs in strips, and takes from it behind each strip, so that
 #   what LLVM makes of the loop itself stays;
-# - one of few iterations, whose number is known, is counted by those around it.
+# - one of few iterations, whose number is known or bounded, is counted by those around it.
 
 BUDGET = 2**16  # elements between two looks: well below a millisecond
 INTERRUPTED = "interrupted"  # the block that leaves
 _SHORT = 2**10  # elements of a loop that takes nothing
+MANY = 100  # iterations of a ``while`` that is known to be brief
 _UNKNOWN = 64  # a guess for what depends on what is computed inside
 
 
@@ -126,7 +127,7 @@ def _trips(stmt: Stmt) -> int | None:
     """The number of iterations, if it is known now."""
     if isinstance(stmt, For) and isinstance(stmt.lo, Const) and isinstance(stmt.hi, Const):
         return max(0, int(stmt.hi.value) - int(stmt.lo.value))
-    return None
+    return MANY if isinstance(stmt, While) and stmt.brief else None
 
 
 def _work(block: Sequence[Stmt], known: frozenset[str] = frozenset()) -> Dim:
@@ -143,7 +144,7 @@ def _work(block: Sequence[Stmt], known: frozenset[str] = frozenset()) -> Dim:
                 total = total + _work(then, known) + _work(orelse, known)
             case Matmul() | Apply() | Boxed():
                 total = total + _UNKNOWN
-            case For() if _is_short(stmt):
+            case For() | While() if _is_short(stmt):
                 total = total + (_trips(stmt) or 0) * _work(stmt.body, known)
             case _:
                 pass

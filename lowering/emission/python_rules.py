@@ -62,7 +62,7 @@ def _checked(name: str) -> Emit:
     plain = _add(name)
 
     def emit(code: Lanes, args: Sequence[str], dtypes: DTypes, result: np.dtype) -> str:
-        if dtypes[0].kind == "f":
+        if dtypes[0].kind == "f" or _small_factor(name, args):
             return plain(code, args, dtypes, result)
         return code.overflowing(name, args)[0]
 
@@ -73,9 +73,21 @@ def _overflows(name: str) -> Emit:
     def emit(code: Lanes, args: Sequence[str], dtypes: DTypes, result: np.dtype) -> str:
         if dtypes[0].kind == "f":
             return code.const(False, BOOL)
+        factor = _small_factor(name, args)
+        if factor:
+            least = -(2**63 // factor)
+            past = code.binary("sub", I64, args[1], code.const(least, I64))
+            return code.compare("ugt", I64, past, code.const((2**63 - 1) // factor - least, I64))
         return code.overflowing(name, args[:2])[1]
 
     return emit
+
+
+def _small_factor(name: str, args: Sequence[str]) -> int:
+    """The first operand, if it is one of the factors for which processors have an instruction that
+    takes a third of the time of products, but does not say whether it overflows; 0 else.
+    """
+    return int(args[0]) if name == "mul" and args[0] in ("3", "5", "9") else 0
 
 
 def _is_zero(code: Lanes, x: str, dtype: np.dtype) -> str:
@@ -442,6 +454,7 @@ PYTHON_RULES: dict[str, ScalarRule] = {
     "py_not": ScalarRule(NUMPY_RULES["logical_not"].emit, typed=cast_types),
     "py_bit_length": ScalarRule(_bit_length, 3, typed=_as_result),
     "py_float": ScalarRule(cast, typed=cast_types),
+    "py_root": ScalarRule(NUMPY_RULES["sqrt"].emit, NUMPY_RULES["sqrt"].cost, typed=_as_floats),
     "py_bool": ScalarRule(cast, typed=cast_types),
     **{f"py_{n}": ScalarRule(_comparison(of), typed=_compared) for n, of in _COMPARISONS.items()},
     "hypot_of_parts": ScalarRule(_library("hypot"), _LIBRARY_COST),  # of complex_rules; no operator

@@ -2,57 +2,108 @@
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Sequence
 
 import numpy as np
 
-from .llvm_text import LIBRARY_PREFIX, Lanes, constant
+from .llvm_text import LIBRARY_PREFIX, Lanes, ModuleText, constant
 
-# Note [Squares by pow]
-# ``s ** 2`` of a scalar is ``pow(s, 2.0)``, which is not always the nearest number to the square:
-# pow errs by up to 0.54 ulp. So where the product p = s * s, whose error e is found by a fused
-# multiplication, is within 0.45 ulp, any other number would be beyond 0.55 and pow gives p, too.
-# The ulp is that of the number below p, which is half as large if p is a power of two. The rest,
-# one in ten, is left to pow, as are results that are tiny, infinite or nan.
+# Note [Powers by pow]
+# ``s ** 2`` of a scalar is ``pow(s, 2.0)``, which is not always the nearest number to the square.
+# By the comment above it, glibc's pow errs by up to 0.511 ulp, and 1.5 * 2**-15 times the logarithm
+# of the result: less than 0.516 if that is between 2**-128 and 2**128. So where a power, known to
+# twice as many bits, is within 0.483 ulp of a number, any other would be beyond 0.517 and pow gives
+# that one, too. It is within that if a little more than what is missing, added to it, is lost. The
+# rest, one in 30, is left to pow, as are results that are tiny, huge, infinite or nan.
 
 _F64 = np.dtype(np.float64)
-_SQUARE = f"""\
-define internal double @fxc.square_by_pow(double %x) alwaysinline nounwind {{
-entry:
+MORE = 0.5 / 0.483
+LEAST, MOST = (int.from_bytes(struct.pack(">d", 2.0**power)) for power in (-128, 128))
+_FMA = "call double @llvm.fma.f64(double"
+# For an exponent: how to come by the number and what is missing from it to the power of ``%x``.
+_PRODUCTS = f"""\
   %p = fmul double %x, %x
-  %minus = fneg double %p
-  %e = call double @llvm.fma.f64(double %x, double %x, double %minus)
-  %error = call double @llvm.fabs.f64(double %e)
-  %bits = bitcast double %p to i64
-  %below = add i64 %bits, -1
-  %exponent = and i64 %below, {0x7FF << 52}
-  %power = bitcast i64 %exponent to double
-  %bound = fmul double %power, {constant(0.45 * 2.0**-52, _F64)}
-  %near = fcmp ole double %error, %bound
-  %large = fcmp oge double %p, {constant(1e-290, _F64)}
-  %usual = and i1 %near, %large
-  %zero = fcmp oeq double %x, {constant(0.0, _F64)}
-  %known = or i1 %usual, %zero
-  br i1 %known, label %done, label %library
-library:
-  %found = call double @{LIBRARY_PREFIX}pow(double %x, double {constant(2.0, _F64)})
-  br label %done
-done:
-  %square = phi double [ %p, %entry ], [ %found, %library ]
-  ret double %square
-}}
+  %minus.p = fneg double %p
+  %e = {_FMA} %x, double %x, double %minus.p)
 """
+_SUM = """\
+  %near = fadd double %q, %t
+  %gone = fsub double %near, %q
+  %rest = fsub double %t, %gone
+"""
+_WAYS = {
+    2.0: _PRODUCTS.replace("%p", "%near").replace("%minus.near", "%minus").replace("%e", "%rest"),
+    3.0: f"""\
+{_PRODUCTS}\
+  %q = fmul double %p, %x
+  %minus.q = fneg double %q
+  %f = {_FMA} %p, double %x, double %minus.q)
+  %t = {_FMA} %e, double %x, double %f)
+{_SUM}""",
+    4.0: f"""\
+{_PRODUCTS}\
+  %q = fmul double %p, %p
+  %minus.q = fneg double %q
+  %f = {_FMA} %p, double %p, double %minus.q)
+  %twice = fadd double %p, %p
+  %t = {_FMA} %twice, double %e, double %f)
+{_SUM}""",
+    0.5: f"""\
+  %near = call double @llvm.sqrt.f64(double %x)
+  %minus = fneg double %near
+  %lost = {_FMA} %minus, double %near, double %x)
+  %twice = fadd double %near, %near
+  %rest = fdiv double %lost, %twice
+""",
+    -1.0: f"""\
+  %near = fdiv double {constant(1.0, _F64)}, %x
+  %minus = fneg double %near
+  %lost = {_FMA} %minus, double %x, double {constant(1.0, _F64)})
+  %rest = fmul double %lost, %near
+""",
+}
+_EVEN = (2.0, 4.0)  # of either zero they are 0.0
 
 
 def power_of_scalars(code: Lanes, args: Sequence[str]) -> str:
     """The power of two scalars of float64."""
     x, y = args
-    if code.count > 1 or y != code.const(2.0, _F64):
+    exponent = next((each for each in _WAYS if y == code.const(each, _F64)), None)
+    if code.count > 1 or exponent is None:
         return code.library("pow", args)
-    module = code.function.module
+    return code.op(f"call double {_function(code.function.module, exponent)}(double {x})")
+
+
+def _function(module: ModuleText, exponent: float) -> str:
+    """The name of the function for an exponent, which the module then has."""
+    name = f'@"fxc.power.{exponent}"'
+    if any(name in text for text in module.functions):
+        return name
     module.declare("declare double @llvm.fma.f64(double, double, double)")
-    module.declare("declare double @llvm.fabs.f64(double)")
+    module.declare("declare double @llvm.sqrt.f64(double)")
     module.declare(f"declare double @{LIBRARY_PREFIX}pow(double, double) nounwind")
-    if _SQUARE not in module.functions:
-        module.functions.append(_SQUARE)
-    return code.op(f"call double @fxc.square_by_pow(double {x})")
+    often = module.metadata('!{!"branch_weights", i32 29, i32 1}')
+    module.functions.append(f"""\
+define internal double {name}(double %x) alwaysinline nounwind {{
+entry:
+{_WAYS[exponent]}\
+  %more = {_FMA} %rest, double {constant(MORE, _F64)}, double %near)
+  %close = fcmp oeq double %more, %near
+  %bits = bitcast double %near to i64
+  %size = and i64 %bits, {2**63 - 1}
+  %past = sub i64 %size, {LEAST}
+  %moderate = icmp ult i64 %past, {MOST - LEAST}
+  %sure = and i1 %close, %moderate
+  %zero = fcmp oeq double %x, {constant(0.0, _F64)}
+  %known = {"or i1 %sure, %zero" if exponent in _EVEN else "and i1 %sure, true"}
+  br i1 %known, label %done, label %library, !prof {often}
+library:
+  %found = call double @{LIBRARY_PREFIX}pow(double %x, double {constant(exponent, _F64)})
+  br label %done
+done:
+  %result = phi double [ %near, %entry ], [ %found, %library ]
+  ret double %result
+}}
+""")
+    return name

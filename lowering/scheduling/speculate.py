@@ -1,0 +1,104 @@
+"""Checks of short arms are made before the branch.
+
+::
+
+    if c                                  t = try_multiply(3, x)
+      t = try_multiply(3, x)              raise if c and try_multiply fails(3, x, t)
+      raise if try_multiply fails(3, x, t)  →  if c
+      y[] = t                               y[] = t
+    else                                  else
+      y[] = x                               y[] = x
+
+What is left of such a branch needs no jump: LLVM takes one of two numbers. Where a processor cannot
+guess the outcome that takes half of the time. What fails is lost anyway: see Note [Raising ops].
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from ..emission.python_rules import SCALAR_RULES
+from ..loops import (
+    Atom,
+    Check,
+    Compute,
+    If,
+    Load,
+    Program,
+    Stmt,
+    Store,
+    blocks_of,
+    with_blocks,
+)
+
+BOOL = np.dtype(bool)
+_PLACES = frozenset({"out_of_bounds", "wrap_index"})  # see ``Emitter.check``
+FEW = 6  # operations that may be made in vain
+CHEAP = 3  # the cost of one
+
+
+def speculate(program: Program) -> Program:
+    return replace(program, body=_block(program.body))
+
+
+def _block(block: Sequence[Stmt]) -> tuple[Stmt, ...]:
+    found: list[Stmt] = []
+    for stmt in block:
+        stmt = with_blocks(stmt, tuple(map(_block, blocks_of(stmt))))
+        found += _earlier(stmt) if isinstance(stmt, If) and stmt.ends is None else [stmt]
+    return tuple(found)
+
+
+def _earlier(stmt: If) -> list[Stmt]:
+    """The branch, behind the checks of its arms if these are short."""
+    before: list[Stmt] = []
+    arms: list[tuple[Stmt, ...]] = []
+    for arm, holds in ((stmt.then, True), (stmt.orelse, False)):
+        if not all(map(_is_of_numbers, arm)):
+            return [stmt]
+        made = [each for each in arm if isinstance(each, Load | Compute)]
+        failing = [each.failed for each in arm if isinstance(each, Check)]
+        stored = {each.buffer for each in arm if isinstance(each, Store)}
+        if failing and not (len(made) <= FEW and all(_is_free(each, stored) for each in made)):
+            return [stmt]
+        arms.append(tuple(each for each in arm if not failing or isinstance(each, Store)))
+        if failing:
+            before += [*made, *_checked(stmt.condition, holds, failing)]
+    return [*before, replace(stmt, then=arms[0], orelse=arms[1])] if before else [stmt]
+
+
+def _is_of_numbers(stmt: Stmt) -> bool:
+    match stmt:
+        case Load(index=index) | Store(index=index):
+            return not index
+        case _:
+            return isinstance(stmt, Compute | Check)
+
+
+def _is_free(stmt: Load | Compute, stored: Collection[str]) -> bool:
+    """Whether a number may as well be made where it is not needed."""
+    if isinstance(stmt, Load):
+        return stmt.buffer not in stored
+    return SCALAR_RULES[stmt.op].cost <= CHEAP and stmt.op not in _PLACES
+
+
+def _checked(condition: Atom, holds: bool, failing: Sequence[Atom]) -> list[Stmt]:
+    """Leave if the condition holds, or does not, and one of these does."""
+    first, *others = failing
+    assert isinstance(first, str)
+    found: list[Stmt] = []
+
+    def compute(op: str, *args: Atom) -> Atom:
+        name = f"{first}.{len(found)}"
+        found.append(Compute(name, BOOL, op, args, (BOOL,) * len(args)))
+        return name
+
+    failed: Atom = first
+    for other in others:
+        failed = compute("logical_or", failed, other)
+    chosen = condition if holds else compute("logical_not", condition)
+    found.append(Check(compute("logical_and", chosen, failed)))
+    return found
