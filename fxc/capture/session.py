@@ -105,6 +105,9 @@ class Session:
         # Arrays behind loops that may have had no iteration, where the caller can tell which it is.
         self.replaced: dict[Value, Alternative] = {}
         self.told: set[Value] = set()  # those of them that the epilogue tells apart
+        # Arrays by the list that has taken them over, and the lists that are returned: given.py.
+        self.given: dict[Value, Any] = {}
+        self.returned: list[Any] = []
         self.alternatives: dict[Value, Alternative] = {}  # see Note [Conditional aliases]
         # Arrays whose shape the program has set, by what the caller's object is; see memory.py.
         self.reshaped: dict[Value, Any] = {}
@@ -360,6 +363,11 @@ class Session:
             root = self.root(target)
             self._check_region_write(root)
             self._give_up(self.twins.get(root, ()))
+            if root in self.given:
+                raise refuse(
+                    "a write to an array that is in a list whose length depends on data cannot be "
+                    "captured; append a copy, or write to one"
+                )
             self.written[root] = self._count
 
     def _give_up(self, twins: Sequence[Value]) -> None:
@@ -418,6 +426,12 @@ class Session:
         given = set(values)
         for value in given:
             self.check_given_up(value)
+        lists = [self.given[root] for root in map(self.root, given) if root in self.given]
+        if len(set(map(id, [*lists, *self.returned]))) < len(lists) + len(self.returned):
+            raise refuse(
+                "an array that is in a list whose length depends on data, beside the list or "
+                "another of its items, as results, cannot be captured; return a copy"
+            )
         views = frozenset[Value]().union(*(self.roots(x) for x in given if self.root(x) is not x))
         roots = frozenset[Value]().union(*map(self.roots, given))
         seen = roots.union(inputs)
@@ -434,7 +448,10 @@ class Session:
         """Refuse to say that two arrays are not one object if they may be, by a condition."""
         mine, others = (frozenset(options_of(self, value)) for value in (left, right))
         twins = {twin for each in mine for twin in self.twins.get(each, ())}
-        if not (mine | twins).isdisjoint(others):
+        kept = [
+            self.given[root] for root in (self.root(left), self.root(right)) if root in self.given
+        ]
+        if not (mine | twins).isdisjoint(others) or (len(kept) == 2 and kept[0] is kept[1]):
             raise refuse(
                 "'is' of arrays that are one or two by an 'if' on elements, or by the iterations "
                 "of a loop, cannot be captured"

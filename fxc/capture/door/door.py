@@ -52,7 +52,7 @@ from ..statements.while_loops import WhileLoop
 from ..values.operands import Traced, as_constants, has_traced
 from ..values.python_numbers import call_function
 from ..values.traced_int import known_ints
-from ..values.traced_lists import array_of_list, as_numpy, plain_list
+from ..values.traced_lists import array_of_list, as_numpy, joined_list, plain_list
 from ..values.traced_scalar import numpy_scalar
 from . import purity
 from .numpy_source import SOURCES, run_source
@@ -210,6 +210,8 @@ class Door(Stores):
             found = array_of_list(args, kwargs)
             if found is not None:
                 return found
+        if (found := joined_list(f, args, kwargs)) is not None:
+            return found
         args, kwargs = as_numpy(args, kwargs)
         if f in CREATION or has_traced(args) or (kwargs and has_traced(kwargs)):
             return array_function(f, args, kwargs)

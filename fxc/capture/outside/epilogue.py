@@ -209,13 +209,15 @@ class EpilogueBuilder:
             names = iter([self._leaf(wrap(array)) for array in arrays])
             self._lines.append(f"{name} = {kind.listed(names)}")
             self._made[id(x)] = (name, x)
+            self._outside.session.returned.append(x)
         return self._made[id(x)][0]
 
     def _list_array(self, x: TracedValue, of_list: ListArray) -> str:
-        """The expression for the array of a list, which is one of floats if it is empty."""
+        """The expression for the array of a list, which may be empty."""
         if id(x) not in self._made:
             name, array = f"c{len(self._made)}", self._leaf(wrap(of_list.array))
-            self._lines.append(f"{name} = {array} if len({array}) else empty(0)")
+            dtype = "" if of_list.asked is None else f", {self._constant(of_list.asked)}"
+            self._lines.append(f"{name} = {array} if len({array}) else empty(0{dtype})")
             self._made[id(x)] = (name, x)
         return self._made[id(x)][0]
 

@@ -96,6 +96,9 @@ class Branch(Statement):
         self._arms.append((region, self._start))
         return len(self._arms) == 1, *self.cells.hand_on(self._start)
 
+    def hands_on(self, name: str) -> bool:
+        return name in self._behind
+
     def take(self, env: Mapping[str, Any]) -> None:
         if type(self._test) is bool:
             self.values = self.of(env)

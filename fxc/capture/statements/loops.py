@@ -131,6 +131,9 @@ class CapturedLoop(Statement):
     def of(self, env: Mapping[str, Any]) -> list[Any]:
         return self._spread.open(values_of(self._spread.outer, env))
 
+    def hands_on(self, name: str) -> bool:
+        return name in self._at_head or name in self._behind
+
     @property
     def state(self) -> list[Any]:
         return self._handed(self.values)

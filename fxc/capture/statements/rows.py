@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from fxc.ir.graph import Operand, Value
 from fxc.ir.records import frozen
 from fxc.ir.types import ArrayType, ScalarType
@@ -50,12 +52,13 @@ class Row:
 
 @frozen(eq=False)
 class ListArray:
-    """The array of a list, which is one of floats if the list is empty: where that makes a
-    difference, the call goes back to Python.
+    """The array of a list, which is one of floats, or of the ``asked`` dtype, and has one axis if
+    the list is empty: where that makes a difference, the call goes back to Python.
     """
 
     array: Value
     filled: Operand
+    asked: np.dtype | None = None
 
     def read(self) -> Value:
         """The array, which has elements from here on."""

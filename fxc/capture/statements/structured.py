@@ -19,6 +19,7 @@ from fxc.ops.table import TABLE, Tag
 
 from ..numpy_api.masked import MaskedRead
 from ..session import OpenRegion, Session, current, label_of, refuse
+from ..values.given import check_kept
 from ..values.mixed import Mixed, mixed, mixed_kinds, mixed_parts, of_numpy
 from ..values.operands import Traced, TracedValue, operand, settled, wrap
 from ..values.several import Several, SeveralKinds, several_kinds, several_of, several_parts
@@ -210,7 +211,16 @@ class Statement:
         """Take back the variables at the end of the body, or of an arm."""
         if self.session.statements[:1] == [self]:
             self.door.places.check_wanted()
-        self.take(self.cells.among(env))
+        variables = self.cells.among(env)
+        if self.session.given and self.session.region:
+            both = zip(self.names, self.of(variables), strict=True)
+            kept = [x for name, x in both if self.hands_on(name)]
+            check_kept(self.session, self.session.region, kept)
+        self.take(variables)
+
+    def hands_on(self, name: str) -> bool:
+        """Whether a variable, or an item of one, is read behind the body or arm."""
+        raise NotImplementedError
 
     def take(self, env: Mapping[str, Any]) -> None:
         """As ``step``, with places among the variables. See Note [Assigned places]."""

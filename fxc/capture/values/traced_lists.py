@@ -10,13 +10,15 @@ import numpy as np
 from fxc.ir.graph import Literal, Value
 from fxc.ir.records import frozen
 from fxc.ir.symbols import Dim
+from fxc.ir.types import ArrayType
 
 from ..numpy_api.counting import new_name
 from ..session import CountedSize, Session, current, refuse
 from ..statements.counted import Bounded, Counted
 from ..statements.rows import ListArray
 from ..statements.structured import Statement, flag_of
-from .kinds import ItemKind, kind_of_items
+from .given import check_gift, give
+from .kinds import ItemKind, arrays_in, kind_of_items
 from .operands import Traced, operand, settled, wrap
 from .python_numbers import to_int
 from .traced_int import wrap_dim
@@ -34,6 +36,7 @@ from .traced_int import wrap_dim
 # when the first of them is changed where Python cannot follow.
 
 MOST_APPENDED = 2**17  # items where the number of iterations is not known
+MOST_ARRAYS = 2**12  # likewise, of arrays
 _SPARE = 16  # items that may be appended later, one by one
 
 
@@ -93,11 +96,19 @@ class TracedList(Traced):
         elif not self._spare or not self._room.kind.takes(x):
             self.make_room([x], _SPARE, None)
         self._spare -= owner is None
-        room = self._taken_room()
         place = self._number()
+        self._put(place, x)
+        wrap(self._taken_room().length)[0] = place + 1
+
+    def _put(self, place: Any, x: Any) -> None:
+        """Store an item."""
+        session, room = current(), self._taken_room()
+        for value in arrays_in(x):
+            check_gift(session, value)
         for array, part in zip(room.arrays, room.kind.parts_of(x), strict=True):
             wrap(array)[place] = wrap(part) if isinstance(part, Value) else part.value
-        wrap(room.length)[0] = place + 1
+        for value in arrays_in(x):
+            give(session, self, value)
 
     def pop(self, place: Any = -1) -> Any:
         """As ``list.pop``."""
@@ -133,9 +144,7 @@ class TracedList(Traced):
         else:
             if self._room is None or not self._room.kind.takes(x):
                 self.make_room([x], _SPARE, None)
-            room, place = self._taken_room(), self._place_of(key)
-            for array, part in zip(room.arrays, room.kind.parts_of(x), strict=True):
-                wrap(array)[place] = wrap(part) if isinstance(part, Value) else part.value
+            self._put(self._place_of(key), x)
 
     def _check_not_running(self) -> None:
         """Refuse to change a list while a loop of the graph runs over it."""
@@ -187,21 +196,23 @@ class TracedList(Traced):
         if kind is None:
             return  # nothing is ever appended
         before: Dim = len(given) if old is None else old.most
-        most = before + (MOST_APPENDED if more is None else more) + _SPARE
+        has_arrays = any(isinstance(part, ArrayType) for part in kind.parts)
+        unknown = MOST_ARRAYS if has_arrays else MOST_APPENDED
+        most = before + (unknown if more is None else more) + _SPARE
         arrays = tuple(
-            session.record("empty", (most,), part.dtype, layout=None) for part in kind.parts
+            session.record("empty", (most, *part.shape), part.dtype, layout=None)
+            for part in kind.parts
         )
         if old is None:
             length = session.record("empty", (1,), np.dtype("i8"), layout=None)
             wrap(length)[0] = len(given)
-            for place, x in enumerate(given):
-                for array, part in zip(arrays, kind.parts_of(x), strict=True):
-                    wrap(array)[place] = wrap(part) if isinstance(part, Value) else part.value
         else:
             length, end = old.length, wrap_dim(before)
             for array, part in zip(arrays, kind.filled(old.kind, old.arrays), strict=True):
                 wrap(array)[:end] = part
         self._room = Room(kind, arrays, length, most, owner)
+        for place, x in enumerate(given):
+            self._put(place, x)
         self._spare = _SPARE
 
     # -------------------------------------------------------- reads
@@ -281,8 +292,11 @@ class TracedList(Traced):
         return place
 
     def _item(self, place: Any) -> Any:
-        room = self._taken_room()
-        return room.kind.item([operand(wrap(array)[place]) for array in room.arrays])
+        session, room = current(), self._taken_room()
+        found = room.kind.item([operand(wrap(array)[place]) for array in room.arrays])
+        for value in arrays_in(found):
+            give(session, self, value)
+        return found
 
     def _counted(self) -> Counted | Bounded | None:
         if self._room is None:
@@ -303,9 +317,10 @@ class TracedList(Traced):
             return self._items
         kind, arrays = self.arrays()
         found = kind.array(arrays, dtype)
-        if kind.items is None and (dtype is not None or found.dtype == np.float64):
+        if not (kind.items or kind.is_array) and (dtype is not None or found.dtype == np.float64):
             return found
-        made = ListArray(found._value, flag_of(self._is_filled()))
+        asked = None if dtype is None else np.dtype(dtype)
+        made = ListArray(found._value, flag_of(self._is_filled()), asked)
         return type(found)._later_read(made) if not current().region else wrap(made.read())
 
     def _operand(self) -> Any:
@@ -385,6 +400,25 @@ def array_of_list(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     if not kwargs.keys() <= {"dtype"}:
         return None
     return args[0].as_array(args[1] if len(args) == 2 else kwargs.get("dtype"))
+
+
+def joined_list(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """What ``np.stack(list)`` and its like give; None for other arguments."""
+    if f not in _JOINS or len(args) != 1 or type(args[0]) is not TracedList or kwargs:
+        return None
+    room = args[0]._room
+    if room is None or not room.kind.is_array:
+        return None
+    array = operand(args[0].as_array())
+    assert isinstance(array, Value)
+    found = wrap(array)
+    if f is np.stack or (f is np.vstack and found.ndim == 2):
+        return found
+    first, second, *rest = found.shape
+    return found.reshape((first * second, *rest)).copy()
+
+
+_JOINS = (np.stack, np.vstack, np.concatenate)
 
 
 class MadeLists:

@@ -1,0 +1,252 @@
+"""Lists of counted length whose items are arrays: Note [Given arrays]."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import fxc
+from tests.outcomes import difference, run
+
+
+def snapshots(u, n):
+    found = []
+    for i in range(n):
+        u = u * 0.99
+        if i % 3 == 0 and u[0] < 5:
+            found.append(u.copy())
+    return found, len(found)
+
+
+def stacked(u, n):
+    found = [u + 1]
+    for i in range(n):
+        u = u * 0.99
+        if u[i % 5] > 0:
+            found.append(u.copy())
+    joined = np.stack(found), np.vstack(found), np.concatenate(found), np.array(found)
+    return joined, np.mean(found, axis=0), len(found)
+
+
+def from_the_last(u, n):
+    found = [u * 0]
+    for i in range(n):
+        y = found[-1] * 0.5 + u
+        if u[i % 5] > 0:
+            found.append(y)
+        elif u[i % 5] < -1:
+            found[-1] = u + i
+    return found[-1]
+
+
+def with_times(u, n):
+    found = [(0.0, u * 1)]
+    for i in range(n):
+        u = u * 0.99
+        if u[i % 5] > 0:
+            found.append((found[-1][0] + 0.1, u.copy()))
+    return found
+
+
+def matrices_in_both_orders(u, n):
+    m = np.outer(u, u + 1)
+    found, masks = [], []
+    for _ in range(n):
+        m = m * 0.9
+        if m[0, 0] < 0.5:
+            found.append(m.T.copy())
+            masks.append(m > 0)
+    return found, masks
+
+
+def run_over(u, n):
+    found = [u * 1]
+    for i in range(n):
+        if u[i % 5] > 0:
+            found.append(u * i)
+    total = np.zeros(5)
+    for v in found:
+        total += v
+    return total, max(v.sum() for v in found), found[0][1] + found[-1][2]
+
+
+def a_stack(u, n):
+    stack, total = [u * 1], 0.0
+    for i in range(n):
+        if u[i % 5] > 0:
+            stack.append(u * i)
+        elif len(stack) > 1:
+            y = stack.pop()
+            total += y[0]
+    return total, len(stack)
+
+
+def until_enough(u, n):
+    found, k = [u.copy()], 0
+    while k < n:
+        k += 1
+        if u[k % 5] > 0:
+            found.append(found[-1] * 0.5 + u)
+    return np.array(found)
+
+
+def best_copied(u, n):
+    found, best = [u * 0], u * 1
+    for i in range(n):
+        if u[i % 5] > 0:
+            found.append(u * i)
+        if found[-1][0] > best[0]:
+            best = found[-1].copy()
+    best[0] = 7
+    return best, found
+
+
+PROGRAMS: list[Callable[..., Any]] = [
+    snapshots, stacked, from_the_last, with_times, matrices_in_both_orders, run_over, a_stack,
+    until_enough, best_copied,
+]  # fmt: skip
+
+
+def _numbers(seed: int = 3) -> Any:
+    return np.random.default_rng(seed).standard_normal(5)
+
+
+@pytest.mark.parametrize("program", PROGRAMS, ids=lambda each: each.__name__)
+def test_as_python(program: Callable[..., Any]) -> None:
+    compiled = fxc.compile(program, fullgraph=True)
+    for seed, n in enumerate((30, 7, 0, 1, 200, 31)):
+        expected = run(program, (_numbers(seed), n))
+        assert difference(expected, run(compiled, (_numbers(seed), n))) == ""
+    assert compiled.cache_info().eager_calls == 0
+    assert compiled.cache_info().variants <= 3
+
+
+def test_an_array_of_no_items() -> None:
+    def joined(u, n):
+        found = []
+        for i in range(n):
+            if u[i % 5] > 9:
+                found.append(u * i)
+        return np.array(found)
+
+    compiled = fxc.compile(joined, fullgraph=True)
+    expected = run(joined, (_numbers(), 30))
+    assert difference(expected, run(compiled, (_numbers(), 30))) == ""
+
+
+# ------------------------------------------------------------------ one object in two places
+
+
+def written_later(u, i, found, last):
+    y = u * i
+    found.append(y)
+    y += 1
+    return last
+
+
+def kept(u, i, found, last):
+    y = u * i
+    found.append(y)
+    return y
+
+
+def kept_in_part(u, i, found, last):
+    y = u * i
+    found.append(y)
+    return y[1:]
+
+
+def appended_twice(u, i, found, last):
+    y = u * i
+    found.append(y)
+    found.append(y)
+    return last
+
+
+def carried(u, i, found, last):
+    found.append(last)
+    return u * i
+
+
+def item_written(u, i, found, last):
+    found.append(u * i)
+    found[-1][0] = 5
+    return last
+
+
+def item_kept(u, i, found, last):
+    found.append(u * i)
+    return found[0]
+
+
+def of_other_shapes(u, i, found, last):
+    found.append(u[i % 2 :] * 1)
+    return last
+
+
+def of_another_order(u, i, found, last):
+    found.append(np.outer(u, u).T)
+    return last
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        written_later, kept, kept_in_part, appended_twice, carried, item_written, item_kept,
+        of_other_shapes, of_another_order,
+    ],
+    ids=lambda each: each.__name__,
+)  # fmt: skip
+def test_what_could_be_told_is_refused(change: Any) -> None:
+    def program(u, n):
+        found, last = [], u * 1
+        for i in range(n):
+            if u[i % 5] > 0:
+                last = change(u, i, found, last)
+        return found, last
+
+    with pytest.raises(fxc.CaptureError):
+        fxc.compile(program, fullgraph=True)(_numbers(), 9000)
+
+
+def results(found, u):
+    return found, found[-1]
+
+
+def results_twice(found, u):
+    return found[0], found[-1]
+
+
+def items_that_are_one(found, u):
+    return found[0] is found[-1]
+
+
+def an_item_is_written(found, u):
+    for v in found:
+        v *= 2
+    return found
+
+
+def with_the_argument(found, u):
+    found.append(u)
+    return found
+
+
+@pytest.mark.parametrize(
+    "use",
+    [results, results_twice, items_that_are_one, an_item_is_written, with_the_argument],
+    ids=lambda each: each.__name__,
+)
+def test_what_the_results_could_tell_is_refused(use: Any) -> None:
+    def program(u, n):
+        found = [u * 1]
+        for i in range(n):
+            if u[i % 5] > 0:
+                found.append(u * i)
+        return use(found, u)
+
+    with pytest.raises(fxc.CaptureError):
+        fxc.compile(program, fullgraph=True)(_numbers(), 9000)
