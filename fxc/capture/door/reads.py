@@ -63,7 +63,7 @@ class Reads:
         space = function.__globals__
         if (id(space), name) in self._names or name in space:
             return self.global_value(space, name)
-        builtins = function.__builtins__
+        builtins = getattr(function, "__builtins__")  # noqa: B009
         if name not in builtins:
             raise NameError(f"name {name!r} is not defined", name=name)
         root = self.outside.guards.constant(space, "globals")
