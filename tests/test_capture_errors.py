@@ -46,7 +46,7 @@ def mask_read_before_the_loop(x):
 REFUSED = [
     # what needs elements
     (lambda x: 1 if x[0, :1] > 0 else 2, (X,), f"a decision (if, while, and, or, not) {NEEDS}"),
-    (lambda x: complex(x[0, 0]), (X,), f"complex() {NEEDS}"),
+    (lambda x: complex(x[0, 0], 1j), (X,), "complex() of a complex number and another"),
     (lambda x: math.gamma(x[0, 0]), (X,), f"float() {NEEDS}"),
     (lambda x: x.item(0), (X,), f".item() {NEEDS}"),
     (lambda x: list(range(int(x[0, 0]))), (X,), f"an index or a size {NEEDS}"),
@@ -139,7 +139,7 @@ REFUSED = [
     (lambda x: np.clip(x, 0, 1, dtype=float), (X,), "np.clip with dtype= cannot be captured"),
     (lambda x: np.zeros(3, like=x), (X,), "np.zeros with like= cannot be captured"),
     (lambda x: np.linspace(0, x[0], 3), (X,), "np.linspace between arrays cannot be captured"),
-    (lambda: np.linspace(0, 1, 3, retstep=True), (), "np.linspace with retstep= or axis= cannot"),
+    (lambda: np.linspace(0, 1, 3, axis=1), (), "np.linspace with axis= cannot"),
     (lambda: np.eye(3, order="F"), (), "np.eye with order= cannot be captured"),
     # control flow
     (

@@ -141,6 +141,33 @@ def mapped(x, y):
     return total, sum(map(abs, x)), max(map(float, y))
 
 
+@program(lambda n: (random(n), random(n + 3)))
+def edit_distance(a, b):
+    """Ranges where arrays are wanted."""
+    d = np.zeros((a.size + 1, b.size + 1), dtype=np.int64)
+    d[:, 0] = range(a.size + 1)
+    d[0, :] = range(b.size + 1)
+    for j, bj in enumerate(b):
+        for i, ai in enumerate(a):
+            if ai > bj:
+                d[i + 1, j + 1] = d[i, j]
+            else:
+                d[i + 1, j + 1] = 1 + min(d[i, j + 1], d[i + 1, j], d[i, j])
+        d[j % a.size, : len(b)] += range(len(b), 0, -1)
+    return int(d[-1, -1]), np.array(range(1, len(a), 2)), np.mean(range(b.size))
+
+
+@program(lambda n: (n,), variants=1)
+def root_of_an_int(a):
+    """An int that becomes a float: nothing is divided by what it is not."""
+    x = a
+    while True:
+        y = 0.5 * (x + a / x)
+        if abs(y - x) < 1e-12 * y:
+            return y
+        x = y
+
+
 @program(lambda n: (random(n), random(n + 1)))
 def names_of_lambdas_and_generators(x, y):
     """The variables of inner scopes are not those of the loops."""

@@ -308,7 +308,7 @@ COMPARISONS = {
 }
 UNARY = {"neg": "negative", "pos": "positive", "abs": "absolute", "invert": "invert"}
 
-_TAKEN = (Traced, bool, int, float, complex, np.generic, np.ndarray, list, tuple)
+_TAKEN = (Traced, bool, int, float, complex, np.generic, np.ndarray, list, tuple, range)
 
 
 def taken(x: Any) -> bool:

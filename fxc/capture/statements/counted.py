@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from fxc.ir.graph import Operand, Value
 from fxc.ir.symbols import Dim, floordiv, guard, minimum
 from fxc.ir.types import ScalarType
 from fxc.ops.metas.shapes import normalize_slice, same_dim, slice_length
@@ -21,21 +22,40 @@ from ..values.traced_int import TracedInt, int_dim, wrap_dim
 Item = Callable[[Any], Any]
 
 
-class Counted:
+class Counted(Traced):
     """``count`` items; ``item(k)`` gives the one at ``k``, an int, traced or not.
 
     Iterated by Python it is as long as it is in this call. ``once`` says that it stands for an
-    iterator, whose items are gone afterwards.
+    iterator, whose items are gone afterwards. A range with this ``first`` item and ``step`` is an
+    array beside arrays.
     """
 
     def __init__(
-        self, count: Dim, item: Item, *, once: bool = False, of: tuple[Any, ...] = ()
+        self,
+        count: Dim,
+        item: Item,
+        *,
+        once: bool = False,
+        of: tuple[Any, ...] = (),
+        steps: tuple[Any, Any] | None = None,
     ) -> None:
         self.count = count
         self.item = item
         self.once = once
         self.of = of  # the lists that are run over
+        self.steps = steps
         self._used = False
+
+    def _operand(self) -> Operand:
+        if self.steps is None:
+            raise refuse(
+                "an iterator among arrays cannot be captured; use an array, or a list of its items"
+            )
+        first, step = map(operand, self.steps)
+        made: Value = current().record(
+            "arange", first, step, length=self.count, dtype=np.dtype(np.int64)
+        )
+        return made
 
     def taken(self) -> Counted:
         """This, to be run over now."""
@@ -134,7 +154,8 @@ def range_of(*args: Any) -> Any:
     if not current().varies(span) and not guard(span, ">", 0):
         return range(0)
     begin, every = wrap_dim(dims[0] or 0), wrap_dim(dims[2] or 0)
-    return Counted(floordiv(span + (by - 1), by), lambda k: begin + k * every)
+    trips = floordiv(span + (by - 1), by)
+    return Counted(trips, lambda k: begin + k * every, steps=(begin, every))
 
 
 def _bounded(asked: tuple[Any, ...], low: Any, high: Any, step: Any) -> Any:

@@ -285,6 +285,14 @@ def _select(flag: Any, given: Any, other: Any) -> Any:
     return to_python(number) if kind.weak else number
 
 
+def or_one(flag: Any, x: Any) -> Any:
+    """A number where the flag holds, else one: nothing that is asked of ``x`` raises there."""
+    if type(x) is not TracedScalar or type(flag) in (bool, np.bool_):
+        return x
+    kind = _kind(x)
+    return _select(flag, x, kind.python_type(1) if kind.weak else kind.dtype.type(1))
+
+
 def _one_of(flag: Any, given: Any, other: Any) -> Any:
     """``given`` if the flag holds, else ``other``."""
     if operand(given).type == operand(other).type:
@@ -429,6 +437,9 @@ def _arithmetic(name: str, left: Any, right: Any) -> Any:
         raise _refuse(f"{name!r} with {right!r}") from None
 
 
+_DIVIDING = frozenset({"truediv", "floordiv", "mod", "pow"})
+
+
 def _of_ints(name: str, numpy_name: str, left: Any, right: Any) -> Any:
     """Arithmetic of what may be an int with a number of Python's, or another such: what it gives
     for ints, and for what else it may be.
@@ -441,6 +452,11 @@ def _of_ints(name: str, numpy_name: str, left: Any, right: Any) -> Any:
     alone = len(mixed) == 1
     wholes = [x.whole if type(x) is Mixed else x for x in (left, right)]
     givens = [(x.given if alone else x.number) if type(x) is Mixed else x for x in (left, right)]
+    if name in _DIVIDING and alone:
+        (only,) = mixed
+        none = call_ufunc("logical_not", only.flag)
+        wholes = [or_one(none, x) if x is only.whole else x for x in wholes]
+        givens = [or_one(only.flag, x) if x is only.given else x for x in givens]
     if _is_weak(mixed[0].given):
         given = _arithmetic(name, *givens)
     else:

@@ -16,7 +16,7 @@ from fxc.ir.types import ArrayType, ScalarType
 
 from ..numpy_api.ufuncs import BINARY, COMPARISONS, UNARY
 from ..session import current, refuse
-from .mixed import Kinds, Mixed, mixed_kinds
+from .mixed import Kinds, Mixed, mixed_kinds, or_one
 from .operands import Traced, TracedValue, operand, record, wrap
 from .python_numbers import to_python
 from .traced_int import TracedInt
@@ -423,13 +423,21 @@ def for_each(function: Callable[..., Any], inputs: Sequence[Any]) -> Any:
         found = [(_both(one, flag), (*xs, y)) for one, xs in found for flag, y in options_in(x)]
     results: list[Option] = []
     for flag, xs in found:
+        given = xs if function in _NEVER_RAISE else [or_one(flag, x) for x in xs]
         try:
-            results.append((flag, function(*xs)))
+            results.append((flag, function(*given)))
         except (ArithmeticError, ValueError):
             current().record("try_demand", _flag_operand(_not(flag)))
     if not results:
         raise refuse("an operation that raises for each thing a variable may be is not captured")
     return _flattened(results)
+
+
+# A part that holds no number now is a zero; what it comes to here does not matter.
+_NEVER_RAISE = frozenset(
+    {operator.add, operator.sub, operator.mul, operator.neg, operator.abs, abs}
+    | {operator.eq, operator.ne, operator.lt, operator.le, operator.gt, operator.ge}
+)
 
 
 def _flattened(results: Sequence[Option]) -> Any:
