@@ -53,7 +53,7 @@ def _known(arg: Any, session: Session) -> Any:
     if not isinstance(arg, Value):
         return arg
     call, root = session.made.get(arg), session.root(arg)
-    if call is None or root in session.written or not session.may_rely_on(root):
+    if call is None or root in session.changed or not session.may_rely_on(root):
         raise _Unknown
     if not _is_small(arg):
         raise _Unknown
@@ -91,7 +91,7 @@ def hold_same(left: Value, at: int, right: Value, later: int) -> bool:
             return False
         for root in roots:
             session.rely_on(root, min(at, later))
-        return all(session.written.get(root, 0) <= min(at, later) for root in roots)
+        return all(session.changed.get(root, 0) <= min(at, later) for root in roots)
     first, second = session.made.get(left), session.made.get(right)
     if first is None or second is None or first.name != second.name or first.name in DISTINCT:
         return False
@@ -99,7 +99,7 @@ def hold_same(left: Value, at: int, right: Value, later: int) -> bool:
         times = (at, later)
     else:
         times = (first.at, second.at)
-        if any(session.written.get(value, 0) for value in (left, right)):
+        if any(session.changed.get(value, 0) for value in (left, right)):
             return False
     return first.kwargs == second.kwargs and _agree(
         first.args, second.args, lambda a, b: hold_same(a, times[0], b, times[1])
@@ -126,7 +126,7 @@ def may_overlap(left: Value, right: Operand) -> bool:
             return may_overlap(either.left, other) or may_overlap(either.right, other)
     root = session.root(left)
     if root is not session.root(right):
-        return False
+        return session.root(right) in session.overlapping(root)
     try:
         kind = root.type
         assert isinstance(kind, ArrayType)

@@ -40,6 +40,7 @@ from fxc.ops.metas.layout import overlaps_itself
 from fxc.ops.python_numbers import PYTHON_OPERATORS
 from fxc.ops.table import TABLE, Tag
 
+from .guards import apart
 from .locations import line_text, user_location
 from .values.alternatives import Alternative, first_of, options_of, record_either
 
@@ -132,6 +133,8 @@ class Session:
         # When a value was recorded, and an array last written (by its root): on the clock ``now``.
         self.made: dict[Value, Call] = {}
         self.written: dict[Value, int] = {}
+        self.changed: dict[Value, int] = {}  # likewise, also by writes to inputs that overlap it
+        self.input_arrays: dict[Value, np.ndarray] = {}
         self._relied_on: dict[Value, list[tuple[int, int]]] = {}  # see ``rely_on``
 
     def record(self, name: str, *args: Any, **kwargs: Any) -> Any:
@@ -328,7 +331,8 @@ class Session:
 
     def may_share_memory(self, left: Value, right: Value) -> bool:
         """Whether two arrays may show parts of one."""
-        return not self.roots(left).isdisjoint(self.roots(right))
+        others = self.roots(right)
+        return any(not others.isdisjoint((x, *self.overlapping(x))) for x in self.roots(left))
 
     def dynamic_indices(self, view: Value) -> Iterator[Value]:
         """The scalars of the graph that say which part of an array a view shows."""
@@ -361,14 +365,27 @@ class Session:
             target = args[place] if place < len(args) else kwargs[name]
             self._check_distinct(target)
             root = self.root(target)
-            self._check_region_write(root)
-            self._give_up(self.twins.get(root, ()))
-            if root in self.given:
+            memory = [root, *self.overlapping(root)]
+            for each in memory:
+                self._check_region_write(each)
+            self._give_up([twin for each in memory for twin in self.twins.get(each, ())])
+            if any(each in self.given for each in memory):
                 raise refuse(
                     "a write to an array that is in a list whose length depends on data cannot be "
                     "captured; append a copy, or write to one"
                 )
             self.written[root] = self._count
+            self.changed.update(dict.fromkeys(memory, self._count))
+
+    def overlapping(self, root: Value) -> list[Value]:
+        """Other inputs that have elements in common with an input in this call, which guards will
+        say if one of them is written. See Note [Overlapping inputs].
+        """
+        array = self.input_arrays.get(root)
+        if array is None:
+            return []
+        others = ((x, other) for x, other in self.input_arrays.items() if x is not root)
+        return [x for x, other in others if not apart(array, other)]
 
     def _give_up(self, twins: Sequence[Value]) -> None:
         """Take note that an array is written which these may be, by loops or branches that made

@@ -136,7 +136,7 @@ def _extreme(name: str, plain: Any, symbolic: Any, sooner: Any) -> Any:
         kinds = set(map(type, items))
         if not kwargs and TracedInt in kinds and kinds <= {int, TracedInt}:
             return symbolic(list(items))
-        if not kwargs and kinds & {TracedScalar, Mixed, Several} and kinds <= _NUMBERS:
+        if not kwargs and kinds & _TRACED and kinds <= _NUMBERS:
             found = NotImplemented if kinds & {Mixed, Several} else extremum(name, list(items))
             return _one_of(door, sooner, items) if found is NotImplemented else found
         return plain(*door.runnables(args), **door.runnable_options(kwargs))
@@ -145,7 +145,8 @@ def _extreme(name: str, plain: Any, symbolic: Any, sooner: Any) -> Any:
 
 
 _OF_EXTREMES = frozenset({"key", "default"})
-_NUMBERS = {TracedScalar, TracedInt, Mixed, Several, bool, int, float, np.float64, np.int64}
+_TRACED = {TracedScalar, TracedInt, Mixed, Several}
+_NUMBERS = _TRACED.union((bool, int, float), (np.dtype(code).type for code in "?bhilBHILfd"))
 
 
 def _one_of(door: Door, sooner: Any, items: Iterable[Any]) -> Any:

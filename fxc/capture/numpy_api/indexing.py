@@ -434,17 +434,22 @@ def assign_element(value: Value, source: Any) -> None:
 def as_stored(given: Operand, dtype: np.dtype, *, each: bool = False) -> Operand:
     """A scalar that goes into elements of this dtype; raises what the assignment raises.
 
-    Python makes an int of a float that goes into integers, which fails for nan. NumPy's floats are
-    cast instead if the integers are unsigned, or ``each`` is put at a place of its own.
+    Python makes an int of a number that goes into integers, which fails for nan, and must fit.
+    NumPy's are cast instead if the integers are unsigned, or ``each`` is put at a place of its own.
     """
     if isinstance(given, Literal):
         np.zeros((), dtype)[...] = given.value
         return given
     kind = given.type
-    if not isinstance(kind, ScalarType) or kind.dtype.kind != "f" or dtype.kind not in "iu":
+    if not isinstance(kind, ScalarType) or dtype.kind not in "iu" or kind.dtype.kind not in "fiu":
+        return given
+    if kind.dtype.kind in "iu" and (kind.weak or np.can_cast(kind.dtype, dtype)):
         return given
     is_cast = not kind.weak and (each or dtype.kind == "u")
-    found: Operand = given if is_cast else current().record("try_int", given)
+    if is_cast:
+        return given
+    may_raise = kind.dtype.kind == "f" or kind.dtype == np.uint64
+    found: Operand = current().record("try_int" if may_raise else "py_int", given)
     return found
 
 

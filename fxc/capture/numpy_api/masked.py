@@ -95,7 +95,7 @@ class MaskedRead(Traced):
     def _why_not(self) -> str:
         """Why there cannot be an array, if so."""
         session = current()
-        if session.written.get(session.root(self.mask), 0) > self.at:
+        if session.changed.get(session.root(self.mask), 0) > self.at:
             return (
                 "an array that was read by a mask, which was written since, cannot be captured in "
                 "this operation; use it before the mask changes, or a copy of the mask"
@@ -103,7 +103,7 @@ class MaskedRead(Traced):
         if self._is_like_whole():
             return ""
         assert self.origin is not None
-        written = session.written
+        written = session.changed
         changed = written.get(self.whole, 0) > 0 or any(
             written.get(session.root(x._value), 0) > self.origin.at
             for x in self.origin.inputs

@@ -90,7 +90,7 @@ def _check_python_ints(name: str, inputs: Sequence[Any], operands: Sequence[Oper
     if not strong:
         return
     dtype = np.result_type(*strong)
-    if dtype.kind not in "iu" or dtype == np.int64:
+    if dtype.kind not in "iu" or dtype == np.int64 or not _computes_ints(name, operands):
         return
     info = np.iinfo(dtype)
     for x in inputs:
@@ -100,7 +100,26 @@ def _check_python_ints(name: str, inputs: Sequence[Any], operands: Sequence[Oper
             raise OverflowError(f"Python integer {x._known()} out of bounds for {dtype}")
 
 
+def _computes_ints(name: str, operands: Sequence[Operand]) -> bool:
+    """Whether a ufunc takes these integers as they are; others take any int, as a float."""
+    ufunc = TABLE[name].numpy
+    if not isinstance(ufunc, np.ufunc):
+        return True
+    given = [_python_type(x) if _is_weak(x) else type_of(x).dtype for x in operands]
+    try:
+        found = ufunc.resolve_dtypes((*given, *(None,) * ufunc.nout))
+    except TypeError:  # there is no such loop
+        return True
+    return found[0].kind in "iub"
+
+
 _COMPARISONS = {"equal", "not_equal", "less", "less_equal", "greater", "greater_equal"}
+
+
+def _python_type(x: Operand) -> type:
+    kind = type_of(x)
+    assert isinstance(kind, ScalarType)
+    return kind.python_type
 
 
 def _is_weak(x: Operand) -> bool:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ..values.operands import Traced
 from .containers import MISSING, External, Held, is_number, is_plain, settled
 
 
@@ -125,7 +126,7 @@ class ExternalList(External, list[Any]):
         for value in list(values):
             self.append(value)
 
-    def __iadd__(self, values: Any, /) -> Any:  # type: ignore[misc]
+    def __iadd__(self, values: Any, /) -> Any:
         self.extend(values)
         return self
 
@@ -194,9 +195,17 @@ class ExternalList(External, list[Any]):
     def sort(self, *, key: Any = None, reverse: Any = False) -> None:
         self[:] = sorted(self, key=key, reverse=reverse)
 
+    def __add__(self, other: Any, /) -> Any:
+        if isinstance(other, Traced):  # NumPy's numbers take a list for an array
+            return NotImplemented
+        return _add(self, other)
+
     def __imul__(self, count: Any, /) -> Any:  # type: ignore[misc]
         self[:] = list(self) * count
         return self
+
+
+_add = settled(list, "__add__")
 
 
 def _plain_slice(key: slice) -> slice:
@@ -213,7 +222,7 @@ def _plain_place(items: list[Any], index: Any, what: str = "assignment ") -> int
 
 
 _LIST_READS = (
-    "__iter__ __reversed__ __contains__ __eq__ __ne__ __lt__ __le__ __gt__ __ge__ __add__ __mul__ "
+    "__iter__ __reversed__ __contains__ __eq__ __ne__ __lt__ __le__ __gt__ __ge__ __mul__ "
     "__rmul__ __repr__ copy count index"
 )
 for _name in _LIST_READS.split():

@@ -127,6 +127,11 @@ class Mixed(Traced):
             return Mixed(_of_python(abs(_python_number(self)), self.dtype), self.flag)
         return Mixed(abs(self.number), self.flag)
 
+    def __invert__(self) -> Any:
+        from .several import for_each  # which knows mixed numbers
+
+        return for_each(operator.invert, (self,))
+
     def __divmod__(self, other: Any) -> Any:
         return self // other, self % other
 

@@ -39,6 +39,7 @@ class TracedInt(Traced):
     """
 
     __slots__ = ("_dim",)
+    __array_priority__ = 1000.0
 
     def __init__(self, dim: SymExpr) -> None:
         self._dim = dim
@@ -73,6 +74,12 @@ class TracedInt(Traced):
         number = hint(self._dim)
         guard(self._dim, "==", number)
         return number
+
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        """NumPy's numbers on the left compute by ufuncs; the results are NumPy's."""
+        from ..numpy_api.ufunc_methods import array_ufunc  # which runs those of all traced values
+
+        return array_ufunc(ufunc, method, inputs, kwargs)
 
     def __index__(self) -> int:
         return self._known()
@@ -281,6 +288,11 @@ def _as_scalar(x: TracedInt, method: str, other: Any) -> Any:
         return NotImplemented
     if not isinstance(other, int | float | complex | np.generic | TracedScalar):
         return NotImplemented
+    kind = operand(other).type
+    if not kind.weak and "truediv" not in method:  # type: ignore[union-attr]
+        from ..numpy_api.indexing import check_fits  # which works on traced ints
+
+        check_fits(x, kind.dtype)
     value: Any = x._operand()
     return getattr(TracedScalar(value), method)(other)
 

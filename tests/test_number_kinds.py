@@ -1,0 +1,113 @@
+"""Numbers of the program beside ints that are arguments, and what elements take of NumPy's ints."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import fxc
+from tests.outcomes import difference, run
+
+NUMBERS = [np.int64(7), np.int64(0), np.int32(-7), np.uint8(3), np.bool_(True), np.float32(1.5)]
+
+
+@pytest.mark.parametrize("number", NUMBERS, ids=repr)
+def test_known_numbers_of_numpy_on_the_left_of_ints(number: Any) -> None:
+    """They were taken for Python's: the results were Python's, too."""
+
+    def program(n):
+        found = [number + n, number - n, number * n, number // n, number % n, number / n]
+        found += [number < n, number == n, number >= n, divmod(number, n), max(number, n)]
+        for i in range(2, n):
+            found[0] = number + i
+        return found
+
+    compiled = fxc.compile(program, fullgraph=True)
+    for n in (2, 3, 5, 7):
+        assert difference(run(program, [n]), run(compiled, [n])) == ""
+    assert compiled.cache_info().eager_calls == 0
+
+
+def test_bits_of_known_numbers() -> None:
+    def program(n):
+        one = np.int64(9)
+        return one & n, one | n, one ^ n, one << n, one >> n, n & one, n << one
+
+    compiled = fxc.compile(program, fullgraph=True)
+    for n in (2, 3, 5):
+        assert difference(run(program, [n]), run(compiled, [n])) == ""
+
+
+@pytest.mark.parametrize("operator", ["n + k", "n // k", "n & k", "k - n", "k / n", "n / k"])
+def test_an_int_that_the_other_number_cannot_hold(operator: str) -> None:
+    """On the left it was wrapped around; division makes floats of both."""
+    program = eval(f"lambda k, n: {operator}")
+    compiled = fxc.compile(program)
+    for number in (np.uint8(3), np.array([3, 5], np.uint8)):
+        for n in (2, 3, -2, 300, 5):
+            assert difference(run(program, [number, n]), run(compiled, [number, n])) == ""
+
+
+def _slice(y, s):
+    y[0:] = s[0]
+
+
+def _element(y, s):
+    for i in range(len(y)):
+        y[i] = s[0]
+
+
+def _fill(y, s):
+    y.fill(s[0])
+
+
+def _each(y, s):
+    y[[0, 1]] = s[0]
+
+
+def _mask(y, s):
+    y[y > 0] = s[0]
+
+
+@pytest.mark.parametrize("write", [_slice, _element, _fill, _each, _mask])
+@pytest.mark.parametrize("kinds", [("i8", "i4"), ("u8", "i1"), ("i4", "i1"), ("i8", "u1")])
+def test_ints_of_numpy_that_elements_cannot_hold(
+    write: Callable[..., None], kinds: tuple[str, str]
+) -> None:
+    """They were wrapped around, where NumPy raises OverflowError."""
+    compiled = fxc.compile(write, fullgraph=True)
+    for number in (5, 300, 2**31 - 1, 2**31 + 5):
+        s = np.array([number], np.int64).astype(kinds[0])
+        expected, found = (run(fn, [np.arange(3).astype(kinds[1]), s]) for fn in (write, compiled))
+        assert difference(expected, found) == ""
+    assert compiled.cache_info().native_calls
+
+
+def test_a_list_from_outside_and_a_number() -> None:
+    def program(log, x):
+        return log + x[0], log + np.any(x > 1), [*log, 1]
+
+    compiled = fxc.compile(program, fullgraph=True)
+    for log in ([], [1.0, 2.0]):
+        assert (
+            difference(run(program, [log, np.arange(3.0)]), run(compiled, [log, np.arange(3.0)]))
+            == ""
+        )
+
+
+def test_inverted_number_of_either_kind() -> None:
+    def program(x, n):
+        m = n
+        if x[0] > 1:
+            m = x[1]
+        return ~m, ~min(m, 3)
+
+    for dtype in ("i8", "i4", "u1", "?"):
+        compiled = fxc.compile(program, fullgraph=True)
+        for first in (0, 5):
+            x = np.array([first, 5], dtype)
+            assert difference(run(program, [x, 7]), run(compiled, [x, 7])) == ""
+        assert compiled.cache_info().eager_calls == 0
