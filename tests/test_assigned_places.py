@@ -291,6 +291,37 @@ def made_in_each_iteration(u, n):
     return total
 
 
+# ------------------------------------------------------------------ items of lists
+
+
+def arrays_of_a_list(u, n):
+    y = [u.copy(), u * 2]
+    for _ in range(n):
+        y[0] = y[0] * 0.99
+        y[-1] += y[0]
+        y[-1] = y[1] * 0.5
+    return y
+
+
+def descent(u, n):
+    weights = [u * 1, u * 2, u * 3]
+    moments = [np.zeros(5) for _ in weights]
+    for _ in range(n):
+        for k in range(3):
+            moments[k] = 0.9 * moments[k] + 0.1 * weights[k]
+            weights[k] = weights[k] - 0.01 * moments[k]
+    return weights, moments
+
+
+def one_list_twice(u, n):
+    y = [u, u]
+    z = y
+    for _ in range(n):
+        y[0] = y[0] * 0.99
+        z[1] = z[0] + 1
+    return z
+
+
 # ------------------------------------------------------------------ attributes
 
 
@@ -325,7 +356,8 @@ PROGRAMS: list[Callable[..., Any]] = [
     counts_calls, evaluations_of_a_callback, arrays_by_two_hands, exchanged_inside, until_enough,
     through_two_functions, anew_in_each_iteration, one_inside_of_another, best_so_far,
     without_a_value, summed, a_global, a_state, in_place, by_branches, every_parameter,
-    one_array_twice, exchanged_items, nested, made_in_each_iteration, of_a_list,
+    one_array_twice, exchanged_items, nested, made_in_each_iteration, of_a_list, arrays_of_a_list,
+    descent, one_list_twice,
     an_object_in_each_iteration, by_the_test,
 ]  # fmt: skip
 
@@ -383,6 +415,17 @@ def rows_of_a_state(s, other, n):
             row["t"] += row["dt"]
 
 
+def lists_of_a_state(s, other, n):
+    for i in range(n):
+        s["parts"][0], s["parts"][1] = s["parts"][1], s["parts"][0]
+        s["parts"][2] = s["parts"][2] * 0.9
+        s["parts"][-1][0] += 1
+        other["counts"][0] += 1
+        if s["x"][i % 3] > 1:
+            other["counts"][-1] = s["x"][2]
+    return s["counts"]
+
+
 def too_far(s, other, n):
     for i in range(n):
         s["n"] += 1
@@ -394,6 +437,7 @@ def _state() -> dict[str, Any]:
     first = Body(1.0)
     return {
         "x": x, "v": x * 2, "n": 0, "kind": "none", "bodies": [first, Body(x[:3]), first],
+        "parts": [x[:2] + 1, x[:2] * 3, x[:3] + 2], "counts": [0, 1],
         "rows": [{"t": 0.0, "dt": 0.1}, {"t": 1.0, "dt": 0.2}],
     }  # fmt: skip
 
@@ -404,7 +448,14 @@ def _parts(s: dict[str, Any]) -> tuple[Any, ...]:
 
 @pytest.mark.parametrize(
     "program",
-    [a_state_from_outside, two_names_of_a_state, bodies_of_a_state, rows_of_a_state, too_far],
+    [
+        a_state_from_outside,
+        two_names_of_a_state,
+        bodies_of_a_state,
+        rows_of_a_state,
+        lists_of_a_state,
+        too_far,
+    ],
     ids=lambda each: each.__name__,
 )
 def test_arguments(program: Callable[..., Any]) -> None:
@@ -420,7 +471,7 @@ def test_arguments(program: Callable[..., Any]) -> None:
         assert difference(expected, found) == ""
         assert keys == found_keys
     assert compiled.cache_info().eager_calls == (program is too_far)
-    assert compiled.cache_info().variants <= 3
+    assert compiled.cache_info().variants <= 4
 
 
 def _counter() -> tuple[Any, Any]:

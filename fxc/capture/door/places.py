@@ -27,9 +27,10 @@ if TYPE_CHECKING:
 # begins again when it is seen, with the place among the variables of each branch and each loop from
 # its begin on (``Cells``): each is given it with the others, and hands it on. What the caller can
 # see is assigned to behind the outermost of them. Places are attributes, items of dicts that have
-# the key before, variables that inner functions rebind, and those of enclosing functions and
-# globals. They are known by a text from one attempt to the next: how an object from outside is come
-# by, or the number of one among those that the program has made.
+# the key before, items of lists (of those that the program makes, where they are arrays), variables
+# that inner functions rebind, and those of enclosing functions and globals. They are known by a
+# text from one attempt to the next: how an object from outside is come by, or the number of one
+# among those that the program has made.
 
 _LABEL = "place "
 _KEYS = (str, int)
@@ -80,10 +81,10 @@ class Attribute:
 
 @frozen
 class Item:
-    """``owner[key]`` of a dict."""
+    """``owner[key]`` of a dict or a list."""
 
     door: Stores
-    owner: dict[Any, Any]
+    owner: Any
     key: Any
 
     @property
@@ -101,13 +102,15 @@ class Item:
 
     @property
     def is_there(self) -> bool:
-        return self.key in self.owner
+        if isinstance(self.owner, dict):
+            return self.key in self.owner
+        return type(self.key) is int and 0 <= self.key < len(self.owner)
 
     def read(self) -> Any:
         return self.owner[self.key]
 
     def put(self, value: Any) -> None:
-        if isinstance(self.owner, ExternalDict):
+        if isinstance(self.owner, ExternalDict | ExternalList):
             self.owner.see(self.key, value)
         else:
             self.owner[self.key] = value
@@ -210,6 +213,7 @@ class Places:
         self._session = door.session
         # What the program has made, by its id: the region that it did so in, and its text.
         self._made: dict[int, tuple[int, Any, str]] = {}
+        self._lists: dict[int, tuple[int, str]] = {}  # likewise, of lists, which others hold
         self._counts: dict[tuple[int, str], int] = {}  # of what is made, by region and kind
         self._variables: dict[int, Rebound] = {}  # by the cell's id
         self._wanted: set[str] = set()  # places that this attempt has found
@@ -220,6 +224,10 @@ class Places:
         """Note an object, a dict or an iterator that the program makes here."""
         region = self._session.region
         self._made[id(x)] = region, x, self._numbered(f"{type(x).__name__}()")
+
+    def note_list(self, x: list[Any]) -> None:
+        """Note a list that the program makes here, and that is held elsewhere."""
+        self._lists[id(x)] = self._session.region, self._numbered("list()")
 
     def note_variables(self, function: str, cells: tuple[CellType, ...], names: Any) -> None:
         """Note the variables of a function, which begins here, that inner functions rebind."""
@@ -246,6 +254,8 @@ class Places:
         """The region that something was made in; None for what is not followed."""
         if id(owner) in self._door.outside.shown:
             return 0
+        if id(owner) in self._lists:
+            return self._lists[id(owner)][0]
         return self._made[id(owner)][0] if id(owner) in self._made else None
 
     def text_of(self, owner: Any) -> str | None:
@@ -254,6 +264,8 @@ class Places:
         if known is not None:
             followed = known.is_object or isinstance(owner, External)
             return known.source.text if followed else None
+        if id(owner) in self._lists:
+            return self._lists[id(owner)][1]
         return self._made[id(owner)][2] if id(owner) in self._made else None
 
     def _owner_of(self, text: str) -> Any:
@@ -262,6 +274,10 @@ class Places:
             if known.source.text == text and (known.is_object or isinstance(known.seen, External)):
                 return known.seen
         for home, made, known_text in self._made.values():
+            if known_text == text and self._session.is_open(home):
+                return made
+        for made in self._door.lists.known:
+            home, known_text = self._lists[id(made)]
             if known_text == text and self._session.is_open(home):
                 return made
         owner, key = self._step(text)
@@ -282,11 +298,12 @@ class Places:
         return owner, found[2].encode() if found[2] is not None else literal_eval(found[3])
 
     def _part(self, owner: Any, key: Any) -> Attribute | Item | None:
-        if owner is None or isinstance(owner, ExternalList):
+        if owner is None:
             return None
+        has_items = isinstance(owner, dict | list)
         if type(key) is bytes:
-            return None if isinstance(owner, dict) else Attribute(self._door, owner, key.decode())
-        return Item(self._door, owner, key) if isinstance(owner, dict) else None
+            return None if has_items else Attribute(self._door, owner, key.decode())
+        return Item(self._door, owner, key) if has_items else None
 
     def _place(self, text: str) -> Place | None:
         """The place of a text, if it is there."""
@@ -357,7 +374,7 @@ class Places:
         self._wanted.add(label)
         return True
 
-    def takes_item(self, owner: dict[Any, Any], key: Any) -> bool:
+    def takes_item(self, owner: dict[Any, Any] | list[Any], key: Any) -> bool:
         """As ``takes``."""
         return self.takes(Item(self._door, owner, key))
 

@@ -30,8 +30,8 @@ from ..outside.objects import (
 from ..outside.outside import Known, Outside
 from ..session import Session, label_of, refuse
 from ..statements.counted import Counted
-from ..statements.structured import is_same
-from ..values.operands import Traced
+from ..statements.structured import array_of, is_same
+from ..values.operands import Traced, settled
 from ..values.several import Several
 from ..values.traced_array import TracedArray
 from ..values.traced_int import TracedInt, known_ints
@@ -232,6 +232,8 @@ class Stores(Reads):
         """``owner`` in ``owner[key] = value``."""
         if isinstance(owner, Traced | External):
             return owner
+        if type(owner) is list and self.session.region:
+            return _Items(self, owner)
         self.lists.note_change(owner)
         if isinstance(owner, dict) and self.session.region:
             return _Items(self, owner)
@@ -243,9 +245,14 @@ class Stores(Reads):
         self.check_change(owner)
         return owner
 
-    def store_item(self, owner: dict[Any, Any], key: Any, value: Any) -> None:
-        """``owner[key] = value`` of a dict that the program has made."""
-        if not self.places.takes_item(owner, key):
+    def store_item(self, owner: Any, key: Any, value: Any) -> None:
+        """``owner[key] = value`` of a dict or a list that the program has made."""
+        if type(owner) is list:
+            key = key + len(owner) if type(key) is int and key < 0 else key
+            if not (type(key) is int and _is_array(value) and self.places.takes_item(owner, key)):
+                self.lists.note_change(owner)
+                self.check_change(owner)
+        elif not self.places.takes_item(owner, key):
             self.check_change(owner)
         owner[key] = value
 
@@ -471,13 +478,17 @@ class _Storing:
 
 
 class _Items:
-    """Takes the place of a dict, which the program has made, in ``dict[key]`` and stores to it."""
+    """Takes the place of a dict or a list, which the program has made, in ``owner[key]`` and stores
+    to it.
+    """
 
-    def __init__(self, door: Stores, owner: dict[Any, Any]) -> None:
+    def __init__(self, door: Stores, owner: Any) -> None:
         self._door = door
         self._owner = owner
 
     def __getitem__(self, key: Any) -> Any:
+        if type(self._owner) is list and type(key) is not int:
+            self._door.lists.note_change(self._owner)
         if type(self._owner) is defaultdict and key not in self._owner:
             self._door.check_change(self._owner)
         return self._owner[key]
@@ -486,6 +497,7 @@ class _Items:
         self._door.store_item(self._owner, key, value)
 
     def __delitem__(self, key: Any) -> None:
+        self._door.lists.note_change(self._owner)
         self._door.check_change(self._owner)
         del self._owner[key]
 
@@ -523,6 +535,10 @@ _PLAIN_ERRORS = (
     *(KeyError, IndexError, StopIteration, ZeroDivisionError, OverflowError, AssertionError),
     *(AttributeError, ValueError, UnboundLocalError),
 )
+
+
+def _is_array(x: Any) -> bool:
+    return array_of(settled(x)) is not None
 
 
 def is_from_program(error: BaseException) -> bool:

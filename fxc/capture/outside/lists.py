@@ -131,7 +131,13 @@ class ExternalList(External, list[Any]):
         return self
 
     def __setitem__(self, key: Any, value: Any, /) -> None:
-        held, place = self._held, self._open_place(key)
+        held = self._held
+        if held.outside.session.region and type(key) is int:
+            known = _plain_place(list(self), key)
+            if held.outside.session.door.places.takes_item(self, known):
+                self.see(known, value)
+                return
+        place = self._open_place(key)
         held.check_allowed()
         if place is not None and place >= 0:
             before = self._seen.get(place, MISSING)
@@ -151,6 +157,11 @@ class ExternalList(External, list[Any]):
             list.__setitem__(self, place, value)
         if value is not before or is_number(value):
             held.store(place, value, f"_{place}")
+
+    def see(self, key: int, value: Any) -> None:
+        """Let the program see another element, and nobody else."""
+        self.settle()
+        list.__setitem__(self, key, value)
 
     def insert(self, index: Any, value: Any, /) -> None:
         self.settle()

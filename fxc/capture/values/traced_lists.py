@@ -437,6 +437,7 @@ class MadeLists:
             return TracedList(items)
         self._labels[id(items)] = label
         self.known.append(items)
+        self._session.door.places.note_list(items)
         return items
 
     def note_change(self, x: Any) -> None:
