@@ -185,6 +185,50 @@ def shifts(n: int) -> int:
     return count
 
 
+def shifted(x: Any, by: Any) -> Any:
+    """Some indices count from the end, some are out of bounds."""
+    out = np.zeros(len(x))
+    for k in by:
+        for i in range(len(x)):
+            out[i] += x[i - k] * 2
+    return out
+
+
+def shifted_where_it_can_be(x: Any, by: Any) -> Any:
+    out = np.zeros(len(x))
+    for k in by:
+        for i in range(len(x)):
+            if i - k >= 0 and i - k < len(x):
+                out[i] += x[i - k]
+            else:
+                out[i] -= 1
+    return out
+
+
+def sums(w: Any, target: int) -> Any:
+    found = np.zeros(target + 1, dtype=np.bool_)
+    found[0] = True
+    for v in w:
+        for s in range(target, v - 1, -1):
+            if found[s - v]:
+                found[s] = True
+    return found
+
+
+def same_place(x: Any, at: Any) -> Any:
+    for k in at:
+        for i in range(3, len(x)):
+            x[k] += x[i]
+    return x
+
+
+def from_to(x: Any, lo: int, hi: int, k: Any) -> Any:
+    total = 0.0
+    for i in range(lo, hi):
+        total += x[3 * i + k[0]]
+    return total
+
+
 def square(x: Any, out: Any) -> None:
     for i in range(len(x)):
         out[i] = x[i] ** 2
@@ -233,6 +277,14 @@ CASES: tuple[tuple[Callable[..., Any], tuple[tuple[Any, ...], ...]], ...] = (
         ((TOP // 5 - 1, 1), (-(TOP // 9) - 1, 1), (TOP // 9, 1), (TOP // 9 + 1, 1)),
     ),
     (in_turn, ((5, 7), (TOP - 5, 1), (-TOP, 3), (TOP, 2**61), (-TOP - 1, 1), (0, TOP // 3 + 1))),
+    (shifted, ((RNG.random(9), np.array([0, 3, 9])), (RNG.random(9), np.array([-1])))),
+    (shifted, ((RNG.random(9), np.array([10])), (RNG.random(9), np.array([0, 8])))),
+    (shifted_where_it_can_be, ((RNG.random(9), np.array([0, 3, -4, 20, -(2**63), 2**63 - 1])),)),
+    (sums, ((np.array([3, 5, 7]), 20), (np.array([], dtype=np.int64), 3), (np.array([0, 2]), 9))),
+    (sums, ((np.array([2, -3]), 9), (np.array([50, 4]), 20), (np.array([2**62, 2]), 5))),
+    (same_place, ((RNG.random(7), np.array([0, -7, 6])), (RNG.random(7), np.array([1, 7])))),
+    (from_to, ((RNG.random(20), 1, 5, np.array([2])), (RNG.random(20), -3, 5, np.array([0])))),
+    (from_to, ((RNG.random(20), 5, 1, np.array([99])), (RNG.random(20), 2, 9, np.array([-7])))),
     (leaves_late, ((np.arange(7), 40), (np.arange(7), 2000))),
 )
 

@@ -52,7 +52,7 @@ from ..loops import (
     walk,
 )
 from ..scheduling.accesses import rename
-from . import ends, interleaved, interrupts
+from . import ends, extremes, interleaved, interrupts
 from .addressing import byte_offset, split, step_of
 from .calls import emit_call
 from .frame import finished, is_scalar, leave_vectors
@@ -143,6 +143,7 @@ class Emitter:
         self.in_scalar_nest = False
         self.total_lanes = 0  # lanes of the totals, where they are fewer than those of the values
         self.scratches: dict[str, Scratch] = {}  # by storage: what the function allocates
+        self.passed: frozenset[Atom] = frozenset()  # tests that are known not to fail
         self.done = ""  # the label at the end of the loop whose body is about to be written
         self.budget = ""  # where the work until the next look for signals stands
 
@@ -775,7 +776,11 @@ class Emitter:
         condition = self.atom(failed, BOOL, Lanes(f, 1))
         passed = f.new_label("passed")
         if condition in self.regs.tests:
-            self._look_at(self.regs.tests[condition], passed)
+            place = self.regs.tests[condition]
+            if failed in self.passed:
+                self.regs.wrapped[place] = place[0]
+            else:
+                self._look_at(place, passed)
             return
         f.do(f"br i1 {condition}, label %{FAILED}, label %{passed}")
         f.start(passed)
@@ -862,11 +867,23 @@ class Emitter:
         def run(start: str, stop: str) -> None:
             self.counted(stmt.var, start, stop, 1, 1, (), body)
 
-        with self._scalar_nest(stmt):
+        def checked() -> None:
             if in_strips:
                 interrupts.in_strips(self, stmt, lo, hi, run)
             else:
                 run(lo, hi)
+
+        def unchecked() -> None:
+            outer, self.passed = self.passed, self.passed | looks.keys()
+            checked()
+            self.passed = outer
+
+        looks = extremes.looks(stmt) if in_strips and self.regs.marks else {}
+        with self._scalar_nest(stmt):
+            if looks:
+                self.either(extremes.are_in_bounds(self, stmt, lo, hi), unchecked, checked)
+            else:
+                checked()
 
     def while_loop(self, stmt: While) -> None:
         f = self.function
