@@ -319,6 +319,58 @@ def levinson(r):
     return a, e
 
 
+# ------------------------------------------------------------------ medians
+
+
+@program(lambda n: (random(n) - 0.5,))
+def running_median(x):
+    y = np.zeros_like(x)
+    for i in range(len(x)):
+        y[i] = np.median(x[max(0, i - 2) : min(len(x), i + 3)])
+    return y, np.median(x), np.median(x[::-1].astype(np.float32), axis=0)
+
+
+SPECIAL = [
+    [1, np.nan, 3, 2],
+    [-0.0, -0.0],
+    [-0.0],
+    [0.0, -0.0, 0.0],
+    [np.inf, -np.inf],
+    [np.inf, 1, 2, np.inf],
+    [1.7e308, 1.7e308],
+    [np.nan],
+    [5e-324, 5e-324],
+]
+
+
+@pytest.mark.parametrize("dynamic", [True, None])
+@pytest.mark.parametrize("values", SPECIAL, ids=str)
+def test_the_median_of_special_values(values, dynamic):
+    compiled = fxc.compile(lambda x: np.median(x), fullgraph=True, dynamic=dynamic)
+    for dtype in (np.float64, np.float32):
+        with np.errstate(all="ignore"):
+            x = np.array(values, dtype)
+            assert difference(run(np.median, (x,)), run(compiled, (x,))) == ""
+    info = compiled.cache_info()
+    assert not info.fallbacks
+    assert info.eager_calls == 0
+
+
+def test_the_median_of_nothing_is_numpys():
+    def medians(x, p):
+        y = np.zeros(3)
+        for k in range(3):
+            y[k] = np.median(x[k : p + k])
+        return y
+
+    compiled = fxc.compile(medians, fullgraph=True)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)
+        for p in (2, 3, 1, 0, -5):
+            args = np.arange(5.0), p
+            assert difference(run(medians, args), run(compiled, args)) == ""
+
+
 # ------------------------------------------------------------------ complex()
 
 
