@@ -229,6 +229,16 @@ def from_to(x: Any, lo: int, hi: int, k: Any) -> Any:
     return total
 
 
+def neighbours(x: Any) -> Any:
+    """The inner loop is short."""
+    n, m = x.shape
+    out = np.zeros((n, m))
+    for i in range(n):
+        for j in range(m):
+            out[i, j] = math.exp(x[i - 1, j] + x[i, j - 1]) * x[(i + 1) % n, (j + 1) % m]
+    return out
+
+
 def square(x: Any, out: Any) -> None:
     for i in range(len(x)):
         out[i] = x[i] ** 2
@@ -285,6 +295,8 @@ CASES: tuple[tuple[Callable[..., Any], tuple[tuple[Any, ...], ...]], ...] = (
     (same_place, ((RNG.random(7), np.array([0, -7, 6])), (RNG.random(7), np.array([1, 7])))),
     (from_to, ((RNG.random(20), 1, 5, np.array([2])), (RNG.random(20), -3, 5, np.array([0])))),
     (from_to, ((RNG.random(20), 5, 1, np.array([99])), (RNG.random(20), 2, 9, np.array([-7])))),
+    (neighbours, ((RNG.random((5, 6)),), (1000 * RNG.random((5, 6)),))),
+    (neighbours, ((np.array([[np.inf, 1.0], [0.5, -np.inf]]),), (np.array([[np.nan, 1.0]]),))),
     (leaves_late, ((np.arange(7), 40), (np.arange(7), 2000))),
 )
 

@@ -60,7 +60,7 @@ from .llvm_text import FAILED, FunctionText, Lanes, ModuleText, memory_type, sca
 from .neutral import neutral
 from .pairwise import PairwiseTree
 from .products import emit_apply, emit_matmul
-from .python_rules import SCALAR_RULES
+from .python_rules import LOSSES, SCALAR_RULES
 from .scalar_rules import cast
 from .survey import carried_through, is_repeatable, lanes_for
 from .totals import better_of, combined, fold_lanes, is_better
@@ -74,7 +74,7 @@ from .totals import better_of, combined, fold_lanes, is_better
 # The lanes of a 512-bit register are used whatever the processor has: the back end splits them.
 
 BOOL = np.dtype(bool)
-I64 = np.dtype(np.int64)
+F64, I64 = np.dtype(np.float64), np.dtype(np.int64)
 CACHE_LINE = 64  # bytes
 ELEMENT = 8  # bytes, as a rule
 BRIEF = 32  # statements of an iteration that may be written down once more
@@ -95,6 +95,7 @@ class Registers:
     marks: dict[str, str] = field(default_factory=dict)  # what their loads and stores bear
     totals: dict[str, str] = field(default_factory=dict)  # accumulators: the current value
     tests: dict[str, Place] = field(default_factory=dict)  # results of out_of_bounds: of what
+    losses: dict[str, tuple[Compute, list[str]]] = field(default_factory=dict)  # see LOSSES
     wrapped: dict[Place, str] = field(default_factory=dict)  # places whose test was passed
     vector: str | None = None  # the variable whose iterations are the lanes
 
@@ -107,6 +108,7 @@ class Registers:
             self.marks,
             dict(self.totals),
             dict(self.tests),
+            dict(self.losses),
             dict(self.wrapped),
             self.vector,
         )
@@ -278,6 +280,8 @@ class Emitter:
                 self.regs.atoms[name] = (result, code.count)
                 if op == "out_of_bounds" and code.count == 1 and self.regs.marks:
                     self.regs.tests[result] = place
+                if op in LOSSES and code.count == 1 and self.regs.marks:
+                    self.regs.losses[result] = (stmt, registers)
             case Store():
                 self.store(stmt, code)
             case _:
@@ -782,8 +786,23 @@ class Emitter:
             else:
                 self._look_at(place, passed)
             return
+        if condition in self.regs.losses:
+            condition = self._look_closer(*self.regs.losses[condition], passed)
         f.do(f"br i1 {condition}, label %{FAILED}, label %{passed}")
         f.start(passed)
+
+    def _look_closer(self, stmt: Compute, registers: Sequence[str], passed: str) -> str:
+        """Whether a function has failed, where it is seldom asked: its result is not finite."""
+        f, code = self.function, Lanes(self.function, 1)
+        closer = f.new_label("closer")
+        often = self.module.metadata('!{!"branch_weights", i32 1, i32 1000}')
+        value = f"double {registers[-1]}"
+        self.module.declare("declare double @llvm.fabs.f64(double)")
+        size = f.op(f"call double @llvm.fabs.f64({value})")
+        infinite = f.op(f"fcmp ueq double {size}, {code.const(np.inf, F64)}")
+        f.do(f"br i1 {infinite}, label %{closer}, label %{passed}, !prof {often}")
+        f.start(closer)
+        return SCALAR_RULES[stmt.op].emit(code, registers, stmt.arg_dtypes, stmt.dtype)
 
     def _look_at(self, place: Place, passed: str) -> None:
         """Leave if an index is out of bounds. One that counts from the end takes the longer way."""
@@ -878,7 +897,7 @@ class Emitter:
             checked()
             self.passed = outer
 
-        looks = extremes.looks(stmt) if in_strips and self.regs.marks else {}
+        looks = extremes.looks(stmt) if stmt.leave is None and self.regs.marks else {}
         with self._scalar_nest(stmt):
             if looks:
                 self.either(extremes.are_in_bounds(self, stmt, lo, hi), unchecked, checked)

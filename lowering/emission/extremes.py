@@ -20,7 +20,7 @@ import numpy as np
 
 from fxc.ir.symbols import computed_in
 
-from ..loops import Atom, Check, Compute, Const, For, Index, Load, walk
+from ..loops import Atom, Bind, Check, Compute, Const, For, Index, Load, Loop, While, walk
 from .addressing import step_of
 from .llvm_text import Lanes
 
@@ -41,7 +41,7 @@ def looks(stmt: For) -> dict[Atom, Compute]:
     that one fails, and how it is computed.
     """
     body = tuple(walk(stmt.body))
-    if len(body) > LONG:
+    if len(body) > LONG or any(isinstance(each, Loop | For | While | Bind) for each in body):
         return {}
     made = {each.name: each for each in body if isinstance(each, Load | Compute | Index)}
     found: dict[Atom, Compute] = {}

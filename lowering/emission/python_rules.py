@@ -492,6 +492,10 @@ FAILS: dict[str, Emit] = {
     "math_floor": _int_fails,
     "math_ceil": _int_fails,
 }
+# Of these a finite result says that they have not failed.
+LOSSES = frozenset(
+    f"{name} fails" for name, emit in FAILS.items() if emit in (_function_fails, _pow_fails)
+)
 FAILURE_RULES = {f"{name} fails": ScalarRule(emit, cost=2) for name, emit in FAILS.items()}
 
 SCALAR_RULES: dict[str, ScalarRule] = NUMPY_RULES | PYTHON_RULES | FAILURE_RULES
