@@ -272,6 +272,8 @@ def floordiv(left: Dim, right: Dim) -> Dim:
         exact = _exact_quotient(left - rest, right)
         if exact is not None:
             return exact + rest // right
+    if isinstance(left, int) and decide(right, ">", left if left >= 0 else ~left):
+        return 0 if left >= 0 else -1
     if isinstance(right, SymExpr) and len(right.terms) > 1:
         quotient, small = _whole_part(left, right)
         if isinstance(small, int) and decide(right, ">", small if small >= 0 else ~small):
@@ -292,6 +294,8 @@ def mod(left: Dim, right: Dim) -> Dim:
     rest = _constant(left)
     if rest and isinstance(right, int) and _exact_quotient(left - rest, right) is not None:
         return rest % right
+    if isinstance(left, int) and decide(right, ">", left if left >= 0 else ~left):
+        return left if left >= 0 else right + left
     return _function("mod", left, right)
 
 

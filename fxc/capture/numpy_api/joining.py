@@ -145,7 +145,10 @@ def _rolled(array: Any, by: Any, axis: int) -> Any:
     size = array.shape[axis]
     if size == 0:
         return array.copy()
-    split = -by % size
+    if type(by) is int and by and abs(by) < size:
+        split = -by if by < 0 else size - by
+    else:
+        split = -by % size
     before = (slice(None),) * axis
     parts = [array[(*before, slice(split, None))], array[(*before, slice(None, split))]]
     return concatenate(parts, axis)
