@@ -155,3 +155,27 @@ def test_few_samples(args):
 )
 def test_lengths_at_the_edges(args):
     assert not difference(run(times, args), run(fxc.compile(times), args))
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x: np.pad(x, 2),
+        lambda x: np.pad(np.outer(x, x), 1, mode="edge"),
+        lambda x: np.pad(x, (1, 3), mode="wrap"),
+        lambda x: np.pad(x, 2, mode="reflect"),
+        lambda x: np.mgrid[0 : len(x), 0:3],
+        lambda x: np.ogrid[1 : x.size : 2],
+        lambda x: np.indices((len(x), 2)),
+        lambda x: np.diag_indices(len(x)),
+        lambda x: np.tri(len(x), k=1) + np.triu(np.outer(x, x)),
+        lambda x: np.outer(x, x)[np.triu_indices(len(x), 1)],
+        lambda x: np.roll(x, 2) - np.roll(x, -1),
+    ],
+)
+def test_functions_of_numpys_on_symbolic_sizes(function):
+    compiled = fxc.compile(function, fullgraph=True)
+    for (x,) in arrays():
+        assert not difference(run(function, (x,)), run(compiled, (x,)))
+    assert compiled.cache_info().variants == 2
+    assert compiled.cache_info().eager_calls == 0

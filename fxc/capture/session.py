@@ -90,6 +90,7 @@ class Session:
         self.expressions = 0  # regions being recorded that are of no statement
         self.folds: list[str] = []  # comprehensions being captured as loops, see folds.py
         self.open_numbers: frozenset[str] = frozenset()  # see ``leaves_open``
+        self.sources = 0  # functions of NumPy's whose own code runs, see numpy_source.py
         self.handles = False  # the program has handlers of exceptions
         self.labels: dict[str, str] = {}  # of inputs that are symbols, by the symbol's name
         # Which inputs a scalar follows from; scalars that depend on elements of arrays have none.
@@ -167,6 +168,8 @@ class Session:
                 self._follow_origins(result, args)
             elif schema.is_view:
                 self.bases[result] = args[0]
+            elif name == "constant":
+                self.origins[result] = frozenset()
             elif self.region:
                 self.homes[result] = self.region
             self.made[result] = Call(self._count, name, args, kwargs)
@@ -526,6 +529,12 @@ class Session:
             return operand.value
         origins = self.origins.get(operand)
         if origins:
+            if self.sources:
+                from .values.derived import known_result  # which records
+
+                found = known_result(operand)
+                if found is not None:
+                    return found
             raise Respecialise(origins)
         raise refuse(
             f"{what} needs the value of an array's element while the program is being captured; "

@@ -231,10 +231,10 @@ class Door(Stores):
             return f(*args, **kwargs)
         module = f.__module__ or ""
         if module.partition(".")[0] == "numpy":
-            if f in purity.PURE_NUMPY and not has_traced(known := known_ints((args, kwargs))):
-                return self._eager(f, *known)
             if function in SOURCES and has_traced((args, kwargs)):
                 return run_source(function, args, kwargs)
+            if f in purity.PURE_NUMPY and not has_traced(known := known_ints((args, kwargs))):
+                return self._eager(f, *known)
             raise self._refuse_call(f)
         if f.__code__ in self._inner_codes:
             return self._run(f, f.__code__, args, kwargs)

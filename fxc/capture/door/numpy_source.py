@@ -8,6 +8,7 @@ program is captured.
 
 from __future__ import annotations
 
+import math
 import sys
 import warnings
 from collections.abc import Callable
@@ -22,20 +23,22 @@ from fxc.ops.metas.shapes import broadcast_shapes
 
 from ..numpy_api import creation, shaping
 from ..numpy_api.creation import CREATION
-from ..session import refuse
+from ..session import current, refuse
 from ..values.mixed import Mixed
 from ..values.operands import as_constants, has_traced, operand, result_type
+from ..values.python_numbers import call_function
 from ..values.traced_int import TracedInt
 from ..values.traced_scalar import TracedScalar
 
 # Functions that do nothing but compute their result, or write to the array they are given.
 _NAMES = """
     append array_split atleast_3d average block cov cross cumulative_prod cumulative_sum delete
-    diag diagflat diff dsplit dstack ediff1d fft.fftshift fft.ifftshift fix gradient hsplit
-    insert isclose kron linalg.cross linalg.diagonal linalg.matrix_norm linalg.matrix_transpose
-    linalg.norm linalg.outer linalg.trace linalg.vector_norm matrix_transpose median nancumprod
-    nancumsum nanmax nanmean nanmin nanprod nansum pad permute_dims polyval require resize rot90
-    sinc sort_complex split tensordot tile trapezoid tri tril triu unstack unwrap vander vsplit
+    diag diag_indices diagflat diff dsplit dstack ediff1d fft.fftshift fft.ifftshift fix
+    gradient hsplit indices insert isclose kron linalg.cross linalg.diagonal linalg.matrix_norm
+    linalg.matrix_transpose linalg.norm linalg.outer linalg.trace linalg.vector_norm
+    matrix_transpose median nancumprod nancumsum nanmax nanmean nanmin nanprod nansum pad
+    permute_dims polyval require resize rot90 sinc sort_complex split tensordot tile trapezoid
+    tri tril tril_indices triu triu_indices unstack unwrap vander vsplit
 """
 
 
@@ -54,6 +57,8 @@ def run_source(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any], nam
 
     Raises ``CaptureError`` where it needs the elements of an array.
     """
+    session = current()
+    session.sources += 1
     try:
         result = _ours(getattr(function, "__wrapped__", function))(*args, **kwargs)
     except CaptureError as error:
@@ -61,6 +66,8 @@ def run_source(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any], nam
         if not str(error).startswith("np."):
             error.args = (f"{name} cannot be captured: {error}",)
         raise
+    finally:
+        session.sources -= 1
     return as_constants(result)
 
 
@@ -110,7 +117,8 @@ def _globals(module: str) -> dict[str, Any]:
 def _seen(value: Any) -> Any:
     """What stands for an object of NumPy's in its own code."""
     if isinstance(value, ModuleType):
-        return _Module(value) if _is_numpys(value.__name__) or value is warnings else value
+        is_seen = _is_numpys(value.__name__) or value in (warnings, math)
+        return _Module(value) if is_seen else value
     if isinstance(value, FunctionType) and value not in CREATION:
         return _helper(value) if _is_numpys(value.__module__) else value
     if isinstance(value, BuiltinFunctionType):
@@ -138,7 +146,7 @@ def _is_numpys(module: str) -> bool:
 
 
 class _Module:
-    """A module of NumPy's whose functions are those that our globals hold."""
+    """A module of NumPy's, or one that it uses, whose functions are those that our globals hold."""
 
     def __init__(self, module: ModuleType) -> None:
         self._module = module
@@ -146,7 +154,20 @@ class _Module:
     def __getattr__(self, name: str) -> Any:
         if self._module is warnings:
             raise refuse("a warning that depends on the arrays cannot be captured")
-        return _seen(getattr(self._module, name))
+        found = getattr(self._module, name)
+        return _of_numbers(found) if self._module is math else _seen(found)
+
+
+def _of_numbers(function: Any) -> Any:
+    """A function of Python's that takes traced numbers, too."""
+    if not callable(function):
+        return function
+
+    def call(*args: Any) -> Any:
+        found = call_function(function, args, {})
+        return function(*args) if found is NotImplemented else found
+
+    return call
 
 
 def _helper(function: FunctionType) -> Callable[..., Any]:

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import numpy as np
+
 from fxc.ir.graph import Literal, Operand, Value
 from fxc.ir.symbols import MOST_MEASURED, Dim, decide, floordiv, mod
 from fxc.ir.types import ScalarType
@@ -37,10 +39,13 @@ _SHIFTS: dict[str, Callable[[Dim, int], Dim]] = {
 
 
 def size_from(number: Value) -> Dim | None:
-    """The dim that an int is, in a loop or a branch; None outside of them, and for one that follows
-    from arguments and is the same in each iteration.
+    """The dim that an int is which follows from dims by arithmetic, and of any other in a loop or a
+    branch; else None for one that follows from arguments and is the same in each iteration.
     """
     session = current()
+    found = _dim(session, number, lambda *_: None)
+    if found is not None:
+        return found
     if not session.region or (session.origins.get(number) and not session.made_in(number)):
         return None
     return _dim(session, number, _measured)
@@ -60,6 +65,8 @@ def _dim(session: Session, x: Operand, leaf: Callable[[Session, Value], Dim | No
         if name == "int_value":
             found: Dim = call.args[0]
             return found
+        if name == "astype" and _is_int(call.args[0]):
+            return _dim(session, call.args[0], leaf)
         if name in _ARITHMETIC and all(map(_is_int, call.args)):
             left, right = (_dim(session, each, leaf) for each in call.args)
             if left is None or right is None:
@@ -73,12 +80,13 @@ def _dim(session: Session, x: Operand, leaf: Callable[[Session, Value], Dim | No
 
 
 def _number(x: Literal) -> int:
-    assert isinstance(x.value, int)
-    return x.value
+    assert isinstance(x.value, int | np.int64)
+    return int(x.value)
 
 
 def _is_int(x: Operand) -> bool:
-    return isinstance(x.type, ScalarType) and x.type.weak and x.type.dtype.kind == "i"
+    """Whether an operand is an int of Python's, or a scalar that sizes fit."""
+    return isinstance(x.type, ScalarType) and x.type.dtype == np.int64
 
 
 def _known(session: Session, number: Value) -> Dim | None:

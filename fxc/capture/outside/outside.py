@@ -248,6 +248,12 @@ class Outside:
             self._derived[expression] = found
         return found
 
+    def demand(self, expression: str, number: Any, text: str) -> None:
+        """Rely on what the guard program computes."""
+        if expression not in self._derived:
+            self._derived[expression] = number
+            self.guards.check_value(self.guards.fetch(expression, text), number)
+
     def add_input(self, kind: Any, source: Source, name: str, hidden: bool) -> Value:
         """A new input of the graph."""
         value = self.session.builder.value(kind, name)

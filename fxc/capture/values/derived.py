@@ -10,7 +10,7 @@ import numpy as np
 from fxc.dispatch.bind import bind
 from fxc.ir.graph import Literal, Operand, Region, Value
 from fxc.ir.symbols import Dim, computed_in, hint, symbols_of
-from fxc.ir.types import ScalarType
+from fxc.ir.types import ScalarType, scalar_type_of
 from fxc.ops.kernels import kernel_of
 from fxc.ops.table import TABLE
 
@@ -39,7 +39,7 @@ def derived(function: Callable[..., Any], *args: Operand) -> Any:
     session = current()
     outside = session.door.outside
     given = [x for x in args if isinstance(x, Value)]
-    if not outside.derives or not given or not all(session.origins.get(x) for x in given):
+    if not outside.derives or not any(session.origins.get(x) for x in given):
         return None
     found = _computed(session, function, args)
     if found is None:
@@ -48,6 +48,25 @@ def derived(function: Callable[..., Any], *args: Operand) -> Any:
     if type(number) is not int or not -(2**63) <= number < 2**63:
         return None
     return outside.derived(expression, number, f"an int at {user_location()}")
+
+
+def known_result(x: Value) -> Any:
+    """What an operator makes of scalars in this call, from here on a constant; None for an input of
+    the graph, and for what the guard program does not compute.
+    """
+    session = current()
+    found = _read(session, x) if session.door.outside.derives and x in session.made else None
+    if found is None or _kind_of(found[1]) != x.type:
+        return None
+    session.door.outside.demand(*found, f"a number at {user_location()}")
+    return found[1]
+
+
+def _kind_of(number: Any) -> ScalarType | None:
+    try:
+        return scalar_type_of(number)
+    except TypeError:
+        return None
 
 
 def _computed(
@@ -72,7 +91,7 @@ def _read(session: Session, x: Any) -> tuple[str, Any] | None:
     outside = session.door.outside
     match x:
         case Value():
-            if not isinstance(x.type, ScalarType) or not session.origins.get(x):
+            if x.type.rank or session.origins.get(x) is None:
                 return None
             known: tuple[str, Any] | None = outside.numbers.get(x)
             call = session.made.get(x)

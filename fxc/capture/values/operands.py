@@ -164,12 +164,19 @@ def constant(array: np.ndarray) -> Value:
 
 
 def as_constants(result: Any) -> Any:
-    """A result with traced arrays in place of those that are known."""
-    if type(result) is np.ndarray:
-        return wrap(constant(result))
-    if type(result) in (tuple, list):
-        return type(result)(map(as_constants, result))
-    return result
+    """A result with traced arrays in place of those that are known, one for each."""
+    made: dict[int, Any] = {}
+
+    def seen(x: Any) -> Any:
+        if type(x) in (tuple, list):
+            return type(x)(map(seen, x))
+        if type(x) is not np.ndarray:
+            return x
+        if id(x) not in made:
+            made[id(x)] = wrap(constant(x))
+        return made[id(x)]
+
+    return seen(result)
 
 
 def result_type(*arrays_and_dtypes: Any) -> np.dtype:
@@ -256,7 +263,10 @@ def dim_of(x: Any, what: str = "a size") -> Dim:
             measured = size_from(x._value)
             if measured is not None:
                 return measured
-            return int(current().specialise(x._value, what))
+            from .derived import derived  # which records
+
+            known = derived(int, x._value)
+            return int(current().specialise(x._value, what)) if known is None else dim_of(known)
         name = "numpy.ndarray" if isinstance(kind, ArrayType) else kind.dtype.type.__name__
         raise TypeError(f"{name!r} object cannot be interpreted as an integer")
     return int(x.__index__()) if hasattr(x, "__index__") else _not_an_int(x)
