@@ -301,11 +301,11 @@ def test_none_where_a_number_is_needed() -> None:
     assert compiled.cache_info().eager_calls == sum(x.max() <= 2 for x in VALUES)
 
 
-def array_or_none(x):
+def array_of_some_size_or_none(x):
     best = None
     for i in range(len(x)):
         if x[i] > 0:
-            best = x * i
+            best = x[i:] * i
     return best[0] if best is not None else 0.0
 
 
@@ -343,7 +343,7 @@ def as_a_key(x):
 REFUSED = {
     as_text: "the text of a variable that is 'high' or 'low' by a condition",
     as_a_key: "a key, or hash",
-    array_or_none: "the same kind of value",
+    array_of_some_size_or_none: "the same kind of value",
     beside_an_array: "a number that is of several types by conditions",
     keys: "value of an array's element",
 }

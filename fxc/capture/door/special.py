@@ -21,7 +21,7 @@ from ..statements.rows import list_array_of
 from ..values.mixed import Mixed, number_of
 from ..values.operands import Traced, operand, record, settled
 from ..values.python_numbers import extremum, scalar_of, to_bool, to_complex, to_float, to_int
-from ..values.several import Several
+from ..values.several import Several, arrays_of
 from ..values.traced_int import TracedInt, largest, smallest
 from ..values.traced_lists import TracedList, plain_list
 from ..values.traced_scalar import TracedScalar
@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 
 
 def _len(door: Door, x: Any) -> Any:
+    if type(x) is Several and arrays_of(x):
+        x = x._plain()
     if list_array_of(x) is not None:
         return x.size
     if is_array(x) and x.ndim:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from fxc.ir.graph import Operand, Value
 from fxc.ir.types import ArrayType, ScalarType
 
-from ..session import Session
+from ..session import Session, refuse
 from ..values.alternatives import either
 from ..values.operands import TracedValue, wrap
+from ..values.several import Several, arrays_of
 from .differing import Differing, parts_in, rebuilt
 from .structured import (
     UNBOUND,
@@ -83,6 +84,9 @@ class _Join:
         self._either: dict[tuple[Value, Value], Value] = {}
         self._variables: dict[Value, Any] = {}
         self._flag: Operand | None = None
+        # Arrays of what is None or an array, and those of other variables.
+        self._own: tuple[list[Value], list[Value]] = ([], [])
+        self._held: tuple[list[Value], list[Value]] = ([], [])
 
     # -- before the node is recorded
 
@@ -95,9 +99,14 @@ class _Join:
             return
         if isinstance(kinds[0], ScalarType):
             self._numbers.append(len(self._results[0]))
+            for side, x in enumerate((left, right)):
+                self._check_own(side, x)
             self._add_result(kinds, left, right)
             return
         sides = array_of(left), array_of(right)
+        for side, value in enumerate(sides):
+            if value is not None:
+                self._note_held(side, value)
         known = any(x in places for x, places in zip(sides, self._places, strict=True))
         if not known and all(
             x is None or (self._is_made(x) and not self._is_part(x)) for x in sides
@@ -115,6 +124,8 @@ class _Join:
     def _add_part(self, side: int, x: Any) -> None:
         """Find a place for a part of a result that differs."""
         if isinstance(x, TracedValue):
+            if array_of(x) is not None:
+                self._note_held(side, x._value)
             for each in self._needed(x._value):
                 if each not in self._places[side]:
                     self._places[side][each] = len(self._results[side])
@@ -136,6 +147,36 @@ class _Join:
     def _is_made(self, value: Value) -> bool:
         """Whether a value was made in an arm."""
         return not self._session.is_alive(value)
+
+    def _check_own(self, side: int, x: Any) -> None:
+        """Refuse an array, of what is None or an array, that others may have: see Note [Several
+        things].
+        """
+        session = self._session
+        for value in arrays_of(x):
+            is_new = value in session.made and session.made_in(value) == session.region
+            if (
+                self._is_part(value)
+                or value in session.given
+                or not (self._is_made(value) or is_new or type(x) is Several)
+                or value in self._own[side]
+                or value in self._held[side]
+            ):
+                raise self._not_own()
+            self._own[side].append(value)
+
+    def _note_held(self, side: int, value: Value) -> None:
+        """Note an array of another variable."""
+        roots = self._session.roots(value)
+        self._held[side].extend(roots)
+        if not roots.isdisjoint(self._own[side]):
+            raise self._not_own()
+
+    def _not_own(self) -> Exception:
+        return refuse(
+            "a variable that is None or an array that others may hold cannot be captured; keep a "
+            "copy"
+        )
 
     def _is_part(self, value: Value) -> bool:
         """Whether an array is a view, or one array or another."""
@@ -184,13 +225,24 @@ class _Join:
             return Differing(of_parts([self._known_flag()]), one, other, self.reason)
         if isinstance(kinds[0], ScalarType):
             first = self._numbers.pop(0)
-            return of_parts(self._outputs[first : first + len(kinds)], kinds)
+            made = of_parts(self._outputs[first : first + len(kinds)], kinds)
+            for value in arrays_of(made):
+                self._may_be(value, (*arrays_of(left), *arrays_of(right)))
+            return made
         arrays = [
             self._made_behind(side, value)
             for side, value in enumerate((array_of(left), array_of(right)))
             if value is not None
         ]
         return self._wrapped(arrays[0] if len(arrays) == 1 else self._one_of(*arrays))
+
+    def _may_be(self, value: Value, sources: Iterable[Value]) -> None:
+        """Note that a result may be one of these arrays, or what they may be."""
+        session = self._session
+        for source in sources:
+            for each in (source, *session.twins.get(source, ())):
+                if session.is_alive(each):
+                    session.may_be_one(value, each)
 
     def _wrapped(self, value: Value) -> Any:
         """Variables that hold one array in each arm do so behind the node."""

@@ -23,6 +23,7 @@ from .structured import (
     Recording,
     Statement,
     joint_kinds,
+    optional_kinds,
     truth,
 )
 
@@ -148,7 +149,10 @@ class Branch(Statement):
         parts = (*parts_in(left), *parts_in(right))
         if name == RESULT and all(map(_is_returnable, parts)) and is_outermost("_attempt"):
             return ()
-        raise refuse(self._reason)
+        kinds = optional_kinds(left, right)
+        if kinds is None:
+            raise refuse(self._reason)
+        return kinds
 
 
 def _is_returnable(x: Any) -> bool:

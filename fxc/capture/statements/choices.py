@@ -24,6 +24,7 @@ from .structured import (
     joint_kinds,
     kind_text,
     of_parts,
+    optional_kinds,
     truth,
 )
 
@@ -106,7 +107,7 @@ def _one_of(door: Any, test: Any, then: Later, orelse: Later, what: str) -> Any:
         return left
 
     def kinds(one: Any, other: Any) -> Kinds:
-        found = joint_kinds(one, other)
+        found = joint_kinds(one, other) or optional_kinds(one, other)
         if found is None:
             raise refuse(
                 f"{what!r} gives {kind_text(one)} or {kind_text(other)}, which cannot be captured; "

@@ -12,6 +12,7 @@ from fxc.ir.types import ArrayType
 from ..session import Respecialise, refuse
 from ..values.operands import operand, record, wrap
 from ..values.python_numbers import arithmetic, logical_not
+from ..values.several import arrays_of
 from ..values.traced_int import TracedInt, decide_in_loops, wrap_dim
 from .counted import Bounded, Counted, counted
 from .growing import items_of, kind_of_item, lists_that_grow, room_for
@@ -19,7 +20,7 @@ from .loop_guards import check_guards
 from .loops import CapturedLoop, Round
 from .rows import Kind, Rows
 from .sliding import Sliding
-from .structured import INT, UNBOUND, Recording, array_of, flag_of, going_on
+from .structured import INT, UNBOUND, Recording, flag_of, going_on
 
 FEW = 4  # iterations that Python runs in any case
 _MOST_ROUNDS = 8  # of them, one in the other, if each may end the loop
@@ -290,7 +291,8 @@ class ForLoop(CapturedLoop):
             for name, kind in self._appended.items()
             if name not in self._rows or self._rows[name].kind != kind
         }
-        if any(array_of(x) in self._given_away for x in self._last.values() if array_of(x)):
+        kept = (each for x in self._last.values() for each in arrays_of(x))
+        if any(each in self._given_away for each in kept):
             raise refuse(
                 "a loop that appends an array to a list and keeps it cannot be captured; append a "
                 "copy"

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
-from itertools import combinations
+from itertools import combinations, product
 from typing import Any
 
 from fxc.ir.graph import Literal, Operand, Value
@@ -17,7 +17,7 @@ from ..session import MOST_UNROLLED, Session, refuse
 from ..staging.jumps import RESULT
 from ..values.alternatives import Alternative, options_of
 from ..values.operands import Traced, wrap
-from ..values.several import SeveralKinds
+from ..values.several import Several, SeveralKinds, arrays_of
 from .arms import Either, Kinds, paired, record_cond
 from .cells import Cells
 from .held import Held, held
@@ -245,6 +245,8 @@ class CapturedLoop(Statement):
             params = region.params(kinds, [*others, name] if before else [name, *others])
             self._params[name] = params
             self._seen[place] = self._variable(name, params)
+            if before is None:
+                self._follow(name, self._seen[place], start)
             given = self._given.get(name, before)
             if given is not None and self._is_pure(name) and not self._is_ours(name, given):
                 self.session.may_be_one(params[0], given)
@@ -286,8 +288,15 @@ class CapturedLoop(Statement):
         made = session.made.get(value)
         if made is None or made.at < self._began or value in session.bases:
             return False
-        others = (array_of(x) for each, y in self._env.items() if each != name for x in _leaves(y))
-        return all(other is None or value not in session.roots(other) for other in others)
+        others = (x for each, y in self._env.items() if each != name for x in _leaves(y))
+        arrays = (other for x in others for other in arrays_of(x))
+        return all(value not in session.roots(other) for other in arrays)
+
+    def _follow(self, name: str, now: Any, start: Any) -> None:
+        """Note that what is None or an array may be the array that it began with."""
+        for one, other in product(arrays_of(now), arrays_of(start)):
+            if not self._is_ours(name, other):
+                self.session.may_be_one(one, other)
 
     def _forget(self, after: list[Any]) -> None:
         """The parameters are gone: their memory is nobody's."""
@@ -422,13 +431,20 @@ class CapturedLoop(Statement):
         assert region is not None
         found: dict[str, set[Value]] = {}
         for name, x in zip(self.names, after, strict=True):
-            value = array_of(x)
-            if value is None or name not in self._at_head | self._behind:
+            values = arrays_of(x)
+            if not values or name not in self._at_head | self._behind:
                 continue
-            options = options_of(session, value)
+            options = [each for value in values for each in options_of(session, value)]
             roots = {session.root(x) for x in options if session.made_in(x) >= region.number}
             found[name] = roots.union(*(session.twins.get(root, ()) for root in roots))
-        return {(one, other) for one, other in combinations(found, 2) if found[one] & found[other]}
+        pairs = {(one, other) for one, other in combinations(found, 2) if found[one] & found[other]}
+        several = {name for name, x in zip(self.names, after, strict=True) if type(x) is Several}
+        if any(not several.isdisjoint(pair) for pair in pairs):
+            raise refuse(
+                "a variable that is None or an array that another one holds, from one iteration to "
+                "the next, cannot be captured; keep a copy"
+            )
+        return pairs
 
     def _unstable(self, after: list[Any]) -> list[str]:
         """The variables that are something else at the begin of the second iteration: of another
@@ -605,6 +621,8 @@ class CapturedLoop(Statement):
             if name not in found or name not in self._behind or name in self._sliding:
                 continue
             behind = array_of(found[name])
+            if behind is None:
+                self._follow(name, found[name], start)
             if behind is not None and self._is_pure(name):
                 for other in self._stays.get(name, ()):
                     before = array_of(starts[other])

@@ -343,6 +343,11 @@ def joint_kinds(left: Any, right: Any) -> tuple[ArrayType | ScalarType, ...] | N
     return several_kinds(left, right, joint_kinds) if found is None else found
 
 
+def optional_kinds(left: Any, right: Any) -> tuple[Any, ...] | None:
+    """As ``joint_kinds``, of an array or None."""
+    return several_kinds(left, right, joint_kinds, arrays=True)
+
+
 def _are_alike(left: ArrayType | ScalarType, right: ArrayType | ScalarType) -> bool:
     """Whether types are the same; sizes that are equal in this call are guarded to be."""
     if left == right or isinstance(left, ScalarType) or isinstance(right, ScalarType):

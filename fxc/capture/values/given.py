@@ -14,7 +14,7 @@ from fxc.ir.types import ArrayType
 from fxc.ops.metas.layout import is_c_ordered
 
 from ..session import Session, refuse
-from .operands import TracedValue
+from .several import arrays_of
 
 # Note [Given arrays]
 # What ``found.append(x.copy())`` appends is stored as a row of the list's array, and an item that
@@ -57,10 +57,12 @@ def check_kept(session: Session, region: int, variables: Iterable[Any]) -> None:
     for x in variables:
         if type(x) is tuple:
             check_kept(session, region, x)
-        elif isinstance(x, TracedValue) and isinstance(x._value.type, ArrayType):
-            for root in session.roots(x._value):
-                if root in session.given and session.made_in(root) >= region:
-                    raise refuse(
-                        "an array that is in a list whose length depends on data, and is kept by a "
-                        "branch or a loop, cannot be captured; append or keep a copy"
-                    )
+        for value in arrays_of(x):
+            if any(
+                root in session.given and session.made_in(root) >= region
+                for root in session.roots(value)
+            ):
+                raise refuse(
+                    "an array that is in a list whose length depends on data, and is kept by a "
+                    "branch or a loop, cannot be captured; append or keep a copy"
+                )

@@ -13,6 +13,8 @@ import numpy as np
 
 from fxc.ir.graph import Literal, Operand, Value
 from fxc.ir.types import ArrayType, ScalarType
+from fxc.ops.metas.layout import is_c_ordered
+from fxc.ops.metas.shapes import same_shape
 
 from ..numpy_api.ufuncs import BINARY, COMPARISONS, UNARY
 from ..session import current, refuse
@@ -29,6 +31,10 @@ from .traced_scalar import TracedScalar
 # are recorded for each option; what no option but one can do (``first + 1``) is done with that one,
 # and a call in which another's flag holds goes back to Python. NumPy's and Python's numbers of one
 # value are a mixed number where that will do: Note [Mixed scalars].
+#
+# ``None`` or an array is such a thing, too: ``best = None``, then ``if s < least: best = x.copy()``.
+# Nobody else may have the array (``_Join`` of arms.py, ``CapturedLoop._paired``): the node gives a
+# new one.
 
 _FLAG = ScalarType(np.dtype(bool))
 _MOST = 6  # options
@@ -37,7 +43,7 @@ _NUMBERS = (bool, int, float, TracedInt, TracedScalar)
 Option = tuple[Any, Any]  # a flag and a value
 
 
-class SeveralKinds(tuple[ScalarType, ...]):
+class SeveralKinds(tuple[Any, ...]):
     """The types of the operands that stand for one of several things.
 
     ``options`` has, for each, a constant, a type, or the types of a tuple's items. The operands are
@@ -47,10 +53,10 @@ class SeveralKinds(tuple[ScalarType, ...]):
     options: tuple[Any, ...]
 
     def __new__(cls, options: tuple[Any, ...]) -> SeveralKinds:
-        parts: list[ScalarType] = []
+        parts: list[ScalarType | ArrayType] = []
         for each in options:
             parts.append(_FLAG)
-            if isinstance(each, ScalarType):
+            if isinstance(each, ScalarType | ArrayType):
                 parts.append(each)
             elif type(each) is _Items:
                 parts += [part for kinds in each for part in kinds]
@@ -116,7 +122,7 @@ class Several(Traced):
         return _any(flags)
 
     def _number(self) -> Any:
-        return self.only(_is_number)
+        return self.only(lambda x: _is_number(x) or _is_array(x))
 
     def _operand(self) -> Operand:
         return operand(self._plain())
@@ -164,11 +170,19 @@ class Several(Traced):
     def __index__(self) -> int:
         return self._plain().__index__()  # type: ignore[no-any-return]
 
+    def _counted(self) -> Any:
+        from ..statements.counted import counted  # which knows all that is run over
+
+        return counted(self._plain()) if arrays_of(self) else None
+
     def __iter__(self) -> Iterator[Any]:
         return iter(self.only(lambda x: type(x) is tuple))
 
     def __getitem__(self, key: Any) -> Any:
-        return self.only(lambda x: type(x) is tuple)[key]
+        return self.only(lambda x: type(x) is tuple or _is_array(x))[key]
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        self._plain()[key] = value
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
@@ -202,6 +216,16 @@ class Several(Traced):
 
 def _is_number(x: Any) -> bool:
     return isinstance(x, np.generic) or type(x) in _NUMBERS
+
+
+def _is_array(x: Any) -> bool:
+    return isinstance(x, TracedValue) and isinstance(x._value.type, ArrayType)
+
+
+def arrays_of(x: Any) -> list[Value]:
+    """The array that a variable holds, or may hold."""
+    found = [each for _, each in x.options] if type(x) is Several else [x]
+    return [each._value for each in found if _is_array(each)]
 
 
 # ------------------------------------------------------------------ flags
@@ -261,6 +285,8 @@ def _key(x: Any) -> Any:
     if _is_number(x):
         kind = operand(x).type
         return None if kind.weak and kind.dtype.kind == "c" else kind  # type: ignore[union-attr]
+    if _is_array(x):
+        return "array", x._value.type.dtype.str, x._value.type.rank
     return ("tuple", len(x)) if type(x) is tuple and x else None
 
 
@@ -305,7 +331,7 @@ def _merged(key: Any, alike: Sequence[Option]) -> Option:
     for other, y in alike[1:]:
         if isinstance(key, ScalarType):
             x = _select(key, flag, x, y)
-        elif key is None:
+        elif key is None or key[0] == "array":
             raise refuse("a variable that is one array or another here cannot be captured")
         elif key[0] == "tuple":
             x = tuple(
@@ -329,10 +355,13 @@ def _as_float64(x: Any) -> Any:
 # ------------------------------------------------------------------ of variables
 
 
-def several_kinds(left: Any, right: Any, joint: Any) -> SeveralKinds | None:
+def several_kinds(
+    left: Any, right: Any, joint: Any, *, arrays: bool = False
+) -> SeveralKinds | None:
     """The types of what is one of two values; None for what cannot be. ``joint`` gives those of two
-    items of tuples.
+    items of tuples. Arrays may be among them if asked for, or if one of the two is several things.
     """
+    arrays = arrays or Several in (type(left), type(right))
     found: dict[Any, list[Any]] = {}
     for x in (left, right):
         for _, each in options_in(x) if type(x) is not Mixed else _typed(x):
@@ -345,6 +374,11 @@ def several_kinds(left: Any, right: Any, joint: Any) -> SeveralKinds | None:
             options.append(key)
         elif key[0] == "constant":
             options.append(key[1])
+        elif key[0] == "array":
+            types = [each._value.type for each in found[key]]
+            if not arrays or set(found) != {key, ("constant", None)} or not _are_alike(types):
+                return None
+            options.append(types[0])
         else:
             kinds = [
                 joint(one, other) for one, other in zip(found[key][0], found[key][-1], strict=True)
@@ -353,6 +387,14 @@ def several_kinds(left: Any, right: Any, joint: Any) -> SeveralKinds | None:
                 return None
             options.append(_Items(kinds))
     return SeveralKinds(tuple(options))
+
+
+def _are_alike(kinds: Sequence[ArrayType]) -> bool:
+    """Whether new arrays of these types are of one type."""
+    first = kinds[0].shape
+    varies = any(current().varies(dim) for kind in kinds for dim in kind.shape)
+    plain = all(kind.rank and kind.writeable and is_c_ordered(kind) for kind in kinds)
+    return not varies and plain and all(same_shape(first, kind.shape) for kind in kinds)
 
 
 def _typed(x: Mixed) -> list[Option]:
@@ -372,6 +414,8 @@ def several_parts(x: Any, kinds: SeveralKinds, parts_of: Any) -> list[Operand]:
         parts.append(_flag_operand(flag))
         if isinstance(kind, ScalarType):
             parts.append(operand(value) if key in given else Literal(kind.zero))
+        elif isinstance(kind, ArrayType):
+            parts.append(operand(value) if key in given else _no_array(kind))
         elif type(kind) is _Items:
             for place, item in enumerate(kind):
                 if key in given:
@@ -381,6 +425,12 @@ def several_parts(x: Any, kinds: SeveralKinds, parts_of: Any) -> list[Operand]:
     return parts
 
 
+def _no_array(kind: ArrayType) -> Value:
+    """An array that nobody reads."""
+    made: Value = current().record("empty", kind.shape, kind.dtype, layout=None)
+    return made
+
+
 def _flag_operand(flag: Any) -> Operand:
     return Literal(np.bool_(flag)) if type(flag) in (bool, np.bool_) else operand(flag)
 
@@ -388,6 +438,8 @@ def _flag_operand(flag: Any) -> Operand:
 def _key_of(kind: Any) -> Any:
     if isinstance(kind, ScalarType):
         return kind
+    if isinstance(kind, ArrayType):
+        return "array", kind.dtype.str, kind.rank
     return ("tuple", len(kind)) if type(kind) is _Items else ("constant", kind)
 
 
@@ -398,7 +450,7 @@ def several_of(parts: Sequence[Operand], kinds: SeveralKinds, of_parts: Any) -> 
     for kind in kinds.options:
         flag = _wrapped(next(given))
         value: Any = kind
-        if isinstance(kind, ScalarType):
+        if isinstance(kind, ScalarType | ArrayType):
             value = _wrapped(next(given))
         elif type(kind) is _Items:
             value = tuple(of_parts([next(given) for _ in item], item) for item in kind)
