@@ -32,9 +32,8 @@ from .traced_scalar import TracedScalar
 # and a call in which another's flag holds goes back to Python. NumPy's and Python's numbers of one
 # value are a mixed number where that will do: Note [Mixed scalars].
 #
-# ``None`` or an array is such a thing, too: ``best = None``, then ``if s < least: best = x.copy()``.
-# Nobody else may have the array (``_Join`` of arms.py, ``CapturedLoop._paired``): the node gives a
-# new one.
+# ``None`` or an array is such a thing, too: ``if s < least: best = x.copy()``. Nobody else may have
+# the array (``_Join`` of arms.py, ``CapturedLoop._paired``): the node gives a new one.
 
 _FLAG = ScalarType(np.dtype(bool))
 _MOST = 6  # options
