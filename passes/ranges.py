@@ -14,6 +14,7 @@ from fxc.ops.table import TABLE, Tag
 
 from .counters import Counters, Range, hull, is_within
 from .facts import INT64, Facts, limits
+from .gains import Gains
 from .range_rules import PASSED, RULES
 from .signs import Signs
 from .sizes import Sizes
@@ -59,6 +60,7 @@ class _Analysis:
         self.facts = Facts(self.makers)
         self.sizes = Sizes(graph.inputs, graph.guards)
         self.counters = Counters(self.makers, self.facts.range_of)
+        self.gains = Gains(self.makers, self.facts.range_of)
         self.signs = Signs(self.facts.range_of)
         self.depth = 0  # of regions
 
@@ -191,6 +193,7 @@ class _Analysis:
                 break
             widened = True
         narrower = widened and self.narrow(params, first, found.again)
+        narrower |= self.narrow_sums(node, params, first)
         capped = self.cap(node, params, found.tops)
         if self.narrow_counters(node, params) or narrower or capped:
             found = self.iteration(node, params)
@@ -270,6 +273,23 @@ class _Analysis:
         before = self.ranges_of(params)
         self.join(params, *results)
         return before != self.ranges_of(params)
+
+    def narrow_sums(self, node: Node, params: Sequence[Value], first: Ranges) -> bool:
+        """Narrow the ranges of what a loop adds to, by its number of iterations; whether some."""
+        if node.op != "fori_loop":
+            return False
+        lo, hi = self.ranges_of((node.arg("lo"), node.arg("hi")))
+        trips = None if lo is None or hi is None else max(0, hi[1] - lo[0])
+        narrower = False
+        for place, gain in ({} if trips is None else self.gains.find(node, trips, params)).items():
+            before, start = self.facts.known.get(params[place]), first[place]
+            if before is None or start is None or not _is_python_int(params[place]):
+                continue
+            least, most = start[0] + gain[0], start[1] + gain[1]
+            found = max(before[0], least), min(before[1], most)
+            narrower |= found != before
+            self.facts.set(params[place], found)
+        return narrower
 
     def narrow_counters(self, node: Node, params: Sequence[Value]) -> bool:
         """Narrow the ranges of counters among ``params``; whether there are some."""

@@ -239,6 +239,31 @@ def neighbours(x: Any) -> Any:
     return out
 
 
+def weighted_bytes(x: Any) -> Any:
+    total, low = 0, 5
+    for i in range(x.shape[0]):
+        for j in range(x.shape[1]):
+            total += int(x[i, j]) * (i + j)
+            if x[i, j] > 100:
+                low -= int(x[i, j]) - 7
+    return total, low
+
+
+def large_sum(x: Any, times: int) -> int:
+    total = 0
+    for _ in range(times):
+        for i in range(len(x)):
+            total += int(x[i])
+    return total
+
+
+def doubles(n: int) -> int:
+    total = 1
+    for _ in range(62):
+        total += total + n
+    return total
+
+
 def square(x: Any, out: Any) -> None:
     for i in range(len(x)):
         out[i] = x[i] ** 2
@@ -297,6 +322,10 @@ CASES: tuple[tuple[Callable[..., Any], tuple[tuple[Any, ...], ...]], ...] = (
     (from_to, ((RNG.random(20), 5, 1, np.array([99])), (RNG.random(20), 2, 9, np.array([-7])))),
     (neighbours, ((RNG.random((5, 6)),), (1000 * RNG.random((5, 6)),))),
     (neighbours, ((np.array([[np.inf, 1.0], [0.5, -np.inf]]),), (np.array([[np.nan, 1.0]]),))),
+    (weighted_bytes, ((RNG.integers(0, 256, (5, 6)).astype(np.uint8),),)),
+    (large_sum, ((np.array([2**61, 2**61, 2**61]), 1), (np.array([2**61, -(2**62)]), 1))),
+    (large_sum, ((np.array([2**61, 2**61]), 2), (np.array([-(2**62), -(2**62)]), 1))),
+    (doubles, ((0,), (1,), (-2,))),
     (leaves_late, ((np.arange(7), 40), (np.arange(7), 2000))),
 )
 
@@ -319,6 +348,7 @@ def test_same_as_python(
         (digits, (200,), 0),
         (insert, (RNG.random(20),), 0),
         (run_lengths, (np.zeros(9),), 1),
+        (weighted_bytes, (RNG.integers(0, 256, (50, 60)).astype(np.uint8),), 0),
     ],
 )
 def test_nothing_is_checked_that_cannot_fail(fn: Callable[..., Any], args: Any, looks: int) -> None:
