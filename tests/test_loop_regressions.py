@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -460,3 +461,29 @@ def test_a_variable_that_takes_over_what_another_began_with() -> None:
     compiled = fxc.compile(one_before, fullgraph=True)
     with pytest.raises(fxc.CaptureError, match="one array in one case and another"):
         compiled(u, 9)
+
+
+@pytest.mark.parametrize("n", [0, 1])
+def test_what_a_condition_keeps_from_raising(n: int) -> None:
+    """What it raised was taken for an error of fxc's."""
+
+    def divided(x, n):
+        return 1.0 / n if x[0] < 0 else 2.0
+
+    def compared(x, n):
+        return x[0] > 1 and 1 / n > 0
+
+    def without_an_attribute(x, n):
+        log = 1
+        if x[0] > 0:
+            return
+        log.append(n)
+
+    for program in (divided, compared, without_an_attribute):
+        compiled = fxc.compile(program)
+        for first in (1.0, -1.0, 3.0):
+            with warnings.catch_warnings(record=True) as caught:
+                warnings.simplefilter("always", fxc.CaptureWarning)
+                expected, found = (run(fn, [np.array([first]), n]) for fn in (program, compiled))
+            assert difference(expected, found) == ""
+            assert not any("please report" in str(each.message) for each in caught)

@@ -285,3 +285,26 @@ def test_bounds_that_leave_the_axis_in_some_iterations() -> None:
     a = np.random.default_rng(5).random((13, 13))
     assert _agree(_by_blocks, *((a[:n, :n].copy(), 4) for n in (13, 9, 12, 6))).variants <= 3
     assert _agree(_nested, *((X[:n],) for n in (13, 9, 5))).variants <= 2
+
+
+def _broadcast(x, y, c):
+    z = x + y[x.argmax() : 2]
+    x[0:4] = y[x.argmax() : 2] * c
+    return x, z
+
+
+def _into_a_window(x, y, c):
+    k = int(y[0])
+    x[k:] = y[x.argmax() : 2]
+    return x
+
+
+@pytest.mark.parametrize(("program", "native"), [(_broadcast, 2), (_into_a_window, 1)])
+def test_windows_of_one_element_are_broadcast(program: Callable[..., Any], native: int) -> None:
+    """They were taken for as long as the target, and read beyond the end."""
+    compiled = fxc.compile(program)
+    for largest in range(4):
+        for first in (1.0, 3.0):
+            args = [(np.eye(4)[largest] * 5, np.arange(4.0) + first, 2.0) for _ in range(2)]
+            assert difference(run(program, args[0]), run(compiled, args[1])) == ""
+    assert compiled.cache_info().native_calls == native

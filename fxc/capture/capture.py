@@ -71,6 +71,16 @@ class Captured:
         return leaves[0] if self.epilogue is None else self.epilogue.finish(leaves, *objects)
 
 
+def _raised_in(session: Session) -> CaptureError | None:
+    """The refusal of an exception in what may not be run."""
+    if not session.statements:
+        return None
+    return refuse(
+        "an exception in a branch or a loop that is captured as a whole cannot be captured; check "
+        "before"
+    )
+
+
 _MOST_ATTEMPTS = 40
 _log = logging.getLogger("fxc")
 
@@ -172,16 +182,12 @@ def _attempt(
                     f"code that fxc does not see reads .{error.name} of a "
                     f"{type(error.obj).__name__} from outside, which cannot be captured"
                 ) from None
-            raise session.error or error from None
+            raise session.error or _raised_in(session) or error from None
         except Exception:
             _try_otherwise(session, outside, session.error)
-            if session.error is not None:
-                raise session.error from None
-            if session.statements:
-                raise refuse(
-                    "an exception in a branch or a loop that is captured as a whole cannot be "
-                    "captured; check before"
-                ) from None
+            refused = session.error or _raised_in(session)
+            if refused is not None:
+                raise refused from None
             raise
         session.door.places.check_wanted()
         if session.error is not None:  # a handler in the program swallowed it

@@ -14,7 +14,6 @@ from fxc.ops.metas.shapes import hints
 from fxc.ops.table import TABLE, Tag
 from fxc.ops.updates import UPDATES, way
 
-from ..emission.products import dot_copies
 from ..emission.python_rules import FAILS
 from ..loops import (
     Accumulate,
@@ -26,7 +25,6 @@ from ..loops import (
     Compute,
     Const,
     InputArg,
-    Matmul,
     Param,
     Program,
 )
@@ -43,12 +41,13 @@ from .context import (
     is_view_copy,
     new_scope,
 )
+from .contraction import contraction
 from .coverage import NATIVE_DTYPES, is_called, is_native
 from .indexed import BOOL, I64, wrap_operands
 from .masked import check_count
 from .pointwise import runs_inner_loop
 from .reductions import reduction, scan
-from .writes import aim, finish, free_target, join, scatter, store, whole
+from .writes import aim, finish, join, scatter, store, whole
 
 # Note [Raising ops]
 # An operation that can raise at run time (Operator.raises, every call of NumPy) may send the whole
@@ -319,27 +318,6 @@ def _is_stretched(context: Context, value: Value) -> bool:
         if context.scope.uses.get(value, 0) != 1:
             return False
     return False
-
-
-def contraction(context: Context, node: Node) -> None:
-    """A matrix product: NumPy's own inner loop (BLAS) on strided operands, or on the copies of
-    them that ``np.dot`` makes.
-    """
-    dtype = node.output.type.dtype
-    names = []
-    for operand in node.args[:2]:
-        name = context.as_buffer(operand)
-        buffer = context.buffers[name]
-        if buffer.dtype != dtype or (node.op == "dot" and dot_copies(buffer)):
-            kind = operand.type
-            strides = c_strides(kind.shape, dtype.itemsize)
-            cast = context.add_buffer(dtype, kind.shape, strides)
-            store(context, operand, cast, whole, node.loc)
-            name = cast
-        names.append(name)
-    out = free_target(context, node) or context.new_buffer(node.output.type)
-    context.emit(Matmul(out, names[0], names[1], node.loc))
-    context.put(node.output, out)
 
 
 def applied(context: Context, node: Node) -> None:

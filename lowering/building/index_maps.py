@@ -9,9 +9,9 @@ from collections.abc import Callable
 from typing import Any
 
 from fxc.ir.graph import SliceSpec
-from fxc.ir.symbols import Dim, counted_in, decide, hint, product
+from fxc.ir.symbols import Dim, decide, product
 from fxc.ir.types import Type
-from fxc.ops.metas.shapes import is_known_one
+from fxc.ops.metas.shapes import stretches
 from fxc.ops.metas.views import rows_of
 
 Idx = tuple[Dim, ...]
@@ -54,19 +54,13 @@ def broadcast_index(operand: Type, args: tuple[Any, ...], index: Idx) -> Idx:
 
 def broadcast(shape: Idx, index: Idx, target: Idx) -> Idx:
     """The index of the element that an operand of ``shape``, broadcast to ``target``, has at
-    ``index``. A symbolic dim that is not the target's is 1 by a guard, unless it is counted.
+    ``index``. A symbolic dim that is not the target's is 1 or the target's by a guard.
     """
     skipped = len(index) - len(shape)
     result: list[Dim] = []
     for dim, i, whole in zip(shape, index[skipped:], target[skipped:], strict=True):
-        stays = dim != 1 and (dim == whole or _is_same(dim, whole) or not is_known_one(dim))
-        result.append(i if stays else 0)
+        result.append(0 if dim == 1 or stretches(dim, whole) else i)
     return tuple(result)
-
-
-def _is_same(dim: Dim, whole: Dim) -> bool:
-    """Whether a dim that is broadcast to another is equal to it by a guard, as it is not 1."""
-    return not counted_in(dim - whole) and 1 != hint(dim) == hint(whole)
 
 
 def diagonal_index(operand: Type, args: tuple[Any, ...], index: Idx) -> Idx:

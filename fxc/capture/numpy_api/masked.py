@@ -151,6 +151,12 @@ class MaskedRead(Traced):
     def __len__(self) -> int:
         return len(self.array)
 
+    def __matmul__(self, other: Any) -> Any:
+        return self.array @ settled(other)
+
+    def __rmatmul__(self, other: Any) -> Any:
+        return other @ self.array
+
     def __iter__(self) -> Any:
         return iter(self.array)
 

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+from fxc.ir.graph import Operand, Value
+from fxc.ir.types import ArrayType
+
 from ..session import current
 from ..values.operands import array_value, operand, record, wrap
 from . import shaping
 from .reductions import reduce as reduction
-from .ufuncs import writable
+from .ufuncs import call_ufunc, writable
 
 
 def dot(a: Any, b: Any, out: Any = None) -> Any:
@@ -17,7 +20,17 @@ def dot(a: Any, b: Any, out: Any = None) -> Any:
     if out is not None:
         current().record("dot.out", left, right, out=writable(out))
         return out if out.ndim else out[()]  # of rank 0 its element, as NumPy
+    if all(map(_is_of_one_float, (left, right))):  # NumPy adds no zero, which shows in -0.0
+        product = call_ufunc("multiply", *(shaping.ravel(wrap(array_value(x))) for x in (a, b)))
+        shape = (*left.type.shape[:-1], *right.type.shape[:-2], *right.type.shape[1:][-1:])
+        return product.reshape(shape) if shape else product[0]
     return record("dot", left, right)
+
+
+def _is_of_one_float(x: Operand) -> bool:
+    kind = x.type
+    one = isinstance(kind, ArrayType) and kind.shape in ((1,), (1, 1))
+    return one and isinstance(x, Value) and kind.dtype.kind == "f"
 
 
 def inner(a: Any, b: Any, /) -> Any:
@@ -40,7 +53,7 @@ def outer(a: Any, b: Any, out: Any = None) -> Any:
 def vdot(a: Any, b: Any) -> Any:
     """As ``np.vdot``."""
     left, right = wrap(array_value(a)), wrap(array_value(b))
-    return dot(shaping.ravel(left).conj(), shaping.ravel(right))
+    return record("dot", operand(shaping.ravel(left).conj()), operand(shaping.ravel(right)))
 
 
 def trace(

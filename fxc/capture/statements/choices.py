@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from fxc.ir.errors import CaptureError
 from fxc.ir.graph import Literal
 
 from ..session import refuse
@@ -71,6 +72,20 @@ def chosen(door: Any, test: Any, then: Later, orelse: Later) -> Any:
     return _one_of(door, found, then, orelse, "if")
 
 
+def _recorded(region: Recording, function: Later) -> Any:
+    """What the function gives, recorded in the region; refuses what raises, as it need not run."""
+    with region:
+        try:
+            return function()
+        except CaptureError:
+            raise
+        except Exception:
+            raise refuse(
+                "an exception in a part of an expression that is evaluated by a condition cannot "
+                "be captured; check before"
+            ) from None
+
+
 def _joined(door: Any, left: Any, right: Later, wanted: bool) -> Any:
     """``and`` if True is ``wanted`` of both, ``or`` if False is."""
     test = truth(left)
@@ -78,9 +93,12 @@ def _joined(door: Any, left: Any, right: Later, wanted: bool) -> Any:
         return truth(right()) if test is wanted else test
     first = flag_of(test)
     region = Recording(door.session)
-    with region:
-        other = truth(right())
-        second = flag_of(other)
+
+    def computed_flag() -> Any:
+        found = truth(right())
+        return found, flag_of(found)
+
+    other, second = _recorded(region, computed_flag)
     if region.is_harmless():
         region.spill()
         if type(other) is bool:
@@ -99,8 +117,7 @@ def _one_of(door: Any, test: Any, then: Later, orelse: Later, what: str) -> Any:
     arms: list[tuple[Recording, Any]] = []
     for function in (then, orelse):
         region = Recording(door.session)
-        with region:
-            arms.append((region, function()))
+        arms.append((region, _recorded(region, function)))
     (_, left), (_, right) = arms
     regions = arms[0][0], arms[1][0]
     if is_same(left, right) and all(region.is_empty for region in regions):

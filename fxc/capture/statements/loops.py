@@ -15,6 +15,7 @@ from fxc.ir.symbols import Dim
 
 from ..session import MOST_UNROLLED, Session, refuse
 from ..staging.jumps import RESULT
+from ..staging.nodes import flag_name
 from ..values.alternatives import Alternative, options_of
 from ..values.operands import Traced, wrap
 from ..values.several import Several, SeveralKinds, arrays_of
@@ -127,6 +128,7 @@ class CapturedLoop(Statement):
         self._env = env
         self._has_new_tuples = False
         self._unbound = False
+        self._unset: set[str] = set()  # carried without a value before, and no flag for it
 
     def of(self, env: Mapping[str, Any]) -> list[Any]:
         return self._spread.open(values_of(self._spread.outer, env))
@@ -325,6 +327,8 @@ class CapturedLoop(Statement):
             if start is UNBOUND and self.may_be_unbound(name):
                 kinds = joint_kinds(x, x)
                 if kinds is not None:  # see Note [Variables without a value]
+                    if flag_name(name.partition(".")[0]) not in self._env:
+                        self._unset.add(name)
                     self.values[place] = of_parts([placeholder(self.session, kinds[0])])
                     again = True
             if value is None or first is None:
@@ -630,7 +634,8 @@ class CapturedLoop(Statement):
                         self.session.may_be_one(behind, before)
             if runs:
                 continue
-            if start is UNBOUND and not name.startswith(RESULT):
+            unset = start is UNBOUND or name in self._unset
+            if unset and not name.startswith(RESULT):
                 raise refuse(
                     f"{name} has a value behind this loop only if there is an iteration; give it "
                     "one before"

@@ -12,6 +12,7 @@ from fxc.ir.symbols import (
     Dim,
     Symbol,
     SymExpr,
+    assuming,
     counted_in,
     decide,
     guard,
@@ -67,6 +68,16 @@ def is_known_one(dim: Dim) -> bool:
     return is_one(dim) if isinstance(dim, int) or not counted_in(dim) else False
 
 
+def stretches(dim: Dim, wanted: Dim) -> bool:
+    """Whether a dim is 1 where it goes into another one. A counted size is if it cannot be that
+    one; else the two are taken to be equal, see ``broadcasts_to``.
+    """
+    if dim == wanted or isinstance(dim, int) or not counted_in(dim):
+        return dim != wanted and is_one(dim)
+    with assuming(lambda guard: None):  # capture has checked it
+        return not guard(dim, "==", wanted)
+
+
 def is_known_zero(dim: Dim) -> bool:
     """Whether a dim is 0; what depends on a counted size is taken not to be."""
     return is_zero(dim) if isinstance(dim, int) or not counted_in(dim) else False
@@ -97,8 +108,8 @@ def _joined(left: Dim, right: Dim) -> Dim | None:
         if isinstance(right, int):
             return None
     if counted_in(left) or counted_in(right):
-        kept = right if counted_in(left) else left
-        return kept if guard(left, "==", right) else None
+        kept, other = (right, left) if counted_in(left) else (left, right)
+        return kept if guard(left, "==", right) or guard(other, "==", 1) else None
     # The guard that is most likely to hold comes first, so that only that one is recorded.
     if hint(left) == hint(right):
         return (left if isinstance(left, int) else right) if guard(left, "==", right) else None
@@ -145,9 +156,10 @@ def broadcasts_to(shape: Shape, target: Shape) -> bool:
     for dim, wanted in zip(shape, target[extra:], strict=True):
         if dim == wanted or (isinstance(dim, int) and dim == 1):
             continue
-        if hint(dim) != hint(wanted) and hint(dim) == 1 and guard(dim, "==", 1):
+        known = not counted_in(dim) and not counted_in(wanted)
+        if known and hint(dim) != hint(wanted) and hint(dim) == 1 and guard(dim, "==", 1):
             continue
-        if not guard(dim, "==", wanted):
+        if not guard(dim, "==", wanted) and (known or not guard(dim, "==", 1)):
             return False
     return True
 

@@ -23,12 +23,12 @@ from .probing import Operand, ask_bound, fail_in_numpy, keyed, type_of
 from .shapes import (
     broadcasts_to,
     has_hints,
-    is_known_one,
     is_one,
     normalize_axes_tuple,
     normalize_axis,
     show_shape,
     slice_length,
+    stretches,
 )
 
 View = Callable[..., Type]
@@ -180,7 +180,7 @@ def broadcast_to(x: Operand, shape: tuple[Dim, ...]) -> Type:
         fail_in_numpy(np.broadcast_to, kind, shape)
     strides: list[Dim] = [0] * extra
     for dim, stride, wanted in zip(kind.shape, kind.strides, shape[extra:], strict=True):
-        repeats = dim != wanted and is_known_one(dim)
+        repeats = stretches(dim, wanted)
         strides.append(0 if repeats else stride)
     return _view(kind, list(shape), strides, writeable=False)
 
