@@ -131,6 +131,35 @@ def test_errors() -> None:
         assert difference(run(program, copy.deepcopy(args)), run(compiled, given)) == ""
 
 
+def _of_matrices(a):
+    matrix = np.linalg
+    d = np.zeros(3)
+    for i in range(len(d)):
+        b = a + i * np.eye(len(a))
+        d[i] = matrix.det(b) + matrix.slogdet(b)[1] + matrix.eigvalsh(b, UPLO="U")[0]
+        values, vectors = matrix.eigh(b)
+        a = matrix.cholesky(vectors @ np.diag(np.abs(values) + 1) @ vectors.T)
+    pairs = matrix.eigh(a).eigenvalues, matrix.slogdet(a + 1j), matrix.det(a[None].repeat(2, 0))
+    return d, a, pairs, matrix.matrix_power(a, 5), matrix.matrix_power(a, -2)
+
+
+def test_functions_of_square_matrices() -> None:
+    compiled = fxc.compile(_of_matrices, fullgraph=True)
+    for size in (4, 6, 3):
+        a = np.random.default_rng(size).normal(size=(size, size))
+        assert difference(run(_of_matrices, (a.copy(),)), run(compiled, (a,))) == ""
+    assert compiled.cache_info().variants == 2
+    assert compiled.cache_info().eager_calls == 0
+
+
+@pytest.mark.parametrize(
+    "program", [lambda a: np.linalg.cholesky(-a @ a.T), lambda a: np.linalg.det(a[:2])]
+)
+def test_functions_of_square_matrices_raise(program: Callable[..., Any]) -> None:
+    a = np.random.default_rng(1).normal(size=(3, 3))
+    assert difference(run(program, (a.copy(),)), run(fxc.compile(program), (a,))) == ""
+
+
 @pytest.mark.parametrize(
     ("program", "message"),
     [

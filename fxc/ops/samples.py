@@ -724,6 +724,13 @@ _BY_NAME: dict[str, Callable[[], Iterator[Make]]] = {
     "ufunc_accumulate": _ufunc_scans,
     "ufunc_reduceat": _ufunc_segments,
     "linalg_inv": _literally((_MATRIX,), (np.stack([_MATRIX, 2 * _MATRIX]),)),
+    **{
+        f"linalg_{name}": _literally((_MATRIX, *more), (np.stack([_MATRIX, 2 * _MATRIX]), *more))
+        for name, more in (
+            ("det", ()), ("slogdet", ()), ("cholesky", (False,)), ("eigvalsh", ("L",)),
+            ("eigh", ("U",)),
+        )
+    },
     "linalg_solve": _literally((_MATRIX, np.array([1.0, 2.0])), (_MATRIX.T, _MATRIX)),
     "cond": _literally(
         (True, _STATE, _plus_one, _doubled), (np.False_, _STATE, _plus_one, _doubled),

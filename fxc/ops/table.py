@@ -345,6 +345,26 @@ ROWS: tuple[Row, ...] = (
     row("divmod(Array x, Array y) -> (Array, Array)", Tag.COMPOSITE, np.divmod),
     row("linalg_inv(Array x) -> Array", Tag.OPAQUE, np.linalg.inv, raises=True),
     row("linalg_solve(Array x, Array y) -> Array", Tag.OPAQUE, np.linalg.solve, raises=True),
+    row("linalg_det(Array x) -> Array", Tag.OPAQUE, np.linalg.det, raises=True),
+    row(
+        "linalg_cholesky(Array x, *, bool upper) -> Array",
+        Tag.OPAQUE,
+        np.linalg.cholesky,
+        raises=True,
+    ),
+    row(
+        "linalg_eigvalsh(Array x, *, str UPLO) -> Array",
+        Tag.OPAQUE,
+        np.linalg.eigvalsh,
+        raises=True,
+    ),
+    row(
+        "linalg_eigh(Array x, *, str UPLO) -> (Array, Array)",
+        Tag.OPAQUE,
+        np.linalg.eigh,
+        raises=True,
+    ),
+    row("linalg_slogdet(Array x) -> (Array, Array)", Tag.OPAQUE, np.linalg.slogdet, raises=True),
     # methods of ufuncs; with a dtype as ``result``, as into an ``out`` of that dtype
     row(
         "ufunc_reduce(Array x, Array? initial, Array? where, *, str ufunc, int[]? axis, "

@@ -34,11 +34,12 @@ from ..values.traced_scalar import TracedScalar
 _NAMES = """
     append array_split atleast_3d average block cov cross cumulative_prod cumulative_sum delete
     diag diag_indices diagflat diff dsplit dstack ediff1d fft.fftshift fft.ifftshift fix
-    gradient hsplit indices insert isclose kron linalg.cross linalg.diagonal linalg.matrix_norm
-    linalg.matrix_transpose linalg.norm linalg.outer linalg.trace linalg.vector_norm
-    matrix_transpose median nancumprod nancumsum nanmax nanmean nanmin nanprod nansum pad
-    permute_dims polyval require resize rot90 sinc sort_complex split tensordot tile trapezoid
-    tri tril tril_indices triu triu_indices unstack unwrap vander vsplit
+    gradient hsplit indices insert isclose kron linalg.cross linalg.diagonal linalg.matmul
+    linalg.matrix_norm linalg.matrix_power linalg.matrix_transpose linalg.norm linalg.outer
+    linalg.trace linalg.vector_norm matrix_transpose median nancumprod nancumsum nanmax nanmean
+    nanmin nanprod nansum pad permute_dims polyval require resize rot90 sinc sort_complex split
+    tensordot tile trapezoid tri tril tril_indices triu triu_indices unstack unwrap vander
+    vsplit
 """
 
 

@@ -196,6 +196,22 @@ def einsum(*operands: Any, out: Any = None, optimize: Any = False, **options: An
     return record("einsum", values, subscripts=f"{inputs}->{output}", optimize=bool(optimize))
 
 
+def _named(name: str, parts: Any) -> Any:
+    """The named tuple that a function of ``np.linalg`` gives."""
+    kind = type(getattr(np.linalg, name)(np.eye(1)))
+    return kind(*parts)
+
+
+def eigh(a: Any, UPLO: str = "L") -> Any:
+    """As ``np.linalg.eigh``."""
+    return _named("eigh", record("linalg_eigh", array_value(a), UPLO=UPLO))
+
+
+def slogdet(a: Any) -> Any:
+    """As ``np.linalg.slogdet``."""
+    return _named("slogdet", record("linalg_slogdet", array_value(a)))
+
+
 FUNCTIONS: dict[Any, Callable[..., Any]] = {
     np.median: median,
     np.quantile: quantile,
@@ -206,6 +222,8 @@ FUNCTIONS: dict[Any, Callable[..., Any]] = {
     np.correlate: correlate,
     np.bincount: bincount,
     np.einsum: einsum,
+    np.linalg.eigh: eigh,
+    np.linalg.slogdet: slogdet,
     np.fft.fftfreq: fftfreq,
     np.fft.rfftfreq: rfftfreq,
     **{getattr(np.fft, name): _transform(name) for name in ("fft", "ifft", "rfft", "irfft")},

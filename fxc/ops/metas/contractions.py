@@ -8,7 +8,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from fxc.ir.symbols import Dim
-from fxc.ir.types import ArrayType, Type, ordered_strides
+from fxc.ir.types import ArrayType, ScalarType, Type, ordered_strides
 
 from ..table import TABLE
 from .layout import copied_strides, fresh_strides, iteration_order
@@ -127,7 +127,35 @@ def linalg_solve(x: Operand, y: Operand) -> Type:
     return _stacked(found.dtype, ((left, 2), (right, core)), right.shape[-core:], refuse)
 
 
+def _of_square(name: str, *cores: int) -> Callable[..., Any]:
+    """The meta of a function of stacks of square matrices, whose results have so many axes each
+    behind those of the stack; a number where there are none at all.
+    """
+    function = getattr(np.linalg, name)
+
+    def meta(x: Operand, *options: Any) -> Any:
+        kind = _square(type_of(x), name=name)
+        found = ask(function, ((kind.dtype, 2, None),))
+
+        def refuse() -> NoReturn:
+            fail_in_numpy(function, kind)
+
+        made = [
+            _stacked(each.dtype, ((kind, 2),), kind.shape[-1:] * core, refuse)
+            for each, core in zip(found, cores, strict=True)
+        ]
+        results = [each if each.rank else ScalarType(each.dtype) for each in made]
+        return tuple(results) if len(results) > 1 else results[0]
+
+    return meta
+
+
 METAS: dict[str, Callable[..., Any]] = {
+    "linalg_det": _of_square("det", 0),
+    "linalg_cholesky": _of_square("cholesky", 2),
+    "linalg_eigvalsh": _of_square("eigvalsh", 1),
+    "linalg_eigh": _of_square("eigh", 1, 2),
+    "linalg_slogdet": _of_square("slogdet", 0, 0),
     "matmul": matmul,
     "dot": dot,
     "outer": outer,
