@@ -17,6 +17,7 @@ from .counters import Range
 INT64: Range = (-(2**63), 2**63 - 1)
 BOOL: Range = (0, 1)
 MOST_TOPS = 8
+_AS_TRUE = frozenset({"astype", "py_bool"})
 T = TypeVar("T")
 # Comparisons: whether their operands are swapped, and whether they are strict.
 _ORDER = {
@@ -195,10 +196,23 @@ class Facts:
             ("on_true", "on_false", True),
             ("on_false", "on_true", False),
         ):
-            other = node.arg(there).results[place]
-            if isinstance(other, Literal) and bool(other.value) != holds:
-                self.suppose(node.arg("pred"), was_true)
+            pred, other = node.arg("pred"), node.arg(there).results[place]
+            if isinstance(other, Literal):
+                known = bool(other.value)
+            elif self.plain(other) == self.plain(pred):  # as in ``0 <= i < n``
+                known = not was_true
+            else:
+                continue
+            if known != holds:
+                self.suppose(pred, was_true)
                 self.suppose(node.arg(here).results[place], holds)
+
+    def plain(self, x: Operand) -> Operand:
+        """What is as true as ``x``, without conversions to bool."""
+        node = self.makers.get(x) if isinstance(x, Value) else None
+        if node is None or node.op not in _AS_TRUE or node.output.type.dtype.kind != "b":
+            return x
+        return self.plain(node.args[0])
 
     def differ(self, x: Operand, number: int, same: bool) -> None:
         """``x`` is ``number``, if it is the ``same``, or another."""

@@ -264,6 +264,15 @@ def doubles(n: int) -> int:
     return total
 
 
+def cells(x: Any, y: Any, n: int) -> Any:
+    found = np.zeros((n, n), dtype=np.int64)
+    for i in range(len(x)):
+        a, b = int(x[i] * n), int(y[i] * n)
+        if 0 <= a < n and 0 <= b < n:
+            found[a, b] += 1
+    return found
+
+
 def square(x: Any, out: Any) -> None:
     for i in range(len(x)):
         out[i] = x[i] ** 2
@@ -326,6 +335,7 @@ CASES: tuple[tuple[Callable[..., Any], tuple[tuple[Any, ...], ...]], ...] = (
     (large_sum, ((np.array([2**61, 2**61, 2**61]), 1), (np.array([2**61, -(2**62)]), 1))),
     (large_sum, ((np.array([2**61, 2**61]), 2), (np.array([-(2**62), -(2**62)]), 1))),
     (doubles, ((0,), (1,), (-2,))),
+    (cells, ((3 * RNG.random(20) - 1, 3 * RNG.random(20) - 1, 4),)),
     (leaves_late, ((np.arange(7), 40), (np.arange(7), 2000))),
 )
 
@@ -355,6 +365,11 @@ def test_nothing_is_checked_that_cannot_fail(fn: Callable[..., Any], args: Any, 
     text = str(fxc.compile(fn, fullgraph=True).inspect(*args).loops)
     assert "fails" not in text
     assert text.count("raise if") <= looks
+
+
+def test_bounds_that_the_program_looks_at_are_not_looked_at_again() -> None:
+    text = str(fxc.compile(cells, fullgraph=True).inspect(RNG.random(5), RNG.random(5), 4).loops)
+    assert "out_of_bounds" not in text
 
 
 def test_a_bound_that_is_too_large_is_checked() -> None:
