@@ -165,8 +165,8 @@ def _inner_loop(name: str, kind: str) -> bytes:
     """
     if name == SCALAR:
         return pointers(numpy_function(_SCALAR_MAKER), id(np.dtype(kind)))
-    if name == "sort":
-        return pointers(_sorting_function(np.dtype(kind)), 0)
+    if name in _SORTS:
+        return pointers(_sorting_function(name, np.dtype(kind)), 0)
     ufunc = _UFunc.from_address(id(getattr(np, name)))
     number = np.dtype(kind[0] + str(int(kind[1:]) // 8)).num
     raw = ctypes.string_at(ufunc.types, ufunc.ntypes * ufunc.nargs)
@@ -186,7 +186,8 @@ def pointers(*pointers: int) -> bytes:
 _SCALAR_MAKER = 60  # PyArray_Scalar
 NEW_ARRAY = 94  # PyArray_NewFromDescr
 _FUNCTIONS_OF = 365  # _PyDataType_GetArrFuncs
-_SORT = 33  # the first one of PyArray_ArrFuncs.sort: "quicksort"
+# The first ones of PyArray_ArrFuncs.sort and .argsort, of three each: "quicksort".
+_SORTS = {"sort": 33, "argsort": 36}
 
 
 def numpy_function(place: int) -> int:
@@ -198,7 +199,7 @@ def numpy_function(place: int) -> int:
     return ctypes.cast(find(table, None), ctypes.POINTER(ctypes.c_void_p))[place] or 0
 
 
-def _sorting_function(dtype: np.dtype) -> int:
+def _sorting_function(name: str, dtype: np.dtype) -> int:
     find = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object)(numpy_function(_FUNCTIONS_OF))
     functions = ctypes.cast(find(dtype), ctypes.POINTER(ctypes.c_void_p))
-    return functions[_SORT] or 0
+    return functions[_SORTS[name]] or 0

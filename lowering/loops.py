@@ -252,12 +252,13 @@ class Matmul:
 @frozen
 class Apply:
     """NumPy's own function on a whole buffer, in place: ``sort``, of the rows along the last axis,
-    or the inner loop of a ufunc of one operand.
+    ``argsort`` of those of ``keys``, or the inner loop of a ufunc of one operand.
     """
 
     function: str
     out: str
     loc: SourceLocation | None = None
+    keys: str | None = None
 
 
 @frozen
@@ -482,8 +483,9 @@ class _Printer:
                         self.block(orelse, depth + 1, dict(known))
                 case Matmul(out, x, y):
                     self.lines.append(f"{pad}{out} = matmul({x}, {y})")
-                case Apply(function, out):
-                    self.lines.append(f"{pad}{function} {out}")
+                case Apply(function, out, keys=keys):
+                    of = f" of {keys}" if keys is not None else ""
+                    self.lines.append(f"{pad}{function} {out}{of}")
                 case Boxed(op, args, outs):
                     shown = ", ".join(
                         a.buffer if isinstance(a, BufferArg) else repr(a) for a in args

@@ -86,10 +86,12 @@ def _count(
                 for name, found in ((x, loads), (y, loads), (out, stores)):
                     whole = product(program.buffers[name].shape)
                     found.setdefault(name, []).append(_Access(whole, None))
-            case Apply(out=out):
+            case Apply(out=out, keys=keys):
                 whole = product(program.buffers[out].shape)
                 for found in (loads, stores):
                     found.setdefault(out, []).append(_Access(whole, None))
+                if keys is not None:
+                    loads.setdefault(keys, []).append(_Access(whole, None))
             case Loop(var=var, size=size, body=inner):
                 _count(program, inner, {**sizes, var: _most(size, sizes)}, loads, stores)
             case _:

@@ -26,7 +26,7 @@ def _agree(program: Callable[..., Any], *calls: tuple[Any, ...]) -> Any:
 def _ranks(x):
     ranks = np.empty(x.shape, np.int64)
     for i, row in enumerate(x):
-        ranks[i, np.argsort(row)] = np.arange(len(row))
+        ranks[i, np.argsort(row, kind="stable")] = np.arange(len(row))
     return ranks
 
 
@@ -105,9 +105,9 @@ def _in_one_arm(x, c):
     row = x[1]
     for i in range(len(c)):
         if c[i] > 0:
-            out[i] = np.argsort(row)[i]
+            out[i] = np.argsort(row, kind="stable")[i]
         else:
-            out[i] = np.argsort(row)[0] - np.sort(row)[i]
+            out[i] = np.argsort(row, kind="stable")[0] - np.sort(row)[i]
         row = x[i]
     return out, row
 

@@ -199,6 +199,8 @@ def visit(context: Context, node: Node) -> None:
             scan(context, node)
         case Tag.CONTRACTION:
             contraction(context, node)
+        case Tag.OPAQUE if node.op == "argsort":
+            ordered(context, node)
         case Tag.OPAQUE:
             applied(context, node)
         case Tag.JOIN:
@@ -325,6 +327,19 @@ def applied(context: Context, node: Node) -> None:
     out = context.new_buffer(node.output.type)
     store(context, node.args[0], out, whole, node.loc)
     context.emit(Apply(node.op, out, node.loc))
+    context.put(node.output, out)
+
+
+def ordered(context: Context, node: Node) -> None:
+    """NumPy's own function that finds the order of each row of the operand, or of a copy of it."""
+    operand = node.args[0]
+    dtype, shape = operand.type.dtype, operand.type.shape
+    keys, strides = context.as_buffer(operand), c_strides(shape, dtype.itemsize)
+    if context.buffers[keys].strides != strides:
+        keys = context.add_buffer(dtype, shape, strides)
+        store(context, operand, keys, whole, node.loc)
+    out = context.new_buffer(node.output.type)
+    context.emit(Apply(node.op, out, node.loc, keys))
     context.put(node.output, out)
 
 

@@ -54,7 +54,7 @@ def is_native(node: Node) -> bool:
                 return bool(node.arg("mask").type.rank)
             return node.op == "index_put" or _has_update(node)
         case Tag.OPAQUE:
-            return node.op == "sort" and _sorts_rows(node)
+            return node.op in _SORTS and _sorts_rows(node)
         case Tag.VIEW | Tag.SCATTER:
             return has_index(TABLE[node.op])
         case Tag.GATHER | Tag.JOIN | Tag.SIZE:
@@ -84,9 +84,13 @@ def _sorts_rows(node: Node) -> bool:
     if not isinstance(kind, ArrayType) or kind.rank == 0 or node.arg("kind") not in _QUICK:
         return False
     is_last = axis is not None and axis % kind.rank == kind.rank - 1
-    return is_last and kind.dtype.kind in "iuf" and is_c_contiguous(kind)
+    dtype = node.args[0].type.dtype
+    return (
+        is_last and dtype.kind in "iuf" and _is_known(node.args[0].type) and is_c_contiguous(kind)
+    )
 
 
+_SORTS = ("sort", "argsort")
 _QUICK = (None, "quicksort")
 
 
@@ -126,7 +130,7 @@ def has_code(op: Operator) -> bool:
         case Tag.FACTORY | Tag.GATHER | Tag.JOIN | Tag.CONTRACTION | Tag.CONTROL:
             return True
         case Tag.OPAQUE:
-            return op.name == "sort"
+            return op.name in _SORTS
         case Tag.INDEX_PUT | Tag.SIZE:
             return True
         case _:

@@ -108,7 +108,7 @@ def _call(emitter: Emitter, stmt: Matmul, counters: Sequence[Dim]) -> None:
 
 def emit_apply(emitter: Emitter, stmt: Apply) -> None:
     """NumPy's function on each row; the inner loop of a ufunc on all elements at once."""
-    if stmt.function == "sort":
+    if stmt.function in ("sort", "argsort"):
         _sort(emitter, stmt)
         return
     out, f = emitter.program.buffers[stmt.out], emitter.function
@@ -125,17 +125,30 @@ def _sort(emitter: Emitter, stmt: Apply) -> None:
     out, f = emitter.program.buffers[stmt.out], emitter.function
     counters = [symbol(f"{emitter.prefix}.row{axis}") for axis in range(len(out.shape) - 1)]
 
+    place = symbol(f"{emitter.prefix}.place")
+
+    def number() -> None:
+        at = emitter.address(stmt.out, _leading(out, counters, 1) + place * 8)
+        f.do(f"store i64 {emitter.dim(place)}, ptr {at}, align 8")
+
     def sort(axis: int) -> None:
         if axis < len(counters):
             stop = emitter.dim(out.shape[axis])
             emitter.counted(str(counters[axis]), "0", stop, 1, 1, (), lambda: sort(axis + 1))
             return
         size = emitter.dim(out.shape[-1])
+        if stmt.keys is not None:
+            emitter.counted(str(place), "0", size, 1, 1, (), number)
         several, done = f.new_label("several"), f.new_label("sorted")
         f.do(f"br i1 {f.op(f'icmp sgt i64 {size}, 1')}, label %{several}, label %{done}")
         f.start(several)  # as NumPy, which calls it for no less
         row = emitter.address(stmt.out, _leading(out, counters, 1))
-        function, _ = emitter.inner_loop("sort", out.dtype.str[1:])
+        if stmt.keys is not None:
+            given = emitter.program.buffers[stmt.keys]
+            keys = emitter.address(stmt.keys, _leading(given, counters, 1))
+            row = f"{keys}, ptr {row}"
+        kind = emitter.program.buffers[stmt.keys or stmt.out].dtype.str[1:]
+        function, _ = emitter.inner_loop(stmt.function, kind)
         f.op(f"call i32 {function}(ptr {row}, i64 {size}, ptr null)")
         f.do(f"br label %{done}")
         f.start(done)

@@ -52,9 +52,11 @@ def accesses(program: Program, stmt: Stmt) -> Iterator[Access]:
                 yield Access(out, program.buffers[out].storage, None, True)
                 for name in (x, y):
                     yield Access(name, program.buffers[name].storage, None, False)
-            case Apply(out=out):
+            case Apply(out=out, keys=keys):
                 for written in (True, False):
                     yield Access(out, program.buffers[out].storage, None, written)
+                if keys is not None:
+                    yield Access(keys, program.buffers[keys].storage, None, False)
             case Boxed(args=args, outs=outs, size=size):
                 for name in (*outs, *((size[1],) if size else ())):
                     yield Access(name, program.buffers[name].storage, None, True)
