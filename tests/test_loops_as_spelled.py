@@ -319,6 +319,64 @@ def levinson(r):
     return a, e
 
 
+# ------------------------------------------------------------------ early returns of arrays
+
+
+def _until_close(b, n):
+    x = np.ones(3)
+    for k in range(n):
+        r = x - b
+        if np.abs(r).max() < 1e-3:
+            return x, k
+        x = x - r * 0.5
+    return x, n
+
+
+def _until_close_alone(b, n):
+    x = np.ones(3)
+    for _ in range(n):
+        r = x - b
+        x = x - r * 0.5
+        if np.abs(r).max() < 1e-3:
+            return x
+    return x
+
+
+def _from_an_argument(b, n):
+    x = b
+    for k in range(n):
+        x = x * 0.5
+        if x.max() < 1e-3:
+            return x, k
+    return x, -1
+
+
+def _both_returned(b, n):
+    x = y = np.ones(3)
+    for k in range(n):
+        y = x
+        x = x - (x - b) * 0.5
+        if np.abs(x - y).max() < 1e-3:
+            return x, y, k
+    return y, x, -1
+
+
+@pytest.mark.parametrize(
+    "fn", [_until_close, _until_close_alone, _from_an_argument, _both_returned]
+)
+@pytest.mark.parametrize("known", [True, False])
+def test_an_array_returned_early_or_at_the_end(fn, known):
+    def program(b, n):
+        return fn(b, n if known else n[0])
+
+    compiled = fxc.compile(program, fullgraph=fn in (_until_close, _until_close_alone))
+    for n in (10, 0, 1, 2, 300):
+        args = np.arange(3.0) + 1, n if known else np.array([n])
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", fxc.CaptureWarning)
+            assert difference(run(program, args), run(compiled, args)) == ""
+
+
 # ------------------------------------------------------------------ medians
 
 

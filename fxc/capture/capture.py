@@ -206,8 +206,10 @@ def _attempt(
             _keep_shapes(outside)
             leaves, out_spec = flatten(result)
             outputs = tuple(output_leaf(outside, leaf) for leaf in leaves)
-        arrays = (leaf.value for leaf in outputs if isinstance(leaf, ArrayLeaf))
-        session.check_results(arrays, (each.value for each in outside.inputs))
+        arrays = {
+            place: leaf.value for place, leaf in enumerate(outputs) if isinstance(leaf, ArrayLeaf)
+        }
+        session.check_results(arrays, (each.value for each in outside.inputs), builder.apart)
     relations = strongest(session.guards)
     for relation in relations:
         outside.guards.check_relation(relation)

@@ -6,7 +6,7 @@ The thread's current session is found by ``current()``; traced values belong to 
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import product
 from typing import Any
@@ -441,9 +441,16 @@ class Session:
             self.twins.setdefault(one, []).append(other)
             self.twins.setdefault(other, []).append(one)
 
-    def check_results(self, values: Iterable[Value], inputs: Iterable[Value]) -> None:
-        """Refuse results of which the caller could see whether they are one array or two."""
-        given = set(values)
+    def check_results(
+        self,
+        leaves: Mapping[int, Value],
+        inputs: Iterable[Value],
+        apart: Container[tuple[int, int]] = frozenset(),
+    ) -> None:
+        """Refuse results of which the caller could see whether they are one array or two; of two
+        leaves that are ``apart`` there is one.
+        """
+        given = set(leaves.values())
         for value in given:
             self.check_given_up(value)
         lists = [self.given[root] for root in map(self.root, given) if root in self.given]
@@ -453,12 +460,19 @@ class Session:
                 "another of its items, as results, cannot be captured; return a copy"
             )
         views = frozenset[Value]().union(*(self.roots(x) for x in given if self.root(x) is not x))
-        roots = frozenset[Value]().union(*map(self.roots, given))
-        seen = roots.union(inputs)
         told = {(x, self.replaced[x].right) for x in self.told - views}
-        pairs = {(root, other) for root in roots for other in self.twins.get(root, ())}
         told |= {(right, left) for left, right in told}
-        if any(other in seen for _, other in pairs - told):
+        others = {None: frozenset(inputs)} | {
+            place: self.roots(each) for place, each in leaves.items()
+        }
+        if self.twins and any(
+            other in seen and (root, other) not in told
+            for place, each in leaves.items()
+            for root in self.roots(each)
+            for other in self.twins.get(root, ())
+            for beside, seen in others.items()
+            if (place, beside) not in apart and (beside, place) not in apart
+        ):
             raise refuse(
                 "a result that is one array in one case and another, or a new one, in the other "
                 "cannot be captured; return a copy"

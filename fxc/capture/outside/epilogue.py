@@ -131,6 +131,7 @@ class EpilogueBuilder:
     def __init__(self, outside: Outside) -> None:
         self._outside = outside
         self.leaves: list[CapturedLeaf] = []
+        self.apart: set[tuple[int, int]] = set()  # leaves of which there is one
         self.objects: dict[str, None] = {}  # variables of the guard program
         self._lines: list[str] = []
         self._constants: dict[str, Any] = {}
@@ -160,8 +161,11 @@ class EpilogueBuilder:
         if x is None or x is True or x is False:
             return repr(x)
         if type(x) is Differing:
-            flag, left, right = (self._place(part) for part in (x.flag, x.left, x.right))
-            return f"({left} if {flag} else {right})"
+            return self._either(
+                lambda: self._place(x.left),
+                lambda: self._place(x.flag),
+                lambda: self._place(x.right),
+            )
         if type(x) is Several:
             *options, (_, last) = x.options
             cases = [
@@ -177,10 +181,10 @@ class EpilogueBuilder:
             return self._traced(x._object) if of_list is None else self._list_array(x, of_list)
         if type(x) is TracedList:
             return self._list(x)
-        if isinstance(x, Traced):
-            return self._leaf(x)
         if isinstance(x, Counted | Bounded):
             raise refuse("a range or an iterator as a result cannot be captured; return a list")
+        if isinstance(x, Traced):
+            return self._leaf(x)
         known = self._outside.shown.get(id(x))
         if known is not None and not known.is_fixed:
             return self._reference(known.source.var)
@@ -232,8 +236,23 @@ class EpilogueBuilder:
         found = session.alternatives.get(value)
         if found is None:
             return self._leaf(wrap(value))
-        left, right = self._traced(found.left), self._traced(found.right)
-        return f"({left} if {self._place(wrap(found.test))} else {right})"
+        return self._either(
+            lambda: self._traced(found.left),
+            lambda: self._place(wrap(found.test)),
+            lambda: self._traced(found.right),
+        )
+
+    def _either(
+        self, left: Callable[[], str], test: Callable[[], str], right: Callable[[], str]
+    ) -> str:
+        """The expression for one thing or another: nobody gets both."""
+        begin = len(self.leaves)
+        one = left()
+        middle = len(self.leaves)
+        other = right()
+        rest = range(middle, len(self.leaves))
+        self.apart.update((x, y) for x in range(begin, middle) for y in rest)
+        return f"({one} if {test()} else {other})"
 
     def _leaf(self, x: Any) -> str:
         self.leaves.append(output_leaf(self._outside, x))
