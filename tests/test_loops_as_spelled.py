@@ -377,6 +377,48 @@ def test_an_array_returned_early_or_at_the_end(fn, known):
             assert difference(run(program, args), run(compiled, args)) == ""
 
 
+# ------------------------------------------------------------------ lists by places from data
+
+
+@program(lambda n: (random(n, n) < 0.3,))
+def breadth_first(adjacent):
+    n = len(adjacent)
+    distance = np.full(n, -1)
+    distance[0] = 0
+    queue, head = [0], 0
+    while head < len(queue):
+        u = queue[head]
+        head += 1
+        for v in range(n):
+            if adjacent[u, v] and distance[v] < 0:
+                distance[v] = distance[u] + 1
+                queue.append(v)
+    return distance
+
+
+@program(lambda n: (np.random.default_rng(n).integers(-4, 4, n),))
+def moved(k):
+    dx, dy = [1, 0, -1, 0], [0, 1, 0.5, -1]
+    x = y = 0
+    for v in k:
+        x += dx[v]
+        y += dy[v]
+    return x, y, len(dx)
+
+
+def test_a_place_that_a_list_does_not_have():
+    def chosen(k):
+        weights, total = [0.1, 0.5, 0.2], 0.0
+        for v in k:
+            total += weights[v]
+        return total
+
+    compiled = fxc.compile(chosen, fullgraph=True)
+    for k in ([0, 1, 2, 2, -3, 1], [0, 1, 2, 3, 2, 1], [0, 1, -4, 0, 0, 0]):
+        assert difference(run(chosen, (np.array(k),)), run(compiled, (np.array(k),))) == ""
+    assert compiled.cache_info().eager_calls == 2
+
+
 # ------------------------------------------------------------------ medians
 
 

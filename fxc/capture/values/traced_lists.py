@@ -445,3 +445,14 @@ class MadeLists:
         found = self._labels.get(id(x))
         if self._session.region and found is not None:
             self.changed = frozenset((found,))
+
+    def note_index(self) -> None:
+        """Note that a place is asked for that is not known: in one of the lists, which has to be
+        one of the graph.
+        """
+        numbers = (int, float, bool, np.generic, Traced)
+        self.changed |= {
+            self._labels[id(items)]
+            for items in self.known
+            if items and all(isinstance(x, numbers) for x in items)
+        }

@@ -80,6 +80,9 @@ class TracedScalar(TracedValue):
         return complex(self._known("complex()"))
 
     def __index__(self) -> int:
+        session = current()
+        if not session.origins.get(self._value):  # the place of an item of a list, perhaps
+            session.door.lists.note_index()
         return operator.index(self._known("an index or a size"))
 
     def __hash__(self) -> int:
