@@ -377,6 +377,27 @@ def test_an_array_returned_early_or_at_the_end(fn, known):
             assert difference(run(program, args), run(compiled, args)) == ""
 
 
+# ------------------------------------------------------------------ ndindex and ndenumerate
+
+
+@program(lambda n: (random(n, 4), random(3)))
+def over_places(x, k):
+    out, total = np.zeros(x.shape), 0.0
+    for i, j in np.ndindex(x.shape):
+        out[i, j] = x[i, j] * i + j
+    for (i,), w in np.ndenumerate(k):
+        out[:, i] += w
+    for i, j in np.ndindex(*x.shape):
+        if x[i, j] > 0.5:
+            continue
+        total += x[i, j]
+        if total > 4:
+            break
+    for place in np.ndindex(3, 2):
+        total += k[place[0]] * place[1]
+    return out, total, i, j, list(np.ndindex(2, 2)), list(np.ndindex())
+
+
 # ------------------------------------------------------------------ lists by places from data
 
 

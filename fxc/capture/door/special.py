@@ -15,7 +15,17 @@ from ..outside.containers import External
 from ..outside.objects import MISSING
 from ..session import refuse
 from ..statements.choices import chosen
-from ..statements.counted import Counted, backwards, enumerated, mapped, pairs, range_of, zipped
+from ..statements.counted import (
+    Counted,
+    backwards,
+    elements_of,
+    enumerated,
+    mapped,
+    pairs,
+    places_of,
+    range_of,
+    zipped,
+)
 from ..statements.folds import fold_items
 from ..statements.rows import list_array_of
 from ..values.mixed import Mixed, number_of
@@ -240,6 +250,8 @@ SPECIAL: dict[Any, Callable[..., Any]] = {
     enumerate: lambda door, *args, **kwargs: door.made(enumerated(*door.runnables(args), **kwargs)),
     zip: lambda door, *args, **kwargs: door.made(zipped(*door.runnables(args), **kwargs)),
     map: lambda door, f, *args: door.made(mapped(partial(door.call, f), *door.runnables(args))),
+    np.ndindex: lambda door, *args: door.made(places_of(*args)),
+    np.ndenumerate: lambda door, array: door.made(elements_of(array)),
     itertools.pairwise: lambda door, *args: door.made(pairs(*door.runnables(args))),
     reversed: lambda door, *args: door.made(backwards(*door.runnables(args))),
 }

@@ -9,12 +9,21 @@ from typing import Any
 import numpy as np
 
 from fxc.ir.graph import Operand, Value
-from fxc.ir.symbols import Dim, floordiv, guard, minimum
+from fxc.ir.symbols import Dim, floordiv, guard, minimum, product
 from fxc.ir.types import ScalarType
 from fxc.ops.metas.shapes import normalize_slice, same_dim, slice_length
 
 from ..session import current, refuse
-from ..values.operands import Traced, TracedValue, dim_of, operand, record, settled
+from ..values.operands import (
+    Traced,
+    TracedValue,
+    array_value,
+    dim_of,
+    operand,
+    record,
+    settled,
+    wrap,
+)
 from ..values.python_numbers import arithmetic, scalar_of, to_int
 from ..values.traced_array import TracedArray
 from ..values.traced_int import TracedInt, int_dim, wrap_dim
@@ -232,6 +241,42 @@ def mapped(function: Callable[..., Any], *parts: Any) -> Any:
     if type(found) is not Counted or all(type(part) is range for part in parts):
         return map(function, *parts)
     return Counted(found.count, lambda k: function(*found.item(k)), once=True, of=found.of)
+
+
+def places_of(*sizes: Any) -> Any:
+    """``np.ndindex(*sizes)``: the places of an array of this shape, as numbers of the graph."""
+    if len(sizes) == 1 and isinstance(sizes[0], tuple):
+        (sizes,) = sizes
+    dims = [dim_of(size, "a size") for size in sizes]
+    if not dims:
+        return iter([()])
+    if not all(guard(dim, ">=", 0) for dim in dims):
+        raise ValueError("negative dimensions are not allowed")
+
+    def place(k: Any) -> tuple[Any, ...]:
+        left = k if type(k) is int else record("int_value", dim_of(k, "an index"))
+        found: list[Any] = []
+        for dim in reversed(dims[1:]):
+            size = wrap_dim(dim)
+            left, rest = left // size, left % size
+            found.insert(0, rest)
+        return left, *found
+
+    return Counted(product(dims), place, once=True)
+
+
+def elements_of(array: Any) -> Any:
+    """``np.ndenumerate(array)``."""
+    x = wrap(array_value(array))
+    found = places_of(*map(wrap_dim, x._type.shape))
+    if type(found) is not Counted:
+        return iter([((), x[()])])
+
+    def item(k: Any) -> tuple[Any, Any]:
+        place = found.item(k)
+        return place, x[place]
+
+    return Counted(found.count, item, once=True)
 
 
 def pairs(x: Any) -> Any:
