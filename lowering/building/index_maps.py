@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from fxc.ir.graph import SliceSpec
-from fxc.ir.symbols import Dim, decide, product
+from fxc.ir.symbols import Dim, counted_in, decide, hint, product
 from fxc.ir.types import Type
 from fxc.ops.metas.shapes import stretches
 from fxc.ops.metas.views import rows_of
@@ -59,8 +59,14 @@ def broadcast(shape: Idx, index: Idx, target: Idx) -> Idx:
     skipped = len(index) - len(shape)
     result: list[Dim] = []
     for dim, i, whole in zip(shape, index[skipped:], target[skipped:], strict=True):
-        result.append(0 if dim == 1 or stretches(dim, whole) else i)
+        goes_in = dim == 1 or (not _is_same(dim, whole) and stretches(dim, whole))
+        result.append(0 if goes_in else i)
     return tuple(result)
+
+
+def _is_same(dim: Dim, whole: Dim) -> bool:
+    """Whether a dim that is broadcast to another is equal to it by a guard, as it is not 1."""
+    return not counted_in(dim - whole) and 1 != hint(dim) == hint(whole)
 
 
 def diagonal_index(operand: Type, args: tuple[Any, ...], index: Idx) -> Idx:
