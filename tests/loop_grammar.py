@@ -44,7 +44,7 @@ EXPRESSIONS: dict[str, tuple[str, ...]] = {
         "{U} is not None and {b}", "bool({f})", "{X}[{k}] == {X}[{k}]", "{L}", "len({w}) > 1",
         "{V}[{k}]", "{i} in (0, 2)", "True", "isinstance({F}, float)", "{b} == {b}", "mode != 'b'",
         "({N} := {f}) > {f}", "any(v_ > {f} for v_ in {X})", "all([v_ < {f} for v_ in {X}])", "o.best is None", "np.any({x} < {f})", "len({L}) > {i}",
-        "np.allclose({X}, {x})", "abs({f} - {f}) < 1e-3", "np.isnan({f})", "{X} is {X}", "{f} in {X}", "{X}[{k}] and {b}", "0 <= {i} < len({X})",
+        "np.allclose({X}, {x})", "abs({f} - {f}) < 1e-3", "np.isnan({f})", "{X} is {X}", "{X}[{k}] and {b}", "0 <= {i} < len({X})",
     ),
     "k": (
         "{J}", "{J}", "{J}", "{J}", "{J}", "0", "-1", "{J} - 1", "-{J} - 1", "{J}", "{J}", "{J}",
@@ -120,14 +120,14 @@ STATEMENTS: tuple[tuple[str, float], ...] = (
     ("{M}[{M} > {f}] = {f}", 0.5), ("np.multiply({M}, {f}, out={M})", 0.4), ("{X}[{V} % len({X})] += {f}", 0.5), ("{X}[{v} % len({X})] = {x}", 0.4), ("np.add.at({X}, {V} % len({X}), {f})", 0.3),
     ("{V}[{V}[{k}] % len({V})] += {i}", 0.7), ("{V}[{k}], {V}[{k}] = {V}[{k}], {V}[{k}]", 0.7), ("{X}[int({i}) % len({X})] -= {f}", 0.5), ("np.cumsum({X}, out={X})", 0.3),
     # Lists under conditions, dicts, objects.
-    ("if {b}:\n    {L}.append({f})", 1.5), ("if {b}:\n    log.append({i})", 0.5), ("{L=} = [v_ for v_ in {X} if v_ > {f}]", 0.6), ("if {L}:\n    {F=} = {L}.pop()", 0.6), ("{F=} = sum({L})", 0.4),
+    ("if {b}:\n    {L}.append({f})", 1.5), ("if {b}:\n    log.append({i})", 0.1), ("{L=} = [v_ for v_ in {X} if v_ > {f}]", 0.6), ("if {L}:\n    {F=} = {L}.pop()", 0.6), ("{F=} = sum({L})", 0.4),
     ("{L}[-1] += {f}", 0.3), ("{D=} = dict(s={f}, n=0)", 1), ("{D}['s'] += {f}", 1), ("{D}['n'] += 1", 0.7), ("{D}['u'] = {X}", 0.2),
     ("o.t += {f}", 1.5), ("o.k += 1", 1), ("o.t = {f}", 1), ("o.u[{k}] += {f}", 1), ("o.u = {x}", 0.6), ("o.u = {X}", 0.4), ("o.best = {f}", 0.6), ("if o.best is None or {f} > o.best:\n    o.best = {f}", 0.8),
     ("o.deposit({k}, {f})", 0.7), ("{F=} = o.step({f})", 0.7), ("{X=} = o.u", 0.5), ("o.u, {X} = {X}, o.u", 0.4), ("u_ = o.u\nu_ *= {f}", 0.4),
     # Functions inside.
     ("{R}({k}, {f})", 3), ("{F=} = {Q}({F})", 2), ("{F=} = (lambda q_: q_ * {f})({f})", 0.4), ("fun = {Q} if {b} else abs\n{F=} = fun({f})", 0.2),
     # Exceptions.
-    ("if {b}:\n    raise IndexError('out')", 0.2), ("{F=} = {f} / {i}", 0.5), ("{I=} = {i} // {I}", 0.4), ("{X}[{i}] = {f}", 0.7), ("{X}[{I}] += {f}", 0.5), ("{M}[{I}, {k}] = {f}", 0.3),
+    ("if {b}:\n    raise IndexError('out')", 0.2), ("{F=} = {f} / {i}", 0.5), ("{I=} = {i} // {I}", 0.4), ("{X}[{i}] = {f}", 0.25), ("{X}[{I}] += {f}", 0.15), ("{M}[{I}, {k}] = {f}", 0.1),
     ("try:\n    {F=} = 1 / {i}\nexcept ZeroDivisionError:\n    {F=} = 0.0", 0.2), ("try:\n    {X}[{i}] = {f}\nexcept IndexError:\n    pass", 0.2), ("assert len({X}) > {i}", 0.2),
     ("{I} = {I} * 6364136223846793005 + {I}", 0.3), ("{I} = ({I} * 1103515245 + 12345) % 2147483648", 0.5), ("{I} ^= {I} << 13", 0.3), ("{I} = {I} * {I} + 1", 0.4), ("{F} = {F} * {F} - {f}", 1),
 )  # fmt: skip

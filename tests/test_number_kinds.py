@@ -111,3 +111,18 @@ def test_inverted_number_of_either_kind() -> None:
             x = np.array([first, 5], dtype)
             assert difference(run(program, [x, 7]), run(compiled, [x, 7])) == ""
         assert compiled.cache_info().eager_calls == 0
+
+
+@pytest.mark.parametrize("options", [{}, {"backend": "numpy"}])
+def test_an_int_of_more_than_64_bits_that_meets_a_number_of_numpy(options: dict[str, Any]) -> None:
+    """NumPy's own evaluation went on with it, where nobody reads the sum."""
+
+    def program(x, v):
+        n = 5
+        for i in [j for j in range(len(x)) if x[j] > 0]:
+            n = i * 6364136223846793005 + i
+        n += v.argmax()
+
+    compiled = fxc.compile(program, **options)
+    x, v = np.array([-3, -1, 4]), np.arange(3)
+    assert difference(run(program, [x, v]), run(compiled, [x, v])) == ""

@@ -118,7 +118,7 @@ def test_a_planted_bug_is_found(
     bug: Callable[[pytest.MonkeyPatch], None], record_property: Callable[[str, object], None]
 ) -> None:
     for number in range(100):
-        program = random_loops(500_130 + FIRST + number)
+        program = random_loops(500_150 + FIRST + number)
         with pytest.MonkeyPatch.context() as patch:
             bug(patch)
             found = failure(program, "native")

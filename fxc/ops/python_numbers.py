@@ -162,7 +162,10 @@ def attempt(function: Callable[..., Any]) -> Callable[..., Any]:
     """The function as that of another operator, which may fail."""
 
     def attempted(*args: Any) -> Any:
-        return function(*args)
+        found = function(*args)
+        if type(found) is int and not -(2**63) <= found < 2**63:
+            raise WouldRaise(f"{found} has more than 64 bits")
+        return found
 
     attempted.__name__ = function.__name__
     return attempted
