@@ -15,10 +15,19 @@ import numpy as np
 from fxc.capture.capture import Captured, capture
 from fxc.capture.guards import apart, overlaps_itself, same_value
 from fxc.ir.errors import CaptureError, Interrupted, WouldRaise
-from fxc.ir.evaluate import call, plain_symbol
+from fxc.ir.evaluate import call
 from fxc.ir.graph import Graph, Value
 from fxc.ir.signature import Signature
-from fxc.ir.symbols import Dim, Guard, counted_in, evaluate, substitute, symbol, symbols_of
+from fxc.ir.symbols import (
+    Dim,
+    Guard,
+    counted_in,
+    evaluate,
+    plain_symbol,
+    substitute,
+    symbol,
+    symbols_of,
+)
 from fxc.ir.tree import LEAF, NONE, TreeSpec, flatten, registration, unflatten
 from fxc.ir.types import ArrayType, ScalarType, normal_strides
 from fxc.ops.kernels import kernel_of

@@ -9,6 +9,7 @@ from .building.scratch import with_allocations
 from .emission.entry import Module, emit_module
 from .scheduling.block_columns import block_columns
 from .scheduling.fuse import fuse
+from .scheduling.same_sizes import same_sizes
 from .scheduling.speculate import speculate
 
 
@@ -18,5 +19,6 @@ def lower(graph: Graph) -> Module:
     Requires: ``graph.signature`` is filled in; each operator has native code or can be left to
     NumPy's own kernel.
     """
-    program = speculate(block_columns(fuse(build_loops(graph))))
+    program = same_sizes(build_loops(graph), graph.guards)
+    program = speculate(block_columns(fuse(program)))
     return emit_module(graph, with_allocations(program))

@@ -110,7 +110,7 @@ loops chain
             """\
 loops chain
   input x: float64[x.0]
-  input y: float64[y.0]
+  input y: float64[x.0]
   output b2: float64[x.0]
   for i0 in 0:x.0
     t1 = x[i0]

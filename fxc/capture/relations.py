@@ -9,7 +9,16 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 
-from fxc.ir.symbols import Dim, Guard, Symbol, SymExpr, decide, substitute, symbols_of
+from fxc.ir.symbols import (
+    Dim,
+    Guard,
+    Symbol,
+    SymExpr,
+    decide,
+    plain_symbol,
+    substitute,
+    symbols_of,
+)
 
 
 def strongest(guards: Iterable[Guard]) -> tuple[Guard, ...]:
@@ -26,7 +35,7 @@ def strongest(guards: Iterable[Guard]) -> tuple[Guard, ...]:
     }
     raised: dict[str, Dim] = {}
     for dim, bound in bounds.items():
-        name = plain_name(dim)
+        name = plain_symbol(dim)
         if name is not None:
             raised[name] = _symbol(Symbol(name, known[name].hint, bound.low))
         kept.update(dict.fromkeys(bound.relations(dim, known.get(name or ""))))
@@ -35,15 +44,6 @@ def strongest(guards: Iterable[Guard]) -> tuple[Guard, ...]:
         if decide(stronger.left, each.relation, stronger.right) is not True:
             kept[_tidy(each)] = None
     return tuple(kept)
-
-
-def plain_name(dim: SymExpr) -> str | None:
-    """The name, if ``dim`` is nothing but a symbol."""
-    match dim.terms:
-        case (((Symbol(name),), 1),):
-            return name
-        case _:
-            return None
 
 
 def _symbol(each: Symbol) -> SymExpr:
@@ -160,7 +160,7 @@ def _bounds(guards: list[Guard]) -> tuple[dict[SymExpr, _Bound], list[Guard]]:
         dim, low, high = found
         bound = bounds.get(dim)
         if bound is None:
-            own = next(iter(symbols_of(dim).values())).lower if plain_name(dim) else None
+            own = next(iter(symbols_of(dim).values())).lower if plain_symbol(dim) else None
             bound = bounds[dim] = _Bound(own)
         if each.relation == "!=" and low is not None:
             bound.excluded[low] = each

@@ -26,22 +26,13 @@ from .signature import (
     ViewLeaf,
     ViewStep,
 )
-from .symbols import Dim, Symbol, SymExpr
+from .symbols import SymExpr, plain_symbol
 from .types import ArrayType, ScalarType, Type, layout_model, normal_strides, strided_empty
 
 KernelOf = Callable[[str], Callable[..., Any]]
 
 
 # Symbols
-
-
-def plain_symbol(dim: Dim) -> str | None:
-    """The name, if ``dim`` is nothing but a symbol."""
-    match dim:
-        case SymExpr(terms=(((Symbol(name),), 1),)):
-            return name
-        case _:
-            return None
 
 
 def symbols_bound_by(value: Value) -> set[str]:

@@ -352,6 +352,15 @@ def atoms(dim: Dim) -> Iterator[Atom]:
                     yield from atoms(each)
 
 
+def plain_symbol(dim: Dim) -> str | None:
+    """The name, if ``dim`` is nothing but a symbol."""
+    match dim:
+        case SymExpr(terms=(((Symbol(name),), 1),)):
+            return name
+        case _:
+            return None
+
+
 def operands_of(dim: Dim) -> Iterator[Symbol | Computed]:
     """What has to be known to compute ``dim``: of a computed integer not what it depends on."""
     for monomial, _ in _terms(dim):
