@@ -1,11 +1,14 @@
-"""Sizes that are equal by a guard get one name: loops over them fuse, and collapse into one."""
+"""Sizes that are equal by a guard get one name: loops over them fuse, and collapse into one.
+
+Not those that are counted at run time: the program itself checks what is taken for granted of them.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-from fxc.ir.symbols import Dim, Guard, plain_symbol, substitute
+from fxc.ir.symbols import Dim, Guard, counted_in, plain_symbol, substitute
 
 from ..loops import Buffer, Loop, Program, Stmt, blocks_of, with_blocks
 from .accesses import rename
@@ -16,7 +19,8 @@ def same_sizes(program: Program, guards: Iterable[Guard]) -> Program:
     dims: dict[str, Dim] = {}
     for each in guards:
         left, right = (substitute(side, dims) for side in (each.left, each.right))
-        name = plain_symbol(left) if each.relation == "==" else None
+        counted = counted_in(each.left) or counted_in(each.right)
+        name = plain_symbol(left) if each.relation == "==" and not counted else None
         if name is not None and plain_symbol(right) not in (None, name):
             dims = {known: substitute(dim, {name: right}) for known, dim in dims.items()}
             dims[name] = right
