@@ -308,3 +308,17 @@ def test_windows_of_one_element_are_broadcast(program: Callable[..., Any], nativ
             args = [(np.eye(4)[largest] * 5, np.arange(4.0) + first, 2.0) for _ in range(2)]
             assert difference(run(program, args[0]), run(compiled, args[1])) == ""
     assert compiled.cache_info().native_calls == native
+
+
+def test_a_step_that_is_computed_from_an_argument() -> None:
+    """Lowering asked for the bounds of a quotient by it."""
+
+    def program(x, n):
+        for i in range(1 // n, n, (n % 1009) ** 2):
+            x[i] = i
+        return x
+
+    compiled = fxc.compile(program, fullgraph=True)
+    for n in (5, 1, 3, 12):
+        assert difference(run(program, [X.copy(), n]), run(compiled, [X.copy(), n])) == ""
+    assert compiled.cache_info().eager_calls == 0

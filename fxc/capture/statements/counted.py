@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from fxc.ir.graph import Operand, Value
-from fxc.ir.symbols import Dim, floordiv, guard, minimum, product
+from fxc.ir.symbols import Dim, SymFunc, floordiv, guard, minimum, product
 from fxc.ir.types import ScalarType
 from fxc.ops.metas.shapes import normalize_slice, same_dim, slice_length
 
@@ -153,7 +153,7 @@ def range_of(*args: Any) -> Any:
         raise ValueError("range() arg 3 must not be zero")
     dims = [int_dim(x) for x in (low, high, step)]
     first, last, by = dims
-    if first is None or last is None or by is None or current().varies(by):
+    if first is None or last is None or by is None or _is_found_late(by):
         return _bounded(args, low, high, step)
     if not guard(by, ">", 0):
         if type(by) is not int:
@@ -165,6 +165,14 @@ def range_of(*args: Any) -> Any:
     begin, every = wrap_dim(dims[0] or 0), wrap_dim(dims[2] or 0)
     trips = floordiv(span + (by - 1), by)
     return Counted(trips, lambda k: begin + k * every, steps=(begin, every))
+
+
+def _is_found_late(step: Dim) -> bool:
+    """Whether a step is known at run time only, or lowering knows no bounds of a quotient by it."""
+    if isinstance(step, int):
+        return False
+    atoms = (atom for atoms, _ in step.terms for atom in atoms)
+    return current().varies(step) or any(isinstance(atom, SymFunc) for atom in atoms)
 
 
 def _bounded(asked: tuple[Any, ...], low: Any, high: Any, step: Any) -> Any:
