@@ -85,7 +85,13 @@ def _strides_in_numpy(context: Context, value: Value) -> tuple[Dim, ...]:
     for stride, at in zip(kind.strides, here, strict=True):
         offset = offset + at * stride
     zero = {str(i): 0 for i in index if not isinstance(i, int)}
-    start = substitute(offset, zero)
-    return tuple(
-        0 if isinstance(i, int) else substitute(offset, {**zero, str(i): 1}) - start for i in index
-    )
+    strides: list[Dim] = []
+    for i in index:
+        first, second, third = (
+            offset if isinstance(i, int) else substitute(offset, {**zero, str(i): place})
+            for place in (0, 1, 2)
+        )
+        if second - first != third - second:  # a reshape of what is stretched: no view
+            return ()
+        strides.append(second - first)
+    return tuple(strides)
