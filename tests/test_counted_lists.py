@@ -522,8 +522,11 @@ def of_lists(x):
 
 
 def sliced(x):
-    found = [v for v in x if v > 0]
-    return found[1:]
+    found, rest = [v for v in x if v > 0], 0
+    for v in x:
+        if v < 0:
+            rest += len(found[1:])
+    return rest
 
 
 def as_text(x):
@@ -563,7 +566,7 @@ def grows_while_run_over(x):
 REFUSED = {
     of_strings: "with str among its items",
     of_lists: "with list among its items",
-    sliced: "a slice of a list",
+    sliced: "a slice in a branch or loop of a list",
     as_text: "the text of a list",
     compared: "== of a list",
     changed_while_enumerated: "a change to a list while a loop runs over it",

@@ -91,6 +91,7 @@ class Scope:
         self.same = door.same
         self.equal = door.equal
         self.unequal = door.unequal
+        self.contained = door.contained
         self.shown = door.shown
         self.settled = door.settled
         self.trying = door.trying

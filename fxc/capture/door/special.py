@@ -33,7 +33,7 @@ from ..values.operands import Traced, operand, record, settled
 from ..values.python_numbers import extremum, scalar_of, to_bool, to_complex, to_float, to_int
 from ..values.several import Several, arrays_of
 from ..values.traced_int import TracedInt, largest, smallest
-from ..values.traced_lists import TracedList, plain_list
+from ..values.traced_lists import TracedList, list_parts, plain_list
 from ..values.traced_scalar import TracedScalar
 
 if TYPE_CHECKING:
@@ -117,6 +117,18 @@ def _text(kind: Any) -> Any:
         return kind(*door.runnables(args), **kwargs)
 
     return text
+
+
+def _list(door: Door, *args: Any) -> Any:
+    if len(args) == 1 and type(args[0]) is TracedList and args[0].items is None:
+        return args[0].copy()
+    return list(*door.runnables(args))
+
+
+def _sorted(door: Door, *args: Any, key: Any = None, reverse: Any = False) -> Any:
+    if len(args) == 1 and type(args[0]) is TracedList and args[0].items is None:
+        return list_parts().in_order(args[0], key, reverse)
+    return door.builtin(sorted, args, {"key": key, "reverse": reverse})
 
 
 def _of_items(function: Any) -> Any:
@@ -253,5 +265,7 @@ SPECIAL: dict[Any, Callable[..., Any]] = {
     np.ndindex: lambda door, *args: door.made(places_of(*args)),
     np.ndenumerate: lambda door, array: door.made(elements_of(array)),
     itertools.pairwise: lambda door, *args: door.made(pairs(*door.runnables(args))),
+    list: _list,
+    sorted: _sorted,
     reversed: lambda door, *args: door.made(backwards(*door.runnables(args))),
 }

@@ -295,7 +295,7 @@ class Rewriter(ast.NodeTransformer):
             return self._chained(node)
         self.generic_visit(node)
         right = node.comparators[0]
-        if isinstance(node.left, ast.Constant):
+        if isinstance(node.left, ast.Constant) and not isinstance(node.ops[0], ast.In | ast.NotIn):
             return node
         is_identity = isinstance(node.ops[0], ast.Is | ast.IsNot)
         plain = (
@@ -312,6 +312,10 @@ class Rewriter(ast.NodeTransformer):
                 return self._door("equal", node, node.left, right)
             case ast.NotEq():
                 return self._door("unequal", node, node.left, right)
+            case ast.In():
+                return self._door("contained", node, node.left, right)
+            case ast.NotIn():
+                return self._door("negated", node, self._door("contained", node, node.left, right))
             case _:
                 return node
 

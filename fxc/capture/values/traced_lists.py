@@ -187,12 +187,19 @@ class TracedList(Traced):
 
     # -------------------------------------------------------- room
 
-    def make_room(self, samples: Sequence[Any], more: Dim | None, owner: Statement | None) -> None:
-        """Make, here, room for so many more items of the kinds of ``samples``."""
+    def make_room(
+        self,
+        samples: Sequence[Any],
+        more: Dim | None,
+        owner: Statement | None,
+        kind: ItemKind | None = None,
+    ) -> None:
+        """Make, here, room for so many more items of the kinds of ``samples``, or of this kind."""
         session, old = current(), self._room
         assert session.region == self._home
         given = self._items if old is None else []
-        kind = kind_of_items([*given, *samples], None if old is None else old.kind)
+        if kind is None:
+            kind = kind_of_items([*given, *samples], None if old is None else old.kind)
         if kind is None:
             return  # nothing is ever appended
         before: Dim = len(given) if old is None else old.most
@@ -265,6 +272,8 @@ class TracedList(Traced):
                 return self._not_yet(owner)
             self.make_room([], _SPARE, None)
         if self._room is not None:
+            if isinstance(key, slice):
+                return list_parts().part_of(self, key)
             return self._item(self._place_of(key))
         try:
             return self._items[key]
@@ -280,7 +289,7 @@ class TracedList(Traced):
         from ..statements.choices import chosen  # which knows statements
 
         if isinstance(key, slice):
-            raise self._unclear("a slice")
+            raise self._unclear("an assignment to a slice")
         number, session = self._number(), current()
         if type(key) is int:
             place = number + key if key < 0 else key
@@ -334,8 +343,8 @@ class TracedList(Traced):
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__") or not hasattr(list, name):
             raise AttributeError(name)
-        if self._room is None and current().region == self._home:
-            return getattr(self._items, name)
+        if current().region == self._home and (self._room is None or name in ("sort", "reverse")):
+            return getattr(self._items, name) if self._room is None else getattr(self, f"_{name}")
         raise self._unclear(f".{name}()")
 
     def __eq__(self, other: object) -> bool:
@@ -346,14 +355,45 @@ class TracedList(Traced):
 
     __hash__ = None  # type: ignore[assignment]
 
+    def has(self, x: Any) -> Any:
+        """``x in self``."""
+        return x in self._items if self._room is None else list_parts().has(self, x)
+
+    def count(self, x: Any) -> Any:
+        """As ``list.count``."""
+        return self._items.count(x) if self._room is None else list_parts().count(self, x)
+
+    def index(self, x: Any) -> Any:
+        """As ``list.index``."""
+        return self._items.index(x) if self._room is None else list_parts().position(self, x)
+
+    def _sort(self, *, key: Any = None, reverse: Any = False) -> None:
+        """As ``list.sort``, of a list of the graph."""
+        self._take_over(list_parts().in_order(self, key, reverse))
+
+    def _reverse(self) -> None:
+        """As ``list.reverse``, likewise."""
+        self._take_over(self[::-1])
+
+    def _take_over(self, other: TracedList) -> None:
+        """Take the items of a new list of the same length."""
+        self._check_not_running()
+        self._room, self._spare, self._size = other._room, 0, None
+
+    def copy(self) -> Any:
+        """As ``list.copy``."""
+        return self._items.copy() if self._room is None else self[:]
+
     def __contains__(self, x: Any) -> bool:
         return x in self._plain_items("'in'")
 
     def __add__(self, other: Any) -> Any:
-        return self._plain_items("'+'") + plain_list(other)
+        if self.items is None or (type(other) is TracedList and other.items is None):
+            return list_parts().joined(self, other)
+        return self._items + plain_list(other)
 
     def __radd__(self, other: Any) -> Any:
-        return other + self._plain_items("'+'")
+        return other + self._items if self._room is None else list_parts().joined(other, self)
 
     def __mul__(self, count: Any) -> Any:
         return self._plain_items("'*'") * count
@@ -366,6 +406,9 @@ class TracedList(Traced):
 
     def extend(self, more: Any) -> None:
         """As ``list.extend``."""
+        if type(more) is TracedList and more.items is None:
+            self._take_over(list_parts().joined(self, more))
+            return
         for x in list(more):
             self.append(x)
 
@@ -373,6 +416,13 @@ class TracedList(Traced):
         if self._room is not None:
             raise self._unclear(what)
         return self._items
+
+
+def list_parts() -> Any:
+    """The module of what is made of such lists, which knows them."""
+    from . import list_parts
+
+    return list_parts
 
 
 def plain_list(x: Any) -> Any:

@@ -1,0 +1,126 @@
+"""Lists made of lists of counted length: parts, sums and sorted ones; and what is in them.
+
+See Note [Lists of counted length].
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from fxc.ir.graph import Value
+from fxc.ir.symbols import Dim
+
+from ..session import current, refuse
+from ..statements.structured import flag_of
+from .kinds import ItemKind
+from .operands import record, wrap
+from .python_numbers import to_python
+from .traced_int import wrap_dim
+from .traced_lists import Room, TracedList
+
+
+def part_of(x: TracedList, key: slice) -> TracedList:
+    """``x[key]``."""
+    kind, arrays, most = _contents(x, "a slice")
+    return _made(kind, [wrap(array)[key] for array in arrays], most)
+
+
+def joined(left: Any, right: Any) -> TracedList:
+    """``left + right``, of which one is a list of counted length."""
+    sides = [_counted(each, other) for each, other in ((left, right), (right, left))]
+    (kind, first, some), (other, second, more) = (_contents(side, "'+'") for side in sides)
+    if kind != other:
+        raise refuse(
+            "'+' of lists with items of several kinds, whose length depends on data, cannot be "
+            "captured; use one kind"
+        )
+    both = [record("concatenate", each, axis=0) for each in zip(first, second, strict=True)]
+    return _made(kind, both, some + more)
+
+
+def in_order(x: TracedList, key: Any, reverse: Any) -> TracedList:
+    """``sorted(x, key=key, reverse=reverse)``."""
+    kind, arrays, most = _contents(x, "sorted()")
+    plain = len(kind.parts) == 1 and kind.items is None and key is None
+    if not plain or type(reverse) is not bool:
+        raise x._unclear("sorted() by a key, of tuples, or of numbers of several kinds,")
+    found = wrap(arrays[0])
+    if found.dtype.kind in "fc":  # equal ones stay in their order, which zeros show
+        current().record("try_demand", np.logical_not(np.isnan(found).any())._value)
+    found = found[::-1] if reverse else found
+    found = np.sort(found, kind="stable")
+    return _made(kind, [found[::-1] if reverse else found], most)
+
+
+def has(x: TracedList, item: Any) -> Any:
+    """``item in x``."""
+    return to_python((_numbers(x, "'in'", item) == item).any())
+
+
+def count(x: TracedList, item: Any) -> Any:
+    """``x.count(item)``."""
+    return to_python((_numbers(x, "count()", item) == item).sum())
+
+
+def position(x: TracedList, item: Any) -> Any:
+    """``x.index(item)``."""
+    same = _numbers(x, "index()", item) == item
+    current().record("try_demand", same.any()._value)
+    return to_python(same.argmax())
+
+
+def _numbers(x: TracedList, what: str, item: Any) -> Any:
+    """The items as an array, to be compared with a number; one object that is a nan is in a list
+    that holds it.
+    """
+    room = x._taken_room()
+    if len(room.kind.parts) > 1 or room.kind.items is not None or room.kind.is_array:
+        raise x._unclear(f"{what} for other items than numbers of one kind")
+    if isinstance(item, tuple | list | str) or item is None:
+        raise x._unclear(f"{what} for something else than a number")
+    current().record("try_demand", flag_of(item == item))
+    return wrap(room.arrays[0])[: x.length()]
+
+
+def _counted(x: Any, other: Any) -> TracedList:
+    """A side of a sum as a list of counted length."""
+    if type(x) is TracedList and x.items is None:
+        return x
+    items = x.items if type(x) is TracedList else x
+    if type(items) is not list:
+        raise TypeError(f'can only concatenate list (not "{type(x).__name__}") to list')
+    found = TracedList(items)
+    kind = other._taken_room().kind
+    if not all(map(kind.takes, items)):
+        raise refuse(
+            "'+' of lists with items of several kinds, whose length depends on data, cannot be "
+            "captured; use one kind"
+        )
+    found.make_room([], 0, None, kind)
+    return found
+
+
+def _contents(x: TracedList, what: str) -> tuple[ItemKind, list[Value], Dim]:
+    if current().region:
+        raise x._unclear(f"{what} in a branch or loop")
+    kind, arrays = x.arrays()
+    if any(part.rank for part in kind.parts):
+        raise x._unclear(f"{what} of arrays, which would be in two lists,")
+    return kind, arrays, x._taken_room().most
+
+
+def _made(kind: ItemKind, columns: Sequence[Any], most: Dim) -> TracedList:
+    """A new list of items that stand in these arrays."""
+    session, found = current(), TracedList([])
+    arrays = []
+    for column, part in zip(columns, kind.parts, strict=True):
+        array = session.record("empty", (most,), part.dtype, layout=None)
+        wrap(array)[: column.shape[0]] = column
+        arrays.append(array)
+    length = session.record("empty", (1,), np.dtype("i8"), layout=None)
+    wrap(length)[0] = wrap_dim(columns[0]._value.type.shape[0])
+    found._room = Room(kind, tuple(arrays), length, most, None)
+    return found

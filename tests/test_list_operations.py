@@ -1,0 +1,150 @@
+"""What is made of lists of counted length: parts, sums, sorted ones; and what is in them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import fxc
+from tests.outcomes import difference, run
+
+
+def _places(x):
+    return [i for i in range(len(x)) if x[i] > 0]
+
+
+def sums(x):
+    found, other = _places(x), []
+    for v in x:
+        if v < 0:
+            other.append(-1)
+    made = found + other
+    made.append(5)
+    found += other
+    return found, made, [7] + made, found + [1, 2], len(made)  # noqa: RUF005
+
+
+def parts(x):
+    found = _places(x)
+    last = found[-3:]
+    last.append(9)
+    return found[1:], found[:-1], found[:2], last, found[::-1], found[5:2], found[::2], found
+
+
+def in_order(x):
+    values, places = [], []
+    for i in range(len(x)):
+        if x[i] > -1:
+            values.append(x[i])
+            places.append(-i)
+    places.sort()
+    values.reverse()
+    return sorted(values), sorted(values, reverse=True), places, values, sorted(places)[0]
+
+
+def in_order_as_floats(x):
+    found = [float(v) for v in x if v > -1]
+    found.sort(reverse=True)
+    return found
+
+
+def merged(x):
+    low = [v for v in x if v < 0.5]
+    high = [v for v in x if v >= 0.5]
+    return sorted(low) + sorted(high)
+
+
+def different_ones(x):
+    found = []
+    for i in range(len(x)):
+        k = (i * i) % 7
+        if k not in found:
+            found.append(k)
+    return found, 4 in found, 3 in found, len(x) in found, found.count(0)
+
+
+def values_seen(x):
+    found, again = [], 0
+    for v in x:
+        if v in found:
+            again += 1
+        elif v > -1:
+            found.append(v)
+    return again, found
+
+
+def where_it_is(x):
+    found = _places(x)
+    return found.index(2) if 2 in found else -1
+
+
+def where_it_has_to_be(x):
+    return _places(x).index(2)
+
+
+def copies(x):
+    found = _places(x)
+    one, other = found.copy(), list(found)
+    one.append(1)
+    other.append(2)
+    other[0] = 8
+    return found, one, other, found[:]
+
+
+PROGRAMS: list[Callable[..., Any]] = [
+    sums, parts, in_order, in_order_as_floats, merged, different_ones, values_seen, where_it_is,
+    where_it_has_to_be, copies,
+]  # fmt: skip
+SIGNAL = np.array([0.5, -1.25, 3.0, 0.25, -0.0, 2.5, 0.0, 2.5, 0.5])
+SIGNALS = [SIGNAL, SIGNAL[:4], SIGNAL[::-1].copy(), np.full(3, 2.0), np.arange(40.0) % 11 - 0.5]
+
+
+@pytest.mark.parametrize("program", PROGRAMS, ids=lambda each: each.__name__)
+def test_as_python(program: Callable[..., Any]) -> None:
+    compiled = fxc.compile(program, fullgraph=True)
+    raised = 0
+    for x in SIGNALS:
+        expected = run(program, (x.copy(),))
+        raised += expected.error is not None
+        assert difference(expected, run(compiled, (x.copy(),))) == ""
+    assert compiled.cache_info().eager_calls == raised
+    assert compiled.cache_info().variants <= 3
+
+
+@pytest.mark.parametrize("program", [in_order, values_seen], ids=lambda each: each.__name__)
+def test_nans_are_left_to_python(program: Callable[..., Any]) -> None:
+    x = np.array([3.0, np.nan, 1.0, np.nan, 2.0])
+    compiled = fxc.compile(program, fullgraph=True)
+    assert difference(run(program, (SIGNAL,)), run(compiled, (SIGNAL,))) == ""
+    assert difference(run(program, (x,)), run(compiled, (x,))) == ""
+
+
+def by_a_key(x):
+    return sorted(_places(x), key=lambda i: -i)
+
+
+def of_tuples(x):
+    return sorted([(v, 1) for v in x if v > 0])
+
+
+def of_two_kinds(x):
+    return [1.5] + _places(x)  # noqa: RUF005
+
+
+def of_arrays(x):
+    found = [x * 1]
+    for v in x:
+        if v > 0:
+            found.append(x * v)
+    return found[1:]
+
+
+@pytest.mark.parametrize(
+    "program", [by_a_key, of_tuples, of_two_kinds, of_arrays], ids=lambda each: each.__name__
+)
+def test_refused(program: Callable[..., Any]) -> None:
+    with pytest.raises(fxc.CaptureError):
+        fxc.compile(program, fullgraph=True)(SIGNAL)
