@@ -260,6 +260,8 @@ def _try_otherwise(session: Session, outside: Outside, error: CaptureError | Non
             raise Respecialise(wanted, None if lists else error) from None
     if lists:
         raise Respecialise(lists) from None
+    if of_arrays := session.door.lists.of_arrays:
+        raise Respecialise(of_arrays, error) from None
 
 
 def _refuse_assignment(

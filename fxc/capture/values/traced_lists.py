@@ -479,12 +479,15 @@ class MadeLists:
         self._labels: dict[int, str] = {}
         self.known: list[list[Any]] = []
         self.changed = frozenset[str]()  # what was changed in a region
+        self._traced: list[tuple[str, TracedList]] = []
 
     def made(self, items: list[Any], place: str) -> Any:
         """A list that the program makes at a place."""
-        label = f"list {place}"
-        if label in self._session.static:
-            return TracedList(items)
+        label, static = f"list {place}", self._session.static
+        if label in static and f"{label} by Python" not in static:
+            made = TracedList(items)
+            self._traced.append((label, made))
+            return made
         self._labels[id(items)] = label
         self.known.append(items)
         self._session.door.places.note_list(items)
@@ -493,7 +496,7 @@ class MadeLists:
     def note_change(self, x: Any) -> None:
         """Note that a list is changed, which has to be one of the graph if that is in a region."""
         found = self._labels.get(id(x))
-        if self._session.region and found is not None:
+        if self._session.region and found is not None and found not in self._session.static:
             self.changed = frozenset((found,))
 
     def note_index(self) -> None:
@@ -505,4 +508,14 @@ class MadeLists:
             self._labels[id(items)]
             for items in self.known
             if items and all(isinstance(x, numbers) for x in items)
-        }
+        } - self._session.static
+
+    @property
+    def of_arrays(self) -> frozenset[str]:
+        """The requests to leave lists of arrays, which the graph holds, to Python."""
+        rooms = ((label, made._room) for label, made in self._traced)
+        return frozenset(
+            f"{label} by Python"
+            for label, room in rooms
+            if room is not None and any(part.rank for part in room.kind.parts)
+        )
