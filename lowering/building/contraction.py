@@ -7,6 +7,7 @@ from fxc.ir.symbols import Dim, guard, substitute
 from fxc.ir.types import ArrayType, c_strides
 from fxc.ops.table import TABLE
 
+from ..emission.addressing import linearised
 from ..emission.products import dot_copies
 from ..loops import Matmul
 from .context import Context, is_view_copy
@@ -84,6 +85,7 @@ def _strides_in_numpy(context: Context, value: Value) -> tuple[Dim, ...]:
     offset: Dim = 0
     for stride, at in zip(kind.strides, here, strict=True):
         offset = offset + at * stride
+    offset = linearised(offset)
     zero = {str(i): 0 for i in index if not isinstance(i, int)}
     strides: list[Dim] = []
     for i in index:

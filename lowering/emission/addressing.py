@@ -32,8 +32,12 @@ def linearised(dim: Dim) -> Dim:
         changed = False
         for atom in {a for a in atoms(dim) if isinstance(a, SymFunc) and a.name == "mod"}:
             f, m = atom.left, atom.right
-            rewritten = _replace(dim, atom, f - m * floordiv(f, m))
-            if not any(a == atom for a in atoms(rewritten)) and _terms(rewritten) < _terms(dim):
+            quotient = floordiv(f, m)
+            rewritten = _replace(dim, atom, f - m * quotient)
+            left = set(atoms(rewritten))
+            rounded = {a for a in atoms(quotient) if isinstance(a, SymFunc) and a.right == m}
+            is_whole = left.isdisjoint(rounded)
+            if atom not in left and (is_whole or _terms(rewritten) < _terms(dim)):
                 dim, changed = rewritten, True
                 break
     return dim
