@@ -49,11 +49,11 @@ class CacheInfo:
     often which operator was left to NumPy inside compiled code.
 
     >>> import numpy as np
-    >>> ranked = compile(lambda x: np.argsort(x) + 1)
-    >>> ranked(np.array([3, 1, 2]))
-    array([2, 3, 1])
-    >>> ranked.cache_info()
-    CacheInfo(variants=1, native_calls=1, eager_calls=0, fallbacks={'argsort': 1})
+    >>> volume = compile(lambda a: abs(np.linalg.det(a)) + 1)
+    >>> volume(np.eye(2))
+    np.float64(2.0)
+    >>> volume.cache_info()
+    CacheInfo(variants=1, native_calls=1, eager_calls=0, fallbacks={'linalg_det': 1})
     """
 
     variants: int

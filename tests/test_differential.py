@@ -51,6 +51,8 @@ LEFT_TO_NUMPY: dict[str, str] = {
     "sort": "", "argsort": "", "partition": "", "argpartition": "", "modf": "", "frexp": "",
     "ldexp": "", "ufunc_reduce": "", "ufunc_accumulate": "",
     "ufunc_reduceat": "", "linalg_inv": "", "linalg_solve": "", "bincount": "", "convolve": "",
+    "linalg_det": "", "linalg_slogdet": "", "linalg_cholesky": "", "linalg_eigvalsh": "",
+    "linalg_eigh": "",
     "correlate": "", "einsum": "", "fourier": "", "interp": "", "percentile": "", "quantile": "",
     "searchsorted": "",
     "nextafter": "", "spacing": "", "gcd": "", "lcm": "", "logaddexp": "", "logaddexp2": "",
@@ -247,6 +249,7 @@ OWN_CALLS: dict[str, Call] = {
     "einsum": lambda xs, text, optimize: np.einsum(text, *xs, optimize=optimize),
     "linspace": lambda a, b, n, e, d: np.linspace(a, b, n, endpoint=e, dtype=d),
     "eye": lambda n, m, k, d: np.eye(n, m, k, d),
+    "linalg_cholesky": lambda x, upper: np.linalg.cholesky(x, upper=upper),
     "concatenate": lambda xs, axis: np.concatenate(xs, axis=axis),
     "stack": lambda xs, axis: np.stack(xs, axis=axis),
     "cond": lambda pred, xs, f, g: fxc.cond(pred, lambda *s: f(s), lambda *s: g(s), *xs),
@@ -395,7 +398,8 @@ WITH_OUT = sorted(op.group for op in TABLE if op.role == "out" and op.group not 
 WITH_OUT = [name for name in WITH_OUT if name not in VIEWS and TABLE[name].numpy is not None]
 NO_OUT = {
     "where", "copy", "sort", "argsort", "partition", "argpartition", "linspace", "eye",
-    "linalg_inv", "linalg_solve", "bincount", "convolve", "correlate", "fourier", "interp",
+    "linalg_inv", "linalg_solve", "linalg_det", "linalg_slogdet", "linalg_cholesky",
+    "linalg_eigvalsh", "linalg_eigh", "bincount", "convolve", "correlate", "fourier", "interp",
     "percentile", "quantile", "searchsorted",
 }  # fmt: skip
 WITH_OUT = [n for n in WITH_OUT if n not in NO_OUT and not n.startswith("py_")]
