@@ -332,10 +332,6 @@ class Session:
         """The arrays whose memory ``value`` may show."""
         return frozenset(map(self.root, options_of(self, value)))
 
-    def show_one_array(self, left: Value, right: Value) -> bool:
-        """Whether two arrays may be views of one; overlapping inputs are settled afterwards."""
-        return not self.roots(left).isdisjoint(self.roots(right))
-
     def may_share_memory(self, left: Value, right: Value) -> bool:
         """Whether two arrays may show parts of one."""
         others = self.roots(right)
