@@ -126,3 +126,21 @@ def test_an_int_of_more_than_64_bits_that_meets_a_number_of_numpy(options: dict[
     compiled = fxc.compile(program, **options)
     x, v = np.array([-3, -1, 4]), np.arange(3)
     assert difference(run(program, [x, v]), run(compiled, [x, v])) == ""
+
+
+def put_each(x: Any, y: Any) -> Any:
+    for i in range(len(x)):
+        x[i] = y[i % 2]
+
+
+def put_more(x: Any, y: Any) -> Any:
+    x[1] += y[0] * 2
+
+
+@pytest.mark.parametrize("number", [2.75 + 1j, -3.5j, complex(np.inf), complex(np.nan, 1)])
+@pytest.mark.parametrize("dtype", ["i4", "i8", "u1", "f4"])
+@pytest.mark.parametrize("program", [put_each, put_more])
+def test_complex_numbers_go_into_elements(program: Any, dtype: str, number: complex) -> None:
+    """Those that make no int were stored in signed integers."""
+    given = [(np.zeros(3, dtype), np.array([number, 1.0])) for _ in range(2)]
+    assert difference(run(program, given[0]), run(fxc.compile(program), given[1])) == ""

@@ -33,6 +33,7 @@ from ..values.operands import (
     dim_of,
     has_traced,
     operand,
+    wrap,
 )
 from ..values.traced_int import TracedInt
 from ..values.varying import place_in_bounds
@@ -441,6 +442,10 @@ def as_stored(given: Operand, dtype: np.dtype, *, each: bool = False) -> Operand
         np.zeros((), dtype)[...] = given.value
         return given
     kind = given.type
+    if isinstance(kind, ScalarType) and kind.dtype.kind == "c" and not kind.weak:
+        if dtype.kind == "i" and not each:  # Python makes an int of its real part
+            return as_stored(operand(wrap(given).real), dtype)
+        return given
     if not isinstance(kind, ScalarType) or dtype.kind not in "iu" or kind.dtype.kind not in "fiu":
         return given
     if kind.dtype.kind in "iu" and (kind.weak or np.can_cast(kind.dtype, dtype)):
