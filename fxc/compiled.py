@@ -430,9 +430,10 @@ class Compiled(Generic[P, R]):
                 if error.relations <= demanded:
                     raise
                 demanded |= error.relations
-            except CaptureError:  # lowering relies on what may hold for constant sizes
+            except CaptureError as error:  # lowering relies on what may hold for constant sizes
                 if dynamic is not None:
                     raise
+                _log.info("%s: compiled for sizes as they are: %s", self.__name__, error)
                 dynamic = False
             else:
                 state.variants.append(variant)

@@ -9,6 +9,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 
 from fxc.ir.graph import Node, Operand, Value
 from fxc.ir.records import frozen
+from fxc.ops.python_numbers import stem
 
 Range = tuple[int, int]  # the least and the largest number
 
@@ -144,7 +145,7 @@ class Counters:
         node = self.makers.get(x)
         if node is None:
             return None
-        match node.op.removeprefix("try_").removeprefix("py_"):
+        match stem(node.op):
             case "maximum" | "minimum":
                 return _joined([self.moves(each, names, seen) for each in node.args])
             case "add" | "subtract" as name:

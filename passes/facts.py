@@ -10,14 +10,13 @@ import numpy as np
 
 from fxc.ir.graph import Literal, Node, Operand, Value
 from fxc.ir.symbols import Dim
-from fxc.ops.python_numbers import PYTHON_OPERATORS
+from fxc.ops.python_numbers import AS_TRUE, PYTHON_OPERATORS
 
 from .counters import Range
 
 INT64: Range = (-(2**63), 2**63 - 1)
 BOOL: Range = (0, 1)
 MOST_TOPS = 8
-_AS_TRUE = frozenset({"astype", "py_bool"})
 T = TypeVar("T")
 # Comparisons: whether their operands are swapped, and whether they are strict.
 _ORDER = {
@@ -210,7 +209,7 @@ class Facts:
     def plain(self, x: Operand) -> Operand:
         """What is as true as ``x``, without conversions to bool."""
         node = self.makers.get(x) if isinstance(x, Value) else None
-        if node is None or node.op not in _AS_TRUE or node.output.type.dtype.kind != "b":
+        if node is None or node.op not in AS_TRUE or node.output.type.dtype.kind != "b":
             return x
         return self.plain(node.args[0])
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from fxc.ir.graph import Node, Operand, Value
+from fxc.ops.python_numbers import stem
 
 from .counters import Range, hull
 
@@ -43,7 +44,7 @@ class Gains:
         if node is None:
             return None
         assert isinstance(end, Value)
-        match node.op.removeprefix("try_").removeprefix("py_"):
+        match stem(node.op):
             case "add":
                 x, y = node.args
                 return self.added(start, x, y, 1) or self.added(start, y, x, 1)

@@ -179,3 +179,20 @@ def test_functions_of_numpys_on_symbolic_sizes(function):
         assert not difference(run(function, (x,)), run(compiled, (x,)))
     assert compiled.cache_info().variants == 2
     assert compiled.cache_info().eager_calls == 0
+
+
+def doubled(t):
+    return t * 0.5 + t * 0.5
+
+
+def of_shared_parts(x, t):
+    for _ in (1, 2, 3, 4, 5, 6, 7, 8):  # each value is used twice, in the guards as well
+        t = doubled(doubled(doubled(doubled(t))))
+    return x[: int(t)]
+
+
+def test_each_part_is_computed_once():
+    compiled = fxc.compile(of_shared_parts, fullgraph=True)
+    for args in [(np.arange(9.0), 4.5), (np.arange(9.0), 7.5), (np.arange(9.0), 2.0)]:
+        assert not difference(run(of_shared_parts, args), run(compiled, args))
+    assert compiled.cache_info().variants == 1

@@ -169,26 +169,7 @@ def _attempt(
         _check_kind(fn)
         call_args, call_kwargs = _admit_arguments(outside, fn, args, kwargs)
         callee, bound = _admit_callee(outside, fn)
-        try:
-            result = session.door.call(callee, *bound, *call_args, **call_kwargs)
-        except CaptureError as error:
-            _try_otherwise(session, outside, error)
-            raise
-        except RecursionError:
-            raise refuse("a recursion this deep cannot be captured; use a loop") from None
-        except AttributeError as error:
-            if session.error is None and outside.is_stand_in(error.obj):
-                raise refuse(
-                    f"code that fxc does not see reads .{error.name} of a "
-                    f"{type(error.obj).__name__} from outside, which cannot be captured"
-                ) from None
-            raise session.error or _raised_in(session) or error from None
-        except Exception:
-            _try_otherwise(session, outside, session.error)
-            refused = session.error or _raised_in(session)
-            if refused is not None:
-                raise refused from None
-            raise
+        result = _run(session, callee, (*bound, *call_args), call_kwargs)
         session.door.places.check_wanted()
         if session.error is not None:  # a handler in the program swallowed it
             raise session.error
@@ -238,6 +219,31 @@ def _attempt(
         varying=varying,
         need_not_raise=session.handles or any(may_leave(node.op) for node in walk(body)),
     )
+
+
+def _run(session: Session, callee: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """What the program returns, while it is recorded."""
+    outside = session.door.outside
+    try:
+        return session.door.call(callee, *args, **kwargs)
+    except CaptureError as error:
+        _try_otherwise(session, outside, error)
+        raise
+    except RecursionError:
+        raise refuse("a recursion this deep cannot be captured; use a loop") from None
+    except AttributeError as error:
+        if session.error is None and outside.is_stand_in(error.obj):
+            raise refuse(
+                f"code that fxc does not see reads .{error.name} of a "
+                f"{type(error.obj).__name__} from outside, which cannot be captured"
+            ) from None
+        raise session.error or _raised_in(session) or error from None
+    except Exception:
+        _try_otherwise(session, outside, session.error)
+        refused = session.error or _raised_in(session)
+        if refused is not None:
+            raise refused from None
+        raise
 
 
 def _try_otherwise(session: Session, outside: Outside, error: CaptureError | None) -> None:

@@ -136,6 +136,7 @@ class Session:
         self.written: dict[Value, int] = {}
         self.changed: dict[Value, int] = {}  # likewise, also by writes to inputs that overlap it
         self.input_arrays: dict[Value, np.ndarray] = {}
+        self._apart: dict[frozenset[Value], bool] = {}  # pairs of them
         self._relied_on: dict[Value, list[tuple[int, int]]] = {}  # see ``rely_on``
 
     def record(self, name: str, *args: Any, **kwargs: Any) -> Any:
@@ -384,11 +385,16 @@ class Session:
         """Other inputs that have elements in common with an input in this call, which guards will
         say if one of them is written. See Note [Overlapping inputs].
         """
-        array = self.input_arrays.get(root)
-        if array is None:
+        if root not in self.input_arrays:
             return []
-        others = ((x, other) for x, other in self.input_arrays.items() if x is not root)
-        return [x for x, other in others if not apart(array, other)]
+        return [x for x in self.input_arrays if x is not root and not self._are_apart(root, x)]
+
+    def _are_apart(self, left: Value, right: Value) -> bool:
+        pair = frozenset((left, right))
+        if pair not in self._apart:
+            arrays = (self.input_arrays[left], self.input_arrays[right])
+            self._apart[pair] = apart(*arrays)
+        return self._apart[pair]
 
     def _give_up(self, twins: Sequence[Value]) -> None:
         """Take note that an array is written which these may be, by loops or branches that made

@@ -19,6 +19,15 @@ from fxc.ir.errors import WouldRaise
 # these types. Results of ``math_`` functions are those of the C library that CPython calls.
 
 
+# Operators whose result is as true as their operand.
+AS_TRUE = frozenset({"astype", "py_bool"})
+
+
+def stem(op: str) -> str:
+    """The name of an operator that may be Python's, without a word about checks."""
+    return op.removeprefix("py_").removeprefix("try_")
+
+
 def power(x: Any, y: Any) -> Any:
     """``x ** y``, of the type that it has for most numbers of these types."""
     result = x**y

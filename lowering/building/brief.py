@@ -6,8 +6,7 @@
 from __future__ import annotations
 
 from fxc.ir.graph import Literal, Node, Operand, Region, Value, walk
-
-_AS_TRUE = frozenset({"astype", "py_bool"})
+from fxc.ops.python_numbers import AS_TRUE, stem
 
 
 def is_brief(node: Node) -> bool:
@@ -20,15 +19,15 @@ def is_brief(node: Node) -> bool:
         return False
     makers = {value: each for each in body.nodes for value in each.outputs}
     going: Operand = body.results[test.params.index(holds)]
-    while isinstance(going, Value) and going in makers and makers[going].op in _AS_TRUE:
+    while isinstance(going, Value) and going in makers and makers[going].op in AS_TRUE:
         going = makers[going].args[0]
     if not isinstance(going, Value):
         return False
     number: Operand = going
     only_positive = False
-    if going in makers and _plain(makers[going]) in ("greater", "not_equal"):
+    if going in makers and stem(makers[going].op) in ("greater", "not_equal"):
         number, other = makers[going].args
-        only_positive = _plain(makers[going]) == "greater"
+        only_positive = stem(makers[going].op) == "greater"
         if not (isinstance(other, Literal) and other.value == 0):
             return False
     if number not in body.results or not isinstance(number, Value) or number not in makers:
@@ -41,7 +40,7 @@ def _shrinks(
     made: Node, before: Value, only_positive: bool, body: Region, makers: dict[Value, Node]
 ) -> bool:
     """Whether a number that comes from ``before`` has fewer bits, while it is not 0."""
-    match _plain(made), *made.args:
+    match stem(made.op), *made.args:
         case ("natural_quotient" | "floor_divide") as name, x, Literal(int() as by):
             return x == before and by >= 2 and (only_positive or name == "natural_quotient")
         case "right_shift", x, Literal(int() as by):
@@ -59,10 +58,6 @@ def _shrinks(
 def _is_less(x: Operand, before: Value, makers: dict[Value, Node]) -> bool:
     """Whether ``x`` is ``before - 1``."""
     made = makers.get(x) if isinstance(x, Value) else None
-    if made is None or _plain(made) != "subtract" or made.args[0] != before:
+    if made is None or stem(made.op) != "subtract" or made.args[0] != before:
         return False
     return isinstance(made.args[1], Literal) and made.args[1].value == 1
-
-
-def _plain(node: Node) -> str:
-    return node.op.removeprefix("py_").removeprefix("try_")

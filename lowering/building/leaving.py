@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from fxc.ir.graph import Literal, Node, Operand, Region, Value
-
-# Operators whose result is as true as their operand.
-_AS_TRUE = frozenset({"astype", "py_bool"})
+from fxc.ops.python_numbers import AS_TRUE
 
 
 def last_arms(body: Region, result: Operand, ends: bool) -> dict[Node, bool]:
@@ -30,7 +28,7 @@ def _look(x: Operand, ends: bool, makers: Mapping[Value, Node], found: dict[Node
     if node is None:
         return
     assert isinstance(x, Value)
-    if node.op in _AS_TRUE:
+    if node.op in AS_TRUE:
         _look(node.args[0], ends, makers, found)
     elif node.op in ("py_not", "logical_not"):
         _look(node.args[0], not ends, makers, found)

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fxc.ir.symbols import computed_in
+from fxc.ops.python_numbers import stem
 
 from ..loops import Atom, Bind, Check, Compute, Const, For, Index, Load, Loop, While, walk
 from .addressing import step_of
@@ -64,7 +65,7 @@ def _step(x: Atom, var: str, made: Made) -> int | None:
             step = None if computed_in(value) else step_of(value, var)
             return step if isinstance(step, int) else None
         case Compute(op=op, args=args, arg_dtypes=dtypes) if all(each == I64 for each in dtypes):
-            name = op.removeprefix("py_").removeprefix("try_")
+            name = stem(op)
             steps = [_step(each, var, made) for each in args]
             if name == "multiply" and steps[0] is not None and isinstance(args[1], Const):
                 return steps[0] * int(args[1].value)

@@ -12,6 +12,7 @@ import numpy as np
 from fxc.ir.graph import Literal, Operand, Value
 from fxc.ir.symbols import MOST_MEASURED, Dim, decide, floordiv, mod
 from fxc.ir.types import ScalarType
+from fxc.ops.python_numbers import stem
 
 from ..session import CountedSize, Session, current
 from ..values.operands import wrap
@@ -60,7 +61,7 @@ def _dim(session: Session, x: Operand, leaf: Callable[[Session, Value], Dim | No
     if isinstance(x, Literal):
         return _number(x)
     call = session.made.get(x)
-    name = call.name.removeprefix("py_").removeprefix("try_") if call is not None else ""
+    name = stem(call.name) if call is not None else ""
     if call is not None and _is_int(x):
         if name == "int_value":
             found: Dim = call.args[0]

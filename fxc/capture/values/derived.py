@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from fxc.dispatch.bind import bind
 from fxc.ir.graph import Literal, Operand, Region, Value
-from fxc.ir.symbols import Dim, computed_in, hint, symbols_of
+from fxc.ir.symbols import SymExpr, computed_in, hint, symbols_of
 from fxc.ir.types import ScalarType, scalar_type_of
 from fxc.ops.kernels import kernel_of
 from fxc.ops.table import TABLE
@@ -17,6 +17,9 @@ from fxc.ops.table import TABLE
 from ..locations import user_location
 from ..session import Session, current
 from .operands import record
+
+if TYPE_CHECKING:
+    from ..outside.outside import Outside
 
 # Note [Derived ints]
 # An int is a size, a bound of a slice or the length of a loop, and those are dims. What a float, or
@@ -26,6 +29,9 @@ from .operands import record
 # recorded for it, and it is one more input of the graph, a symbol like an int argument. A call for
 # which the computation fails misses the guards; if it fails in the call that is captured, or in a
 # capture without hidden inputs, the int is a scalar of the graph as others are.
+
+
+_MOST = 100  # operators that the guard program runs for one int
 
 
 def int_of(name: str, *args: Operand) -> Any:
@@ -38,16 +44,18 @@ def derived(function: Callable[..., Any], *args: Operand) -> Any:
     """The int that a function makes of scalars, as the guard program computes it; else None."""
     session = current()
     outside = session.door.outside
-    given = [x for x in args if isinstance(x, Value)]
-    if not outside.derives or not any(session.origins.get(x) for x in given):
+    if not outside.derives or not any(session.origins.get(x) for x in args if isinstance(x, Value)):
         return None
-    found = _computed(session, function, args)
+    found = _Computation.of(session, args)
     if found is None:
         return None
-    expression, number = found
+    try:
+        number = found.result(function, args)
+    except Exception:
+        return None
     if type(number) is not int or not -(2**63) <= number < 2**63:
         return None
-    return outside.derived(expression, number, f"an int at {user_location()}")
+    return outside.derived(found.expression(function, args), number, f"an int at {user_location()}")
 
 
 def known_result(x: Value) -> Any:
@@ -55,11 +63,13 @@ def known_result(x: Value) -> Any:
     the graph, and for what the guard program does not compute.
     """
     session = current()
-    found = _read(session, x) if session.door.outside.derives and x in session.made else None
-    if found is None or _kind_of(found[1]) != x.type:
+    outside = session.door.outside
+    found = _Computation.of(session, (x,)) if outside.derives and x in session.made else None
+    number = None if found is None else found.values[x]
+    if found is None or _kind_of(number) != x.type:
         return None
-    session.door.outside.demand(*found, f"a number at {user_location()}")
-    return found[1]
+    outside.demand(found.expression_of(x), number, f"a number at {user_location()}")
+    return number
 
 
 def _kind_of(number: Any) -> ScalarType | None:
@@ -69,48 +79,83 @@ def _kind_of(number: Any) -> ScalarType | None:
         return None
 
 
-def _computed(
-    session: Session, function: Callable[..., Any], args: tuple[Any, ...]
-) -> tuple[str, Any] | None:
-    """The expression of a function's result in the guard program, and what it is in this call."""
-    read = [_read(session, each) for each in args]
-    known = [each for each in read if each is not None]
-    if len(known) < len(read):
-        return None
-    with np.errstate(all="ignore"):
+class _Computation:
+    """Scalars that operators make of others, in the order in which they were made, with what they
+    are in this call.
+    """
+
+    def __init__(self, session: Session) -> None:
+        self.session = session
+        self.outside: Outside = session.door.outside
+        self.calls: dict[Value, tuple[Callable[..., Any], tuple[Any, ...]]] = {}
+        self.values: dict[Value, Any] = {}  # in that order
+
+    @staticmethod
+    def of(session: Session, args: Sequence[Any]) -> _Computation | None:
+        """What ``args`` need; None if something cannot be computed by guards, or that is long."""
+        found = _Computation(session)
+        pending = [x for x in args if isinstance(x, Value)]
+        while pending:
+            x = pending.pop()
+            if x in found.calls or x in found.outside.numbers:
+                continue
+            call = session.made.get(x)
+            if call is None or x.type.rank or session.origins.get(x) is None:
+                return None
+            given = bind(TABLE[call.name], call.args, call.kwargs)
+            if len(found.calls) == _MOST or not all(map(found._is_known, given)):
+                return None
+            found.calls[x] = kernel_of(call.name), given
+            pending += [each for each in given if isinstance(each, Value)]
         try:
-            result = function(*(value for _, value in known))
+            for x in sorted(found.calls, key=lambda each: session.made[each].at):
+                found.values[x] = found.result(*found.calls[x])
         except Exception:
             return None
-    made = session.door.outside.guards.constant(function)
-    return f"{made}({', '.join(expression for expression, _ in known)})", result
+        return found
 
+    def _is_known(self, x: Any) -> bool:
+        """Whether guards have an argument, unless it is a scalar."""
+        if isinstance(x, SymExpr):
+            symbols = self.outside.guards.symbols
+            return not computed_in(x) and symbols_of(x).keys() <= symbols.keys()
+        return not isinstance(x, tuple | Region)
 
-def _read(session: Session, x: Any) -> tuple[str, Any] | None:
-    """The same for an argument of an operator."""
-    outside = session.door.outside
-    match x:
-        case Value():
-            if x.type.rank or session.origins.get(x) is None:
-                return None
-            known: tuple[str, Any] | None = outside.numbers.get(x)
-            call = session.made.get(x)
-            if known is not None or call is None:
-                return known
-            if call.name == "int_value":
-                return _dim(session, call.args[0])
-            given = bind(TABLE[call.name], call.args, call.kwargs)
-            return _computed(session, kernel_of(call.name), given)
-        case Literal(value):
-            return outside.guards.constant(value), value
-        case tuple() | Region():
-            return None
-        case _:
-            return outside.guards.constant(x), x
+    def result(self, function: Callable[..., Any], args: Sequence[Any]) -> Any:
+        """What a function makes of arguments in this call; raises what it raises."""
+        with np.errstate(all="ignore"):
+            return function(*map(self._value, args))
 
+    def _value(self, x: Any) -> Any:
+        match x:
+            case Value():
+                return self.values[x] if x in self.values else self.outside.numbers[x][1]
+            case Literal(value):
+                return value
+            case SymExpr():
+                return hint(x)
+            case _:
+                return x
 
-def _dim(session: Session, dim: Dim) -> tuple[str, int] | None:
-    guards = session.door.outside.guards
-    if computed_in(dim) or not symbols_of(dim).keys() <= guards.symbols.keys():
-        return None
-    return guards.expression(dim), hint(dim)
+    def expression(self, function: Callable[..., Any], args: Sequence[Any]) -> str:
+        """The same in the guard program."""
+        given = ", ".join(map(self.expression_of, args))
+        return f"{self.outside.guards.constant(function)}({given})"
+
+    def expression_of(self, x: Any) -> str:
+        """An argument in the guard program, which computes it once."""
+        guards = self.outside.guards
+        match x:
+            case Value():
+                numbers = self.outside.numbers
+                for each in () if x in numbers else self.values:
+                    if each not in numbers:
+                        source = guards.fetch(self.expression(*self.calls[each]), each.name)
+                        numbers[each] = source.var, self.values[each]
+                return numbers[x][0]
+            case Literal(value):
+                return guards.constant(value)
+            case SymExpr():
+                return guards.expression(x)
+            case _:
+                return guards.constant(x)
