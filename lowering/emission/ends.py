@@ -19,14 +19,17 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from fxc.ir.records import frozen
-from fxc.ir.symbols import computed_in
+from fxc.ir.symbols import computed_in, substitute
 
 from ..loops import Compute, Index, Load, Loop, Program, Stmt, Store
+from .addressing import byte_offset, step_of
 from .llvm_text import Lanes
 
 if TYPE_CHECKING:
-    from .emit import Emitter, Registers
+    from .emit import Emitter
+    from .registers import Registers
 
+CACHE_LINE = 64  # bytes
 SHORT = 32  # statements that may be written down for each end
 
 
@@ -113,7 +116,7 @@ def _in_vectors(
     emitter.regs.vector = loop.var
     ends = [_computed(emitter, loop, lanes, body, stop)]
     if is_short and aligned is not None:
-        past = emitter.past_line(loop, aligned)
+        past = past_line(emitter, loop, aligned)
         start = emitter.function.op(f"sub nsw i64 {lanes}, {past}")
         ends.append(_computed(emitter, loop, lanes, body, "0"))
     if not loop.behind:
@@ -244,3 +247,13 @@ def _value(emitter: Emitter, vector: _Vector, stmt: Store, code: Lanes) -> str:
         lambda: found.append(emitter.atom(stmt.value, stmt.dtype, code)),
     )
     return found[0]
+
+
+def past_line(emitter: Emitter, loop: Loop, store: Store) -> str:
+    """How many elements behind the start of a cache line the first one is stored."""
+    f = emitter.function
+    offset = byte_offset(emitter.program.buffers[store.buffer], store.index)
+    pointer = emitter.address(store.buffer, substitute(offset, {loop.var: 0}))
+    address = f.op(f"ptrtoint ptr {pointer} to i64")
+    low = f.op(f"and i64 {address}, {CACHE_LINE - 1}")
+    return f.op(f"udiv i64 {low}, {step_of(offset, loop.var)}")

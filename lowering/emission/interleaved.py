@@ -16,7 +16,7 @@ from .addressing import byte_offset
 from .llvm_text import Lanes, memory_type
 
 if TYPE_CHECKING:
-    from .emit import Emitter
+    from .elements import Elements
 
 
 def is_part(program: Program, stmt: Load | Store) -> bool:
@@ -42,7 +42,7 @@ def pair_at(program: Program, block: Sequence[Stmt], number: int) -> tuple[Store
 class Numbers:
     """The complex numbers that are in registers, for an emitter of straight-line code."""
 
-    def __init__(self, emitter: Emitter) -> None:
+    def __init__(self, emitter: Elements) -> None:
         self.emitter = emitter
         self.loaded: dict[tuple[str, Dim], str] = {}  # by storage and offset
 

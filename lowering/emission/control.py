@@ -1,0 +1,197 @@
+"""The control flow of the user's program: checks, branches, loops."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..loops import (
+    Allocate,
+    Apply,
+    Atom,
+    Boxed,
+    Compute,
+    For,
+    If,
+    Loop,
+    Matmul,
+    Stmt,
+    While,
+    walk,
+)
+from . import extremes, interrupts
+from .frame import is_scalar, leave_vectors
+from .llvm_text import FAILED, Lanes
+from .python_rules import SCALAR_RULES
+from .registers import Place
+
+if TYPE_CHECKING:
+    from .emit import Emitter
+
+BOOL = np.dtype(bool)
+F64, I64 = np.dtype(np.float64), np.dtype(np.int64)
+BRIEF = 32  # statements of an iteration that may be written down once more
+
+
+def check(emitter: Emitter, failed: Atom) -> None:
+    """Leave the function if the call has to go back to NumPy."""
+    f = emitter.function
+    condition = emitter.atom(failed, BOOL, Lanes(f, 1))
+    passed = f.new_label("passed")
+    if condition in emitter.regs.tests:
+        place = emitter.regs.tests[condition]
+        if failed in emitter.passed:
+            emitter.regs.wrapped[place] = place[0]
+        else:
+            _look_at(emitter, place, passed)
+        return
+    if condition in emitter.regs.losses:
+        condition = _look_closer(emitter, *emitter.regs.losses[condition], passed)
+    f.do(f"br i1 {condition}, label %{FAILED}, label %{passed}")
+    f.start(passed)
+
+
+def _look_closer(emitter: Emitter, stmt: Compute, registers: Sequence[str], passed: str) -> str:
+    """Whether a function has failed, where it is seldom asked: its result is not finite."""
+    f, code = emitter.function, Lanes(emitter.function, 1)
+    closer = f.new_label("closer")
+    often = emitter.module.metadata('!{!"branch_weights", i32 1, i32 1000}')
+    value = f"double {registers[-1]}"
+    emitter.module.declare("declare double @llvm.fabs.f64(double)")
+    size = f.op(f"call double @llvm.fabs.f64({value})")
+    infinite = f.op(f"fcmp ueq double {size}, {code.const(np.inf, F64)}")
+    f.do(f"br i1 {infinite}, label %{closer}, label %{passed}, !prof {often}")
+    f.start(closer)
+    return SCALAR_RULES[stmt.op].emit(code, registers, stmt.arg_dtypes, stmt.dtype)
+
+
+def _look_at(emitter: Emitter, place: Place, passed: str) -> None:
+    """Leave if an index is out of bounds. One that counts from the end takes the longer way."""
+    f, (index, size) = emitter.function, place
+    before, other = f.block, f.new_label("other")
+    likely = emitter.module.metadata('!{!"branch_weights", i32 1000, i32 1}')
+    inside = f.op(f"icmp ult i64 {index}, {size}")
+    f.do(f"br i1 {inside}, label %{passed}, label %{other}, !prof {likely}")
+    f.start(other)
+    moved = f.op(f"add i64 {index}, {size}")
+    inside = f.op(f"icmp ult i64 {moved}, {size}")
+    f.do(f"br i1 {inside}, label %{passed}, label %{FAILED}, !prof {likely}")
+    f.start(passed)
+    ways = f"[ {index}, %{before} ], [ {moved}, %{other} ]"
+    emitter.regs.wrapped[place] = f.op(f"phi i64 {ways}")
+
+
+def branch(emitter: Emitter, stmt: If) -> None:
+    f = emitter.function
+    condition = emitter.atom(stmt.condition, BOOL, Lanes(f, 1))
+    emitter.either(condition, lambda: emitter.block(stmt.then), lambda: emitter.block(stmt.orelse))
+
+
+def _iteration(emitter: Emitter, body: Sequence[Stmt], done: str) -> None:
+    """The body of a loop of the user's program that may end early, by a jump to ``done``.
+
+    LLVM would make numbers of small branches, and have the next iteration wait for the outcome
+    of this one's test. A processor guesses well that a loop goes on.
+    """
+    start = 0
+    for number, stmt in enumerate(body):
+        rest = body[number + 1 :]
+        if isinstance(stmt, If) and stmt.ends is not None and _is_brief(rest):
+            emitter.block(body[start:number])
+            _leave(emitter, stmt, stmt.ends, rest, done)
+            start = number + 1
+    emitter.block(body[start:])
+
+
+def _leave(emitter: Emitter, stmt: If, ends: bool, rest: Sequence[Stmt], done: str) -> None:
+    """A branch with an arm after which only the rest of the iteration is run."""
+    f = emitter.function
+    condition = emitter.atom(stmt.condition, BOOL, Lanes(f, 1))
+    last, on = f.new_label("last"), f.new_label("on")
+    then, orelse = (last, on) if ends else (on, last)
+    f.do(f"br i1 {condition}, label %{then}, label %{orelse}")
+    outer = emitter.regs.copy()
+    f.start(last)
+    emitter.block((*(stmt.then if ends else stmt.orelse), *rest))
+    f.do(f"br label %{done}")
+    emitter.regs = outer.copy()
+    f.start(on)
+    emitter.block(stmt.orelse if ends else stmt.then)
+    emitter.regs = outer
+
+
+def user_loop(emitter: Emitter, stmt: For) -> None:
+    code = Lanes(emitter.function, 1)
+    lo, hi = emitter.atom(stmt.lo, I64, code), emitter.atom(stmt.hi, I64, code)
+    in_strips = interrupts.runs_in_strips(stmt)
+
+    def body() -> str | None:
+        if not in_strips:
+            interrupts.spend_iteration(emitter, stmt)
+        if stmt.leave is None:
+            emitter.block(stmt.body)
+            return None
+        _iteration(emitter, stmt.body, emitter.done)
+        return emitter.atom(stmt.leave, BOOL, code)
+
+    def run(start: str, stop: str) -> None:
+        emitter.counted(stmt.var, start, stop, 1, 1, (), body)
+
+    def checked() -> None:
+        if in_strips:
+            interrupts.in_strips(emitter, stmt, lo, hi, run)
+        else:
+            run(lo, hi)
+
+    def unchecked() -> None:
+        outer, emitter.passed = emitter.passed, emitter.passed | looks.keys()
+        checked()
+        emitter.passed = outer
+
+    looks = extremes.looks(stmt) if stmt.leave is None and emitter.regs.marks else {}
+    with _scalar_nest(emitter, stmt):
+        if looks:
+            emitter.either(extremes.are_in_bounds(emitter, stmt, lo, hi), unchecked, checked)
+        else:
+            checked()
+
+
+def while_loop(emitter: Emitter, stmt: While) -> None:
+    f = emitter.function
+    head, inside, done = f.new_label("test"), f.new_label("body"), f.new_label("done")
+    outer = emitter.regs.copy()
+    with _scalar_nest(emitter, stmt):
+        f.do(f"br label %{head}")
+        f.start(head)
+        emitter.block(stmt.test)
+        condition = emitter.atom(stmt.condition, BOOL, Lanes(f, 1))
+        f.do(f"br i1 {condition}, label %{inside}, label %{done}")
+        f.start(inside)
+        interrupts.spend_iteration(emitter, stmt)
+        _iteration(emitter, stmt.body, done)
+        f.do(f"br label %{head}")
+        f.start(done)
+    emitter.regs = outer
+
+
+@contextmanager
+def _scalar_nest(emitter: Emitter, stmt: For | While) -> Iterator[None]:
+    """Around a loop of the user's program. See Note [Scalar loops]."""
+    outer = emitter.in_scalar_nest
+    scalar = is_scalar(stmt)
+    if scalar and not outer:
+        emitter.function.do(leave_vectors(emitter.module))
+    emitter.in_scalar_nest = scalar
+    yield
+    emitter.in_scalar_nest = outer
+
+
+def _is_brief(block: Sequence[Stmt]) -> bool:
+    """Whether a block may as well be written twice."""
+    stmts = tuple(walk(tuple(block)))
+    return len(stmts) <= BRIEF and not any(
+        isinstance(stmt, Loop | For | While | Matmul | Apply | Boxed | Allocate) for stmt in stmts
+    )

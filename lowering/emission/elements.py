@@ -1,0 +1,309 @@
+"""Straight-line statements in one function: integer expressions, loads, computations, stores."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from fxc.ir.symbols import (
+    Computed,
+    Dim,
+    Symbol,
+    SymFunc,
+    atoms,
+    computed,
+    computed_in,
+    decide,
+    symbols_of,
+)
+
+from ..loops import Atom, Compute, Const, Index, Load, Loop, Program, Stmt, Store, walk
+from . import interleaved
+from .addressing import byte_offset, split, step_of
+from .llvm_text import FunctionText, Lanes, ModuleText, memory_type, scalar_type
+from .python_rules import LOSSES, SCALAR_RULES
+from .registers import InLanes, Registers
+from .scalar_rules import cast
+
+# Note [Lanes]
+# Inside a vector loop every name of the loop IR stands for ``lanes`` consecutive iterations of the
+# vector variable. A load whose address does not depend on that variable is done once and spread;
+# one that moves by the element size is a vector load; others are gathered element by element (on
+# today's processors no slower than a gather instruction). Stores go to memory in the order of the
+# lanes: where two of them meet, the last iteration's stays.
+# The lanes of a 512-bit register are used whatever the processor has: the back end splits them.
+
+I64 = np.dtype(np.int64)
+
+
+class Elements:
+    """What a function is written with, and its statements without control flow."""
+
+    def __init__(
+        self, module: ModuleText, function: FunctionText, program: Program, prefix: str
+    ) -> None:
+        self.module = module
+        self.function = function
+        self.program = program
+        self.prefix = prefix
+        self.regs = Registers()
+        self.numbers = interleaved.Numbers(self)
+
+    # -- dims and addresses
+
+    def dim(self, value: Dim) -> str:
+        """An integer expression as an i64 register or constant."""
+        if isinstance(value, int):
+            return str(value)
+        total: str | None = None
+        for monomial, coefficient in value.terms:
+            term: str | None = None
+            for atom in monomial:
+                factor = self._dim_atom(atom)
+                term = factor if term is None else self.function.op(f"mul nsw i64 {term}, {factor}")
+            if term is None:
+                term = str(coefficient)
+            elif coefficient != 1:
+                term = self.function.op(f"mul nsw i64 {term}, {coefficient}")
+            total = term if total is None else self.function.op(f"add nsw i64 {total}, {term}")
+        assert total is not None
+        return total
+
+    def _dim_atom(self, atom: object) -> str:
+        if isinstance(atom, Computed):
+            register, lanes = self.regs.atoms[atom.name]
+            assert lanes == 1
+            return register
+        if not isinstance(atom, SymFunc):
+            return self.regs.dims[atom.name]  # type: ignore[attr-defined]
+        if atom in self.regs.functions:
+            return self.regs.functions[atom]
+        left, right = self.dim(atom.left), self.dim(atom.right)
+        op = self.function.op
+        if atom.name in ("floordiv", "mod") and decide(atom.right, "!=", 0) is None:
+            zero = op(f"icmp eq i64 {right}, 0")  # what would divide by it is not reached
+            right = op(f"select i1 {zero}, i64 1, i64 {right}")
+        power = isinstance(atom.right, int) and atom.right > 0 and atom.right.bit_count() == 1
+        match atom.name:
+            case "floordiv" if power:
+                return op(f"ashr i64 {left}, {int(right).bit_length() - 1}")
+            case "mod" if power:
+                return op(f"and i64 {left}, {int(right) - 1}")
+            case "min" | "max":
+                test = op(f"icmp {'slt' if atom.name == 'min' else 'sgt'} i64 {left}, {right}")
+                return op(f"select i1 {test}, i64 {left}, i64 {right}")
+            case _:
+                rest = op(f"srem i64 {left}, {right}")
+                crossed = op(f"icmp slt i64 {op(f'xor i64 {rest}, {right}')}, 0")
+                partial = op(f"icmp ne i64 {rest}, 0")
+                fix = op(f"and i1 {crossed}, {partial}")
+                if atom.name == "mod":
+                    more = op(f"select i1 {fix}, i64 {right}, i64 0")
+                    return op(f"add i64 {rest}, {more}")
+                less = op(f"zext i1 {fix} to i64")
+                return op(f"sub i64 {op(f'sdiv i64 {left}, {right}')}, {less}")
+
+    def compute_functions(self, dim: Dim) -> None:
+        """Compute the quotients, remainders and the like of ``dim`` here, for all that follows.
+
+        Not those that take what is not known here, or divide by what might be 0.
+        """
+        for atom in reversed([*atoms(dim)]):  # those inside others first
+            if not isinstance(atom, SymFunc) or atom in self.regs.functions:
+                continue
+            sides = (atom.left, atom.right)
+            known = all(symbols_of(side).keys() <= self.regs.dims.keys() for side in sides)
+            divides = atom.name in ("floordiv", "mod") and not isinstance(atom.right, int)
+            if known and not divides and not any(computed_in(side) for side in sides):
+                self.compute_function(atom)
+
+    def compute_function(self, atom: SymFunc) -> None:
+        self.regs.functions[atom] = self.function.opaque(self._dim_atom(atom), "i64")
+
+    def hoist_functions(self, loop: Loop) -> None:
+        """Compute quotients, remainders and the like before a loop that does not change them."""
+        for stmt in walk(loop.body):
+            match stmt:
+                case Load(buffer=buffer, index=index) | Store(buffer=buffer, index=index):
+                    strides = self.program.buffers[buffer].strides
+                    if all(isinstance(a, Symbol) for dim in (*index, *strides) for a in atoms(dim)):
+                        continue
+                    found = atoms(byte_offset(self.program.buffers[buffer], index))
+                case Index(value=value):
+                    found = atoms(value)
+                case _:
+                    continue
+            fixed = self.regs.dims.keys() - {loop.var}
+            for atom in found:
+                if isinstance(atom, SymFunc):
+                    sides = (atom.left, atom.right)
+                    known = all(symbols_of(side).keys() <= fixed for side in sides)
+                    if known and not any(computed_in(side) for side in sides):
+                        self.compute_function(atom)
+
+    def address(self, buffer: str, offset: Dim) -> str:
+        base = self.regs.data[self.program.buffers[buffer].storage]
+        if offset == 0:
+            return base
+        return self.function.op(f"getelementptr i8, ptr {base}, i64 {self.dim(offset)}")
+
+    def mark(self, buffer: str) -> str:
+        """What stands behind a load from ``buffer`` or a store to it. See Note [Scalar loops]."""
+        return self.regs.marks.get(self.program.buffers[buffer].storage, "")
+
+    # -- atoms
+
+    def atom(self, atom: Atom, dtype: np.dtype, code: Lanes) -> str:
+        """The register (or constant) of an atom at the lanes of ``code``."""
+        if isinstance(atom, Const):
+            return code.const(atom.value, dtype)
+        register, lanes = self.regs.atoms[atom]
+        if lanes == code.count or code.count == 1:
+            return register
+        return self.spread(register, dtype, code)
+
+    def spread(self, register: str, dtype: np.dtype, code: Lanes) -> str:
+        """One scalar in every lane."""
+        kind, scalar = code.type(dtype), scalar_type(dtype)
+        first = code.op(f"insertelement {kind} poison, {scalar} {register}, i32 0")
+        mask = f"<{code.count} x i32> zeroinitializer"
+        return code.op(f"shufflevector {kind} {first}, {kind} poison, {mask}")
+
+    # -- statements
+
+    def straight(self, stmt: Stmt, code: Lanes) -> None:
+        """Load, Compute, Index or Store."""
+        match stmt:
+            case Load():
+                self.regs.atoms[stmt.name] = self.load(stmt, code)
+            case Index(name, dtype, value):
+                self.regs.atoms[name] = self.index(value, dtype, code)
+            case Compute(name, dtype, op, args, arg_dtypes):
+                registers = [self.atom(a, d, code) for a, d in zip(args, arg_dtypes, strict=True)]
+                place = (registers[0], registers[-1])
+                if op == "wrap_index" and place in self.regs.wrapped:
+                    self.regs.atoms[name] = (self.regs.wrapped[place], 1)
+                    return
+                result = SCALAR_RULES[op].emit(code, registers, arg_dtypes, dtype)
+                self.regs.atoms[name] = (result, code.count)
+                if op == "out_of_bounds" and code.count == 1 and self.regs.marks:
+                    self.regs.tests[result] = place
+                if op in LOSSES and code.count == 1 and self.regs.marks:
+                    self.regs.losses[result] = (stmt, registers)
+            case Store():
+                self.store(stmt, code)
+            case _:
+                raise AssertionError(stmt)
+
+    def in_lanes(self, dim: Dim) -> InLanes:
+        """``dim`` as it is in the first lane and how it differs in the others."""
+        if self.regs.vector is None:
+            return InLanes(dim, 0, ())
+        start, multiples = split(dim)
+        step = step_of(start, self.regs.vector)
+        assert step is not None
+        apart: list[tuple[str, Dim]] = []
+        for atom, factor in multiples:
+            register, lanes = self.regs.atoms[atom.name]
+            if lanes == 1:
+                start = start + computed(atom.name, atom.over) * factor
+            else:
+                apart.append((register, factor))
+        return InLanes(start, step, tuple(apart))
+
+    def load(self, stmt: Load, code: Lanes) -> tuple[str, int]:
+        dtype, itemsize = stmt.dtype, stmt.dtype.itemsize
+        offset = byte_offset(self.program.buffers[stmt.buffer], stmt.index)
+        place = self.in_lanes(offset)
+        memory, mark = memory_type(dtype), self.mark(stmt.buffer)
+        if code.count == 1 or place.step == 0:
+            pointer = self.address(stmt.buffer, offset)
+            loaded = code.op(f"load {memory}, ptr {pointer}, align {itemsize}{mark}")
+            return self._to_register(loaded, dtype, Lanes(self.function, 1)), 1
+        if place.step == itemsize:
+            pointer = self.address(stmt.buffer, offset)
+            loaded = code.op(f"load {code.of(memory)}, ptr {pointer}, align {itemsize}{mark}")
+            return self._to_register(loaded, dtype, code), code.count
+        if place.step == -itemsize:
+            pointer = self.address(stmt.buffer, offset - (code.count - 1) * itemsize)
+            loaded = code.op(f"load {code.of(memory)}, ptr {pointer}, align {itemsize}{mark}")
+            loaded = self._reversed(loaded, memory, code)
+            return self._to_register(loaded, dtype, code), code.count
+        if interleaved.is_part(self.program, stmt):
+            return self.numbers.load(stmt, code), code.count
+        gathered = "poison"
+        for lane, pointer in self.lane_pointers(stmt.buffer, place, code):
+            element = code.op(f"load {memory}, ptr {pointer}, align {itemsize}{mark}")
+            gathered = code.op(
+                f"insertelement {code.of(memory)} {gathered}, {memory} {element}, i32 {lane}"
+            )
+        return self._to_register(gathered, dtype, code), code.count
+
+    def lane_pointers(self, buffer: str, place: InLanes, code: Lanes) -> Iterator[tuple[int, str]]:
+        op = self.function.op
+        pointer = self.address(buffer, place.start)
+        stride = self.dim(place.known_step)
+        factors = [self.dim(factor) for _, factor in place.apart]
+        for lane in range(code.count):
+            if lane and stride != "0":
+                pointer = op(f"getelementptr i8, ptr {pointer}, i64 {stride}")
+            there = pointer
+            for (register, _), factor in zip(place.apart, factors, strict=True):
+                at = op(f"extractelement {code.type(I64)} {register}, i32 {lane}")
+                offset = op(f"mul nsw i64 {at}, {factor}")
+                there = op(f"getelementptr i8, ptr {there}, i64 {offset}")
+            yield lane, there
+
+    def _reversed(self, register: str, memory: str, code: Lanes) -> str:
+        kind = code.of(memory)
+        mask = ", ".join(f"i32 {lane}" for lane in range(code.count - 1, -1, -1))
+        return code.op(
+            f"shufflevector {kind} {register}, {kind} poison, <{code.count} x i32> <{mask}>"
+        )
+
+    def _to_register(self, loaded: str, dtype: np.dtype, code: Lanes) -> str:
+        if dtype.kind != "b":
+            return loaded
+        zero = "0" if code.count == 1 else "zeroinitializer"
+        return code.op(f"icmp ne {code.of('i8')} {loaded}, {zero}")
+
+    def store(self, stmt: Store, code: Lanes) -> None:
+        dtype, itemsize = stmt.dtype, stmt.dtype.itemsize
+        offset = byte_offset(self.program.buffers[stmt.buffer], stmt.index)
+        value = self.atom(stmt.value, dtype, code)
+        if dtype.kind == "b":
+            value = code.op(f"zext {code.of('i1')} {value} to {code.of('i8')}")
+        memory, mark = memory_type(dtype), self.mark(stmt.buffer)
+        place = self.in_lanes(offset)
+        if code.count == 1:
+            pointer = self.address(stmt.buffer, offset)
+            self.function.do(f"store {memory} {value}, ptr {pointer}, align {itemsize}{mark}")
+            return
+        if place.step in (itemsize, -itemsize):
+            if place.step == -itemsize:
+                value = self._reversed(value, memory, code)
+                offset = offset - (code.count - 1) * itemsize
+            pointer = self.address(stmt.buffer, offset)
+            kind = code.of(memory)
+            self.function.do(f"store {kind} {value}, ptr {pointer}, align {itemsize}{mark}")
+            return
+        for lane, pointer in self.lane_pointers(stmt.buffer, place, code):
+            element = code.op(f"extractelement {code.of(memory)} {value}, i32 {lane}")
+            self.function.do(f"store {memory} {element}, ptr {pointer}, align {itemsize}{mark}")
+
+    def index(self, value: Dim, dtype: np.dtype, code: Lanes) -> tuple[str, int]:
+        """An integer over loop variables, in the lanes if it moves with them."""
+        scalar = Lanes(self.function, 1)
+        place = self.in_lanes(value)
+        start = self.dim(place.start)
+        if code.count == 1 or place.step == 0:
+            return cast(scalar, (start,), (I64,), dtype), 1
+        total = self.spread(start, I64, code)
+        lanes = ", ".join(f"i64 {lane}" for lane in range(code.count))
+        for offsets, factor in ((f"<{lanes}>", place.known_step), *place.apart):
+            if factor != 1:
+                by = self.spread(self.dim(factor), I64, code)
+                offsets = code.binary("mul", I64, offsets, by)
+            total = code.binary("add", I64, total, offsets)
+        return cast(code, (total,), (I64,), dtype), code.count

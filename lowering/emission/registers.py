@@ -1,0 +1,58 @@
+"""What the names of the loop IR are called in a function that is being written."""
+
+from __future__ import annotations
+
+from dataclasses import field
+
+from fxc.ir.records import frozen, mutable
+from fxc.ir.symbols import Dim, SymFunc
+
+from ..loops import Compute
+
+Place = tuple[str, str]  # registers: an index as it was given, and the size of the axis
+
+
+@mutable
+class Registers:
+    """What the names of the loop IR are called in the function being written."""
+
+    atoms: dict[str, tuple[str, int]] = field(default_factory=dict)  # register, lanes
+    dims: dict[str, str] = field(default_factory=dict)  # symbols and loop variables
+    functions: dict[SymFunc, str] = field(default_factory=dict)  # of those, computed before a loop
+    data: dict[str, str] = field(default_factory=dict)  # storages
+    marks: dict[str, str] = field(default_factory=dict)  # what their loads and stores bear
+    totals: dict[str, str] = field(default_factory=dict)  # accumulators: the current value
+    tests: dict[str, Place] = field(default_factory=dict)  # results of out_of_bounds: of what
+    losses: dict[str, tuple[Compute, list[str]]] = field(default_factory=dict)  # see LOSSES
+    wrapped: dict[Place, str] = field(default_factory=dict)  # places whose test was passed
+    vector: str | None = None  # the variable whose iterations are the lanes
+
+    def copy(self) -> Registers:
+        return Registers(
+            dict(self.atoms),
+            dict(self.dims),
+            dict(self.functions),
+            self.data,
+            self.marks,
+            dict(self.totals),
+            dict(self.tests),
+            dict(self.losses),
+            dict(self.wrapped),
+            self.vector,
+        )
+
+
+@frozen
+class InLanes:
+    """A dim in lanes: in lane ``k`` it is ``start + k * known_step``, and multiples of the integers
+    that registers hold for each lane.
+    """
+
+    start: Dim
+    known_step: Dim
+    apart: tuple[tuple[str, Dim], ...]  # register, factor
+
+    @property
+    def step(self) -> Dim | None:
+        """From lane to lane, if that is always the same."""
+        return None if self.apart else self.known_step
