@@ -20,7 +20,7 @@ from fxc.ir.evaluate import call, deliver
 from fxc.ir.graph import Graph, Operand, Value
 from fxc.ir.records import frozen
 from fxc.ir.signature import InputLeaf, OutputLeaf, ResultLeaf, ViewLeaf, ViewStep
-from fxc.ir.symbols import Guard, assuming, recording
+from fxc.ir.size_guards import Guard, assuming, recording
 from fxc.ir.types import Type
 from fxc.ops.kernels import kernel_of
 from fxc.ops.metas import types_of

@@ -14,7 +14,7 @@ from fxc.dispatch.trace import recording_into
 from fxc.ir.builder import GraphBuilder
 from fxc.ir.errors import InternalError
 from fxc.ir.graph import Arg, Graph, Literal, Node, Operand, Region, Value, operands_of, walk
-from fxc.ir.symbols import Guard, recording
+from fxc.ir.size_guards import Guard, recording
 from fxc.ir.types import ScalarType, Type
 
 # Runs a function of operands with the Functionalize key active, and gives its results as operands

@@ -6,7 +6,8 @@ from collections.abc import Iterable
 
 from fxc.ir.evaluate import symbols_bound_by
 from fxc.ir.graph import Value
-from fxc.ir.symbols import Dim, Guard, Symbol, SymFunc, symbols_of
+from fxc.ir.size_guards import Guard
+from fxc.ir.symbols import Dim, Symbol, SymFunc, symbols_of
 from fxc.ir.types import ArrayType
 
 from .counters import Range

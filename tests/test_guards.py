@@ -7,7 +7,8 @@ import fxc
 from fxc.capture.capture import capture
 from fxc.capture.relations import strongest
 from fxc.ir.errors import CaptureError
-from fxc.ir.symbols import guard, recording, symbol
+from fxc.ir.size_guards import guard, recording
+from fxc.ir.symbols import symbol
 from tests.capturing import array, run_captured
 from tests.test_staging import Model
 

@@ -25,7 +25,8 @@ from fxc.ir.signature import (
     ViewLeaf,
     ViewStep,
 )
-from fxc.ir.symbols import Guard, floordiv, maximum, minimum, mod, substitute, symbol, symbols_of
+from fxc.ir.size_guards import Guard
+from fxc.ir.symbols import floordiv, maximum, minimum, mod, substitute, symbol, symbols_of
 from fxc.ir.text import dims_of
 from fxc.ir.types import DTYPE_NAMES, ArrayType, ScalarType, array_type
 from fxc.ops.table import TABLE

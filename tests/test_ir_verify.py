@@ -11,7 +11,8 @@ from fxc.ir.graph import ArrayConstant, Graph, Literal, Node, Region, SliceSpec,
 from fxc.ir.parse import parse_graph
 from fxc.ir.schema import parse_schema
 from fxc.ir.signature import ConstantLeaf, InputLeaf, Mutation, ResultLeaf, Signature, ViewLeaf
-from fxc.ir.symbols import Guard, symbol
+from fxc.ir.size_guards import Guard
+from fxc.ir.symbols import symbol
 from fxc.ir.types import array_type
 from fxc.ir.verify import SameDims, fits, problems, verify
 from fxc.ops.table import TABLE

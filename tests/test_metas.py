@@ -13,7 +13,8 @@ import numpy as np
 import pytest
 
 from fxc.ir.graph import ArrayConstant, Literal, Region, SliceSpec, Value
-from fxc.ir.symbols import evaluate, recording, symbol, symbols_of
+from fxc.ir.size_guards import recording
+from fxc.ir.symbols import evaluate, symbol, symbols_of
 from fxc.ir.types import (
     DTYPE_NAMES,
     ArrayType,

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from fxc.ir.atoms import AtomParser
 from fxc.ir.errors import InternalError
+from fxc.ir.size_guards import Guard, guard, recording
 from fxc.ir.symbols import (
-    Guard,
     SymExpr,
     apply_function,
     computed,
@@ -20,13 +20,11 @@ from fxc.ir.symbols import (
     decide,
     evaluate,
     floordiv,
-    guard,
     hint,
     maximum,
     minimum,
     mod,
     product,
-    recording,
     rename_computed,
     substitute,
     symbol,

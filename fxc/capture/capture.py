@@ -15,7 +15,7 @@ from fxc.ir.errors import CaptureError, OverlapError
 from fxc.ir.graph import Graph, Region, walk
 from fxc.ir.location import SourceLocation
 from fxc.ir.records import frozen
-from fxc.ir.symbols import Guard
+from fxc.ir.size_guards import Guard
 from fxc.ir.tree import LEAF, TreeSpec, flatten
 from fxc.ops.python_numbers import may_leave
 

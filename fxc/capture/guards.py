@@ -19,7 +19,8 @@ import numpy as np
 
 from fxc.ir.errors import MISSED, Interrupted, RunFailed
 from fxc.ir.records import frozen
-from fxc.ir.symbols import Dim, Guard, Symbol
+from fxc.ir.size_guards import Guard
+from fxc.ir.symbols import Dim, Symbol
 from fxc.ir.types import DTYPE_NAMES, array_type
 
 Inputs = tuple[Any, ...]

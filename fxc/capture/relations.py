@@ -9,16 +9,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 
-from fxc.ir.symbols import (
-    Dim,
-    Guard,
-    Symbol,
-    SymExpr,
-    decide,
-    plain_symbol,
-    substitute,
-    symbols_of,
-)
+from fxc.ir.size_guards import Guard
+from fxc.ir.symbols import Dim, Symbol, SymExpr, decide, plain_symbol, substitute, symbols_of
 
 
 def strongest(guards: Iterable[Guard]) -> tuple[Guard, ...]:

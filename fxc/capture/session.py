@@ -22,19 +22,8 @@ from fxc.ir.errors import CaptureError
 from fxc.ir.graph import Literal, Operand, Value
 from fxc.ir.location import SourceLocation
 from fxc.ir.records import frozen
-from fxc.ir.symbols import (
-    Dim,
-    Guard,
-    SymExpr,
-    assuming,
-    counted_in,
-    counted_size,
-    guard,
-    hint,
-    recorders,
-    recording,
-    symbols_of,
-)
+from fxc.ir.size_guards import Guard, assuming, guard, recorders, recording
+from fxc.ir.symbols import Dim, SymExpr, counted_in, counted_size, hint, symbols_of
 from fxc.ir.types import ArrayType, ScalarType
 from fxc.ops.metas.layout import overlaps_itself
 from fxc.ops.python_numbers import PYTHON_OPERATORS

@@ -20,7 +20,8 @@ from .location import SourceLocation
 from .records import frozen
 from .schema import Schema
 from .signature import Signature
-from .symbols import Dim, Guard
+from .size_guards import Guard
+from .symbols import Dim
 from .types import ScalarType, Type, scalar_type_of
 
 Stage = OneOf["captured", "functional", "decomposed"]

@@ -34,7 +34,8 @@ from .signature import (
     ViewLeaf,
     ViewStep,
 )
-from .symbols import Guard, symbol
+from .size_guards import Guard
+from .symbols import symbol
 
 SchemaOf = Callable[[str], Schema]
 

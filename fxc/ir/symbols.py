@@ -12,35 +12,16 @@ however they were built::
     n
 
 Note that ``<`` and friends do not exist on a ``SymExpr``: whoever needs to know asks
-``guard(lhs, relation, rhs)``. See Note [Guards on symbols].
+``size_guards.guard(lhs, relation, rhs)``. See Note [Guards on symbols].
 """
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping
 from dataclasses import field
 
 from .errors import InternalError
 from .records import frozen
-
-# Note [Guards on symbols]
-# A decision that depends on a symbol is made by its hint (the value it had in the call being
-# captured) and is true for other calls only while the relation holds. ``guard`` is the one door
-# for such decisions: it answers without a record what follows from the form of the expressions
-# and the lower bounds of symbols (a symbolic dim is at least 2: 0 and 1 are specialised), and
-# otherwise records a Guard with whoever is listening (``recording``). All recorded guards of a
-# capture are checked at each later call before its code is used.
-
-# Note [Counted sizes]
-# The length of ``x[mask]`` is known at run time only, when the node ``bind_size`` has run. It is a
-# symbol with ``most``, a dim that it never exceeds (the size of the mask), and no guard on inputs
-# can speak of it. ``guard`` answers what follows from its range, 0 to ``most``, by guards on the
-# ends. What does not is assumed, always in the same way (``_assumed``), and told to whoever listens
-# (``assuming``): capture then records a check at that place, which sends the call back to NumPy
-# where the assumption does not hold. Later stages may assume again what capture has. If one assumes
-# something else (``Unchecked``), the call is captured again with that to check, too.
 
 
 @frozen
@@ -100,7 +81,7 @@ class SymExpr:
         if other == 0:
             return self
         total = dict(self.terms)
-        for monomial, coefficient in _terms(other):
+        for monomial, coefficient in terms_of(other):
             total[monomial] = total.get(monomial, 0) + coefficient
         return _normal(total)
 
@@ -122,7 +103,7 @@ class SymExpr:
             return SymExpr(tuple((m, c * int(other)) for m, c in self.terms))
         total: dict[Monomial, int] = {}
         for m1, c1 in self.terms:
-            for m2, c2 in _terms(other):
+            for m2, c2 in terms_of(other):
                 monomial = tuple(sorted(m1 + m2, key=_atom_key))
                 total[monomial] = total.get(monomial, 0) + c1 * c2
         return _normal(total)
@@ -194,7 +175,8 @@ def _show_atom(atom: Atom) -> str:
     return atom.name
 
 
-def _terms(dim: Dim) -> tuple[tuple[Monomial, int], ...]:
+def terms_of(dim: Dim) -> tuple[tuple[Monomial, int], ...]:
+    """Monomials and their factors; those of 0 are none."""
     if isinstance(dim, SymExpr):
         return dim.terms
     return (((), int(dim)),) if dim else ()
@@ -220,12 +202,12 @@ def _function(name: str, left: Dim, right: Dim) -> Dim:
 
 def _exact_quotient(left: Dim, right: Dim) -> Dim | None:
     """``left / right`` if ``right`` is one term that divides every term of ``left``."""
-    divisor = _terms(right)
+    divisor = terms_of(right)
     if len(divisor) != 1:
         return None
     (factors, scale) = divisor[0]
     total: dict[Monomial, int] = {}
-    for monomial, coefficient in _terms(left):
+    for monomial, coefficient in terms_of(left):
         rest = list(monomial)
         for factor in factors:
             if factor not in rest:
@@ -239,11 +221,11 @@ def _exact_quotient(left: Dim, right: Dim) -> Dim | None:
 
 def _whole_part(left: Dim, right: SymExpr) -> tuple[Dim, Dim]:
     """A quotient and the rest of polynomials; the first term of ``right`` leads."""
-    lead, scale = _terms(right)[0]
+    lead, scale = terms_of(right)[0]
     leading = _normal({lead: scale})
     quotient: Dim = 0
-    for _ in range(len(_terms(left))):
-        for monomial, coefficient in _terms(left):
+    for _ in range(len(terms_of(left))):
+        for monomial, coefficient in terms_of(left):
             found = _exact_quotient(_normal({monomial: coefficient}), leading)
             if found is not None:
                 quotient, left = quotient + found, left - found * right
@@ -255,7 +237,7 @@ def _whole_part(left: Dim, right: SymExpr) -> tuple[Dim, Dim]:
 
 def _constant(dim: Dim) -> int:
     """The term without a symbol."""
-    return next((factor for monomial, factor in _terms(dim) if not monomial), 0)
+    return next((factor for monomial, factor in terms_of(dim) if not monomial), 0)
 
 
 def floordiv(left: Dim, right: Dim) -> Dim:
@@ -278,7 +260,7 @@ def floordiv(left: Dim, right: Dim) -> Dim:
         quotient, small = _whole_part(left, right)
         if isinstance(small, int) and decide(right, ">", small if small >= 0 else ~small):
             return quotient + (0 if small >= 0 else -1)
-    match _terms(left):
+    match terms_of(left):
         case (((SymFunc("floordiv", inner, divisor),), 1),) if decide(right, ">", 0):
             return floordiv(inner, divisor * right)  # (a // b) // c
         case _:
@@ -341,7 +323,7 @@ def apply_function(name: str, left: Dim, right: Dim) -> Dim:
 
 def atoms(dim: Dim) -> Iterator[Atom]:
     """Every atom of ``dim``, with those inside functions, and what computed ones depend on."""
-    for monomial, _ in _terms(dim):
+    for monomial, _ in terms_of(dim):
         for atom in monomial:
             yield atom
             if isinstance(atom, SymFunc):
@@ -363,7 +345,7 @@ def plain_symbol(dim: Dim) -> str | None:
 
 def operands_of(dim: Dim) -> Iterator[Symbol | Computed]:
     """What has to be known to compute ``dim``: of a computed integer not what it depends on."""
-    for monomial, _ in _terms(dim):
+    for monomial, _ in terms_of(dim):
         for atom in monomial:
             if isinstance(atom, SymFunc):
                 yield from operands_of(atom.left)
@@ -453,7 +435,7 @@ def hint(dim: Dim) -> int:
 def _lower_bound(dim: Dim) -> int | None:
     """A number that ``dim`` is never below, if its form tells."""
     bound = 0
-    for monomial, coefficient in _terms(dim):
+    for monomial, coefficient in terms_of(dim):
         term = coefficient
         for atom in monomial:
             low = atom.lower if isinstance(atom, Symbol) else _function_bound(atom)
@@ -517,7 +499,7 @@ def _no_more(dim: Dim) -> Dim:
 
 def _larger_minimum(dim: Dim, atom: SymFunc, factor: int) -> Dim | None:
     """A minimum that ``dim`` has, ``factor`` times or more, which is no less than this one."""
-    for monomial, times in _terms(dim):
+    for monomial, times in terms_of(dim):
         other = monomial[0] if len(monomial) == 1 and times >= factor else None
         if isinstance(other, SymFunc) and other.name == "min":
             here, there = (atom.left, atom.right), (other.left, other.right)
@@ -552,7 +534,7 @@ def decide(left: Dim, relation: str, right: Dim) -> bool | None:
     """Whether ``left relation right`` holds for all values, or None if that is not known."""
     difference = left - right
     if isinstance(difference, int):
-        return _compare(difference, relation, 0)
+        return compare(difference, relation, 0)
     low, high = _lower_bound(_no_more(difference)), _lower_bound(_no_more(-difference))
     positive, negative = low is not None and low > 0, high is not None and high > 0
     at_least, at_most = low is not None and low >= 0, high is not None and high >= 0
@@ -571,7 +553,8 @@ def decide(left: Dim, relation: str, right: Dim) -> bool | None:
             raise ValueError(relation)
 
 
-def _compare(left: int, relation: str, right: int) -> bool:
+def compare(left: int, relation: str, right: int) -> bool:
+    """Whether two numbers are in a relation."""
     match relation:
         case "==":
             return left == right
@@ -587,214 +570,3 @@ def _compare(left: int, relation: str, right: int) -> bool:
             return left >= right
         case _:
             raise ValueError(relation)
-
-
-def is_monotonic(dim: Dim, name: str) -> bool:
-    """Whether ``dim`` never falls, or never grows, with a symbol, by its form.
-
-    >>> i, n = symbol("i", lower=0), symbol("n", lower=1)
-    >>> is_monotonic(n - i * i, "i"), is_monotonic(i * i - n * i, "i")
-    (True, False)
-    >>> is_monotonic(i + floordiv(i, 2), "i"), is_monotonic(i - floordiv(i, 2), "i")
-    (True, False)
-    >>> is_monotonic(minimum(i, n) + i, "i"), is_monotonic(minimum(i, n - i), "i")
-    (True, False)
-    """
-    signs, linear = _directions(dim, name)
-    return linear or (len(signs) == 1 and None not in signs)
-
-
-def _directions(dim: Dim, name: str) -> tuple[set[bool | None], bool]:
-    """Whether the terms grow with a symbol, as far as it is known, and whether all are linear."""
-    signs: set[bool | None] = set()
-    linear = True
-    for monomial, coefficient in _terms(dim):
-        lows = [atom.lower if isinstance(atom, Symbol) else None for atom in monomial]
-        degree = sum(isinstance(atom, Symbol) and atom.name == name for atom in monomial)
-        if any(name in symbols_of(part) for atom in monomial for part in _parts(atom)):
-            inner = {None} if len(monomial) > 1 else _directions_of(monomial[0], name)
-            signs |= {None if grows is None else grows == (coefficient > 0) for grows in inner}
-            linear = False
-        elif degree:
-            known = all(low is not None and low >= 0 for low in lows)
-            signs.add(coefficient > 0 if known or monomial == monomial[:1] else None)
-            linear &= degree == 1
-    return signs, linear
-
-
-def _parts(atom: Symbol | SymFunc | Computed) -> tuple[Dim, ...]:
-    if isinstance(atom, SymFunc):
-        return atom.left, atom.right
-    return tuple(atom.over) if isinstance(atom, Computed) else ()
-
-
-def _directions_of(atom: Symbol | SymFunc | Computed, name: str) -> set[bool | None]:
-    """As ``_directions``, of what a quotient, a minimum or a maximum grows with."""
-    if not isinstance(atom, SymFunc):
-        return {None}
-    if atom.name in ("min", "max"):
-        sides = [atom.left, atom.right]
-    elif atom.name == "floordiv" and _is_positive(atom.right, name):
-        sides = [atom.left]
-    else:
-        return {None}
-    found: set[bool | None] = set()
-    for side in sides:
-        signs, linear = _directions(side, name)
-        found |= signs if not linear or len(signs) <= 1 else {None}
-    return found
-
-
-def _is_positive(dim: Dim, name: str) -> bool:
-    """Whether a divisor is always positive, and does not change with a symbol."""
-    return name not in symbols_of(dim) and decide(dim, ">", 0) is True
-
-
-def without_remainders(dim: Dim, name: str, *, above: bool) -> Dim:
-    """A dim that is nowhere less (``above``) or nowhere more than ``dim``, without remainders that
-    vary with a symbol by what does not.
-
-    >>> i, n = symbol("i", lower=0), symbol("n", lower=1)
-    >>> print(without_remainders(floordiv(n - mod(i, 3), 2), "i", above=True))
-    floordiv(n, 2)
-    >>> print(without_remainders(mod(i, n), "i", above=True))
-    n - 1
-    """
-    if name not in symbols_of(dim):
-        return dim
-    total: Dim = 0
-    for monomial, coefficient in _terms(dim):
-        part: Dim = SymExpr(((monomial, 1),)) if monomial else 1
-        if len(monomial) == 1 and isinstance(monomial[0], SymFunc):
-            part = _without_remainder(monomial[0], part, name, above == (coefficient > 0))
-        total = total + coefficient * part
-    return total
-
-
-def _without_remainder(atom: SymFunc, itself: Dim, name: str, above: bool) -> Dim:
-    if name not in symbols_of(itself) or not _is_positive(atom.right, name):
-        return itself
-    if atom.name == "mod":
-        return atom.right - 1 if above else 0
-    if atom.name == "floordiv":
-        return floordiv(without_remainders(atom.left, name, above=above), atom.right)
-    return itself
-
-
-_NEGATED = {"==": "!=", "!=": "==", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
-
-
-@frozen
-class Guard:
-    """A relation between dims that held while capturing and that later calls must keep."""
-
-    left: Dim
-    relation: str
-    right: Dim
-
-    def holds(self, values: Mapping[str, int]) -> bool:
-        """Whether the relation holds for these values of the symbols."""
-        return _compare(evaluate(self.left, values), self.relation, evaluate(self.right, values))
-
-    def holds_now(self) -> bool:
-        """Whether the relation holds in the call being captured."""
-        return _compare(hint(self.left), self.relation, hint(self.right))
-
-    def __str__(self) -> str:
-        return f"{self.left} {self.relation} {self.right}"
-
-
-class _Recorders(threading.local):
-    def __init__(self) -> None:
-        self.stack: list[dict[Guard, None]] = []
-
-
-_recorders = _Recorders()
-
-
-@contextmanager
-def recording(guards: dict[Guard, None]) -> Iterator[dict[Guard, None]]:
-    """Collect the guards that are taken inside the block (a dict keeps their order)."""
-    depth = len(_recorders.stack)
-    _recorders.stack.append(guards)
-    try:
-        yield guards
-    finally:
-        del _recorders.stack[depth:]
-
-
-def recorders() -> list[dict[Guard, None]]:
-    """Who listens on this thread, the last one alone: for recordings that are no block."""
-    return _recorders.stack
-
-
-def guard(left: Dim, relation: str, right: Dim) -> bool:
-    """Whether ``left relation right`` holds; recorded if it depends on the values of symbols.
-
-    >>> taken = {}
-    >>> n, m = symbol("n", hint=4, lower=2), symbol("m", hint=4, lower=2)
-    >>> with recording(taken):
-    ...     guard(n, "==", m), guard(n, ">=", 1)
-    (True, True)
-    >>> [str(g) for g in taken]
-    ['n == m']
-    """
-    if isinstance(left, int) and isinstance(right, int):
-        return _compare(left, relation, right)
-    known = decide(left, relation, right)
-    if known is not None:
-        return known
-    sizes = counted_in(left - right)
-    if sizes:
-        return _guard_of_counted(left, relation, right, sizes[-1])
-    holds = _compare(hint(left), relation, hint(right))
-    if _recorders.stack:
-        kept = relation if holds else _NEGATED[relation]
-        _recorders.stack[-1].setdefault(Guard(left, kept, right))
-    return holds
-
-
-# Counted sizes
-
-
-class _Listener(threading.local):
-    def __init__(self) -> None:
-        self.assume: Callable[[Guard], None] | None = None
-
-
-_listener = _Listener()
-
-
-@contextmanager
-def assuming(listener: Callable[[Guard], None]) -> Iterator[None]:
-    """Tell ``listener`` what is assumed of counted sizes inside the block."""
-    before, _listener.assume = _listener.assume, listener
-    try:
-        yield
-    finally:
-        _listener.assume = before
-
-
-def _guard_of_counted(left: Dim, relation: str, right: Dim, size: Symbol) -> bool:
-    """See Note [Counted sizes]."""
-    difference = left - right
-    if size.most is not None and is_monotonic(difference, size.name):
-        ends = [substitute(difference, {size.name: end}) for end in (0, size.most)]
-        for asked, answer in ((relation, True), (_NEGATED[relation], False)):
-            for each in (">", "<") if asked == "!=" else (asked,):
-                if asked != "==" and all(Guard(end, each, 0).holds_now() for end in ends):
-                    for end in ends:
-                        guard(end, each, 0)
-                    return answer
-    assumed = _assumed(left, relation, right)
-    if _listener.assume is not None:
-        _listener.assume(assumed)
-    return assumed.relation == relation
-
-
-def _assumed(left: Dim, relation: str, right: Dim) -> Guard:
-    """What is taken to hold: that dims are equal, or different, if that is asked; else as the
-    hints say.
-    """
-    holds = relation in ("==", "!=") or Guard(left, relation, right).holds_now()
-    return Guard(left, relation if holds else _NEGATED[relation], right)

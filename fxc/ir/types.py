@@ -9,7 +9,8 @@ import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
 from .records import frozen
-from .symbols import Dim, guard, product
+from .size_guards import guard
+from .symbols import Dim, product
 
 # Note [Layout in types]
 # An ArrayType carries the strides (in bytes) that NumPy's array would have at this point. In a

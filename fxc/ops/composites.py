@@ -19,7 +19,8 @@ import numpy as np
 
 from fxc.ir.graph import Literal, SliceSpec
 from fxc.ir.records import frozen
-from fxc.ir.symbols import Dim, decide, guard, maximum, minimum, product
+from fxc.ir.size_guards import guard
+from fxc.ir.symbols import Dim, decide, maximum, minimum, product
 from fxc.ir.types import ArrayType, ScalarType, Type, stride_order
 
 

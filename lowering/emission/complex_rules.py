@@ -16,7 +16,7 @@ import numpy as np
 
 from fxc.ir.graph import Node, operands_of
 from fxc.ir.records import frozen
-from fxc.ir.symbols import guard
+from fxc.ir.size_guards import guard
 from fxc.ir.types import PART_DTYPES, ArrayType, ScalarType, Type
 
 from ..loops import Atom, Const, Element, Pair

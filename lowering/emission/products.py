@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from fxc.ir.symbols import Dim, guard, product, symbol
+from fxc.ir.size_guards import guard
+from fxc.ir.symbols import Dim, product, symbol
 
 from ..loops import Apply, Buffer, Matmul
 from .llvm_text import kind_name

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from fxc.ir.graph import Literal, Operand
-from fxc.ir.symbols import Dim, guard
+from fxc.ir.size_guards import guard
+from fxc.ir.symbols import Dim
 from fxc.ir.types import ArrayType, ScalarType
 from fxc.ops.metas.layout import is_c_ordered, is_f_ordered, layout_of
 

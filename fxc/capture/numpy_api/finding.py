@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from fxc.ir.symbols import guard
+from fxc.ir.size_guards import guard
 from fxc.ops.metas.shapes import normalize_axis
 
 from ..history import known_array

@@ -18,7 +18,8 @@ import numpy as np
 from fxc.ir.graph import Literal, Operand, SliceSpec, Value
 from fxc.ir.records import frozen
 from fxc.ir.signature import ViewStep
-from fxc.ir.symbols import Dim, Guard, counted_in, guard, hint
+from fxc.ir.size_guards import Guard, guard
+from fxc.ir.symbols import Dim, counted_in, hint
 from fxc.ir.types import ArrayType, ScalarType
 from fxc.ops.kernels import kernel_of
 from fxc.ops.metas.shapes import is_one, normalize_slice, same_dim

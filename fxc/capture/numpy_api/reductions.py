@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from fxc.ir.graph import Operand
-from fxc.ir.symbols import counted_in, guard, symbols_of
+from fxc.ir.size_guards import guard
+from fxc.ir.symbols import counted_in, symbols_of
 from fxc.ir.types import ArrayType
 from fxc.ops.metas.layout import is_c_ordered
 from fxc.ops.metas.shapes import hints, is_zero

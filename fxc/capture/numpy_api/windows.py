@@ -8,7 +8,8 @@ import numpy as np
 
 from fxc.ir.graph import Literal, Operand, SliceSpec, Value
 from fxc.ir.records import frozen
-from fxc.ir.symbols import Dim, guard, hint
+from fxc.ir.size_guards import guard
+from fxc.ir.symbols import Dim, hint
 from fxc.ir.types import ScalarType
 from fxc.ops.metas.shapes import normalize_slice
 

@@ -13,15 +13,8 @@ import numpy as np
 
 from fxc.ir.errors import CaptureError
 from fxc.ir.graph import Literal, Operand, Region, Value
-from fxc.ir.symbols import (
-    Dim,
-    Guard,
-    decide,
-    guard,
-    hint,
-    recording,
-    symbol,
-)
+from fxc.ir.size_guards import Guard, guard, recording
+from fxc.ir.symbols import Dim, decide, hint, symbol
 from fxc.ir.tree import LEAF, TreeSpec, children_of, flatten, unflatten
 from fxc.ir.types import ArrayType, ScalarType, Type
 from fxc.ops.metas.layout import is_c_ordered

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from fxc.ir.graph import Operand, Value
-from fxc.ir.symbols import Dim, SymFunc, floordiv, guard, minimum, product
+from fxc.ir.size_guards import guard
+from fxc.ir.symbols import Dim, SymFunc, floordiv, minimum, product
 from fxc.ir.types import ScalarType
 from fxc.ops.metas.shapes import normalize_slice, same_dim, slice_length
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from fxc.ir.errors import CaptureError
-from fxc.ir.symbols import guard
+from fxc.ir.size_guards import guard
 
 from ..locations import user_location
 from ..session import Respecialise, current, refuse

@@ -6,7 +6,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from fxc.ir.graph import Literal, Operand, Value
-from fxc.ir.symbols import Dim, floordiv, guard, hint, symbol
+from fxc.ir.size_guards import guard
+from fxc.ir.symbols import Dim, floordiv, hint, symbol
 from fxc.ir.types import ArrayType
 
 from ..session import Respecialise, refuse

@@ -6,21 +6,9 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from fxc.ir.graph import Literal, Node, Region, walk
-from fxc.ir.symbols import (
-    Dim,
-    Guard,
-    SymExpr,
-    SymFunc,
-    counted_in,
-    decide,
-    guard,
-    hint,
-    is_monotonic,
-    recording,
-    substitute,
-    symbols_of,
-    without_remainders,
-)
+from fxc.ir.monotonic import is_monotonic, without_remainders
+from fxc.ir.size_guards import Guard, guard, recording
+from fxc.ir.symbols import Dim, SymExpr, SymFunc, counted_in, decide, hint, substitute, symbols_of
 
 from ..session import refuse
 

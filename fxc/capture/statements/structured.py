@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from fxc.ir.graph import Literal, Node, Operand, Region, Value
-from fxc.ir.symbols import Dim, Guard, recorders
+from fxc.ir.size_guards import Guard, recorders
+from fxc.ir.symbols import Dim
 from fxc.ir.types import ArrayType, ScalarType
 from fxc.ops.metas.layout import layout_of
 from fxc.ops.metas.shapes import same_shape

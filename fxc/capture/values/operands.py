@@ -8,7 +8,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from fxc.ir.graph import ArrayConstant, Literal, Operand, Value
-from fxc.ir.symbols import Dim, Symbol, SymExpr, SymFunc, guard
+from fxc.ir.size_guards import guard
+from fxc.ir.symbols import Dim, Symbol, SymExpr, SymFunc
 from fxc.ir.types import DTYPE_NAMES, ArrayType, ScalarType
 from fxc.ops.metas.layout import is_c_ordered
 

@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 
 from fxc.ir.graph import Operand
+from fxc.ir.monotonic import is_monotonic
+from fxc.ir.size_guards import guard
 from fxc.ir.symbols import (
     Dim,
     Symbol,
@@ -17,9 +19,7 @@ from fxc.ir.symbols import (
     counted_in,
     decide,
     floordiv,
-    guard,
     hint,
-    is_monotonic,
     maximum,
     minimum,
     mod,

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from fxc.ir.graph import Literal
-from fxc.ir.symbols import guard
+from fxc.ir.size_guards import guard
 from fxc.ir.types import ArrayType, ScalarType
 
 from ..numpy_api import memory

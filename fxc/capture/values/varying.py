@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from fxc.ir.size_guards import guard
 from fxc.ir.symbols import (
     Dim,
     SymExpr,
     SymFunc,
     apply_function,
     decide,
-    guard,
     hint,
     substitute,
     symbol,

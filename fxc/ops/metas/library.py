@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from fxc.ir.errors import CaptureError
-from fxc.ir.symbols import Dim, guard
+from fxc.ir.size_guards import guard
+from fxc.ir.symbols import Dim
 from fxc.ir.types import ArrayType, ScalarType, Type, ordered_strides, stride_order
 
 from ..table import TABLE

@@ -8,18 +8,8 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from fxc.ir.graph import SliceSpec
-from fxc.ir.symbols import (
-    Dim,
-    Symbol,
-    SymExpr,
-    assuming,
-    counted_in,
-    decide,
-    guard,
-    hint,
-    minimum,
-    symbols_of,
-)
+from fxc.ir.size_guards import assuming, guard
+from fxc.ir.symbols import Dim, Symbol, SymExpr, counted_in, decide, hint, minimum, symbols_of
 
 Shape = tuple[Dim, ...]
 

@@ -14,7 +14,8 @@ import numpy as np
 
 from fxc.ir.errors import InternalError
 from fxc.ir.graph import SliceSpec
-from fxc.ir.symbols import Dim, decide, guard, hint, minimum
+from fxc.ir.size_guards import guard
+from fxc.ir.symbols import Dim, decide, hint, minimum
 from fxc.ir.types import PART_DTYPES, ArrayType, ScalarType, Type, array_type
 
 from ..table import TABLE, Operator
