@@ -689,3 +689,27 @@ def test_a_python_complex_and_a_scalar_of_numpy(dtype: str) -> None:
         return z - x[0], x[0] - z, z * x.sum(), z / x[1], (z + x[0]) + x, 1.5 - x[0]
 
     same(program, lambda: (numbers(3).astype(dtype) + 1,))
+
+
+@pytest.mark.parametrize("backend", ["llvm", "numpy"])
+def test_a_scalar_to_a_scalar_by_the_operator(backend: Any) -> None:
+    """Evaluated by NumPy it was np.power, which squares; the operator calls pow."""
+
+    def program(x):
+        return [x[k] ** 2 for k in range(4)] + [x[k] ** x[4] for k in range(4)]
+
+    x = np.array([1.4037447976e51, 1.2e-3, 7.7e8, 5.1, 1.37])
+    compiled = fxc.compile(program, fullgraph=True, backend=backend)
+    for k in range(20):
+        assert not difference(run(program, (x * 1.01**k,)), run(compiled, (x * 1.01**k,)))
+
+
+def test_index_of_a_scalar_that_is_a_condition() -> None:
+    """It was compared with the empty tuple, as an array."""
+
+    def program(x):
+        s = x.sum()
+        return s[s > 2], s[...], s[()], s[None]
+
+    for number in (0.5, 1.5):
+        same(program, lambda number=number: (np.full(2, number),))

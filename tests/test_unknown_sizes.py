@@ -320,9 +320,35 @@ def test_results_own_their_memory() -> None:
     assert not np.shares_memory(first, second)
 
 
+def test_array_by_a_mask_that_an_arm_leaves() -> None:
+    def program(x, y):
+        if x[0] > 0.5:
+            chosen = y[y > 0]
+            chosen += 1
+        return y
+
+    agree(program, (V, V))
+
+
+def _kept(x: np.ndarray) -> Any:
+    if x[0, 0] > 0:
+        chosen = x[0, x[0] > 0]
+    return chosen.sum() if x[0, 0] > 0 else 0.0
+
+
+def _last(x: np.ndarray) -> Any:
+    for k in range(6):
+        chosen = x[x > k] * 2
+        if chosen.sum() < 1:
+            break
+    return chosen
+
+
 @pytest.mark.parametrize(
     "program, message",
     [
+        (_kept, "an array whose size is counted in a branch or a loop"),
+        (_last, "an array whose size is counted in a branch or a loop"),
         (lambda x: list(x[x > 0]), "the size of an array that depends on the data is needed as a"),
         (lambda x: x[x[:, 0] > 0, [0]], "a mask whose elements are not known beside another index"),
     ],

@@ -490,7 +490,18 @@ def _unique(
     return found if isinstance(found, tuple) else (found,)
 
 
+def _power(x: Any, y: Any) -> Any:
+    """Of two scalars the operator: see Note [Powers that NumPy computes otherwise]."""
+    kinds = type(x), type(y)
+    if any(issubclass(kind, np.generic) for kind in kinds) and all(
+        issubclass(kind, (np.generic, int, float, complex)) for kind in kinds
+    ):
+        return x**y
+    return np.power(x, y)
+
+
 _KERNELS: dict[str, Kernel] = {
+    "power": _power,
     "slice": _slice,
     "select": _select,
     "dynamic_select": _dynamic_select,

@@ -105,8 +105,8 @@ class Branch(Statement):
             self.values = self.of(env)
             return
         region, _ = self._arms[-1]
+        self._arms[-1] = (region, self.of({name: env[name] for name in env if self.hands_on(name)}))
         region.leave()
-        self._arms[-1] = (region, self.of(env))
 
     @property
     def recording(self) -> Recording | None:

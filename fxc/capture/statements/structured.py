@@ -122,6 +122,11 @@ class Recording:
         for result in results:
             if isinstance(result, Value):
                 self.session.check_given_up(result)
+                if not all(map(self.session.is_bound, getattr(result.type, "shape", ()))):
+                    raise refuse(
+                        "an array whose size is counted in a branch or a loop cannot be captured "
+                        "behind it; count the size before, or fill an array of the largest size"
+                    )
         return Region(tuple(params), self._nodes, tuple(results))
 
     @property

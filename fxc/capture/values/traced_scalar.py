@@ -158,7 +158,7 @@ class TracedScalar(TracedValue):
     def __getitem__(self, key: Any) -> Any:
         if self._type.weak:
             raise TypeError(f"{self._type.python_type.__name__!r} object is not subscriptable")
-        if key == ():
+        if isinstance(key, tuple) and not key:
             return self
         rank0 = wrap(current().record("copy", self._value, order="K"))
         return rank0[key]
