@@ -17,7 +17,7 @@ Note that ``<`` and friends do not exist on a ``SymExpr``: whoever needs to know
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import field
 
 from .errors import InternalError
@@ -364,52 +364,47 @@ def symbols_of(dim: Dim) -> dict[str, Symbol]:
     return {atom.name: atom for atom in atoms(dim) if isinstance(atom, Symbol)}
 
 
-def substitute(dim: Dim, values: Mapping[str, Dim]) -> Dim:
-    """``dim`` with symbols replaced by name; symbols that ``values`` lacks stay."""
+def _with_atoms(dim: Dim, of: Callable[[Atom], Dim]) -> Dim:
+    """``dim`` with each factor replaced by a dim."""
     if isinstance(dim, int):
         return dim
     total: Dim = 0
     for monomial, coefficient in dim.terms:
         term: Dim = coefficient
         for atom in monomial:
-            term = term * _substitute_atom(atom, values)
+            term = term * of(atom)
         total = total + term
     return total
 
 
-def _substitute_atom(atom: Atom, values: Mapping[str, Dim]) -> Dim:
-    if isinstance(atom, Symbol):
-        found = values.get(atom.name)
-        return found if found is not None else SymExpr((((atom,), 1),))
-    if isinstance(atom, Computed):
-        return computed(atom.name, tuple(substitute(each, values) for each in atom.over))
-    left, right = substitute(atom.left, values), substitute(atom.right, values)
-    return apply_function(atom.name, left, right)
+def substitute(dim: Dim, values: Mapping[str, Dim]) -> Dim:
+    """``dim`` with symbols replaced by name; symbols that ``values`` lacks stay."""
+
+    def of(atom: Atom) -> Dim:
+        if isinstance(atom, Symbol):
+            found = values.get(atom.name)
+            return found if found is not None else SymExpr((((atom,), 1),))
+        if isinstance(atom, Computed):
+            return computed(atom.name, tuple(_with_atoms(each, of) for each in atom.over))
+        return apply_function(atom.name, _with_atoms(atom.left, of), _with_atoms(atom.right, of))
+
+    return _with_atoms(dim, of)
 
 
 def rename_computed(dim: Dim, names: Mapping[str, str | int]) -> Dim:
     """``dim`` with computed integers called otherwise, or replaced by what they are known to be."""
-    if isinstance(dim, int):
-        return dim
-    total: Dim = 0
-    for monomial, coefficient in dim.terms:
-        term: Dim = coefficient
-        for atom in monomial:
-            term = term * _rename_atom(atom, names)
-        total = total + term
-    return total
 
+    def of(atom: Atom) -> Dim:
+        match atom:
+            case Computed(name, over):
+                found = names.get(name, name)
+                return found if isinstance(found, int) else computed(found, over)
+            case SymFunc(name, left, right):
+                return apply_function(name, _with_atoms(left, of), _with_atoms(right, of))
+            case _:
+                return SymExpr((((atom,), 1),))
 
-def _rename_atom(atom: Atom, names: Mapping[str, str | int]) -> Dim:
-    match atom:
-        case Computed(name, over):
-            found = names.get(name, name)
-            return found if isinstance(found, int) else computed(found, over)
-        case SymFunc(name, left, right):
-            sides = (rename_computed(left, names), rename_computed(right, names))
-            return apply_function(name, *sides)
-        case _:
-            return SymExpr((((atom,), 1),))
+    return _with_atoms(dim, of)
 
 
 def evaluate(dim: Dim, values: Mapping[str, int]) -> int:

@@ -38,13 +38,12 @@ _KEYS = (str, int)
 _STEP = re.compile(r"(.+?)(?:\.(\w+)|\[('(?:[^'\\]|\\.)*'|-?\d+)\])")
 
 
-@frozen
-class Attribute:
-    """``owner.name``."""
+class _Part:
+    """What an object holds."""
 
+    __slots__ = ()
     door: Stores
     owner: Any
-    name: str
 
     @property
     def base(self) -> Any:
@@ -53,6 +52,15 @@ class Attribute:
     @property
     def home(self) -> int | None:
         return self.door.places.home_of(self.owner)
+
+
+@frozen
+class Attribute(_Part):
+    """``owner.name``."""
+
+    door: Stores
+    owner: Any
+    name: str
 
     @property
     def text(self) -> str | None:
@@ -80,20 +88,12 @@ class Attribute:
 
 
 @frozen
-class Item:
+class Item(_Part):
     """``owner[key]`` of a dict or a list."""
 
     door: Stores
     owner: Any
     key: Any
-
-    @property
-    def base(self) -> Any:
-        return self.owner
-
-    @property
-    def home(self) -> int | None:
-        return self.door.places.home_of(self.owner)
 
     @property
     def text(self) -> str | None:
