@@ -339,7 +339,8 @@ class Program:
 
     ``inputs`` and ``results`` name a buffer (or a Param) for each graph input and a buffer for each
     graph result. ``copies`` say why a copy had to be made. ``sizes`` name the buffers with the
-    values of symbols that are bound outside of control flow.
+    values of symbols that are bound outside of control flow. ``undone`` are the inputs to whose old
+    content a check that fails returns.
     """
 
     name: str
@@ -350,6 +351,7 @@ class Program:
     body: tuple[Stmt, ...]
     copies: tuple[str, ...] = ()
     sizes: Mapping[str, str] = field(default_factory=dict)
+    undone: frozenset[str] = frozenset()
 
     def __str__(self) -> str:
         return _Printer(self).text()
@@ -415,7 +417,9 @@ class _Printer:
         for buffer in program.buffers.values():
             shape = ", ".join(map(str, buffer.shape))
             storage = f" = {buffer.storage}" if buffer.storage != buffer.name else ""
-            self.lines.append(f"  {buffer.role} {buffer.name}: {buffer.dtype}[{shape}]{storage}")
+            undone = "  # stores are undone if a check fails" * (buffer.name in program.undone)
+            kind = f"{buffer.dtype}[{shape}]"
+            self.lines.append(f"  {buffer.role} {buffer.name}: {kind}{storage}{undone}")
         self.block(program.body, 1, {})
         for copy in program.copies:
             self.lines.append(f"  copy: {copy}")

@@ -48,13 +48,15 @@ from .indexed import BOOL, I64, wrap_operands
 from .masked import check_count
 from .pointwise import runs_inner_loop
 from .reductions import reduction, scan
+from .undone import can_undo
 from .writes import aim, finish, join, scatter, store, whole
 
 # Note [Raising ops]
 # An operation that can raise at run time (Operator.raises, every call of NumPy) may send the whole
 # call back to plain NumPy, which replays it from the start: exceptions and partial writes are then
 # NumPy's own. That is only right while the caller's arrays are untouched, so no store to an input
-# comes before the last such operation. Those that depend on no update therefore come first.
+# comes before the last such operation, or it can be undone: Note [Stores that are undone]. Those
+# that depend on no update therefore come first.
 
 
 def build_loops(graph: Graph) -> Program:
@@ -85,6 +87,7 @@ def build_loops(graph: Graph) -> Program:
     raising = [place for place, node in enumerate(graph.nodes) if _may_raise(node)]
     if raising:  # a check of native code comes before what its node stores
         context.commits_from = raising[-1] + (graph.nodes[raising[-1]].op not in CHECKED)
+        context.can_undo = can_undo(graph)
     for position, node in enumerate(graph.nodes):
         scope.position = position
         visit(context, node)
@@ -99,6 +102,7 @@ def build_loops(graph: Graph) -> Program:
         tuple(scope.statements),
         tuple(context.copies),
         context.sizes,
+        frozenset(context.undone),
     )
     return _without_unread_wholes(program)
 

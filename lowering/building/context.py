@@ -147,6 +147,8 @@ class Context:
         self.way_of: dict[str, Way] = {}  # by input: see Note [The memory of an input]
         self.last_arms: dict[Node, bool] = {}  # of branches that end a loop
         self.commits_from = 0  # the first position at which inputs may be overwritten
+        self.can_undo = False  # see Note [Stores that are undone]
+        self.undone: set[str] = set()  # inputs that are stored to before that
         self.scopes: list[Scope] = []
         self._names = 0
         self._loops = 0
@@ -272,14 +274,21 @@ class Context:
         living = {value for value in self.occupants.get(storage, ()) if self.is_alive(value)}
         self.occupants[storage] = living
 
-    def may_overwrite(self, storage: str) -> bool:
-        """Whether nothing that lives in ``storage`` is needed behind the current node."""
+    def may_overwrite(self, storage: str, *, undo: bool = False) -> bool:
+        """Whether nothing that lives in ``storage`` is needed behind the current node.
+
+        ``undo``: what is stored to an input may be undone by a check that fails.
+        """
         if storage not in self.scope.owned:
             return False
-        buffer = self.buffers[storage]
-        if buffer.role == "input" and self.scope.position < self.commits_from:
+        if self.is_early(storage) and not undo:
             return False
         return not any(self.is_alive(value) for value in self.occupants.get(storage, ()))
+
+    def is_early(self, storage: str) -> bool:
+        """Whether an operation that may raise follows, and the storage is an input."""
+        is_input = self.buffers[storage].role == "input"
+        return is_input and self.scope.position < self.commits_from
 
     def place_value(self, value: Operand, *, c_order: bool = False) -> str:
         """The buffer that ``value`` lives in; computed into a new one if it was inline."""

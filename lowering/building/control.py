@@ -16,6 +16,7 @@ from .brief import is_brief
 from .context import INTP, Body, Context, Scope, free_values, is_view_copy, new_scope
 from .index_maps import INDEX_MAPS
 from .leaving import last_arms
+from .undone import is_sparse
 from .writes import aim, place_apart, store, uncopied, whole
 
 BOOL = np.dtype(bool)
@@ -211,8 +212,11 @@ def _taken_over(
         return None
     # In a region anything may: what it ends with is stored whole.
     way = context.way_of.get(name) if len(context.scopes) == 1 else None
-    if not context.may_overwrite(name) or (way is not None and output not in way):
+    undo = context.can_undo and context.is_early(name) and is_sparse(context, value, output)
+    if not context.may_overwrite(name, undo=undo) or (way is not None and output not in way):
         return None
+    if undo:
+        context.undone.add(name)
     context.place_readers(name)
     return name
 

@@ -92,13 +92,15 @@ class Scratch:
 
 def prepare(f: FunctionText, storages: Iterable[str]) -> dict[str, Scratch]:
     """Begin a function that allocates these storages: there is nothing yet."""
-    found = {}
-    for storage in storages:
-        scratch = Scratch(f.stack("ptr", 1), f.stack("i64", 1))
-        f.do(f"store ptr null, ptr {scratch.memory}, align 8")
-        f.do(f"store i64 0, ptr {scratch.size}, align 8")
-        found[storage] = scratch
-    return found
+    return {storage: new_scratch(f) for storage in storages}
+
+
+def new_scratch(f: FunctionText) -> Scratch:
+    """One that is empty."""
+    scratch = Scratch(f.stack("ptr", 1), f.stack("i64", 1))
+    f.do(f"store ptr null, ptr {scratch.memory}, align 8")
+    f.do(f"store i64 0, ptr {scratch.size}, align 8")
+    return scratch
 
 
 def free(f: FunctionText, scratches: Iterable[Scratch]) -> None:

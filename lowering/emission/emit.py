@@ -42,6 +42,7 @@ from .pairwise import PairwiseTree
 from .products import emit_apply, emit_matmul
 from .survey import carried_through, lanes_for
 from .totals import better_of, combined, fold_lanes, is_better
+from .undo import Undo, keep
 from .vectors import hoist, vector_loop
 
 BOOL = np.dtype(bool)
@@ -61,6 +62,7 @@ class Emitter(Elements):
         self.scratches: dict[str, Scratch] = {}  # by storage: what the function allocates
         self.passed: frozenset[Atom] = frozenset()  # tests that are known not to fail
         self.done = ""  # the label at the end of the loop whose body is about to be written
+        self.undo: Undo | None = None  # see Note [Stores that are undone]
         self.budget = ""  # where the work until the next look for signals stands
 
     def inside(self, function: FunctionText) -> Emitter:
@@ -84,13 +86,17 @@ class Emitter(Elements):
         self.numbers.clear()
         done = -1
         for number, stmt in enumerate(block):
+            if self.undo is not None:
+                keep(self, self.undo, stmt)
             pair = interleaved.pair_at(self.program, block, number)
             if number == done or (pair is not None and self.numbers.store(pair, code)):
                 done = number + (number != done)
                 continue
             match stmt:
                 case Loop():
+                    undo, self.undo = self.undo, None  # all is kept
                     self.loop(stmt, lanes)
+                    self.undo = undo
                 case Accumulate():
                     self.accumulate(stmt, code)
                 case Check(failed):

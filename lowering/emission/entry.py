@@ -24,6 +24,8 @@ from .emit import Emitter
 from .frame import FRAME, NARROW, LoopKind, Slot, alias_marks, loops_of, numbers
 from .llvm_text import FAILED, FunctionText, ModuleText, scalar_type
 from .objects import is_object, read_number, return_numbers, returned_numbers
+from .undo import bring_back, last_check
+from .undo import prepare as prepare_undo
 
 # Note [Native entry]
 # A program is cut at its calls of NumPy; each piece between them is one native function with the
@@ -256,7 +258,11 @@ def _emit_segment(
         emitter.regs.marks = alias_marks(module, storages, arena.meet)
     if segment.looks:
         interrupts.prepare(emitter)
-    emitter.block(block)
+    undo = emitter.undo = prepare_undo(emitter)
+    checked = last_check(block) if undo is not None else 0
+    emitter.block(block[:checked])
+    emitter.undo = None
+    emitter.block(block[checked:])
     for slot in kept:
         slot.write(f)
     free(f, emitter.scratches.values())
@@ -266,6 +272,8 @@ def _emit_segment(
         _return_argument(f, 1)
     if segment.checks:
         f.start(FAILED)
+        if undo is not None:
+            bring_back(emitter, undo)
         free(f, emitter.scratches.values())
         _return_argument(f, 0)
     if segment.looks:

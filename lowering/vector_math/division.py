@@ -39,17 +39,24 @@ def fmod(code: Code, x: Value, y: Value) -> Value:
 
 
 def _by_library(x: Value, y: Value) -> Value:
-    """fmod of each lane by the C library; it is quick for 0 and 1."""
+    """fmod of each lane by the C library; it is quick for 0 and 1.
+
+    It is a function of its own for one lane, too: LLVM would rather compute ``frem`` always than
+    branch around it.
+    """
     code = x.code
-    if code.lanes == 1:
-        return code.emit(x.kind, f"frem {x.typed}, {y.name}")
     symbol = f"fxc.fmod_by_library.{x.kind}x{code.lanes}"
     vector, scalar = code.type(x.kind), type_name(x.kind, 1)
-    code.helpers[symbol] = f"""\
+    head = f"""\
 define internal {vector} @{symbol}({vector} %x, {vector} %y) \
 cold noinline nounwind willreturn memory(none) {{
 entry:
-  br label %lanes
+"""
+    if code.lanes == 1:
+        code.helpers[symbol] = f"{head}  %r = frem {scalar} %x, %y\n  ret {scalar} %r\n}}\n"
+        return code.call(x.kind, f"@{symbol}", [x, y])
+    code.helpers[symbol] = f"""\
+{head}  br label %lanes
 lanes:
   %i = phi i64 [ 0, %entry ], [ %inext, %lanes ]
   %r = phi {vector} [ zeroinitializer, %entry ], [ %rnext, %lanes ]

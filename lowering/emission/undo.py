@@ -1,0 +1,176 @@
+"""Old content of inputs is kept while they are stored to, in case that a check fails.
+
+See Note [Stores that are undone] in ``building/undone.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from fxc.ir.records import frozen
+from fxc.ir.symbols import product
+
+from ..building.scratch import new_scratch
+from ..loops import Allocate, Apply, Boxed, Check, Loop, Matmul, Stmt, Store, walk
+from ..scheduling.accesses import accesses
+from .addressing import byte_offset
+from .llvm_text import FAILED
+
+if TYPE_CHECKING:
+    from .emit import Emitter
+
+SHIFT = 9  # blocks of 512 bytes
+_BLOCK = 1 << SHIFT
+
+# The copy of an input is followed by a mark for each block: 1 if it has been copied.
+_COPY = f"""\
+define internal void @"fxc.copy_block"(ptr %target, ptr %source, i64 %size, i64 %block) \
+alwaysinline nounwind {{
+  %at = shl i64 %block, {SHIFT}
+  %left = sub i64 %size, %at
+  %bytes = call i64 @llvm.umin.i64(i64 %left, i64 {_BLOCK})
+  %from = getelementptr i8, ptr %source, i64 %at
+  %to = getelementptr i8, ptr %target, i64 %at
+  call void @llvm.memcpy.p0.p0.i64(ptr %to, ptr %from, i64 %bytes, i1 false)
+  ret void
+}}
+define internal void @"fxc.keep"(ptr %data, ptr %copy, i64 %size, i64 %block) \
+cold noinline nounwind {{
+  call void @"fxc.copy_block"(ptr %copy, ptr %data, i64 %size, i64 %block)
+  %marks = getelementptr i8, ptr %copy, i64 %size
+  %mark = getelementptr i8, ptr %marks, i64 %block
+  store i8 1, ptr %mark
+  ret void
+}}
+"""
+
+
+def _each(name: str, mark: int, action: str) -> str:
+    """A function that does something with all blocks of that mark."""
+    return f"""\
+define internal void @"{name}"(ptr %data, ptr %copy, i64 %size) cold noinline nounwind {{
+entry:
+  %more = add i64 %size, {_BLOCK - 1}
+  %blocks = lshr i64 %more, {SHIFT}
+  %marks = getelementptr i8, ptr %copy, i64 %size
+  br label %test
+test:
+  %block = phi i64 [ 0, %entry ], [ %next, %on ]
+  %ends = icmp uge i64 %block, %blocks
+  br i1 %ends, label %done, label %look
+look:
+  %mark = getelementptr i8, ptr %marks, i64 %block
+  %is = load i8, ptr %mark
+  %found = icmp eq i8 %is, {mark}
+  br i1 %found, label %act, label %on
+act:
+  call void {action}, i64 %size, i64 %block)
+  br label %on
+on:
+  %next = add i64 %block, 1
+  br label %test
+done:
+  ret void
+}}
+"""
+
+
+_KEEP_ALL = _each("fxc.keep_all", 0, '@"fxc.keep"(ptr %data, ptr %copy')
+_RESTORE = _each("fxc.restore", 1, '@"fxc.copy_block"(ptr %data, ptr %copy')
+
+
+@frozen
+class Kept:
+    """Registers: an input, its copy, the marks behind that, the size in bytes."""
+
+    data: str
+    copy: str
+    marks: str
+    size: str
+
+    @property
+    def given(self) -> str:
+        return f"ptr {self.data}, ptr {self.copy}, i64 {self.size}"
+
+
+@frozen
+class Undo:
+    """By storage, what is kept, if there is room for that."""
+
+    kept: dict[str, Kept]
+    no_room: str
+
+
+def prepare(emitter: Emitter) -> Undo | None:
+    """Make room for what stores before a check overwrite."""
+    f, program = emitter.function, emitter.program
+    if not program.undone:
+        return None
+    f.module.declare("declare noalias ptr @malloc(i64)")
+    f.module.declare("declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)")
+    f.module.declare("declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)")
+    f.module.declare("declare i64 @llvm.umin.i64(i64, i64)")
+    f.module.functions.append(_COPY + _KEEP_ALL + _RESTORE)
+    undo, blocks_of = Undo({}, "false"), {}
+    for storage in sorted(program.undone):
+        buffer = program.buffers[storage]
+        size = emitter.dim(product(buffer.shape) * buffer.dtype.itemsize)
+        blocks = f.op(f"lshr i64 {f.op(f'add i64 {size}, {_BLOCK - 1}')}, {SHIFT}")
+        copy = f.op(f"call ptr @malloc(i64 {f.op(f'add i64 {size}, {blocks}')})")
+        scratch = emitter.scratches[f"{storage} before"] = new_scratch(f)
+        f.do(f"store ptr {copy}, ptr {scratch.memory}, align 8")
+        undo = Undo(undo.kept, f.op(f"or i1 {undo.no_room}, {f.op(f'icmp eq ptr {copy}, null')}"))
+        marks = f.op(f"getelementptr i8, ptr {copy}, i64 {size}")
+        undo.kept[storage] = Kept(emitter.regs.data[storage], copy, marks, size)
+        blocks_of[marks] = blocks
+    there = f.new_label("there")
+    f.do(f"br i1 {undo.no_room}, label %{FAILED}, label %{there}")
+    f.start(there)
+    for marks, blocks in blocks_of.items():
+        f.do(f"call void @llvm.memset.p0.i64(ptr {marks}, i8 0, i64 {blocks}, i1 false)")
+    return undo
+
+
+def last_check(block: Sequence[Stmt]) -> int:
+    """The place behind the last statement that may send the call back."""
+    checks = (any(isinstance(s, Check | Allocate) for s in walk((stmt,))) for stmt in block)
+    return max((place + 1 for place, has in enumerate(checks) if has), default=0)
+
+
+def keep(emitter: Emitter, undo: Undo, stmt: Stmt) -> None:
+    """Copy what a statement is about to overwrite."""
+    f, program = emitter.function, emitter.program
+    if isinstance(stmt, Store):
+        kept = undo.kept.get(program.buffers[stmt.buffer].storage)
+        if kept is not None:
+            _keep_block(emitter, kept, stmt)
+    elif isinstance(stmt, Loop | Matmul | Apply | Boxed):
+        for storage in {a.storage for a in accesses(program, stmt) if a.written} & undo.kept.keys():
+            f.do(f'call void @"fxc.keep_all"({undo.kept[storage].given})')
+
+
+def _keep_block(emitter: Emitter, kept: Kept, stmt: Store) -> None:
+    f = emitter.function
+    new, old = f.new_label("keep"), f.new_label("kept")
+    seldom = f.module.metadata('!{!"branch_weights", i32 1, i32 1000}')
+    offset = emitter.dim(byte_offset(emitter.program.buffers[stmt.buffer], stmt.index))
+    block = f.op(f"lshr i64 {offset}, {SHIFT}")
+    mark = f.op(f"load i8, ptr {f.op(f'getelementptr i8, ptr {kept.marks}, i64 {block}')}, align 1")
+    f.do(f"br i1 {f.op(f'icmp eq i8 {mark}, 0')}, label %{new}, label %{old}, !prof {seldom}")
+    f.start(new)
+    f.do(f'call void @"fxc.keep"({kept.given}, i64 {block}){emitter.mark(stmt.buffer)}')
+    f.do(f"br label %{old}")
+    f.start(old)
+
+
+def bring_back(emitter: Emitter, undo: Undo) -> None:
+    """Undo the stores: a check has failed."""
+    f = emitter.function
+    restore, restored = f.new_label("restore"), f.new_label("restored")
+    f.do(f"br i1 {undo.no_room}, label %{restored}, label %{restore}")
+    f.start(restore)
+    for kept in undo.kept.values():
+        f.do(f'call void @"fxc.restore"({kept.given})')
+    f.do(f"br label %{restored}")
+    f.start(restored)

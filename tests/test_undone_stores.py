@@ -1,0 +1,139 @@
+"""Inputs that are written in place before the last check. See Note [Stores that are undone]."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import fxc
+from tests.outcomes import difference, run
+
+UNDONE = "stores are undone if a check fails"
+Make = Callable[[], tuple[Any, ...]]
+
+
+def line(img, y, x, k):
+    while k > 0:
+        img[y, x] += 1
+        x += 3
+        y += 1
+        k -= 1
+
+
+def rotate(z, i, k):
+    while k > 0:
+        z[i] = z[i] * 1j
+        i += 1
+        k -= 1
+    z[0] *= 2
+
+
+def find(parent, x):
+    while parent[x] != x:
+        parent[x] = parent[parent[x]]
+        x = parent[x]
+    return x
+
+
+def move(a, b, i):
+    if b[i] > 0:
+        k = b[i]
+        while k > 0:
+            a[k] += 1
+            b[a[k]] += 1
+            k = b[k]
+    return k
+
+
+def rows(a, i, v):
+    while i < 30:
+        a[v[i]] += 2.0
+        i += 1
+
+
+CASES: dict[str, tuple[Callable[..., Any], Make, Make]] = {
+    "an element of a matrix": (
+        line,
+        lambda: (np.zeros((200, 300)), 3, 5, 50),
+        lambda: (np.zeros((200, 300)), 3, 5, 150),
+    ),
+    "from the end": (
+        line,
+        lambda: (np.zeros((200, 300), np.uint8), -9, 5, 9),
+        lambda: (np.zeros((200, 300), np.uint8), -9, 5, 250),
+    ),
+    "a view with gaps is copied": (
+        line,
+        lambda: (np.zeros((400, 600))[::2, ::2], 3, 5, 50),
+        lambda: (np.zeros((400, 600))[::2, ::2], 3, 5, 150),
+    ),
+    "complex numbers, and a store behind the last check": (
+        rotate,
+        lambda: (np.arange(2000) + 1j, 1990, 10),
+        lambda: (np.arange(2000) + 1j, 1990, 50),
+    ),
+    "a chain": (
+        find,
+        lambda: (np.maximum(np.arange(9999) - 1, 0), 9990),
+        lambda: (np.where(np.arange(9999) == 30, 10**6, np.arange(9999) - 1), 9990),
+    ),
+    "rows of a few elements": (
+        rows,
+        lambda: (np.ones((5000, 6)), 3, np.arange(0, 3000, 100)),
+        lambda: (np.ones((5000, 6)), 3, np.arange(0, 30000, 1000)),
+    ),
+}
+
+
+@pytest.mark.parametrize("dynamic", [False, True])
+@pytest.mark.parametrize("case", CASES)
+def test_stores_before_a_check(case: str, dynamic: bool) -> None:
+    """What a check that fails leaves is what Python's partial writes start from."""
+    program, passes, fails = CASES[case]
+    compiled = fxc.compile(program, fullgraph=True, dynamic=dynamic)
+    for make in (passes, fails, passes):
+        assert difference(run(program, make()), run(compiled, make())) == ""
+    assert run(program, fails()).error is not None
+    assert compiled.cache_info().eager_calls == 1
+    loops = str(compiled.inspect(*passes()).loops)
+    assert (UNDONE in loops) is ("gaps" not in case)
+
+
+def test_two_inputs() -> None:
+    program = move
+
+    def make(last: int) -> tuple[Any, ...]:
+        b = np.arange(3000) + 1
+        b[40] = last
+        return np.arange(3000) % 7 + 50, b, 3
+
+    compiled = fxc.compile(program, fullgraph=True)
+    for last in (0, 5000, 0, -1, -9000):
+        assert difference(run(program, make(last)), run(compiled, make(last))) == ""
+
+
+@pytest.mark.parametrize("shape", [(50,), (60, 40)])
+def test_much_is_copied_before(shape: tuple[int, ...]) -> None:
+    """A small input, and one that a loop inside of the loop stores to: a copy costs less."""
+
+    def program(a, i):
+        while i < 9:
+            for k in range(len(a)):
+                a[k, k * i] += 1
+            i += 1
+
+    def small(a, i):
+        while i < 9:
+            a[i * i] += 1
+            i += 1
+
+    fn = program if len(shape) == 2 else small
+    compiled = fxc.compile(fn, fullgraph=True)
+    for start in (6, 8, 9):
+        args = np.zeros(shape), start
+        expected = run(fn, (np.zeros(shape), start))
+        assert difference(expected, run(compiled, args)) == ""
+    assert UNDONE not in str(compiled.inspect(np.zeros(shape), 9).loops)
