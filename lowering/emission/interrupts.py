@@ -24,17 +24,19 @@ if TYPE_CHECKING:
 # is asked (the interpreter lock is held). If a handler has raised, the function is left at once
 # with that exception; arrays then hold what the iterations so far have stored, as with NumPy. The
 # call is not replayed: the plan hands the exception on as ``Interrupted``.
-# - A loop around such loops, one with array statements and one that may end early takes from the
-#   number in each iteration;
-# - an innermost one of scalar code runs in strips, and takes from it behind each strip, so that
-#   what LLVM makes of the loop itself stays;
-# - one of few iterations, whose number is known or bounded, is counted by those around it.
+# - A loop with long iterations (it is around such loops, has array statements, or ``for`` loops of
+#   known length) and one that may end early takes from the number in each iteration;
+# - another one runs in strips, and takes from it behind each strip, so that what LLVM makes of the
+#   loop itself stays;
+# - one of few iterations, whose number is known or bounded, is counted by those around it: fewer
+#   blocks for LLVM.
 
 BUDGET = 2**16  # elements between two looks: well below a millisecond
 INTERRUPTED = "interrupted"  # the block that leaves
-_SHORT = 2**10  # elements of a loop that takes nothing
+_SHORT = 2**10  # elements of a loop that takes nothing, if their number is a guess in parts
 MANY = 100  # iterations of a ``while`` that is known to be brief
 _UNKNOWN = 64  # a guess for what depends on what is computed inside
+_WORTH_A_LOOK = 64  # elements of an iteration that can do with a look of its own
 
 
 def looks(block: Sequence[Stmt]) -> bool:
@@ -69,7 +71,12 @@ def spend_iteration(emitter: Emitter, stmt: For | While) -> None:
 
 
 def runs_in_strips(stmt: For) -> bool:
-    return stmt.leave is None and not _is_short(stmt) and is_scalar(stmt) and not looks(stmt.body)
+    if stmt.leave is not None or _is_short(stmt) or not is_scalar(stmt) or looks(stmt.body):
+        return False
+    if any(isinstance(inner, While) for inner in walk(stmt.body)):  # may be a few instructions
+        return True
+    work = _work(stmt.body)
+    return isinstance(work, int) and work < _WORTH_A_LOOK
 
 
 def in_strips(
@@ -77,7 +84,7 @@ def in_strips(
 ) -> None:
     """``run`` part after part of the range from ``lo`` to ``hi``."""
     f, work = emitter.function, _work(stmt.body)
-    assert isinstance(work, int)
+    assert isinstance(work, int)  # see runs_in_strips
     head, strip, done = f.new_label("strips"), f.new_label("strip"), f.new_label("done")
     before, start, stop = f.block, f.reserve(), f.reserve()
     emitter.module.declare("declare i64 @llvm.umin.i64(i64, i64)")
@@ -120,7 +127,7 @@ def _is_short(stmt: For | While) -> bool:
     if trips is None or looks(stmt.body):
         return False
     work = _work(stmt.body) * trips
-    return isinstance(work, int) and work <= _SHORT
+    return isinstance(work, int) and work <= (BUDGET if is_scalar(stmt) else _SHORT)
 
 
 def _trips(stmt: Stmt) -> int | None:
