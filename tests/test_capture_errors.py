@@ -79,9 +79,9 @@ REFUSED = [
     ),
     (lambda x: np.repeat(x, [1, 2, 3], 0), (X,), "np.repeat with several numbers cannot be capt"),
     (
-        lambda x: np.average(x, weights=x),
+        lambda x: np.gradient(x[0], x[0]),
         (X,),
-        "np.average cannot be captured: a decision (if, whi",
+        "np.gradient cannot be captured: a decision (if, whi",
     ),
     (
         lambda x: np.broadcast_arrays(x, np.zeros((2, 3, 4)))[0].fill(1),
@@ -135,7 +135,7 @@ REFUSED = [
     (lambda x: x.var(ddof=0.5), (X,), "np.var with ddof=0.5, which is no integer, cannot be capt"),
     # functions
     (lambda x: np.unique(x, axis=0), (X,), "np.unique with axis= or sorted=False cannot be capt"),
-    (lambda x: np.linalg.qr(x), (X,), "np.linalg.qr cannot be captured"),
+    (lambda x: np.trim_zeros(x), (X,), "np.trim_zeros cannot be captured"),
     (lambda x: np.clip(x, 0, 1, dtype=float), (X,), "np.clip with dtype= cannot be captured"),
     (lambda x: np.zeros(3, like=x), (X,), "np.zeros with like= cannot be captured"),
     (lambda x: np.linspace(0, x[0], 3), (X,), "np.linspace between arrays cannot be captured"),
@@ -235,7 +235,7 @@ def test_containers_are_not_changed_in_branches():
 
 def test_a_handler_of_the_program_does_not_hide_a_refusal():
     space: dict[str, Any] = {"np": np}
-    code = "def f(x):\n    try:\n        return np.linalg.qr(x)\n"
+    code = "def f(x):\n    try:\n        return np.trim_zeros(x)\n"
     exec(f"{code}    except Exception:\n        return x", space)
-    with pytest.raises(CaptureError, match=r"np\.linalg\.qr cannot be captured"):
+    with pytest.raises(CaptureError, match=r"np\.trim_zeros cannot be captured"):
         capture(space["f"], (X,), {})

@@ -52,7 +52,10 @@ LEFT_TO_NUMPY: dict[str, str] = {
     "ldexp": "", "ufunc_reduce": "", "ufunc_accumulate": "",
     "ufunc_reduceat": "", "linalg_inv": "", "linalg_solve": "", "bincount": "", "convolve": "",
     "linalg_det": "", "linalg_slogdet": "", "linalg_cholesky": "", "linalg_eigvalsh": "",
-    "linalg_eigh": "",
+    "linalg_eigh": "", "linalg_eig": "", "linalg_eigvals": "", "linalg_svd": "",
+    "linalg_svdvals": "", "linalg_qr": "", "linalg_qr_r": "", "linalg_lstsq": "", "i0": "",
+    "digitize": "", "histogram": "", "histogram_of_edges": "", "isin": "", "lexsort": "",
+    "nanpercentile": "", "nanquantile": "", "nanmedian": "",
     "correlate": "", "einsum": "", "fourier": "", "interp": "", "percentile": "", "quantile": "",
     "searchsorted": "",
     "nextafter": "", "spacing": "", "gcd": "", "lcm": "", "logaddexp": "", "logaddexp2": "",
@@ -242,8 +245,21 @@ OWN_CALLS: dict[str, Call] = {
         name: lambda x, q, axis, method, name=name: getattr(np, name)(
             x, q, axis=axis, method=method
         )
-        for name in ("quantile", "percentile")
+        for name in ("quantile", "percentile", "nanquantile", "nanpercentile")
     },
+    "isin": lambda x, y, unique, invert: np.isin(x, y, unique, invert),
+    "histogram": lambda x, weights, low, high, bins, density: np.histogram(
+        x, bins, None if low is None else (low, high), density, weights
+    ),
+    "histogram_of_edges": lambda x, edges, weights, density: np.histogram(
+        x, edges, None, density, weights
+    )[0],
+    "linalg_eig": lambda x: np.linalg.eig(x),
+    "linalg_eigvals": lambda x: np.linalg.eigvals(x),
+    "linalg_svd": lambda x, full: np.linalg.svd(x, full),
+    "linalg_qr": lambda x, mode: np.linalg.qr(x, mode),
+    "linalg_qr_r": lambda x: np.linalg.qr(x, "r"),
+    "linalg_lstsq": lambda x, y, rcond: np.linalg.lstsq(x, y, rcond),
     "bincount": lambda x, weights, most: np.bincount(x, weights, most),
     "fourier": lambda x, kind, axis, norm: getattr(np.fft, kind)(x, axis=axis, norm=norm),
     "einsum": lambda xs, text, optimize: np.einsum(text, *xs, optimize=optimize),
@@ -400,7 +416,8 @@ NO_OUT = {
     "where", "copy", "sort", "argsort", "partition", "argpartition", "linspace", "eye",
     "linalg_inv", "linalg_solve", "linalg_det", "linalg_slogdet", "linalg_cholesky",
     "linalg_eigvalsh", "linalg_eigh", "bincount", "convolve", "correlate", "fourier", "interp",
-    "percentile", "quantile", "searchsorted",
+    "percentile", "quantile", "searchsorted", "linalg_eigvals", "linalg_svdvals", "linalg_qr_r", "i0",
+    "digitize", "histogram_of_edges", "isin", "lexsort", "nanmedian", "nanquantile", "nanpercentile",
 }  # fmt: skip
 WITH_OUT = [n for n in WITH_OUT if n not in NO_OUT and not n.startswith("py_")]
 

@@ -80,6 +80,7 @@ class Session:
         self.folds: list[str] = []  # comprehensions being captured as loops, see folds.py
         self.open_numbers: frozenset[str] = frozenset()  # see ``leaves_open``
         self.sources = 0  # functions of NumPy's whose own code runs, see numpy_source.py
+        self.careful = 0  # those of them that ask for elements for what they raise, or warn of
         self.handles = False  # the program has handlers of exceptions
         self.labels: dict[str, str] = {}  # of inputs that are symbols, by the symbol's name
         # Which inputs a scalar follows from; scalars that depend on elements of arrays have none.
@@ -549,6 +550,14 @@ class Session:
             f"{what} needs the value of an array's element while the program is being captured; "
             "use fxc.cond, np.where or array operations, or compute it outside"
         )
+
+    def expects_not(self, test: Operand) -> bool:
+        """Whether a condition is asked by a function of NumPy's that would raise or warn if it
+        held: if it does at run time, NumPy runs the call.
+        """
+        if self.careful:
+            self.record("try_demand", self.record("py_not", test))
+        return bool(self.careful)
 
     @contextmanager
     def active(self) -> Iterator[Session]:

@@ -26,3 +26,49 @@ def fourier(x: np.ndarray, kind: str, axis: int, norm: Any) -> np.ndarray:
 def einsum(xs: tuple[Any, ...], subscripts: str, optimize: bool) -> Any:
     """``np.einsum`` with the operands first."""
     return np.einsum(subscripts, *xs, optimize=optimize)
+
+
+def histogram(
+    x: np.ndarray, weights: Any, low: Any, high: Any, bins: int, density: bool
+) -> tuple[np.ndarray, np.ndarray]:
+    """``np.histogram`` with so many bins of one width."""
+    limits = None if low is None else (low, high)
+    return np.histogram(x, bins, limits, density, weights)
+
+
+def histogram_of_edges(x: np.ndarray, edges: Any, weights: Any, density: bool) -> np.ndarray:
+    """The numbers that ``np.histogram`` counts between edges."""
+    return np.histogram(x, edges, None, density, weights)[0]
+
+
+def eigenvalues(x: np.ndarray) -> np.ndarray:
+    """``np.linalg.eigvals``, of a real matrix if they are real; see ``eigenvectors``."""
+    return _with_imaginary_parts(x, np.linalg.eigvals(x))
+
+
+def eigenvectors(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """``np.linalg.eig``, of a real matrix if its eigenvalues are real: what NumPy gives then are
+    the real parts of complex numbers, which this gives.
+    """
+    values, vectors = np.linalg.eig(x)
+    return _with_imaginary_parts(x, values), _with_imaginary_parts(x, vectors)
+
+
+def _with_imaginary_parts(x: np.ndarray, found: np.ndarray) -> np.ndarray:
+    if found.dtype.kind == "c" and x.dtype.kind != "c":
+        raise WouldRaise("a real matrix has complex eigenvalues")
+    return found.astype(np.complex128) if found.dtype == np.float64 else found
+
+
+def triangle(x: np.ndarray) -> Any:
+    """The triangle of ``np.linalg.qr`` alone."""
+    return np.linalg.qr(x, mode="r")
+
+
+def least_squares(x: np.ndarray, y: np.ndarray, rcond: Any) -> Any:
+    """``np.linalg.lstsq`` of a matrix that has full rank if it has more rows than columns."""
+    found = np.linalg.lstsq(x, y, rcond)
+    rows, columns = x.shape
+    if rows > columns != found[2]:
+        raise WouldRaise("np.linalg.lstsq gives no residuals")
+    return found

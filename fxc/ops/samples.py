@@ -651,7 +651,10 @@ _BY_NAME: dict[str, Callable[[], Iterator[Make]]] = {
         (np.array([3, 1, 3]), False, False, False, True, "count", 3),
         (np.array([[2.0, np.nan], [np.nan, 2.0]]), True, True, True, False, "count", 4),
     ),
-    "median": _literally((np.array([3.0, 1.0]), None), (np.array([[1, 2], [4, 8]]), 0)),
+    **{
+        name: _literally((np.array([3.0, 1.0]), None), (np.array([[1, 2], [4, 8]]), 0))
+        for name in ("median", "nanmedian")
+    },
     **{
         name: _literally(
             (np.array([3.0, 1.0, 2.0]), 0.25, None, "linear"),
@@ -659,13 +662,42 @@ _BY_NAME: dict[str, Callable[[], Iterator[Make]]] = {
         )
         for name in ("quantile", "percentile")
     },
+    **{
+        name: _literally(
+            (np.array([3.0, np.nan, 2.0]), np.array([0.25, 1.0]), None, "linear"),
+            (np.array([[3, 1, 2], [5, 9, 4]]), 0.5, 1, "lower"),
+        )
+        for name in ("nanquantile", "nanpercentile")
+    },
+    "digitize": _literally(
+        (np.array([0.5, 2.0]), np.array([0.0, 1.0, 2.0]), False),
+        (np.array([[0, 2]]), np.array([2, 1, 0]), True), (1.0, np.array([0.0, 1.0]), False),
+    ),
+    "isin": _literally(
+        (np.array([[1, 2], [3, 4]]), np.array([2, 9]), False, False),
+        (np.array([0.5, np.nan]), np.array([0.5]), True, True),
+        (np.array(3), np.array([3]), False, False),
+    ),
+    "lexsort": _literally(
+        ((np.array([2, 1, 2]), np.array([1.0, 1.0, 0.5])), -1), ((np.array([[2, 1], [0, 3]]),), 0),
+    ),
+    "histogram": _literally(
+        (np.array([0.5, 1.0, 2.0]), None, None, None, 4, False),
+        (np.array([[0, 3], [2, 1]]), np.array([[1, 2], [3, 4]]), 0, 3, 3, False),
+        (np.array([0.5, 1.0, 2.0], "f4"), None, 0.0, 1.0, 2, True),
+    ),
+    "histogram_of_edges": _literally(
+        (np.array([0.5, 1.0, 2.0]), np.array([0.0, 1.0, 3.0]), None, False),
+        (np.array([0, 3, 1]), np.array([0, 1, 4]), np.array([0.5, 1.0, 2.0]), True),
+    ),
     "searchsorted": _literally(
         (np.array([1.0, 2.0, 2.0]), 2.0, "left"),
         (np.array([1, 2, 5]), np.array([[0, 2], [5, 9]]), "right"),
     ),
     "interp": _literally(
-        (0.5, np.array([0.0, 1.0]), np.array([2.0, 4.0])),
-        (np.array([[-1.0, 0.25]]), np.array([0.0, 1.0]), np.array([2.0, 4.0])),
+        (0.5, np.array([0.0, 1.0]), np.array([2.0, 4.0]), None, None, None),
+        (np.array([[-1.0, 0.25]]), np.array([0.0, 1.0]), np.array([2.0, 4.0]), None, -1.0, None),
+        (np.array([-1.0, 0.25]), np.array([0.0, 1.0]), np.array([2.0, 4.0]), None, None, 1.5),
     ),
     **{
         name: _literally(
@@ -728,9 +760,14 @@ _BY_NAME: dict[str, Callable[[], Iterator[Make]]] = {
         f"linalg_{name}": _literally((_MATRIX, *more), (np.stack([_MATRIX, 2 * _MATRIX]), *more))
         for name, more in (
             ("det", ()), ("slogdet", ()), ("cholesky", (False,)), ("eigvalsh", ("L",)),
-            ("eigh", ("U",)),
+            ("eigh", ("U",)), ("eig", ()), ("eigvals", ()), ("svd", (True,)), ("svdvals", ()),
+            ("qr", ("reduced",)), ("qr_r", ()),
         )
     },
+    "linalg_lstsq": _literally(
+        (_MATRIX, np.array([1.0, 2.0]), None),
+        (np.array([[2.0, 1.0], [1.0, 3.0], [0.0, 1.0]]), np.ones((3, 2)), 1e-9),
+    ),
     "linalg_solve": _literally((_MATRIX, np.array([1.0, 2.0])), (_MATRIX.T, _MATRIX)),
     "cond": _literally(
         (True, _STATE, _plus_one, _doubled), (np.False_, _STATE, _plus_one, _doubled),

@@ -21,7 +21,17 @@ import numpy as np
 from fxc.ir.records import frozen
 from fxc.ir.schema import Alias, Param, Return, Schema, parse_schema
 
-from .library import bincount, einsum, fourier
+from .library import (
+    bincount,
+    eigenvalues,
+    eigenvectors,
+    einsum,
+    fourier,
+    histogram,
+    histogram_of_edges,
+    least_squares,
+    triangle,
+)
 from .python_numbers import PYTHON_OPERATORS
 
 
@@ -315,7 +325,10 @@ ROWS: tuple[Row, ...] = (
         "Sym most) -> Array[]",
         Tag.OPAQUE,
     ),
-    row("median(Array x, *, int? axis) -> Array", Tag.OPAQUE, np.median),
+    *(
+        row(f"{f.__name__}(Array x, *, int? axis) -> Array", Tag.OPAQUE, f)
+        for f in (np.median, np.nanmedian)
+    ),
     *(
         row(
             f"{f.__name__}(Array x, Array q, *, int? axis, str method) -> Array",
@@ -323,10 +336,24 @@ ROWS: tuple[Row, ...] = (
             f,
             raises=True,
         )
-        for f in (np.quantile, np.percentile)
+        for f in (np.quantile, np.percentile, np.nanquantile, np.nanpercentile)
     ),
     row("searchsorted(Array x, Array v, *, str side) -> Array", Tag.OPAQUE, np.searchsorted),
-    row("interp(Array x, Array xp, Array fp) -> Array", Tag.OPAQUE, np.interp, raises=True),
+    row(
+        "digitize(Array x, Array bins, *, bool right) -> Array",
+        Tag.OPAQUE,
+        np.digitize,
+        raises=True,
+    ),
+    row("isin(Array x, Array y, *, bool assume_unique, bool invert) -> Array", Tag.OPAQUE, np.isin),
+    row("lexsort(Array[] keys, *, int axis) -> Array", Tag.OPAQUE, np.lexsort),
+    row(
+        "interp(Array x, Array xp, Array fp, Array? left, Array? right, Array? period) -> Array",
+        Tag.OPAQUE,
+        np.interp,
+        raises=True,
+    ),
+    row("i0(Array x) -> Array", Tag.OPAQUE, np.i0),
     *(
         row(f"{f.__name__}(Array x, Array v, *, str mode) -> Array", Tag.OPAQUE, f, raises=True)
         for f in (np.convolve, np.correlate)
@@ -335,6 +362,19 @@ ROWS: tuple[Row, ...] = (
         "bincount(Array x, Array? weights, *, Sym minlength) -> Array",
         Tag.OPAQUE,
         bincount,
+        raises=True,
+    ),
+    row(
+        "histogram(Array x, Array? weights, Array? low, Array? high, *, Sym bins, bool density) -> "
+        "(Array, Array)",
+        Tag.OPAQUE,
+        histogram,
+        raises=True,
+    ),
+    row(
+        "histogram_of_edges(Array x, Array edges, Array? weights, *, bool density) -> Array",
+        Tag.OPAQUE,
+        histogram_of_edges,
         raises=True,
     ),
     row("fourier(Array x, *, str kind, int axis, str? norm) -> Array", Tag.OPAQUE, fourier),
@@ -365,6 +405,23 @@ ROWS: tuple[Row, ...] = (
         raises=True,
     ),
     row("linalg_slogdet(Array x) -> (Array, Array)", Tag.OPAQUE, np.linalg.slogdet, raises=True),
+    row("linalg_eigvals(Array x) -> Array", Tag.OPAQUE, eigenvalues, raises=True),
+    row("linalg_eig(Array x) -> (Array, Array)", Tag.OPAQUE, eigenvectors, raises=True),
+    row(
+        "linalg_svd(Array x, *, bool full_matrices) -> (Array, Array, Array)",
+        Tag.OPAQUE,
+        np.linalg.svd,
+        raises=True,
+    ),
+    row("linalg_svdvals(Array x) -> Array", Tag.OPAQUE, np.linalg.svdvals, raises=True),
+    row("linalg_qr(Array x, *, str mode) -> (Array, Array)", Tag.OPAQUE, np.linalg.qr, raises=True),
+    row("linalg_qr_r(Array x) -> Array", Tag.OPAQUE, triangle, raises=True),
+    row(
+        "linalg_lstsq(Array x, Array y, Array? rcond) -> (Array, Array, Array, Array)",
+        Tag.OPAQUE,
+        least_squares,
+        raises=True,
+    ),
     # methods of ufuncs; with a dtype as ``result``, as into an ``out`` of that dtype
     row(
         "ufunc_reduce(Array x, Array? initial, Array? where, *, str ufunc, int[]? axis, "

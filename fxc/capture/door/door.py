@@ -214,7 +214,7 @@ class Door(Stores):
         if (found := joined_list(f, args, kwargs)) is not None:
             return found
         args, kwargs = as_numpy(args, kwargs)
-        if f in CREATION or has_traced(args) or (kwargs and has_traced(kwargs)):
+        if f in CREATION or f is np.fromfunction or has_traced(args) or has_traced(kwargs):
             return array_function(f, args, kwargs)
         if f in purity.NUMPY_WITH_EFFECTS:
             raise self._refuse_call(f)

@@ -28,18 +28,25 @@ from ..values.mixed import Mixed
 from ..values.operands import as_constants, has_traced, operand, result_type
 from ..values.python_numbers import call_function
 from ..values.traced_int import TracedInt
-from ..values.traced_scalar import TracedScalar
+from ..values.traced_scalar import TracedScalar, astype
 
 # Functions that do nothing but compute their result, or write to the array they are given.
 _NAMES = """
-    append array_split atleast_3d average block cov cross cumulative_prod cumulative_sum delete
-    diag diag_indices diagflat diff dsplit dstack ediff1d fft.fftshift fft.ifftshift fix
-    gradient hsplit indices insert isclose kron linalg.cross linalg.diagonal linalg.matmul
-    linalg.matrix_norm linalg.matrix_power linalg.matrix_transpose linalg.norm linalg.outer
-    linalg.trace linalg.vector_norm matrix_transpose median nancumprod nancumsum nanmax nanmean
-    nanmin nanprod nansum pad permute_dims polyval require resize rot90 sinc sort_complex split
-    tensordot tile trapezoid tri tril tril_indices triu triu_indices unstack unwrap vander
-    vsplit
+    append apply_over_axes array_split atleast_3d block corrcoef cov cross
+    cumulative_prod cumulative_sum delete diag diag_indices diagflat diff dsplit dstack ediff1d
+    fft.fftshift fft.ifftshift fix geomspace gradient hsplit indices insert intersect1d isclose
+    linalg.cond linalg.cross linalg.diagonal linalg.matmul linalg.matrix_norm
+    linalg.matrix_power linalg.matrix_rank linalg.matrix_transpose linalg.multi_dot linalg.norm
+    linalg.outer linalg.pinv linalg.svdvals linalg.tensorinv linalg.trace
+    linalg.vector_norm logspace matrix_transpose median nanargmax nanargmin nancumprod nancumsum
+    nanmean nanprod nansum nanvar pad permute_dims piecewise polyadd polyder polyfit polyint
+    polymul polysub polyval require resize rot90 setdiff1d setxor1d sinc sort_complex split
+    tensordot tile trapezoid tri tril tril_indices triu triu_indices union1d unstack unwrap
+    vander vsplit
+"""
+# Those whose decisions by elements are for what they raise, or warn of.
+_CAREFUL_NAMES = """
+    average corrcoef cov geomspace linalg.cond nanargmax nanargmin nanmean nanvar polyfit
 """
 
 
@@ -51,17 +58,21 @@ def _named(name: str) -> Any:
 
 
 SOURCES: frozenset[Any] = frozenset(map(_named, _NAMES.split())) - {None}
+_CAREFUL: frozenset[Any] = frozenset(map(_named, _CAREFUL_NAMES.split()))
 
 
 def run_source(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any], name: str = "") -> Any:
     """What NumPy's own code of ``function`` makes of traced arguments.
 
-    Raises ``CaptureError`` where it needs the elements of an array.
+    Raises ``CaptureError`` where it needs the elements of an array. Where it asks them only for
+    what it raises or warns of, it is found at run time whether it does.
     """
     session = current()
     session.sources += 1
+    session.careful += function in _CAREFUL
     try:
-        result = _ours(getattr(function, "__wrapped__", function))(*args, **kwargs)
+        given = [_callable(session.door, x) for x in args]
+        result = _ours(getattr(function, "__wrapped__", function))(*given, **kwargs)
     except CaptureError as error:
         name = name or f"{function.__module__}.{function.__name__}".replace("numpy", "np", 1)
         if not str(error).startswith("np."):
@@ -69,7 +80,17 @@ def run_source(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any], nam
         raise
     finally:
         session.sources -= 1
+        session.careful -= function in _CAREFUL
     return as_constants(result)
+
+
+def _callable(door: Any, x: Any) -> Any:
+    """An argument of NumPy's code; the functions of the program among them, or in a list, go
+    through the door.
+    """
+    if type(x) in (list, tuple):
+        return type(x)([_callable(door, each) for each in x])
+    return door.runnable(x)
 
 
 class IndexTrick:
@@ -112,7 +133,31 @@ _FILLED = (np.empty, np.zeros, np.ones, np.full)  # what it makes it fills, perh
 @cache
 def _globals(module: str) -> dict[str, Any]:
     """The names of a module of NumPy's as its functions see them here."""
-    return {name: _seen(value) for name, value in vars(sys.modules[module]).items()}
+    found = {name: _seen(value) for name, value in vars(sys.modules[module]).items()}
+    return {**found, "len": _length, **{name: f for name, f in _OURS.items() if name in found}}
+
+
+def _length(x: Any) -> Any:
+    return x.shape[0] if creation.is_array(x) and x.ndim else len(x)
+
+
+def _divide_by_count(a: Any, b: Any, out: Any = None) -> Any:
+    """NumPy's helper; it makes scalars of ``a / b`` that have its dtype already, or are made so."""
+    if creation.is_array(a) or out is not None:
+        return np.divide(a, b, out=a if out is None else out, casting="unsafe")
+    return astype(a / b, a.dtype)
+
+
+def _isin(ar1: Any, ar2: Any, assume_unique: Any = False, invert: Any = False) -> Any:
+    return np.isin(ar1, ar2, assume_unique=assume_unique, invert=invert)
+
+
+def _makearray(a: Any) -> tuple[Any, Callable[[Any], Any]]:
+    return creation.asarray(a), creation.asarray
+
+
+# Helpers of NumPy's that need more than an array to be asked for.
+_OURS = {"_divide_by_count": _divide_by_count, "_isin": _isin, "_makearray": _makearray}
 
 
 def _seen(value: Any) -> Any:

@@ -97,12 +97,19 @@ def _quantile(name: str) -> Callable[..., Any]:
         _refuse_options(name, out=out, keepdims=keepdims, weights=weights)
         value = array_value(a)
         places = operand(q) if np.ndim(q) == 0 else array_value(q)
+        if name.startswith("nan") and axis is not None and places.type.rank:
+            raise refuse(f"np.{name} along an axis for several q cannot be captured")
         return record(name, value, places, axis=_axis(name, value, axis), method=method)
 
     return call
 
 
-quantile, percentile = _quantile("quantile"), _quantile("percentile")
+def nanmedian(a: Any, axis: Any = None, out: Any = None, *args: Any, **kwargs: Any) -> Any:
+    """As ``np.nanmedian``."""
+    if out is not None or args or kwargs:
+        raise refuse("np.nanmedian with out= or keepdims= cannot be captured")
+    value = array_value(a)
+    return record("nanmedian", value, axis=_axis("nanmedian", value, axis))
 
 
 def searchsorted(a: Any, v: Any, side: str = "left", sorter: Any = None) -> Any:
@@ -111,12 +118,39 @@ def searchsorted(a: Any, v: Any, side: str = "left", sorter: Any = None) -> Any:
     return record("searchsorted", array_value(a), operand(v), side=side)
 
 
+def digitize(x: Any, bins: Any, right: Any = False) -> Any:
+    """As ``np.digitize``."""
+    return record("digitize", operand(x), array_value(bins), right=bool(right))
+
+
+def isin(
+    element: Any,
+    test_elements: Any,
+    assume_unique: Any = False,
+    invert: Any = False,
+    *,
+    kind: Any = None,
+) -> Any:
+    """As ``np.isin``."""
+    _refuse_options("isin", kind=kind)
+    options = {"assume_unique": bool(assume_unique), "invert": bool(invert)}
+    return record("isin", array_value(element), array_value(test_elements), **options)
+
+
+def lexsort(keys: Any, axis: Any = -1) -> Any:
+    """As ``np.lexsort``."""
+    if not isinstance(keys, tuple | list):
+        keys = tuple(wrap(array_value(keys)))
+    values = tuple(array_value(key) for key in keys)
+    return record("lexsort", values, axis=axis_number(axis))
+
+
 def interp(
     x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period: Any = None
 ) -> Any:
     """As ``np.interp``."""
-    _refuse_options("interp", left=left, right=right, period=period)
-    return record("interp", operand(x), array_value(xp), array_value(fp))
+    more = (None if each is None else operand(each) for each in (left, right, period))
+    return record("interp", operand(x), array_value(xp), array_value(fp), *more)
 
 
 def _windows(name: str, usual: str) -> Callable[..., Any]:
@@ -196,34 +230,22 @@ def einsum(*operands: Any, out: Any = None, optimize: Any = False, **options: An
     return record("einsum", values, subscripts=f"{inputs}->{output}", optimize=bool(optimize))
 
 
-def _named(name: str, parts: Any) -> Any:
-    """The named tuple that a function of ``np.linalg`` gives."""
-    kind = type(getattr(np.linalg, name)(np.eye(1)))
-    return kind(*parts)
-
-
-def eigh(a: Any, UPLO: str = "L") -> Any:
-    """As ``np.linalg.eigh``."""
-    return _named("eigh", record("linalg_eigh", array_value(a), UPLO=UPLO))
-
-
-def slogdet(a: Any) -> Any:
-    """As ``np.linalg.slogdet``."""
-    return _named("slogdet", record("linalg_slogdet", array_value(a)))
-
-
 FUNCTIONS: dict[Any, Callable[..., Any]] = {
     np.median: median,
-    np.quantile: quantile,
-    np.percentile: percentile,
+    np.nanmedian: nanmedian,
+    **{
+        getattr(np, name): _quantile(name)
+        for name in ("quantile", "percentile", "nanquantile", "nanpercentile")
+    },
     np.searchsorted: searchsorted,
+    np.digitize: digitize,
+    np.isin: isin,
+    np.lexsort: lexsort,
     np.interp: interp,
     np.convolve: convolve,
     np.correlate: correlate,
     np.bincount: bincount,
     np.einsum: einsum,
-    np.linalg.eigh: eigh,
-    np.linalg.slogdet: slogdet,
     np.fft.fftfreq: fftfreq,
     np.fft.rfftfreq: rfftfreq,
     **{getattr(np.fft, name): _transform(name) for name in ("fft", "ifft", "rfft", "irfft")},

@@ -21,9 +21,12 @@ from ..values.operands import array_value, axis_number, record, result_type
 from ..values.traced_int import wrap_dim
 from . import (
     agreement,
+    by_function,
     creation,
+    decompositions,
     elements,
     finding,
+    flat_places,
     joining,
     library,
     memory,
@@ -33,6 +36,8 @@ from . import (
     products,
     shaping,
     sorting,
+    statistics,
+    tapers,
 )
 from .reductions import find, reducible, scan
 from .reductions import reduce as reduction
@@ -140,6 +145,11 @@ def _variance(name: str) -> Callable[..., Any]:
 FUNCTIONS: dict[Any, Callable[..., Any]] = {
     **creation.CREATION,
     **library.FUNCTIONS,
+    **decompositions.FUNCTIONS,
+    **statistics.FUNCTIONS,
+    **tapers.FUNCTIONS,
+    **flat_places.FUNCTIONS,
+    **by_function.FUNCTIONS,
     **{
         getattr(np, name): _reduction(name)
         for name in ("sum", "prod", "min", "max", "any", "all", "mean")

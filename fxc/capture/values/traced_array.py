@@ -17,7 +17,7 @@ from ..numpy_api.indexing import IndexArrays, Place, apply_steps, assign, assign
 from ..numpy_api.reductions import find, reduce, scan
 from ..numpy_api.ufunc_methods import array_ufunc
 from ..numpy_api.ufuncs import BINARY, COMPARISONS, UNARY, binary, call_ufunc, unary, write_in_place
-from ..session import current_or_none, refuse
+from ..session import current, current_or_none, refuse
 from ..statements.rows import list_array_of
 from .operands import TracedValue, kind_of, operand, record, wrap
 from .python_numbers import to_python
@@ -158,6 +158,8 @@ class TracedArray(TracedValue):
         size = self._type.size
         if not (isinstance(size, int) and size == 1) and self._type.rank:
             raise _ambiguous_truth(size)
+        if not self._type.rank and current().expects_not(self._value):
+            return False
         return bool(self._need("a decision (if, while, and, or, not)"))
 
     def __float__(self) -> float:

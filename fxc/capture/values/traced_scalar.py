@@ -68,6 +68,8 @@ class TracedScalar(TracedValue):
         relation = current().relations.get(self._value)
         if relation is not None:
             return guard(*relation)
+        if not current().origins.get(self._value) and current().expects_not(self._value):
+            return False
         return bool(self._known("a decision (if, while, and, or, not)"))
 
     def __float__(self) -> float:

@@ -7,9 +7,11 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from fxc.ir.size_guards import guard
 from fxc.ir.symbols import Dim
 from fxc.ir.types import ArrayType, ScalarType, Type, ordered_strides
 
+from ..library import eigenvalues, eigenvectors
 from ..table import TABLE
 from .layout import copied_strides, fresh_strides, iteration_order
 from .pointwise import pointwise_type
@@ -150,7 +152,111 @@ def _of_square(name: str, *cores: int) -> Callable[..., Any]:
     return meta
 
 
+def _matrices(x: Operand, function: Callable[..., Any]) -> tuple[ArrayType, Dim, Dim, Dim]:
+    """The type of a stack of matrices, with their rows, their columns, and the least of both."""
+    kind = type_of(x)
+    if not isinstance(kind, ArrayType) or kind.rank < 2:
+        fail_in_numpy(function, kind)
+    rows, columns = kind.shape[-2:]
+    return kind, rows, columns, columns if guard(rows, ">=", columns) else rows
+
+
+def _parts(
+    kind: ArrayType, function: Callable[..., Any], *cores: tuple[Dim, ...]
+) -> tuple[ArrayType, ...]:
+    """What a function gives of a stack of matrices: so much for each."""
+
+    def refuse() -> NoReturn:
+        fail_in_numpy(function, kind)
+
+    found = ask(function, ((kind.dtype, 2, None),))
+    parts = zip(found, cores, strict=True)
+    return tuple(_stacked(each.dtype, ((kind, 2),), core, refuse) for each, core in parts)
+
+
+def linalg_svd(x: Operand, full_matrices: bool) -> tuple[Type, ...]:
+    """``np.linalg.svd``."""
+    kind, rows, columns, least = _matrices(x, np.linalg.svd)
+    left, right = (rows, columns) if full_matrices else (least, least)
+    return _parts(kind, np.linalg.svd, (rows, left), (least,), (right, columns))
+
+
+def linalg_svdvals(x: Operand) -> Type:
+    """``np.linalg.svdvals``."""
+    kind, _, _, least = _matrices(x, np.linalg.svdvals)
+    (found,) = _parts(kind, np.linalg.svdvals, (least,))
+    return found
+
+
+def linalg_qr(x: Operand, mode: str) -> tuple[Type, Type]:
+    """``np.linalg.qr``."""
+    kind, rows, columns, least = _matrices(x, np.linalg.qr)
+    if mode == "complete":
+        least = rows if guard(rows, ">", columns) else least
+    q, _ = _parts(kind, np.linalg.qr, (rows, least), (least, columns))
+    return q, _upper(kind, least, q.dtype)
+
+
+def linalg_qr_r(x: Operand) -> Type:
+    """The triangle of ``np.linalg.qr``."""
+    kind, _, _, least = _matrices(x, np.linalg.qr)
+    found, _ = ask(np.linalg.qr, ((kind.dtype, 2, None),))
+    return _upper(kind, least, found.dtype)
+
+
+def _upper(kind: ArrayType, rows: Dim, dtype: np.dtype[Any]) -> Type:
+    """The upper triangle of so many rows of a copy of some matrices, by ``np.triu``."""
+    shape = (*kind.shape[:-2], rows, kind.shape[-1])
+    part = ArrayType(dtype, shape, copied_strides(kind, "K", dtype.itemsize))
+    mask = ArrayType(np.dtype(bool), shape[-2:], fresh_strides(shape[-2:], 1))
+    return pointwise_type(dtype, mask, part)
+
+
+def linalg_eig(x: Operand) -> tuple[Type, ...]:
+    """``np.linalg.eig``."""
+    kind = _square(type_of(x), name="eig")
+    return _parts(kind, eigenvectors, kind.shape[-1:], kind.shape[-2:])
+
+
+def linalg_eigvals(x: Operand) -> Type:
+    """``np.linalg.eigvals``."""
+    kind = _square(type_of(x), name="eigvals")
+    (found,) = _parts(kind, eigenvalues, kind.shape[-1:])
+    return found
+
+
+def linalg_lstsq(x: Operand, y: Operand, rcond: Operand | None) -> tuple[Type, ...]:
+    """``np.linalg.lstsq``."""
+    left, right = type_of(x), type_of(y)
+    is_fit = isinstance(left, ArrayType) and left.rank == 2 and right.rank in (1, 2)
+    if not is_fit or not same_dim(left.shape[0], right.shape[0]):
+        fail_in_numpy(np.linalg.lstsq, left, right)
+    rows, columns = left.shape
+    sides = (right.shape[1] if right.rank == 2 else 1,)
+    keys = (left.dtype, 2, None), (right.dtype, right.rank, None), None
+    found = ask(np.linalg.lstsq, keys)
+    is_tall = guard(rows, ">", columns)
+    shapes = (
+        (columns, *right.shape[1:]),
+        sides if is_tall else (0,),
+        (),
+        (columns if is_tall else rows,),
+    )
+    arrays = [
+        ArrayType(kind.dtype, shape, fresh_strides(shape, kind.dtype.itemsize)) if shape else kind
+        for kind, shape in zip(found, shapes, strict=True)
+    ]
+    return tuple(arrays)
+
+
 METAS: dict[str, Callable[..., Any]] = {
+    "linalg_svd": linalg_svd,
+    "linalg_svdvals": linalg_svdvals,
+    "linalg_qr": linalg_qr,
+    "linalg_qr_r": linalg_qr_r,
+    "linalg_eig": linalg_eig,
+    "linalg_eigvals": linalg_eigvals,
+    "linalg_lstsq": linalg_lstsq,
     "linalg_det": _of_square("det", 0),
     "linalg_cholesky": _of_square("cholesky", 2),
     "linalg_eigvalsh": _of_square("eigvalsh", 1),

@@ -15,8 +15,8 @@ from fxc.ir.types import ArrayType, ScalarType, Type, ordered_strides, stride_or
 
 from ..table import TABLE
 from .layout import fresh_strides, is_c_ordered
-from .probing import Operand, ask_bound, fail_in_numpy, key_of, type_of
-from .shapes import Shape, normalize_axis, same_dim
+from .probing import Operand, ask_bound, fail_in_numpy, key_of, quietly, sample, type_of
+from .shapes import Shape, normalize_axis, same_dim, same_shape
 
 
 def _fresh(dtype: np.dtype, shape: Shape) -> Type:
@@ -44,9 +44,11 @@ def _without(kind: Type, axis: int | None) -> Shape:
     return (*shape[:place], *shape[place + 1 :])
 
 
-def median(x: Operand, axis: int | None) -> Type:
-    """``np.median``."""
-    return _fresh(_dtype("median", key_of(x), None), _without(type_of(x), axis))
+def _median_meta(name: str) -> Callable[..., Type]:
+    def meta(x: Operand, axis: int | None) -> Type:
+        return _fresh(_dtype(name, key_of(x), None), _without(type_of(x), axis))
+
+    return meta
 
 
 def _quantile_meta(name: str) -> Callable[..., Type]:
@@ -64,9 +66,72 @@ def searchsorted(x: Operand, v: Operand, side: str) -> Type:
     return _fresh(_dtype("searchsorted", key_of(x), key_of(v), side), _shape(type_of(v)))
 
 
-def interp(x: Operand, xp: Operand, fp: Operand) -> Type:
+def interp(x: Operand, *more: Operand | None) -> Type:
     """``np.interp``."""
-    return _fresh(_dtype("interp", *map(key_of, (x, xp, fp))), _shape(type_of(x)))
+    return _fresh(_dtype("interp", *map(key_of, (x, *more))), _shape(type_of(x)))
+
+
+def digitize(x: Operand, bins: Operand, right: bool) -> Type:
+    """``np.digitize``."""
+    if type_of(bins).rank != 1:
+        fail_in_numpy(np.digitize, x, bins)
+    return _fresh(_dtype("digitize", key_of(x), key_of(bins), right), _shape(type_of(x)))
+
+
+def isin(x: Operand, y: Operand, assume_unique: bool, invert: bool) -> Type:
+    """``np.isin``: an array also of a scalar."""
+    shape = _shape(type_of(x))
+    return ArrayType(np.dtype(bool), shape, fresh_strides(shape, 1))
+
+
+def lexsort(keys: tuple[Operand, ...], axis: int) -> Type:
+    """``np.lexsort`` of keys of one shape."""
+    kinds = [type_of(key) for key in keys]
+    first = kinds[0]
+    if not isinstance(first, ArrayType) or not first.rank:
+        raise CaptureError("np.lexsort of numbers cannot be captured")
+    if any(kind.rank != first.rank or not same_shape(kind.shape, first.shape) for kind in kinds):
+        fail_in_numpy(np.lexsort, tuple(kinds))
+    normalize_axis(axis, first.rank)
+    return _fresh(np.dtype(np.intp), first.shape)
+
+
+def histogram(
+    x: Operand,
+    weights: Operand | None,
+    low: Operand | None,
+    high: Operand | None,
+    bins: Dim,
+    density: bool,
+) -> tuple[Type, Type]:
+    """``np.histogram``: what it counts, and the edges."""
+    _check_weights(x, weights)
+    keys = map(key_of, (x, weights, low, high))
+    counts, edges = ask_bound(TABLE["histogram"], (*keys, 2, density))
+    return _fresh(counts.dtype, (bins,)), _fresh(edges.dtype, (bins + 1,))
+
+
+def histogram_of_edges(x: Operand, edges: Operand, weights: Operand | None, density: bool) -> Type:
+    """What ``np.histogram`` counts between edges."""
+    _check_weights(x, weights)
+    keys = map(key_of, (x, edges, weights))
+    (size,) = _shape(type_of(edges))
+    if not guard(size, ">", 1):
+        raise CaptureError("np.histogram of less than two edges cannot be captured")
+    return _fresh(_edges_dtype(*keys, density), (size - 1,))
+
+
+@lru_cache(maxsize=256)
+def _edges_dtype(x: Any, edges: Any, weights: Any, density: bool) -> np.dtype:
+    one, other, weight = map(sample, (x, edges, weights))
+    both = np.concatenate((other, other))
+    found: np.ndarray = quietly(np.histogram, one, both, None, density, weight)[0]
+    return found.dtype
+
+
+def _check_weights(x: Operand, weights: Operand | None) -> None:
+    if weights is not None and not same_shape(_shape(type_of(x)), _shape(type_of(weights))):
+        fail_in_numpy(np.histogram, x, weights=weights)
 
 
 def _window_meta(name: str) -> Callable[..., Type]:
@@ -152,10 +217,18 @@ def _einsum_sample(
 
 
 METAS: dict[str, Callable[..., Any]] = {
-    "median": median,
+    "median": _median_meta("median"),
+    "nanmedian": _median_meta("nanmedian"),
     "quantile": _quantile_meta("quantile"),
     "percentile": _quantile_meta("percentile"),
+    "nanquantile": _quantile_meta("nanquantile"),
+    "nanpercentile": _quantile_meta("nanpercentile"),
     "searchsorted": searchsorted,
+    "digitize": digitize,
+    "isin": isin,
+    "lexsort": lexsort,
+    "histogram": histogram,
+    "histogram_of_edges": histogram_of_edges,
     "interp": interp,
     "convolve": _window_meta("convolve"),
     "correlate": _window_meta("correlate"),

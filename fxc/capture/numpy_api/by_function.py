@@ -1,0 +1,51 @@
+"""NumPy's functions that call one of the program's: ``apply_along_axis``, ``fromfunction``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from fxc.ir.size_guards import guard
+
+from ..door.numpy_source import run_source
+from ..session import current, refuse
+from ..statements.folds import fold
+from ..values.operands import axis_number
+from . import creation, shaping
+
+
+def apply_along_axis(func1d: Any, axis: Any, arr: Any, *args: Any, **kwargs: Any) -> Any:
+    """As ``np.apply_along_axis``; of a matrix as a loop over its rows or columns."""
+    array, door = creation.asarray(arr), current().door
+    if array.ndim != 2 or not guard(array._value.type.size, ">", 0):
+        return run_source(np.apply_along_axis, (func1d, axis, arr, *args), kwargs)
+    is_last = axis_number(axis) % 2 == 1
+    rows = array if is_last else shaping.transpose(array)
+
+    def each(row: Any) -> Any:
+        return door.call(func1d, row, *args, **kwargs)
+
+    found = fold(door, np.array, rows, _listed(each), each, None, unpacks=False)
+    return found if is_last else shaping.moveaxis(found, 0, -1)
+
+
+def _listed(each: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    return lambda items: [each(item) for item in items]
+
+
+def fromfunction(
+    function: Any, shape: Any, *, dtype: Any = float, like: Any = None, **kwargs: Any
+) -> Any:
+    """As ``np.fromfunction``."""
+    if like is not None:
+        raise refuse("np.fromfunction with like= cannot be captured")
+    places = run_source(np.indices, (shape, dtype), {})
+    return current().door.call(function, *places, **kwargs)
+
+
+FUNCTIONS: dict[Any, Callable[..., Any]] = {
+    np.apply_along_axis: apply_along_axis,
+    np.fromfunction: fromfunction,
+}

@@ -1,0 +1,74 @@
+"""``np.hanning`` and its kin, of sizes that are not known while capturing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..session import refuse
+from ..values.operands import operand, record
+from ..values.traced_int import TracedInt
+from . import creation
+from .ufuncs import call_ufunc
+
+
+def _taper(name: str, compute: Callable[..., Any]) -> Callable[..., Any]:
+    """A window of NumPy's. ``compute`` gets the places of the elements, one less than their number,
+    as floats, and what follows in the call.
+    """
+
+    def call(M: Any, *more: Any) -> Any:
+        if type(M) not in (int, TracedInt):
+            raise refuse(f"np.{name} of a number that depends on data cannot be captured")
+        if M < 1 and not more:
+            return creation.zeros(0)
+        if M == 1:
+            return creation.ones(1)
+        return compute(M, M - 1, *more)
+
+    return call
+
+
+def _steps(count: Any) -> Any:
+    """``1 - M``, ``3 - M``, … ``M - 1`` as floats."""
+    return creation.arange(1 - count, count, 2).astype(float)
+
+
+def _hanning(count: Any, last: Any) -> Any:
+    return 0.5 + 0.5 * np.cos(np.pi * _steps(count) / last)
+
+
+def _hamming(count: Any, last: Any) -> Any:
+    return 0.54 + 0.46 * np.cos(np.pi * _steps(count) / last)
+
+
+def _blackman(count: Any, last: Any) -> Any:
+    n = _steps(count)
+    return 0.42 + 0.5 * np.cos(np.pi * n / last) + 0.08 * np.cos(2.0 * np.pi * n / last)
+
+
+def _bartlett(count: Any, last: Any) -> Any:
+    n = _steps(count)
+    return call_ufunc("where", np.less_equal(n, 0), 1 + n / last, 1 - n / last)
+
+
+def _kaiser(count: Any, last: Any, beta: Any) -> Any:
+    n = creation.arange(0, count).astype(float)
+    half = last / 2.0
+    shape = np.sqrt(1 - ((n - half) / half) ** 2.0)
+    return _bessel(beta * shape) / _bessel(creation.asarray(beta).astype(float))
+
+
+def _bessel(x: Any) -> Any:
+    return record("i0", operand(x))
+
+
+FUNCTIONS: dict[Any, Callable[..., Any]] = {
+    np.hanning: _taper("hanning", _hanning),
+    np.hamming: _taper("hamming", _hamming),
+    np.blackman: _taper("blackman", _blackman),
+    np.bartlett: _taper("bartlett", _bartlett),
+    np.kaiser: _taper("kaiser", _kaiser),
+}

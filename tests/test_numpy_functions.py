@@ -1,0 +1,259 @@
+"""Functions of NumPy's whose code looks at elements or sizes: one compilation for all sizes."""
+
+from __future__ import annotations
+
+import copy
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import fxc
+from fxc.ir.errors import CaptureError
+from tests.outcomes import difference, exact, run
+
+_scale = 2.0
+
+
+def _without_nans(x, i):
+    return (
+        np.nanmean(x, axis=0),
+        np.nanvar(x, axis=1, ddof=1, keepdims=True),
+        np.nanstd(x),
+        np.nanmax(x, axis=0),
+        np.nanmin(x),
+        np.nanargmax(x, axis=1),
+        np.nanmean(i),
+    )
+
+
+def _orders_without_nans(x, i):
+    return (
+        np.nanmedian(x),
+        np.nanmedian(x, axis=1),
+        np.nanpercentile(x, 30, axis=0),
+        np.nanquantile(x, [0.1, 0.5]),
+    )
+
+
+def _averages(x, i):
+    w = i[0] + 1.0
+    return (
+        np.average(i, axis=1, weights=w),
+        np.average(i, weights=i + 0.5, returned=True),
+        np.average(w, returned=True),
+        np.average(i, axis=0, returned=True),
+    )
+
+
+def _covariances(x, i):
+    y = i + np.linspace(0, 1, i.shape[1])
+    return np.cov(y), np.cov(y[0], bias=True), np.corrcoef(y), np.cov(y, aweights=y[0] ** 2)
+
+
+def _histograms(x, i):
+    y = i * 0.37
+    return (
+        np.histogram(y, 5),
+        np.histogram(i, bins=4, range=(1, 6)),
+        np.histogram(y, bins=[0.0, 0.5, 1.0], density=True),
+        np.histogram(y, len(i), weights=i),
+        np.histogram(i, bins=np.arange(i.shape[1])),
+    )
+
+
+def _windows(x, i):
+    n = x.shape[1]
+    return np.hanning(n), np.hamming(n), np.blackman(n), np.bartlett(n), np.kaiser(n, 3.5)
+
+
+def _products(x, i):
+    y = i[:, :2]
+    return (
+        np.kron(i[0], np.ones(2)),
+        np.kron(y, np.eye(2)),
+        np.kron(i[0], y.T),
+        np.vander(y[:, 0], 3),
+    )
+
+
+def _places(x, i):
+    best = np.argmax(i)
+    some = np.argsort(i, axis=None)[:3]
+    rows, columns = np.unravel_index(some, i.shape)
+    return (
+        np.unravel_index(best, i.shape),
+        np.unravel_index(best, i.shape, "F"),
+        rows,
+        columns,
+        np.ravel_multi_index((rows, columns), i.shape),
+        np.ravel_multi_index([rows, columns], i.shape, order="F"),
+        i[np.unravel_index(best, i.shape)],
+    )
+
+
+def _sets(x, i):
+    return (
+        np.isin(i, [1, 2]),
+        np.isin(i[0], i[1, ::2], invert=True),
+        np.setdiff1d(i[0], i[1]),
+        np.union1d(i[0], i[1]),
+        np.intersect1d(i[0], i[1]),
+        np.digitize(i, [1.5, 3]),
+        np.lexsort((i[1], i[0])),
+    )
+
+
+def _between(x, i):
+    grid = np.arange(i.shape[1])
+    return (
+        np.interp(i[0] * 0.7, grid, i[1], left=-1, right=grid[0] + 0.5),
+        np.interp(i[0] * 0.7, grid, i[1], period=3.5),
+        np.logspace(0, 1, i.shape[1])[::7],
+    )
+
+
+def _by_functions(x, i):
+    n = i.shape[1]
+    return (
+        np.apply_along_axis(np.sum, 1, i),
+        np.apply_along_axis(lambda v, k: v * k - v[0] * _scale, 0, i * 0.5, n),
+        np.apply_along_axis(lambda v: v.max(), 0, i[0]),
+        np.fromfunction(lambda a, b: a * n + b, (n, 3)),
+        np.piecewise(i[0] * 0.5, [i[0] < 90], [lambda v: v * n, 0]),
+        np.apply_over_axes(lambda a, k: a.sum(k) * _scale, i, [0, 1]),
+    )
+
+
+PROGRAMS: tuple[Callable[..., Any], ...] = (
+    *(_without_nans, _orders_without_nans, _averages, _covariances, _histograms, _windows),
+    *(_products, _places, _sets, _between, _by_functions),
+)
+
+
+def _arguments(size: int) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(size)
+    x = rng.normal(size=(6, size))
+    x[2:5, 1] = x[1, ::2] = np.nan
+    return x, rng.integers(0, 7, (6, size))
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_one_compilation_for_all_sizes(program: Callable[..., Any]) -> None:
+    compiled = fxc.compile(program, fullgraph=True)
+    ulps = few_ulps if program in (_windows, _between) else exact
+    for size in (7, 9, 30):
+        expected = run(program, _arguments(size))
+        assert expected.error is None
+        assert difference(expected, run(compiled, _arguments(size)), ulps) == ""
+    info = compiled.cache_info()
+    assert (info.variants, info.eager_calls) == (2, 0)
+
+
+def few_ulps(where: str) -> float:
+    """Windows and ``logspace`` are made of cosines and powers."""
+    return 4.0
+
+
+def _decompositions(a):
+    wide, tall = a[:4], a[:, :4]
+    return (
+        np.linalg.svd(a),
+        np.linalg.svd(tall, full_matrices=False),
+        np.linalg.svd(wide.T, compute_uv=False),
+        np.linalg.svdvals(a),
+        np.linalg.qr(a),
+        np.linalg.qr(a.T),
+        np.linalg.qr(tall, "complete"),
+        np.linalg.qr(wide.T, "r"),
+        np.linalg.eig(a @ a.T),
+        np.linalg.eigvals(a @ a.T),
+        np.linalg.eig(a + 0j).eigenvalues,
+    )
+
+
+def _solutions(a):
+    tall, y = a[:, :3], a[0]
+    return (
+        np.linalg.lstsq(a, y, rcond=None),
+        np.linalg.lstsq(tall, y),
+        np.linalg.lstsq(tall, a, rcond=1e-9),
+        np.linalg.lstsq(a[:3], y[:3])[1:],
+        np.linalg.pinv(tall),
+        np.linalg.matrix_rank(a),
+        np.linalg.cond(a),
+        np.polyfit(y, a[1], 2),
+        np.polyfit(y, a, 1, w=np.abs(y), cov=True),
+        np.linalg.norm(a, 2),
+    )
+
+
+@pytest.mark.parametrize(
+    ("program", "dtype"), [(_decompositions, "f8"), (_decompositions, "f4"), (_solutions, "f8")]
+)
+def test_matrices(program: Callable[..., Any], dtype: str) -> None:
+    compiled = fxc.compile(program, fullgraph=True)
+    for size in (6, 5, 9):
+        a = np.random.default_rng(size).normal(size=(size, size)).astype(dtype)
+        assert difference(run(program, (a.copy(),)), run(compiled, (a,))) == ""
+    info = compiled.cache_info()
+    assert (info.variants, info.eager_calls) == (2, 0)
+
+
+RAISING: list[tuple[Callable[..., Any], Any, Any]] = [
+    (lambda x: np.average(x, weights=x), np.ones(4), np.zeros(4)),
+    (lambda x: np.nanmean(x), np.ones(4), np.full(4, np.nan)),
+    (lambda x: np.nanmax(x.reshape(2, -1), axis=0), np.ones(4), np.full(4, np.nan)),
+    (lambda x: np.nanargmin(x), np.ones(4), np.full(4, np.nan)),
+    (lambda x: np.unravel_index(x, (3, 2)), np.array([5, 0]), np.array([5, 6])),
+    (lambda x: np.ravel_multi_index(x, (3, 2)), np.array([1, 0]), np.array([-1, 0])),
+    (lambda x: np.digitize(x, x), np.arange(4.0), np.array([1.0, 0.0, 2.0, 0.0])),
+    (lambda x: np.histogram(x, 3), np.arange(4.0), np.array([1.0, np.inf, 2.0, 0.0])),
+    (lambda x: np.linalg.eigvals(x), np.eye(2), np.array([[0.0, 1.0], [-1.0, 0.0]])),
+    (lambda x: np.linalg.lstsq(x, x[0]), np.eye(2), np.eye(2)[:, :1]),
+    (lambda x: np.linalg.lstsq(x, x[:, 0]), np.eye(3)[:, :2], np.ones((3, 2))),
+    (lambda x: np.linalg.svd(x), np.eye(2), np.full((2, 2), np.nan)),
+]
+
+
+@pytest.mark.parametrize(("program", "usual", "other"), RAISING)
+def test_what_numpy_raises_or_warns_of(
+    program: Callable[..., Any], usual: np.ndarray, other: np.ndarray
+) -> None:
+    compiled = fxc.compile(program)
+    for eager, given in enumerate((usual.copy(), other.copy())):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", RuntimeWarning)
+            expected = run(program, (copy.deepcopy(given),))
+            assert difference(expected, run(compiled, (given,))) == ""
+        assert compiled.cache_info().eager_calls == eager
+
+
+@pytest.mark.parametrize("count", [-1, 0, 1, 2, 3])
+def test_short_windows(count: int) -> None:
+    def program(n):
+        return np.hanning(n), np.blackman(n), np.bartlett(n), np.kaiser(n, 2.0)
+
+    compiled = fxc.compile(program)
+    for n in (8, 9, count):
+        assert difference(run(program, (n,)), run(compiled, (n,)), few_ulps) == ""
+
+
+REFUSED: list[tuple[Callable[..., Any], str]] = [
+    (lambda x: np.histogram(x, "auto"), "bins that depend on the data"),
+    (lambda x: np.ravel_multi_index((x, x), (3, 3), mode="clip"), "mode='clip'"),
+    (lambda x: np.linalg.svd(x, hermitian=True), "hermitian="),
+    (lambda x: np.linalg.qr(x, "raw"), "mode='raw'"),
+    (lambda x: np.nanquantile(x, [0.1, 0.2], axis=0), "several q"),
+    (lambda x: np.nanmedian(x, keepdims=True), "keepdims="),
+    (lambda x: np.hanning(x[0, 0]), "np.hanning of a number that depends on data"),
+    (lambda x: np.isin(x, x, kind="sort"), "kind="),
+]
+
+
+@pytest.mark.parametrize(("program", "text"), REFUSED)
+def test_refused(program: Callable[..., Any], text: str) -> None:
+    with pytest.raises(CaptureError, match=text):
+        fxc.compile(program, fullgraph=True)(np.eye(3))
