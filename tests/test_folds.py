@@ -57,7 +57,42 @@ def test_the_graph_does_not_grow_with_the_list() -> None:
     assert len(compiled.inspect(X).captured.nodes) < 20
 
 
+def _third(rows):
+    return rows[1][2] + len(rows)
+
+
+TABLES: list[Callable[[Any], Any]] = [
+    lambda x: np.array([[v * w for v in x] for w in x[:9]]),
+    lambda x: np.array([[abs(x[i] - x[j]) for j in range(len(x))] for i in range(7)]),
+    lambda x: np.array([[[a * b + c for a in x] for b in x[:5]] for c in x[:6]]),
+    lambda x: np.array([[x[i] if i < j else 0.0 for j in range(9)] for i in range(9)]),
+    lambda x: np.array([[sum(v * w for v in x[:8]) for w in x] for _ in range(6)]),
+    lambda x: np.array([[int(10 * v) for v in x] for w in x[:9]]),
+    lambda x: (np.sum([[v * w for v in x] for w in x[:9]]), np.max([[v - w for v in x] for w in x])),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("number", range(len(TABLES)))
+def test_comprehensions_in_comprehensions(number: int) -> None:
+    program = TABLES[number]
+    compiled = fxc.compile(program, fullgraph=True)
+    x = X[:40]
+    assert len(compiled.inspect(x).captured.nodes) < 30
+    for each in (x, -x):
+        assert difference(run(program, [each]), run(compiled, [each])) == ""
+    assert compiled.cache_info().eager_calls == 0
+
+
 OTHERS: list[Callable[[Any], Any]] = [
+    lambda x: np.array([[x[i] * j for j in range(3)] for i in range(4)]),
+    lambda x: np.array([[1 if i else 0.5 * x[i] for j in range(9)] for i in range(9)]),
+    lambda x: np.array(
+        [[_third([[a * b for a in x[:4]] for b in x[:3]]) + c for c in x[:6]] for _ in x[:6]]
+    ),
+    lambda x: np.concatenate([[v * w for v in x[:6]] for w in x[:6]]),
+    lambda x: [[v * w for v in x[:3]] for w in x[:6]],
+    lambda x: np.array([[(v, w) for v in x[:6]] for w in x[:6]]),
+    lambda x: np.array([[i * j for j in range(6)] for i in range(6)])[2, 3] * x,
     lambda x: np.array([i * i for i in range(8)]),
     lambda x: x[np.array([i % 3 for i in range(8)])],
     lambda x: np.concatenate([x[:i] for i in range(7)]),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 from typing import Any, TypeVar
 
 DOOR = "__fxc__"  # the name by which staged code knows its door
@@ -88,6 +89,15 @@ def is_fold(node: ast.Call) -> bool:
         return False
     (made,) = node.args
     return isinstance(made, ast.ListComp | ast.GeneratorExp) and is_single(made)
+
+
+def rows_of(made: ast.expr) -> Iterator[ast.ListComp]:
+    """The lists in a list that a comprehension makes: those of its items, of their items, …"""
+    while isinstance(made, ast.ListComp):
+        made = made.elt
+        if not isinstance(made, ast.ListComp) or not is_single(made) or made.generators[0].ifs:
+            return
+        yield made
 
 
 def is_single(made: ast.ListComp | ast.GeneratorExp) -> bool:

@@ -30,6 +30,7 @@ from .nodes import (
     names_in,
     names_of,
     placed,
+    rows_of,
 )
 
 FunctionNode = ast.FunctionDef | ast.Lambda
@@ -174,6 +175,8 @@ class Rewriter(ast.NodeTransformer):
         return self._door("made", node, node)
 
     def visit_ListComp(self, node: ast.ListComp) -> Any:
+        if getattr(node, "is_row", False):
+            return self._door("row", node, *self._of_items(node))
         if node.generators[0].ifs and is_single(node):
             items, over, each, test, unpacks = self._of_items(node)
             made = self._door("filtered", node, items, over, each, test, unpacks)
@@ -247,6 +250,8 @@ class Rewriter(ast.NodeTransformer):
     def _fold(self, node: ast.Call) -> Any:
         """A call of a function with one comprehension: it may be a loop of the graph."""
         value, made = self.visit(node.func), node.args[0]
+        for row in rows_of(made):
+            row.is_row = True  # type: ignore[attr-defined]
         items, over, *rest = self._of_items(made)
         if isinstance(made, ast.ListComp) and made.generators[0].ifs:
             name = "__fxc_items__"

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from fxc.ir.errors import CaptureError
+from fxc.ir.records import frozen
 from fxc.ir.size_guards import guard
 
 from ..locations import user_location
@@ -22,6 +23,25 @@ from .for_loops import FEW
 
 MOST_LISTED = 256  # items of a list that are computed one by one
 MOST_KNOWN = 32  # iterations over numbers that Python runs, so that what follows is known, too
+MOST_OF_ROWS = 64  # operations of a comprehension in a comprehension that Python runs
+
+
+@frozen
+class Fold:
+    """A comprehension whose items are being computed."""
+
+    label: str
+    is_array: bool = False  # a loop, whose items become an array
+    began: int | None = None  # Python runs it: the operations before, if they are not to be many
+
+    def look(self) -> None:
+        """Ask for a loop if the operations have become many."""
+        if self.began is not None and current().operations - self.began > MOST_OF_ROWS:
+            raise Respecialise(frozenset((_many(self.label),)))
+
+
+def _many(label: str) -> str:
+    return f"{label} with many operations"
 
 
 def fold(
@@ -39,40 +59,66 @@ def fold(
     """
     loop, known = _loop_of(function), type(items) is range
     found = counted(items) if loop is not None else None
+    label = f"comprehension {user_location()}"
     if type(found) is not Counted or (test is not None and loop is collected):
-        return door.call(function, over(items), **options)
+        return door.call(function, _items(Fold(label), over, items), **options)
     assert loop is not None
     more: tuple[Any, ...] = ()
     if function in (max, min) and (test is not None or options):
         has_default = "default" in options
         more = (function is max, options.get("key"), has_default, options.get("default"))
         loop = best_of
-    label = f"comprehension {user_location()}"
     as_loop, static = f"{label} as a loop", door.session.static
     few = type(found.count) is int and found.count <= (MOST_KNOWN if known else FEW)
-    if label in static or (few and as_loop not in static):
+    if label in static or (few and static.isdisjoint((as_loop, _many(label)))):
+        began = current().operations if loop is collected and label not in static else None
         try:
-            return door.call(function, over(items if known else found), **options)
+            made = _items(Fold(label, began=began), over, items if known else found)
+            return door.call(function, made, **options)
         except CaptureError as error:
             if label in static:
                 raise
             raise Respecialise(frozenset((as_loop,)), error) from None
     may_be_empty = test is not None or ("default" in options and current().varies(found.count))
     if function in (max, min) and not may_be_empty and not guard(found.count, ">", 0):
-        return door.call(function, over(found), **options)
+        return door.call(function, _items(Fold(label), over, found), **options)
     value = (lambda item: each(*item)) if unpacks else each
     holds = (lambda item: test(*item)) if unpacks and test is not None else test
-    folds = current().folds
-    folds.append(label)
+    staged = door.staged(_OF_FEW.get(loop, loop) if few else loop)
     try:
-        made = door.staged(_OF_FEW.get(loop, loop) if few else loop)(found, value, holds, *more)
+        made = _items(Fold(label, loop is collected), staged, found, value, holds, *more)
     except CaptureError as error:
         if as_loop in static or type(found.count) is not int or found.count > MOST_LISTED:
             raise
         raise Respecialise(frozenset((label,)), error) from None
+    return door.call(function, made) if function in _OF_ARRAYS else made
+
+
+def _items(fold: Fold, made: Callable[..., Any], *args: Any) -> Any:
+    folds = current().folds
+    folds.append(fold)
+    try:
+        return made(*args)
     finally:
         folds.pop()
-    return door.call(function, made) if function in _OF_ARRAYS else made
+
+
+def row(
+    door: Any,
+    items: Any,
+    over: Callable[[Any], Any],
+    each: Callable[..., Any],
+    test: Callable[..., Any] | None,
+    unpacks: bool,
+) -> Any:
+    """``[each(item) for item in items]`` as the item of a comprehension that is folded: where that
+    is a loop whose items become an array, an array.
+    """
+    outer: Fold = current().folds[-1]
+    outer.look()
+    if outer.is_array:
+        return fold(door, np.array, items, over, each, test, unpacks)
+    return over(items)
 
 
 def filtered(
@@ -255,5 +301,5 @@ def alike(made: Any, value: Any) -> Any:
         error = refuse(
             "a list of values of different dtypes or shapes cannot be captured as a loop"
         )
-        raise Respecialise(frozenset((current().folds[-1],)), error)
+        raise Respecialise(frozenset((current().folds[-1].label,)), error)
     return value
