@@ -18,7 +18,7 @@ def strongest(guards: Iterable[Guard]) -> tuple[Guard, ...]:
     given = tuple(guards)
     known: dict[str, Symbol] = {}
     for each in given:
-        known.update(symbols_of(each.left) | symbols_of(each.right))
+        known |= {**symbols_of(each.left), **symbols_of(each.right)}
     equal, rest = _equal_symbols(given)
     bounds, others = _bounds([_substituted(each, equal) for each in rest])
     kept: dict[Guard, None] = {

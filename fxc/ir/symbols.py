@@ -19,6 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import field
+from types import MappingProxyType
 
 from .errors import InternalError
 from .records import frozen
@@ -32,6 +33,12 @@ class Symbol:
     hint: int | None = field(default=None, compare=False)
     lower: int | None = field(default=None, compare=False)
     most: Dim | None = field(default=None, compare=False)  # see Note [Counted sizes]
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Symbol) and self.name == other.name
+
+    def __hash__(self) -> int:
+        return hash(self.name)
 
 
 @frozen
@@ -64,26 +71,45 @@ def _atom_key(atom: Atom) -> str:
 class SymExpr:
     """A polynomial with integer coefficients; immutable, hashable, in normal form."""
 
-    __slots__ = ("_hash", "terms")
+    __slots__ = ("_hash", "_symbols", "terms")
     terms: tuple[tuple[Monomial, int], ...]
 
     def __init__(self, terms: tuple[tuple[Monomial, int], ...]) -> None:
         self.terms = terms
-        self._hash = hash(terms)
+        self._hash: int | None = None
+        self._symbols: dict[str, Symbol] | None = None
 
     def __hash__(self) -> int:
+        if self._hash is None:
+            self._hash = hash(self.terms)
         return self._hash
+
+    @property
+    def symbols(self) -> Mapping[str, Symbol]:
+        """The symbols that it depends on, by name."""
+        if self._symbols is None:
+            self._symbols = {atom.name: atom for atom in atoms(self) if isinstance(atom, Symbol)}
+        return self._symbols
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, SymExpr) and self.terms == other.terms
 
     def __add__(self, other: Dim) -> Dim:
-        if other == 0:
-            return self
+        if not isinstance(other, SymExpr):
+            return self._plus_constant(int(other)) if other else self
         total = dict(self.terms)
-        for monomial, coefficient in terms_of(other):
+        for monomial, coefficient in other.terms:
             total[monomial] = total.get(monomial, 0) + coefficient
         return _normal(total)
+
+    def _plus_constant(self, number: int) -> SymExpr:
+        """The constant stands last in the normal form, and never alone."""
+        *others, (monomial, before) = self.terms
+        if monomial:
+            return SymExpr((*self.terms, ((), number)))
+        if before + number:
+            others.append(((), before + number))
+        return SymExpr(tuple(others))
 
     __radd__ = __add__
 
@@ -104,7 +130,7 @@ class SymExpr:
         total: dict[Monomial, int] = {}
         for m1, c1 in self.terms:
             for m2, c2 in terms_of(other):
-                monomial = tuple(sorted(m1 + m2, key=_atom_key))
+                monomial = tuple(sorted(m1 + m2, key=_atom_key)) if m1 and m2 else m1 or m2
                 total[monomial] = total.get(monomial, 0) + c1 * c2
         return _normal(total)
 
@@ -137,6 +163,7 @@ class SymExpr:
 
 
 Dim = int | SymExpr
+_NO_SYMBOLS: Mapping[str, Symbol] = MappingProxyType({})
 
 
 def symbol(
@@ -193,7 +220,7 @@ def _normal(total: Mapping[Monomial, int]) -> Dim:
         return 0
     if len(terms) == 1 and not terms[0][0]:
         return terms[0][1]
-    return SymExpr(tuple(sorted(terms, key=_term_key)))
+    return SymExpr(tuple(sorted(terms, key=_term_key) if len(terms) > 1 else terms))
 
 
 def _function(name: str, left: Dim, right: Dim) -> Dim:
@@ -359,31 +386,34 @@ def computed_in(dim: Dim) -> dict[str, Computed]:
     return {atom.name: atom for atom in operands_of(dim) if isinstance(atom, Computed)}
 
 
-def symbols_of(dim: Dim) -> dict[str, Symbol]:
+def symbols_of(dim: Dim) -> Mapping[str, Symbol]:
     """The symbols that ``dim`` depends on, by name."""
-    return {atom.name: atom for atom in atoms(dim) if isinstance(atom, Symbol)}
+    return dim.symbols if isinstance(dim, SymExpr) else _NO_SYMBOLS
 
 
-def _with_atoms(dim: Dim, of: Callable[[Atom], Dim]) -> Dim:
-    """``dim`` with each factor replaced by a dim."""
+def _with_atoms(dim: Dim, of: Callable[[Atom], Dim | None]) -> Dim:
+    """``dim`` with each factor replaced by a dim; by itself where ``of`` has none."""
     if isinstance(dim, int):
         return dim
-    total: Dim = 0
+    total: dict[Monomial, int] = {}
     for monomial, coefficient in dim.terms:
-        term: Dim = coefficient
-        for atom in monomial:
-            term = term * of(atom)
-        total = total + term
-    return total
+        found = [of(atom) for atom in monomial]
+        kept = tuple(atom for atom, new in zip(monomial, found, strict=True) if new is None)
+        term: Dim = SymExpr(((kept, coefficient),)) if kept else coefficient
+        for new in found:
+            if new is not None:
+                term = term * new
+        for each, factor in terms_of(term):
+            total[each] = total.get(each, 0) + factor
+    return _normal(total)
 
 
 def substitute(dim: Dim, values: Mapping[str, Dim]) -> Dim:
     """``dim`` with symbols replaced by name; symbols that ``values`` lacks stay."""
 
-    def of(atom: Atom) -> Dim:
+    def of(atom: Atom) -> Dim | None:
         if isinstance(atom, Symbol):
-            found = values.get(atom.name)
-            return found if found is not None else SymExpr((((atom,), 1),))
+            return values.get(atom.name)
         if isinstance(atom, Computed):
             return computed(atom.name, tuple(_with_atoms(each, of) for each in atom.over))
         return apply_function(atom.name, _with_atoms(atom.left, of), _with_atoms(atom.right, of))
@@ -394,7 +424,7 @@ def substitute(dim: Dim, values: Mapping[str, Dim]) -> Dim:
 def rename_computed(dim: Dim, names: Mapping[str, str | int]) -> Dim:
     """``dim`` with computed integers called otherwise, or replaced by what they are known to be."""
 
-    def of(atom: Atom) -> Dim:
+    def of(atom: Atom) -> Dim | None:
         match atom:
             case Computed(name, over):
                 found = names.get(name, name)
@@ -402,7 +432,7 @@ def rename_computed(dim: Dim, names: Mapping[str, str | int]) -> Dim:
             case SymFunc(name, left, right):
                 return apply_function(name, _with_atoms(left, of), _with_atoms(right, of))
             case _:
-                return SymExpr((((atom,), 1),))
+                return None
 
     return _with_atoms(dim, of)
 
