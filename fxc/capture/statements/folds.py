@@ -16,10 +16,14 @@ from fxc.ir.records import frozen
 from fxc.ir.size_guards import guard
 
 from ..locations import user_location
+from ..numpy_api.creation import empty
+from ..numpy_api.shaping import wrap_dims
 from ..session import Respecialise, current, refuse
 from ..values.operands import operand
+from ..values.traced_int import decide_in_loops, wrap_dim
 from .counted import Counted, counted
 from .for_loops import FEW
+from .structured import Recording
 
 MOST_LISTED = 256  # items of a list that are computed one by one
 MOST_KNOWN = 32  # iterations over numbers that Python runs, so that what follows is known, too
@@ -249,7 +253,7 @@ def best_of(
 
 
 def collected(items: Any, each: Any, test: Any) -> Any:
-    made = None
+    made = room_for_all(each, items)
     for place, item in enumerate(items):
         value = each(item)
         if made is None:
@@ -284,13 +288,29 @@ FOLDS: dict[Any, Callable[..., Any]] = {
 # ------------------------------------------------------------------ called by what is staged
 
 
-def room_for(value: Any, items: Any) -> Any:
-    """An array for so many values of this kind."""
-    from ..numpy_api.creation import empty
-    from ..numpy_api.shaping import wrap_dims
-    from ..values.traced_int import wrap_dim
+def room_for_all(each: Callable[[Any], Any], items: Counted) -> Any:
+    """An array for the values of all items, which are of the first one's kind; None if that one is
+    to be computed before the loop.
+    """
+    session, count = current(), items.count
+    by_first = f"{session.folds[-1].label} by its first"
+    some = decide_in_loops(count, ">", 0) if session.varies(count) else guard(count, ">", 0)
+    if some is not True or by_first in session.static:
+        return None
+    try:
+        with Recording(session):  # which is forgotten: the loop computes the value
+            kind = operand(each(items.item(0))).type
+    except CaptureError as error:
+        raise Respecialise(frozenset((by_first,)), error) from None
+    return _room(kind, items)
 
-    kind = operand(value).type
+
+def room_for(value: Any, items: Counted) -> Any:
+    """An array for so many values of this one's kind."""
+    return _room(operand(value).type, items)
+
+
+def _room(kind: Any, items: Counted) -> Any:
     return empty((wrap_dim(items.count), *wrap_dims(kind.shape)), kind.dtype)
 
 
