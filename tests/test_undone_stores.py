@@ -54,6 +54,39 @@ def rows(a, i, v):
         i += 1
 
 
+def spans(x, idx, y):
+    for k in range(len(idx)):
+        x[3 * k : 3 * k + 100] += y[idx[k]]
+
+
+def backwards(x, idx, y):
+    for k in range(len(idx)):
+        x[len(x) - 3 * k - 1 : len(x) - 3 * k - 101 : -1] += y[idx[k]]
+
+
+def boxes(x, idx, y):
+    for k in range(len(idx)):
+        x[k : k + 9, 2 * k : 2 * k + 20] -= y[idx[k]]
+
+
+def chosen(x, idx, y):
+    for k in range(len(idx)):
+        i = idx[k]
+        if y[i] > 3:
+            x[i : i + 8] = y[i]
+
+
+def swapped(x, idx, y):
+    for k in range(len(idx)):
+        x[k], x[-1 - k] = x[-1 - k].copy(), x[k] + y[idx[k]]
+
+
+def at(last: int, n: int, *shape: int) -> Make:
+    """An array, places of which the last may be none, numbers to look up."""
+    places = np.append(np.arange(n), last)
+    return lambda: (np.arange(float(np.prod(shape))).reshape(shape), places, np.arange(9999.0))
+
+
 CASES: dict[str, tuple[Callable[..., Any], Make, Make]] = {
     "an element of a matrix": (
         line,
@@ -85,6 +118,16 @@ CASES: dict[str, tuple[Callable[..., Any], Make, Make]] = {
         lambda: (np.ones((5000, 6)), 3, np.arange(0, 3000, 100)),
         lambda: (np.ones((5000, 6)), 3, np.arange(0, 30000, 1000)),
     ),
+    "spans": (spans, at(5, 20, 20000), at(9999, 20, 20000)),
+    "spans that reach the end, which is no whole block": (
+        spans,
+        at(5, 6640, 20011),
+        at(-10000, 6640, 20011),
+    ),
+    "spans from the end": (backwards, at(5, 20, 20000), at(9999, 20, 20000)),
+    "boxes": (boxes, at(5, 20, 99, 101), at(9999, 20, 99, 101)),
+    "spans under a condition": (chosen, at(5, 50, 20000), at(9999, 50, 20000)),
+    "rows from both ends": (swapped, at(5, 20, 900, 33), at(9999, 20, 900, 33)),
 }
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from fxc.ir.graph import Graph, Literal, Node, Operand, Region, Value
-from fxc.ir.symbols import hint, product
+from fxc.ir.symbols import counted_in, hint, product
 from fxc.ir.types import ArrayType, is_c_contiguous
 from fxc.ops.table import TABLE, Tag
 from fxc.ops.updates import updated_by
@@ -25,8 +25,8 @@ from .coverage import is_native
 # not brought back: see Note [Interrupts].
 
 LEAST = 4096  # bytes: a smaller input is copied at once
-MANY = 64  # elements stored in an iteration
-COPIED = 8  # bytes that are copied to and fro in the time that a store to an input takes longer
+BLOCK = 64  # elements: one look at what is stored at once
+COPIED = 8  # bytes that are copied to and fro in the time that a look takes
 
 
 def can_undo(graph: Graph) -> bool:
@@ -35,56 +35,67 @@ def can_undo(graph: Graph) -> bool:
 
 
 def is_sparse(context: Context, value: Operand, output: Value) -> bool:
-    """Whether the node of ``output`` stores to a small part of ``value``, as far as is known."""
+    """Whether the stores of the node of ``output`` cost less than a copy of ``value``, as far as is
+    known.
+    """
     node, kind = context.node_of[output], value.type
     if not isinstance(kind, ArrayType) or not is_c_contiguous(kind):
         return False
     size = hint(product(kind.shape)) * kind.dtype.itemsize
-    stored = _stored(node, node.outputs.index(output))
-    return size >= LEAST and stored <= MANY and _trips(context, node) * stored * COPIED < size
+    looks = _looks(node, node.outputs.index(output))
+    return size >= LEAST and looks is not None and _trips(context, node) * looks * COPIED < size
 
 
 def _trips(context: Context, node: Node) -> int:
-    """How many iterations there are as far as is known."""
+    """How many iterations there are; 1 where that is not known."""
     if node.op != "fori_loop":
         return 1
-    bounds = [_known(context, node.arg(name)) for name in ("lo", "hi")]
-    return 1 if None in bounds else bounds[1] - bounds[0]  # type: ignore[operator]
+    lo, hi = (_known(context, node.arg(name)) for name in ("lo", "hi"))
+    return 1 if lo is None or hi is None else hi - lo
 
 
 def _known(context: Context, bound: Operand) -> int | None:
     if isinstance(bound, Literal):
         return int(bound.value)  # type: ignore[arg-type]
-    return hint(context.dim_of[bound]) if bound in context.dim_of else None
+    made = context.node_of.get(bound)
+    return hint(made.args[0]) if made is not None and made.op == "int_value" else None
 
 
-def _stored(node: Node, number: int) -> int:
-    """How many elements an arm or an iteration stores on the way to a result; many in a loop."""
+def _looks(node: Node, number: int) -> int | None:
+    """How often an arm or an iteration has to look whether there is a copy of what it stores to on
+    the way to a result; None of an inner loop, and of what is written otherwise.
+    """
     regions = node.regions if node.op == "cond" else (node.arg("body"),)
-    return max(_stored_to(region, region.results[number]) for region in regions)
+    found = [_looks_for(region, region.results[number]) for region in regions]
+    known = [each for each in found if each is not None]
+    return max(known) if len(known) == len(found) else None
 
 
-def _stored_to(region: Region, value: Operand) -> int:
-    makers: dict[Operand, Node] = {}
-    makers.update((output, node) for node in region.nodes for output in node.outputs)
+def _looks_for(region: Region, value: Operand) -> int | None:
+    makers = {output: node for node in region.nodes for output in node.outputs}
     total = 0
     while isinstance(value, Value) and value in makers:
         node = makers[value]
         before = updated_by(node, value)
         if before is None or node.op in ("fori_loop", "while_loop"):
-            return MANY + 1
-        if node.op == "cond":
-            total += _stored(node, node.outputs.index(value))
-        else:
-            total += _replaced(makers, node)
-        value = before
+            return None
+        inner = node.op == "cond"
+        looks = _looks(node, node.outputs.index(value)) if inner else _blocks(makers, node)
+        if looks is None:
+            return None
+        total, value = total + looks, before
     return total
 
 
-def _replaced(makers: Mapping[Operand, Node], node: Node) -> int:
-    """How many elements an update replaces; of a part that is itself updated, those."""
+def _blocks(makers: Mapping[Value, Node], node: Node) -> int | None:
+    """How many blocks of elements an update replaces; of a part that is itself updated, those.
+    One of a size that depends on data.
+    """
     source = node.args[1]
     made = makers.get(source)
     if made is not None and TABLE[made.op].tag is Tag.SCATTER:
-        return _replaced(makers, made)
-    return hint(product(source.type.shape)) if TABLE[node.op].tag is Tag.SCATTER else MANY + 1
+        return _blocks(makers, made)
+    if TABLE[node.op].tag is not Tag.SCATTER:
+        return None
+    size = product(source.type.shape)
+    return 1 + (0 if counted_in(size) else hint(size) // BLOCK)

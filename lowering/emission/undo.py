@@ -5,20 +5,35 @@ See Note [Stores that are undone] in ``building/undone.py``.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence, Set
 from typing import TYPE_CHECKING
 
 from fxc.ir.records import frozen
-from fxc.ir.symbols import product
+from fxc.ir.symbols import Dim, computed_in, decide, product, substitute, symbols_of
 
 from ..building.scratch import new_scratch
-from ..loops import Allocate, Apply, Boxed, Check, Loop, Matmul, Stmt, Store, walk
+from ..loops import (
+    Allocate,
+    Apply,
+    Boxed,
+    Check,
+    Compute,
+    Index,
+    Load,
+    Loop,
+    Matmul,
+    Stmt,
+    Store,
+    walk,
+)
 from ..scheduling.accesses import accesses
-from .addressing import byte_offset
+from .addressing import byte_offset, step_of
 from .llvm_text import FAILED
 
 if TYPE_CHECKING:
     from .emit import Emitter
+
+Loops = tuple[Loop, ...]
 
 SHIFT = 9  # blocks of 512 bytes
 _BLOCK = 1 << SHIFT
@@ -47,17 +62,16 @@ cold noinline nounwind {{
 
 
 def _each(name: str, mark: int, action: str) -> str:
-    """A function that does something with all blocks of that mark."""
+    """A function that does something with those blocks of a range that have a mark."""
     return f"""\
-define internal void @"{name}"(ptr %data, ptr %copy, i64 %size) cold noinline nounwind {{
+define internal void @"{name}"(ptr %data, ptr %copy, i64 %size, i64 %first, i64 %last) \
+cold noinline nounwind {{
 entry:
-  %more = add i64 %size, {_BLOCK - 1}
-  %blocks = lshr i64 %more, {SHIFT}
   %marks = getelementptr i8, ptr %copy, i64 %size
   br label %test
 test:
-  %block = phi i64 [ 0, %entry ], [ %next, %on ]
-  %ends = icmp uge i64 %block, %blocks
+  %block = phi i64 [ %first, %entry ], [ %next, %on ]
+  %ends = icmp sgt i64 %block, %last
   br i1 %ends, label %done, label %look
 look:
   %mark = getelementptr i8, ptr %marks, i64 %block
@@ -76,18 +90,19 @@ done:
 """
 
 
-_KEEP_ALL = _each("fxc.keep_all", 0, '@"fxc.keep"(ptr %data, ptr %copy')
+_KEEP_RANGE = _each("fxc.keep_range", 0, '@"fxc.keep"(ptr %data, ptr %copy')
 _RESTORE = _each("fxc.restore", 1, '@"fxc.copy_block"(ptr %data, ptr %copy')
 
 
 @frozen
 class Kept:
-    """Registers: an input, its copy, the marks behind that, the size in bytes."""
+    """Registers: an input, its copy, the marks behind that, the size in bytes, the last block."""
 
     data: str
     copy: str
     marks: str
     size: str
+    last: str
 
     @property
     def given(self) -> str:
@@ -111,7 +126,7 @@ def prepare(emitter: Emitter) -> Undo | None:
     f.module.declare("declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)")
     f.module.declare("declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)")
     f.module.declare("declare i64 @llvm.umin.i64(i64, i64)")
-    f.module.functions.append(_COPY + _KEEP_ALL + _RESTORE)
+    f.module.functions.append(_COPY + _KEEP_RANGE + _RESTORE)
     undo, blocks_of = Undo({}, "false"), {}
     for storage in sorted(program.undone):
         buffer = program.buffers[storage]
@@ -122,7 +137,8 @@ def prepare(emitter: Emitter) -> Undo | None:
         f.do(f"store ptr {copy}, ptr {scratch.memory}, align 8")
         undo = Undo(undo.kept, f.op(f"or i1 {undo.no_room}, {f.op(f'icmp eq ptr {copy}, null')}"))
         marks = f.op(f"getelementptr i8, ptr {copy}, i64 {size}")
-        undo.kept[storage] = Kept(emitter.regs.data[storage], copy, marks, size)
+        last = f.op(f"sub i64 {blocks}, 1")
+        undo.kept[storage] = Kept(emitter.regs.data[storage], copy, marks, size, last)
         blocks_of[marks] = blocks
     there = f.new_label("there")
     f.do(f"br i1 {undo.no_room}, label %{FAILED}, label %{there}")
@@ -140,14 +156,54 @@ def last_check(block: Sequence[Stmt]) -> int:
 
 def keep(emitter: Emitter, undo: Undo, stmt: Stmt) -> None:
     """Copy what a statement is about to overwrite."""
-    f, program = emitter.function, emitter.program
+    program = emitter.program
     if isinstance(stmt, Store):
         kept = undo.kept.get(program.buffers[stmt.buffer].storage)
         if kept is not None:
             _keep_block(emitter, kept, stmt)
-    elif isinstance(stmt, Loop | Matmul | Apply | Boxed):
+    elif isinstance(stmt, Loop):
+        computed = {s.name for s in walk((stmt,)) if isinstance(s, Load | Compute | Index)}
+        for store, loops in _stores((stmt,), ()):
+            kept = undo.kept.get(program.buffers[store.buffer].storage)
+            if kept is not None:
+                _keep_range(emitter, kept, _ends(emitter, store, loops, computed))
+    elif isinstance(stmt, Matmul | Apply | Boxed):
         for storage in {a.storage for a in accesses(program, stmt) if a.written} & undo.kept.keys():
-            f.do(f'call void @"fxc.keep_all"({undo.kept[storage].given})')
+            _keep_range(emitter, undo.kept[storage], None)
+
+
+def _stores(block: Sequence[Stmt], loops: tuple[Loop, ...]) -> Iterator[tuple[Store, Loops]]:
+    """The stores of nests, with the loops around each."""
+    for stmt in block:
+        if isinstance(stmt, Store):
+            yield stmt, loops
+        elif isinstance(stmt, Loop):
+            yield from _stores(stmt.body, (*loops, stmt))
+
+
+def _ends(
+    emitter: Emitter, store: Store, loops: Loops, computed: Set[str]
+) -> tuple[Dim, Dim] | None:
+    """The first and the last place of the input that a nest stores to, if it is known before."""
+    low = high = byte_offset(emitter.program.buffers[store.buffer], store.index)
+    for loop in reversed(loops):
+        last = loop.size - 1
+        steps = step_of(low, loop.var), step_of(high, loop.var)
+        falls = [None if step is None else decide(step, "<", 0) for step in steps]
+        if None in falls:
+            return None
+        low = substitute(low, {loop.var: last if falls[0] else 0})
+        high = substitute(high, {loop.var: 0 if falls[1] else last})
+    ends = (low, high)
+    here = all(symbols_of(end).keys() <= emitter.regs.dims.keys() for end in ends)
+    return ends if here and not any(computed & computed_in(end).keys() for end in ends) else None
+
+
+def _keep_range(emitter: Emitter, kept: Kept, ends: tuple[Dim, Dim] | None) -> None:
+    f, first, last = emitter.function, "0", kept.last
+    if ends is not None:
+        first, last = (f.op(f"ashr i64 {emitter.dim(end)}, {SHIFT}") for end in ends)
+    f.do(f'call void @"fxc.keep_range"({kept.given}, i64 {first}, i64 {last})')
 
 
 def _keep_block(emitter: Emitter, kept: Kept, stmt: Store) -> None:
@@ -171,6 +227,6 @@ def bring_back(emitter: Emitter, undo: Undo) -> None:
     f.do(f"br i1 {undo.no_room}, label %{restored}, label %{restore}")
     f.start(restore)
     for kept in undo.kept.values():
-        f.do(f'call void @"fxc.restore"({kept.given})')
+        f.do(f'call void @"fxc.restore"({kept.given}, i64 0, i64 {kept.last})')
     f.do(f"br label %{restored}")
     f.start(restored)
