@@ -8,12 +8,12 @@ others get a flag beside them, which says whether they have: see Note [Variables
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from fxc.ir.records import mutable
 
 from .liveness import assigned, free_names, stored
-from .nodes import at, flag_name
+from .nodes import at, children, flag_name, walk
 
 # Note [Variables without a value]
 # After ``if x[i] > t: found = i`` the node of the branch gives a number for ``found`` in any case;
@@ -36,10 +36,11 @@ def give_flags(function: ast.FunctionDef, parameters: Iterable[str]) -> frozense
     assignments and loops binds them.
     """
     known = _plain_names(function) - frozenset(parameters)
-    first, all_loops = _Reads(known), _Reads(known, known)
+    loads: dict[ast.AST, list[ast.Name]] = {}
+    first, all_loops = _Reads(known, loads), _Reads(known, loads, known)
     for each in (first, all_loops):
         each.block(function.body, frozenset())
-    reads = _Reads(known, first.unsure | first.torn | all_loops.torn)
+    reads = _Reads(known, loads, first.unsure | first.torn | all_loops.torn)
     reads.block(function.body, frozenset())
     for node in reads.found:
         vars(node)["unsure"] = True
@@ -51,42 +52,50 @@ def give_flags(function: ast.FunctionDef, parameters: Iterable[str]) -> frozense
 
 def _plain_names(function: ast.FunctionDef) -> frozenset[str]:
     names, others = set[str](), set[str](free_names(function.body))
-    for statement in function.body:
-        for node in ast.walk(statement):
-            match node:
-                case ast.Assign(targets=targets):
-                    names.update(*map(stored, targets))
-                case ast.AugAssign(target=target) | ast.AnnAssign(target=target):
-                    names |= stored(target)
-                case ast.For(target=target):
-                    names |= stored(target)
-                case ast.comprehension(target=target):
-                    others |= stored(target)
-                case ast.NamedExpr(target=target):
-                    others |= stored(target)
-                case ast.Name(id, ast.Del()):
-                    others.add(id)
+    for node in walk(*function.body):
+        match node:
+            case ast.Assign(targets=targets):
+                names.update(*map(stored, targets))
+            case ast.AugAssign(target=target) | ast.AnnAssign(target=target):
+                names |= stored(target)
+            case ast.For(target=target):
+                names |= stored(target)
+            case ast.comprehension(target=target):
+                others |= stored(target)
+            case ast.NamedExpr(target=target):
+                others |= stored(target)
+            case ast.Name(id, ast.Del()):
+                others.add(id)
     return frozenset(names & assigned(function.body) - others - _bound_otherwise(function))
 
 
 def _bound_otherwise(function: ast.FunctionDef) -> frozenset[str]:
     """What statements bind that are no assignments."""
     found = set[str]()
-    for statement in function.body:
-        for node in ast.walk(statement):
-            match node:
-                case ast.With(items=items) | ast.AsyncWith(items=items):
-                    found.update(*(stored(x.optional_vars) for x in items if x.optional_vars))
-                case ast.Import() | ast.ImportFrom() | ast.ExceptHandler() | ast.match_case():
-                    body = getattr(node, "body", ())
-                    found |= assigned([node]) - assigned(body)
-                case ast.AsyncFor(target=target):
-                    found |= stored(target)
-                case ast.Global(names) | ast.Nonlocal(names):
-                    found |= set(names)
-                case ast.FunctionDef(name) | ast.AsyncFunctionDef(name) | ast.ClassDef(name):
-                    found.add(name)
+    for node in walk(*function.body):
+        match node:
+            case ast.With(items=items) | ast.AsyncWith(items=items):
+                found.update(*(stored(x.optional_vars) for x in items if x.optional_vars))
+            case ast.Import() | ast.ImportFrom() | ast.ExceptHandler() | ast.match_case():
+                body = getattr(node, "body", ())
+                found |= assigned([node]) - assigned(body)
+            case ast.AsyncFor(target=target):
+                found |= stored(target)
+            case ast.Global(names) | ast.Nonlocal(names):
+                found |= set(names)
+            case ast.FunctionDef(name) | ast.AsyncFunctionDef(name) | ast.ClassDef(name):
+                found.add(name)
     return frozenset(found)
+
+
+def _loads(node: ast.AST) -> Iterator[ast.Name]:
+    """The names that are read somewhere in a node, but not in functions."""
+    if isinstance(node, ast.Name):
+        if isinstance(node.ctx, ast.Load):
+            yield node
+        return
+    for child in [node.args] if isinstance(node, ast.Lambda) else children(node):
+        yield from _loads(child)
 
 
 @mutable
@@ -99,11 +108,18 @@ class _Loop:
 
 class _Reads:
     """Goes through statements in their order; ``state`` is what has a value for certain, None where
-    nothing comes to. A loop has an iteration, but for the variables that are ``careful``.
+    nothing comes to. A loop has an iteration, but for the variables that are ``careful``. ``loads``
+    keeps what nodes read, for others that go through the same statements.
     """
 
-    def __init__(self, names: frozenset[str], careful: Iterable[str] = ()) -> None:
+    def __init__(
+        self,
+        names: frozenset[str],
+        loads: dict[ast.AST, list[ast.Name]],
+        careful: Iterable[str] = (),
+    ) -> None:
         self._names = names
+        self._loads = loads
         self._by_loops = names.difference(careful)  # have a value behind a loop that assigns them
         self._loops: list[_Loop] = []
         self.found: list[ast.AST] = []  # reads that may come before an assignment
@@ -118,14 +134,10 @@ class _Reads:
     def _read(self, node: ast.AST | None, state: _State | None) -> None:
         if node is None or state is None:
             return
-        match node:
-            case ast.Name(name, ast.Load()):
-                self._look(node, name, state)
-            case ast.Lambda(args):
-                self._read(args, state)
-            case _:
-                for child in ast.iter_child_nodes(node):
-                    self._read(child, state)
+        if node not in self._loads:
+            self._loads[node] = list(_loads(node))
+        for name in self._loads[node]:
+            self._look(name, name.id, state)
 
     def _look(self, node: ast.AST, name: str, state: _State) -> None:
         if name in self._names and name not in state:

@@ -23,7 +23,7 @@ from typing import Any
 
 from fxc.ir.records import mutable
 
-from .nodes import at
+from .nodes import at, children, walk
 
 RESULT = "__fxc_result__"  # what the function returns
 
@@ -309,7 +309,7 @@ def _assign(place: ast.AST, name: str, value: ast.expr) -> ast.stmt:
 
 def assigns(test: ast.expr) -> bool:
     """Whether there is ``:=`` in an expression."""
-    return any(isinstance(each, ast.NamedExpr) for each in ast.walk(test))
+    return any(isinstance(each, ast.NamedExpr) for each in walk(test))
 
 
 def _decides(test: ast.expr) -> bool:
@@ -335,11 +335,11 @@ def _own(nodes: Iterable[ast.AST]) -> Iterable[ast.stmt]:
         if isinstance(node, ast.stmt):
             yield node
         if not isinstance(node, (*_FUNCTIONS, ast.expr)):
-            yield from _own(ast.iter_child_nodes(node))
+            yield from _own(children(node))
 
 
 def _parts(node: ast.AST) -> list[ast.AST]:
-    return [] if isinstance(node, _FUNCTIONS) else list(ast.iter_child_nodes(node))
+    return [] if isinstance(node, _FUNCTIONS) else children(node)
 
 
 def _jumps_in(node: ast.AST) -> list[ast.stmt]:

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 
 from fxc.ir.records import frozen
 
-from .nodes import flag_name
+from .nodes import children, flag_name, walk
 
 Names = frozenset[str]
 _NONE: Names = frozenset()
@@ -40,6 +40,8 @@ class _Liveness:
     def __init__(self, captured: Names) -> None:
         self._captured = captured  # by inner functions, which may run at any time
         self.found: dict[ast.stmt, Handed] = {}
+        self._reads: dict[ast.AST, Names] = {}  # loops are looked at again and again
+        self._assigned: dict[ast.AST, Names] = {}
 
     def before(self, body: list[ast.stmt], live: Names) -> Names:
         """What is live before the statements, if ``live`` is behind them."""
@@ -52,20 +54,22 @@ class _Liveness:
             case ast.If(test, body, orelse):
                 self._note(statement, live)
                 arms = self.before(body, live) | self.before(orelse, live)
-                return arms | read(test)
+                return arms | self._read(test)
             case ast.For(target, iterable, body, orelse):
                 behind = self.before(orelse, live)
                 stop = _flag(statement)
                 head = behind
                 while True:
-                    again = self.before(body, head | behind | stop) - stored(target) | read(target)
+                    again = self.before(body, head | behind | stop) - stored(target) | self._read(
+                        target
+                    )
                     if again <= head:
                         break
                     head |= again
                 self._note(statement, behind, again)
-                return head | read(iterable)
+                return head | self._read(iterable)
             case ast.While(test, body, orelse):
-                behind = self.before(orelse, live) | read(test)
+                behind = self.before(orelse, live) | self._read(test)
                 stop = _flag(statement)
                 head = behind
                 while True:
@@ -73,36 +77,44 @@ class _Liveness:
                     if again <= head:
                         break
                     head |= again
-                self._note(statement, self.before(orelse, live), again | read(test))
+                self._note(statement, self.before(orelse, live), again | self._read(test))
                 return head
             case ast.With(items, body):
                 inner = self.before(body, live)
-                return inner.union(*(read(item) for item in items))
+                return inner.union(*(self._read(item) for item in items))
             case ast.Return(value):
-                return read(value) if value is not None else _NONE
+                return self._read(value) if value is not None else _NONE
             case ast.Try() | ast.Match() | ast.AsyncFor() | ast.AsyncWith():
-                live = live | read(statement)
+                live = live | self._read(statement)
                 for part in _blocks(statement):
                     self.before(part, live)
                 return live
             case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
-                return (live - {statement.name}) | read(statement)
+                return (live - {statement.name}) | self._read(statement)
             case ast.AugAssign():
-                return live | read(statement)
+                return live | self._read(statement)
             case ast.Assign(targets):
                 kills = frozenset[str]().union(*(stored(target) for target in targets))
-                return (live - kills) | read(statement)
+                return (live - kills) | self._read(statement)
             case ast.AnnAssign(target, _, value) if value is not None:
-                return (live - stored(target)) | read(statement)
+                return (live - stored(target)) | self._read(statement)
             case _:
-                return live | read(statement)
+                return live | self._read(statement)
 
     def _note(self, statement: ast.stmt, behind: Names, at_head: Names = _NONE) -> None:
-        names = assigned([statement])
+        names = self._assigned.get(statement)
+        if names is None:
+            names = self._assigned[statement] = assigned([statement])
         captured = self._captured
         self.found[statement] = Handed(
             names, names & (behind | captured), names & (at_head | captured)
         )
+
+    def _read(self, node: ast.AST) -> Names:
+        found = self._reads.get(node)
+        if found is None:
+            found = self._reads[node] = read(node)
+        return found
 
 
 def _flag(loop: ast.stmt) -> Names:
@@ -134,10 +146,10 @@ def read(node: ast.AST) -> Names:
         given = (*node.args.defaults, *filter(None, node.args.kw_defaults))
         return _free(node) | read_of(given)
     elif isinstance(node, _COMPREHENSIONS):
-        inside = read_of(ast.iter_child_nodes(node))
+        inside = read_of(children(node))
         own = frozenset[str]().union(*(stored(part.target) for part in node.generators))
         return (inside - own) | read(node.generators[0].iter)
-    return found | read_of(ast.iter_child_nodes(node))
+    return found | read_of(children(node))
 
 
 def read_of(nodes: Iterable[ast.AST]) -> Names:
@@ -149,7 +161,7 @@ def stored(target: ast.AST) -> Names:
     """The names that a target of an assignment binds."""
     return frozenset(
         each.id
-        for each in ast.walk(target)
+        for each in walk(target)
         if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)
     )
 
@@ -177,35 +189,33 @@ def assigned(nodes: Iterable[ast.AST]) -> Names:
         if isinstance(node, _FUNCTIONS):
             continue
         inside = comprehended or isinstance(node, _COMPREHENSIONS)
-        todo += [(child, inside) for child in ast.iter_child_nodes(node)]
+        todo += [(child, inside) for child in children(node)]
     return frozenset(found)
 
 
 def free_names(body: list[ast.stmt]) -> Names:
     """The names that inner functions share with the function around: always live."""
     found: Names = _NONE
-    for statement in body:
-        for each in ast.walk(statement):
-            if isinstance(each, ast.Nonlocal):
-                found |= frozenset(each.names)
-            if isinstance(each, _FUNCTIONS):
-                found |= _free(each)
-            elif isinstance(each, ast.GeneratorExp):
-                found |= read(each) | assigned([each])
+    for each in walk(*body):
+        if isinstance(each, ast.Nonlocal):
+            found |= frozenset(each.names)
+        if isinstance(each, _FUNCTIONS):
+            found |= _free(each)
+        elif isinstance(each, ast.GeneratorExp):
+            found |= read(each) | assigned([each])
     return found
 
 
 def _free(function: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> Names:
     """The names of a function that are not its own."""
     body = function.body if isinstance(function.body, list) else [function.body]
-    used, own = read_of(ast.iter_child_nodes(function)), assigned(body)
-    for each in ast.walk(function.args):
+    used, own = read_of(children(function)), assigned(body)
+    for each in walk(function.args):
         if isinstance(each, ast.arg):
             own |= {each.arg}
-    for statement in body:
-        for each in ast.walk(statement):
-            if isinstance(each, (*_FUNCTIONS, ast.ClassDef)):
-                return used | own  # whose names may be those of functions around this one
-            if isinstance(each, ast.Nonlocal | ast.Global):
-                own -= frozenset(each.names)
+    for each in walk(*body):
+        if isinstance(each, (*_FUNCTIONS, ast.ClassDef)):
+            return used | own  # whose names may be those of functions around this one
+        if isinstance(each, ast.Nonlocal | ast.Global):
+            own -= frozenset(each.names)
     return used - own

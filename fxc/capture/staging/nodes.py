@@ -9,10 +9,34 @@ from typing import Any, TypeVar
 DOOR = "__fxc__"  # the name by which staged code knows its door
 
 
+def children(node: ast.AST) -> list[ast.AST]:
+    """As ``ast.iter_child_nodes`` gives them, but for nodes without parts: what says which operator
+    it is, or that a name is read. It is most of the time that staging takes.
+    """
+    found: list[ast.AST] = []
+    for name in node._fields:
+        part = getattr(node, name, None)
+        if isinstance(part, list):
+            found += [each for each in part if isinstance(each, ast.AST)]
+        elif isinstance(part, ast.AST) and part._fields:
+            found.append(part)
+    return found
+
+
+def walk(*nodes: ast.AST) -> list[ast.AST]:
+    """The nodes and all that is in them, from the outside in; without those that ``children``
+    leaves out.
+    """
+    found = [*nodes]
+    for each in found:
+        found += children(each)
+    return found
+
+
 def at(place: ast.AST, node: Any) -> Any:
     """A new node at the line of another, and what is in it."""
     ast.copy_location(node, place)
-    for child in ast.iter_child_nodes(node):
+    for child in children(node):
         if isinstance(child, ast.expr) and not hasattr(child, "lineno"):
             at(place, child)
     return node
@@ -40,10 +64,16 @@ def later(value: ast.expr) -> ast.expr:
 
 
 def placed(place: ast.AST, node: _N) -> _N:
-    """A new statement at the line of another, and all that is new in it."""
-    for each in ast.walk(node):
-        if isinstance(each, ast.stmt | ast.expr | ast.arg) and not hasattr(each, "lineno"):
+    """A new statement at the line of another, and all that is new in it; statements inside which
+    have a line are not new.
+    """
+    todo: list[ast.AST] = [node]
+    for each in todo:
+        has_line = hasattr(each, "lineno")
+        if not has_line and isinstance(each, ast.stmt | ast.expr | ast.arg):
             ast.copy_location(each, place)
+        if not has_line or not isinstance(each, ast.stmt):
+            todo += children(each)
     return node
 
 
@@ -108,4 +138,4 @@ def is_single(made: ast.ListComp | ast.GeneratorExp) -> bool:
     if generator.is_async or not names_in(generator.target):
         return False
     kinds = (ast.NamedExpr, ast.Await, ast.Yield, ast.YieldFrom)
-    return not any(isinstance(each, kinds) for each in ast.walk(made))
+    return not any(isinstance(each, kinds) for each in walk(made))

@@ -20,6 +20,7 @@ from .nodes import (
     at,
     bound,
     call_of,
+    children,
     door_part,
     flag_name,
     function_of,
@@ -31,6 +32,7 @@ from .nodes import (
     names_of,
     placed,
     rows_of,
+    walk,
 )
 
 FunctionNode = ast.FunctionDef | ast.Lambda
@@ -71,7 +73,7 @@ class Rewriter(ast.NodeTransformer):
             node.body = without_jumps(node, "__fxc_")
             self._handed.update(handed_on(node.body))
         self._scopes.append(_scope_of(node))
-        for arg in ast.walk(node.args):
+        for arg in walk(node.args):
             if isinstance(arg, ast.arg):
                 arg.annotation = None
         if isinstance(node, ast.Lambda):
@@ -150,7 +152,7 @@ class Rewriter(ast.NodeTransformer):
         names = {
             name.id
             for generator in node.generators
-            for name in ast.walk(generator.target)
+            for name in walk(generator.target)
             if isinstance(name, ast.Name)
         }
         self._scopes.append(_Scope(frozenset(names)))
@@ -360,7 +362,7 @@ class Rewriter(ast.NodeTransformer):
 
     def _note_lists(self, value: ast.expr) -> None:
         """Note the lists that are made for a variable, or for what it holds."""
-        for each in ast.walk(value):  # from the outside in
+        for each in walk(value):  # from the outside in
             if isinstance(each, ast.BinOp) and self._is_list(each):
                 self._lists |= {each}
                 self._parts |= {each.left, each.right}
@@ -597,7 +599,7 @@ class Rewriter(ast.NodeTransformer):
             handler.body.insert(0, self._statement("caught", handler))
             if handler.name is not None and self._place_of(handler.name) != "local":
                 raise self._refuse(handler, f"'as {handler.name}', a variable from outside,")
-        if any(isinstance(each, _LEAVING) for part in node.finalbody for each in ast.walk(part)):
+        if any(isinstance(each, _LEAVING) for part in node.finalbody for each in walk(part)):
             node.finalbody.insert(0, self._statement("caught", node.finalbody[0]))
         return [self._statement("trying", node), node]
 
@@ -739,12 +741,12 @@ def _scope_of(function: FunctionNode) -> _Scope:
             case ast.Global(found):
                 declared.update(found)
         if not isinstance(node, _INNER):
-            todo.extend(ast.iter_child_nodes(node))
+            todo.extend(children(node))
     names = assigned(body).union(parameters(function.args))
     rebound = {
         name
         for statement in body
-        for each in ast.walk(statement)
+        for each in walk(statement)
         if isinstance(each, ast.Nonlocal)
         for name in each.names
     }

@@ -26,7 +26,7 @@ from fxc.ir.location import SourceLocation
 from fxc.ir.records import frozen
 
 from ..session import refuse
-from .nodes import DOOR
+from .nodes import DOOR, walk
 from .rewriting import FunctionNode, Rewriter, given, parameters
 
 _COROUTINE_FLAGS = 0x80 | 0x100 | 0x200
@@ -124,7 +124,7 @@ def _parsed(text: str, offset: int) -> ast.Module:
 
 def _candidates(tree: ast.Module, code: CodeType) -> list[FunctionNode]:
     found: list[FunctionNode] = []
-    for node in ast.walk(tree):
+    for node in walk(tree):
         if isinstance(node, ast.FunctionDef):
             first = min([node.lineno, *(d.lineno for d in node.decorator_list)])
             if node.name == code.co_name and first == code.co_firstlineno:

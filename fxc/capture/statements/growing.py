@@ -16,6 +16,7 @@ from fxc.ir.types import ArrayType, ScalarType
 from fxc.ops.metas.layout import is_c_ordered
 
 from ..session import Session, refuse
+from ..staging.nodes import walk
 from ..values.operands import TracedValue
 from .rows import Kind, Row, Rows
 from .structured import Recording, joint_kinds
@@ -48,12 +49,7 @@ def names_that_grow(
                     found[name] = isinstance(item, _MAKES_ANEW)
             case _:
                 pass
-    mentioned = [
-        each.id
-        for node in (*body, *besides)
-        for each in ast.walk(node)
-        if isinstance(each, ast.Name)
-    ]
+    mentioned = [each.id for each in walk(*body, *besides) if isinstance(each, ast.Name)]
     return tuple((name, new) for name, new in found.items() if mentioned.count(name) == 1)
 
 
