@@ -3,8 +3,8 @@
 Kinds, small letters for expressions and capitals for names: f, F float, i, I int, b, B bool, x, X
 vector, v, V vector of ints, m, M matrix, w, W vector of any length, J a counter that indexes
 vectors, k an index of them, N a name of any number, L list, U a number or None, T a pair, D dict,
-Q function of a number, R function that writes. ``{F=}`` assigns: the name is new or there already.
-The first ``LEAVES`` templates of a kind end an expression. ``o`` is an object, in some programs.
+Q function of a number, R function that writes. ``{F=}`` assigns: the name is new or there already;
+``{F!}`` is the first name of that kind in the template. The first ``LEAVES`` templates of a kind end an expression. ``o`` is an object, in some programs.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ EXPRESSIONS: dict[str, tuple[str, ...]] = {
     "k": (
         "{J}", "{J}", "{J}", "{J}", "{J}", "0", "-1", "{J} - 1", "-{J} - 1", "{J}", "{J}", "{J}",
         "{i} % len({X})", "{V}[{k}] % len({X})", "len({X}) - 1 - {J}", "{J} // 2", "{J} - 1",
-        "{X}.argmax()", "min({J} + 1, len({X}) - 1)", "{i} % len({X})", "{J} + 1", "{I}",
+        "{X}.argmax()", "min({J} + 1, len({X}) - 1)", "{i} % len({X})", "({J} + 1) % len({X})", "{I} % len({X})",
     ),
     "x": (
         "{X}", "{X}", "{X}",
@@ -129,7 +129,40 @@ STATEMENTS: tuple[tuple[str, float], ...] = (
     # Exceptions.
     ("if {b}:\n    raise IndexError('out')", 0.2), ("{F=} = {f} / {i}", 0.5), ("{I=} = {i} // {I}", 0.4), ("{X}[{i}] = {f}", 0.25), ("{X}[{I}] += {f}", 0.15), ("{M}[{I}, {k}] = {f}", 0.1),
     ("try:\n    {F=} = 1 / {i}\nexcept ZeroDivisionError:\n    {F=} = 0.0", 0.2), ("try:\n    {X}[{i}] = {f}\nexcept IndexError:\n    pass", 0.2), ("assert len({X}) > {i}", 0.2),
+    # Masks, and what is counted by them.
+    ("m_ = {x} > {f}\n{X}[m_] = {X}[m_] * {f}", 1), ("m_ = {x} < {f}\n{X}[~m_] = {f}\n{F=} = {X}[m_].sum()", 0.7), ("{M}[{x} > {f}] = {f}", 0.5), ("{M}[{x} > {f}] += {x}", 0.3), ("{M}[:, {x} > {f}] *= {f}", 0.3),
+    ("np.copyto({X}, {x}, where={x} > {f})", 0.5), ("np.putmask({X}, {x} > {f}, {f})", 0.3), ("np.add({X}, {f}, out={X}, where={x} > {f})", 0.4), ("{X}[{x} > {f}] = {x}[{x} > {f}]", 0.2), ("{V}[{V} > {i}] = {i}", 0.4),
+    ("g_ = {X}[{x} > {f}]\n{F=} = g_.sum() if len(g_) else {f}", 0.8), ("at_ = np.nonzero({x} > {f})[0]\n{X}[at_] += {f}\n{I=} = len(at_)", 0.7), ("g_ = {X}[{x} > {f}]\n{X}[:len(g_)] = g_", 0.5),
+    ("for v_ in {X}[{x} > {f}]:\n    {F} += v_", 0.4), ("for j_ in np.flatnonzero({x} > {f}):\n    {X}[j_] -= {f}", 0.4), ("g_ = {X}[{x} > {f}].copy()\ng_ *= {f}\n{F} += g_.sum()", 0.4), ("{I=} = np.flatnonzero({x} > {f}).size", 0.3),
+    # What is written while it is walked.
+    ("for j_, v_ in enumerate({X}):\n    {X}[-1 - j_] += v_", 0.7), ("for v_, w_ in zip({X}, {X}[1:]):\n    {X}[{k}] = v_ - w_", 0.6), ("for v_, row_ in zip({X}, {M}):\n    row_ += v_\n    {X}[{k}] = v_", 0.6),
+    ("for row_ in {M}:\n    row_[{k}] = row_.sum()\n    {M}[{k}] -= row_", 0.6), ("for j_, (v_, w_) in enumerate(zip({X}, {X})):\n    {X}[j_] = w_\n    {X}[j_ - 1] += v_", 0.6), ("for v_ in {X}:\n    {X}[{k}] = v_ + {f}", 0.5),
+    # Things of several kinds at once.
+    ("{F=}, {X=}, {I=} = {f}, {x}, {i}", 0.7), ("{F=}, ({I=}, {F=}) = {f}, ({i}, {X}[{k}])", 0.6), ("{X=}, {F=} = {X}, {X}[{k}]", 0.5), ("{X}[{k}], {F=}, {I=} = {f}, {X}[{k}], {i}", 0.5), ("{F=}, *rest_ = {X}[:3]", 0.2),
+    ("{F=}, o.t = o.t, {f}", 0.4), ("{X=} = {X=} = {x}", 0.4), ("{B=}, {F=} = {b}, {f}", 0.4), ("{M}[{k}], {F=} = {x}, {f}", 0.3), ("{W=}, {F=} = {X}[{k}:], {f}", 0.4),
+    # Effects in conditions.
+    ("if 0 < bump({X}, {k}) < {f}:\n    {F} += 1", 0.5), ("if {f} < bump({X}, {k}) < bump({X}, {k}):\n    {X}[{k}] = {f}", 0.4), ("{B=} = {f} > bump({X}, {k}) or bump({X}, {k}) > {f}", 0.4), ("{F=} = bump({X}, {k}) if {b} else bump({X}, {k})", 0.5),
+    ("if {b} and bump({X}, {k}) > {f}:\n    {F=} = {X}[{k}]", 0.4), ("{F=} = {f} + bump({X}, {k}) * {X}[{k}]", 0.3), ("if {X}[{k}] < ({F=} := {f}) <= {X}[{k}]:\n    {X}[{k}] = {F}", 0.3), ("assert {f} < bump({X}, {k}) < 1e6", 0.1),
+    # One array or another, written by both names.
+    ("tmp = {X} if {b} else {X}\ntmp[{k}] += {f}\n{X}[{k}] *= 2\n{F=} = tmp[{k}]", 1), ("if {b}:\n    tmp = {X}\nelse:\n    tmp = {M}[{k}]\ntmp += {f}\n{X}[{k}] = tmp[{k}]", 0.5), ("tmp = {X}[1:] if {b} else {X}[:-1]\ntmp *= {f}\n{X}[{k}] += tmp.sum()", 0.5),
+    ("tmp = {M} if {b} else {M}.T\ntmp[{k}] = {x}\n{M}[{k}, {k}] += {f}", 0.3), ("{X=} = {X} if {b} else {X}.copy()\n{X}[{k}] -= {f}", 0.5), ("tmp = {X}\nif {b}:\n    {X} = {x}\ntmp[{k}] = {f}", 0.5),
+    # Lists of arrays.
+    ("rows_ = []\nfor j_ in range(len({X})):\n    rows_.append({x} * {X}[j_])\n{F=} = rows_[{k}][{k}] if rows_ else {f}", 0.6), ("rows_ = []\nfor v_ in {X}:\n    rows_.append({X}.copy())\n    {X}[{k}] += v_\n{X=} = rows_[-1] if rows_ else {x}", 0.5),
+    ("rows_ = []\nfor v_ in {X}:\n    if v_ > {f}:\n        rows_.append({x} + v_)\n{I=} = len(rows_)\nif rows_:\n    {X=} = rows_[0]", 0.5), ("rows_ = []\nfor row_ in {M}:\n    rows_.append(row_ * {f})\n{M=} = np.array(rows_)", 0.3), ("{L} += [{f}, {i}]", 0.2),
+    # Ends of blocks.
+    ("try:\n    {X}[{k}] = {f}\nfinally:\n    {F} += 1", 0.4), ("try:\n    {X}[{i}] += {f}\n    {F=} = {X}[{k}] / {i}\nexcept (IndexError, ZeroDivisionError):\n    {F=} = {f}\nelse:\n    {X}[{k}] = {f}\nfinally:\n    {I} += 1", 0.3),
+    ("for j_ in range(len({X})):\n    {X}[j_] = {f}\n    if {b}:\n        raise ValueError(j_)", 0.3), ("for j_ in range(len({X})):\n    {X}[j_] += {f}\n    {X}[j_ + {i}] = {f}", 0.15), ("for j_ in range(1, len({X})):\n    {X}[j_] -= 1 / ({V}[j_] - {i})", 0.3),
+    ("for j_ in range(len({X})):\n    if {X}[j_] > {f}:\n        continue\n    for l_ in range(j_, len({X})):\n        if {X}[l_] > {f}:\n            break\n        {X}[l_] += {X}[j_]\n    else:\n        {F} += 1", 0.7),
+    ("with np.errstate(all='ignore'):\n    {X} /= {x}", 0.2), ("while {X}[{k}] > {f} and {I} < 9:\n    {X}[{k}] -= 1\n    {I} += 1\n    if {b}:\n        continue\n    {F} += {X}[{k}]", 0.6),
     ("{I} = {I} * 6364136223846793005 + {I}", 0.3), ("{I} = ({I} * 1103515245 + 12345) % 2147483648", 0.5), ("{I} ^= {I} << 13", 0.3), ("{I} = {I} * {I} + 1", 0.4), ("{F} = {F} * {F} - {f}", 1),
+)  # fmt: skip
+
+# What one iteration leaves to the next, in another array.
+CARRIED = (
+    "{X} = {X!} * {f} + {x}", "{X} = {X!} + {x}", "{X} = np.where({x} > {f}, {X!}, {x})", "{X} = {X!}[::-1] + {f}", "{X} = {M} @ {X!}", "{X} = -{X!}\n{X!}[{k}] = {f}",
+    "tmp = {X}\n{X!} = {x}\ntmp[{k}] += {X!}[{k}]", "{M} = {M!} @ {M!} * 0.5", "{M} = {M!}.T + {f}", "{V} = {V!} * 3 % 7", "{X} = np.roll({X!}, 1)\n{X!}[0] = {f}", "{X} = {X!}.copy()\n{X!}[{k}] = {f}",
+    "new_ = np.empty_like({X})\nnew_[:] = {x}\n{X!}, new_ = new_, {X!}", "if {b}:\n    {X} = {X!} + {f}", "if {b}:\n    {X} = {X!} * {f}\nelse:\n    {X!}[{k}] = {f}", "{W} = {W!}[1:] + {W!}[:-1]", "{W} = {W!}[1:]\n{F} += {W!}.sum()",
+    "{W} = {W!} * {f}", "{I} = {I!} * 3 + 1 if {I!} % 2 else {I!} // 2", "{X}, {F} = {X!} * {F}, {f}", "{X} = {X!} / (1 + np.abs({X!}).max())", "{X} = np.concatenate(({X!}[1:], [{f}]))", "{X} = {M}[{k}] - {X!}",
 )  # fmt: skip
 
 LOOPS: tuple[tuple[str, float], ...] = (
@@ -185,6 +218,11 @@ def smooth(z, steps):
     return z
 
 
+def bump(z, i):
+    z[i] += 1
+    return z[i]
+
+
 def first(z, s):
     for i, value in enumerate(z):
         if value > s:
@@ -223,6 +261,9 @@ CLOSURES = (
     "def {R=}(i_, q_):\n    {X}[i_] += q_",
     "def {R=}(i_, q_):\n    if q_ > {f}:\n        return\n    {X}[i_] = q_ * {f}\n    {M}[i_, {k}] += 1",
     "def {R=}(i_, q_):\n    nonlocal {F}\n    {X}[i_] = q_",
+    "def {R=}(i_, q_):\n    nonlocal {I}\n    {I} += 1\n    {X}[i_] += {I}",
+    "def {R=}(i_, q_):\n    nonlocal {F}, {X}\n    if q_ > {f}:\n        {F} = q_\n    else:\n        {X} = {X} * 2",
+    "def {Q=}(q_):\n    nonlocal {F}\n    {F} = q_\n    return {F} * {f}",
     "def {R=}(i_, q_):\n    for j_ in range(len({X})):\n        if {X}[j_] > q_:\n            {X}[j_] -= {f}\n            break\n    else:\n        {X}[i_] = q_",
 )  # fmt: skip
 CALLS = (("{F=} = {Q}({f})", "Q"), ("{R}({k}, {f})", "R"))

@@ -24,6 +24,7 @@ from typing import Any
 from tests.loop_bounds import bounded
 from tests.loop_grammar import (
     CALLS,
+    CARRIED,
     CLOSURES,
     EXPRESSIONS,
     FIRST,
@@ -125,16 +126,21 @@ class _Writer:
         if not self.objects and re.search(r"\bo\.", template):
             raise _MissingError
         made: list[tuple[str, str]] = []
+        first = dict[str, str]()
 
         def fill(found: re.Match[str]) -> str:
-            kind, assigns = found[1], found[2]
-            if assigns:
-                name = self.target(kind)
+            kind, mark = found[1], found[2]
+            if mark == "!":
+                return first[kind]
+            if kind in EXPRESSIONS:
+                return self.expression(kind, depth)
+            name = self.target(kind) if mark else self.name(kind)
+            if mark:
                 made.append((kind, name))
-                return name
-            return self.expression(kind, depth) if kind in EXPRESSIONS else self.name(kind)
+            first.setdefault(kind, name)
+            return name
 
-        text = re.sub(r"\{(\w)(=?)\}", fill, template)
+        text = re.sub(r"\{(\w)([=!]?)\}", fill, template)
         for kind, name in made:
             for names in self.scope.values():
                 names.discard(name)
@@ -183,7 +189,7 @@ class _Writer:
                 return self.closure()
         if kind > 0.985 and len(self.scope["X"]) > 1:
             return self.rotation()
-        if self.loops and kind > 0.95:
+        if self.loops and kind > 0.95 - 0.02 * self.loops:
             jump = rng.choice(("break", "break", "continue", "continue", self.result()))
             return [self.filled("if {b}:"), f"    {jump}"]
         if kind > 0.945:
@@ -210,8 +216,8 @@ class _Writer:
 
     def arm(self, depth: int) -> list[str]:
         lines = self.block(3, depth + 1)
-        if self.loops and self.rng.random() < 0.1:
-            lines.append(self.rng.choice(("break", "continue")))
+        if self.loops and self.rng.random() < 0.1 + 0.05 * self.loops:
+            lines.append(self.rng.choice(("break", "continue", "continue", self.result())))
         return [f"    {line}" for line in lines]
 
     def copied(self) -> dict[str, set[str]]:
@@ -248,7 +254,11 @@ class _Writer:
 
     def body(self, depth: int, before: dict[str, set[str]]) -> list[str]:
         self.loops += 1
-        lines = [f"    {line}" for line in self.block(4, depth + 1)]
+        block = self.block(4, depth + 1)
+        if self.rng.random() < 0.25:
+            carries = self.rng.random() < 0.7 or len(self.scope["X"]) < 2
+            block += self.filled(*CARRIED).split("\n") if carries else self.rotation()
+        lines = [f"    {line}" for line in block]
         self.loops -= 1
         self.merge(before, [before, self.scope])
         if self.rng.random() < 0.12:
@@ -295,7 +305,7 @@ class _Writer:
         rng = self.rng
         lines = [self.filled(rng.choice(FIRST)) for _ in range(rng.randint(1, 4))]
         while not self.size or (self.size < self.most / 2 and rng.random() < 0.85):
-            lines += self.for_loop(0) if rng.random() < 0.3 else self.statement(0)
+            lines += self.for_loop(0) if rng.random() < 0.4 else self.statement(0)
         lines.append(self.result())
         text = bounded("\n".join(lines))
         calls = tuple(self.calls())

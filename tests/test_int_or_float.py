@@ -212,3 +212,18 @@ def int_beside_half(x):
 def test_refused() -> None:
     with pytest.raises(fxc.CaptureError, match="arithmetic with float32"):
         fxc.compile(int_beside_half, fullgraph=True)(np.array([0.3]))
+
+
+def test_bits_of_an_int_that_may_be_a_float() -> None:
+    """A float has none: where it is one, NumPy raises; what the capture met was taken for a bug."""
+
+    def program(x, v, n):
+        if x[0] > 0.5:
+            n = x[1]
+        return n & 3, v[0] ^ n, ~n, 1 << n, n >> v[1]
+
+    compiled = fxc.compile(program, fullgraph=True)
+    for first, eager in ((0.25, 0), (0.75, 1), (-1.0, 1)):
+        args = np.array([first, 2.0]), np.array([5, 1]), 6
+        assert difference(run(program, args), run(compiled, args)) == ""
+        assert compiled.cache_info().eager_calls == eager

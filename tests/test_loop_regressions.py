@@ -487,3 +487,16 @@ def test_what_a_condition_keeps_from_raising(n: int) -> None:
                 expected, found = (run(fn, [np.array([first]), n]) for fn in (program, compiled))
             assert difference(expected, found) == ""
             assert not any("please report" in str(each.message) for each in caught)
+
+
+def test_int_that_doubles_as_an_expression() -> None:
+    """Arithmetic of arguments was never cut short: each line doubled what stands for ``n``."""
+
+    def program(n):
+        log = []
+        for i in range(32):
+            n = (n + i) * (n % 1009) % 10007
+            log.append(n)
+        return log
+
+    same(program, lambda: (5,), lambda: (6,))

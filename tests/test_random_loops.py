@@ -98,6 +98,7 @@ def test_programs_depend_on_the_seed_alone() -> None:
 
 
 def variables_that_change_are_taken_for_what_they_were(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(loops.CapturedLoop, "_changed", lambda self, after: False)
     patch.setattr(loops.CapturedLoop, "_unstable", lambda self, after: [])
 
 

@@ -408,6 +408,15 @@ def _with_atoms(dim: Dim, of: Callable[[Atom], Dim | None]) -> Dim:
     return _normal(total)
 
 
+def length(dim: Dim) -> int:
+    """How many numbers and symbols the text of a dim has, functions of it taken apart."""
+    return sum(1 + sum(_length_of_atom(atom) for atom in monomial) for monomial, _ in terms_of(dim))
+
+
+def _length_of_atom(atom: Atom) -> int:
+    return 1 + length(atom.left) + length(atom.right) if isinstance(atom, SymFunc) else 1
+
+
 def substitute(dim: Dim, values: Mapping[str, Dim]) -> Dim:
     """``dim`` with symbols replaced by name; symbols that ``values`` lacks stay."""
 

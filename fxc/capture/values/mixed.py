@@ -385,19 +385,22 @@ def _python_type(x: Any) -> type:
 
 def _define(name: str, numpy_name: str) -> None:
     def compute(left: Any, right: Any) -> Any:
+        from .several import for_each  # which knows mixed numbers
+
         both = (left, right)
         if not all(isinstance(x, Traced | np.generic | int | float | complex) for x in both):
             return NotImplemented
         if any(isinstance(x, Traced) and x._run is not None and type(x) is not Mixed for x in both):
             return NotImplemented
+        is_float = any(type(x) is Mixed and x.dtype.kind == "f" for x in both)
+        if name in _OF_BITS and is_float and not any(isinstance(x, np.ndarray) for x in both):
+            return for_each(getattr(operator, f"__{name}__"), both)
         if any(type(x) is not Mixed and not _is_weak(x) for x in both):
             return call_ufunc(numpy_name, *(_strong(x, both) for x in both))
         if any(type(x) is Mixed and x.whole is not None for x in both):
             return _of_ints(name, numpy_name, left, right)
         kinds = {_python_type(x) for x in both}
         if not _is_the_same(name, kinds, both):
-            from .several import for_each  # which knows mixed numbers
-
             return for_each(getattr(operator, f"__{name}__"), both)
         flags = [x.flag for x in both if type(x) is Mixed]
         flag = flags[0] if len(flags) == 1 else call_ufunc("logical_or", *flags)
@@ -471,6 +474,7 @@ def _of_ints(name: str, numpy_name: str, left: Any, right: Any) -> Any:
 
 
 _EXACT_OF_FLOATS = frozenset({"add", "subtract", "multiply"})
+_OF_BITS = frozenset({"and", "or", "xor", "lshift", "rshift"})  # which floats do not have
 _COMPARED = frozenset({"eq", "ne", "lt", "le", "gt", "ge"})
 for _name, _numpy_name in (BINARY | COMPARISONS).items():
     if _name != "matmul":

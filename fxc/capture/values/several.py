@@ -477,7 +477,7 @@ def for_each(function: Callable[..., Any], inputs: Sequence[Any]) -> Any:
         given = xs if function in _NEVER_RAISE else [or_one(flag, x) for x in xs]
         try:
             results.append((flag, function(*given)))
-        except (ArithmeticError, ValueError):
+        except (ArithmeticError, TypeError, ValueError):
             current().record("try_demand", _flag_operand(_not(flag)))
     if not results:
         raise refuse("an operation that raises for each thing a variable may be is not captured")

@@ -20,6 +20,7 @@ from fxc.ir.symbols import (
     decide,
     floordiv,
     hint,
+    length,
     maximum,
     minimum,
     mod,
@@ -257,24 +258,32 @@ def _by_operator(name: str, left: Dim, right: Dim) -> Any:
     return arithmetic(name, wrap_dim(left), wrap_dim(right))
 
 
+# A dim is taken apart wherever it is looked at: ``n = n * (n % 7)`` again and again doubles it. From
+# this length on the graph computes instead.
+_LONGEST = 100
+
+
 def _define_arithmetic(name: str, exact: Callable[[Dim, Dim], Dim]) -> None:
     is_division = name in ("floordiv", "mod")
 
+    def compute(left: Dim, right: Dim) -> Any:
+        if is_division and current().varies(right):
+            return _by_operator(name, left, right)
+        if length(left) + length(right) > _LONGEST:
+            return _by_operator(name, left, right)
+        return wrap_dim(exact(left, right))
+
     def plain(self: TracedInt, other: Any) -> Any:
         dim = int_dim(other)
-        if dim is not None:
-            if is_division and current().varies(dim):
-                return _by_operator(name, self._dim, dim)
-            return wrap_dim(exact(self._dim, dim))
-        return _as_scalar(self, f"__{name}__", other)
+        if dim is None:
+            return _as_scalar(self, f"__{name}__", other)
+        return compute(self._dim, dim)
 
     def reflected(self: TracedInt, other: Any) -> Any:
         dim = int_dim(other)
-        if dim is not None:
-            if is_division and current().varies(self._dim):
-                return _by_operator(name, dim, self._dim)
-            return wrap_dim(exact(dim, self._dim))
-        return _as_scalar(self, f"__r{name}__", other)
+        if dim is None:
+            return _as_scalar(self, f"__r{name}__", other)
+        return compute(dim, self._dim)
 
     setattr(TracedInt, f"__{name}__", plain)
     setattr(TracedInt, f"__r{name}__", reflected)
