@@ -4,7 +4,8 @@ Kinds, small letters for expressions and capitals for names: f, F float, i, I in
 vector, v, V vector of ints, m, M matrix, w, W vector of any length, J a counter that indexes
 vectors, k an index of them, N a name of any number, L list, U a number or None, T a pair, D dict,
 Q function of a number, R function that writes. ``{F=}`` assigns: the name is new or there already;
-``{F!}`` is the first name of that kind in the template. The first ``LEAVES`` templates of a kind end an expression. ``o`` is an object, in some programs.
+``{F!}`` is the first name of that kind in the template. The first ``LEAVES`` templates of a kind end
+an expression. ``o`` is an object, in some programs.
 """
 
 from __future__ import annotations

@@ -258,8 +258,8 @@ def _by_operator(name: str, left: Dim, right: Dim) -> Any:
     return arithmetic(name, wrap_dim(left), wrap_dim(right))
 
 
-# A dim is taken apart wherever it is looked at: ``n = n * (n % 7)`` again and again doubles it. From
-# this length on the graph computes instead.
+# A dim is taken apart wherever it is looked at, and ``n = n * (n % 7)`` doubles it. From this
+# length on the graph computes instead.
 _LONGEST = 100
 
 
