@@ -410,3 +410,49 @@ def test_loops_that_end_soon_do_not_look_for_signals() -> None:
     assert looks(common_divisor, 5, 7) == 0
     assert looks(bits, np.arange(2000)) == 1
     assert looks(collatz, 5) == 1
+
+
+def nearest_left(x, used):
+    best, at = np.inf, -1
+    for i in range(len(x)):
+        if not used[i] and x[i] < best:
+            best = x[i]
+            at = i
+    return best, at
+
+
+def extremes(x, used):
+    low, high, a, b = x[0], x[0], 0, 0
+    i = 1
+    while i < len(x):
+        if low <= x[i]:
+            pass
+        else:
+            low, a = x[i], i
+        if x[i] > high and not used[i]:
+            high, b = x[i], i
+        i += 1
+    return low, high, a, b
+
+
+def damped(x, used):
+    s = 1.0
+    for i in range(len(x)):
+        if s > x[i]:
+            s = s + x[i]
+    return s
+
+
+@pytest.mark.parametrize(
+    ("fn", "branches"), [(nearest_left, 1), (extremes, 1), (damped, 0)], ids=lambda x: str(x)[:20]
+)
+def test_better_numbers_are_seldom(fn: Callable[..., Any], branches: int) -> None:
+    """The rare arm has a block of its own in LLVM's text, which a volatile store keeps."""
+    compiled = fxc.compile(fn, fullgraph=True)
+    for size in (400, 401):
+        x, used = RNG.random(size), RNG.random(size) < 0.5
+        x[9] = np.nan
+        for each in (x, np.sort(x), -np.sort(-x)):
+            assert difference(run(fn, (each, used)), run(compiled, (each, used))) == ""
+    text = compiled.inspect(x, used).llvm
+    assert text.count("store volatile") == branches

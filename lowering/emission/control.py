@@ -26,6 +26,7 @@ from . import extremes, interrupts
 from .frame import is_scalar, leave_vectors
 from .llvm_text import FAILED, Lanes
 from .python_rules import SCALAR_RULES
+from .records import replacing
 from .registers import Place
 
 if TYPE_CHECKING:
@@ -58,12 +59,11 @@ def _look_closer(emitter: Emitter, stmt: Compute, registers: Sequence[str], pass
     """Whether a function has failed, where it is seldom asked: its result is not finite."""
     f, code = emitter.function, Lanes(emitter.function, 1)
     closer = f.new_label("closer")
-    often = emitter.module.metadata('!{!"branch_weights", i32 1, i32 1000}')
     value = f"double {registers[-1]}"
     emitter.module.declare("declare double @llvm.fabs.f64(double)")
     size = f.op(f"call double @llvm.fabs.f64({value})")
     infinite = f.op(f"fcmp ueq double {size}, {code.const(np.inf, F64)}")
-    f.do(f"br i1 {infinite}, label %{closer}, label %{passed}, !prof {often}")
+    f.do(f"br i1 {infinite}, label %{closer}, label %{passed}{f.module.seldom(True)}")
     f.start(closer)
     return SCALAR_RULES[stmt.op].emit(code, registers, stmt.arg_dtypes, stmt.dtype)
 
@@ -72,22 +72,28 @@ def _look_at(emitter: Emitter, place: Place, passed: str) -> None:
     """Leave if an index is out of bounds. One that counts from the end takes the longer way."""
     f, (index, size) = emitter.function, place
     before, other = f.block, f.new_label("other")
-    likely = emitter.module.metadata('!{!"branch_weights", i32 1000, i32 1}')
+    seldom = f.module.seldom(False)
     inside = f.op(f"icmp ult i64 {index}, {size}")
-    f.do(f"br i1 {inside}, label %{passed}, label %{other}, !prof {likely}")
+    f.do(f"br i1 {inside}, label %{passed}, label %{other}{seldom}")
     f.start(other)
     moved = f.op(f"add i64 {index}, {size}")
     inside = f.op(f"icmp ult i64 {moved}, {size}")
-    f.do(f"br i1 {inside}, label %{passed}, label %{FAILED}, !prof {likely}")
+    f.do(f"br i1 {inside}, label %{passed}, label %{FAILED}{seldom}")
     f.start(passed)
     ways = f"[ {index}, %{before} ], [ {moved}, %{other} ]"
     emitter.regs.wrapped[place] = f.op(f"phi i64 {ways}")
 
 
 def branch(emitter: Emitter, stmt: If) -> None:
-    f = emitter.function
-    condition = emitter.atom(stmt.condition, BOOL, Lanes(f, 1))
-    emitter.either(condition, lambda: emitter.block(stmt.then), lambda: emitter.block(stmt.orelse))
+    code, record = Lanes(emitter.function, 1), emitter.replacing.get(id(stmt))
+    needs = None if record is None else record.needs
+    emitter.either(
+        emitter.atom(stmt.condition, BOOL, code),
+        lambda: emitter.block(stmt.then),
+        lambda: emitter.block(stmt.orelse),
+        seldom=None if record is None else record.first,
+        needs=None if needs in (None, stmt.condition) else emitter.atom(needs, BOOL, code),
+    )
 
 
 def _iteration(emitter: Emitter, body: Sequence[Stmt], done: str) -> None:
@@ -151,6 +157,7 @@ def user_loop(emitter: Emitter, stmt: For) -> None:
         checked()
         emitter.passed = outer
 
+    emitter.replacing |= replacing(stmt.body)
     looks = extremes.looks(stmt) if stmt.leave is None and emitter.regs.marks else {}
     with _scalar_nest(emitter, stmt):
         if looks:
@@ -163,6 +170,7 @@ def while_loop(emitter: Emitter, stmt: While) -> None:
     f = emitter.function
     head, inside, done = f.new_label("test"), f.new_label("body"), f.new_label("done")
     outer = emitter.regs.copy()
+    emitter.replacing |= replacing(stmt.body)
     with _scalar_nest(emitter, stmt):
         f.do(f"br label %{head}")
         f.start(head)

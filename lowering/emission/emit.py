@@ -40,6 +40,7 @@ from .llvm_text import FunctionText, Lanes, ModuleText
 from .neutral import neutral
 from .pairwise import PairwiseTree
 from .products import emit_apply, emit_matmul
+from .records import Record
 from .survey import carried_through, lanes_for
 from .totals import better_of, combined, fold_lanes, is_better
 from .undo import Undo, keep
@@ -62,6 +63,7 @@ class Emitter(Elements):
         self.scratches: dict[str, Scratch] = {}  # by storage: what the function allocates
         self.passed: frozenset[Atom] = frozenset()  # tests that are known not to fail
         self.done = ""  # the label at the end of the loop whose body is about to be written
+        self.replacing: dict[int, Record] = {}  # see ``records``
         self.undo: Undo | None = None  # see Note [Stores that are undone]
         self.budget = ""  # where the work until the next look for signals stands
 
@@ -217,13 +219,31 @@ class Emitter(Elements):
         self.regs = outer
         self.regs.totals.update(phis)
 
-    def either(self, condition: str, yes: Callable[[], None], no: Callable[[], None]) -> None:
-        """One of two pieces of code, by an ``i1`` register."""
+    def either(
+        self,
+        condition: str,
+        yes: Callable[[], None],
+        no: Callable[[], None],
+        *,
+        seldom: bool | None = None,
+        needs: str | None = None,
+    ) -> None:
+        """One of two pieces of code, by an ``i1`` register, which is seldom what ``seldom`` is.
+
+        It is false where the register ``needs`` is, which is asked before.
+        """
         f = self.function
+        guess = "" if seldom is None else self.module.seldom(seldom)
         then, orelse, done = f.new_label("then"), f.new_label("else"), f.new_label("endif")
-        f.do(f"br i1 {condition}, label %{then}, label %{orelse}")
+        if needs is not None:
+            also = f.new_label("also")
+            f.do(f"br i1 {needs}, label %{also}, label %{orelse}{guess}")
+            f.start(also)
+        f.do(f"br i1 {condition}, label %{then}, label %{orelse}{guess}")
         for label, write in ((then, yes), (orelse, no)):
             f.start(label)
+            if seldom is (label is then):  # without content it would be no block of its own
+                f.do(f"store volatile i8 0, ptr {f.stack('i8', 1)}, align 1")
             outer = self.regs.copy()
             write()
             self.regs = outer

@@ -74,6 +74,12 @@ class ModuleText:
         self.notes.append(f"!{number} = {content.replace('SELF', str(number))}")
         return f"!{number}"
 
+    def seldom(self, condition: bool) -> str:
+        """What a conditional branch bears whose condition is seldom this."""
+        weights = "i32 1, i32 1000" if condition else "i32 1000, i32 1"
+        content = f'!{{!"branch_weights", {weights}}}'
+        return f", !prof {self.metadata(content)}"
+
 
 # Note [Opaque values]
 # LLVM's strength reduction looks, in each loop, for the best way to split up the sums that

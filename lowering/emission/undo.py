@@ -209,11 +209,11 @@ def _keep_range(emitter: Emitter, kept: Kept, ends: tuple[Dim, Dim] | None) -> N
 def _keep_block(emitter: Emitter, kept: Kept, stmt: Store) -> None:
     f = emitter.function
     new, old = f.new_label("keep"), f.new_label("kept")
-    seldom = f.module.metadata('!{!"branch_weights", i32 1, i32 1000}')
+    seldom = f.module.seldom(True)
     offset = emitter.dim(byte_offset(emitter.program.buffers[stmt.buffer], stmt.index))
     block = f.op(f"lshr i64 {offset}, {SHIFT}")
     mark = f.op(f"load i8, ptr {f.op(f'getelementptr i8, ptr {kept.marks}, i64 {block}')}, align 1")
-    f.do(f"br i1 {f.op(f'icmp eq i8 {mark}, 0')}, label %{new}, label %{old}, !prof {seldom}")
+    f.do(f"br i1 {f.op(f'icmp eq i8 {mark}, 0')}, label %{new}, label %{old}{seldom}")
     f.start(new)
     f.do(f'call void @"fxc.keep"({kept.given}, i64 {block}){emitter.mark(stmt.buffer)}')
     f.do(f"br label %{old}")

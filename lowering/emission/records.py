@@ -1,0 +1,109 @@
+"""Branches that replace the best number so far, which happens more and more seldom.
+
+::
+
+    for i in 0:n
+      t7 = best[]
+      if greater(t7, x[i])                  a jump that a processor guesses
+        best[] = x[i]; at[] = (i)
+
+LLVM would rather choose both numbers in each iteration. The next comparison would then wait for the
+choice, which for floats takes three times as long as the comparison. What else the condition says
+is asked after that, which is seldom.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+
+import numpy as np
+
+from fxc.ir.records import frozen
+from fxc.ops.python_numbers import stem
+
+from ..loops import Atom, Compute, For, If, Load, Loop, Stmt, Store, While, blocks_of
+
+BOOL = np.dtype(bool)
+_ORDERS = frozenset({"less", "less_equal", "greater", "greater_equal"})
+_OF_TRUTHS = frozenset({"logical_and", "logical_or", "logical_not", "not", "astype"})
+
+Made = Mapping[str, Load | Compute]
+
+
+@frozen
+class Record:
+    """What is known of a branch: whether the arm that is seldom run is the first one, and an order
+    that must hold for that.
+    """
+
+    first: bool
+    needs: str | None
+
+
+def replacing(body: Sequence[Stmt]) -> dict[int, Record]:
+    """The branches in an iteration that compare with a float which they may replace, by ``id``."""
+    stmts = tuple(_of_iteration(body))
+    made: dict[str, Load | Compute] = {s.name: s for s in stmts if isinstance(s, Load | Compute)}
+    found: dict[int, Record] = {}
+    for stmt in stmts:
+        if isinstance(stmt, If):
+            bests = set(_compared(stmt.condition, made))
+            then, orelse = (_replaced(arm, other, bests, made) for arm, other in _both(stmt))
+            if then != orelse:
+                needs = next(_orders(stmt.condition, made), None) if then else None
+                found[id(stmt)] = Record(then, needs)
+    return found
+
+
+def _both(stmt: If) -> tuple[tuple[Sequence[Stmt], Sequence[Stmt]], ...]:
+    return (stmt.then, stmt.orelse), (stmt.orelse, stmt.then)
+
+
+def _of_iteration(block: Sequence[Stmt]) -> Iterator[Stmt]:
+    for stmt in block:
+        yield stmt
+        if not isinstance(stmt, Loop | For | While):
+            for inner in blocks_of(stmt):
+                yield from _of_iteration(inner)
+
+
+def _compared(condition: Atom, made: Made) -> Iterator[Load]:
+    """The floats in single places that an order in the condition is about."""
+    stmt = made.get(condition) if isinstance(condition, str) else None
+    if not isinstance(stmt, Compute):
+        return
+    if stem(stmt.op) in _ORDERS and stmt.arg_dtypes[0].kind == "f":
+        for arg in stmt.args:
+            load = made.get(arg) if isinstance(arg, str) else None
+            if isinstance(load, Load) and not load.index:
+                yield load
+    elif stem(stmt.op) in _OF_TRUTHS and all(each == BOOL for each in stmt.arg_dtypes):
+        for arg in stmt.args:
+            yield from _compared(arg, made)
+
+
+def _orders(condition: Atom, made: Made) -> Iterator[str]:
+    """The orders of floats without which the condition does not hold."""
+    stmt = made.get(condition) if isinstance(condition, str) else None
+    if isinstance(stmt, Compute) and all(each == BOOL for each in stmt.arg_dtypes):
+        for arg in stmt.args if stem(stmt.op) in ("logical_and", "astype") else ():
+            yield from _orders(arg, made)
+    elif isinstance(stmt, Compute) and any(_compared(condition, made)):
+        yield stmt.name
+
+
+def _replaced(
+    arm: Sequence[Stmt], other: Sequence[Stmt], bests: Collection[Load], made: Made
+) -> bool:
+    """Whether an arm stores a float of another origin where the other arm leaves one of these."""
+    names = {load.name for load in bests}
+    kept = {s.buffer for s in other if isinstance(s, Store) and s.value in names}
+    kept |= {load.buffer for load in bests} - {s.buffer for s in other if isinstance(s, Store)}
+    stored = [s.value for s in arm if isinstance(s, Store) and s.buffer in kept]
+    return bool(stored) and not any(_is_made_of(value, names, made) for value in stored)
+
+
+def _is_made_of(value: Atom, names: Collection[str], made: Made) -> bool:
+    stmt = made.get(value) if isinstance(value, str) else None
+    args = stmt.args if isinstance(stmt, Compute) else ()
+    return value in names or any(_is_made_of(arg, names, made) for arg in args)
