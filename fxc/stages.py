@@ -27,6 +27,7 @@ from fxc.ops.metas import types_of
 from fxc.ops.table import TABLE, Operator
 from fxc.passes.decompose import decompose
 from fxc.passes.functionalize import functionalize
+from fxc.passes.low_bits import without_high_bits
 from fxc.passes.ranges import prove_ranges
 from fxc.passes.reinplace import reinplace
 from fxc.passes.simplify import simplify
@@ -124,6 +125,7 @@ def functional_graph(captured: Captured) -> Graph:
 def decomposed_graph(functional: Graph, index: BackendIndex) -> Graph:
     """The functional graph in operators that a backend has kernels for, simplified."""
     graph = verified(decompose(functional, index, default_dispatcher()), "decompose")
+    graph = verified(without_high_bits(graph), "low bits")
     graph = verified(prove_ranges(graph), "ranges")
     return verified(simplify(graph), "simplify after decompose")
 

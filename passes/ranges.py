@@ -15,6 +15,7 @@ from fxc.ops.table import TABLE, Tag
 from .counters import Counters, Range, hull, is_within
 from .facts import INT64, Facts, limits
 from .gains import Gains
+from .low_bits import WRAPPING
 from .range_rules import PASSED, RULES
 from .signs import Signs
 from .sizes import Sizes
@@ -100,6 +101,9 @@ class _Analysis:
             return node
         found = RULES[name](*ints)
         fails = found is None or not is_within(found, INT64)
+        if fails and name in WRAPPING and not node.op.startswith("try_"):
+            self.facts.known.pop(node.output, None)
+            return node
         if found is None and name in PASSED:
             found = PASSED[name](ints[0], ints[1])
         if name in NATURAL and ints[0][0] >= 0 and ints[1][0] >= 0:

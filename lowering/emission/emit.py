@@ -243,7 +243,8 @@ class Emitter(Elements):
         for label, write in ((then, yes), (orelse, no)):
             f.start(label)
             if seldom is (label is then):  # without content it would be no block of its own
-                f.do(f"store volatile i8 0, ptr {f.stack('i8', 1)}, align 1")
+                self.module.declare("declare void @llvm.sideeffect()")
+                f.do("call void @llvm.sideeffect()")
             outer = self.regs.copy()
             write()
             self.regs = outer
