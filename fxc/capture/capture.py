@@ -257,15 +257,17 @@ def _try_otherwise(session: Session, outside: Outside, error: CaptureError | Non
     elsewhere = frozenset[str]().union(*(each.elsewhere for each in session.statements))
     if not elsewhere <= outside.static:
         raise Respecialise(elsewhere) from None
-    lists = session.door.lists.changed
+    lists, sized = session.door.lists.changed, session.door.lists.sized - outside.static
     for statement in reversed(session.statements):
         wanted = statement.fallback - outside.static
-        if lists and not (wanted and wanted == statement.first_apart):
-            break
+        if (lists or sized) and not (wanted and wanted == statement.first_apart):
+            break  # lists come before loops
         if wanted:
-            raise Respecialise(wanted, None if lists else error) from None
+            raise Respecialise(wanted, None if lists or sized else error) from None
     if lists:
         raise Respecialise(lists) from None
+    if sized:
+        raise Respecialise(sized, error) from None
     if of_arrays := session.door.lists.of_arrays:
         raise Respecialise(of_arrays, error) from None
 

@@ -32,7 +32,8 @@ from ..values.mixed import Mixed, number_of
 from ..values.operands import Traced, operand, record, settled
 from ..values.python_numbers import extremum, scalar_of, to_bool, to_complex, to_float, to_int
 from ..values.several import Several, arrays_of
-from ..values.traced_int import TracedInt, largest, smallest
+from ..values.sized_lists import in_order, of_elements, of_ints
+from ..values.traced_int import TracedInt, largest, smallest, wrap_dim
 from ..values.traced_lists import TracedList, list_parts, plain_list
 from ..values.traced_scalar import TracedScalar
 
@@ -49,6 +50,8 @@ def _len(door: Door, x: Any) -> Any:
         return x.shape[0]
     if isinstance(x, External) or type(x) is TracedList:
         return x.length()
+    if type(x) is Counted and not x.once:
+        return wrap_dim(x.count)
     return len(door.indexed(x))
 
 
@@ -122,12 +125,21 @@ def _text(kind: Any) -> Any:
 def _list(door: Door, *args: Any) -> Any:
     if len(args) == 1 and type(args[0]) is TracedList and args[0].items is None:
         return args[0].copy()
+    if len(args) == 1:
+        x = settled(args[0])
+        made = of_ints(x) if type(x) is Counted else of_elements(x) if is_array(x) else None
+        if made is not None:
+            return made
     return list(*door.runnables(args))
 
 
 def _sorted(door: Door, *args: Any, key: Any = None, reverse: Any = False) -> Any:
     if len(args) == 1 and type(args[0]) is TracedList and args[0].items is None:
         return list_parts().in_order(args[0], key, reverse)
+    if len(args) == 1 and key is None and is_array(x := settled(args[0])):
+        found = in_order(x, reverse)
+        if found is not None:
+            return found
     return door.builtin(sorted, args, {"key": key, "reverse": reverse})
 
 

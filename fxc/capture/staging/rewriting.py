@@ -370,9 +370,9 @@ class Rewriter(ast.NodeTransformer):
                 self._lists |= {each} - self._parts  # type: ignore[arg-type]
 
     def _is_list(self, node: ast.AST) -> bool:
-        """Whether a node is ``list()``, or ``[0] * n``."""
+        """Whether a node is ``list(x)``, or ``[0] * n``."""
         match node:
-            case ast.Call(ast.Name("list"), [], []):
+            case ast.Call(ast.Name("list"), _, []):
                 return self._place_of("list") == "outer"
             case ast.BinOp(ast.List(), ast.Mult(), _) | ast.BinOp(_, ast.Mult(), ast.List()):
                 return True

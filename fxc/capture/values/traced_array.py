@@ -33,7 +33,6 @@ _REFUSED = {
     "ctypes": "use the array outside of the compiled function",
     "data": "use the array outside of the compiled function",
     "base": "compare arrays outside of the compiled function",
-    "tolist": "convert outside of the compiled function",
     "byteswap": "convert outside of the compiled function",
     "getfield": "use the array outside of the compiled function",
     "setfield": "use the array outside of the compiled function",
@@ -211,6 +210,12 @@ class TracedArray(TracedValue):
             return self._need(".item()")
         number = to_python(found)
         return self._need(".item() of a complex array") if number is None else number
+
+    def tolist(self) -> Any:
+        """The elements as numbers of Python's."""
+        from .sized_lists import to_list  # lists know arrays
+
+        return to_list(self)
 
     def __getattr__(self, name: str) -> Any:
         if name == "_value":

@@ -295,6 +295,10 @@ def _as_scalar(x: TracedInt, method: str, other: Any) -> Any:
 
     if isinstance(other, TracedValue) and type(other) is not TracedScalar:
         return NotImplemented
+    if type(other) is list and method in ("__mul__", "__rmul__"):
+        from .sized_lists import repeated  # of which some hold such ints
+
+        return repeated(other, x._dim)
     if not isinstance(other, int | float | complex | np.generic | TracedScalar):
         return NotImplemented
     kind = operand(other).type

@@ -9,6 +9,7 @@ import numpy as np
 
 from fxc.ir.graph import Literal, Value
 from fxc.ir.records import frozen
+from fxc.ir.size_guards import guard
 from fxc.ir.symbols import Dim
 from fxc.ir.types import ArrayType
 
@@ -21,7 +22,7 @@ from .given import check_gift, give
 from .kinds import ItemKind, arrays_in, kind_of_items
 from .operands import Traced, operand, settled, wrap
 from .python_numbers import to_int
-from .traced_int import wrap_dim
+from .traced_int import TracedInt, wrap_dim
 
 # Note [Lists of counted length]
 # A list that a branch or a loop of the graph changes (``if x[i] > 0: found.append(i)``) lives in
@@ -54,7 +55,7 @@ class Room:
 class TracedList(Traced):
     """A list that the program makes and that may come to depend on data."""
 
-    __slots__ = ("_depth", "_home", "_items", "_room", "_size", "_spare")
+    __slots__ = ("_changing", "_depth", "_home", "_items", "_known", "_room", "_size", "_spare")
 
     def __init__(self, items: list[Any]) -> None:
         session = current()
@@ -64,6 +65,15 @@ class TracedList(Traced):
         self._depth = len(session.statements)
         self._spare = 0
         self._size: tuple[int, int, Dim] | None = None  # when and where it was counted
+        self._known: Dim | None = None  # the length, see Note [Lists of a size]
+        self._changing = False  # whether a statement changes the length
+
+    @classmethod
+    def of_size(cls, kind: ItemKind, array: Value, length: Value, size: Dim) -> TracedList:
+        """A list of so many items, which stand in an array."""
+        found = cls([])
+        found._room, found._known = Room(kind, (array,), length, size, None), size
+        return found
 
     @property  # type: ignore[misc]
     def __class__(self) -> type:
@@ -88,6 +98,7 @@ class TracedList(Traced):
             if not self._has_room(owner, x):
                 assert owner.recording is not None
                 once = not session.in_loop(owner.recording.number)
+                self._changing = True
                 owner.wishes.note(self, [x], once=once)
                 return
         elif self._room is None:
@@ -96,7 +107,7 @@ class TracedList(Traced):
         elif not self._spare or not self._room.kind.takes(x):
             self.make_room([x], _SPARE, None)
         self._spare -= owner is None
-        place = self._number()
+        place, self._known = self._number(), None
         self._put(place, x)
         wrap(self._taken_room().length)[0] = place + 1
 
@@ -117,11 +128,12 @@ class TracedList(Traced):
         self._check_not_running()
         owner = self._owner(current())
         if owner is not None and not self._has_room(owner):
+            self._changing = True
             return self._not_yet(owner)
         if self._room is None:
             return self._items.pop()
-        found = self[-1]
-        wrap(self._room.length)[0] = self._number() - 1
+        found, number = self[-1], self._number()
+        wrap(self._room.length)[0], self._known = number - 1, None
         return found
 
     def clear(self) -> None:
@@ -129,14 +141,23 @@ class TracedList(Traced):
         self._check_not_running()
         owner = self._owner(current())
         if owner is not None and not self._has_room(owner):
+            self._changing = True
             self._not_yet(owner)
         elif self._room is None:
             self._items.clear()
         else:
-            wrap(self._room.length)[0] = 0
+            wrap(self._room.length)[0], self._known = 0, None
 
     def __setitem__(self, key: Any, x: Any) -> None:
-        x, owner = settled(x), self._owner(current())
+        x, room = settled(x), self._room
+        if self._known is not None and room is not None and len(room.arrays) == 1:
+            if isinstance(key, slice):
+                sized_lists().assign_part(self, room.arrays[0], key, x)
+                return
+            if room.kind.takes(x):
+                self._put(_checked_place(key), x)
+                return
+        owner = self._owner(current())
         if owner is not None and not self._has_room(owner, x):
             owner.wishes.note(self, [x])
         elif self._room is None and not isinstance(key, Traced):
@@ -145,6 +166,10 @@ class TracedList(Traced):
             if self._room is None or not self._room.kind.takes(x):
                 self.make_room([x], _SPARE, None)
             self._put(self._place_of(key), x)
+
+    def __delitem__(self, key: Any) -> None:
+        self._check_not_running()
+        del self._plain_items("del")[key]
 
     def _check_not_running(self) -> None:
         """Refuse to change a list while a loop of the graph runs over it."""
@@ -197,6 +222,8 @@ class TracedList(Traced):
         """Make, here, room for so many more items of the kinds of ``samples``, or of this kind."""
         session, old = current(), self._room
         assert session.region == self._home
+        if self._changing:
+            self._known = None
         given = self._items if old is None else []
         if kind is None:
             kind = kind_of_items([*given, *samples], None if old is None else old.kind)
@@ -226,6 +253,8 @@ class TracedList(Traced):
 
     def _number(self) -> Any:
         """The length, as a scalar of the graph."""
+        if self._known is not None:
+            return wrap_dim(self._known)
         return to_int(wrap(self._taken_room().length)[0])
 
     def length(self) -> Any:
@@ -237,6 +266,8 @@ class TracedList(Traced):
 
     def _size_here(self) -> Dim:
         """The length as a size."""
+        if self._known is not None:
+            return self._known
         session, room = current(), self._taken_room()
         written = session.written.get(room.length, 0)
         if self._size is None or self._size[0] < written or self._size[1] != session.region:
@@ -274,6 +305,8 @@ class TracedList(Traced):
         if self._room is not None:
             if isinstance(key, slice):
                 return list_parts().part_of(self, key)
+            if self._known is not None and len(self._room.arrays) == 1:
+                return self._item(_checked_place(key))
             return self._item(self._place_of(key))
         try:
             return self._items[key]
@@ -310,7 +343,7 @@ class TracedList(Traced):
     def _counted(self) -> Counted | Bounded | None:
         if self._room is None:
             return None
-        if current().in_loop(self._home):
+        if self._known is None and current().in_loop(self._home):
             number = self._number()
             return Bounded((0, number), 0, number, self._item, (self,))
         return Counted(self._size_here(), self._item, of=(self,))
@@ -327,6 +360,8 @@ class TracedList(Traced):
         kind, arrays = self.arrays()
         found = kind.array(arrays, dtype)
         if not (kind.items or kind.is_array) and (dtype is not None or found.dtype == np.float64):
+            return found
+        if self._known is not None and guard(self._known, ">", 0):
             return found
         asked = None if dtype is None else np.dtype(dtype)
         made = ListArray(found._value, flag_of(self._is_filled()), asked)
@@ -379,6 +414,7 @@ class TracedList(Traced):
         """Take the items of a new list of the same length."""
         self._check_not_running()
         self._room, self._spare, self._size = other._room, 0, None
+        self._known = other._known
 
     def copy(self) -> Any:
         """As ``list.copy``."""
@@ -416,6 +452,25 @@ class TracedList(Traced):
         if self._room is not None:
             raise self._unclear(what)
         return self._items
+
+
+def _checked_place(key: Any) -> Any:
+    """The place of an item, which is one of an array of as many elements."""
+    if type(key) is bool:
+        return int(key)
+    if not isinstance(key, int | np.integer | TracedInt):
+        kind = operand(key).type
+        if kind.rank or kind.dtype.kind not in "iu":
+            raise refuse(f"a place in a list that is of {kind} cannot be captured; use an int")
+        key = to_int(key[()] if isinstance(kind, ArrayType) else key)
+    return key
+
+
+def sized_lists() -> Any:
+    """The module of lists of a size, which knows them."""
+    from . import sized_lists
+
+    return sized_lists
 
 
 def list_parts() -> Any:
@@ -479,10 +534,13 @@ class MadeLists:
         self._labels: dict[int, str] = {}
         self.known: list[list[Any]] = []
         self.changed = frozenset[str]()  # what was changed in a region
+        self.sized = frozenset[str]()  # the requests to leave lists of a size to Python
         self._traced: list[tuple[str, TracedList]] = []
 
-    def made(self, items: list[Any], place: str) -> Any:
+    def made(self, items: Any, place: str) -> Any:
         """A list that the program makes at a place."""
+        if type(items) is not list:
+            return items
         label, static = f"list {place}", self._session.static
         if label in static and f"{label} by Python" not in static:
             made = TracedList(items)
@@ -492,6 +550,10 @@ class MadeLists:
         self.known.append(items)
         self._session.door.places.note_list(items)
         return items
+
+    def note_sized(self, place: str) -> None:
+        """Note that a list of a size is made at a place."""
+        self.sized |= {f"{place} by Python"}
 
     def note_change(self, x: Any) -> None:
         """Note that a list is changed, which has to be one of the graph if that is in a region."""

@@ -1,0 +1,146 @@
+"""Lists with as many items as a size says: ``[0] * (n + 1)``, ``list(range(n))``, ``x.tolist()``.
+
+See Note [Lists of a size].
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from fxc.ir.graph import Value
+from fxc.ir.size_guards import guard
+from fxc.ir.symbols import Dim, counted_in
+from fxc.ir.types import ArrayType, ScalarType
+
+from ..locations import user_location
+from ..session import current, refuse
+from ..statements.for_loops import FEW
+from .kinds import ItemKind, kind_of_items
+from .mixed import parts_for, scalar_kinds
+from .operands import array_value, operand, record, wrap
+from .traced_int import wrap_dim
+from .traced_lists import TracedList, list_parts
+
+# Note [Lists of a size]
+# A list whose length is a symbol is one of the graph from the start (Note [Lists of counted
+# length]): arrays that have just the items. Its length is that dim as long as no statement may
+# change it, and its items are read and written as those of an array. The place in the program
+# stands for the lists that are made there. If the program cannot be captured with them it is
+# captured again, with lists of Python's there; sizes are constants then.
+
+
+def _place() -> str:
+    return f"list at {user_location()}"
+
+
+def _may_be_sized(size: Dim, *, from_array: bool = False) -> bool:
+    """Whether a list of that length is one of the graph; those made of arrays always, but for a few
+    items.
+    """
+    if counted_in(size) or (isinstance(size, int) and not (from_array and size > FEW)):
+        return False
+    return f"{_place()} by Python" not in current().static
+
+
+def repeated(items: list[Any], count: Dim) -> Any:
+    """``items * count``; NotImplemented where Python has to make the list."""
+    if len(items) != 1 or not _may_be_sized(count) or scalar_kinds(items[0]) is None:
+        return NotImplemented
+    kind = kind_of_items(items, None)
+    assert kind is not None
+    if len(kind.parts) != 1 or kind.parts[0].dtype.kind == "c":
+        return NotImplemented
+    size = count if guard(count, ">=", 0) else 0
+    (part,) = kind.parts_of(items[0])
+    return _sized(kind, record("full", (size,), part, kind.parts[0].dtype, layout=None)._value)
+
+
+def of_ints(x: Any) -> Any:
+    """``list(range(…))``; None where Python makes it."""
+    if x.steps is None or not _may_be_sized(x.count):
+        return None
+    kind = kind_of_items([0], None)
+    assert kind is not None
+    return _sized(kind, array_value(x))
+
+
+def of_elements(x: Any) -> Any:
+    """``list(x)`` of a vector; None where Python makes it."""
+    kind = x._value.type
+    if kind.rank != 1 or not _may_be_sized(kind.shape[0], from_array=True):
+        return None
+    return _of_array(record("copy", x._value, order="C")._value, weak=False)
+
+
+def to_list(x: Any) -> Any:
+    """``x.tolist()``: of a vector."""
+    kind = x._value.type
+    wanted = {"b": "?", "i": "i8", "u": "i8", "f": "f8"}.get(kind.dtype.kind)
+    if wanted is None or kind.dtype == np.uint64:
+        raise refuse(f"x.tolist() of {kind.dtype} cannot be captured; use list(x)")
+    if kind.rank == 1 and _may_be_sized(kind.shape[0], from_array=True):
+        return _of_array(x.astype(wanted)._value, weak=True)
+    if kind.size == 0 and kind.rank == 1:
+        return []
+    if not isinstance(kind.size, int) or kind.size > MOST_LISTED:
+        raise refuse(
+            f"x.tolist() of more than {MOST_LISTED} elements, or of several axes of unknown sizes, "
+            "cannot be captured; use the array"
+        )
+    return _items(x)
+
+
+MOST_LISTED = 256
+
+
+def _items(x: Any) -> Any:
+    """The elements as numbers of Python's, one by one."""
+    if not x.ndim:
+        return x.item()
+    return [_items(x[k]) if x.ndim > 1 else x[k].item() for k in range(x.shape[0])]
+
+
+def _of_array(array: Value, *, weak: bool) -> TracedList:
+    kind = ScalarType(array.type.dtype, weak=weak)
+    parts = parts_for(frozenset((kind,)))
+    assert parts is not None
+    return _sized(ItemKind(frozenset((kind,)), parts), array)
+
+
+def _sized(kind: ItemKind, array: Value) -> TracedList:
+    """A new list of the items that stand in an array, which it takes over."""
+    assert isinstance(array.type, ArrayType)
+    session, (size,) = current(), array.type.shape
+    session.door.lists.note_sized(_place())
+    length = session.record("empty", (1,), np.dtype("i8"), layout=None)
+    wrap(length)[0] = wrap_dim(size)
+    return TracedList.of_size(kind, array, length, size)
+
+
+def in_order(x: Any, reverse: Any) -> Any:
+    """``sorted(x)`` of a vector; None where Python sorts."""
+    made = of_elements(x)
+    return None if made is None else list_parts().in_order(made, None, reverse)
+
+
+def assign_part(x: TracedList, array: Any, key: slice, items: Any) -> None:
+    """``x[key] = items`` of as many numbers as it replaces."""
+    found = wrap(array)[key]
+    if type(items) is TracedList and items.items is None:
+        kind, (given,) = items.arrays()
+        source, count = wrap(given), items.length()
+        same = kind == x._taken_room().kind
+    elif isinstance(items, list | tuple):
+        source, count = items, len(items)
+        same = all(map(x._taken_room().kind.takes, items))
+    else:
+        same = False
+    if not same:
+        raise x._unclear("an assignment of other items to a slice")
+    equal = found.shape[0] == count
+    if equal is not True:
+        current().record("try_demand", operand(equal))
+    if count != 0:
+        found[...] = source
