@@ -88,7 +88,7 @@ REFUSED = [
         (X,),
         "a write to an array in which several elements share memory cannot be captured",
     ),
-    (lambda x: x.tolist(), (X,), "x.tolist cannot be captured; convert outside of the compiled"),
+    (lambda x: x.tobytes(), (X,), "x.tobytes cannot be captured; convert outside of the compiled"),
     (lambda x: x.to_device("cpu"), (X,), "x.to_device cannot be captured in this version of fxc"),
     (lambda x: x.flags.owndata, (X,), "x.flags.owndata cannot be captured"),
     (lambda x: x.fill(x), (X,), "x.fill with an array cannot be captured; use x[...] = value"),

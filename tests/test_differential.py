@@ -287,7 +287,7 @@ OWN_CALLS: dict[str, Call] = {
 }
 # Not called by users: fxc's own, and what indexing by arrays is made of (test_advanced_indexing).
 INTERNAL = {"item", "constant", "int_value", "empty", "real_number", "imaginary_number"}
-INTERNAL |= {"bind_size", "nonzero", "unique", "median"}  # test_unknown_sizes
+INTERNAL |= {"bind_size", "nonzero", "unique", "median", "bincount_all"}  # test_unknown_sizes
 INTERNAL |= {"dynamic_select", "gather", "index_put", "index_reduce", "masked_put", "wrap_index"}
 
 

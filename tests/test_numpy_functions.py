@@ -127,9 +127,15 @@ def _by_functions(x, i):
     )
 
 
+def _counts(x, i):
+    found = np.bincount(i[0])
+    means = np.bincount(i[0], weights=i[1]) / np.maximum(found, 1)
+    return found, means, means[i[0]], found.argmax(), len(found), np.cumsum(found)
+
+
 PROGRAMS: tuple[Callable[..., Any], ...] = (
     *(_without_nans, _orders_without_nans, _averages, _covariances, _histograms, _windows),
-    *(_products, _places, _sets, _between, _by_functions),
+    *(_products, _places, _sets, _between, _by_functions, _counts),
 )
 
 
@@ -214,6 +220,8 @@ RAISING: list[tuple[Callable[..., Any], Any, Any]] = [
     (lambda x: np.linalg.eigvals(x), np.eye(2), np.array([[0.0, 1.0], [-1.0, 0.0]])),
     (lambda x: np.linalg.lstsq(x, x[0]), np.eye(2), np.eye(2)[:, :1]),
     (lambda x: np.linalg.lstsq(x, x[:, 0]), np.eye(3)[:, :2], np.ones((3, 2))),
+    (lambda x: np.bincount(x), np.array([3, 1]), np.array([3, -1])),
+    (lambda x: np.bincount(x), np.array([3, 1]), np.array([3, 2**17])),
     (lambda x: np.linalg.svd(x), np.eye(2), np.full((2, 2), np.nan)),
 ]
 

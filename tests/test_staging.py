@@ -462,9 +462,9 @@ def test_a_refusal_at_sight_points_to_the_statement():
 
 def test_a_refusal_in_a_helper_points_into_the_helper():
     def helper(y):
-        return np.linalg.qr(y)  # here
+        return np.trim_zeros(y)  # here
 
-    with pytest.raises(CaptureError, match=r"np\.linalg\.qr cannot be captured") as caught:
+    with pytest.raises(CaptureError, match=r"np\.trim_zeros cannot be captured") as caught:
         capture(lambda x: helper(x), (array(3),), {})
     assert caught.value.__notes__ == [marked_line(helper)]
 

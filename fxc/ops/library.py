@@ -17,6 +17,16 @@ def bincount(x: np.ndarray, weights: np.ndarray | None, minlength: int) -> np.nd
     return found
 
 
+def bincount_all(
+    x: np.ndarray, weights: np.ndarray | None, symbol: str, most: int
+) -> tuple[np.ndarray]:
+    """``np.bincount`` into as many bins as it takes, if that are no more than ``most``."""
+    found = np.bincount(x, weights)
+    if len(found) > most:
+        raise WouldRaise(f"np.bincount gives {len(found)} bins")
+    return (found,)
+
+
 def fourier(x: np.ndarray, kind: str, axis: int, norm: Any) -> np.ndarray:
     """The transform of ``np.fft`` of that name, along one axis."""
     found: np.ndarray = getattr(np.fft, kind)(x, axis=axis, norm=norm)

@@ -709,6 +709,10 @@ _BY_NAME: dict[str, Callable[[], Iterator[Make]]] = {
     "bincount": _literally(
         (np.array([1, 3, 1]), None, 4), (np.array([1, 0]), np.array([0.5, 1.0]), 3)
     ),
+    "bincount_all": _literally(
+        (np.array([1, 3, 1]), None, "count", 9),
+        (np.array([1, 0]), np.array([0.5, 1.0]), "count", 9),
+    ),
     "fourier": _literally(
         *((np.arange(12.0).reshape(3, 4) ** 2, kind, axis, norm)
           for kind in ("fft", "ifft", "rfft", "irfft") for axis in (0, -1)

@@ -23,6 +23,7 @@ from fxc.ir.schema import Alias, Param, Return, Schema, parse_schema
 
 from .library import (
     bincount,
+    bincount_all,
     eigenvalues,
     eigenvectors,
     einsum,
@@ -362,6 +363,12 @@ ROWS: tuple[Row, ...] = (
         "bincount(Array x, Array? weights, *, Sym minlength) -> Array",
         Tag.OPAQUE,
         bincount,
+        raises=True,
+    ),
+    row(
+        "bincount_all(Array x, Array? weights, *, str symbol, Sym most) -> Array[]",
+        Tag.OPAQUE,
+        bincount_all,
         raises=True,
     ),
     row(

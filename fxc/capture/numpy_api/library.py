@@ -12,8 +12,9 @@ from fxc.ir.symbols import counted_in, hint
 from fxc.ops.metas.shapes import normalize_axis
 
 from ..door.numpy_source import run_source
-from ..session import refuse
+from ..session import CountedSize, current, refuse
 from ..values.operands import array_value, axis_number, dim_of, kind_of, operand, record, wrap
+from .counting import new_name
 from .creation import arange
 from .joining import concatenate
 from .ufuncs import call_ufunc
@@ -167,15 +168,19 @@ convolve, correlate = _windows("convolve", "full"), _windows("correlate", "valid
 
 
 def bincount(x: Any, /, weights: Any = None, minlength: Any = 0) -> Any:
-    """As ``np.bincount``, if there are no more than ``minlength`` bins."""
-    count = dim_of(minlength)
-    if type(count) is int and count <= 0:
-        raise refuse(
-            "np.bincount into a number of bins that depends on the data cannot be captured; give "
-            "minlength"
-        )
+    """As ``np.bincount``: into ``minlength`` bins, or as many as it takes."""
+    count, value = dim_of(minlength), array_value(x)
     given = None if weights is None else array_value(weights)
-    return record("bincount", array_value(x), given, minlength=count)
+    if type(count) is not int or count != 0:
+        return record("bincount", value, given, minlength=count)
+    session, name = current(), new_name()
+    most = kind_of(value).size + _MOST_BINS
+    (found,) = session.record("bincount_all", value, given, symbol=name, most=most)
+    session.counted(CountedSize(name, most, found))
+    return wrap(found)
+
+
+_MOST_BINS = 2**16  # beside one for each element
 
 
 def _transform(name: str) -> Callable[..., Any]:

@@ -10,8 +10,8 @@ import numpy as np
 
 from fxc.ir.errors import CaptureError
 from fxc.ir.size_guards import guard
-from fxc.ir.symbols import Dim
-from fxc.ir.types import ArrayType, ScalarType, Type, ordered_strides, stride_order
+from fxc.ir.symbols import Dim, counted_size
+from fxc.ir.types import ArrayType, ScalarType, Type, array_type, ordered_strides, stride_order
 
 from ..table import TABLE
 from .layout import fresh_strides, is_c_ordered
@@ -156,6 +156,12 @@ def bincount(x: Operand, weights: Operand | None, minlength: Dim) -> Type:
     return _fresh(_dtype("bincount", key_of(x), key_of(weights), 2), (minlength,))
 
 
+def bincount_all(x: Operand, weights: Operand | None, symbol: str, most: Dim) -> tuple[Type, ...]:
+    """``np.bincount`` into as many bins as it takes."""
+    dtype = _dtype("bincount", key_of(x), key_of(weights), 2)
+    return (array_type(dtype, (counted_size(symbol, most),)),)
+
+
 def fourier(x: Operand, kind: str, axis: int, norm: str | None) -> Type:
     """One of the transforms of ``np.fft`` along an axis; memory is laid out as that of ``x``."""
     given = type_of(x)
@@ -233,6 +239,7 @@ METAS: dict[str, Callable[..., Any]] = {
     "convolve": _window_meta("convolve"),
     "correlate": _window_meta("correlate"),
     "bincount": bincount,
+    "bincount_all": bincount_all,
     "fourier": fourier,
     "einsum": einsum,
 }
