@@ -5,7 +5,8 @@ from __future__ import annotations
 import ctypes
 import functools
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -82,6 +83,26 @@ def _optimise(machine: llvm.TargetMachine, module: llvm.ModuleRef, loops: str) -
     passes.run(module, builder)
 
 
+# LLVM's reduction of strength takes time that grows faster than the code, a third of all machine
+# code generation at this length, and makes code of it faster by no more than a few per cent.
+_LONG = 600  # lines
+
+
+@contextmanager
+def _generation(llvm: Any, text: str) -> Iterator[None]:
+    """While machine code is made of this text: without what takes too long. The option is LLVM's,
+    so it is taken back.
+    """
+    if text.count("\n") < _LONG:
+        yield
+        return
+    llvm.set_option("fxc", "--disable-lsr=true")
+    try:
+        yield
+    finally:
+        llvm.set_option("fxc", "--disable-lsr=false")
+
+
 LIBRARY_PREFIX = "libm."
 
 
@@ -136,9 +157,11 @@ class Engine:
             else:
                 _optimise(machine, module, loops)
             self.optimised = module
+            self._text = text
             _bind_library(llvm, module)
             self._engine = llvm.create_mcjit_compiler(module, machine)
-            self._engine.finalize_object()
+            with _generation(llvm, text):
+                self._engine.finalize_object()
             self._kept = (self._engine, *kept)
             self.functions = tuple(self.function(name, table) for name in entries)
 
@@ -169,5 +192,5 @@ class Engine:
 
     def assembly(self) -> str:
         """The machine code as text."""
-        with _lock:
+        with _lock, _generation(_load_llvm(), self._text):
             return str(target_machine().emit_assembly(self.optimised))
