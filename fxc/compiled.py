@@ -40,6 +40,7 @@ R = TypeVar("R")
 _log = logging.getLogger("fxc")
 _BACKENDS = ("llvm", "numpy")
 MOST_VARIANTS = 64
+_MOST_DEMANDED = 32  # relations for which a call is captured again, see ``Unchecked``
 OFTEN = 2000  # calls after which native code for whole calls pays: it takes 5 ms to make
 
 
@@ -427,7 +428,7 @@ class Compiled(Generic[P, R]):
             try:
                 variant = _Variant(captured, self._compiled(captured))
             except Unchecked as error:
-                if error.relations <= demanded:
+                if error.relations <= demanded or len(demanded) > _MOST_DEMANDED:
                     raise
                 demanded |= error.relations
             except CaptureError as error:  # lowering relies on what may hold for constant sizes

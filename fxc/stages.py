@@ -183,7 +183,8 @@ def _assuming_no_more_than(graph: Graph) -> Iterator[None]:
     assumed: dict[Guard, None] = {}
     with assuming(lambda guard: assumed.setdefault(guard)):
         yield
-    unchecked = frozenset[object](assumed).difference(graph.guards)
+    checked = {each.normal for each in graph.guards}
+    unchecked = frozenset[object](each for each in assumed if each.normal not in checked)
     if unchecked:
         raise Unchecked(unchecked)
 

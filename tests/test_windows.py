@@ -322,3 +322,49 @@ def test_a_step_that_is_computed_from_an_argument() -> None:
     for n in (5, 1, 3, 12):
         assert difference(run(program, [X.copy(), n]), run(compiled, [X.copy(), n])) == ""
     assert compiled.cache_info().eager_calls == 0
+
+
+def _over_a_window(x, ptr):
+    total = 0.0
+    for v in x[ptr[1] : ptr[2]]:
+        total += v
+    return total
+
+
+def _over_windows(x, ptr):
+    out = np.empty(len(ptr) - 1)
+    for row, (begin, end) in enumerate(zip(ptr[:-1], ptr[1:], strict=True)):  # noqa: RUF007
+        total = 0.0
+        for v, w in zip(x[begin:end], X[begin:end], strict=False):
+            total += v * w
+        out[row] = total
+    return out
+
+
+@pytest.mark.parametrize("program", [_over_a_window, _over_windows])
+def test_loops_over_windows_outside_of_loops(program: Callable[..., Any]) -> None:
+    """Functionalize asked what capture had checked in other words, without end."""
+    ptr = np.array([0, 2, 2, 4, 7])
+    _agree(program, (X, ptr), (X, ptr.astype(np.int32)), (X[:7], ptr[::2]))
+
+
+def _sieve(n):
+    prime = np.ones(n + 1, bool)
+    prime[:2] = False
+    for i in range(2, n + 1):
+        if prime[i]:
+            prime[i * i :: i] = False
+    return prime
+
+
+def _squares(n):
+    out = np.zeros(n)
+    for i in range(n):
+        out[i * i :] += 1
+        out[n - i * i :] *= 2
+    return out
+
+
+@pytest.mark.parametrize("program", [_sieve, _squares])
+def test_bounds_by_the_square_of_a_counter(program: Callable[..., Any]) -> None:
+    assert _agree(program, *((n,) for n in (30, 100, 10, 4, 1000))).variants == 1

@@ -46,6 +46,16 @@ class Guard:
         """Whether the relation holds in the call being captured."""
         return compare(hint(self.left), self.relation, hint(self.right))
 
+    @property
+    def normal(self) -> tuple[Dim, str]:
+        """A difference and how it compares with 0: of ``i < n`` and ``n > i`` the same."""
+        difference = self.left - self.right
+        if self.relation in (">", ">="):
+            return -difference, self.relation.replace(">", "<")
+        if self.relation in ("==", "!="):
+            return max(difference, -difference, key=str), self.relation
+        return difference, self.relation
+
     def __str__(self) -> str:
         return f"{self.left} {self.relation} {self.right}"
 

@@ -92,7 +92,6 @@ class Scope:
         self.same = door.same
         self.equal = door.equal
         self.unequal = door.unequal
-        self.contained = door.contained
         self.shown = door.shown
         self.settled = door.settled
         self.trying = door.trying
@@ -113,6 +112,7 @@ class Scope:
         self.both_true = functools.partial(choices.both_true, door)
         self.either_true = functools.partial(choices.either_true, door)
         self.negated = functools.partial(choices.negated, door)
+        self.contained = functools.partial(choices.contained, door)
         self.chosen = functools.partial(choices.chosen, door)
         self.locals = locals
         self.UNBOUND = UNBOUND

@@ -26,7 +26,7 @@ from ..statements.counted import (
     range_of,
     zipped,
 )
-from ..statements.folds import fold_items
+from ..statements.folds import fold_few, fold_items
 from ..statements.rows import list_array_of
 from ..values.mixed import Mixed, number_of
 from ..values.operands import Traced, operand, record, settled
@@ -147,6 +147,8 @@ def _of_items(function: Any) -> Any:
     def of_items(door: Door, *args: Any, **kwargs: Any) -> Any:
         if len(args) == 1 and not kwargs and _is_counted(args[0]):
             return fold_items(door, function, settled(args[0]))
+        if function in (any, all) and len(args) == 1 and not kwargs and _has_open(args[0]):
+            return fold_few(door, function, args[0])
         return door.builtin(function, args, kwargs)
 
     return of_items
@@ -157,6 +159,11 @@ def _is_counted(x: Any) -> bool:
     if type(x) is TracedList:
         return x.items is None
     return type(x) is Counted or (is_array(x) and x.ndim == 1)
+
+
+def _has_open(x: Any) -> bool:
+    """Whether a tuple or list of Python's has an item that is not known."""
+    return type(x) in (tuple, list) and any(isinstance(item, Traced) for item in x)
 
 
 def _extreme(name: str, plain: Any, symbolic: Any, sooner: Any) -> Any:

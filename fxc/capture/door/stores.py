@@ -35,7 +35,7 @@ from ..values.operands import Traced, settled
 from ..values.several import Several
 from ..values.traced_array import TracedArray
 from ..values.traced_int import TracedInt, known_ints
-from ..values.traced_lists import MadeLists, TracedList
+from ..values.traced_lists import MadeLists
 from . import purity
 from .numpy_source import INDEX_TRICKS, IndexTrick
 from .places import Attribute, Enclosing, Global, Places
@@ -328,10 +328,6 @@ class Stores(Reads):
             return True
         self.outside.guard_distinct(a, b)
         return tuple(self.attr(a, n) for n in names) == tuple(self.attr(b, n) for n in names)
-
-    def contained(self, a: Any, b: Any) -> Any:
-        """``a in b``."""
-        return b.has(a) if type(b) is TracedList else a in b
 
     def unequal(self, a: Any, b: Any) -> Any:
         """``a != b``."""

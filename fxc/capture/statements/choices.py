@@ -6,7 +6,10 @@ cheap. See Note [Structured statements].
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
+from functools import partial
+from types import NoneType
 from typing import Any
 
 import numpy as np
@@ -14,9 +17,14 @@ import numpy as np
 from fxc.ir.errors import CaptureError
 from fxc.ir.graph import Literal
 
+from ..outside.containers import PLAIN
 from ..session import refuse
-from ..values.operands import record
-from ..values.python_numbers import logical_not
+from ..values.operands import Traced, operand, record
+from ..values.python_numbers import logical_not, to_bool, to_int
+from ..values.traced_array import TracedArray
+from ..values.traced_int import TracedInt
+from ..values.traced_lists import TracedList
+from ..values.traced_scalar import TracedScalar
 from .arms import Either, Kinds, paired, record_cond
 from .structured import (
     Recording,
@@ -62,6 +70,53 @@ def negated(door: Any, x: Any) -> Any:
     """``not x``."""
     test = truth(x)
     return not test if type(test) is bool else logical_not(test)
+
+
+def contained(door: Any, x: Any, items: Any) -> Any:
+    """``x in items``; a number that is not known is compared with one item after the other."""
+    if type(items) is TracedList:
+        if items.items is None:
+            return items.has(x)
+        items = items.items
+    if isinstance(items, TracedArray) and isinstance(x, Traced | bool | int | float | complex):
+        same: Any = items == x
+        return to_bool(same.any())
+    if type(items) is range and type(x) is TracedScalar and x._value.type.dtype.kind in "iub":
+        return _in_range(to_int(x), items)
+    if type(items) not in (tuple, list, set, frozenset) or not _are_compared(x, items):
+        return x in items
+    found: Any = False
+    for each in items:
+        if type(each) in (str, bytes, NoneType):
+            continue
+        if (isinstance(each, Traced) or each != each) and operand(x).type.dtype.kind in "fc":
+            door.session.record("try_demand", flag_of(x == x))  # one object is in what holds it
+        found = either_true(door, found, partial(operator.eq, x, each))
+    return found if type(found) is bool else to_bool(found)
+
+
+def _in_range(number: Any, items: range) -> Any:
+    if not items:
+        return False
+    inside = (number >= min(items)) & (number <= max(items))
+    if items.step in (1, -1):
+        return inside
+    return inside & ((number - items.start) % items.step == 0)
+
+
+def _are_compared(x: Any, items: Any) -> bool:
+    """Whether ``x`` is a number and the items are, and one of them is not known."""
+    numbers = [each for each in items if type(each) not in (str, bytes, NoneType)]
+    if not all(
+        isinstance(each, TracedInt | TracedScalar) or type(each) in PLAIN for each in (x, *numbers)
+    ):
+        return False
+    if type(x) in (str, bytes, NoneType) or not any(
+        isinstance(each, Traced) for each in (x, *numbers)
+    ):
+        return False
+    kind = operand(x).type.dtype  # sets go by hashes
+    return type(items) in (tuple, list) or kind.kind in "iub" or kind == np.float64
 
 
 def chosen(door: Any, test: Any, then: Later, orelse: Later) -> Any:

@@ -6,7 +6,7 @@ The functions of ``FOLDS`` say in Python what the builtins do; they are staged l
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -151,6 +151,11 @@ def filtered(
 def fold_items(door: Any, function: Any, items: Any, **options: Any) -> Any:
     """``sum`` and its like of an array, or of what is counted."""
     return fold(door, function, items, list, _same, None, False, **options)
+
+
+def fold_few(door: Any, function: Any, items: Sequence[Any]) -> Any:
+    """``any`` and ``all`` of items that Python has."""
+    return door.staged(_OF_FEW[FOLDS[function]])(items, _same, None)
 
 
 def _same(item: Any) -> Any:

@@ -56,9 +56,10 @@ def _extreme(session: Session, dim: Dim, sign: int) -> Dim | None:
         if bound is None or name not in symbols_of(bound):
             continue
         low, high = session.counters[name]
-        step = substitute(bound, {name: symbol(name) + 1}) - bound
-        if low is None or high is None or name in symbols_of(step):
+        if low is None or high is None:
             return None
+        counter = symbol(name, lower=low if isinstance(low, int) else None)
+        step = substitute(bound, {name: counter + 1}) - substitute(bound, {name: counter})
         rises, falls = decide(step, ">=", 0), decide(step, "<=", 0)
         if not rises and not falls:
             return None
