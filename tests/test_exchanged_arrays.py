@@ -112,3 +112,71 @@ def test_what_cannot_be_under_a_condition(function):
         calls = [(np.arange(10.0), np.ones(10), n, *map(list, more)) for _ in range(2)]
         assert not difference(run(function, calls[0]), run(compiled, calls[1]))
     assert compiled.cache_info().eager_calls == 0
+
+
+# ---------------------------------------------- one takes over what another was before
+
+
+def shifted(a, b, n):
+    x, y = a, b
+    for _ in range(n):
+        new = np.zeros_like(y)
+        new[1:] = x[1:] + y[:-1]
+        x, y = y, new
+    return x, y
+
+
+def the_one_before(a, b, n):
+    last = b
+    for k in range(n):
+        last = a
+        a = a + b
+        if abs(a - last).max() < 0.2 or a[0] > 20 * k:
+            break
+    return a, last
+
+
+def written_behind(a, b, n):
+    x, y = a, b
+    for _ in range(n):
+        x, y = y, x * 0.5
+    x[0] = 7.0
+    y[1] = 8.0
+    return y
+
+
+def three_names(a, b, n):
+    x, y, z = a, b, a
+    for _ in range(n):
+        x, y, z = y, x + y, x
+    return x, y, z
+
+
+def from_nothing(a, b, n):
+    last = None
+    for _ in range(n):
+        last = a
+        a = a + b
+    return a, last
+
+
+def a_loop_inside(a, b, n):
+    x, y = a, b
+    for _ in range(n):
+        for _ in range(2 + n % 2):
+            x, y = y, x + y
+    return x, y
+
+
+@pytest.mark.parametrize(
+    "function",
+    [shifted, the_one_before, written_behind, three_names, from_nothing, a_loop_inside],
+)
+def test_an_array_that_another_variable_was(function):
+    """The array of the caller's that one iteration hands on was returned as a copy."""
+    compiled = fxc.compile(function, fullgraph=True)
+    for n in (10, 0, 1, 2, 3, 40):
+        calls = [(np.arange(6.0), np.ones(6), n) for _ in range(2)]
+        assert not difference(run(function, calls[0]), run(compiled, calls[1])), n
+    info = compiled.cache_info()
+    assert (info.variants, info.eager_calls) == (2, 0)

@@ -85,6 +85,13 @@ class ForLoop(CapturedLoop):
         return flag_of(record("py_less", *self._bounds()))
 
     @property
+    def tells_first(self) -> bool:
+        return True
+
+    def is_first(self) -> Operand:
+        return flag_of(record("py_equal", self._index, self._bounds()[0]))
+
+    @property
     def elapsed(self) -> Dim | None:
         if type(self.over) is not Counted or self._every > 1:
             return None

@@ -17,7 +17,7 @@ from ..session import MOST_UNROLLED, Session, refuse
 from ..staging.jumps import RESULT
 from ..staging.nodes import flag_name
 from ..values.alternatives import Alternative, options_of
-from ..values.operands import Traced, wrap
+from ..values.operands import kind_of, Traced, wrap
 from ..values.several import Several, SeveralKinds, arrays_of
 from .arms import Either, Kinds, paired, record_cond
 from .cells import Cells
@@ -111,6 +111,7 @@ class CapturedLoop(Statement):
         self._held: dict[str, Held] = {}  # of the arrays that the loop carries
         self._pairs: set[tuple[str, str]] = set()  # which may hold one array of an iteration
         self._met: set[tuple[str, str]] = set()  # those of this pass
+        self._at_first: dict[str, Value] = {}  # see _taken_over
         self._stays: dict[str, set[str]] = {}  # likewise, see _staying
         self._sliding: dict[str, Sliding] = {}
         self._resized: dict[str, Resized] = {}
@@ -166,6 +167,15 @@ class CapturedLoop(Statement):
 
     def ran(self) -> Operand | None:
         """Whether there was an iteration, as NumPy's bool; None if that is not known."""
+        raise NotImplementedError
+
+    @property
+    def tells_first(self) -> bool:
+        """Whether ``is_first`` can be said."""
+        return False
+
+    def is_first(self) -> Operand:
+        """Whether the iteration that is recorded is the first, as NumPy's bool."""
         raise NotImplementedError
 
     @property
@@ -528,7 +538,7 @@ class CapturedLoop(Statement):
                 init += change.first_parts(self.session, first)
                 continue
             if value is not None and name not in self._held:
-                self._held[name] = held(self.session, region.number, None, None, value)
+                self._held[name] = self._held_behind(name, value)
             kinds = self._held[name].kinds if name in self._held else joint_kinds(x, x)
             kinds = self._kinds.get(name) or kinds
             if kinds is None:
@@ -550,6 +560,29 @@ class CapturedLoop(Statement):
                 init += [placeholder(self.session, kind) for kind in kinds]
         return names, init, results
 
+    def _held_behind(self, name: str, value: Value) -> Held:
+        """How to carry an array that is read behind the loop only."""
+        region, taken = self._region, self._taken_over(name, value)
+        assert region is not None
+        before = array_of(self.values[self.names.index(name)])
+        if taken is None or self.session.region:
+            return held(self.session, region.number, None, None, value)
+        options = () if before is None else options_of(self.session, before)
+        return Held(tuple(dict.fromkeys((*options, taken))), kind_of(value))
+
+    def _taken_over(self, name: str, value: Value) -> Value | None:
+        """What ``name`` is after the first iteration, and after no other: the array before the loop
+        of another variable, which it takes over from that.
+        """
+        for other, params in self._params.items():
+            if other == name or not self._is_pure(other) or params[-1] is not value:
+                continue
+            start = array_of(self.values[self.names.index(other)])
+            changes = not self._stays.get(other) and other not in self._given
+            if start is not None and changes and self.tells_first:
+                return start
+        return None
+
     def _given_on(
         self,
         region: Recording,
@@ -563,6 +596,10 @@ class CapturedLoop(Statement):
         if found is None:
             return parts_of(x, kinds)
         parts = self._held[name].next_parts(region, found, self._params.get(name, ()), taken)
+        start = self._taken_over(name, found)
+        if parts is not None and start in self._held[name].flagged:
+            parts[self._held[name].flagged.index(start)] = self.is_first()
+            self._at_first[name] = start
         if parts is None:
             raise refuse(
                 f"{described(name)} is a part of another array after an iteration of this loop, "
@@ -627,11 +664,10 @@ class CapturedLoop(Statement):
             behind = array_of(found[name])
             if behind is None:
                 self._follow(name, found[name], start)
-            if behind is not None and self._is_pure(name):
-                for other in self._stays.get(name, ()):
-                    before = array_of(starts[other])
-                    if before is not None:
-                        self.session.may_be_one(behind, before)
+            for other in self._stays.get(name, ()) if name in arrays else ():
+                before = array_of(starts[other])
+                if before is not None and before is not self._at_first.get(name):
+                    self.session.may_be_one(arrays[name], before)
             if runs:
                 continue
             unset = start is UNBOUND or name in self._unset
