@@ -189,6 +189,8 @@ class Door(Stores):
         if kind is MethodType:
             if isinstance(f.__self__, Traced):
                 return f(*args, **kwargs)
+            if f.__name__ in ("_replace", "_asdict") and is_plain_namedtuple(type(f.__self__)):
+                return self.made(f(*args, **kwargs))
             return self.call(f.__func__, f.__self__, *args, **kwargs)
         if kind is _DISPATCHED:
             return self._call_numpy(f, args, kwargs)

@@ -213,6 +213,8 @@ class Places:
         self._session = door.session
         # What the program has made, by its id: the region that it did so in, and its text.
         self._made: dict[int, tuple[int, Any, str]] = {}
+        self._joined: dict[int, Any] = {}
+        self._returned: dict[int, tuple[Any, str]] = {}  # and at which place of the result
         self._lists: dict[int, tuple[int, str]] = {}  # likewise, of lists, which others hold
         self._counts: dict[tuple[int, str], int] = {}  # of what is made, by region and kind
         self._variables: dict[int, Rebound] = {}  # by the cell's id
@@ -224,6 +226,22 @@ class Places:
         """Note an object, a dict or an iterator that the program makes here."""
         region = self._session.region
         self._made[id(x)] = region, x, self._numbered(f"{type(x).__name__}()")
+
+    def note_joined(self, x: Any) -> None:
+        """Note a dict or an object that stands behind a branch or loop for those made in it."""
+        self._joined[id(x)] = x
+        self.note_made(x)
+
+    def is_new(self, x: Any, name: str) -> bool:
+        """Whether a dict or an object was made in a branch or loop that ends here, and is returned
+        at one place alone.
+        """
+        home, region = self.home_of(x), self._session.region
+        made_here = home and (home == region or not self._session.is_open(home))
+        if not made_here and id(x) not in self._joined:
+            return False
+        _, known = self._returned.setdefault(id(x), (x, name))
+        return known == name
 
     def note_list(self, x: list[Any]) -> None:
         """Note a list that the program makes here, and that is held elsewhere."""

@@ -13,6 +13,7 @@ from ..values.alternatives import either
 from ..values.operands import TracedValue, wrap
 from ..values.several import Several, arrays_of
 from .differing import Differing, parts_in, rebuilt
+from .forms import form_of, items_of, names_of
 from .structured import (
     UNBOUND,
     Recording,
@@ -47,20 +48,28 @@ def record_cond(
 
 
 def paired(
-    left: Any, right: Any, kinds: Callable[[Any, Any], Kinds], values: list[Either]
+    left: Any,
+    right: Any,
+    kinds: Callable[[Any, Any], Kinds],
+    values: list[Either],
+    name: str = "",
 ) -> Callable[[list[Any]], Any]:
     """What makes one value of the two that arms give, of what the node will give for ``values``.
 
-    Tuples are joined item by item.
+    Tuples are joined item by item, and what else a variable of that ``name`` may hold of the kind.
     """
     if is_same(left, right):
         return lambda made: left
-    sizes = {len(x) for x in (left, right) if type(x) is tuple}
-    if len(sizes) == 1 and all(type(x) is tuple or x is UNBOUND for x in (left, right)):
-        (size,) = sizes
-        both = [(UNBOUND,) * size if x is UNBOUND else x for x in (left, right)]
-        items = [paired(one, other, kinds, values) for one, other in zip(*both, strict=True)]
-        return lambda made: tuple(item(made) for item in items)
+    forms = {form_of(x, name) for x in (left, right) if x is not UNBOUND}
+    form = forms.pop() if len(forms) == 1 else None
+    if form is not None:
+        names = names_of(name, form)
+        both = [(UNBOUND,) * len(names) if x is UNBOUND else items_of(x) for x in (left, right)]
+        items = [
+            paired(one, other, kinds, values, item)
+            for item, one, other in zip(names, *both, strict=True)
+        ]
+        return lambda made: form.of(item(made) for item in items)
     place = len(values)
     values.append((kinds(left, right), left, right))
     return lambda made: made[place]

@@ -127,7 +127,7 @@ class Branch(Statement):
             end_arm(self.session)
         values: list[Either] = []
         joined = [
-            paired(x, y, partial(self._kinds, name), values)
+            paired(x, y, partial(self._kinds, name), values, name)
             if name in self._behind
             else lambda made: UNBOUND
             for name, x, y in zip(self.names, left, right, strict=True)
@@ -161,4 +161,6 @@ def _is_returnable(x: Any) -> bool:
         return not any(map(current().varies, getattr(x._value.type, "shape", ())))
     if type(x) is TracedInt:
         return not current().varies(x._dim)
+    if current().door.places.home_of(x) == 0:  # made before the branch: nothing in it is of an arm
+        return type(x) is dict or hasattr(x, "__dict__")
     return x is None or isinstance(x, np.generic) or type(x) in (str, bool, int, float)

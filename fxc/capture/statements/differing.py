@@ -8,9 +8,11 @@ from typing import Any
 from fxc.ir.graph import Operand
 
 from ..session import refuse
+from ..staging.jumps import RESULT
 from ..values.mixed import Mixed
 from ..values.operands import Traced
 from ..values.several import Several
+from .forms import form_of, items_of, names_of
 
 # Note [Results that differ]
 # ``return i, j`` in a loop and ``return None`` behind it: which of the two the caller gets is known
@@ -34,32 +36,36 @@ class Differing(Traced):
         raise refuse(self.reason)
 
 
-def parts_in(x: Any) -> Iterator[Any]:
-    """What a result is made of: the items of tuples, both sides of what differs, and what a mixed
-    number holds.
+def parts_in(x: Any, name: str = RESULT) -> Iterator[Any]:
+    """What a result is made of: the items of tuples and their like, both sides of what differs, and
+    what a mixed number holds. ``name`` says where it stands.
     """
-    if type(x) is tuple:
-        for item in x:
-            yield from parts_in(item)
+    form = form_of(x, name)
+    if form is not None:
+        for item, each in zip(names_of(name, form), items_of(x), strict=True):
+            yield from parts_in(each, item)
     elif type(x) is Differing:
-        yield from parts_in((x.flag, x.left, x.right))
+        for each in (x.flag, x.left, x.right):
+            yield from parts_in(each, name)
     elif type(x) is Mixed:
         yield from (x.given, x.flag, x.whole)
     elif type(x) is Several:
-        yield from parts_in(x.options)
+        yield from parts_in(x.options, name)
     else:
         yield x
 
 
-def rebuilt(x: Any, parts: Iterator[Any]) -> Any:
+def rebuilt(x: Any, parts: Iterator[Any], name: str = RESULT) -> Any:
     """The same with other parts, in the order of ``parts_in``."""
-    if type(x) is tuple:
-        return tuple([rebuilt(item, parts) for item in x])
+    form = form_of(x, name)
+    if form is not None:
+        both = zip(names_of(name, form), items_of(x), strict=True)
+        return form.of([rebuilt(each, parts, item) for item, each in both])
     if type(x) is Differing:
-        flag, left, right = rebuilt((x.flag, x.left, x.right), parts)
+        flag, left, right = (rebuilt(each, parts, name) for each in (x.flag, x.left, x.right))
         return Differing(flag, left, right, x.reason)
     if type(x) is Mixed:
         return Mixed(next(parts), next(parts), next(parts))
     if type(x) is Several:
-        return Several(rebuilt(x.options, parts))
+        return Several(rebuilt(x.options, parts, name))
     return next(parts)

@@ -17,7 +17,7 @@ from ..session import MOST_UNROLLED, Session, refuse
 from ..staging.jumps import RESULT
 from ..staging.nodes import flag_name
 from ..values.alternatives import Alternative, options_of
-from ..values.operands import kind_of, Traced, wrap
+from ..values.operands import Traced, kind_of, wrap
 from ..values.several import Several, SeveralKinds, arrays_of
 from .arms import Either, Kinds, paired, record_cond
 from .cells import Cells
@@ -618,7 +618,7 @@ class CapturedLoop(Statement):
             pass
         values = list(also)
         joined = [
-            paired(left, right, partial(self._kinds_after, name), values)
+            paired(left, right, partial(self._kinds_after, name), values, name)
             if name in self._at_head | self._behind
             else lambda made: UNBOUND
             for name, left, right in zip(self.names, after, before, strict=True)

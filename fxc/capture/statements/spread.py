@@ -1,4 +1,4 @@
-"""Variables of a loop that hold tuples: each item is a variable of its own. See ``Spread``."""
+"""Variables of a loop that hold tuples and their like: each item is a variable of its own."""
 
 from __future__ import annotations
 
@@ -6,18 +6,20 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from ..session import refuse
+from ..staging.jumps import RESULT
+from .forms import Form, form_of, items_of, names_of
 from .structured import UNBOUND, described
 
 
 class Spread:
-    """Which variables are tuples, and of what length: ``best`` stands for ``best.0, best.1``.
+    """Which variables are tuples, and of what form: ``best`` stands for ``best.0, best.1``.
 
     Lists of values have one for each of ``names``, which are the items' where there are some.
     """
 
     def __init__(self, names: Sequence[str]) -> None:
         self.outer = tuple(names)
-        self._sizes: dict[str, int] = {}
+        self._forms: dict[str, Form] = {}
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -26,8 +28,8 @@ class Spread:
     def within(self, names: Iterable[str]) -> Iterator[str]:
         """The variables and items that these variables stand for."""
         for name in names:
-            if name in self._sizes:
-                yield from self.within(_items(name, self._sizes[name]))
+            if name in self._forms:
+                yield from self.within(names_of(name, self._forms[name]))
             else:
                 yield name
 
@@ -35,20 +37,22 @@ class Spread:
         """Look which variables are tuples, at first and after an iteration; whether some are that
         have not been before.
         """
-        found = dict(self._sizes)
+        found = dict(self._forms)
         for name, left, right in zip(self.outer, before, after, strict=True):
             self._learn(name, left, right)
-        return found != self._sizes
+        return found != self._forms
 
     def _learn(self, name: str, left: Any, right: Any) -> None:
-        sizes = {len(x) for x in (left, right) if type(x) is tuple}
-        if len(sizes) != 1 or not all(type(x) is tuple or x is UNBOUND for x in (left, right)):
+        forms = {form_of(x, name) for x in (left, right) if x is not UNBOUND}
+        if len(forms) != 1:
             return
-        (size,) = sizes
-        if not size or self._sizes.setdefault(name, size) != size:
+        (form,) = forms
+        if form is None or not (form.keys or name.startswith(RESULT)):
             return
-        parts = [(UNBOUND,) * size if x is UNBOUND else x for x in (left, right)]
-        for item, one, other in zip(_items(name, size), *parts, strict=True):
+        if self._forms.setdefault(name, form) != form:
+            return
+        both = (_items_of(x, form) for x in (left, right))
+        for item, one, other in zip(names_of(name, form), *both, strict=True):
             self._learn(item, one, other)
 
     def open(self, values: Sequence[Any]) -> list[Any]:
@@ -58,17 +62,16 @@ class Spread:
         ]
 
     def _open(self, name: str, x: Any) -> Iterator[Any]:
-        size = self._sizes.get(name)
-        if size is None:
+        form = self._forms.get(name)
+        if form is None:
             yield x
             return
-        if x is not UNBOUND and (type(x) is not tuple or len(x) != size):
+        if x is not UNBOUND and form_of(x, name) != form:
             raise refuse(
-                f"{described(name)} is a tuple of {size} items in one iteration of this loop, and "
-                "something else in another, which cannot be captured"
+                f"{described(name)} is {form.text} in one iteration of this loop, and something "
+                "else in another, which cannot be captured"
             )
-        parts = (UNBOUND,) * size if x is UNBOUND else x
-        for item, part in zip(_items(name, size), parts, strict=True):
+        for item, part in zip(names_of(name, form), _items_of(x, form), strict=True):
             yield from self._open(item, part)
 
     def close(self, values: Iterable[Any]) -> list[Any]:
@@ -77,11 +80,12 @@ class Spread:
         return [self._close(name, given) for name in self.outer]
 
     def _close(self, name: str, given: Iterator[Any]) -> Any:
-        if name not in self._sizes:
+        form = self._forms.get(name)
+        if form is None:
             return next(given)
-        items = tuple(self._close(item, given) for item in _items(name, self._sizes[name]))
-        return UNBOUND if all(item is UNBOUND for item in items) else items
+        items = [self._close(item, given) for item in names_of(name, form)]
+        return UNBOUND if items and all(x is UNBOUND for x in items) else form.of(items)
 
 
-def _items(name: str, size: int) -> list[str]:
-    return [f"{name}.{k}" for k in range(size)]
+def _items_of(x: Any, form: Form) -> Sequence[Any]:
+    return (UNBOUND,) * len(form.keys) if x is UNBOUND else items_of(x)

@@ -1,0 +1,149 @@
+"""Named tuples, dicts and objects that branches and loops make and return."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+
+import fxc
+
+from .outcomes import difference, run
+
+
+class Root(NamedTuple):
+    x: Any
+    steps: int
+
+    def longer(self) -> int:
+        return self.steps + 1
+
+
+@dataclass
+class Report:
+    x: Any
+    ok: bool
+    notes: tuple[Any, ...] = ()
+
+
+def _dicts(x, n):
+    for k in range(n):
+        x = x * 0.9
+        if x[0] < 0.1:
+            return {"x": x, "k": k}
+    return {"x": x, "k": -1}
+
+
+def _dict_or_none(x, n):
+    for k in range(n):
+        x = x * 0.9
+        if x[0] < 0.1:
+            return {"x": x, "k": k}
+    return None
+
+
+def _objects(x, n):
+    for _ in range(n):
+        x = x * 0.9
+        if x[0] < 0.1:
+            return Report(x, True)
+    return Report(x, False)
+
+
+def _named(x, n):
+    best = Root(x, 0)
+    for k in range(n):
+        y = best.x * 0.9
+        if y[1] > 0.2:
+            best = Root(y, k)
+        elif y[1] > 0.1:
+            best = best._replace(steps=-k)
+    return best, best.longer(), best._asdict()
+
+
+def _secant(x, n):
+    a, b = x[0], x[1] + 2
+    for k in range(n):
+        a, b = b, b - (b * b - 2) * (b - a) / (b * b - a * a)
+        if abs(b * b - 2) < 1e-9:
+            return Root(b, k)
+    return Root(b, -1)
+
+
+def _nested(x, n):
+    if x[0] > 0.5:
+        return {"x": x, "inner": {"a": x[1], "b": (1, 2)}, "r": Root(x[2], 1)}
+    return {"x": x + 1, "inner": {"a": x[2], "b": (3, n)}, "r": Root(x[1], 0)}
+
+
+def _made_before(x, n):
+    kept = {"x": x, "n": n}
+    if x[0] > 0.5:
+        return kept
+    return {"x": x + 1, "n": 0}
+
+
+def _of_a_helper(x, n):
+    def signed(v):
+        if v > 0.5:
+            made = {"v": v, "s": 1}
+            return made
+        return {"v": -v, "s": 0}
+
+    total = 0.0
+    for k in range(n):
+        found = signed(x[k % 6])
+        total += found["v"] * found["s"]
+        found["s"] = 5
+    one, two = signed(x[0]), signed(x[1])
+    one["more"] = n
+    return total, one, two, [one, two]
+
+
+PROGRAMS = [
+    *(_dicts, _dict_or_none, _objects, _named, _secant, _nested, _made_before, _of_a_helper),
+]
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_what_has_items_is_joined_item_by_item(program: Callable[..., Any]) -> None:
+    compiled = fxc.compile(program, fullgraph=True)
+    for n in (10, 0, 1, 2, 40):
+        for first in (0.2, 0.9):
+            calls = [(np.linspace(first, 0.3, 6), n) for _ in range(2)]
+            expected, found = run(program, calls[0]), run(compiled, calls[1])
+            assert difference(expected, found) == "", (n, first)
+            assert type(found.result) is type(expected.result)
+    info = compiled.cache_info()
+    assert (info.variants, info.eager_calls) == (2, 0)
+
+
+def _one_dict_twice(x, c):
+    if x[0] > c:
+        made = {"x": x[0]}
+        return made, made
+    made = {"x": -x[0]}
+    return made, made
+
+
+def _known_elsewhere(x, c):
+    cache = {}
+
+    def found(v):
+        made = {"v": v}
+        cache["last"] = made
+        if v > c:
+            return made
+        return {"v": -v}
+
+    return found(x[0]), cache
+
+
+@pytest.mark.parametrize("program", [_one_dict_twice, _known_elsewhere])
+def test_which_dict_it_is_is_not_forgotten(program: Callable[..., Any]) -> None:
+    compiled = fxc.compile(program, fullgraph=True)
+    with pytest.raises(fxc.CaptureError, match="result is a dict"):
+        compiled(np.ones(3), 0.5)
