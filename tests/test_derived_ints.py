@@ -185,6 +185,49 @@ def doubled(t):
     return t * 0.5 + t * 0.5
 
 
+ROUNDS = tuple(range(1, 21))  # a loop over it is unrolled
+
+
+def products(x, n):
+    for _ in ROUNDS:
+        n += n * (n % 1009)
+    return n
+
+
+def extremes(x, n):
+    for k in ROUNDS:
+        n = min(n + k, n * 2) + max(n // 2, 3) - n
+    return x * n
+
+
+def squares(x, n):
+    for k in ROUNDS:
+        n = (n * n + k) % 1000003
+    return x[: n % len(x)], n
+
+
+def halves(x, n):
+    for k in ROUNDS:
+        n = n // 2 + (n + k) // 3
+    return np.zeros(n + 2), n
+
+
+def growing(x, n):
+    for _ in ROUNDS:
+        x = np.concatenate([x, x[: len(x) // 2]])[: len(x) + n]
+    return x
+
+
+@pytest.mark.parametrize("dynamic", [False, True])
+@pytest.mark.parametrize("program", [products, extremes, squares, halves, growing])
+def test_each_step_takes_a_number_twice(program, dynamic):
+    """As one expression of the argument they would have billions of factors."""
+    compiled = fxc.compile(program, dynamic=dynamic)
+    for n in (3, 5, 1, 0, 4):
+        args = np.arange(6.0), n
+        assert not difference(run(program, args), run(compiled, args))
+
+
 def of_shared_parts(x, t):
     for _ in (1, 2, 3, 4, 5, 6, 7, 8):  # each value is used twice, in the guards as well
         t = doubled(doubled(doubled(doubled(t))))

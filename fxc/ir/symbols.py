@@ -17,6 +17,7 @@ Note that ``<`` and friends do not exist on a ``SymExpr``: whoever needs to know
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import field
 from types import MappingProxyType
@@ -71,13 +72,14 @@ def _atom_key(atom: Atom) -> str:
 class SymExpr:
     """A polynomial with integer coefficients; immutable, hashable, in normal form."""
 
-    __slots__ = ("_hash", "_symbols", "terms")
+    __slots__ = ("_hash", "_symbols", "_weight", "terms")
     terms: tuple[tuple[Monomial, int], ...]
 
     def __init__(self, terms: tuple[tuple[Monomial, int], ...]) -> None:
         self.terms = terms
         self._hash: int | None = None
         self._symbols: dict[str, Symbol] | None = None
+        self._weight = 0
 
     def __hash__(self) -> int:
         if self._hash is None:
@@ -90,6 +92,13 @@ class SymExpr:
         if self._symbols is None:
             self._symbols = {atom.name: atom for atom in atoms(self) if isinstance(atom, Symbol)}
         return self._symbols
+
+    @property
+    def weight(self) -> int:
+        """The number of factors, with those inside functions."""
+        if not self._weight:
+            self._weight = sum(_atom_weight(a) for monomial, _ in self.terms for a in monomial)
+        return self._weight
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, SymExpr) and self.terms == other.terms
@@ -163,6 +172,7 @@ class SymExpr:
 
 
 Dim = int | SymExpr
+_HEAVY = 1000  # factors, times the terms of products
 _NO_SYMBOLS: Mapping[str, Symbol] = MappingProxyType({})
 
 
@@ -391,6 +401,30 @@ def symbols_of(dim: Dim) -> Mapping[str, Symbol]:
     return dim.symbols if isinstance(dim, SymExpr) else _NO_SYMBOLS
 
 
+def weight(dim: Dim) -> int:
+    """The number of factors of ``dim``, with those inside functions; 0 of a number."""
+    return dim.weight if isinstance(dim, SymExpr) else 0
+
+
+def are_heavy(*dims: Dim) -> bool:
+    """Whether an expression of these is more than it is worth to reason about.
+
+    An expression is taken apart wherever it is looked at. Where each step of a program takes a
+    number twice (``n += n * (n % 7)``), it doubles with each. The graph computes such ints.
+    """
+    return math.prod(len(terms_of(dim)) for dim in dims) * sum(map(weight, dims)) > _HEAVY
+
+
+def _atom_weight(atom: Atom) -> int:
+    match atom:
+        case SymFunc(_, left, right):
+            return 1 + weight(left) + weight(right)
+        case Computed(_, over):
+            return 1 + sum(map(weight, over))
+        case _:
+            return 1
+
+
 def _with_atoms(dim: Dim, of: Callable[[Atom], Dim | None]) -> Dim:
     """``dim`` with each factor replaced by a dim; by itself where ``of`` has none."""
     if isinstance(dim, int):
@@ -406,15 +440,6 @@ def _with_atoms(dim: Dim, of: Callable[[Atom], Dim | None]) -> Dim:
         for each, factor in terms_of(term):
             total[each] = total.get(each, 0) + factor
     return _normal(total)
-
-
-def length(dim: Dim) -> int:
-    """How many numbers and symbols the text of a dim has, functions of it taken apart."""
-    return sum(1 + sum(_length_of_atom(atom) for atom in monomial) for monomial, _ in terms_of(dim))
-
-
-def _length_of_atom(atom: Atom) -> int:
-    return 1 + length(atom.left) + length(atom.right) if isinstance(atom, SymFunc) else 1
 
 
 def substitute(dim: Dim, values: Mapping[str, Dim]) -> Dim:

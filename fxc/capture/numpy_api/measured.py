@@ -10,7 +10,7 @@ from collections.abc import Callable
 import numpy as np
 
 from fxc.ir.graph import Literal, Operand, Value
-from fxc.ir.symbols import MOST_MEASURED, Dim, decide, floordiv, mod
+from fxc.ir.symbols import MOST_MEASURED, Dim, are_heavy, decide, floordiv, mod
 from fxc.ir.types import ScalarType
 from fxc.ops.python_numbers import stem
 
@@ -44,40 +44,55 @@ def size_from(number: Value) -> Dim | None:
     branch; else None for one that follows from arguments and is the same in each iteration.
     """
     session = current()
-    found = _dim(session, number, lambda *_: None)
+    found = _Dims(session, lambda *_: None).of(number)
     if found is not None:
         return found
     if not session.region or (session.origins.get(number) and not session.made_in(number)):
         return None
-    return _dim(session, number, _measured)
+    return _Dims(session, _measured).of(number)
 
 
 def known_size(number: Value) -> Dim | None:
     """The dim that an int is which follows from sizes that are measured already."""
-    return _dim(current(), number, _known)
+    return _Dims(current(), _known).of(number)
 
 
-def _dim(session: Session, x: Operand, leaf: Callable[[Session, Value], Dim | None]) -> Dim | None:
-    if isinstance(x, Literal):
-        return _number(x)
-    call = session.made.get(x)
-    name = stem(call.name) if call is not None else ""
-    if call is not None and _is_int(x):
+class _Dims:
+    """Ints as dims of what ``leaf`` gives for those that are no arithmetic of others."""
+
+    def __init__(self, session: Session, leaf: Callable[[Session, Value], Dim | None]) -> None:
+        self.session = session
+        self.leaf = leaf
+        self.found: dict[Value, Dim | None] = {}
+
+    def of(self, x: Operand) -> Dim | None:
+        if isinstance(x, Literal):
+            return _number(x)
+        if x not in self.found:
+            self.found[x] = self._taken_apart(x)
+        return self.found[x]
+
+    def _taken_apart(self, x: Value) -> Dim | None:
+        call = self.session.made.get(x)
+        if call is None or not _is_int(x):
+            return self.leaf(self.session, x)
+        name, args = stem(call.name), call.args
         if name == "int_value":
-            found: Dim = call.args[0]
+            found: Dim = args[0]
             return found
-        if name == "astype" and _is_int(call.args[0]):
-            return _dim(session, call.args[0], leaf)
-        if name in _ARITHMETIC and all(map(_is_int, call.args)):
-            left, right = (_dim(session, each, leaf) for each in call.args)
+        if name == "astype" and _is_int(args[0]):
+            return self.of(args[0])
+        if name in _ARITHMETIC and all(map(_is_int, args)):
+            left, right = map(self.of, args)
             if left is None or right is None:
                 return None
-            if name not in ("floor_divide", "remainder") or decide(right, ">=", 0):
+            is_division = name in ("floor_divide", "remainder")
+            if not are_heavy(left, right) and (not is_division or decide(right, ">=", 0)):
                 return _ARITHMETIC[name](left, right)
-        elif name in _SHIFTS and _is_int(call.args[0]) and isinstance(call.args[1], Literal):
-            shifted = _dim(session, call.args[0], leaf)
-            return None if shifted is None else _SHIFTS[name](shifted, _number(call.args[1]))
-    return leaf(session, x)
+        elif name in _SHIFTS and _is_int(args[0]) and isinstance(args[1], Literal):
+            shifted = self.of(args[0])
+            return None if shifted is None else _SHIFTS[name](shifted, _number(args[1]))
+        return self.leaf(self.session, x)
 
 
 def _number(x: Literal) -> int:

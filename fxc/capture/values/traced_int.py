@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -16,16 +17,17 @@ from fxc.ir.symbols import (
     Symbol,
     SymExpr,
     SymFunc,
+    are_heavy,
     counted_in,
     decide,
     floordiv,
     hint,
-    length,
     maximum,
     minimum,
     mod,
     substitute,
     symbols_of,
+    terms_of,
 )
 
 from ..session import current, refuse
@@ -171,7 +173,7 @@ def _in_64_bits(dim: Dim) -> Any:
     from .python_numbers import arithmetic  # which knows traced ints
 
     total: Any = 0
-    for monomial, factor in _terms(dim):
+    for monomial, factor in terms_of(dim):
         term: Any = factor
         for atom in monomial:
             value = _atom_in_64_bits(atom)
@@ -182,10 +184,6 @@ def _in_64_bits(dim: Dim) -> Any:
         else:
             total = arithmetic("add", total, term) if both else total + term
     return total
-
-
-def _terms(dim: Dim) -> tuple[tuple[Any, int], ...]:
-    return (((), dim),) if isinstance(dim, int) else dim.terms
 
 
 def _atom_in_64_bits(atom: Any) -> Any:
@@ -258,18 +256,11 @@ def _by_operator(name: str, left: Dim, right: Dim) -> Any:
     return arithmetic(name, wrap_dim(left), wrap_dim(right))
 
 
-# A dim is taken apart wherever it is looked at, and ``n = n * (n % 7)`` doubles it. From this
-# length on the graph computes instead.
-_LONGEST = 100
-
-
 def _define_arithmetic(name: str, exact: Callable[[Dim, Dim], Dim]) -> None:
     is_division = name in ("floordiv", "mod")
 
     def compute(left: Dim, right: Dim) -> Any:
-        if is_division and current().varies(right):
-            return _by_operator(name, left, right)
-        if length(left) + length(right) > _LONGEST:
+        if (is_division and current().varies(right)) or are_heavy(left, right):
             return _by_operator(name, left, right)
         return wrap_dim(exact(left, right))
 
@@ -418,15 +409,18 @@ setattr(TracedInt, "__rtruediv__", _reflected_true_divide)  # noqa: B010
 
 def smallest(ints: list[Any]) -> Any:
     """``min`` of ints of which some are traced."""
-    result = int_dim(ints[0])
-    for each in ints[1:]:
-        result = minimum(result, int_dim(each))  # type: ignore[arg-type]
-    return wrap_dim(result)  # type: ignore[arg-type]
+    return _extreme("minimum", minimum, ints)
 
 
 def largest(ints: list[Any]) -> Any:
     """``max`` of ints of which some are traced."""
-    result = int_dim(ints[0])
-    for each in ints[1:]:
-        result = maximum(result, int_dim(each))  # type: ignore[arg-type]
-    return wrap_dim(result)  # type: ignore[arg-type]
+    return _extreme("maximum", maximum, ints)
+
+
+def _extreme(name: str, of_dims: Callable[[Dim, Dim], Dim], ints: list[Any]) -> Any:
+    from .python_numbers import extremum  # which knows traced ints
+
+    dims = [dim for each in ints if (dim := int_dim(each)) is not None]
+    if are_heavy(*dims):
+        return extremum(name, ints)
+    return wrap_dim(reduce(of_dims, dims))
