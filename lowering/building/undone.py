@@ -5,6 +5,7 @@ See Note [Stores that are undone].
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 
 from fxc.ir.graph import Graph, Literal, Node, Operand, Region, Value
@@ -42,52 +43,56 @@ def is_sparse(context: Context, value: Operand, output: Value) -> bool:
     if not isinstance(kind, ArrayType) or not is_c_contiguous(kind):
         return False
     size = hint(product(kind.shape)) * kind.dtype.itemsize
-    looks = _looks(node, node.outputs.index(output))
-    return size >= LEAST and looks is not None and _trips(context, node) * looks * COPIED < size
+    looks = _looks(context.node_of, node, node.outputs.index(output), inside=False)
+    return size >= LEAST and looks * COPIED < size
 
 
-def _trips(context: Context, node: Node) -> int:
+def _looks(makers: Mapping[Value, Node], node: Node, number: int, *, inside: bool) -> int | float:
+    """How often a branch or loop has to look whether there is a copy of what it stores to on the way
+    to a result, as far as is known; any number of times in a loop that is ``inside`` of another.
+    """
+    if node.op == "cond":
+        arms = [(region, region.results[number]) for region in node.regions]
+        return max(_looks_for(*arm, inside=inside) for arm in arms)
+    if inside:
+        return math.inf
+    body: Region = node.arg("body")
+    looks = _looks_for(body, body.results[number], inside=True)
+    return looks and looks * _trips(makers, node)
+
+
+def _trips(makers: Mapping[Value, Node], node: Node) -> int:
     """How many iterations there are; 1 where that is not known."""
     if node.op != "fori_loop":
         return 1
-    lo, hi = (_known(context, node.arg(name)) for name in ("lo", "hi"))
+    lo, hi = (_known(makers, node.arg(name)) for name in ("lo", "hi"))
     return 1 if lo is None or hi is None else hi - lo
 
 
-def _known(context: Context, bound: Operand) -> int | None:
+def _known(makers: Mapping[Value, Node], bound: Operand) -> int | None:
     if isinstance(bound, Literal):
         return int(bound.value)  # type: ignore[arg-type]
-    made = context.node_of.get(bound)
+    made = makers.get(bound)
     return hint(made.args[0]) if made is not None and made.op == "int_value" else None
 
 
-def _looks(node: Node, number: int) -> int | None:
-    """How often an arm or an iteration has to look whether there is a copy of what it stores to on
-    the way to a result; None of an inner loop, and of what is written otherwise.
-    """
-    regions = node.regions if node.op == "cond" else (node.arg("body"),)
-    found = [_looks_for(region, region.results[number]) for region in regions]
-    known = [each for each in found if each is not None]
-    return max(known) if len(known) == len(found) else None
-
-
-def _looks_for(region: Region, value: Operand) -> int | None:
+def _looks_for(region: Region, value: Operand, *, inside: bool) -> int | float:
     makers = {output: node for node in region.nodes for output in node.outputs}
-    total = 0
+    total: int | float = 0
     while isinstance(value, Value) and value in makers:
         node = makers[value]
         before = updated_by(node, value)
-        if before is None or node.op in ("fori_loop", "while_loop"):
-            return None
-        inner = node.op == "cond"
-        looks = _looks(node, node.outputs.index(value)) if inner else _blocks(makers, node)
-        if looks is None:
-            return None
-        total, value = total + looks, before
+        if before is None:
+            return math.inf
+        if node.regions:
+            total += _looks(makers, node, node.outputs.index(value), inside=inside)
+        else:
+            total += _blocks(makers, node)
+        value = before
     return total
 
 
-def _blocks(makers: Mapping[Value, Node], node: Node) -> int | None:
+def _blocks(makers: Mapping[Value, Node], node: Node) -> int | float:
     """How many blocks of elements an update replaces; of a part that is itself updated, those.
     One of a size that depends on data.
     """
@@ -96,6 +101,6 @@ def _blocks(makers: Mapping[Value, Node], node: Node) -> int | None:
     if made is not None and TABLE[made.op].tag is Tag.SCATTER:
         return _blocks(makers, made)
     if TABLE[node.op].tag is not Tag.SCATTER:
-        return None
+        return math.inf
     size = product(source.type.shape)
     return 1 + (0 if counted_in(size) else hint(size) // BLOCK)

@@ -221,6 +221,8 @@ def _bit_length(code: Lanes, args: Sequence[str], dtypes: DTypes, result: np.dty
 
 
 def _left_shift(code: Lanes, args: Sequence[str], dtypes: DTypes, result: np.dtype) -> str:
+    if args[1] == "1":
+        return code.overflowing("add", (args[0], args[0]))[0]
     count, outside = _shift_count(code, args[1])
     shifted = code.binary("shl", I64, args[0], count)
     return code.select(outside, I64, code.const(0, I64), shifted)
@@ -228,6 +230,8 @@ def _left_shift(code: Lanes, args: Sequence[str], dtypes: DTypes, result: np.dty
 
 def _left_shift_fails(code: Lanes, args: Sequence[str], dtypes: DTypes, result: np.dtype) -> str:
     x, by = args[:2]
+    if by == "1":
+        return code.overflowing("add", (x, x))[1]
     count, outside = _shift_count(code, by)
     back = code.binary("ashr", I64, code.binary("shl", I64, x, count), count)
     lost = _either(code, outside, code.compare("ne", I64, back, x))
@@ -327,23 +331,28 @@ def _extreme(on_float: str, signed: str, unsigned: str) -> Emit:
 
 
 def _to_int(rounding: str) -> Emit:
+    """An int; of floats that have none it is any, see ``_int_fails``."""
+
     def emit(code: Lanes, args: Sequence[str], dtypes: DTypes, result: np.dtype) -> str:
-        if dtypes[0].kind == "f" and rounding:
+        if dtypes[0].kind != "f":
+            return cast(code, args, dtypes, I64)
+        if rounding:
             args = (code.intrinsic(rounding, dtypes[0], args),)
-        return cast(code, args, dtypes, I64)
+        made = code.convert("fptosi", args[0], dtypes[0], I64)
+        return code.op(f"freeze {code.type(I64)} {made}")
 
     return emit
 
 
 def _int_fails(code: Lanes, args: Sequence[str], dtypes: DTypes, result: np.dtype) -> str:
+    """Also of -2**63, which is an int of 64 bits: one comparison does for the others."""
     x, dtype = args[0], dtypes[0]
     if dtype == np.uint64:
         return code.compare("slt", I64, x, code.const(0, I64))
     if dtype.kind != "f":
         return code.const(False, BOOL)
-    limit = 2.0**63
-    above = code.compare("oge", dtype, x, code.const(-limit, dtype))
-    return _not(code, _both(code, above, code.compare("olt", dtype, x, code.const(limit, dtype))))
+    size = code.intrinsic("fabs", dtype, (x,))
+    return code.compare("uge", dtype, size, code.const(2.0**63, dtype))
 
 
 # ---------------------------------------------------------------- functions of ``math``
