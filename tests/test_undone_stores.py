@@ -87,6 +87,19 @@ def at(last: int, n: int, *shape: int) -> Make:
     return lambda: (np.arange(float(np.prod(shape))).reshape(shape), places, np.arange(9999.0))
 
 
+def fill(img, y, x, new):
+    """A return before the loop: it stands in an arm of a branch."""
+    old = img[y, x]
+    if old == new:
+        return 0
+    count = 0
+    while img[y, x] == old:
+        img[y, x] = new
+        count += 1
+        x += 2
+    return count
+
+
 CASES: dict[str, tuple[Callable[..., Any], Make, Make]] = {
     "an element of a matrix": (
         line,
@@ -112,6 +125,11 @@ CASES: dict[str, tuple[Callable[..., Any], Make, Make]] = {
         find,
         lambda: (np.maximum(np.arange(9999) - 1, 0), 9990),
         lambda: (np.where(np.arange(9999) == 30, 10**6, np.arange(9999) - 1), 9990),
+    ),
+    "a loop in a branch": (
+        fill,
+        lambda: (np.arange(30000.0).reshape(100, 300) // 50, 5, 3, -1.0),
+        lambda: (np.zeros((100, 300)), 5, 3, 8.0),
     ),
     "rows of a few elements": (
         rows,

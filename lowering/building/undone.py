@@ -48,8 +48,8 @@ def is_sparse(context: Context, value: Operand, output: Value) -> bool:
 
 
 def _looks(makers: Mapping[Value, Node], node: Node, number: int, *, inside: bool) -> int | float:
-    """How often a branch or loop has to look whether there is a copy of what it stores to on the way
-    to a result, as far as is known; any number of times in a loop that is ``inside`` of another.
+    """How often a branch or loop has to look whether there is a copy of what it stores to, on the
+    way to a result, as far as is known; any number of times in a loop ``inside`` of another.
     """
     if node.op == "cond":
         arms = [(region, region.results[number]) for region in node.regions]
