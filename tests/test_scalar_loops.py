@@ -456,3 +456,62 @@ def test_better_numbers_are_seldom(fn: Callable[..., Any], branches: int) -> Non
             assert difference(run(fn, (each, used)), run(compiled, (each, used))) == ""
     text = compiled.inspect(x, used).llvm
     assert text.count("call void @llvm.sideeffect()") == branches
+
+
+def clipped(x, y):
+    out = np.zeros(len(x), dtype=np.uint8)
+    for i in range(len(x)):
+        v = round(float(x[i]) * 255)
+        if v < 0:
+            v = 0
+        elif v > 255:
+            v = 255
+        out[i] = v
+    return out
+
+
+def truncated(x, y):
+    for i in range(len(x)):
+        if y[i] > 0:
+            y[i] = int(x[i] / 0.1) // 2
+
+
+def binned(x, y):
+    """An int that is an index: the check stays in front of it."""
+    h = np.zeros(8)
+    for i in range(len(x)):
+        h[int(x[i])] += y[i]
+    return h
+
+
+def summed(x, y):
+    """An int that is carried."""
+    s = 0
+    for i in range(len(x)):
+        s += int(x[i])
+    return s
+
+
+def lists(x, y):
+    """A table at an int that Python would have refused."""
+    out = np.zeros(len(x))
+    for i in range(len(x)):
+        out[i] = y[int(x[i]) & 7]
+    return out
+
+
+@pytest.mark.parametrize(
+    ("fn", "late"),
+    [(clipped, True), (truncated, True), (binned, False), (summed, False), (lists, False)],
+)
+def test_ints_of_floats(fn: Callable[..., Any], late: bool) -> None:
+    compiled = fxc.compile(fn, fullgraph=True)
+    for bad in (None, np.nan, -np.inf, 2.0**63, -(2.0**63) - 2.0**11, 1e300):
+        for size in (97, 98):
+            x, y = RNG.random(size) * 7, RNG.random(size)
+            y[40] = 0.0 if bad is None else 1.0
+            x[40] = 3.0 if bad is None else bad
+            args = x, y
+            assert difference(run(fn, copy.deepcopy(args)), run(compiled, args)) == ""
+    assert compiled.cache_info().eager_calls == 10
+    assert ("alloca i1" in compiled.inspect(np.ones(9), np.ones(9)).llvm) is late

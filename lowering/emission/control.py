@@ -24,6 +24,7 @@ from ..loops import (
 )
 from . import extremes, interrupts
 from .frame import is_scalar, leave_vectors
+from .late import checks_late
 from .llvm_text import FAILED, Lanes
 from .python_rules import SCALAR_RULES
 from .records import replacing
@@ -48,6 +49,10 @@ def check(emitter: Emitter, failed: Atom) -> None:
             emitter.regs.wrapped[place] = place[0]
         else:
             _look_at(emitter, place, passed)
+        return
+    if emitter.lost is not None:
+        before = f.op(f"load i1, ptr {emitter.lost}, align 1")
+        f.do(f"store i1 {f.op(f'or i1 {before}, {condition}')}, ptr {emitter.lost}, align 1")
         return
     if condition in emitter.regs.losses:
         condition = _look_closer(emitter, *emitter.regs.losses[condition], passed)
@@ -157,6 +162,9 @@ def user_loop(emitter: Emitter, stmt: For) -> None:
         checked()
         emitter.passed = outer
 
+    if checks_late(emitter, stmt):
+        emitter.lost = emitter.function.stack("i1", 1)
+        emitter.function.do(f"store i1 false, ptr {emitter.lost}, align 1")
     emitter.replacing |= replacing(stmt.body)
     looks = extremes.looks(stmt) if stmt.leave is None and emitter.regs.marks else {}
     with _scalar_nest(emitter, stmt):
@@ -164,6 +172,16 @@ def user_loop(emitter: Emitter, stmt: For) -> None:
             emitter.either(extremes.are_in_bounds(emitter, stmt, lo, hi), unchecked, checked)
         else:
             checked()
+    if emitter.lost is not None:
+        _check_late(emitter, emitter.lost)
+        emitter.lost = None
+
+
+def _check_late(emitter: Emitter, lost: str) -> None:
+    f, passed = emitter.function, emitter.function.new_label("passed")
+    condition = f.op(f"load i1, ptr {lost}, align 1")
+    f.do(f"br i1 {condition}, label %{FAILED}, label %{passed}")
+    f.start(passed)
 
 
 def while_loop(emitter: Emitter, stmt: While) -> None:

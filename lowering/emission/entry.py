@@ -23,7 +23,7 @@ from .calls import CallSite, dims_in
 from .emit import Emitter
 from .frame import FRAME, NARROW, LoopKind, Slot, alias_marks, loops_of, numbers
 from .llvm_text import FAILED, FunctionText, ModuleText, scalar_type
-from .objects import is_object, read_number, return_numbers, returned_numbers
+from .objects import at_least, is_object, read_number, return_numbers, returned_numbers
 from .undo import bring_back, last_check
 from .undo import prepare as prepare_undo
 
@@ -242,9 +242,15 @@ def _emit_segment(
     f.lines.append(f"  %table = getelementptr i8, ptr %self, i64 {BYTES_DATA}")
     dims = list(_dims(program, block, arena.offsets))
     needed = {name for dim in dims for name in symbols_of(dim)}
-    _bind_symbols(emitter, graph, program, given, needed)
+    least = {
+        name: each.lower
+        for dim in dims
+        for name, each in symbols_of(dim).items()
+        if each.lower is not None
+    }
+    _bind_symbols(emitter, graph, program, given, needed, least)
     _bind_sizes(emitter, program, segment, given, needed)
-    _bind_params(emitter, given)
+    _bind_params(emitter, given, least)
     for dim in dims:
         emitter.compute_functions(dim)
     for name in returned:
@@ -316,13 +322,18 @@ def _argument(f: FunctionText, place: int) -> str:
     return f.op(f"load ptr, ptr {slot}, align 8")
 
 
-def _field(f: FunctionText, pointer: str, offset: int, kind: str) -> str:
+def _field(f: FunctionText, pointer: str, offset: int, kind: str, mark: str = "") -> str:
     at = f.op(f"getelementptr i8, ptr {pointer}, i64 {offset}")
-    return f.op(f"load {kind}, ptr {at}, align 8")
+    return f.op(f"load {kind}, ptr {at}, align 8{mark}")
 
 
 def _bind_symbols(
-    emitter: Emitter, graph: Graph, program: Program, given: Given, needed: set[str]
+    emitter: Emitter,
+    graph: Graph,
+    program: Program,
+    given: Given,
+    needed: set[str],
+    least: Mapping[str, int],
 ) -> None:
     """Read the symbols that are dims or strides of inputs from the arrays."""
     f, known = emitter.function, emitter.regs.dims
@@ -336,7 +347,8 @@ def _bind_symbols(
                 if is_symbol and str(dim) in needed and str(dim) not in known:
                     array = _argument(f, given.place(name))
                     vector = _field(f, array, field, "ptr")
-                    known[str(dim)] = _field(f, vector, 8 * axis, "i64")
+                    mark = at_least(emitter, least.get(str(dim)))
+                    known[str(dim)] = _field(f, vector, 8 * axis, "i64", mark)
 
 
 def _bind_sizes(
@@ -351,10 +363,11 @@ def _bind_sizes(
             emitter.regs.dims[stmt.name] = f.op(f"load i64, ptr {data}, align 8")
 
 
-def _bind_params(emitter: Emitter, given: Given) -> None:
+def _bind_params(emitter: Emitter, given: Given, least: Mapping[str, int]) -> None:
     f = emitter.function
     for place, param in enumerate(given.objects):
-        register = read_number(emitter, param, _argument(f, 2 + place))
+        argument = _argument(f, 2 + place)
+        register = read_number(emitter, param, argument, least.get(param.name))
         emitter.regs.atoms[param.name] = (register, 1)
         if param.dtype.kind == "i":
             emitter.regs.dims[param.name] = register

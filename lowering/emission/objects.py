@@ -31,12 +31,21 @@ def is_object(param: Param) -> bool:
     return not param.part and param.dtype.str[1:] in _READ
 
 
-def read_number(emitter: Emitter, param: Param, given: str) -> str:
-    """The register with the number that the object ``given`` is."""
+def read_number(emitter: Emitter, param: Param, given: str, least: int | None) -> str:
+    """The register with the number that the object ``given`` is, an int of at least ``least``."""
     f = emitter.function
     name, kind = _READ[param.dtype.str[1:]]
     emitter.module.declare(f"declare {kind} @{name}(ptr)")
-    return f.op(f"call {kind} @{name}(ptr {given})")
+    return f.op(f"call {kind} @{name}(ptr {given}){at_least(emitter, least)}")
+
+
+def at_least(emitter: Emitter, least: int | None) -> str:
+    """What is written behind an instruction that gives an int of at least this, if that is known:
+    of ``0 <= i < n`` LLVM then makes one comparison.
+    """
+    if least is None:
+        return ""
+    return f", !range {emitter.module.metadata(f'!{{i64 {least}, i64 {-(2**63)}}}')}"
 
 
 def returned_numbers(graph: Graph, program: Program) -> dict[str, ScalarType]:

@@ -505,6 +505,8 @@ FAILS: dict[str, Emit] = {
 LOSSES = frozenset(
     f"{name} fails" for name, emit in FAILS.items() if emit in (_function_fails, _pow_fails)
 )
+# What follows from these passing is used nowhere: see ``late``.
+ROUNDINGS = frozenset(f"{name} fails" for name, emit in FAILS.items() if emit is _int_fails)
 FAILURE_RULES = {f"{name} fails": ScalarRule(emit, cost=2) for name, emit in FAILS.items()}
 
 SCALAR_RULES: dict[str, ScalarRule] = NUMPY_RULES | PYTHON_RULES | FAILURE_RULES
