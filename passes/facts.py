@@ -38,6 +38,7 @@ class Facts:
         self.makers = makers
         self.known: dict[Value, Range] = {}
         self.tops: dict[Value, tuple[Dim, ...]] = {}  # sizes and the like that it does not exceed
+        self.natural: list[Dim] = []  # dims that are not negative by conditions on dims
         self.narrowed: list[Callable[[], None]] = []  # to take back what was narrowed
 
     def range_of(self, x: Operand) -> Range | None:
@@ -125,11 +126,16 @@ class Facts:
 
     def tops_of(self, x: Operand) -> tuple[Dim, ...]:
         """Dims that a number does not exceed."""
+        own = self.dim_of(x)
+        others = () if isinstance(x, Literal) else self.tops.get(x, ())
+        return others if own is None else (own, *others)
+
+    def dim_of(self, x: Operand) -> Dim | None:
+        """The dim that a number is."""
         if isinstance(x, Literal):
-            return (x.value,) if isinstance(x.value, int) else ()
+            return x.value if isinstance(x.value, int) else None
         node = self.makers.get(x)
-        own = (node.args[0],) if node is not None and node.op == "int_value" else ()
-        return (*own, *self.tops.get(x, ()))
+        return node.args[0] if node is not None and node.op == "int_value" else None
 
     def cap(self, x: Operand, tops: Sequence[Dim]) -> None:
         """From here on ``x`` does not exceed any of ``tops``."""
@@ -237,6 +243,15 @@ class Facts:
         self.narrow(x, low[0], high[1] - gap)
         self.narrow(y, low[0] + gap, high[1])
         self.cap(x, [top - gap for top in self.tops_of(y)])
+        below, above = self.dim_of(x), self.dim_of(y)
+        if below is not None and above is not None:
+            self.suppose_natural(above - below - gap)
+
+    def suppose_natural(self, dim: Dim) -> None:
+        """From here on ``dim`` is not negative."""
+        if not isinstance(dim, int) and len(self.natural) < MOST_TOPS:
+            self.natural.append(dim)
+            self.narrowed.append(lambda: self.natural.__delitem__(-1))
 
 
 def limits(value: Value) -> Range:

@@ -7,7 +7,7 @@ from itertools import count
 
 from fxc.ir.graph import Arg, Graph, Node, Operand, Region, Value, walk
 from fxc.ir.records import frozen
-from fxc.ir.symbols import Dim
+from fxc.ir.symbols import Dim, symbol
 from fxc.ir.types import ScalarType
 from fxc.ops.python_numbers import PYTHON_OPERATORS, proven
 from fxc.ops.table import TABLE, Tag
@@ -24,6 +24,7 @@ Ranges = list[Range | None]
 # What a number that grows from iteration to iteration is tried to stay within, and how often.
 STEPS = tuple(bound for bits in (0, 8, 16, 31, 32, 53, 62) for bound in (-(2**bits), 2**bits - 1))
 _ATTEMPTS = 3
+LOWEST = INT64[0]
 # Of ints that are not negative, quotients and remainders take fewer steps.
 NATURAL = {"floor_divide": "natural_quotient", "remainder": "natural_remainder"}
 DIVISIONS = ("floor_divide", "remainder", "divide", *NATURAL.values())
@@ -83,7 +84,10 @@ class _Analysis:
             case "fori_loop" | "while_loop":
                 return self.loop(node)
             case "int_value":
-                self.facts.set(node.output, self.sizes.dim(node.args[0]))
+                least, most = self.sizes.dim(node.args[0])
+                if least < 0 <= most:
+                    least = max(least, self.least(node.args[0]))
+                self.facts.set(node.output, (least, most))
                 return node
             case "wrap_index" if not node.output.type.rank:
                 return self.index(node)
@@ -135,8 +139,11 @@ class _Analysis:
         if found is None:
             return node
         tops = self.facts.tops_of(index) if found[0] >= 0 else ()
-        if is_within(found, (0, least - 1)) or any(
-            self.sizes.dim(node.arg("size") - 1 - top)[0] >= 0 for top in tops
+        rests = [node.arg("size") - 1 - top for top in tops]
+        if (
+            is_within(found, (0, least - 1))
+            or any(self.sizes.dim(rest)[0] >= 0 for rest in rests)
+            or any(self.least(rest) >= 0 for rest in rests)
         ):
             self.facts.set(node.output, found)
             args = (index, node.output.type.dtype, "unsafe", "K")
@@ -144,6 +151,10 @@ class _Analysis:
         self.facts.narrow(index, -most, most - 1)
         self.facts.set(node.output, (0, most - 1))
         return node
+
+    def least(self, dim: Dim) -> int:
+        """A dim is not less than this by conditions on dims that hold here."""
+        return max((self.sizes.dim(dim - each)[0] for each in self.facts.natural), default=LOWEST)
 
     # ------------------------------------------------------------ control flow
 
@@ -171,6 +182,7 @@ class _Analysis:
         return _with_regions(node, regions)
 
     def loop(self, node: Node) -> Node:
+        mark = self.facts.mark()
         if node.op == "fori_loop":
             counter, *rest = node.arg("body").params
             low, high = self.ranges_of((node.arg("lo"), node.arg("hi")))
@@ -178,6 +190,9 @@ class _Analysis:
                 self.sizes.symbols[counter.name] = low[0], max(low[0], high[1] - 1)
                 self.facts.set(counter, self.sizes.symbols[counter.name])
             self.facts.tops[counter] = tuple(t - 1 for t in self.facts.tops_of(node.arg("hi")))
+            stop = self.facts.dim_of(node.arg("hi"))
+            if stop is not None:
+                self.facts.suppose_natural(stop - 1 - symbol(counter.name))
             self.sizes.bound.append(counter.name)
             params = tuple(rest)
         else:
@@ -201,6 +216,7 @@ class _Analysis:
         capped = self.cap(node, params, found.tops)
         if self.narrow_counters(node, params) or narrower or capped:
             found = self.iteration(node, params)
+        self.facts.forget(mark)
         if node.op == "fori_loop":
             self.sizes.bound.pop()
         self.join(node.outputs, self.given(node, node.arg("init"), goes_on=False), found.last)

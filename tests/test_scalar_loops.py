@@ -515,3 +515,38 @@ def test_ints_of_floats(fn: Callable[..., Any], late: bool) -> None:
             assert difference(run(fn, copy.deepcopy(args)), run(compiled, args)) == ""
     assert compiled.cache_info().eager_calls == 10
     assert ("alloca i1" in compiled.inspect(np.ones(9), np.ones(9)).llvm) is late
+
+
+def moving_average(x, w):
+    n = len(x)
+    out = np.zeros(n - w + 1)
+    s = 0.0
+    for i in range(n):
+        s += x[i]
+        if i >= w:
+            s -= x[i - w]
+        if i >= w - 1:
+            out[i - w + 1] = s / w
+    return out
+
+
+def one_more(x, w):
+    s = 0.0
+    for i in range(len(x)):
+        if i >= w:
+            s += x[i - w - 1] * 3.0
+        if w > i:
+            s += x[w - i]
+    return s
+
+
+@pytest.mark.parametrize("dynamic", [False, True])
+@pytest.mark.parametrize(("fn", "looks"), [(moving_average, 0), (one_more, 2)])
+def test_indices_by_conditions_on_counters(
+    fn: Callable[..., Any], looks: int, dynamic: bool
+) -> None:
+    compiled = fxc.compile(fn, fullgraph=True, dynamic=dynamic)
+    for size, w in ((40, 7), (40, 40), (41, 2)):
+        x = RNG.random(size)
+        assert difference(run(fn, (x, w)), run(compiled, (x, w))) == ""
+    assert str(compiled.inspect(x, w).loops).count("raise if") == looks

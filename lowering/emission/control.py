@@ -26,7 +26,7 @@ from . import extremes, interrupts
 from .frame import is_scalar, leave_vectors
 from .late import checks_late
 from .llvm_text import FAILED, Lanes
-from .python_rules import SCALAR_RULES
+from .python_rules import LOSSES, SCALAR_RULES
 from .records import replacing
 from .registers import Place
 
@@ -61,14 +61,13 @@ def check(emitter: Emitter, failed: Atom) -> None:
 
 
 def _look_closer(emitter: Emitter, stmt: Compute, registers: Sequence[str], passed: str) -> str:
-    """Whether a function has failed, where it is seldom asked: its result is not finite."""
+    """Whether it has failed, where it is seldom asked: see ``LOSSES``."""
     f, code = emitter.function, Lanes(emitter.function, 1)
-    closer = f.new_label("closer")
-    value = f"double {registers[-1]}"
+    closer, (place, limit) = f.new_label("closer"), LOSSES[stmt.op]
     emitter.module.declare("declare double @llvm.fabs.f64(double)")
-    size = f.op(f"call double @llvm.fabs.f64({value})")
-    infinite = f.op(f"fcmp ueq double {size}, {code.const(np.inf, F64)}")
-    f.do(f"br i1 {infinite}, label %{closer}, label %{passed}{f.module.seldom(True)}")
+    size = f.op(f"call double @llvm.fabs.f64(double {registers[place]})")
+    large = f.op(f"fcmp uge double {size}, {code.const(limit, F64)}")
+    f.do(f"br i1 {large}, label %{closer}, label %{passed}{f.module.seldom(True)}")
     f.start(closer)
     return SCALAR_RULES[stmt.op].emit(code, registers, stmt.arg_dtypes, stmt.dtype)
 

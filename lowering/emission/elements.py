@@ -24,7 +24,7 @@ from .addressing import byte_offset, split, step_of
 from .llvm_text import FunctionText, Lanes, ModuleText, memory_type, scalar_type
 from .python_rules import LOSSES, SCALAR_RULES
 from .registers import InLanes, Registers
-from .scalar_rules import cast
+from .scalar_rules import F64, cast
 
 # Note [Lanes]
 # Inside a vector loop every name of the loop IR stands for ``lanes`` consecutive iterations of the
@@ -189,7 +189,8 @@ class Elements:
                 self.regs.atoms[name] = (result, code.count)
                 if op == "out_of_bounds" and code.count == 1 and self.regs.marks:
                     self.regs.tests[result] = place
-                if op in LOSSES and code.count == 1 and self.regs.marks:
+                large = LOSSES.get(op) if code.count == 1 and self.regs.marks else None
+                if large is not None and arg_dtypes[large[0]] == F64:
                     self.regs.losses[result] = (stmt, registers)
             case Store():
                 self.store(stmt, code)

@@ -345,14 +345,15 @@ def _to_int(rounding: str) -> Emit:
 
 
 def _int_fails(code: Lanes, args: Sequence[str], dtypes: DTypes, result: np.dtype) -> str:
-    """Also of -2**63, which is an int of 64 bits: one comparison does for the others."""
+    """Of what is infinite, nan, or has an int of more than 64 bits."""
     x, dtype = args[0], dtypes[0]
     if dtype == np.uint64:
         return code.compare("slt", I64, x, code.const(0, I64))
     if dtype.kind != "f":
         return code.const(False, BOOL)
     size = code.intrinsic("fabs", dtype, (x,))
-    return code.compare("uge", dtype, size, code.const(2.0**63, dtype))
+    large = code.compare("uge", dtype, size, code.const(2.0**63, dtype))
+    return _both(code, large, code.compare("une", dtype, x, code.const(-(2.0**63), dtype)))
 
 
 # ---------------------------------------------------------------- functions of ``math``
@@ -501,12 +502,14 @@ FAILS: dict[str, Emit] = {
     "math_floor": _int_fails,
     "math_ceil": _int_fails,
 }
-# Of these a finite result says that they have not failed.
-LOSSES = frozenset(
-    f"{name} fails" for name, emit in FAILS.items() if emit in (_function_fails, _pow_fails)
-)
 # What follows from these passing is used nowhere: see ``late``.
 ROUNDINGS = frozenset(f"{name} fails" for name, emit in FAILS.items() if emit is _int_fails)
+# Of these a number that is small enough says that they have not failed: which, and how small.
+_FUNCTIONS = [name for name, emit in FAILS.items() if emit in (_function_fails, _pow_fails)]
+LOSSES: dict[str, tuple[int, float]] = {
+    **{f"{name} fails": (-1, math.inf) for name in _FUNCTIONS},
+    **dict.fromkeys(ROUNDINGS, (0, 2.0**63)),
+}
 FAILURE_RULES = {f"{name} fails": ScalarRule(emit, cost=2) for name, emit in FAILS.items()}
 
 SCALAR_RULES: dict[str, ScalarRule] = NUMPY_RULES | PYTHON_RULES | FAILURE_RULES
