@@ -53,6 +53,26 @@ def branches(n, x):
     return t
 
 
+def of_counters(n, x):
+    """Which is no more than arithmetic of a symbol, and beyond 64 bits after a few iterations."""
+    t = 0
+    for i in range(n):
+        t += (i * 6364136223846793005 + x) & 0xFFFFFFFFFFFF
+        t += (i << 70) & 0xFF
+        t ^= ((i * 0x123456789ABCDEF) * (i + 3)) & 0x7FFFFFFFFFFFFFFF
+        t = (t - (i - 2**62 - 2**62 - i * 2**61)) % 1024
+    return t
+
+
+def test_of_counters() -> None:
+    """One compilation, whether an iteration is beyond 64 bits or not."""
+    compiled = fxc.compile(of_counters, fullgraph=True)
+    for n in (2, 3, 7, 40, 1000):
+        assert difference(run(of_counters, (n, 5)), run(compiled, (n, 5))) == ""
+    info = compiled.cache_info()
+    assert (info.variants, info.eager_calls) == (1, 0)
+
+
 @pytest.mark.parametrize("fn", [lcg, xorshift, fnv, mixed, branches])
 def test_nothing_is_sent_back_to_python(fn: Callable[..., Any]) -> None:
     compiled = fxc.compile(fn, fullgraph=True)

@@ -297,14 +297,18 @@ def guard_range(dim: Dim, low: int, high: int) -> bool:
     return guard(dim, ">=", low) and guard(dim, "<=", high)
 
 
-def guard_magnitude(dim: Dim, limit: int) -> bool:
-    """Whether no part of ``dim`` is beyond ``limit``, by guards on its symbols alone."""
+def guard_magnitude(
+    dim: Dim, limit: int, within: Callable[[Dim, int, int], bool] = guard_range
+) -> bool:
+    """Whether no part of ``dim`` is beyond ``limit``, by guards on its symbols alone, or by what
+    ``within`` says of them.
+    """
     if isinstance(dim, int):
         return abs(dim) <= limit
     degree = max(len(monomial) for monomial, _ in dim.terms)
     total = sum(abs(coefficient) for _, coefficient in dim.terms)
     if degree == 1 and total == 1 and isinstance(dim.terms[0][0][0], Symbol):
-        return limit >= _MOST or guard_range(dim, -limit, limit)
+        return limit >= _MOST or within(dim, -limit, limit)
     bound = int((limit / total) ** (1 / degree))
     for monomial, _ in dim.terms:
         for atom in monomial:
@@ -312,7 +316,7 @@ def guard_magnitude(dim: Dim, limit: int) -> bool:
                 parts: tuple[Dim, ...] = (atom.left, atom.right)
             else:
                 parts = (SymExpr((((atom,), 1),)),)
-            if not all(guard_magnitude(part, bound) for part in parts):
+            if not all(guard_magnitude(part, bound, within) for part in parts):
                 return False
     return True
 

@@ -30,8 +30,12 @@ from fxc.ir.symbols import (
     terms_of,
 )
 
-from ..session import current, refuse
+from ..session import Session, current, refuse
 from .operands import Traced, TracedValue, guard_magnitude, guard_range, operand, record
+from .varying import stays_within
+
+MOST = 2**63 - 1
+MANY = 2**16  # iterations
 
 
 class TracedInt(Traced):
@@ -53,9 +57,9 @@ class TracedInt(Traced):
 
     def _operand(self) -> Operand:
         session = current()
-        if session.is_unbounded(self._dim) and not _is_symbol(self._dim):
+        if not _is_symbol(self._dim) and self._may_overflow(session):
             return operand(_in_64_bits(self._dim))
-        if not guard_magnitude(self._dim, 2**63 - 1):  # native code computes in 64 bits
+        if not guard_magnitude(self._dim, MOST):  # native code computes in 64 bits
             return operand(self._known())
         value = session.record("int_value", self._dim)
         names = symbols_of(self._dim)
@@ -66,6 +70,18 @@ class TracedInt(Traced):
             session.origins.pop(value, None)
         result: Operand = value
         return result
+
+    def _may_overflow(self, session: Session) -> bool:
+        """Whether it is beyond 64 bits in some iteration of the loops that it varies in, or would
+        be with a few more.
+        """
+        if not session.varies(self._dim):
+            return False
+
+        def within(part: Dim, low: int, high: int) -> bool:
+            return high >= MANY and stays_within(session, part, low, high)
+
+        return session.is_unbounded(self._dim) or not guard_magnitude(self._dim, MOST, within)
 
     def _known(self) -> int:
         """The number; from here on the capture is good for this number only."""
@@ -352,7 +368,7 @@ def _by_bits(name: str, dim: Dim, other: int) -> Dim | None:
     """A bit operation with a known number as arithmetic of dims, where it is that."""
     if name in ("lshift", "rshift") and 0 <= other < 63:
         return dim * 2**other if name == "lshift" else floordiv(dim, 2**other)
-    if name == "and" and other >= 0 and (other + 1).bit_count() == 1:
+    if name == "and" and 0 <= other < MOST and (other + 1).bit_count() == 1:
         return mod(dim, other + 1)
     return None
 

@@ -32,6 +32,12 @@ def place_in_bounds(session: Session, index: Dim, size: Dim) -> Dim | None:
     return None
 
 
+def stays_within(session: Session, dim: Dim, low: int, high: int) -> bool:
+    """Whether a dim is from ``low`` to ``high`` in every iteration, by what the sizes are now."""
+    least, most = _extreme(session, dim, -1), _extreme(session, dim, 1)
+    return None not in (least, most) and hint(least) >= low and hint(most) <= high  # type: ignore[arg-type]
+
+
 def may_leave(session: Session, bound: Dim, size: Dim) -> bool:
     """Whether a bound of a slice is beyond the axis in some iteration of the loops, or counts from
     the front in one and from the back in another: by what the sizes are now.
