@@ -94,7 +94,7 @@ class _Writer:
         self.loops = 0
         self.fuel = 0
         self.objects = self.rng.random() < 0.25
-        self.most = self.rng.choice((6, 9, 12, 16, 24, 40))
+        self.most = self.rng.choice((4, 6, 9, 12, 16, 24))
         self.returned = self.rng.choices("FFFXXXIBMVWf", k=self.rng.choice((1, 1, 2, 2, 3, 4)))
 
     # -- expressions
