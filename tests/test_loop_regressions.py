@@ -500,3 +500,24 @@ def test_int_that_doubles_as_an_expression() -> None:
         return log
 
     same(program, lambda: (5,), lambda: (6,))
+
+
+def test_loop_over_a_window_of_counted_size() -> None:
+    """The counter's name told how many nodes there were before: with each check that was asked for
+    it changed, and another check was asked for, without end.
+    """
+
+    def program(x, y, first):
+        s = 0.0
+        for i in range(max(first[0], -12), len(y)):
+            y[i] += 1.0
+            for each in x[max(i - 2, 0) : i + 2]:
+                w = y[i:]
+                s += each + w[0]
+        return s
+
+    def args(size):
+        return np.arange(size) / 3, np.ones(size), np.array([2])
+
+    same(program, lambda: args(8))
+    same(program, lambda: args(8), lambda: args(5), dynamic=True)

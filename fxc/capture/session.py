@@ -23,7 +23,7 @@ from fxc.ir.graph import Literal, Operand, Value
 from fxc.ir.location import SourceLocation
 from fxc.ir.records import frozen
 from fxc.ir.size_guards import Guard, assuming, guard, recorders, recording
-from fxc.ir.symbols import Dim, SymExpr, counted_in, counted_size, hint, symbols_of
+from fxc.ir.symbols import Dim, SymExpr, Symbol, counted_in, counted_size, hint, symbols_of
 from fxc.ir.types import ArrayType, ScalarType
 from fxc.ops.metas.layout import overlaps_itself
 from fxc.ops.python_numbers import PYTHON_OPERATORS
@@ -237,12 +237,16 @@ class Session:
         self.sizes[size.name] = size
         self.counters[size.name] = 0, size.most + 1
         for each in self._demanded:
-            names = {symbol.name for symbol in counted_in(each.left - each.right)}
-            if size.name in names and all(
-                name in self.sizes and self.is_alive(self.sizes[name].value) for name in names
-            ):
+            symbols = symbols_of(each.left - each.right)
+            if size.name in symbols and all(map(self._is_known, symbols.values())):
                 self.assume(each)
         return size.dim
+
+    def _is_known(self, symbol: Symbol) -> bool:
+        """Whether a symbol has a value here."""
+        if symbol.most is None:
+            return symbol.name in self.counters or symbol.name in self.door.outside.symbols
+        return symbol.name in self.sizes and self.is_alive(self.sizes[symbol.name].value)
 
     def is_bound(self, dim: Dim) -> bool:
         """Whether the counted sizes in a dim have been counted in a region that has not ended."""

@@ -20,7 +20,7 @@ class GraphBuilder:
 
     def __init__(self) -> None:
         self._blocks: list[list[Node]] = [[]]
-        self._count = 0
+        self._counts: dict[str, int] = {}  # of values called alike; names do not depend on others
         self._taken: set[str] = set()
         self.loc: SourceLocation | None = None
 
@@ -32,10 +32,11 @@ class GraphBuilder:
     def value(self, type: Type, name: str | None = None) -> Value:
         """A new value that no node makes: an input or a region parameter."""
         if name is None or name in self._taken:
-            stem, name = name, None
+            stem, name = name or "", None
             while name is None or name in self._taken:
-                name = f"{stem}_{self._count}" if stem else str(self._count)
-                self._count += 1
+                count = self._counts.get(stem, 0)
+                name = f"{stem}_{count + 1}" if stem else str(count)
+                self._counts[stem] = count + 1
         self._taken.add(name)
         return Value(name, type)
 
