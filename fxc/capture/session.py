@@ -23,7 +23,7 @@ from fxc.ir.graph import Literal, Operand, Value
 from fxc.ir.location import SourceLocation
 from fxc.ir.records import frozen
 from fxc.ir.size_guards import Guard, assuming, guard, recorders, recording
-from fxc.ir.symbols import Dim, SymExpr, Symbol, counted_in, counted_size, hint, symbols_of
+from fxc.ir.symbols import Dim, Symbol, SymExpr, counted_in, counted_size, hint, symbols_of
 from fxc.ir.types import ArrayType, ScalarType
 from fxc.ops.metas.layout import overlaps_itself
 from fxc.ops.python_numbers import PYTHON_OPERATORS
