@@ -22,6 +22,7 @@ from fxc.ops.python_numbers import may_leave
 from .assignments import OrderedAssignment, ordered_assignments
 from .door.door import Door
 from .guards import GuardProgram
+from .locations import location_of
 from .outside.containers import External
 from .outside.epilogue import (
     ArrayLeaf,
@@ -71,13 +72,14 @@ class Captured:
         return leaves[0] if self.epilogue is None else self.epilogue.finish(leaves, *objects)
 
 
-def _raised_in(session: Session) -> CaptureError | None:
+def _raised_in(session: Session, error: Exception) -> CaptureError | None:
     """The refusal of an exception in what may not be run."""
     if not session.statements:
         return None
     return refuse(
-        "an exception in a branch or a loop that is captured as a whole cannot be captured; check "
-        "before"
+        f"{type(error).__name__} ({error}) in a branch or a loop that is captured as a whole "
+        "cannot be captured; check before",
+        location_of(error),
     )
 
 
@@ -237,10 +239,10 @@ def _run(session: Session, callee: Any, args: tuple[Any, ...], kwargs: dict[str,
                 f"code that fxc does not see reads .{error.name} of a "
                 f"{type(error.obj).__name__} from outside, which cannot be captured"
             ) from None
-        raise session.error or _raised_in(session) or error from None
-    except Exception:
+        raise session.error or _raised_in(session, error) or error from None
+    except Exception as error:
         _try_otherwise(session, outside, session.error)
-        refused = session.error or _raised_in(session)
+        refused = session.error or _raised_in(session, error)
         if refused is not None:
             raise refused from None
         raise

@@ -20,14 +20,18 @@ def user_frame() -> FrameType | None:
     """The innermost frame that runs the user's code: neither fxc's nor NumPy's."""
     frame: FrameType | None = sys._getframe(1)
     while frame is not None:
-        name = frame.f_code.co_filename
-        hidden = _is_hidden.get(name)
-        if hidden is None:
-            hidden = _is_hidden[name] = name.startswith(_HIDDEN)
-        if not hidden:
+        if _is_users(frame):
             return frame
         frame = frame.f_back
     return None
+
+
+def _is_users(frame: FrameType) -> bool:
+    name = frame.f_code.co_filename
+    hidden = _is_hidden.get(name)
+    if hidden is None:
+        hidden = _is_hidden[name] = name.startswith(_HIDDEN)
+    return not hidden
 
 
 def is_outermost(entry: str) -> bool:
@@ -47,6 +51,17 @@ def user_location() -> SourceLocation | None:
         return None
     code = frame.f_code
     return SourceLocation(code.co_filename, frame.f_lineno, code.co_name)
+
+
+def location_of(error: BaseException) -> SourceLocation | None:
+    """The line of the user's program that raised an exception."""
+    found, at = None, error.__traceback__
+    while at is not None:
+        if _is_users(at.tb_frame):
+            code = at.tb_frame.f_code
+            found = SourceLocation(code.co_filename, at.tb_lineno, code.co_name)
+        at = at.tb_next
+    return found
 
 
 def line_text(location: SourceLocation) -> str:
