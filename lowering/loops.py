@@ -13,7 +13,7 @@ Views are gone into indices. See Note [Writes in place].
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import field, replace
 from typing import Literal as OneOf
 
@@ -362,13 +362,18 @@ class Program:
         return sum(isinstance(stmt, Loop) for stmt in walk(self.body, into_loops=False))
 
 
-def walk(body: tuple[Stmt, ...], *, into_loops: bool = True) -> Iterator[Stmt]:
+def walk(body: tuple[Stmt, ...], *, into_loops: bool = True) -> list[Stmt]:
     """Every statement, outer ones first."""
+    found: list[Stmt] = []
     for stmt in body:
-        yield stmt
-        if isinstance(stmt, Loop | For | If | While):
+        found.append(stmt)
+        if type(stmt) in _WITH_BLOCKS:
             for inner in blocks_of(stmt, into_loops=into_loops):
-                yield from walk(inner, into_loops=into_loops)
+                found += walk(inner, into_loops=into_loops)
+    return found
+
+
+_WITH_BLOCKS = frozenset({Loop, For, If, While})
 
 
 def blocks_of(stmt: Stmt, *, into_loops: bool = True) -> tuple[tuple[Stmt, ...], ...]:

@@ -209,9 +209,11 @@ class Graph:
         return print_graph(self)
 
 
-def walk(region: Region) -> Iterator[Node]:
+def walk(region: Region) -> list[Node]:
     """Every node of ``region`` and of the regions inside it, in order."""
+    found: list[Node] = []
     for node in region.nodes:
-        yield node
+        found.append(node)
         for inner in node.regions:
-            yield from walk(inner)
+            found += walk(inner)
+    return found

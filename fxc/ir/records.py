@@ -102,8 +102,8 @@ def _initialiser(cls: Any, fields: dict[str, Field[Any]]) -> Callable[..., None]
             if kwargs or len(args) != count:
                 given = f"also {', '.join(kwargs)}" if kwargs else f"{len(args)} values"
                 raise TypeError(f"{cls.__name__}() takes {', '.join(names)}, not {given}")
-        for place, set_field in enumerate(setters):
-            set_field(self, args[place])
+        for set_field, value in zip(setters, args):  # noqa: B905 (as many: it is most of the time)
+            set_field(self, value)
         if finish is not None:
             finish(self)
 

@@ -68,9 +68,9 @@ def build_loops(graph: Graph) -> Program:
     """
     signature = graph.signature
     assert signature is not None
-    if signature.mutations:
-        graph = graph.with_body(_raising_first(graph.body))
     context = Context()
+    if signature.mutations:
+        graph = graph.with_body(_raising_first(graph.body, context))
     scope = new_scope(graph.body)
     context.scopes.append(scope)
     context.inputs = graph.inputs
@@ -84,10 +84,10 @@ def build_loops(graph: Graph) -> Program:
         context.way_of[name] = way(graph, mutation)
         if not mutation.regions:
             aim(context, graph.body, graph.outputs[mutation.result], name)
-    raising = [place for place, node in enumerate(graph.nodes) if _may_raise(node)]
+    raising = [place for place, node in enumerate(graph.nodes) if _may_raise(node, context)]
     if raising:  # a check of native code comes before what its node stores
         context.commits_from = raising[-1] + (graph.nodes[raising[-1]].op not in CHECKED)
-        context.can_undo = can_undo(graph)
+        context.can_undo = can_undo(context, graph)
     for position, node in enumerate(graph.nodes):
         scope.position = position
         visit(context, node)
@@ -142,7 +142,7 @@ def _declare(context: Context, number: int, value: Value) -> str:
     return name
 
 
-def _raising_first(region: Region) -> Region:
+def _raising_first(region: Region, context: Context) -> Region:
     """The region with what may raise, and what that depends on, before all else.
 
     Updates stay where they are: an earlier one might no longer be made in place.
@@ -160,7 +160,7 @@ def _raising_first(region: Region) -> Region:
         if TABLE[node.op].tag in (*UPDATES, Tag.CONTROL) or not movable.issuperset(needed):
             continue
         movable.add(node)
-        waiting = [node] if _may_raise(node) else []
+        waiting = [node] if _may_raise(node, context) else []
         while waiting:
             each = waiting.pop()
             if each not in early:
@@ -170,19 +170,19 @@ def _raising_first(region: Region) -> Region:
     return Region(region.params, tuple(ordered), region.results)
 
 
-def _may_raise(node: Node) -> bool:
-    if not is_native(node) or node.op in CHECKED:
+def _may_raise(node: Node, context: Context) -> bool:
+    if not is_native(node, context.native) or node.op in CHECKED:
         return True
     if node.op == "bind_size" and node.arg("most") == MOST_MEASURED:
         return True  # there may be no memory for that
-    return any(_may_raise(inner) for region in node.regions for inner in region.nodes)
+    return any(_may_raise(inner, context) for region in node.regions for inner in region.nodes)
 
 
 def visit(context: Context, node: Node) -> None:
     """Lower one node: make its results known to the context, emit what has to run."""
     for output in node.outputs:
         context.node_of[output] = node
-    if not is_native(node):
+    if not is_native(node, context.native):
         boxed(context, node)
         return
     match TABLE[node.op].tag:

@@ -134,6 +134,7 @@ class Context:
         self.literal_of: dict[Value, Literal] = {}  # region parameters bound to literals
         self.place: dict[Value, str] = {}
         self.node_of: dict[Value, Node] = {}
+        self.native: dict[Node, bool] = {}  # whether they have native code, as far as is known
         self.reads: dict[Value, frozenset[str]] = {}  # storages that computing a value reads
         self.readers: dict[str, dict[Value, None]] = {}  # by storage: those that may read it later
         self.inline_users: dict[Value, list[Value]] = {}  # values computed from it where read

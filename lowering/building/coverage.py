@@ -21,8 +21,17 @@ NATIVE_DTYPES = frozenset(
 PRODUCT_RANKS = {"matmul": 64, "dot": 2}  # up to which rank it is a product of matrices
 
 
-def is_native(node: Node) -> bool:
-    """Whether lowering has code for the node."""
+def is_native(node: Node, known: dict[Node, bool]) -> bool:
+    """Whether lowering has code for the node; ``known`` keeps the answers, for loops are asked
+    about with all that is inside them.
+    """
+    found = known.get(node)
+    if found is None:
+        found = known[node] = _is_native(node, known)
+    return found
+
+
+def _is_native(node: Node, known: dict[Node, bool]) -> bool:
     types = _types(node)
     if not all(map(_is_known, types)):
         return False
@@ -34,12 +43,12 @@ def is_native(node: Node) -> bool:
             if rule is None:
                 return runs_inner_loop(node)
             dtypes, result = loop_dtypes(node)
-            known = all(dtype in NATIVE_DTYPES for dtype in (*dtypes, result))
+            are_native = all(dtype in NATIVE_DTYPES for dtype in (*dtypes, result))
             if node.op == "wrap_index" and node.arg("size") == 0:
                 return False  # every index is out of bounds
             if node.op in FAILS and node.output.type.rank:
                 return False
-            return known and rule.supports(node.args, dtypes)
+            return are_native and rule.supports(node.args, dtypes)
         case Tag.FACTORY:
             return _fills(types[-1].dtype, [kind.dtype for kind in types[:-1]], node)
         case Tag.REDUCTION | Tag.SCAN:
@@ -48,7 +57,7 @@ def is_native(node: Node) -> bool:
             return _has_product(node)
         case Tag.CONTROL:
             inside = (inner for region in node.regions for inner in region.nodes)
-            return all(is_native(inner) or is_called(inner) for inner in inside)
+            return all(is_native(inner, known) or is_called(inner) for inner in inside)
         case Tag.INDEX_PUT:
             if node.op == "masked_put":
                 return bool(node.arg("mask").type.rank)

@@ -30,9 +30,9 @@ BLOCK = 64  # elements: one look at what is stored at once
 COPIED = 8  # bytes that are copied to and fro in the time that a look takes
 
 
-def can_undo(graph: Graph) -> bool:
+def can_undo(context: Context, graph: Graph) -> bool:
     """Whether native code does all of the work: nothing else has to know of the copies."""
-    return all(is_native(node) for node in graph.nodes)
+    return all(is_native(node, context.native) for node in graph.nodes)
 
 
 def is_sparse(context: Context, value: Operand, output: Value) -> bool:
