@@ -358,7 +358,7 @@ def test_the_last_of_shrinking_blocks_is_empty() -> None:
     for shape in ((9, 5), (4, 4), (6, 1)):
         a = np.random.default_rng(0).random(shape)
         assert difference(run(gram_schmidt_by_outer, [a]), run(compiled, [a])) == ""
-        assert len(list(walk(compiled.inspect(a).captured.body))) < 60
+        assert len(walk(compiled.inspect(a).captured.body)) < 60
 
 
 def last_in_a_dict(x):
@@ -524,3 +524,56 @@ def test_loop_over_a_window_of_counted_size() -> None:
 
     same(program, lambda: args(8))
     same(program, lambda: args(8), lambda: args(5), dynamic=True)
+
+
+def test_few_iterations_around_loops_in_loops() -> None:
+    """Each of them was a copy of the loops inside: four loops of four were 256 bodies."""
+
+    def convolved(x, kernel):
+        out = np.zeros((4, 4))
+        for i in range(4):
+            for j in range(4):
+                for p in range(3):
+                    for q in range(3):
+                        out[i, j] += kernel[p, q] * x[i + p, j + q]
+        return out
+
+    def make() -> tuple[Any, ...]:
+        rng = np.random.default_rng(5)
+        return rng.random((6, 6)), rng.random((3, 3))
+
+    compiled = same(convolved, make)
+    assert len(walk(compiled.inspect(*make()).captured.body)) < 200
+
+
+def test_few_iterations_whose_numbers_are_sizes_and_keys() -> None:
+    """They are run by Python nevertheless, where the program cannot be captured otherwise."""
+
+    def counted(x):
+        n = 0
+        for _i in range(3):
+            for _j in range(2):
+                for _k in range(2):
+                    n += 1
+        return x[:n], np.zeros(n)
+
+    def kept(x):
+        found = {}
+        rows = []
+        for i in range(2):
+            for j in range(3):
+                for k in range(2):
+                    found[i, j, k] = x[4 * i + 2 * j + k] * 2
+                rows.append([x[i], x[j]])
+        return found, rows
+
+    def first_above(x):
+        for i in range(2):
+            for j in range(2):
+                for k in range(2):
+                    if x[4 * i + 2 * j + k] > 3:
+                        return i, j, k
+        return None
+
+    for program in (counted, kept, first_above):
+        same(program, lambda: (np.arange(40.0),), lambda: (-np.arange(40.0),))

@@ -125,7 +125,11 @@ def capture(
             _tell(fn, request)
             continue
         except CaptureError as error:
-            raise first_error or error from None
+            first_error = first_error or error
+            if session.short_loops <= static:
+                raise first_error from None
+            static |= session.short_loops
+            continue
         except SizesNeeded:
             dynamic = False
             continue
@@ -135,10 +139,13 @@ def capture(
     raise CaptureError("too many numbers had to become constants")
 
 
+_NOT_UNROLLED = (" first", " as a whole", " few iterations")
+
+
 def _tell(fn: Any, request: Respecialise) -> None:
     """Log which loops are unrolled, and why."""
     for label in request.names:
-        if label.startswith("loop ") and not label.endswith((" first", " as a whole")):
+        if label.startswith("loop ") and not label.endswith(_NOT_UNROLLED):
             name = getattr(fn, "__name__", type(fn).__name__)
             why = request.error or "an iteration raises an exception, it seems"
             notes = "".join(f"; {note.strip()}" for note in getattr(why, "__notes__", ()))

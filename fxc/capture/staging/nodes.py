@@ -23,6 +23,14 @@ def children(node: ast.AST) -> list[ast.AST]:
     return found
 
 
+def loops_in(node: ast.AST) -> int:
+    """How deep loops stand in each other, this node included."""
+    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.expr):
+        return 0
+    inside = max(map(loops_in, children(node)), default=0)
+    return inside + isinstance(node, ast.For | ast.While)
+
+
 def walk(*nodes: ast.AST) -> list[ast.AST]:
     """The nodes and all that is in them, from the outside in; without those that ``children``
     leaves out.

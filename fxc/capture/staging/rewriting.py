@@ -27,6 +27,7 @@ from .nodes import (
     is_fold,
     is_single,
     later,
+    loops_in,
     name_of,
     names_in,
     names_of,
@@ -424,6 +425,7 @@ class Rewriter(ast.NodeTransformer):
             [names, *self._kept(handed)],
             node.stop,  # type: ignore[attr-defined]
             grows,
+            loops_in(node) > 2,
         )
         target = at(node, ast.Assign([self.visit(node.target)], name_of(item)))
         body = [target, *self._statements(node.body)]

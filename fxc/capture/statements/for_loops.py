@@ -29,7 +29,11 @@ _MOST_RUNS = 5_000  # iterations that Python runs instead
 
 
 class ForLoop(CapturedLoop):
-    """A ``for`` statement: gives ``(item, *variables)`` for each time that the body is run."""
+    """A ``for`` statement: gives ``(item, *variables)`` for each time that the body is run.
+
+    One that is ``deep``, around loops in loops, is not run by Python for its few iterations: the
+    copies would multiply. If the program cannot be captured so, it is.
+    """
 
     def __init__(
         self,
@@ -42,14 +46,21 @@ class ForLoop(CapturedLoop):
         sure: tuple[str, ...],
         stop: str | None,
         grows: tuple[tuple[str, bool], ...],
+        deep: bool,
         rebound: Any,
         env: Mapping[str, Any],
     ) -> None:
         super().__init__(door, line, names, at_head, behind, sure, stop, rebound, env)
         found = None if self.by_python else counted(iterable)
+        self._by_copies = frozenset[str]()  # the request to run it by Python nevertheless
         whole = f"{self._label} as a whole" in self.session.static
         if type(found) is Counted and type(found.count) is int and found.count <= FEW * (not whole):
-            found = None
+            copies = frozenset((f"{self._label} by its few iterations",))
+            if not deep or found.count < 2 or copies <= self.session.static:
+                found = None
+            else:
+                self._by_copies = copies
+                self.session.short_loops |= copies
         self._items: Any = iter(iterable) if found is None else None
         self.over: Any = found
         self._first = 0
@@ -141,6 +152,8 @@ class ForLoop(CapturedLoop):
 
     @property
     def fallback(self) -> frozenset[str]:
+        if self._by_copies:
+            return self._by_copies
         if self.first_apart:
             return self.first_apart
         if self._rounds and self._ends_apart:
