@@ -130,8 +130,10 @@ def _range(dim: Dim, sizes: Mapping[str, Dim]) -> tuple[int, int] | None:
     low = high = linear = zero
     for name in symbols_of(dim):
         size = sizes.get(name)
+        if not isinstance(size, int):
+            return None
         step = substitute(dim, {**dict.fromkeys(sizes, 0), name: 1}) - zero
-        if not isinstance(size, int) or not isinstance(step, int):
+        if not isinstance(step, int):
             return None
         across = step * (size - 1)
         low, high, linear = low + min(across, 0), high + max(across, 0), linear + across

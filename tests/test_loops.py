@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import fxc
-from benchmarks.loop_programs import PROGRAMS, LoopProgram
+from benchmarks.loop_programs import PROGRAMS, LoopProgram, fft
 from fxc.capture.capture import capture
 from fxc.ir.graph import walk
 from tests.outcomes import difference, run
@@ -950,3 +950,9 @@ def test_explicit_loops_carry_what_one_iteration_makes(program: Any) -> None:
         assert difference(run(program, args), run(compiled, args)) == ""
     assert compiled.cache_info().variants <= 3
     assert compiled.cache_info().eager_calls == 0
+
+
+def test_bytes_moved_where_an_index_is_divided_by_a_size_of_the_loop() -> None:
+    """The size was given values like a counter, at which the divisor was 0."""
+    stages = fxc.compile(fft, fullgraph=True).inspect(np.arange(16.0))
+    assert "bytes moved" in str(stages.loops)
