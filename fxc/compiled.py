@@ -25,6 +25,7 @@ from fxc.ir.errors import (
     OverlapError,
     RunFailed,
     Unchecked,
+    WouldRaise,
 )
 from fxc.ir.records import frozen, mutable
 
@@ -327,12 +328,12 @@ class Compiled(Generic[P, R]):
         """Nothing that the caller sees has changed: NumPy replays the call."""
         assert isinstance(error, Exception)
         if variant.captured.need_not_raise:
-            _log.info("%s: runs as plain NumPy, which need not fail: %r", self.__name__, error)
-            return self._eager(args, kwargs)
+            why = "native code has stopped where Python or NumPy goes on, or raises"
+            return self._eager(args, kwargs, why if type(error) is WouldRaise else repr(error))
         return self._eager_after(error, args, kwargs)
 
     def _eager(
-        self, args: tuple[Any, ...], kwargs: dict[str, Any], why: Exception | None = None
+        self, args: tuple[Any, ...], kwargs: dict[str, Any], why: Exception | str | None = None
     ) -> Any:
         """Run the function as it is; the log says why, if that is not to be a warning."""
         if why is not None:

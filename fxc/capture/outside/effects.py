@@ -46,8 +46,8 @@ class Effects:
         """Refuse changes in regions: they would happen once, not as often as the region runs."""
         if self._session.region:
             raise refuse(
-                f"a change to a {kind} inside fxc.cond or fxc.fori_loop cannot be captured; "
-                "return the new value instead"
+                f"a change to a {kind} in a branch or loop that becomes one of the graph cannot be "
+                "captured; use a variable, or return the new value"
             )
 
     def add(self, owner: Source, action: str, key: object = None, value: object = None) -> None:

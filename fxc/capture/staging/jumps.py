@@ -324,6 +324,7 @@ def _decides(test: ast.expr) -> bool:
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 _LOOPS = (ast.For, ast.While, ast.AsyncFor)
 _JUMPS = (ast.Return, ast.Break, ast.Continue, ast.Raise, _Returned)
+_YIELDS = (ast.Yield, ast.YieldFrom, ast.Await)
 _KEEPING = (ast.Try, ast.Match, ast.AsyncWith, ast.AsyncFor) + (
     (ast.TryStar,) if hasattr(ast, "TryStar") else ()
 )
@@ -381,8 +382,13 @@ def _always(statements: list[ast.stmt]) -> bool:
     return False
 
 
+def _yields(node: ast.AST) -> bool:
+    return any(isinstance(x, _YIELDS) or _yields(x) for x in _parts(node))
+
+
 def _mark_plain(body: list[ast.stmt]) -> bool:
-    """Mark the branches and loops around jumps that are kept.
+    """Mark the branches and loops around jumps that are kept, and those that other code runs in
+    between, which is no part of them.
 
     Gives whether there are returns in branches or loops that can be replaced.
     """
@@ -397,7 +403,7 @@ def _mark_plain(body: list[ast.stmt]) -> bool:
     inside = {id(each): _jumps_in(each) for each in around}
     for each in around:
         jumps = inside[id(each)] + (_jumps_of_loop(each) if not isinstance(each, ast.If) else [])
-        vars(each)["plain"] = any(id(jump) in kept for jump in jumps)
+        vars(each)["plain"] = any(id(jump) in kept for jump in jumps) or _yields(each)
     returns = [each for each in _own(body) if isinstance(each, ast.Return)]
     stay = any(id(each) in kept for each in returns) or any(
         _is_plain(each) and any(isinstance(jump, ast.Return) for jump in inside[id(each)])
@@ -407,6 +413,15 @@ def _mark_plain(body: list[ast.stmt]) -> bool:
         for each in around:
             if any(isinstance(jump, ast.Return) for jump in inside[id(each)]):
                 vars(each)["plain"] = True
+    ends = {
+        id(jump)
+        for each in around
+        if not isinstance(each, ast.If) and _is_plain(each)
+        for jump in _jumps_of_loop(each)
+    }
+    for each in around:
+        if any(id(jump) in ends for jump in inside[id(each)]):
+            vars(each)["plain"] = True
     return not stay and any(
         isinstance(jump, ast.Return) for each in around for jump in inside[id(each)]
     )
