@@ -53,7 +53,6 @@ REFUSED = [
     (lambda x: range(int(x[0, 0])), (X,), "a range or an iterator as a result cannot be captured"),
     (lambda x: f"{x.sum()}", (X,), f"printing a number {NEEDS}"),
     (lambda x: f"{x}", (X,), f"printing an array {NEEDS}"),
-    (lambda x: 1.0 in x, (X,), f"'in' {NEEDS}"),
     (lambda x: {x.sum(): 1}, (X,), f"hash() {NEEDS}"),
     (lambda x: round(float(x[0, 0]), 2), (X,), f"round() {NEEDS}"),
     (lambda x, i: np.zeros(i[0, 0]), (X, I), f"a size {NEEDS}"),
@@ -213,7 +212,7 @@ def test_a_value_of_a_branch_does_not_leave_it(use):
         fxc.cond(x.sum() > 0, branch, branch, x)
         return use(kept)
 
-    with pytest.raises(CaptureError, match="a change to a list inside"):
+    with pytest.raises(CaptureError, match="a change to a list in"):
         capture(f, (X,), {})
 
 
@@ -227,9 +226,7 @@ def test_containers_are_not_changed_in_branches():
 
         return fxc.cond(x.sum() > 0, branch, branch, x), kept
 
-    with pytest.raises(
-        CaptureError, match=r"a change to a list inside fxc\.cond or fxc\.fori_loop"
-    ):
+    with pytest.raises(CaptureError, match="a change to a list in a branch or loop"):
         capture(f, (X,), {})
 
 

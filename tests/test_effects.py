@@ -653,7 +653,7 @@ def key_of_objects(table, x):
     [
         (lambda o, x: setattr(o, "x", x), (Watched(),), "Watched defines __setattr__"),
         (lambda o, x: setattr(o, "x", x), (Described(),), "an assignment to .x of a Described"),
-        (in_a_branch, (Sim(),), "a change to a Sim inside fxc.cond"),
+        (in_a_branch, (Sim(),), "a change to a Sim in a branch or loop"),
         (in_a_loop, (Sim(),), "a change to a list in a branch or loop"),
         (to_the_class, (Sim(),), "an assignment to .scale of a Sim cannot be captured"),
         (to_the_namespace, (Sim(),), "sim.__dict__ cannot be captured"),

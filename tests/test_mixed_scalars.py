@@ -292,3 +292,101 @@ REFUSED = [(beside_bytes, INTS), (typed, INTS)]
 def test_refused(fn: Callable[..., Any], x: np.ndarray) -> None:
     with pytest.raises(fxc.CaptureError, match="Python's in one case and NumPy's in another"):
         fxc.compile(fn, fullgraph=True)(x)
+
+
+# ---------------------------------------------- beside another of another kind; complex numbers
+
+
+def added_or_not(x, c, n):
+    total = 0.0
+    for k in range(n):
+        total += x[k] if x[k] > 0.5 else 0
+    return total
+
+
+def taken_away(x, c, n):
+    total = 0.0
+    for i in range(n):
+        for j in range(i, n):
+            total += x[i] * x[j] if x[i] < x[j] else -1
+            if total > 3:
+                return total, i, j
+    return total, -1, -1
+
+
+def weighted(x, c, n):
+    total = 0.0
+    for k in range(n):
+        weight = 0 if x[k] > 0.5 else x[k]
+        total = total * 0.5 + weight * 2 - 1
+    return total
+
+
+def escaping(x, c, n):
+    z = 0j
+    for k in range(n):
+        z = z * z + c[k]
+        if abs(z) > 2:
+            break
+    return z, abs(z), z.real, z.imag
+
+
+def escaping_by_square(x, c, n):
+    z = 0j
+    for k in range(n):
+        z = z**2 + c[k]
+        if z.real * z.real + z.imag * z.imag > 4:
+            break
+    else:
+        k = -1
+    return z, k if n else None
+
+
+def complex_or_not(x, c, n):
+    z = -0.0 - 0j
+    for k in range(n):
+        z = z + c[k] if x[k] > 0.5 else z * x[0] - 1
+    return z, z + x[1], x[1] + z, z * 2, 1.5 - z, z - 1j, c * z, np.abs(z), z**2
+
+
+def too_large(x, c, n):
+    z = 1e150 + 1e150j
+    for k in range(n):
+        z = z**2 + c[k] if x[k] > 9 else z**2
+    return abs(z)
+
+
+@pytest.mark.parametrize(
+    ("fn", "eager"),
+    [
+        *((fn, 0) for fn in (added_or_not, taken_away, weighted, escaping, escaping_by_square)),
+        *((complex_or_not, 0), (too_large, 3)),
+    ],
+)
+def test_of_other_kinds(fn: Callable[..., Any], eager: int) -> None:
+    rng = np.random.default_rng(3)
+    compiled = fxc.compile(fn, fullgraph=True)
+    for n in (9, 0, 1, 2, 3):
+        x, c = rng.random(9), rng.random(9) + 1j * rng.random(9)
+        assert difference(run(fn, [x, c, n]), run(compiled, [x, c, n])) == "", n
+    info = compiled.cache_info()
+    assert (info.variants, info.eager_calls, dict(info.fallbacks)) == (2, eager, {})
+
+
+SPECIAL = [0.0, -0.0, 1.0, -1.0, np.inf, -np.inf, np.nan, 1e200, 5e-324, 2.5]
+
+
+@pytest.mark.parametrize("dtype", [np.complex128, np.complex64])
+def test_squares_of_complex_scalars(dtype: type) -> None:
+    def squares(z):
+        out = np.empty_like(z)
+        for i in range(len(z)):
+            out[i] = z[i] ** 2
+        return out, z[3] ** 2.0
+
+    z = np.array([complex(a, b) for a in SPECIAL for b in SPECIAL])
+    with np.errstate(over="ignore"):
+        z = z.astype(dtype)
+    compiled = fxc.compile(squares, fullgraph=True)
+    assert difference(run(squares, [z]), run(compiled, [z])) == ""
+    assert compiled.cache_info().fallbacks == {}

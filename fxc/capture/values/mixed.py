@@ -125,7 +125,11 @@ class Mixed(Traced):
             return _one_of(self.flag, abs(self.given), abs(self.whole))
         if self.kind is int:
             return Mixed(_of_python(abs(_python_number(self)), self.dtype), self.flag)
-        return Mixed(abs(self.number), self.flag)
+        found = abs(self.number)
+        if self.kind is complex:  # Python raises where it is too large
+            fits = call_ufunc("isfinite", found)
+            current().record("try_demand", operand(call_ufunc("logical_or", self.flag, fits)))
+        return Mixed(found, self.flag)
 
     def __invert__(self) -> Any:
         from .several import for_each  # which knows mixed numbers
@@ -140,6 +144,21 @@ class Mixed(Traced):
 
     def __pos__(self) -> Any:
         return self
+
+    @property
+    def real(self) -> Any:
+        """The real part of a complex number."""
+        return self._part("real")
+
+    @property
+    def imag(self) -> Any:
+        """The imaginary part of a complex number."""
+        return self._part("imag")
+
+    def _part(self, name: str) -> Any:
+        if self.kind is not complex:
+            raise _refuse(f".{name}")
+        return Mixed(getattr(self.number, name), self.flag)
 
     def unclear(self, what: str) -> Exception:
         """What to raise where it matters which of the two it is."""
@@ -224,10 +243,10 @@ def _type_of(kind: ScalarType) -> Any:
     return kind.python_type if kind.weak else kind.dtype.type
 
 
-_PYTHON_TYPES: dict[str, type] = {"f": float, "i": int, "u": int, "b": bool}
-_DTYPES = frozenset(np.dtype(code) for code in "?bhilBHILfd")
+_PYTHON_TYPES: dict[str, type] = {"c": complex, "f": float, "i": int, "u": int, "b": bool}
+_DTYPES = frozenset(np.dtype(code) for code in "?bhilBHILfdD")
 _MAY_BE_MIXED = frozenset(
-    (Mixed, float, int, bool, TracedInt, TracedScalar, *(dtype.type for dtype in _DTYPES))
+    (Mixed, complex, float, int, bool, TracedInt, TracedScalar, *(dtype.type for dtype in _DTYPES))
 )
 
 
@@ -395,6 +414,8 @@ def _define(name: str, numpy_name: str) -> None:
         is_float = any(type(x) is Mixed and x.dtype.kind == "f" for x in both)
         if name in _OF_BITS and is_float and not any(isinstance(x, np.ndarray) for x in both):
             return for_each(getattr(operator, f"__{name}__"), both)
+        if any(type(x) is Mixed and x.kind is complex for x in both):
+            return _of_complex(name, numpy_name, left, right)
         if any(type(x) is not Mixed and not _is_weak(x) for x in both):
             return call_ufunc(numpy_name, *(_strong(x, both) for x in both))
         if any(type(x) is Mixed and x.whole is not None for x in both):
@@ -416,6 +437,13 @@ def _define(name: str, numpy_name: str) -> None:
     setattr(Mixed, f"__{name}__", lambda self, other: compute(self, other))
     if name not in _COMPARED:
         setattr(Mixed, f"__r{name}__", lambda self, other: compute(other, self))
+
+
+def _by_cases(name: str, both: tuple[Any, Any]) -> Any:
+    """What an operator gives for each thing that the two may be."""
+    from .several import for_each  # which knows mixed numbers
+
+    return for_each(getattr(operator, f"__{name}__"), both)
 
 
 def _is_the_same(name: str, kinds: set[type], both: tuple[Any, Any]) -> bool:
@@ -453,10 +481,10 @@ def _of_ints(name: str, numpy_name: str, left: Any, right: Any) -> Any:
     for ints, and for what else it may be.
     """
     mixed = [x for x in (left, right) if type(x) is Mixed]
-    if any(isinstance(x, complex) for x in (left, right)) or any(
-        _kinds_of(x) != _kinds_of(mixed[0]) for x in mixed
-    ):
+    if any(isinstance(x, complex) for x in (left, right)):
         raise _refuse(f"{name!r}")
+    if any(_kinds_of(x) != _kinds_of(mixed[0]) for x in mixed):
+        return _by_cases(name, (left, right))
     alone = len(mixed) == 1
     wholes = [x.whole if type(x) is Mixed else x for x in (left, right)]
     givens = [(x.given if alone else x.number) if type(x) is Mixed else x for x in (left, right)]
@@ -471,6 +499,44 @@ def _of_ints(name: str, numpy_name: str, left: Any, right: Any) -> Any:
         given = call_ufunc(numpy_name, *givens)
     flag = mixed[0].flag if alone else call_ufunc("logical_or", *(x.flag for x in mixed))
     return _one_of(flag, given, _arithmetic(name, *wholes))
+
+
+def _of_complex(name: str, numpy_name: str, left: Any, right: Any) -> Any:
+    """Arithmetic of complex numbers. Python's and np.float64, which is a float, make Python's."""
+    both, compute = (
+        (left, right),
+        getattr(operator, f"__{name}__"),
+    )  # scalars have bits of their own
+    strong = [x for x in both if type(x) is not Mixed and not _is_weak(x)]
+    is_float = bool(strong) and _kind_or_none(right) == ScalarType(np.dtype(np.float64))
+    if strong and not is_float:
+        return compute(*(_strong(x, both) for x in both))
+    if name == "pow" and type(left) is Mixed and type(right) in (int, float) and right == 2:
+        return _square(left)
+    mixed = [x for x in both if type(x) is Mixed]
+    if numpy_name not in _EXACT_OF_FLOATS or any(x.dtype != np.complex128 for x in mixed):
+        raise _refuse(f"{name!r}")
+    flag = mixed[0].flag if len(mixed) == 1 else call_ufunc("logical_or", *(x.flag for x in mixed))
+    numbers = [x.number if type(x) is Mixed else _complex128(x) for x in both]
+    return Mixed(compute(*numbers), flag)
+
+
+def _square(x: Mixed) -> Any:
+    """``x**2`` of a complex number, which Python multiplies by itself, and one by that; it raises
+    if that is too large.
+    """
+    found = operator.mul(np.complex128(1), operator.mul(x.number, x.number))
+    fits = call_ufunc("logical_or", x.flag, call_ufunc("isfinite", found))
+    current().record("try_demand", operand(fits))
+    return Mixed(_select(x.flag, x.number**2, found), x.flag)
+
+
+def _kind_or_none(x: Any) -> Any:
+    return None if type(x) is Mixed else operand(x).type
+
+
+def _complex128(x: Any) -> Any:
+    return _wrapped(_cast(operand(x), np.dtype(np.complex128)))
 
 
 _EXACT_OF_FLOATS = frozenset({"add", "subtract", "multiply"})

@@ -185,7 +185,10 @@ class TracedList(Traced):
             if each.recording is not None:
                 found: Statement = each
                 return found
-        raise refuse("a change to a list in fxc.cond or fxc.fori_loop cannot be captured")
+        raise refuse(
+            "a change to a list in a branch or loop that becomes one of the graph cannot be "
+            "captured"
+        )
 
     def _has_room(self, owner: Statement, *more: Any) -> bool:
         """Whether this statement has made room for what it appends."""

@@ -246,6 +246,18 @@ def _is_python_scalar(x: Any) -> bool:
     return type(x) in (bool, int, float, complex) or type(x) is TracedInt
 
 
+def _is_complex(x: Any) -> bool:
+    return type(x) is TracedScalar and x._type.dtype.kind == "c" and not x._type.weak
+
+
+def _square(x: TracedScalar) -> Any:
+    """``x**2`` of a complex number, which NumPy multiplies by itself if it is not zero."""
+    zero = Literal(x._type.dtype.type(0))
+    product = operator.mul(x, x)
+    found = record("where", operand(x == zero.value), zero, operand(product))
+    return record("item", found._value) if isinstance(found._value.type, ArrayType) else found
+
+
 def _define_binary(name: str, numpy_name: str) -> None:
     def compute(left: Any, right: Any) -> Any:
         if not (taken(left) and taken(right)):
@@ -257,6 +269,8 @@ def _define_binary(name: str, numpy_name: str) -> None:
         if isinstance(left, list | tuple) or isinstance(right, list | tuple):
             scalar = right if isinstance(left, list | tuple) else left
             return NotImplemented if _is_python_scalar(scalar) else call(left, right)
+        if name == "pow" and type(right) in (int, float) and right == 2 and _is_complex(left):
+            return _square(left)
         if _is_python_complex(left) and _is_float64(right):  # which is a float to Python
             if name not in ("add", "sub", "mul", "truediv"):
                 raise refuse(f"{name!r} of a complex and an np.float64 cannot be captured")
