@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -27,6 +27,36 @@ class Report:
     x: Any
     ok: bool
     notes: tuple[Any, ...] = ()
+
+
+@dataclass(frozen=True)
+class State:
+    x: Any
+    t: float
+
+
+def _states(x, n):
+    s = State(x, 0.0)
+    for k in range(n):
+        s = State(s.x + 1, s.t + 0.1) if s.x[0] < 3 else s
+        if s.x[1] > 5:
+            return s, k
+    return s, -1
+
+
+def _replaced(x, n):
+    s = State(x, 0.0)
+    while s.t < 0.1 * n:
+        s = replace(s, x=s.x * 0.9, t=s.t + 0.1)
+    return s
+
+
+def _exchanged(x, n):
+    pair = Root(x, np.zeros(6))
+    for _ in range(n):
+        pair.steps[:] = pair.x * 0.5
+        pair = Root(pair.steps, pair.x)
+    return pair.x
 
 
 def _dicts(x, n):
@@ -105,6 +135,7 @@ def _of_a_helper(x, n):
 
 PROGRAMS = [
     *(_dicts, _dict_or_none, _objects, _named, _secant, _nested, _made_before, _of_a_helper),
+    *(_states, _replaced, _exchanged),
 ]
 
 

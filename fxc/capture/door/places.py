@@ -227,6 +227,10 @@ class Places:
         region = self._session.region
         self._made[id(x)] = region, x, self._numbered(f"{type(x).__name__}()")
 
+    def is_made(self, x: Any) -> bool:
+        """Whether the program made an object, or a dict."""
+        return id(x) in self._made
+
     def note_joined(self, x: Any) -> None:
         """Note a dict or an object that stands behind a branch or loop for those made in it."""
         self._joined[id(x)] = x

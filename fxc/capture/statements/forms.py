@@ -37,16 +37,19 @@ class Form:
 def form_of(x: Any, name: str) -> Form | None:
     """The form of what the variable of that name holds, if it may be joined item by item.
 
-    A tuple may always be; of a dict or an object nobody may have seen which one it is: it was made
-    where it is returned.
+    A tuple may always be, and an object of a frozen dataclass that the program made; of a dict or
+    another object nobody may have seen which one it is: it was made where it is returned.
     """
-    kind = type(x)
+    kind, places = type(x), current().door.places
     if kind is tuple:
         return Form(kind, tuple(range(len(x))))
     if isinstance(x, tuple):
         plain = is_namedtuple(kind) and not vars_of(x)
         return Form(kind, tuple(range(len(x)))) if plain else None
-    if not name.startswith(RESULT) or not current().door.places.is_new(x, name):
+    frozen_one = getattr(getattr(kind, "__dataclass_params__", None), "frozen", False)
+    if not (frozen_one and places.is_made(x)) and not (
+        name.startswith(RESULT) and places.is_new(x, name)
+    ):
         return None
     if kind is dict:
         return Form(kind, tuple(x)) if all(type(key) is str for key in x) else None
