@@ -51,6 +51,22 @@ def _replaced(x, n):
     return s
 
 
+def _scaled(x, **options):
+    options.setdefault("by", 2.0)
+    options["first"] = options["by"] * x[0]
+    return x * options["first"]
+
+
+def _with_options(x, n):
+    s = State(x, 0.0)
+    for k in range(n):
+        s = replace(s, x=s.x * 0.5) if s.x[0] > 0.5 else State(s.x + 0.1, s.t + k)
+        if s.t > 3:
+            return replace(s, t=-1.0)
+        x = _scaled(x, by=0.5) if x[0] > 0.5 else _scaled(x)
+    return s, x
+
+
 def _exchanged(x, n):
     pair = Root(x, np.zeros(6))
     for _ in range(n):
@@ -135,7 +151,7 @@ def _of_a_helper(x, n):
 
 PROGRAMS = [
     *(_dicts, _dict_or_none, _objects, _named, _secant, _nested, _made_before, _of_a_helper),
-    *(_states, _replaced, _exchanged),
+    *(_states, _replaced, _with_options, _exchanged),
 ]
 
 

@@ -81,7 +81,8 @@ class Rewriter(ast.NodeTransformer):
             node.body = self.visit(node.body)
         else:
             node.returns = None
-            node.body = [*self._sharing(node), *self._statements(node.body)]
+            begin = [*self._sharing(node), *self._keywords(node)]
+            node.body = begin + self._statements(node.body)
             self._flagged.pop()
         self._scopes.pop()
         return node
@@ -101,6 +102,13 @@ class Rewriter(ast.NodeTransformer):
             return []
         sharing = self._door("sharing", node, self._text(node, node.name), variables)
         return [at(node, ast.Expr(sharing))]
+
+    def _keywords(self, node: ast.FunctionDef) -> list[ast.stmt]:
+        """At the begin of a function: ``**kwargs`` is a dict of its own."""
+        if node.args.kwarg is None:
+            return []
+        given = at(node, ast.Name(node.args.kwarg.arg, ast.Load()))
+        return [at(node, ast.Expr(self._door("made", node, given)))]
 
     def _variables(self, place: ast.AST, names: Iterable[str]) -> Any:
         """A function of variables, whose cells it has; None if there are none."""
