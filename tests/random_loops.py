@@ -190,7 +190,14 @@ class _Writer:
         if kind > 0.985 and len(self.scope["X"]) > 1:
             return self.rotation()
         if self.loops and kind > 0.95 - 0.02 * self.loops:
-            jump = rng.choice(("break", "break", "continue", "continue", self.result()))
+            jumps = (
+                "break",
+                "break",
+                "continue",
+                "continue",
+                *(self.result() for _ in range(self.loops)),
+            )
+            jump = rng.choice(jumps)
             return [self.filled("if {b}:"), f"    {jump}"]
         if kind > 0.945:
             return [self.filled("if {b}:"), f"    {self.result()}"]
@@ -255,6 +262,8 @@ class _Writer:
     def body(self, depth: int, before: dict[str, set[str]]) -> list[str]:
         self.loops += 1
         block = self.block(4, depth + 1)
+        if depth < 2 and self.rng.random() < 0.15:
+            block += self.for_loop(depth + 1)
         if self.rng.random() < 0.25:
             carries = self.rng.random() < 0.7 or len(self.scope["X"]) < 2
             block += self.filled(*CARRIED).split("\n") if carries else self.rotation()
