@@ -24,7 +24,9 @@ class Gains:
         self.loops: dict[Value, tuple[Operand, Range]] = {}  # of a result: what it was, and gained
 
     def find(self, loop: Node, trips: int, params: Sequence[Value]) -> dict[int, Range]:
-        """By place, what ``fori_loop`` adds in the end, or less; results of loops become known."""
+        """By place, what ``fori_loop`` has added before the last iteration, or less; what it adds
+        to its results becomes known.
+        """
         found: dict[int, Range] = {}
         before = loop.arg("init")
         for place, (param, result) in enumerate(
@@ -32,8 +34,10 @@ class Gains:
         ):
             gain = self.between(param, result) if self.range_of(param) is not None else None
             if gain is not None:
-                found[place] = trips * min(gain[0], 0), trips * max(gain[1], 0)
-                self.loops[loop.outputs[place]] = before[place], found[place]
+                least, most = min(gain[0], 0), max(gain[1], 0)
+                self.loops[loop.outputs[place]] = before[place], (trips * least, trips * most)
+                trips_before = max(0, trips - 1)
+                found[place] = trips_before * least, trips_before * most
         return found
 
     def between(self, start: Value, end: Operand) -> Range | None:

@@ -550,3 +550,29 @@ def test_indices_by_conditions_on_counters(
         x = RNG.random(size)
         assert difference(run(fn, (x, w)), run(compiled, (x, w))) == ""
     assert str(compiled.inspect(x, w).loops).count("raise if") == looks
+
+
+def escaped(data, room):
+    out = np.zeros(room, dtype=np.uint8)
+    k = 0
+    for i in range(len(data)):
+        b = data[i]
+        if b == 0x7E or b == 0x7D:
+            out[k] = 0x7D
+            out[k + 1] = b ^ 0x20
+            k += 2
+        else:
+            out[k] = b
+            k += 1
+    return out[:k], k
+
+
+@pytest.mark.parametrize(("room", "looks"), [(200, 0), (199, 1), (120, 3)])
+def test_indices_that_a_loop_adds_to(room: int, looks: int) -> None:
+    """The last iteration begins with what those before it have added."""
+    compiled = fxc.compile(escaped, fullgraph=True)
+    for share in (0.0, 0.1, 1.0):
+        data = np.where(RNG.random(100) < share, 0x7E, 7).astype(np.uint8)
+        assert difference(run(escaped, (data, room)), run(compiled, (data, room))) == ""
+    fixed = fxc.compile(lambda data: escaped(data, room), fullgraph=True)
+    assert str(fixed.inspect(data).loops).count("raise if") == looks
