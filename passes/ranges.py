@@ -149,6 +149,8 @@ class _Analysis:
             args = (index, node.output.type.dtype, "unsafe", "K")
             return Node(TABLE["astype"].schema, args, node.outputs, node.loc)
         self.facts.narrow(index, -most, most - 1)
+        if not isinstance(node.arg("size"), int):
+            self.facts.cap(index, [node.arg("size") - 1])
         self.facts.set(node.output, (0, most - 1))
         return node
 
