@@ -576,3 +576,36 @@ def test_indices_that_a_loop_adds_to(room: int, looks: int) -> None:
         assert difference(run(escaped, (data, room)), run(compiled, (data, room))) == ""
     fixed = fxc.compile(lambda data: escaped(data, room), fullgraph=True)
     assert str(fixed.inspect(data).loops).count("raise if") == looks
+
+
+def first_drop(x, y):
+    for i in range(len(x) - 1):
+        y[0] = i
+        if x[i] > x[i + 1]:
+            return i
+    return -1
+
+
+def first_large(x, y):
+    s = 0.0
+    for i in range(len(x)):
+        s += x[i]
+        if s > 50000.0:
+            break
+        y[0] += 1.0
+    else:
+        return s, "none"
+    return s, i
+
+
+@pytest.mark.parametrize("fn", [first_drop, first_large])
+def test_loops_that_end_early_at_any_place(fn: Callable[..., Any]) -> None:
+    """They run in parts, between which signals are looked for."""
+    compiled = fxc.compile(fn, fullgraph=True)
+    for at in (0, 1, 13106, 13107, 16383, 16384, 21844, 21845, 21846, 60000, None):
+        x = np.zeros(60002)
+        if at is not None:
+            x[at] = 1e6
+        args = x, np.zeros(2)
+        assert difference(run(fn, copy.deepcopy(args)), run(compiled, args)) == "", at
+    assert "strips" in compiled.inspect(*args).llvm

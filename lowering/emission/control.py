@@ -126,6 +126,7 @@ def _leave(emitter: Emitter, stmt: If, ends: bool, rest: Sequence[Stmt], done: s
     outer = emitter.regs.copy()
     f.start(last)
     emitter.block((*(stmt.then if ends else stmt.orelse), *rest))
+    _note_leaving(emitter, "true")
     f.do(f"br label %{done}")
     emitter.regs = outer.copy()
     f.start(on)
@@ -133,10 +134,18 @@ def _leave(emitter: Emitter, stmt: If, ends: bool, rest: Sequence[Stmt], done: s
     emitter.regs = outer
 
 
+def _note_leaving(emitter: Emitter, leaves: str) -> None:
+    if emitter.left is not None:
+        emitter.function.do(f"store i1 {leaves}, ptr {emitter.left}, align 1")
+
+
 def user_loop(emitter: Emitter, stmt: For) -> None:
     code = Lanes(emitter.function, 1)
     lo, hi = emitter.atom(stmt.lo, I64, code), emitter.atom(stmt.hi, I64, code)
-    in_strips = interrupts.runs_in_strips(stmt)
+    in_strips = interrupts.runs_in_strips(stmt, inside=emitter.in_scalar_nest)
+    outside, emitter.left = emitter.left, None
+    if in_strips and stmt.leave is not None:
+        emitter.left = emitter.function.stack("i1", 1)
 
     def body() -> str | None:
         if not in_strips:
@@ -145,9 +154,12 @@ def user_loop(emitter: Emitter, stmt: For) -> None:
             emitter.block(stmt.body)
             return None
         _iteration(emitter, stmt.body, emitter.done)
-        return emitter.atom(stmt.leave, BOOL, code)
+        leaves = emitter.atom(stmt.leave, BOOL, code)
+        _note_leaving(emitter, leaves)
+        return leaves
 
     def run(start: str, stop: str) -> None:
+        _note_leaving(emitter, "false")
         emitter.counted(stmt.var, start, stop, 1, 1, (), body)
 
     def checked() -> None:
@@ -171,6 +183,7 @@ def user_loop(emitter: Emitter, stmt: For) -> None:
             emitter.either(extremes.are_in_bounds(emitter, stmt, lo, hi), unchecked, checked)
         else:
             checked()
+    emitter.left = outside
     if emitter.lost is not None:
         _check_late(emitter, emitter.lost)
         emitter.lost = None
@@ -186,7 +199,8 @@ def _check_late(emitter: Emitter, lost: str) -> None:
 def while_loop(emitter: Emitter, stmt: While) -> None:
     f = emitter.function
     head, inside, done = f.new_label("test"), f.new_label("body"), f.new_label("done")
-    outer = emitter.regs.copy()
+    outer, outside = emitter.regs.copy(), emitter.left
+    emitter.left = None
     emitter.replacing |= replacing(stmt.body)
     with _scalar_nest(emitter, stmt):
         f.do(f"br label %{head}")
@@ -199,7 +213,7 @@ def while_loop(emitter: Emitter, stmt: While) -> None:
         _iteration(emitter, stmt.body, done)
         f.do(f"br label %{head}")
         f.start(done)
-    emitter.regs = outer
+    emitter.regs, emitter.left = outer, outside
 
 
 @contextmanager

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 # with that exception; arrays then hold what the iterations so far have stored, as with NumPy. The
 # call is not replayed: the plan hands the exception on as ``Interrupted``.
 # - A loop with long iterations (it is around such loops, has array statements, or ``for`` loops of
-#   known length) and one that may end early takes from the number in each iteration;
+#   known length) and one in another that may end early takes from the number in each iteration;
 # - another one runs in strips, and takes from it behind each strip, so that what LLVM makes of the
 #   loop itself stays;
 # - one of few iterations, whose number is known or bounded, is counted by those around it: fewer
@@ -70,8 +70,14 @@ def spend_iteration(emitter: Emitter, stmt: For | While) -> None:
         spend(emitter, found if known else emitter.function.opaque(found, "i64"))
 
 
-def runs_in_strips(stmt: For) -> bool:
-    if stmt.leave is not None or _is_short(stmt) or not is_scalar(stmt) or looks(stmt.body):
+def runs_in_strips(stmt: For, *, inside: bool) -> bool:
+    """``inside``: of another loop, where one that ends early is often short."""
+    if (
+        (inside and stmt.leave is not None)
+        or _is_short(stmt)
+        or not is_scalar(stmt)
+        or looks(stmt.body)
+    ):
         return False
     if any(isinstance(inner, While) for inner in walk(stmt.body)):  # may be a few instructions
         return True
@@ -82,7 +88,7 @@ def runs_in_strips(stmt: For) -> bool:
 def in_strips(
     emitter: Emitter, stmt: For, lo: str, hi: str, run: Callable[[str, str], None]
 ) -> None:
-    """``run`` part after part of the range from ``lo`` to ``hi``."""
+    """``run`` part after part of the range from ``lo`` to ``hi``, until it is left."""
     f, work = emitter.function, _work(stmt.body)
     assert isinstance(work, int)  # see runs_in_strips
     head, strip, done = f.new_label("strips"), f.new_label("strip"), f.new_label("done")
@@ -97,6 +103,11 @@ def in_strips(
     count = f.op(f"call i64 @llvm.umin.i64(i64 {left}, i64 {max(1, BUDGET // work)})")
     f.lines.append(f"  {stop} = add nsw i64 {start}, {count}")
     run(start, stop)
+    if emitter.left is not None:
+        on = f.new_label("on")
+        gone = f.op(f"load i1, ptr {emitter.left}, align 1")
+        f.do(f"br i1 {gone}, label %{done}, label %{on}")
+        f.start(on)
     spend(emitter, f.op(f"mul nsw i64 {count}, {work}"))
     f.lines.insert(place, f"  {start} = phi i64 [ {lo}, %{before} ], [ {stop}, %{f.block} ]")
     f.do(f"br label %{head}" + finished(emitter.module))  # a strip is long enough
