@@ -443,8 +443,22 @@ def damped(x, used):
     return s
 
 
+def dilated(x, used):
+    """The best of three numbers is often another."""
+    out = x.copy()
+    for i in range(1, len(x) - 1):
+        best = x[i]
+        for k in range(3):
+            if x[i - 1 + k] > best:
+                best = x[i - 1 + k]
+        out[i] = best
+    return out
+
+
 @pytest.mark.parametrize(
-    ("fn", "branches"), [(nearest_left, 1), (extremes, 1), (damped, 0)], ids=lambda x: str(x)[:20]
+    ("fn", "branches"),
+    [(nearest_left, 1), (extremes, 1), (damped, 0), (dilated, 0)],
+    ids=lambda x: str(x)[:20],
 )
 def test_better_numbers_are_seldom(fn: Callable[..., Any], branches: int) -> None:
     """The rare arm has a block of its own in LLVM's text, which a side effect keeps apart."""

@@ -176,7 +176,7 @@ def user_loop(emitter: Emitter, stmt: For) -> None:
     if checks_late(emitter, stmt):
         emitter.lost = emitter.function.stack("i1", 1)
         emitter.function.do(f"store i1 false, ptr {emitter.lost}, align 1")
-    emitter.replacing |= replacing(stmt.body)
+    emitter.replacing |= replacing(emitter.program, stmt)
     looks = extremes.looks(stmt) if stmt.leave is None and emitter.regs.marks else {}
     with _scalar_nest(emitter, stmt):
         if looks:
@@ -201,7 +201,7 @@ def while_loop(emitter: Emitter, stmt: While) -> None:
     head, inside, done = f.new_label("test"), f.new_label("body"), f.new_label("done")
     outer, outside = emitter.regs.copy(), emitter.left
     emitter.left = None
-    emitter.replacing |= replacing(stmt.body)
+    emitter.replacing |= replacing(emitter.program, stmt)
     with _scalar_nest(emitter, stmt):
         f.do(f"br label %{head}")
         f.start(head)

@@ -60,11 +60,13 @@ def _is_plain(stmt: Stmt) -> bool:
 def _hands_on(program: Program, body: Sequence[Stmt]) -> bool:
     """Whether a number is read that an earlier iteration may have stored."""
     stored = {_storage(program, s) for s in _all(body) if isinstance(s, Store) and not s.index}
-    return not stored.isdisjoint(_read_early(program, body, set()))
+    return not stored.isdisjoint(read_early(program, body, set()))
 
 
-def _read_early(program: Program, block: Sequence[Stmt], known: set[str]) -> set[str]:
-    """The storages of single numbers that are read before they are stored; ``known`` grows."""
+def read_early(program: Program, block: Sequence[Stmt], known: set[str]) -> set[str]:
+    """The storages of single numbers that an iteration reads before it stores to them; ``known``
+    grows by those that it stores to.
+    """
     early: set[str] = set()
     for stmt in block:
         if isinstance(stmt, Load) and not stmt.index and _storage(program, stmt) not in known:
@@ -73,8 +75,8 @@ def _read_early(program: Program, block: Sequence[Stmt], known: set[str]) -> set
             known.add(_storage(program, stmt))
         elif isinstance(stmt, If):
             arms = set(known), set(known)
-            early |= _read_early(program, stmt.then, arms[0])
-            early |= _read_early(program, stmt.orelse, arms[1])
+            early |= read_early(program, stmt.then, arms[0])
+            early |= read_early(program, stmt.orelse, arms[1])
             known |= arms[0] & arms[1]
     return early
 

@@ -21,9 +21,24 @@ import numpy as np
 from fxc.ir.records import frozen
 from fxc.ops.python_numbers import stem
 
-from ..loops import Atom, Compute, For, If, Load, Loop, Stmt, Store, While, blocks_of
+from ..loops import (
+    Atom,
+    Compute,
+    Const,
+    For,
+    If,
+    Load,
+    Loop,
+    Program,
+    Stmt,
+    Store,
+    While,
+    blocks_of,
+)
+from .late import read_early
 
 BOOL = np.dtype(bool)
+MANY = 16  # iterations: in fewer, better numbers are not seldom
 _ORDERS = frozenset({"less", "less_equal", "greater", "greater_equal"})
 _OF_TRUTHS = frozenset({"logical_and", "logical_or", "logical_not", "not", "astype"})
 
@@ -40,14 +55,22 @@ class Record:
     needs: str | None
 
 
-def replacing(body: Sequence[Stmt]) -> dict[int, Record]:
-    """The branches in an iteration that compare with a float which they may replace, by ``id``."""
-    stmts = tuple(_of_iteration(body))
+def replacing(program: Program, loop: For | While) -> dict[int, Record]:
+    """The branches of a loop that compare with a float of earlier iterations, and may replace it,
+    by ``id``.
+    """
+    ends = (loop.lo, loop.hi) if isinstance(loop, For) else ()
+    known = [end.value for end in ends if isinstance(end, Const)]
+    if len(known) == 2 and known[1] - known[0] < MANY:
+        return {}
+    stmts = tuple(_of_iteration(loop.body))
+    early = read_early(program, loop.body, set())
     made: dict[str, Load | Compute] = {s.name: s for s in stmts if isinstance(s, Load | Compute)}
     found: dict[int, Record] = {}
     for stmt in stmts:
         if isinstance(stmt, If):
-            bests = set(_compared(stmt.condition, made))
+            compared = _compared(stmt.condition, made)
+            bests = {load for load in compared if program.buffers[load.buffer].storage in early}
             then, orelse = (_replaced(arm, other, bests, made) for arm, other in _both(stmt))
             if then != orelse:
                 needs = next(_orders(stmt.condition, made), None) if then else None
