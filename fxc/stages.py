@@ -21,6 +21,7 @@ from fxc.ir.graph import Graph, Operand, Value
 from fxc.ir.records import frozen
 from fxc.ir.signature import InputLeaf, OutputLeaf, ResultLeaf, ViewLeaf, ViewStep
 from fxc.ir.size_guards import Guard, assuming, recording
+from fxc.ir.symbols import Dim
 from fxc.ir.types import Type
 from fxc.ops.kernels import kernel_of
 from fxc.ops.metas import types_of
@@ -184,7 +185,16 @@ def _assuming_no_more_than(graph: Graph) -> Iterator[None]:
     with assuming(lambda guard: assumed.setdefault(guard)):
         yield
     checked = {each.normal for each in graph.guards}
-    unchecked = frozenset[object](each for each in assumed if each.normal not in checked)
+    zeros: list[Dim] = [0]
+    for each in graph.guards:
+        if each.relation == "==":
+            zeros += [each.left - each.right, each.right - each.left]
+
+    def is_checked(relation: Guard) -> bool:
+        difference, how = relation.normal
+        return any((difference + zero, how) in checked for zero in zeros)
+
+    unchecked = frozenset[object](each for each in assumed if not is_checked(each))
     if unchecked:
         raise Unchecked(unchecked)
 

@@ -512,3 +512,25 @@ def test_casts_that_drop_an_imaginary_part_are_numpys() -> None:
     boxed = [s.op for s in walk(compiled.inspect(np.ones(3, complex)).loops.body)
              if isinstance(s, Boxed)]  # fmt: skip
     assert boxed == ["astype"]
+
+
+def products_of_scalars(z, x):
+    out = np.empty((len(z), len(x)), np.result_type(z, x))
+    other = np.empty_like(out)
+    for i in range(len(z)):
+        for j in range(len(x)):
+            out[i, j] = z[i] * x[j]
+            other[i, j] = x[j] * z[i] * 2.5
+    return out, other, z[3] * x[2], x[2] * z[3], z[0] * 2, 2.5 * z[1], z[1] * (1 - 2j)
+
+
+@pytest.mark.parametrize(("dtype", "beside"), ["Dd", "Dl", "D?", "DF", "Fd", "Ff", "FB"])
+def test_products_of_complex_scalars_with_others_are_native(dtype: str, beside: str) -> None:
+    parts = np.array([0.0, -0.0, 1.0, -1.0, np.inf, np.nan, 1e20, 2.5])
+    with np.errstate(all="ignore"):
+        z = (parts[:, None] + np.array([0, -0.0, 1, np.inf]) * 1j).ravel().astype(dtype)
+        x = parts.astype(beside)
+    compiled = fxc.compile(products_of_scalars, fullgraph=True)
+    expected = run(products_of_scalars, [z, x])
+    assert difference(expected, run(compiled, [z, x])) == ""
+    assert compiled.cache_info().fallbacks == {}

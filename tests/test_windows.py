@@ -368,3 +368,24 @@ def _squares(n):
 @pytest.mark.parametrize("program", [_sieve, _squares])
 def test_bounds_by_the_square_of_a_counter(program: Callable[..., Any]) -> None:
     assert _agree(program, *((n,) for n in (30, 100, 10, 4, 1000))).variants == 1
+
+
+def _sparse_rows(data, columns, ptr, x):
+    out = np.empty(len(ptr) - 1, data.dtype)
+    for row in range(len(out)):
+        total = data.dtype.type(0)
+        for d, c in zip(data[ptr[row] : ptr[row + 1]], columns[ptr[row] : ptr[row + 1]]):  # noqa: B905
+            total += d * x[c]
+        out[row] = total
+    return out
+
+
+def test_two_windows_of_arrays_of_one_size() -> None:
+    """Functionalize asked with the size of the one what capture had checked with the other's."""
+    calls = []
+    for n in (5, 8, 2, 20):
+        dense = np.arange(n * n).reshape(n, n) * (np.arange(n * n).reshape(n, n) % 3 > 0)
+        ptr = np.append(0, np.cumsum((dense != 0).sum(1))).astype(np.int32)
+        columns = np.nonzero(dense)[1].astype(np.int32)
+        calls.append((dense[dense != 0].astype(np.float32), columns, ptr, np.ones(n, np.float32)))
+    assert _agree(_sparse_rows, *calls).variants <= 3

@@ -246,6 +246,20 @@ def _is_python_scalar(x: Any) -> bool:
     return type(x) in (bool, int, float, complex) or type(x) is TracedInt
 
 
+def _sample(kind: Any) -> Any:
+    return kind.python_type(0) if kind.weak else kind.dtype
+
+
+def _cast(x: Any, dtype: np.dtype) -> Any:
+    """A scalar as NumPy's of that dtype, which operators on two of them take it for."""
+    if x.type == ScalarType(dtype):
+        return x
+    if isinstance(x, Literal):
+        return Literal(dtype.type(x.value))
+    found = current().record("astype", x, dtype, casting="unsafe")
+    return current().record("item", found) if isinstance(found.type, ArrayType) else found
+
+
 def _is_complex(x: Any) -> bool:
     return type(x) is TracedScalar and x._type.dtype.kind == "c" and not x._type.weak
 
@@ -276,7 +290,9 @@ def _define_binary(name: str, numpy_name: str) -> None:
                 raise refuse(f"{name!r} of a complex and an np.float64 cannot be captured")
             return arithmetic(name, left, right)
         if name == "mul" and _are_complex_scalars(left, right):
-            return record("py_multiply", operand(left), operand(right))
+            parts = operand(left), operand(right)
+            dtype = np.result_type(*(_sample(x.type) for x in parts))
+            return record("py_multiply", *(_cast(x, dtype) for x in parts))
         return call(left, right)
 
     def call(left: Any, right: Any) -> Any:
