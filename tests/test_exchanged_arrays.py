@@ -1,5 +1,8 @@
 """Loops that exchange arrays: one compilation for every number of iterations but none."""
 
+import warnings
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -160,17 +163,9 @@ def from_nothing(a, b, n):
     return a, last
 
 
-def a_loop_inside(a, b, n):
-    x, y = a, b
-    for _ in range(n):
-        for _ in range(2 + n % 2):
-            x, y = y, x + y
-    return x, y
-
-
 @pytest.mark.parametrize(
     "function",
-    [shifted, the_one_before, written_behind, three_names, from_nothing, a_loop_inside],
+    [shifted, the_one_before, written_behind, three_names, from_nothing],
 )
 def test_an_array_that_another_variable_was(function):
     """The array of the caller's that one iteration hands on was returned as a copy."""
@@ -180,3 +175,39 @@ def test_an_array_that_another_variable_was(function):
         assert not difference(run(function, calls[0]), run(compiled, calls[1])), n
     info = compiled.cache_info()
     assert (info.variants, info.eager_calls) == (2, 0)
+
+
+def _kept_if(x, n):
+    kept = x * 2
+    for _ in range(n):
+        if x[0] > 0.5:
+            kept = x
+        x = x + 1
+    return x, kept
+
+
+def _kept_if_and_written(x, n):
+    x, kept = _kept_if(x, n)
+    kept[1] = 77
+    return x
+
+
+def _kept_by_a_loop_inside(x, n):
+    y = x * 2
+    x, y = y, x
+    for _ in range(n):
+        for _ in range(n):
+            x, y = y, x + y
+    return x, y
+
+
+@pytest.mark.parametrize("program", [_kept_if, _kept_if_and_written, _kept_by_a_loop_inside])
+def test_what_a_branch_takes_over_may_be_the_callers_array(program: Any) -> None:
+    """After one iteration it is; it was a copy."""
+    compiled = fxc.compile(program)
+    for n in (1, 0, 2, 5):
+        for first in (1.0, -9.0):
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", fxc.CaptureWarning)
+                found = run(compiled, (np.arange(4.0) + first, n))
+            assert difference(run(program, (np.arange(4.0) + first, n)), found) == ""

@@ -424,13 +424,14 @@ class CapturedLoop(Statement):
         for name, x in zip(self.names, after, strict=True):
             value = array_of(x)
             twins = set[Value]() if value is None else set(session.twins.get(value, ()))
+            options = () if value is None else options_of(session, value)
             found[name] = {
                 other
                 for other in self._params
                 if self._is_pure(other)
                 and (
                     self._params[other][-1] in twins
-                    or (other != name and self._params[other][-1] is value)
+                    or (other != name and self._params[other][-1] in options)
                 )
             }
         for between in found:
