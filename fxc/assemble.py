@@ -22,7 +22,7 @@ from fxc.lowering.emission.entry import Module
 from fxc.lowering.emission.objects import SCALAR
 from fxc.lowering.loops import Boxed, BufferArg, InputArg, Program, walk
 from fxc.lowering.lower import lower
-from fxc.numpy_calls import address_of_call, numpy_call
+from fxc.numpy_calls import numpy_call
 from fxc.ops.kernels import kernel_of
 from fxc.runtime.engine import Engine
 from fxc.runtime.plan import GivenArg, NativeStep, NumpyStep, Plan, Recipe, Slot, SlotArg, make_plan
@@ -47,9 +47,7 @@ def assemble(graph: Graph) -> Assembled:
     entries = [segment.entry for segment in module.segments]
     calls = [numpy_call(site) for site in module.calls]
     table = b"".join(
-        pointers(address_of_call(calls[int(kind)]), 0)
-        if ufunc == CALL
-        else _inner_loop(ufunc, kind)
+        pointers(id(calls[int(kind)]), 0) if ufunc == CALL else _inner_loop(ufunc, kind)
         for ufunc, kind in module.inner_loops
     )
     engine = Engine(module.text, table, entries, loops=module.user_loops, kept=calls)

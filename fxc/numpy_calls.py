@@ -15,44 +15,43 @@ from fxc.lowering.emission.calls import CallSite
 from fxc.lowering.loops import Buffer, BufferArg
 from fxc.ops.kernels import kernel_of
 
-_FUNCTION = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_void_p)
 _MOST_KNOWN = 64  # sizes for which a layout is kept
 
 
-def numpy_call(site: CallSite) -> Any:
-    """The function of a call, for C: from what stands in memory to whether NumPy has raised."""
-    kernel, size = kernel_of(site.stmt.op), 8 * (len(site.buffers) + len(site.dims))
+def numpy_call(site: CallSite) -> Callable[[bytes], bool]:
+    """The function of a call: from the words that native code gives to whether NumPy has run."""
+    kernel = kernel_of(site.stmt.op)
     layouts: dict[bytes, _Layout] = {}
     is_single = len(site.stmt.outs) == 1
     last: tuple[bytes, _Arguments, list[np.ndarray]] = (b"", list, [])
 
-    def call(address: int) -> int:
+    def call(words: bytes) -> bool:
         nonlocal last
         try:
-            words = ctypes.string_at(address, size)
             found = last
             if found[0] != words:
                 found = last = _prepared(site, words, layouts)
-            results = kernel(*found[1]())
+            _, given, outs = found
+            results = kernel(*(given if isinstance(given, list) else given()))
             if is_single:
-                found[2][0][...] = results
-                return 0
-            for out, result in zip(found[2], results, strict=True):
-                out[...] = result
+                outs[0][...] = results
+            else:
+                for out, result in zip(outs, results, strict=True):
+                    out[...] = result
         except KeyboardInterrupt:
             signal.raise_signal(signal.SIGINT)  # for Python, to which the call goes back
-            return 1
+            return False
         except Exception:
-            return 1
-        return 0
+            return False
+        return True
 
-    return _FUNCTION(call)
+    return call
 
 
 def _prepared(
     site: CallSite, words: bytes, layouts: dict[bytes, _Layout]
 ) -> tuple[bytes, _Arguments, list[np.ndarray]]:
-    """What gives the arguments of a call, and where its results go."""
+    """The arguments of a call, or what gives them, and where its results go."""
     count = len(site.buffers)
     sizes = words[8 * count :]
     if sizes not in layouts:
@@ -65,17 +64,11 @@ def _prepared(
     outs = [arrays[place] for place in layout.outs]
     if layout.has_scalars:
         return words, lambda: [read(arrays) for read in layout.readers], outs
-    arguments = [read(arrays) for read in layout.readers]
-    return words, lambda: arguments, outs
-
-
-def address_of_call(function: Any) -> int:
-    """Where the machine code of a function of ``numpy_call`` is."""
-    return ctypes.cast(function, ctypes.c_void_p).value or 0
+    return words, [read(arrays) for read in layout.readers], outs
 
 
 _Reader = Callable[[list[np.ndarray]], Any]
-_Arguments = Callable[[], list[Any]]
+_Arguments = list[Any] | Callable[[], list[Any]]
 _Values = Mapping[SymExpr, int]  # of what depends on symbols
 
 

@@ -69,9 +69,10 @@ def _by_name(op: Operator, function: Kernel) -> Kernel:
     if not names:
         return function
 
-    def kernel(*args: Any) -> Any:
-        return function(*args[:count], **dict(zip(names, args[count:], strict=True)))
-
+    first = [f"_{place}" for place in range(count)]
+    given = ", ".join([*first, *(f"{name}={name}" for name in names)])
+    source = f"lambda {', '.join([*first, *names])}: _function({given})"
+    kernel: Kernel = eval(source, {"_function": function})  # a third of the time of **kwargs
     return kernel
 
 

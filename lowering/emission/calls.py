@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 # An operator without native code is called from the plan, between pieces of native code. In a loop
 # or branch of the user's that is not possible; and if what NumPy gives depends on the strides of
 # operands, it will not do, for those are arrays of their own in the plan. There native code calls a
-# function of the runtime and gives it the addresses of the operands and results, and what the
-# sizes in their shapes and in the other arguments are. It makes arrays over that memory,
-# calls the kernel, and says whether the kernel has raised; then the whole call goes back to NumPy,
-# as by any other check.
+# function of Python's, with a bytes object of the addresses of the operands and results, and of
+# what the sizes in their shapes and in the other arguments are. It makes arrays over that memory,
+# calls the kernel, and says whether that went well; if not, the whole call goes back to NumPy, as
+# by any other check.
 
 
 @frozen
@@ -37,6 +37,36 @@ class CallSite:
 
 
 CALL = "call NumPy"  # among the functions of the pointer table
+
+# From a function of Python's and the words it is given to whether it has failed. What it raises
+# itself (an interrupt between its instructions) is a failure, too.
+_CALL = """\
+define internal i1 @"fxc.call"(ptr %function, ptr %words, i64 %size) noinline nounwind {
+  %given = call ptr @PyBytes_FromStringAndSize(ptr %words, i64 %size)
+  %none = icmp eq ptr %given, null
+  br i1 %none, label %failed, label %made
+made:
+  %answer = call ptr @PyObject_CallOneArg(ptr %function, ptr %given)
+  call void @Py_DecRef(ptr %given)
+  %raised = icmp eq ptr %answer, null
+  br i1 %raised, label %failed, label %answered
+answered:
+  %truth = call i32 @PyObject_IsTrue(ptr %answer)
+  call void @Py_DecRef(ptr %answer)
+  %bad = icmp ne i32 %truth, 1
+  ret i1 %bad
+failed:
+  call void @PyErr_Clear()
+  ret i1 true
+}
+"""
+_FUNCTIONS = (
+    "declare ptr @PyBytes_FromStringAndSize(ptr, i64)",
+    "declare ptr @PyObject_CallOneArg(ptr, ptr)",
+    "declare i32 @PyObject_IsTrue(ptr)",
+    "declare void @Py_DecRef(ptr)",
+    "declare void @PyErr_Clear()",
+)
 
 
 def site_of(program: Program, stmt: Boxed) -> CallSite:
@@ -62,7 +92,7 @@ def dims_in(tree: object) -> Iterator[SymExpr]:
 
 
 def emit_call(emitter: Emitter, stmt: Boxed) -> None:
-    """Fill in what the function of the runtime needs, and call it."""
+    """Fill in what the function of Python's needs, and call it."""
     f, site = emitter.function, site_of(emitter.program, stmt)
     words = [
         f.op(f"ptrtoint ptr {emitter.address(buffer.name, buffer.offset)} to i64")
@@ -73,7 +103,12 @@ def emit_call(emitter: Emitter, stmt: Boxed) -> None:
     for number, word in enumerate(words):
         slot = f.op(f"getelementptr i64, ptr {place}, i64 {number}")
         f.do(f"store i64 {word}, ptr {slot}, align 8")
-    emitter.module.calls.append(site)
-    function, _ = emitter.inner_loop(CALL, str(len(emitter.module.calls) - 1))
-    answer = f.op(f"call i32 {function}(ptr {place})")
-    emitter.regs.atoms[stmt.failed] = (f.op(f"icmp ne i32 {answer}, 0"), 1)
+    module = emitter.module
+    if not module.calls:
+        module.functions.append(_CALL)
+        for each in _FUNCTIONS:
+            module.declare(each)
+    module.calls.append(site)
+    function, _ = emitter.inner_loop(CALL, str(len(module.calls) - 1))
+    answer = f.op(f'call i1 @"fxc.call"(ptr {function}, ptr {place}, i64 {8 * len(words)})')
+    emitter.regs.atoms[stmt.failed] = (answer, 1)
