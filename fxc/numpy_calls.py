@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ctypes
 import signal
-from collections.abc import Callable, Mapping
+import struct
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
@@ -15,6 +16,7 @@ from fxc.lowering.emission.calls import CallSite
 from fxc.lowering.loops import Buffer, BufferArg
 from fxc.ops.kernels import kernel_of
 
+_MEMORY = ctypes.c_char * (2**62)  # from some address on
 _MOST_KNOWN = 64  # sizes for which a layout is kept
 
 
@@ -54,17 +56,20 @@ def _prepared(
     """The arguments of a call, or what gives them, and where its results go."""
     count = len(site.buffers)
     sizes = words[8 * count :]
-    if sizes not in layouts:
+    layout = layouts.get(sizes)
+    if layout is None:
         if len(layouts) == _MOST_KNOWN:
             layouts.clear()
-        layouts[sizes] = _Layout(site, np.frombuffer(sizes, np.int64).tolist())
-    layout = layouts[sizes]
-    places = np.frombuffer(words[: 8 * count], np.int64).tolist()
-    arrays = [each.at(place) for each, place in zip(layout.arrays, places, strict=True)]
+        layout = layouts[sizes] = _Layout(site, _numbers(sizes))
+    arrays = [each.at(place) for each, place in zip(layout.arrays, _numbers(words), strict=False)]
     outs = [arrays[place] for place in layout.outs]
     if layout.has_scalars:
         return words, lambda: [read(arrays) for read in layout.readers], outs
     return words, [read(arrays) for read in layout.readers], outs
+
+
+def _numbers(words: bytes) -> tuple[int, ...]:
+    return struct.unpack(f"{len(words) // 8}q", words)
 
 
 _Reader = Callable[[list[np.ndarray]], Any]
@@ -79,7 +84,7 @@ def _number(dim: Dim, values: _Values) -> int:
 class _Layout:
     """What a call is given, but for where it stands: for sizes of these values."""
 
-    def __init__(self, site: CallSite, sizes: list[int]) -> None:
+    def __init__(self, site: CallSite, sizes: Sequence[int]) -> None:
         values = dict(zip(site.dims, sizes, strict=True))
         places = {buffer.name: place for place, buffer in enumerate(site.buffers)}
         self.arrays = [_Placed(buffer, values) for buffer in site.buffers]
@@ -97,14 +102,16 @@ class _Placed:
         self._dtype = buffer.dtype
         steps = [(size - 1) * step for size, step in zip(self._shape, self._strides, strict=True)]
         self._before = 0 if 0 in self._shape else -sum(step for step in steps if step < 0)
-        behind = 0 if 0 in self._shape else sum(step for step in steps if step > 0)
-        self._memory = ctypes.c_char * (self._before + behind + buffer.dtype.itemsize)
+        self._last: tuple[int, np.ndarray] | None = None
 
     def at(self, address: int) -> np.ndarray:
         """The array whose first element is there."""
-        memory = self._memory.from_address(address - self._before)
-        made: Any = np.ndarray  # takes any buffer
-        return made(self._shape, self._dtype, memory, self._before, self._strides)  # type: ignore[no-any-return]
+        if self._last is None or self._last[0] != address:
+            memory = _MEMORY.from_address(address - self._before)
+            made: Any = np.ndarray  # takes any buffer
+            array = made(self._shape, self._dtype, memory, self._before, self._strides)
+            self._last = address, array
+        return self._last[1]
 
 
 def _has_scalars(arg: Any) -> bool:

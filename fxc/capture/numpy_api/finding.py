@@ -18,9 +18,11 @@ from ..values.operands import array_value, axis_number, kind_of, record, wrap, w
 from ..values.traced_int import wrap_dim
 from . import joining, shaping
 from .counting import as_mask, count, new_name, places
+from .creation import empty, ones
 from .indexing import checked
 from .picking import take
 from .reductions import reduce as reduction
+from .sorting import argsort, sort
 from .ufuncs import call_ufunc
 
 
@@ -105,10 +107,13 @@ def unique(
     equal_nan: bool = True,
     sorted: bool = True,
 ) -> Any:
-    """As ``np.unique``, by NumPy itself."""
+    """As ``np.unique``: of real numbers by sorting, else by NumPy itself."""
     if axis is not None or not sorted:
         raise refuse("np.unique with axis= or sorted=False cannot be captured")
     session, value, name = current(), array_value(ar), new_name()
+    if value.type.dtype.kind in "biuf":
+        asked = (return_index, return_inverse, return_counts, equal_nan)
+        return _firsts(wrap(value), *map(bool, asked))
     most = kind_of(value).size
     options = {
         "index": bool(return_index),
@@ -118,7 +123,44 @@ def unique(
     }
     found = session.record("unique", value, **options, symbol=name, most=most)
     session.counted(CountedSize(name, most, found[0]))
-    return wrap_all(found) if len(found) > 1 else wrap(found[0])
+    if len(found) == 1:
+        return wrap(found[0])
+    results = list(wrap_all(found))
+    if return_inverse:  # which NumPy gives the shape of the array
+        place = 1 + bool(return_index)
+        results[place] = shaping.reshape(results[place], wrap(value).shape)
+    return tuple(results)
+
+
+def _firsts(x: Any, index: bool, inverse: bool, counts: bool, equal_nan: bool) -> Any:
+    """The first of equal numbers in order, where they stand, which of them each number is, and how
+    many are equal to each; all nan are last.
+    """
+    flat, order = shaping.ravel(x), None
+    if index or inverse:
+        order = argsort(flat, kind="stable" if index else None)
+        ordered = take(flat, order)
+    else:
+        ordered = sort(flat)
+    is_first = ones(ordered.shape, bool)
+    is_first[1:] = ordered[1:] != ordered[:-1]
+    if equal_nan and ordered.dtype.kind == "f":
+        is_first[1:] &= ordered[:-1] == ordered[:-1]
+    if not (index or inverse or counts):
+        return ordered[is_first]
+    places = flatnonzero(is_first)
+    found = [take(ordered, places)]
+    if index:
+        found.append(take(order, places))
+    if inverse:
+        numbers = empty(ordered.shape, np.intp)
+        numbers[order] = is_first.cumsum() - 1
+        found.append(shaping.reshape(numbers, x.shape))
+    if counts:
+        ends = empty(places.shape, np.intp)
+        ends[:-1], ends[-1:] = places[1:], ordered.shape[0]
+        found.append(ends - places)
+    return tuple(found)
 
 
 def _array(x: Any) -> Any:
