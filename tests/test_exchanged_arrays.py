@@ -211,3 +211,25 @@ def test_what_a_branch_takes_over_may_be_the_callers_array(program: Any) -> None
                 warnings.simplefilter("ignore", fxc.CaptureWarning)
                 found = run(compiled, (np.arange(4.0) + first, n))
             assert difference(run(program, (np.arange(4.0) + first, n)), found) == ""
+
+
+def test_what_is_taken_over_and_written():
+    """The write of the first iteration went to a copy of what an array was before the loop."""
+
+    def program(x, y, n):
+        m = 0
+
+        def put(i):
+            nonlocal m
+            m += i
+            x[i] = m
+
+        for k in range(n):
+            x, y = y, x + y
+            put(k)
+        return x, y
+
+    compiled = fxc.compile(program)
+    for n in (5, 1, 2, 3, 6):
+        calls = [(np.arange(6.0), np.ones(6), n) for _ in range(2)]
+        assert not difference(run(program, calls[0]), run(compiled, calls[1])), n

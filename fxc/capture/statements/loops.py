@@ -580,7 +580,8 @@ class CapturedLoop(Statement):
                 continue
             start = array_of(self.values[self.names.index(other)])
             changes = not self._stays.get(other) and other not in self._given
-            if start is not None and changes and self.tells_first:
+            is_read = params[-1] not in self.session.changed  # what is written is the parameter
+            if start is not None and changes and is_read and self.tells_first:
                 return start
         return None
 
