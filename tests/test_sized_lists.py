@@ -152,9 +152,22 @@ def in_order(n, x, i):
     return sorted(x), sorted(x, reverse=True), items, min(items), max(x.tolist(), key=abs)
 
 
+def made_by_comprehensions(n, x, i):
+    doubled = [v * 2 for v in x]
+    squares = [k * k for k in range(n)]
+    steps = [a - b for a, b in zip(x[1:], x[:-1], strict=True)]
+    found = [v if v > 0 else 0.0 for v in x]
+    pairs = [(k, v > 0) for k, v in enumerate(x)]
+    sums = [x[:k].sum() for k in squares[:2]]
+    for k in range(n):
+        squares[k] += 1
+    squares.append(n)
+    return doubled, max(doubled), squares, steps, found, pairs, sums, [float(v) ** 2 for v in x]
+
+
 PROGRAMS = (
     *(sieve, coins, increasing, insertion_sort, find_roots, walk, numbers_of_arrays, kinds),
-    *(grown, in_loops, held, in_order),
+    *(grown, in_loops, held, in_order, made_by_comprehensions),
 )
 
 
@@ -213,7 +226,11 @@ BY_PYTHON: tuple[Callable[..., Any], ...] = (
     lambda n: list(range(n)) == [0] * n,
     lambda n: [0, 1] * n,
     lambda n: [None] * n,
-    lambda n: [(0, 1)] * n,
+    lambda n: [("a", 1)] * n,
+    lambda n: [str(k) for k in range(n)],
+    lambda n: [np.zeros(k) for k in range(n)],
+    lambda n: ",".join([str(k * 2) for k in [v + 1 for v in range(n)]]),
+    lambda n: {k: -k for k in [v * 2 for v in range(n)]},
     lambda n: str([0] * n),
     lambda n: tuple([0] * n),
     lambda n: [[0] * n] * 2,
@@ -229,6 +246,10 @@ def test_lists_that_python_makes(program: Callable[..., Any]) -> None:
     for n in (9, 7, 1, 0, -2):
         assert difference(run(program, (n,)), run(compiled, (n,))) == ""
     assert compiled.cache_info().eager_calls == 0
+
+
+def test_lists_that_functionalize_returns() -> None:
+    assert fxc.functionalize(lambda n: [0] * n)(3) == ([0, 0, 0], {})
 
 
 def test_no_loop_is_run_by_python(caplog: pytest.LogCaptureFixture) -> None:

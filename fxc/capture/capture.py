@@ -126,9 +126,10 @@ def capture(
             continue
         except CaptureError as error:
             first_error = first_error or error
-            if session.short_loops <= static:
+            otherwise = (session.short_loops | session.door.lists.sized) - static
+            if not otherwise:
                 raise first_error from None
-            static |= session.short_loops
+            static |= otherwise  # loops that are copied, lists that Python makes
             continue
         except SizesNeeded:
             dynamic = False
@@ -276,7 +277,7 @@ def _try_otherwise(session: Session, outside: Outside, error: CaptureError | Non
     if lists:
         raise Respecialise(lists) from None
     if sized:
-        raise Respecialise(sized, error) from None
+        raise Respecialise(sized) from None
     if of_arrays := session.door.lists.of_arrays:
         raise Respecialise(of_arrays, error) from None
 

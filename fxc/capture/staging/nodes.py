@@ -138,6 +138,11 @@ def rows_of(made: ast.expr) -> Iterator[ast.ListComp]:
         yield made
 
 
+def is_flat(node: ast.expr) -> bool:
+    """Whether an expression holds no comprehension."""
+    return not any(isinstance(each, ast.ListComp | ast.GeneratorExp) for each in walk(node))
+
+
 def is_single(made: ast.ListComp | ast.GeneratorExp) -> bool:
     """Whether a comprehension is over one iterable, without ``:=``."""
     if len(made.generators) != 1:

@@ -24,6 +24,7 @@ from .nodes import (
     door_part,
     flag_name,
     function_of,
+    is_flat,
     is_fold,
     is_single,
     later,
@@ -192,6 +193,9 @@ class Rewriter(ast.NodeTransformer):
             items, over, each, test, unpacks = self._of_items(node)
             made = self._door("filtered", node, items, over, each, test, unpacks)
             return self._made_list(node, made)
+        if is_single(node) and is_flat(node.elt):
+            items, over, each, _, unpacks = self._of_items(node)
+            return self._made_list(node, self._door("mapped", node, items, over, each, unpacks))
         return self._made_list(node, self._listed(node))
 
     def _listed(self, node: ast.ListComp) -> Any:

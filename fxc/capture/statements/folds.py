@@ -14,6 +14,7 @@ import numpy as np
 from fxc.ir.errors import CaptureError
 from fxc.ir.records import frozen
 from fxc.ir.size_guards import guard
+from fxc.ir.symbols import counted_in
 
 from ..locations import user_location
 from ..numpy_api.creation import empty
@@ -148,6 +149,25 @@ def filtered(
     return door.staged(gathered)(found, value, holds)
 
 
+def mapped(
+    door: Any,
+    items: Any,
+    over: Callable[[Any], Any],
+    each: Callable[..., Any],
+    unpacks: bool,
+) -> Any:
+    """``[each(item) for item in items]``: of numbers, and as long as a size says, a list of the
+    graph, see Note [Lists of a size]; else ``over(items)`` makes it in Python.
+    """
+    found, label = counted(items), f"comprehension {user_location()}"
+    if type(found) is not Counted or type(found.count) is int or counted_in(found.count):
+        return over(listed(items))
+    if f"{label} by Python" in door.session.static:
+        return over(items)
+    door.lists.note_sized(label)
+    return door.staged(tabled)(found, (lambda item: each(*item)) if unpacks else each)
+
+
 def fold_items(door: Any, function: Any, items: Any, **options: Any) -> Any:
     """``sum`` and its like of an array, or of what is counted."""
     return fold(door, function, items, list, _same, None, False, **options)
@@ -275,6 +295,18 @@ def gathered(items: Any, each: Any, test: Any) -> Any:
     return found
 
 
+def tabled(items: Any, each: Any) -> Any:
+    count = count_of(items)
+    if count == 0:
+        return []
+    value = each(item_of(items, 0))
+    made = list_of(value, count)
+    made[0] = value
+    for place in range(1, count):
+        made[place] = each(item_of(items, place))
+    return made
+
+
 # Without an end on the way, which the iterations that Python runs cannot have.
 _OF_FEW: dict[Any, Callable[..., Any]] = {any_of: any_of_few, all_of: all_of_few}
 # Functions that do the same with a list as with the array of its items.
@@ -304,7 +336,7 @@ def room_for_all(each: Callable[[Any], Any], items: Counted) -> Any:
         return None
     try:
         with Recording(session):  # which is forgotten: the loop computes the value
-            kind = operand(each(items.item(0))).type
+            kind = operand(each(item_of(items, 0))).type
     except CaptureError as error:
         raise Respecialise(frozenset((by_first,)), error) from None
     return _room(kind, items)
@@ -317,6 +349,25 @@ def room_for(value: Any, items: Counted) -> Any:
 
 def _room(kind: Any, items: Counted) -> Any:
     return empty((wrap_dim(items.count), *wrap_dims(kind.shape)), kind.dtype)
+
+
+def count_of(items: Any) -> Any:
+    """How many items there are."""
+    from ..values.traced_int import wrap_dim
+
+    return wrap_dim(items.count)
+
+
+def item_of(items: Any, place: Any) -> Any:
+    """The item at a place."""
+    return items.item(place)
+
+
+def list_of(value: Any, count: Any) -> Any:
+    """A list of the graph for so many numbers of a kind."""
+    from ..values.sized_lists import room_for_numbers  # lists know what they are run over by
+
+    return room_for_numbers(value, count)
 
 
 def alike(made: Any, value: Any) -> Any:

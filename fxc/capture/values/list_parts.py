@@ -11,13 +11,14 @@ from typing import Any
 import numpy as np
 
 from fxc.ir.graph import Value
-from fxc.ir.symbols import Dim
+from fxc.ir.symbols import Dim, counted_in
 
 from ..session import current, refuse
 from ..statements.structured import flag_of
 from .kinds import ItemKind
 from .operands import record, wrap
 from .python_numbers import to_python
+from .sized_lists import sized
 from .traced_int import wrap_dim
 from .traced_lists import Room, TracedList
 
@@ -114,13 +115,15 @@ def _contents(x: TracedList, what: str) -> tuple[ItemKind, list[Value], Dim]:
 
 def _made(kind: ItemKind, columns: Sequence[Any], most: Dim) -> TracedList:
     """A new list of items that stand in these arrays."""
-    session, found = current(), TracedList([])
-    arrays = []
+    size, session = columns[0]._value.type.shape[0], current()
+    if not counted_in(size):
+        return sized(kind, tuple(column.copy()._value for column in columns))
+    found, arrays = TracedList([]), []
     for column, part in zip(columns, kind.parts, strict=True):
         array = session.record("empty", (most,), part.dtype, layout=None)
         wrap(array)[: column.shape[0]] = column
         arrays.append(array)
     length = session.record("empty", (1,), np.dtype("i8"), layout=None)
-    wrap(length)[0] = wrap_dim(columns[0]._value.type.shape[0])
+    wrap(length)[0] = wrap_dim(size)
     found._room = Room(kind, tuple(arrays), length, most, None)
     return found

@@ -12,14 +12,14 @@ import numpy as np
 from fxc.ir.graph import Value
 from fxc.ir.size_guards import guard
 from fxc.ir.symbols import Dim, counted_in
-from fxc.ir.types import ArrayType, ScalarType
+from fxc.ir.types import ScalarType
 
 from ..locations import user_location
 from ..session import current, refuse
 from ..statements.for_loops import FEW
 from .kinds import ItemKind, kind_of_items
 from .mixed import parts_for, scalar_kinds
-from .operands import array_value, operand, record, wrap
+from .operands import array_value, dim_of, kind_of, operand, record, wrap
 from .traced_int import wrap_dim
 from .traced_lists import TracedList, list_parts
 
@@ -46,15 +46,34 @@ def _may_be_sized(size: Dim, *, from_array: bool = False) -> bool:
 
 def repeated(items: list[Any], count: Dim) -> Any:
     """``items * count``; NotImplemented where Python has to make the list."""
-    if len(items) != 1 or not _may_be_sized(count) or scalar_kinds(items[0]) is None:
+    if len(items) != 1 or not _may_be_sized(count) or not _is_plain(items[0]):
         return NotImplemented
     kind = kind_of_items(items, None)
     assert kind is not None
-    if len(kind.parts) != 1 or kind.parts[0].dtype.kind == "c":
-        return NotImplemented
-    size = count if guard(count, ">=", 0) else 0
-    (part,) = kind.parts_of(items[0])
-    return _sized(kind, record("full", (size,), part, kind.parts[0].dtype, layout=None)._value)
+    size, session = count if guard(count, ">=", 0) else 0, current()
+    arrays = (
+        session.record("full", (size,), part, wanted.dtype, layout=None)
+        for part, wanted in zip(kind.parts_of(items[0]), kind.parts, strict=True)
+    )
+    return sized(kind, tuple(arrays))
+
+
+def _is_plain(x: Any) -> bool:
+    """Whether an item is a number, or a tuple of such."""
+    if type(x) is tuple:
+        return bool(x) and all(map(_is_plain, x))
+    kinds = scalar_kinds(x)
+    return kinds is not None and not any(each.weak and each.dtype.kind == "c" for each in kinds)
+
+
+def room_for_numbers(value: Any, count: Any) -> TracedList:
+    """A list of so many items of the kind of ``value``, which are not there yet."""
+    if not _is_plain(value):
+        raise refuse("a list of something else than numbers, as long as a size says")
+    kind, session, shape = kind_of_items([value], None), current(), (dim_of(count),)
+    assert kind is not None
+    arrays = (session.record("empty", shape, each.dtype, layout=None) for each in kind.parts)
+    return sized(kind, tuple(arrays))
 
 
 def of_ints(x: Any) -> Any:
@@ -63,7 +82,7 @@ def of_ints(x: Any) -> Any:
         return None
     kind = kind_of_items([0], None)
     assert kind is not None
-    return _sized(kind, array_value(x))
+    return sized(kind, (array_value(x),))
 
 
 def of_elements(x: Any) -> Any:
@@ -106,17 +125,16 @@ def _of_array(array: Value, *, weak: bool) -> TracedList:
     kind = ScalarType(array.type.dtype, weak=weak)
     parts = parts_for(frozenset((kind,)))
     assert parts is not None
-    return _sized(ItemKind(frozenset((kind,)), parts), array)
+    return sized(ItemKind(frozenset((kind,)), parts), (array,))
 
 
-def _sized(kind: ItemKind, array: Value) -> TracedList:
-    """A new list of the items that stand in an array, which it takes over."""
-    assert isinstance(array.type, ArrayType)
-    session, (size,) = current(), array.type.shape
+def sized(kind: ItemKind, arrays: tuple[Value, ...]) -> TracedList:
+    """A new list of the items that stand in arrays, which it takes over."""
+    session, (size,) = current(), kind_of(arrays[0]).shape
     session.door.lists.note_sized(_place())
     length = session.record("empty", (1,), np.dtype("i8"), layout=None)
     wrap(length)[0] = wrap_dim(size)
-    return TracedList.of_size(kind, array, length, size)
+    return TracedList.of_size(kind, arrays, length, size)
 
 
 def in_order(x: Any, reverse: Any) -> Any:
@@ -125,9 +143,11 @@ def in_order(x: Any, reverse: Any) -> Any:
     return None if made is None else list_parts().in_order(made, None, reverse)
 
 
-def assign_part(x: TracedList, array: Any, key: slice, items: Any) -> None:
+def assign_part(x: TracedList, key: slice, items: Any) -> None:
     """``x[key] = items`` of as many numbers as it replaces."""
-    found = wrap(array)[key]
+    if len(x._taken_room().arrays) > 1:
+        raise x._unclear("an assignment to a slice")
+    found = wrap(x._taken_room().arrays[0])[key]
     if type(items) is TracedList and items.items is None:
         kind, (given,) = items.arrays()
         source, count = wrap(given), items.length()

@@ -69,10 +69,12 @@ class TracedList(Traced):
         self._changing = False  # whether a statement changes the length
 
     @classmethod
-    def of_size(cls, kind: ItemKind, array: Value, length: Value, size: Dim) -> TracedList:
-        """A list of so many items, which stand in an array."""
+    def of_size(
+        cls, kind: ItemKind, arrays: tuple[Value, ...], length: Value, size: Dim
+    ) -> TracedList:
+        """A list of so many items, which stand in arrays."""
         found = cls([])
-        found._room, found._known = Room(kind, (array,), length, size, None), size
+        found._room, found._known = Room(kind, arrays, length, size, None), size
         return found
 
     @property  # type: ignore[misc]
@@ -150,9 +152,9 @@ class TracedList(Traced):
 
     def __setitem__(self, key: Any, x: Any) -> None:
         x, room = settled(x), self._room
-        if self._known is not None and room is not None and len(room.arrays) == 1:
+        if self._known is not None and room is not None:
             if isinstance(key, slice):
-                sized_lists().assign_part(self, room.arrays[0], key, x)
+                sized_lists().assign_part(self, key, x)
                 return
             if room.kind.takes(x):
                 self._put(_checked_place(key), x)
@@ -295,9 +297,14 @@ class TracedList(Traced):
 
     def __iter__(self) -> Iterator[Any]:
         place = 0
-        while place < len(self._plain_items("a use in Python, or a change while it is run over,")):
-            yield self._items[place]
+        while place < self._plain_length():
+            yield self[place]
             place += 1
+
+    def _plain_length(self) -> int:
+        if type(self._known) is int:
+            return self._known
+        return len(self._plain_items("a use in Python, or a change while it is run over,"))
 
     def __getitem__(self, key: Any) -> Any:
         if self._room is None and isinstance(key, Traced) and self._items:
@@ -308,7 +315,7 @@ class TracedList(Traced):
         if self._room is not None:
             if isinstance(key, slice):
                 return list_parts().part_of(self, key)
-            if self._known is not None and len(self._room.arrays) == 1:
+            if self._known is not None:
                 return self._item(_checked_place(key))
             return self._item(self._place_of(key))
         try:
