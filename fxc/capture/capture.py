@@ -200,7 +200,8 @@ def _attempt(
         arrays = {
             place: leaf.value for place, leaf in enumerate(outputs) if isinstance(leaf, ArrayLeaf)
         }
-        session.check_results(arrays, (each.value for each in outside.inputs), builder.apart)
+        inputs = (each.value for each in outside.inputs)
+        session.aliases.check_results(arrays, inputs, builder.apart)
     relations = strongest(session.guards)
     for relation in relations:
         outside.guards.check_relation(relation)

@@ -52,8 +52,8 @@ def _known(arg: Any, session: Session) -> Any:
         _check_known((arg.start, arg.stop, arg.step))
     if not isinstance(arg, Value):
         return arg
-    call, root = session.made.get(arg), session.root(arg)
-    if call is None or root in session.changed or not session.may_rely_on(root):
+    call, root = session.made.get(arg), session.aliases.root(arg)
+    if call is None or root in session.aliases.changed or not session.aliases.may_rely_on(root):
         raise _Unknown
     if not _is_small(arg):
         raise _Unknown
@@ -61,7 +61,7 @@ def _known(arg: Any, session: Session) -> Any:
     if op.tag not in _PURE or op.raises or op.name in DISTINCT:
         raise _Unknown
     args = [_known(each, session) for each in bind(op, call.args, call.kwargs)]
-    session.rely_on(root, call.at)
+    session.aliases.rely_on(root, call.at)
     with np.errstate(all="ignore"):
         return kernel_of(op.name)(*args)
 
@@ -86,12 +86,12 @@ def hold_same(left: Value, at: int, right: Value, later: int) -> bool:
     """
     session = current()
     if left is right:
-        roots = session.roots(left)
-        if not all(map(session.may_rely_on, roots)):
+        roots = session.aliases.roots(left)
+        if not all(map(session.aliases.may_rely_on, roots)):
             return False
         for root in roots:
-            session.rely_on(root, min(at, later))
-        return all(session.changed.get(root, 0) <= min(at, later) for root in roots)
+            session.aliases.rely_on(root, min(at, later))
+        return all(session.aliases.changed.get(root, 0) <= min(at, later) for root in roots)
     first, second = session.made.get(left), session.made.get(right)
     if first is None or second is None or first.name != second.name or first.name in DISTINCT:
         return False
@@ -99,7 +99,7 @@ def hold_same(left: Value, at: int, right: Value, later: int) -> bool:
         times = (at, later)
     else:
         times = (first.at, second.at)
-        if any(session.changed.get(value, 0) for value in (left, right)):
+        if any(session.aliases.changed.get(value, 0) for value in (left, right)):
             return False
     return first.kwargs == second.kwargs and _agree(
         first.args, second.args, lambda a, b: hold_same(a, times[0], b, times[1])
@@ -124,9 +124,9 @@ def may_overlap(left: Value, right: Operand) -> bool:
         if one in session.alternatives:
             either = session.alternatives[one]
             return may_overlap(either.left, other) or may_overlap(either.right, other)
-    root = session.root(left)
-    if root is not session.root(right):
-        return session.root(right) in session.overlapping(root)
+    root = session.aliases.root(left)
+    if root is not session.aliases.root(right):
+        return session.aliases.root(right) in session.aliases.overlapping(root)
     try:
         kind = root.type
         assert isinstance(kind, ArrayType)
@@ -146,7 +146,7 @@ def _place_of(x: np.ndarray) -> tuple[Any, ...]:
 
 def _view_of(memory: np.ndarray, value: Value, session: Session) -> np.ndarray:
     """The part of its root's memory that an array shows."""
-    if value not in session.bases:
+    if value not in session.aliases.bases:
         return memory
     call = session.made[value]
     base, *args = bind(TABLE[call.name], call.args, call.kwargs)

@@ -76,7 +76,7 @@ def settle_overlaps(outside: Outside) -> Overlaps:
     Raises ``OverlapError`` where there is none, ``SizesNeeded`` where their sizes are symbols.
     """
     places = [place for place, each in enumerate(outside.inputs) if each.value in outside.arrays]
-    written = [p for p in places if outside.inputs[p].value in outside.session.written]
+    written = [p for p in places if outside.inputs[p].value in outside.session.aliases.written]
     for place in written:
         _check_distinct(outside, place)
     groups = {place: [place] for place in places}

@@ -6,9 +6,8 @@ The thread's current session is found by ``current()``; traced values belong to 
 from __future__ import annotations
 
 import threading
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from itertools import product
 from typing import Any
 from typing import Literal as OneOf
 
@@ -22,16 +21,14 @@ from fxc.ir.errors import CaptureError
 from fxc.ir.graph import Literal, Operand, Value
 from fxc.ir.location import SourceLocation
 from fxc.ir.records import frozen
-from fxc.ir.size_guards import Guard, assuming, guard, recorders, recording
-from fxc.ir.symbols import Dim, Symbol, SymExpr, counted_in, counted_size, hint, symbols_of
-from fxc.ir.types import ArrayType, ScalarType
-from fxc.ops.metas.layout import overlaps_itself
+from fxc.ir.size_guards import Guard, assuming, recorders, recording
+from fxc.ir.symbols import Dim, Symbol, SymExpr, counted_in, counted_size, symbols_of
+from fxc.ir.types import ScalarType
 from fxc.ops.python_numbers import PYTHON_OPERATORS
 from fxc.ops.table import TABLE, Tag
 
-from .guards import apart
 from .locations import line_text, user_location
-from .values.alternatives import Alternative, first_of, options_of, record_either
+from .values.alternatives import Alternative, first_of, record_either
 
 RegionKind = OneOf["arm", "loop", "test"]
 MOST_NODES = 20_000
@@ -39,12 +36,6 @@ MOST_NODES = 20_000
 MOST_UNROLLED = 2_000
 _CONTROL = 10  # operations that a loop or branch counts for: what it takes to compile one
 MOST_AXES = 64  # of NumPy 2
-
-
-_REPLACED = (
-    "a write to an array that a loop or a branch may have replaced by another one, which is used "
-    "behind it, cannot be captured; write to a copy of it"
-)
 
 
 class Respecialise(BaseException):
@@ -68,6 +59,8 @@ class Session:
         demanded: frozenset[Guard] = frozenset(),
         outer: dict[str, Any] | None = None,
     ) -> None:
+        from .aliases import Aliases  # which refuses writes
+
         self.dispatcher = dispatcher or default_dispatcher()
         self.builder = GraphBuilder()
         self.guards: dict[Guard, None] = {}
@@ -87,20 +80,9 @@ class Session:
         # Which inputs a scalar follows from; scalars that depend on elements of arrays have none.
         self.origins: dict[Value, frozenset[str]] = {}
         self.ints: set[str] = set()  # those of them that are ints
+        self.aliases = Aliases(self)
         # What comparisons of the counters of loops say, see Note [Python scalars].
         self.relations: dict[Value, tuple[Dim, str, Dim]] = {}
-        # Views by the array they were made from, and the region that made an array (see Region
-        # writes in control.py). Arrays of the outermost level are not listed.
-        self.bases: dict[Value, Value] = {}
-        self.homes: dict[Value, int] = {}
-        self._given_up: set[Value] = set()  # see ``_give_up``
-        self.twins: dict[Value, list[Value]] = {}  # arrays that may be one, see ``may_be_one``
-        # Arrays behind loops that may have had no iteration, where the caller can tell which it is.
-        self.replaced: dict[Value, Alternative] = {}
-        self.told: set[Value] = set()  # those of them that the epilogue tells apart
-        # Arrays by the list that has taken them over, and the lists that are returned: given.py.
-        self.given: dict[Value, Any] = {}
-        self.returned: list[Any] = []
         self.alternatives: dict[Value, Alternative] = {}  # see Note [Conditional aliases]
         # Arrays whose shape the program has set, by what the caller's object is; see memory.py.
         self.reshaped: dict[Value, Any] = {}
@@ -117,25 +99,18 @@ class Session:
         self.strides: list[Any] = []  # likewise
         self.region = 0
         self._region_count = 0
-        self._regions: list[OpenRegion] = []  # from the outermost to the innermost
+        self.regions: list[OpenRegion] = []  # from the outermost to the innermost
         self._open = {0}
         self._made_in: dict[Value, int] = {}
         self._count = 0
         self.operations = 0  # the work of compiling them
-        # When a value was recorded, and an array last written (by its root): on the clock ``now``.
-        self.made: dict[Value, Call] = {}
-        self.written: dict[Value, int] = {}
-        self.changed: dict[Value, int] = {}  # likewise, also by writes to inputs that overlap it
-        self.input_arrays: dict[Value, np.ndarray] = {}
-        self._apart: dict[frozenset[Value], bool] = {}  # pairs of them
-        self._relied_on: dict[Value, list[tuple[int, int]]] = {}  # see ``rely_on``
+        self.made: dict[Value, Call] = {}  # by what recorded it, on the clock ``now``
 
     def record(self, name: str, *args: Any, **kwargs: Any) -> Any:
         """Call an operator on operands; returns Values. See ``wrap``."""
         if self._made_in:
             self._check_regions(args, kwargs)
-        if self._given_up:
-            self._check_given_up((*args, *kwargs.values()))
+        self.aliases.check_operands((*args, *kwargs.values()))
         if self.alternatives and (either := first_of(self, args, kwargs)) is not None:
             return record_either(self, either, name, args, kwargs)
         schema = TABLE[name].schema
@@ -149,7 +124,7 @@ class Session:
         if any(map(_is_weak_int, args)) and TABLE[name].tag in _CONVERTING:
             args = self._fitted(name, args)
         if schema.writes:
-            self._before_write(schema.index_of, schema.written_params, args, kwargs)
+            self.aliases.before_write(schema.index_of, schema.written_params, args, kwargs)
         result = self.dispatcher.call(name, *args, **kwargs)
         if type(result) is Value and result.type.rank > MOST_AXES:
             raise ValueError(f"number of dimensions must be within [0, {MOST_AXES}]")
@@ -159,14 +134,14 @@ class Session:
             if type(result.type) is ScalarType:
                 self._follow_origins(result, args)
             elif schema.is_view:
-                self.bases[result] = args[0]
+                self.aliases.bases[result] = args[0]
             elif name == "constant":
                 self.origins[result] = frozenset()
             elif self.region:
-                self.homes[result] = self.region
+                self.aliases.homes[result] = self.region
             self.made[result] = Call(self._count, name, args, kwargs)
         elif result is not None and self.region:
-            self.homes.update((each, self.region) for each in result)
+            self.aliases.homes.update((each, self.region) for each in result)
         return result
 
     def _fitted(self, name: str, args: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -197,24 +172,24 @@ class Session:
         """Begin a region inside of the current one, of a loop or branch that began at that time."""
         self._region_count += 1
         self.region = self._region_count
-        self._regions.append(OpenRegion(self.region, kind, began))
+        self.regions.append(OpenRegion(self.region, kind, began))
         self._open.add(self.region)
 
     def reenter_region(self, region: OpenRegion) -> None:
         """Go on with a region that was left."""
         self.region = region.number
-        self._regions.append(region)
+        self.regions.append(region)
         self._open.add(region.number)
 
     @property
     def innermost(self) -> OpenRegion:
         """The current region, of those that are not the outermost."""
-        return self._regions[-1]
+        return self.regions[-1]
 
     def leave_region(self) -> None:
         """End the region: its values are gone."""
-        self._open.discard(self._regions.pop().number)
-        self.region = self._regions[-1].number if self._regions else 0
+        self._open.discard(self.regions.pop().number)
+        self.region = self.regions[-1].number if self.regions else 0
 
     def is_open(self, region: int) -> bool:
         """Whether a region is being recorded."""
@@ -222,7 +197,7 @@ class Session:
 
     def in_loop(self, home: int) -> bool:
         """Whether a loop is being recorded that has begun inside of that region."""
-        return any(each.kind != "arm" for each in self._regions if each.number > home)
+        return any(each.kind != "arm" for each in self.regions if each.number > home)
 
     def varies(self, dim: Dim) -> bool:
         """Whether a dim differs between the iterations of a loop that is being captured."""
@@ -286,12 +261,6 @@ class Session:
                 if isinstance(each, Value):
                     self.check_alive(each)
 
-    def _check_given_up(self, args: tuple[Any, ...]) -> None:
-        for arg in args:
-            for each in arg if isinstance(arg, tuple) else (arg,):
-                if isinstance(each, Value):
-                    self.check_given_up(each)
-
     def is_alive(self, value: Value) -> bool:
         """Whether the region that a value was made in has not ended."""
         return self._made_in.get(value, 0) in self._open
@@ -318,213 +287,19 @@ class Session:
         self.open_numbers |= origins
         return True
 
-    def root(self, value: Value) -> Value:
-        """The array whose memory ``value`` shows."""
-        while value in self.bases:
-            value = self.bases[value]
-        return value
-
-    def roots(self, value: Value) -> frozenset[Value]:
-        """The arrays whose memory ``value`` may show."""
-        return frozenset(map(self.root, options_of(self, value)))
-
-    def may_share_memory(self, left: Value, right: Value) -> bool:
-        """Whether two arrays may show parts of one."""
-        others = self.roots(right)
-        return any(not others.isdisjoint((x, *self.overlapping(x))) for x in self.roots(left))
-
-    def dynamic_indices(self, view: Value) -> Iterator[Value]:
-        """The scalars of the graph that say which part of an array a view shows."""
-        while view in self.bases:
-            call = self.made[view]
-            if call.name == "dynamic_select":
-                yield call.args[1]
-            view = self.bases[view]
-
     @property
     def open_regions(self) -> frozenset[int]:
         """The numbers of the regions that are being recorded, but for the outermost."""
-        return frozenset(region.number for region in self._regions)
+        return frozenset(region.number for region in self.regions)
 
     @property
     def now(self) -> int:
         """The number of operators recorded so far."""
         return self._count
 
-    def _before_write(
-        self,
-        index_of: dict[str, int],
-        places: tuple[int, ...],
-        args: tuple[Any, ...],
-        kwargs: dict[str, Any],
-    ) -> None:
-        for name, place in index_of.items():
-            if place not in places:
-                continue
-            target = args[place] if place < len(args) else kwargs[name]
-            self._check_distinct(target)
-            root = self.root(target)
-            memory = [root, *self.overlapping(root)]
-            for each in memory:
-                self._check_region_write(each)
-            self._give_up([twin for each in memory for twin in self.twins.get(each, ())])
-            if any(each in self.given for each in memory):
-                raise refuse(
-                    "a write to an array that is in a list whose length depends on data cannot be "
-                    "captured; append a copy, or write to one"
-                )
-            self.written[root] = self._count
-            self.changed.update(dict.fromkeys(memory, self._count))
-
-    def overlapping(self, root: Value) -> list[Value]:
-        """Other inputs that have elements in common with an input in this call, which guards will
-        say if one of them is written. See Note [Overlapping inputs].
-        """
-        if root not in self.input_arrays:
-            return []
-        return [x for x in self.input_arrays if x is not root and not self._are_apart(root, x)]
-
-    def _are_apart(self, left: Value, right: Value) -> bool:
-        pair = frozenset((left, right))
-        if pair not in self._apart:
-            arrays = (self.input_arrays[left], self.input_arrays[right])
-            self._apart[pair] = apart(*arrays)
-        return self._apart[pair]
-
-    def _give_up(self, twins: Sequence[Value]) -> None:
-        """Take note that an array is written which these may be, by loops or branches that made
-        them: they may be right no longer, and nobody may read them from now on.
-        """
-        twins = list(filter(self.is_alive, twins))
-        if not twins:
-            return
-        loop = max((each.number for each in self._regions if each.kind == "loop"), default=0)
-        known = self.made.keys() | self.bases.keys() | self.door.outside.arrays.keys()
-        if any(twin in known or self.made_in(twin) < loop for twin in twins):
-            raise refuse(_REPLACED)
-        self._given_up.update(twins)
-
-    def check_given_up(self, value: Value) -> None:
-        """Refuse to read what ``_give_up`` has taken note of."""
-        if self._given_up and not self.roots(value).isdisjoint(self._given_up):
-            raise refuse(_REPLACED)
-
-    def may_rely_on(self, root: Value) -> bool:
-        """Whether nothing is known yet of a write in a loop that makes it wrong."""
-        return _elements_of(root) not in self.static
-
-    def rely_on(self, root: Value, at: int) -> None:
-        """Note that an array is taken to hold now what it held at that time."""
-        self._relied_on.setdefault(root, []).append((at, self._count))
-
-    def _check_region_write(self, root: Value) -> None:
-        """See Note [Region writes]."""
-        home = self.homes.get(root, 0)
-        for region in self._regions:
-            if region.number <= home:
-                return  # regions inside are of higher numbers
-            if region.kind == "test":
-                raise refuse("a write in the test of fxc.while_loop cannot be captured")
-            if region.kind != "loop":
-                continue
-            if any(at <= region.began <= later for at, later in self._relied_on.get(root, ())):
-                error = refuse(
-                    "a write, inside a loop, to an array from outside of it on whose elements the "
-                    "loop relies before cannot be captured; use a copy of it there"
-                )
-                if self.may_rely_on(root):
-                    raise Respecialise(frozenset((_elements_of(root),)), error)
-                raise error
-
-    def may_be_one(self, left: Value, right: Value) -> None:
-        """Note that two arrays may be one at run time, which nobody may see from now on."""
-        for one, other in product(self.roots(left), self.roots(right)):
-            self.twins.setdefault(one, []).append(other)
-            self.twins.setdefault(other, []).append(one)
-
-    def check_results(
-        self,
-        leaves: Mapping[int, Value],
-        inputs: Iterable[Value],
-        apart: Container[tuple[int, int]] = frozenset(),
-    ) -> None:
-        """Refuse results of which the caller could see whether they are one array or two; of two
-        leaves that are ``apart`` there is one.
-        """
-        given = set(leaves.values())
-        for value in given:
-            self.check_given_up(value)
-        lists = [self.given[root] for root in map(self.root, given) if root in self.given]
-        if len(set(map(id, [*lists, *self.returned]))) < len(lists) + len(self.returned):
-            raise refuse(
-                "an array that is in a list whose length depends on data, beside the list or "
-                "another of its items, as results, cannot be captured; return a copy"
-            )
-        views = frozenset[Value]().union(*(self.roots(x) for x in given if self.root(x) is not x))
-        told = {(x, self.replaced[x].right) for x in self.told - views}
-        told |= {(right, left) for left, right in told}
-        others = {None: frozenset(inputs)} | {
-            place: self.roots(each) for place, each in leaves.items()
-        }
-        if self.twins and any(
-            other in seen and (root, other) not in told
-            for place, each in leaves.items()
-            for root in self.roots(each)
-            for other in self.twins.get(root, ())
-            for beside, seen in others.items()
-            if (place, beside) not in apart and (beside, place) not in apart
-        ):
-            raise refuse(
-                "a result that is one array in one case and another, or a new one, in the other "
-                "cannot be captured; return a copy"
-            )
-
-    def check_distinct(self, left: Value, right: Value) -> None:
-        """Refuse to say that two arrays are not one object if they may be, by a condition."""
-        mine, others = (frozenset(options_of(self, value)) for value in (left, right))
-        twins = {twin for each in mine for twin in self.twins.get(each, ())}
-        kept = [
-            self.given[root] for root in (self.root(left), self.root(right)) if root in self.given
-        ]
-        if not (mine | twins).isdisjoint(others) or (len(kept) == 2 and kept[0] is kept[1]):
-            raise refuse(
-                "'is' of arrays that are one or two by an 'if' on elements, or by the iterations "
-                "of a loop, cannot be captured"
-            )
-
-    def no_longer_one(self, value: Value) -> None:
-        """Forget what ``may_be_one`` has noted of an array, which is gone."""
-        for other in self.twins.pop(value, ()):
-            self.twins[other].remove(value)
-            if not self.twins[other]:
-                del self.twins[other]
-
     def made_in(self, value: Value) -> int:
         """The number of the region that a value was made in; 0 is the outermost."""
         return self._made_in.get(value, 0)
-
-    def _check_distinct(self, target: Value) -> None:
-        """Refuse a write to, or through, a view in which one element stands at several places, or
-        bytes stand for bools.
-
-        Arrays from outside that are so are found by their guards, see ``overlaps``.
-        """
-        value = target
-        while value in self.bases:
-            kind = value.type
-            if kind.dtype.kind != "b" and self.bases[value].type.dtype.kind == "b":
-                raise refuse(
-                    "a write to the bytes of an array of bools cannot be captured; write bools"
-                )
-            if isinstance(kind, ArrayType) and self.made[value].name == "as_strided":
-                for dim in kind.shape:  # whether elements are apart depends on the sizes
-                    guard(dim, "==", hint(dim))
-            if isinstance(kind, ArrayType) and kind.writeable and overlaps_itself(kind):
-                raise refuse(
-                    "a write to an array in which several elements share memory cannot be "
-                    "captured; write to a copy of it"
-                )
-            value = self.bases[value]
 
     def _follow_origins(self, result: Value, args: tuple[Any, ...]) -> None:
         origins: frozenset[str] = frozenset()
@@ -583,11 +358,6 @@ class Session:
 def label_of(text: str) -> str:
     """A text as the name of an input or a value."""
     return "".join(c if c.isalnum() or c in "._" else "_" for c in text)
-
-
-def _elements_of(root: Value) -> str:
-    """The label of what is known of an array's elements."""
-    return f"elements of {root.name}"
 
 
 _INT64 = np.dtype(np.int64)

@@ -23,11 +23,11 @@ from ..loops import (
     walk,
 )
 from . import extremes, interrupts
+from .bests import replacing
 from .frame import is_scalar, leave_vectors
 from .late import checks_late
 from .llvm_text import FAILED, Lanes
 from .python_rules import LOSSES, SCALAR_RULES
-from .records import replacing
 from .registers import Place
 
 if TYPE_CHECKING:

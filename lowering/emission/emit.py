@@ -33,6 +33,7 @@ from ..loops import (
 )
 from ..scheduling.accesses import rename
 from . import control, ends, interleaved, interrupts
+from .bests import Record
 from .calls import emit_call
 from .elements import Elements
 from .frame import finished
@@ -40,7 +41,6 @@ from .llvm_text import FunctionText, Lanes, ModuleText
 from .neutral import neutral
 from .pairwise import PairwiseTree
 from .products import emit_apply, emit_matmul
-from .records import Record
 from .survey import carried_through, lanes_for
 from .totals import better_of, combined, fold_lanes, is_better
 from .undo import Undo, keep
@@ -63,7 +63,7 @@ class Emitter(Elements):
         self.scratches: dict[str, Scratch] = {}  # by storage: what the function allocates
         self.passed: frozenset[Atom] = frozenset()  # tests that are known not to fail
         self.done = ""  # the label at the end of the loop whose body is about to be written
-        self.replacing: dict[int, Record] = {}  # see ``records``
+        self.replacing: dict[int, Record] = {}  # see ``bests``
         self.left: str | None = None  # where a loop in strips says that it ends early
         self.lost: str | None = None  # where checks that are made late say that one has failed
         self.undo: Undo | None = None  # see Note [Stores that are undone]

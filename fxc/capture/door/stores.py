@@ -304,7 +304,7 @@ class Stores(Reads):
         if a is b or (isinstance(a, TracedArray) and is_same(a, b)):
             return True
         if isinstance(a, TracedArray) and isinstance(b, TracedArray):
-            self.session.check_distinct(a._value, b._value)
+            self.session.aliases.check_distinct(a._value, b._value)
         self.outside.guard_distinct(a, b)
         return False
 

@@ -159,7 +159,7 @@ def _order(
     found = writing_order(kinds, along, _subspace(view, arrays))
     session = current()
     if found != plain and any(
-        session.may_share_memory(value, view) for value in (*arrays.values, given)
+        session.aliases.may_share_memory(value, view) for value in (*arrays.values, given)
     ):
         raise refuse(  # NumPy walks copies of them
             "a write by index arrays in which an array that is not in C order shares memory with "

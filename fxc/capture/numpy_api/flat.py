@@ -134,7 +134,7 @@ class TracedFlat(Traced):
         kind, session = value.type, current()
         assert isinstance(kind, ArrayType)
         assert isinstance(value, Value)
-        same_memory = session.may_share_memory(value, self._array._value)
+        same_memory = session.aliases.may_share_memory(value, self._array._value)
         if same_memory and kind.dtype == self._array.dtype:
             raise refuse(
                 "an assignment to x.flat from x itself, element by element, cannot be captured; "

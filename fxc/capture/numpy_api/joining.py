@@ -64,7 +64,7 @@ def _joined_into(
     if not same_shape(target.type.shape, shape):
         raise ValueError("Output array is the wrong shape")
     along = 0 if axis is None else normalize_axis(axis, len(shape))
-    if axis is None and any(session.may_share_memory(x, target) for x in parts):
+    if axis is None and any(session.aliases.may_share_memory(x, target) for x in parts):
         raise refuse("np.concatenate of flattened parts of its out= cannot be captured")
     start: Dim = 0
     for part in parts:

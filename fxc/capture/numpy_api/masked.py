@@ -72,7 +72,7 @@ class MaskedRead(Traced):
             reason = self._why_not()
             if reason:
                 raise refuse(reason)
-            current().rely_on(current().root(self.mask), self.at)
+            current().aliases.rely_on(current().aliases.root(self.mask), self.at)
             if self._is_like_whole():
                 self._made = wrap(chosen(self.whole, self.mask, self._axis))
             else:
@@ -95,7 +95,7 @@ class MaskedRead(Traced):
     def _why_not(self) -> str:
         """Why there cannot be an array, if so."""
         session = current()
-        if session.changed.get(session.root(self.mask), 0) > self.at:
+        if session.aliases.changed.get(session.aliases.root(self.mask), 0) > self.at:
             return (
                 "an array that was read by a mask, which was written since, cannot be captured in "
                 "this operation; use it before the mask changes, or a copy of the mask"
@@ -103,9 +103,9 @@ class MaskedRead(Traced):
         if self._is_like_whole():
             return ""
         assert self.origin is not None
-        written = session.changed
+        written = session.aliases.changed
         changed = written.get(self.whole, 0) > 0 or any(
-            written.get(session.root(x._value), 0) > self.origin.at
+            written.get(session.aliases.root(x._value), 0) > self.origin.at
             for x in self.origin.inputs
             if isinstance(x, TracedValue)
         )

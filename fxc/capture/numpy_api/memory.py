@@ -172,9 +172,9 @@ def resize(x: TracedArray, *new_shape: Any, refcheck: bool = True) -> None:
     if (
         x._object is not value
         or value not in session.made
-        or value in session.bases.values()
-        or value in session.bases
-        or value in session.twins
+        or value in session.aliases.bases.values()
+        or value in session.aliases.bases
+        or value in session.aliases.twins
     ):
         raise refuse(
             "x.resize of an argument, a view or an array with views cannot be captured; use "

@@ -178,7 +178,7 @@ def _fill_diagonal(target: Value, val: Any, wraps: bool) -> None:
         step = 1
         for place in range(1, kind.rank):
             step = step + product(kind.shape[:place])
-    if isinstance(val, Traced) and current().may_share_memory(array_value(val), target):
+    if isinstance(val, Traced) and current().aliases.may_share_memory(array_value(val), target):
         raise refuse(
             "np.fill_diagonal of an array with elements of its own cannot be captured; use a copy"
         )

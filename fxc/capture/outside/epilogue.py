@@ -104,7 +104,7 @@ def output_leaf(outside: Outside, leaf: Any) -> CapturedLeaf:
                 "a result that is one array in one case and another in the other cannot be "
                 "captured here; return a copy"
             )
-        for index in outside.session.dynamic_indices(value):
+        for index in outside.session.aliases.dynamic_indices(value):
             outside.session.specialise(index, "the place of a view that is returned")
         return ArrayLeaf(value) if isinstance(value.type, ArrayType) else ScalarLeaf(value)
     if type(leaf) is Mixed or type(leaf) is Several:
@@ -213,7 +213,7 @@ class EpilogueBuilder:
             names = iter([self._leaf(wrap(array)) for array in arrays])
             self._lines.append(f"{name} = {kind.listed(names)}")
             self._made[id(x)] = (name, x)
-            self._outside.session.returned.append(x)
+            self._outside.session.aliases.returned.append(x)
         return self._made[id(x)][0]
 
     def _list_array(self, x: TracedValue, of_list: ListArray) -> str:
@@ -228,9 +228,9 @@ class EpilogueBuilder:
     def _traced(self, value: Value) -> str:
         """The expression for a traced value: see Note [Conditional aliases]."""
         session = self._outside.session
-        replaced = session.replaced.get(value)
+        replaced = session.aliases.replaced.get(value)
         if replaced is not None:
-            session.told.add(value)
+            session.aliases.told.add(value)
             new, before = self._leaf(wrap(value)), self._traced(replaced.right)
             return f"({new} if {self._place(wrap(replaced.test))} else {before})"
         found = session.alternatives.get(value)

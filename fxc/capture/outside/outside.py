@@ -97,7 +97,7 @@ class Outside:
         self.effects = Effects(session)
         self.inputs: list[GraphInput] = []
         self.input_sources: list[Source] = []
-        self.arrays = session.input_arrays
+        self.arrays = session.aliases.input_arrays
         self.symbols: dict[str, SymbolSource] = {}
         self.known: dict[int, Known] = {}  # by the object from outside
         self.shown: dict[int, Known] = {}  # by what the program sees in its place

@@ -26,8 +26,9 @@ from fxc.ir.location import SourceLocation
 from fxc.ir.records import frozen
 
 from ..session import refuse
+from .names import FunctionNode, given, parameters
 from .nodes import DOOR, walk
-from .rewriting import FunctionNode, Rewriter, given, parameters
+from .rewriting import Rewriter
 
 _COROUTINE_FLAGS = 0x80 | 0x100 | 0x200
 _FUTURES = 0x1FF0000  # the bits of ``from __future__`` imports

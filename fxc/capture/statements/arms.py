@@ -166,7 +166,7 @@ class _Join:
             is_new = value in session.made and session.made_in(value) == session.region
             if (
                 self._is_part(value)
-                or value in session.given
+                or value in session.aliases.given
                 or not (self._is_made(value) or is_new or type(x) is Several)
                 or value in self._own[side]
                 or value in self._held[side]
@@ -176,7 +176,7 @@ class _Join:
 
     def _note_held(self, side: int, value: Value) -> None:
         """Note an array of another variable."""
-        roots = self._session.roots(value)
+        roots = self._session.aliases.roots(value)
         self._held[side].extend(roots)
         if not roots.isdisjoint(self._own[side]):
             raise self._not_own()
@@ -189,7 +189,7 @@ class _Join:
 
     def _is_part(self, value: Value) -> bool:
         """Whether an array is a view, or one array or another."""
-        return value in self._session.bases or value in self._session.alternatives
+        return value in self._session.aliases.bases or value in self._session.alternatives
 
     def _needed(self, value: Value) -> Iterator[Value]:
         """What an arm made, and is no view, of what an array is made of."""
@@ -249,9 +249,9 @@ class _Join:
         """Note that a result may be one of these arrays, or what they may be."""
         session = self._session
         for source in sources:
-            for each in (source, *session.twins.get(source, ())):
+            for each in (source, *session.aliases.twins.get(source, ())):
                 if session.is_alive(each):
-                    session.may_be_one(value, each)
+                    session.aliases.may_be_one(value, each)
 
     def _wrapped(self, value: Value) -> Any:
         """Variables that hold one array in each arm do so behind the node."""

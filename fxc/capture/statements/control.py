@@ -232,7 +232,7 @@ class _inside_region:
         values = [session.builder.value(t, n) for t, n in zip(types, names, strict=True)]
         session.made_here(values)
         for value in values:
-            session.homes[value] = session.region if self._kind == "loop" else -1
+            session.aliases.homes[value] = session.region if self._kind == "loop" else -1
         return values
 
     def __exit__(self, *error: Any) -> None:
@@ -264,9 +264,9 @@ def _owned(session: Session, value: Operand, taken: list[Operand]) -> Operand:
     kind = value.type
     if not isinstance(value, Value) or not isinstance(kind, ArrayType):
         return value
-    session.check_given_up(value)
-    is_home = session.homes.get(value, 0) == session.region
-    if is_home and value not in session.bases and value not in taken and is_c_ordered(kind):
+    session.aliases.check_given_up(value)
+    is_home = session.aliases.homes.get(value, 0) == session.region
+    if is_home and value not in session.aliases.bases and value not in taken and is_c_ordered(kind):
         return value
     copied: Value = session.record("copy", value, order="C")
     return copied

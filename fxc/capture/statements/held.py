@@ -24,12 +24,12 @@ from .structured import Recording, placeholder
 # is an array that an iteration made: the loop carries that as a value, of the type ``kind``. Before
 # the first iteration there is none, unless there are no options: then the array before the loop is
 # carried as if an iteration had made it, and the two may be one. Behind a loop that may have no
-# iteration the epilogue returns the one or the other (``Session.replaced``), if it can tell.
+# iteration the epilogue returns the one or the other (``Aliases.replaced``), if it can tell.
 # A variable that takes over what another one was (``last, x = x, x + dx``) is, after the first
 # iteration and no other, the array that this was before the loop: its flag says whether that
 # iteration is the first, where iterations are counted.
 # Where two variables may hold one array of an iteration, one of them carries a copy: see
-# ``Session.may_be_one``.
+# ``Aliases.may_be_one``.
 
 
 @frozen

@@ -261,10 +261,10 @@ class CapturedLoop(Statement):
                 self._follow(name, self._seen[place], start)
             given = self._given.get(name, before)
             if given is not None and self._is_pure(name) and not self._is_ours(name, given):
-                self.session.may_be_one(params[0], given)
+                self.session.aliases.may_be_one(params[0], given)
         for one, other in self._pairs:
             if one in self._params and other in self._params:
-                self.session.may_be_one(self._params[one][-1], self._params[other][-1])
+                self.session.aliases.may_be_one(self._params[one][-1], self._params[other][-1])
 
     def _begin_resized(self, region: Recording, place: int, name: str, start: Value) -> None:
         """Make the parameters of an array that changes its shape."""
@@ -274,14 +274,14 @@ class CapturedLoop(Statement):
         self._params[name] = params
         self._seen[place] = wrap(change.inside(self.session, params))
         if not self._is_ours(name, start):
-            self.session.may_be_one(params[-1], start)
+            self.session.aliases.may_be_one(params[-1], start)
 
     def _behind_resized(self, name: str, outputs: Sequence[Value]) -> Any:
         """The array that changes its shape, behind the loop."""
         change, start = self._resized[name], array_of(self.values[self.names.index(name)])
         found = change.behind(self.session, outputs)
         if start is not None and not (self.runs and change.is_new):
-            self.session.may_be_one(found, start)
+            self.session.aliases.may_be_one(found, start)
         return wrap(found)
 
     def _is_pure(self, name: str) -> bool:
@@ -298,24 +298,24 @@ class CapturedLoop(Statement):
         """Whether an array was made by an iteration before, and nobody else has it."""
         session = self.session
         made = session.made.get(value)
-        if made is None or made.at < self._began or value in session.bases:
+        if made is None or made.at < self._began or value in session.aliases.bases:
             return False
         others = (x for each, y in self._env.items() if each != name for x in _leaves(y))
         arrays = (other for x in others for other in arrays_of(x))
-        return all(value not in session.roots(other) for other in arrays)
+        return all(value not in session.aliases.roots(other) for other in arrays)
 
     def _follow(self, name: str, now: Any, start: Any) -> None:
         """Note that what is None or an array may be the array that it began with."""
         for one, other in product(arrays_of(now), arrays_of(start)):
             if not self._is_ours(name, other):
-                self.session.may_be_one(one, other)
+                self.session.aliases.may_be_one(one, other)
 
     def _forget(self, after: list[Any]) -> None:
         """The parameters are gone: their memory is nobody's."""
         self._met = self._paired(after)
         self._stays = self._staying(after)
         for params in self._params.values():
-            self.session.no_longer_one(params[-1])
+            self.session.aliases.no_longer_one(params[-1])
 
     def _kinds_differ(self, unstable: list[str], after: list[Any]) -> Exception:
         place = self.names.index(unstable[0])
@@ -343,11 +343,11 @@ class CapturedLoop(Statement):
                     again = True
             if value is None or first is None:
                 continue
-            if value in self.session.bases:
+            if value in self.session.aliases.bases:
                 self._slide(name, seen, value)
             if name in self._sliding or self._resizes(name, seen, value):
                 continue
-            if value in self.session.bases:
+            if value in self.session.aliases.bases:
                 continue
             number, known = self._region.number, self._held.get(name)
             self._held[name] = held(self.session, number, known, first, value)
@@ -379,7 +379,7 @@ class CapturedLoop(Statement):
         if before is None:
             return False
         is_same_kind = joint_kinds(seen, wrap(after)) is not None
-        if known is None and is_same_kind and after not in self.session.bases:
+        if known is None and is_same_kind and after not in self.session.aliases.bases:
             return False
         params = {param for each in self._params.values() for param in each}
         number, count = region.number, self.iterations
@@ -423,7 +423,7 @@ class CapturedLoop(Statement):
         found: dict[str, set[str]] = {}
         for name, x in zip(self.names, after, strict=True):
             value = array_of(x)
-            twins = set[Value]() if value is None else set(session.twins.get(value, ()))
+            twins = set[Value]() if value is None else set(session.aliases.twins.get(value, ()))
             options = () if value is None else options_of(session, value)
             found[name] = {
                 other
@@ -442,7 +442,7 @@ class CapturedLoop(Statement):
 
     def _paired(self, after: list[Any]) -> set[tuple[str, str]]:
         """The variables that may hold one array of an iteration: two and two."""
-        session, region = self.session, self._region
+        session, region, aliases = self.session, self._region, self.session.aliases
         assert region is not None
         found: dict[str, set[Value]] = {}
         for name, x in zip(self.names, after, strict=True):
@@ -450,8 +450,9 @@ class CapturedLoop(Statement):
             if not values or name not in self._at_head | self._behind:
                 continue
             options = [each for value in values for each in options_of(session, value)]
-            roots = {session.root(x) for x in options if session.made_in(x) >= region.number}
-            found[name] = roots.union(*(session.twins.get(root, ()) for root in roots))
+            inside = [each for each in options if session.made_in(each) >= region.number]
+            roots = {aliases.root(each) for each in inside}
+            found[name] = roots.union(*(aliases.twins.get(root, ()) for root in roots))
         pairs = {(one, other) for one, other in combinations(found, 2) if found[one] & found[other]}
         several = {name for name, x in zip(self.names, after, strict=True) if type(x) is Several}
         if any(not several.isdisjoint(pair) for pair in pairs):
@@ -580,7 +581,9 @@ class CapturedLoop(Statement):
                 continue
             start = array_of(self.values[self.names.index(other)])
             changes = not self._stays.get(other) and other not in self._given
-            is_read = params[-1] not in self.session.changed  # what is written is the parameter
+            is_read = (
+                params[-1] not in self.session.aliases.changed
+            )  # what is written is the parameter
             if start is not None and changes and is_read and self.tells_first:
                 return start
         return None
@@ -669,7 +672,7 @@ class CapturedLoop(Statement):
             for other in self._stays.get(name, ()) if name in arrays else ():
                 before = array_of(starts[other])
                 if before is not None and before is not self._at_first.get(name):
-                    self.session.may_be_one(arrays[name], before)
+                    self.session.aliases.may_be_one(arrays[name], before)
             if runs:
                 continue
             unset = start is UNBOUND or name in self._unset
@@ -681,13 +684,13 @@ class CapturedLoop(Statement):
             before = self._given.get(name, array_of(start))
             if before is None or behind is None or not self._is_pure(name):
                 continue
-            self.session.may_be_one(behind, before)
+            self.session.aliases.may_be_one(behind, before)
             ran = None if self.session.region or self._stays.get(name) else self.ran()
             if isinstance(ran, Value) and before.type == behind.type:
-                self.session.replaced[behind] = Alternative(ran, behind, before)
+                self.session.aliases.replaced[behind] = Alternative(ran, behind, before)
         for one, other in self._met:
             if one in arrays and other in arrays:
-                self.session.may_be_one(arrays[one], arrays[other])
+                self.session.aliases.may_be_one(arrays[one], arrays[other])
         self.values = [
             found.get(name, start) for name, start in zip(self.names, self.values, strict=True)
         ]

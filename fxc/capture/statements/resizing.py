@@ -136,7 +136,7 @@ def resized(
     before, kind = kind_of(seen), kind_of(after)
     if (before.dtype, before.rank) != (kind.dtype, kind.rank) or after in session.alternatives:
         return None
-    root = session.root(after)
+    root = session.aliases.root(after)
     if session.made_in(root) < number:
         return None
     is_new = root not in params

@@ -47,7 +47,7 @@ def sliding(session: Session, before: Value, after: Value) -> Sliding | None:
     value = after
     while value is not before:
         call = session.made.get(value)
-        if value not in session.bases or call is None or call.name != "slice":
+        if value not in session.aliases.bases or call is None or call.name != "slice":
             return None
         value, specs = call.args
         for axis, spec in enumerate(specs):

@@ -115,13 +115,13 @@ class Recording:
         values = [session.builder.value(k, n) for k, n in zip(kinds, texts, strict=True)]
         session.made_here(values)
         for value in values:
-            session.homes[value] = self.number
+            session.aliases.homes[value] = self.number
         return values
 
     def finished(self, params: Sequence[Value], results: Sequence[Operand]) -> Region:
         for result in results:
             if isinstance(result, Value):
-                self.session.check_given_up(result)
+                self.session.aliases.check_given_up(result)
                 if not all(map(self.session.is_bound, getattr(result.type, "shape", ()))):
                     raise refuse(
                         "an array whose size is counted in a branch or a loop cannot be captured "
@@ -152,9 +152,9 @@ class Recording:
     def is_fresh(self, value: Value) -> bool:
         """Whether an array was made in this region and is no view."""
         session = self.session
-        if value in session.bases or value in session.alternatives:
+        if value in session.aliases.bases or value in session.alternatives:
             return False
-        return session.homes.get(value, 0) == self.number
+        return session.aliases.homes.get(value, 0) == self.number
 
 
 def values_of(names: Sequence[str], env: Mapping[str, Any]) -> list[Any]:
@@ -218,7 +218,7 @@ class Statement:
         if self.session.statements[:1] == [self]:
             self.door.places.check_wanted()
         variables = self.cells.among(env)
-        if self.session.given and self.session.region:
+        if self.session.aliases.given and self.session.region:
             both = zip(self.names, self.of(variables), strict=True)
             kept = [x for name, x in both if self.hands_on(name)]
             check_kept(self.session, self.session.region, kept)

@@ -20,26 +20,26 @@ from .several import arrays_of
 # What ``found.append(x.copy())`` appends is stored as a row of the list's array, and an item that
 # is read is a copy of its row. Python has one object in all these places. So an array that is
 # appended must have been made since the innermost loop began, be no view, and no longer change:
-# from there on nobody writes to it (``Session.given``), nor to an item that has been read, hands it
+# from there on nobody writes to it (``Aliases.given``), nor to an item that has been read, hands it
 # on to another iteration, asks whether it is another one, or returns it beside the list.
 
 
 def give(session: Session, items: Any, value: Value) -> None:
     """Note that a list holds an array, or that an array is one of its items."""
-    session.given[value] = items
+    session.aliases.given[value] = items
 
 
 def check_gift(session: Session, value: Value) -> None:
     """Refuse an array that a list cannot take over."""
     kind = value.type
     assert isinstance(kind, ArrayType)
-    made = value in session.made and value not in session.bases
+    made = value in session.made and value not in session.aliases.bases
     if not made or value in session.alternatives or session.in_loop(session.made_in(value)):
         raise refuse(
             "an array that is no new one, in a list whose length depends on data, cannot be "
             "captured; append a copy"
         )
-    if value in session.given:
+    if value in session.aliases.given:
         raise refuse("one array at two places of such lists cannot be captured; append a copy")
     if not kind.rank or not kind.writeable or not is_c_ordered(kind):
         raise refuse(
@@ -59,8 +59,8 @@ def check_kept(session: Session, region: int, variables: Iterable[Any]) -> None:
             check_kept(session, region, x)
         for value in arrays_of(x):
             if any(
-                root in session.given and session.made_in(root) >= region
-                for root in session.roots(value)
+                root in session.aliases.given and session.made_in(root) >= region
+                for root in session.aliases.roots(value)
             ):
                 raise refuse(
                     "an array that is in a list whose length depends on data, and is kept by a "

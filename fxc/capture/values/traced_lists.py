@@ -274,7 +274,7 @@ class TracedList(Traced):
         if self._known is not None:
             return self._known
         session, room = current(), self._taken_room()
-        written = session.written.get(room.length, 0)
+        written = session.aliases.written.get(room.length, 0)
         if self._size is None or self._size[0] < written or self._size[1] != session.region:
             number = operand(wrap(room.length)[0])
             assert isinstance(number, Value)

@@ -1,0 +1,128 @@
+"""The names of a function that is rewritten, and calls of the door in their place."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable
+from types import CodeType
+from typing import Any
+
+from fxc.ir.location import SourceLocation
+from fxc.ir.records import frozen
+
+from ..session import refuse
+from .liveness import Handed, assigned
+from .nodes import at, children, door_part, later, names_of, placed, walk
+
+FunctionNode = ast.FunctionDef | ast.Lambda
+_INNER = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
+
+
+@frozen
+class Scope:
+    """The names that a function or comprehension binds, those it declares global, and those that
+    this or an inner function declares nonlocal.
+    """
+
+    bound: frozenset[str]
+    declared: frozenset[str] = frozenset()
+    rebound: frozenset[str] = frozenset()
+
+
+class Names(ast.NodeTransformer):
+    """Knows which names are the function's own."""
+
+    def __init__(self, code: CodeType) -> None:
+        self._code = code
+        self._scopes: list[Scope] = []
+        self._owner = _class_of(code)
+        self._count = 0
+        self._handed: dict[ast.stmt, Handed] = {}
+        self._lists: set[ast.expr] = set()  # expressions whose values are kept
+        self._parts: set[ast.expr] = set()  # of ``[0] * n``
+        # Of each function: see Note [Variables without a value].
+        self._flagged: list[frozenset[str]] = []
+
+    def _place_of(self, name: str) -> str:
+        """Where a name is found: ``local``, ``free`` (an enclosing function's) or ``outer``."""
+        for scope in reversed(self._scopes):
+            if name in scope.declared:
+                return "outer"
+            if name in scope.bound:
+                return "local"
+        return "free" if name in self._code.co_freevars else "outer"
+
+    def _local(self, names: frozenset[str]) -> tuple[str, ...]:
+        """The variables among names, without those that inner functions rebind."""
+        own = names - self._scopes[-1].rebound
+        return tuple(sorted(name for name in own if self._place_of(name) == "local"))
+
+    def _fresh(self, kind: str) -> str:
+        self._count += 1
+        return f"__fxc_{kind}{self._count}__"
+
+    def _mangled(self, name: str) -> str:
+        if self._owner and name.startswith("__") and not name.endswith("__"):
+            return f"_{self._owner.lstrip('_')}{name}"
+        return name
+
+    def _door(self, method: str, place: ast.AST, *args: ast.expr) -> Any:
+        return at(place, ast.Call(door_part(method), list(args), []))
+
+    def _text(self, node: ast.AST, text: Any) -> Any:
+        return at(node, ast.Constant(text))
+
+    def _variables(self, place: ast.AST, names: Iterable[str]) -> Any:
+        """A function of variables, whose cells it has; None if there are none."""
+        found = tuple(sorted(names))
+        return placed(place, later(at(place, names_of(found, ast.Load())))) if found else None
+
+    def _refuse(self, node: Any, what: str) -> Exception:
+        code = self._code
+        location = SourceLocation(code.co_filename, node.lineno, code.co_name)
+        return refuse(f"{what} cannot be captured", location)
+
+
+def parameters(args: ast.arguments) -> list[str]:
+    """The names of parameters in the order of a code object."""
+    names = [arg.arg for arg in (*args.posonlyargs, *args.args, *args.kwonlyargs)]
+    return names + [arg.arg for arg in (args.vararg, args.kwarg) if arg is not None]
+
+
+def given(code: CodeType) -> list[str]:
+    """The parameters of a code object."""
+    count = code.co_argcount + code.co_kwonlyargcount
+    count += bool(code.co_flags & 0x04) + bool(code.co_flags & 0x08)
+    return list(code.co_varnames[:count])
+
+
+def _class_of(code: CodeType) -> str:
+    """The class in whose body the function stands, for names that begin with two underscores."""
+    parts = code.co_qualname.split(".")
+    return parts[-2] if len(parts) > 1 and parts[-2] != "<locals>" else ""
+
+
+def scope_of(function: FunctionNode) -> Scope:
+    """The names that are local to a function, and those it declares global."""
+    body = function.body if isinstance(function.body, list) else [function.body]
+    declared: set[str] = set()
+    elsewhere: set[str] = set()
+    todo: list[ast.AST] = list(body)
+    while todo:
+        node = todo.pop()
+        match node:
+            case ast.Nonlocal(found):
+                elsewhere.update(found)
+            case ast.Global(found):
+                declared.update(found)
+        if not isinstance(node, _INNER):
+            todo.extend(children(node))
+    names = assigned(body).union(parameters(function.args))
+    rebound = {
+        name
+        for statement in body
+        for each in walk(statement)
+        if isinstance(each, ast.Nonlocal)
+        for name in each.names
+    }
+    return Scope(names - declared - elsewhere, frozenset(declared), frozenset(rebound))
