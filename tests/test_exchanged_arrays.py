@@ -233,3 +233,28 @@ def test_what_is_taken_over_and_written():
     for n in (5, 1, 2, 3, 6):
         calls = [(np.arange(6.0), np.ones(6), n) for _ in range(2)]
         assert not difference(run(program, calls[0]), run(compiled, calls[1])), n
+
+
+def rolled(a, b, n):
+    for _ in range(n):
+        a, b = b, np.roll(a, 1)
+    return a, b
+
+
+def rolled_behind_the_exchange(a, b, n):
+    was = b
+    for _ in range(n):
+        a, b = b, a
+        b = np.roll(b, 1)
+    return was is a, b
+
+
+@pytest.mark.parametrize("function", [rolled, rolled_behind_the_exchange])
+def test_views_of_new_arrays_take_their_turn(function):
+    """After one iteration ``a`` is the caller's ``b``; it was a copy."""
+    compiled = fxc.compile(function)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", fxc.CaptureWarning)
+        for n in (2, 1, 0, 3):
+            calls = [(np.arange(4.0), np.ones(4), n) for _ in range(2)]
+            assert not difference(run(function, calls[0]), run(compiled, calls[1]))

@@ -282,6 +282,10 @@ class CapturedLoop(Statement):
         found = change.behind(self.session, outputs)
         if start is not None and not (self.runs and change.is_new):
             self.session.aliases.may_be_one(found, start)
+        for other in self._stays.get(name, ()):
+            before = array_of(self.values[self.names.index(other)])
+            if before is not None:
+                self.session.aliases.may_be_one(found, before)
         return wrap(found)
 
     def _is_pure(self, name: str) -> bool:
@@ -425,14 +429,15 @@ class CapturedLoop(Statement):
             value = array_of(x)
             twins = set[Value]() if value is None else set(session.aliases.twins.get(value, ()))
             options = () if value is None else options_of(session, value)
+            root = None if value is None else session.aliases.root(value)
             found[name] = {
                 other
-                for other in self._params
-                if self._is_pure(other)
-                and (
-                    self._params[other][-1] in twins
-                    or (other != name and self._params[other][-1] in options)
+                for other, params in self._params.items()
+                if (
+                    self._is_pure(other)
+                    and (params[-1] in twins or (other != name and params[-1] in options))
                 )
+                or (other in self._resized and other != name and root in params)
             }
         for between in found:
             for reached in found.values():
