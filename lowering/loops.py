@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import field, replace
+from functools import cached_property
 from typing import Literal as OneOf
 
 import numpy as np
@@ -56,6 +57,11 @@ class Buffer:
     offset: Dim = 0  # in bytes, from the start of the storage
     data: bytes | None = None  # of a constant
     parts: bool = False
+
+    @cached_property
+    def offsets(self) -> dict[tuple[Dim, ...], Dim]:
+        """What ``addressing.byte_offset`` has found for an index."""
+        return {}
 
 
 @frozen

@@ -19,10 +19,13 @@ from ..loops import Buffer
 
 def byte_offset(buffer: Buffer, index: Idx) -> Dim:
     """The distance in bytes of the element at ``index`` from the start of the storage."""
-    offset: Dim = buffer.offset
-    for at, stride in zip(index, buffer.strides, strict=True):
-        offset = offset + at * stride
-    return linearised(offset)
+    found = buffer.offsets.get(index)
+    if found is None:
+        offset: Dim = buffer.offset
+        for at, stride in zip(index, buffer.strides, strict=True):
+            offset = offset + at * stride
+        found = buffer.offsets[index] = linearised(offset)
+    return found
 
 
 def linearised(dim: Dim) -> Dim:
