@@ -85,7 +85,7 @@ def _optimise(machine: llvm.TargetMachine, module: llvm.ModuleRef, loops: str) -
 
 # LLVM's reduction of strength takes time that grows faster than the code, a third of all machine
 # code generation at this length, and makes code of it faster by no more than a few per cent.
-_LONG = 600  # lines
+_LONG = 500  # lines
 
 
 @contextmanager
