@@ -106,12 +106,13 @@ class _Placed:
 
     def at(self, address: int) -> np.ndarray:
         """The array whose first element is there."""
-        if self._last is None or self._last[0] != address:
+        found = self._last  # another thread may replace it
+        if found is None or found[0] != address:
             memory = _MEMORY.from_address(address - self._before)
             made: Any = np.ndarray  # takes any buffer
             array = made(self._shape, self._dtype, memory, self._before, self._strides)
-            self._last = address, array
-        return self._last[1]
+            found = self._last = address, array
+        return found[1]
 
 
 def _has_scalars(arg: Any) -> bool:

@@ -425,7 +425,7 @@ def _atom_weight(atom: Atom) -> int:
             return 1
 
 
-def _with_atoms(dim: Dim, of: Callable[[Atom], Dim | None]) -> Dim:
+def with_atoms(dim: Dim, of: Callable[[Atom], Dim | None]) -> Dim:
     """``dim`` with each factor replaced by a dim; by itself where ``of`` has none."""
     if isinstance(dim, int):
         return dim
@@ -449,10 +449,10 @@ def substitute(dim: Dim, values: Mapping[str, Dim]) -> Dim:
         if isinstance(atom, Symbol):
             return values.get(atom.name)
         if isinstance(atom, Computed):
-            return computed(atom.name, tuple(_with_atoms(each, of) for each in atom.over))
-        return apply_function(atom.name, _with_atoms(atom.left, of), _with_atoms(atom.right, of))
+            return computed(atom.name, tuple(with_atoms(each, of) for each in atom.over))
+        return apply_function(atom.name, with_atoms(atom.left, of), with_atoms(atom.right, of))
 
-    return _with_atoms(dim, of)
+    return with_atoms(dim, of)
 
 
 def rename_computed(dim: Dim, names: Mapping[str, str | int]) -> Dim:
@@ -464,11 +464,11 @@ def rename_computed(dim: Dim, names: Mapping[str, str | int]) -> Dim:
                 found = names.get(name, name)
                 return found if isinstance(found, int) else computed(found, over)
             case SymFunc(name, left, right):
-                return apply_function(name, _with_atoms(left, of), _with_atoms(right, of))
+                return apply_function(name, with_atoms(left, of), with_atoms(right, of))
             case _:
                 return None
 
-    return _with_atoms(dim, of)
+    return with_atoms(dim, of)
 
 
 def evaluate(dim: Dim, values: Mapping[str, int]) -> int:

@@ -11,6 +11,7 @@ from fxc.ir.symbols import (
     atoms,
     floordiv,
     symbols_of,
+    with_atoms,
 )
 
 from ..building.index_maps import Idx
@@ -51,14 +52,8 @@ def _terms(dim: Dim) -> int:
     return sum(bool(monomial) for monomial, _ in dim.terms) if isinstance(dim, SymExpr) else 0
 
 
-def _replace(dim: SymExpr, atom: SymFunc, value: Dim) -> Dim:
-    total: Dim = 0
-    for monomial, coefficient in dim.terms:
-        term: Dim = coefficient
-        for factor in monomial:
-            term = term * (value if factor == atom else SymExpr((((factor,), 1),)))
-        total = total + term
-    return total
+def _replace(dim: Dim, atom: SymFunc, value: Dim) -> Dim:
+    return with_atoms(dim, lambda each: value if each == atom else None)
 
 
 def step_of(dim: Dim, loop: str) -> Dim | None:

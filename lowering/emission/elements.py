@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 
 import numpy as np
 
@@ -112,14 +112,15 @@ class Elements:
         for atom in reversed([*atoms(dim)]):  # those inside others first
             if not isinstance(atom, SymFunc) or atom in self.regs.functions:
                 continue
-            sides = (atom.left, atom.right)
-            known = all(symbols_of(side).keys() <= self.regs.dims.keys() for side in sides)
             divides = atom.name in ("floordiv", "mod") and not isinstance(atom.right, int)
-            if known and not divides and not any(computed_in(side) for side in sides):
-                self.compute_function(atom)
+            if not divides:
+                self._compute_function(atom, self.regs.dims.keys())
 
-    def compute_function(self, atom: SymFunc) -> None:
-        self.regs.functions[atom] = self.function.opaque(self._dim_atom(atom), "i64")
+    def _compute_function(self, atom: SymFunc, known: Set[str]) -> None:
+        """Compute it here, if it follows from what is known."""
+        sides = (atom.left, atom.right)
+        if all(symbols_of(side).keys() <= known and not computed_in(side) for side in sides):
+            self.regs.functions[atom] = self.function.opaque(self._dim_atom(atom), "i64")
 
     def hoist_functions(self, loop: Loop) -> None:
         """Compute quotients, remainders and the like before a loop that does not change them."""
@@ -137,10 +138,7 @@ class Elements:
             fixed = self.regs.dims.keys() - {loop.var}
             for atom in found:
                 if isinstance(atom, SymFunc):
-                    sides = (atom.left, atom.right)
-                    known = all(symbols_of(side).keys() <= fixed for side in sides)
-                    if known and not any(computed_in(side) for side in sides):
-                        self.compute_function(atom)
+                    self._compute_function(atom, fixed)
 
     def address(self, buffer: str, offset: Dim) -> str:
         base = self.regs.data[self.program.buffers[buffer].storage]

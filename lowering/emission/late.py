@@ -15,12 +15,12 @@ passed.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from fxc.ir.symbols import computed_in
 
-from ..loops import Check, Compute, For, If, Index, Load, Program, Stmt, Store, blocks_of
+from ..loops import Check, Compute, For, If, Index, Load, Program, Stmt, Store, walk
 from .python_rules import ROUNDINGS
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ def checks_late(emitter: Emitter, stmt: For) -> bool:
     """Whether the checks of a loop may as well fail behind it."""
     if stmt.leave is not None or emitter.undo is not None or not emitter.regs.marks:
         return False
-    body = tuple(_all(stmt.body))
+    body = walk(stmt.body)
     made = {each.name: each for each in body if isinstance(each, Compute)}
     checks = [made.get(str(each.failed)) for each in body if isinstance(each, Check)]
     return (
@@ -42,14 +42,6 @@ def checks_late(emitter: Emitter, stmt: For) -> bool:
     )
 
 
-def _all(block: Sequence[Stmt]) -> Iterator[Stmt]:
-    for stmt in block:
-        yield stmt
-        if isinstance(stmt, If):
-            for inner in blocks_of(stmt):
-                yield from _all(inner)
-
-
 def _is_plain(stmt: Stmt) -> bool:
     """Whether a statement does the same to memory whatever the numbers are."""
     if isinstance(stmt, Load | Store):
@@ -57,9 +49,9 @@ def _is_plain(stmt: Stmt) -> bool:
     return isinstance(stmt, Compute | Index | If | Check)
 
 
-def _hands_on(program: Program, body: Sequence[Stmt]) -> bool:
+def _hands_on(program: Program, body: tuple[Stmt, ...]) -> bool:
     """Whether a number is read that an earlier iteration may have stored."""
-    stored = {_storage(program, s) for s in _all(body) if isinstance(s, Store) and not s.index}
+    stored = {_storage(program, s) for s in walk(body) if isinstance(s, Store) and not s.index}
     return not stored.isdisjoint(read_early(program, body, set()))
 
 

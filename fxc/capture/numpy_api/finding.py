@@ -110,11 +110,11 @@ def unique(
     """As ``np.unique``: of real numbers by sorting, else by NumPy itself."""
     if axis is not None or not sorted:
         raise refuse("np.unique with axis= or sorted=False cannot be captured")
-    session, value, name = current(), array_value(ar), new_name()
+    value = array_value(ar)
     if value.type.dtype.kind in "biuf":
         asked = (return_index, return_inverse, return_counts, equal_nan)
         return _firsts(wrap(value), *map(bool, asked))
-    most = kind_of(value).size
+    session, name, most = current(), new_name(), kind_of(value).size
     options = {
         "index": bool(return_index),
         "inverse": bool(return_inverse),

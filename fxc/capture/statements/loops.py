@@ -586,9 +586,8 @@ class CapturedLoop(Statement):
                 continue
             start = array_of(self.values[self.names.index(other)])
             changes = not self._stays.get(other) and other not in self._given
-            is_read = (
-                params[-1] not in self.session.aliases.changed
-            )  # what is written is the parameter
+            # What is written is the parameter.
+            is_read = params[-1] not in self.session.aliases.changed
             if start is not None and changes and is_read and self.tells_first:
                 return start
         return None

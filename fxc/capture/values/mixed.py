@@ -404,8 +404,6 @@ def _python_type(x: Any) -> type:
 
 def _define(name: str, numpy_name: str) -> None:
     def compute(left: Any, right: Any) -> Any:
-        from .several import for_each  # which knows mixed numbers
-
         both = (left, right)
         if not all(isinstance(x, Traced | np.generic | int | float | complex) for x in both):
             return NotImplemented
@@ -413,7 +411,7 @@ def _define(name: str, numpy_name: str) -> None:
             return NotImplemented
         is_float = any(type(x) is Mixed and x.dtype.kind == "f" for x in both)
         if name in _OF_BITS and is_float and not any(isinstance(x, np.ndarray) for x in both):
-            return for_each(getattr(operator, f"__{name}__"), both)
+            return _by_cases(name, both)
         if any(type(x) is Mixed and x.kind is complex for x in both):
             return _of_complex(name, numpy_name, left, right)
         if any(type(x) is not Mixed and not _is_weak(x) for x in both):
@@ -422,7 +420,7 @@ def _define(name: str, numpy_name: str) -> None:
             return _of_ints(name, numpy_name, left, right)
         kinds = {_python_type(x) for x in both}
         if not _is_the_same(name, kinds, both):
-            return for_each(getattr(operator, f"__{name}__"), both)
+            return _by_cases(name, both)
         flags = [x.flag for x in both if type(x) is Mixed]
         flag = flags[0] if len(flags) == 1 else call_ufunc("logical_or", *flags)
         dtypes = {x.dtype for x in both if type(x) is Mixed}
@@ -503,10 +501,8 @@ def _of_ints(name: str, numpy_name: str, left: Any, right: Any) -> Any:
 
 def _of_complex(name: str, numpy_name: str, left: Any, right: Any) -> Any:
     """Arithmetic of complex numbers. Python's and np.float64, which is a float, make Python's."""
-    both, compute = (
-        (left, right),
-        getattr(operator, f"__{name}__"),
-    )  # scalars have bits of their own
+    both = (left, right)
+    compute = getattr(operator, f"__{name}__")  # scalars have bits of their own
     strong = [x for x in both if type(x) is not Mixed and not _is_weak(x)]
     is_float = bool(strong) and _kind_or_none(right) == ScalarType(np.dtype(np.float64))
     if strong and not is_float:
