@@ -5,9 +5,9 @@ See Note [Structured statements].
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from itertools import combinations, product
+from itertools import product
 from typing import Any
 
 from fxc.ir.graph import Literal, Operand, Value
@@ -18,10 +18,11 @@ from ..staging.jumps import RESULT
 from ..staging.nodes import flag_name
 from ..values.alternatives import Alternative, options_of
 from ..values.operands import Traced, kind_of, wrap
-from ..values.several import Several, SeveralKinds, arrays_of
+from ..values.several import SeveralKinds, arrays_of
 from .arms import Either, Kinds, paired, record_cond
 from .cells import Cells
 from .held import Held, held
+from .identities import is_private, rotation, sharing, staying
 from .resizing import Resized, resized
 from .sliding import Sliding, sliding
 from .spread import Spread
@@ -43,21 +44,11 @@ from .structured import (
 )
 
 _MOST_PASSES = 8
-_MOST_NAMES = 4  # that go round
 
 
 # An iteration that is captured under a condition: the condition, the variables before it, and
 # where it is recorded.
 Round = tuple[Operand, list[Any], Recording]
-
-
-def _leaves(x: Any) -> Iterator[Any]:
-    """What a tuple holds, and anything else itself."""
-    if type(x) is tuple:
-        for item in x:
-            yield from _leaves(item)
-    else:
-        yield x
 
 
 def bound(door: Any, name: str, flag: Any, read: Callable[[], Any]) -> Any:
@@ -300,13 +291,8 @@ class CapturedLoop(Statement):
 
     def _is_ours(self, name: str, value: Value) -> bool:
         """Whether an array was made by an iteration before, and nobody else has it."""
-        session = self.session
-        made = session.made.get(value)
-        if made is None or made.at < self._began or value in session.aliases.bases:
-            return False
-        others = (x for each, y in self._env.items() if each != name for x in _leaves(y))
-        arrays = (other for x in others for other in arrays_of(x))
-        return all(value not in session.aliases.roots(other) for other in arrays)
+        others = (x for each, x in self._env.items() if each != name)
+        return is_private(self.session, value, self._began, others)
 
     def _follow(self, name: str, now: Any, start: Any) -> None:
         """Note that what is None or an array may be the array that it began with."""
@@ -316,8 +302,14 @@ class CapturedLoop(Statement):
 
     def _forget(self, after: list[Any]) -> None:
         """The parameters are gone: their memory is nobody's."""
-        self._met = self._paired(after)
-        self._stays = self._staying(after)
+        region, now = self._region, dict(zip(self.names, after, strict=True))
+        assert region is not None
+        used = self._at_head | self._behind
+        handed_on = {name: x for name, x in now.items() if name in used}
+        self._met = sharing(self.session, region.number, handed_on)
+        carried = {name: x[-1] for name, x in self._params.items() if self._is_pure(name)}
+        resized = {name: x for name, x in self._params.items() if name in self._resized}
+        self._stays = staying(self.session, now, carried, resized)
         for params in self._params.values():
             self.session.aliases.no_longer_one(params[-1])
 
@@ -402,70 +394,10 @@ class CapturedLoop(Statement):
         """After how many iterations the arrays that change their names are back, and the names; 1
         if there are none, or too many, or that is not all they do.
         """
-        starts = [array_of(x) for x in self.values]
-        source: dict[int, int] = {}
-        for place, x in enumerate(after):
-            value = array_of(x)
-            if self.names[place] in self._at_head and value is not None and value in starts:
-                source[place] = starts.index(value)
-        moved = {place: other for place, other in source.items() if place != other}
-        if not moved or set(moved) != set(moved.values()):
-            return 1, frozenset()
-        order, now = 1, dict(moved)
-        while any(place != other for place, other in now.items()):
-            now = {place: moved[other] for place, other in now.items()}
-            order += 1
-        if order > _MOST_NAMES:
-            return 1, frozenset()
-        return order, frozenset(self.names[place] for place in moved)
-
-    def _staying(self, after: list[Any]) -> dict[str, set[str]]:
-        """For each variable, those whose array it may be after an iteration: it takes it over, or a
-        loop inside has no iteration.
-        """
-        session = self.session
-        found: dict[str, set[str]] = {}
-        for name, x in zip(self.names, after, strict=True):
-            value = array_of(x)
-            twins = set[Value]() if value is None else set(session.aliases.twins.get(value, ()))
-            options = () if value is None else options_of(session, value)
-            root = None if value is None else session.aliases.root(value)
-            found[name] = {
-                other
-                for other, params in self._params.items()
-                if (
-                    self._is_pure(other)
-                    and (params[-1] in twins or (other != name and params[-1] in options))
-                )
-                or (other in self._resized and other != name and root in params)
-            }
-        for between in found:
-            for reached in found.values():
-                if between in reached:
-                    reached |= found[between]
-        return found
-
-    def _paired(self, after: list[Any]) -> set[tuple[str, str]]:
-        """The variables that may hold one array of an iteration: two and two."""
-        session, region, aliases = self.session, self._region, self.session.aliases
-        assert region is not None
-        found: dict[str, set[Value]] = {}
-        for name, x in zip(self.names, after, strict=True):
-            values = arrays_of(x)
-            if not values or name not in self._at_head | self._behind:
-                continue
-            options = [each for value in values for each in options_of(session, value)]
-            inside = [each for each in options if session.made_in(each) >= region.number]
-            roots = {aliases.root(each) for each in inside}
-            found[name] = roots.union(*(aliases.twins.get(root, ()) for root in roots))
-        pairs = {(one, other) for one, other in combinations(found, 2) if found[one] & found[other]}
-        several = {name for name, x in zip(self.names, after, strict=True) if type(x) is Several}
-        if any(not several.isdisjoint(pair) for pair in pairs):
-            raise refuse(
-                "a variable that is None or an array that another one holds, from one iteration to "
-                "the next, cannot be captured; keep a copy"
-            )
-        return pairs
+        both = zip(self.names, after, strict=True)
+        handed_on = [x if name in self._at_head else None for name, x in both]
+        order, places = rotation(self.values, handed_on)
+        return order, frozenset(self.names[place] for place in places)
 
     def _unstable(self, after: list[Any]) -> list[str]:
         """The variables that are something else at the begin of the second iteration: of another

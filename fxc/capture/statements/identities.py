@@ -1,0 +1,110 @@
+"""Which of a loop's variables may hold one and the same array, from one iteration to the next."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import combinations
+from typing import Any
+
+from fxc.ir.graph import Value
+
+from ..session import Session, refuse
+from ..values.alternatives import options_of
+from ..values.several import Several, arrays_of
+from .structured import array_of
+
+_MOST_NAMES = 4  # that go round
+
+
+def rotation(before: Sequence[Any], after: Sequence[Any]) -> tuple[int, frozenset[int]]:
+    """After how many iterations the arrays that change their variables are back, and the places of
+    those; 1 if there are none, or too many, or that is not all they do.
+    """
+    starts = [array_of(x) for x in before]
+    source: dict[int, int] = {}
+    for place, x in enumerate(after):
+        value = array_of(x)
+        if value is not None and value in starts:
+            source[place] = starts.index(value)
+    moved = {place: other for place, other in source.items() if place != other}
+    if not moved or set(moved) != set(moved.values()):
+        return 1, frozenset()
+    order, now = 1, dict(moved)
+    while any(place != other for place, other in now.items()):
+        now = {place: moved[other] for place, other in now.items()}
+        order += 1
+    return (order, frozenset(moved)) if order <= _MOST_NAMES else (1, frozenset())
+
+
+def is_private(session: Session, value: Value, since: int, others: Iterable[Any]) -> bool:
+    """Whether an array was made later than ``since``, and no other variable shows it."""
+    made = session.made.get(value)
+    if made is None or made.at < since or value in session.aliases.bases:
+        return False
+    arrays = (each for x in others for item in _leaves(x) for each in arrays_of(item))
+    return all(value not in session.aliases.roots(each) for each in arrays)
+
+
+def _leaves(x: Any) -> Iterator[Any]:
+    """What a tuple holds, and anything else itself."""
+    if type(x) is tuple:
+        for item in x:
+            yield from _leaves(item)
+    else:
+        yield x
+
+
+def staying(
+    session: Session,
+    after: Mapping[str, Any],
+    carried: Mapping[str, Value],
+    resized: Mapping[str, Sequence[Value]],
+) -> dict[str, set[str]]:
+    """For each variable, those whose array it may be after an iteration: it takes it over, or a
+    loop inside has no iteration. Arrays begin an iteration as the parameters ``carried``, those
+    that change their shape as ``resized``.
+    """
+    found: dict[str, set[str]] = {}
+    for name, x in after.items():
+        value = array_of(x)
+        twins = set[Value]() if value is None else session.aliases.twins.get(value, set())
+        options = () if value is None else options_of(session, value)
+        root = None if value is None else session.aliases.root(value)
+        found[name] = {
+            other
+            for other, param in carried.items()
+            if param in twins or (other != name and param in options)
+        }
+        found[name] |= {
+            other for other, params in resized.items() if other != name and root in params
+        }
+    for between in found:
+        for reached in found.values():
+            if between in reached:
+                reached |= found[between]
+    return found
+
+
+def sharing(session: Session, region: int, after: Mapping[str, Any]) -> set[tuple[str, str]]:
+    """The variables that may hold one array that was made in a region: two and two.
+
+    Raises ``CaptureError`` if one of them may be None.
+    """
+    aliases = session.aliases
+    found: dict[str, set[Value]] = {}
+    for name, x in after.items():
+        values = arrays_of(x)
+        if not values:
+            continue
+        options = [each for value in values for each in options_of(session, value)]
+        inside = [each for each in options if session.made_in(each) >= region]
+        roots = {aliases.root(each) for each in inside}
+        found[name] = roots.union(*(aliases.twins.get(root, ()) for root in roots))
+    pairs = {(one, other) for one, other in combinations(found, 2) if found[one] & found[other]}
+    several = {name for name, x in after.items() if type(x) is Several}
+    if any(not several.isdisjoint(pair) for pair in pairs):
+        raise refuse(
+            "a variable that is None or an array that another one holds, from one iteration to "
+            "the next, cannot be captured; keep a copy"
+        )
+    return pairs
