@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -11,6 +13,7 @@ from expecttest import TestCase
 import fxc
 from fxc.ir.graph import SliceSpec, Value
 from tests.lowered import OPS, check, check_raises, filled, loops
+from tests.outcomes import difference, run
 
 SHAPES = [(1,), (5,), (64,), (65,), (300,), (3, 70), (70, 3), (4, 5, 6), (130, 1), (0,), (3, 0)]
 COUNT: Any = {"error": ValueError, "match": "boolean array indexing assignment"}
@@ -123,3 +126,35 @@ def test_from_python() -> None:
     np.testing.assert_array_equal(ours, theirs)
     assert compiled.cache_info().eager_calls == 0
     assert not compiled.cache_info().fallbacks
+
+
+def moved(x: Any, y: Any, c: float) -> Any:
+    y[x > c] = x[x < -c]
+    return y
+
+
+def moved_rows(x: Any, y: Any, c: float) -> Any:
+    rows, taken = np.outer(x, y), np.outer(y, x)
+    for _ in range(5):
+        rows[x > c] = taken[x < -c]
+        c *= 0.875
+    return rows
+
+
+@pytest.mark.parametrize("fn", [moved, moved_rows])
+def test_a_source_of_counted_size(fn: Callable[..., Any]) -> None:
+    """One element is written to all places; another number than there are places is an error."""
+    compiled = fxc.compile(fn, fullgraph=True)
+    native = raised = 0
+    for low, high in itertools.product((0, 1, 2), (0, 1, 2, 5)):
+
+        def make(low: int = low, high: int = high) -> tuple[Any, ...]:
+            x = np.array([-3.0] * low + [3.0] * high + [0.25] * (7 - low - high))
+            return x, np.arange(7.0), 1.0
+
+        expected = run(fn, make())
+        assert not difference(expected, run(compiled, make()))
+        native += expected.error is None
+        raised += expected.error is not None
+    info = compiled.cache_info()
+    assert (native, raised) == (6, 6) == (info.native_calls, info.eager_calls)

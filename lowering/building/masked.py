@@ -23,7 +23,7 @@ import numpy as np
 
 from fxc.ir.graph import Node
 from fxc.ir.location import SourceLocation
-from fxc.ir.symbols import Dim, computed, floordiv, minimum, symbol, symbols_of
+from fxc.ir.symbols import Dim, computed, counted_in, floordiv, minimum, symbol, symbols_of
 from fxc.ops.metas.shapes import is_known_one
 
 from ..loops import Accumulate, Atom, Check, Compute, Const, If, Load, Loop, Stmt, Store
@@ -39,7 +39,10 @@ Place = Callable[[Body, Idx], Idx]
 
 
 def check_count(context: Context, node: Node) -> None:
-    """The call goes back to NumPy unless the mask chooses as many elements as the source has."""
+    """The call goes back to NumPy unless the mask chooses as many elements as the source has.
+
+    A source of one element is for all of them.
+    """
     mask, source = node.arg("mask"), node.arg("source")
     if context.weights.get(mask, 0) >= STRETCHED_WEIGHT:
         context.place_value(mask)
@@ -61,8 +64,21 @@ def check_count(context: Context, node: Node) -> None:
     behind = Body(context)
     both = (total, behind.index(given, I64))
     failed = behind.compute("not_equal", both, (I64, I64), BOOL)
+    if _may_be_one(given):
+        several = (behind.index(given, I64), Const(1, I64))
+        failed = behind.compute(
+            "logical_and",
+            (failed, behind.compute("not_equal", several, (I64, I64), BOOL)),
+            (BOOL, BOOL),
+            BOOL,
+        )
     for stmt in (*behind.stmts, Check(failed)):
         context.emit(stmt)
+
+
+def _may_be_one(given: Dim) -> bool:
+    """Whether a source of this size, found at run time, may be one element that is broadcast."""
+    return bool(counted_in(given))
 
 
 def store_masked(context: Context, node: Node, name: str, outer: Place) -> None:
@@ -119,10 +135,14 @@ def _put_one(
     element = body.element(source, (number, *rest), context.buffers[name].dtype)
     target = outer(body, index)
     stores = (*body.stmts, *context.cells(name, target, element))
+    step = Body(context)
+    given = source.type.shape[0]
+    one = step.index(minimum(given, 2) - 1 if _may_be_one(given) else 1, I64)
     return (
         Load(at, I64, count, ()),
         *_nested(stores, index[rank:], shape[rank:], node.loc),
-        Compute(following, I64, "add", (at, Const(1, I64)), (I64, I64)),
+        *step.stmts,
+        Compute(following, I64, "add", (at, one), (I64, I64)),
         Store(count, (), following, I64),
     )
 
