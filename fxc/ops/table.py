@@ -24,6 +24,7 @@ from fxc.ir.schema import Alias, Param, Return, Schema, parse_schema
 from .library import (
     bincount,
     bincount_all,
+    cosine,
     eigenvalues,
     eigenvectors,
     einsum,
@@ -355,6 +356,7 @@ ROWS: tuple[Row, ...] = (
         raises=True,
     ),
     row("i0(Array x) -> Array", Tag.OPAQUE, np.i0),
+    row("cosine(Array x) -> Array", Tag.OPAQUE, cosine),
     *(
         row(f"{f.__name__}(Array x, Array v, *, str mode) -> Array", Tag.OPAQUE, f, raises=True)
         for f in (np.convolve, np.correlate)

@@ -37,16 +37,16 @@ def _steps(count: Any) -> Any:
 
 
 def _hanning(count: Any, last: Any) -> Any:
-    return 0.5 + 0.5 * np.cos(np.pi * _steps(count) / last)
+    return 0.5 + 0.5 * _cos(np.pi * _steps(count) / last)
 
 
 def _hamming(count: Any, last: Any) -> Any:
-    return 0.54 + 0.46 * np.cos(np.pi * _steps(count) / last)
+    return 0.54 + 0.46 * _cos(np.pi * _steps(count) / last)
 
 
 def _blackman(count: Any, last: Any) -> Any:
     n = _steps(count)
-    return 0.42 + 0.5 * np.cos(np.pi * n / last) + 0.08 * np.cos(2.0 * np.pi * n / last)
+    return 0.42 + 0.5 * _cos(np.pi * n / last) + 0.08 * _cos(2.0 * np.pi * n / last)
 
 
 def _bartlett(count: Any, last: Any) -> Any:
@@ -59,6 +59,11 @@ def _kaiser(count: Any, last: Any, beta: Any) -> Any:
     half = last / 2.0
     shape = np.sqrt(1 - ((n - half) / half) ** 2.0)
     return _bessel(beta * shape) / _bessel(creation.asarray(beta).astype(float))
+
+
+def _cos(x: Any) -> Any:
+    """NumPy's own: next to zero a window has 128 times the error of a cosine."""
+    return record("cosine", operand(x))
 
 
 def _bessel(x: Any) -> Any:
