@@ -213,6 +213,52 @@ def test_what_a_branch_takes_over_may_be_the_callers_array(program: Any) -> None
             assert difference(run(program, (np.arange(4.0) + first, n)), found) == ""
 
 
+def best_so_far(x, n, wanted):
+    best, least = x, np.inf
+    for _ in range(n):
+        cost = ((x - wanted) ** 2).sum()
+        if cost < least:
+            best, least = x, cost
+        x = x * 0.9 - 0.1
+    return best, least, x
+
+
+def best_of_several_rounds(x, n, wanted):
+    best, least = x, np.inf
+    for _ in range(n):
+        for _ in range(3):
+            cost = ((x - wanted) ** 2).sum()
+            if cost < least:
+                best, least = x, cost
+            x = x * 0.9 - 0.1
+    return best
+
+
+def best_until_the_end(x, n, wanted):
+    best, least = x, np.inf
+    while True:
+        cost = ((x - wanted) ** 2).sum()
+        if cost < least:
+            best, least = x, cost
+        x = x * 0.9 - 0.1
+        n -= 1
+        if n <= 0:
+            break
+    return best, x
+
+
+@pytest.mark.parametrize("program", [best_so_far, best_of_several_rounds, best_until_the_end])
+def test_the_best_so_far_may_be_the_callers_array(program: Any) -> None:
+    """The first iteration is run before the loop, which makes all that it hands on itself."""
+    compiled = fxc.compile(program, fullgraph=True)
+    for n in (10, 1, 2, 3, 0, 40):
+        for wanted in (0.0, 5.0, -0.5, -1.0):
+            found = run(compiled, (np.linspace(-1, 2, 5), n, wanted))
+            expected = run(program, (np.linspace(-1, 2, 5), n, wanted))
+            assert difference(expected, found) == "", (n, wanted)
+    assert compiled.cache_info().variants == 3  # none, one, more
+
+
 def test_what_is_taken_over_and_written():
     """The write of the first iteration went to a copy of what an array was before the loop."""
 

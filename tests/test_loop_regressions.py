@@ -424,6 +424,17 @@ def test_argument_that_a_loop_inside_a_loop_may_replace() -> None:
     with pytest.raises(CaptureError, match="return a copy"):
         fxc.compile(through_another, fullgraph=True)(np.ones(4), np.ones(4), np.zeros(7, int))
 
+    def behind_the_first_iteration(x, counts):
+        total = 0
+        for k in range(len(counts)):
+            total = total + 0.5 * k
+            for _ in range(counts[k]):
+                x = x + 1
+        return x, total
+
+    with pytest.raises(CaptureError, match="return a copy"):
+        fxc.compile(behind_the_first_iteration, fullgraph=True)(np.arange(4.0), np.zeros(7, int))
+
     def copied(x, counts):
         for k in range(len(counts)):
             for _ in range(counts[k]):

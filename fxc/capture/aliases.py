@@ -162,10 +162,15 @@ class Aliases:
                 raise error
 
     def may_be_one(self, left: Value, right: Value) -> None:
-        """Note that two arrays may be one at run time, which nobody may see from now on."""
-        for one, other in product(self.roots(left), self.roots(right)):
-            self.twins.setdefault(one, []).append(other)
-            self.twins.setdefault(other, []).append(one)
+        """Note that two arrays may be one at run time, which nobody may see from now on: also what
+        ``right`` may be one with.
+        """
+        mine, others = self.roots(left), self.roots(right)
+        also = [twin for each in others for twin in self.twins.get(each, ())]
+        for one, other in product(mine, dict.fromkeys((*others, *also))):
+            if other not in mine:
+                self.twins.setdefault(one, []).append(other)
+                self.twins.setdefault(other, []).append(one)
 
     def check_results(
         self,

@@ -126,10 +126,10 @@ def capture(
             continue
         except CaptureError as error:
             first_error = first_error or error
-            otherwise = (session.short_loops | session.door.lists.sized) - static
+            otherwise = (session.retries | session.door.lists.sized) - static
             if not otherwise:
                 raise first_error from None
-            static |= otherwise  # loops that are copied, lists that Python makes
+            static |= otherwise  # loops that are copied or begin apart, lists that Python makes
             continue
         except SizesNeeded:
             dynamic = False

@@ -70,7 +70,7 @@ class Session:
         self.outer: dict[str, Any] = {} if outer is None else outer
         self.statements: list[Any] = []  # those being captured, see structured.py
         self.expressions = 0  # regions being recorded that are of no statement
-        self.short_loops = frozenset[str]()  # requests to run such by Python, see for_loops.py
+        self.retries = frozenset[str]()  # what loops request if the capture is refused
         self.folds: list[Any] = []  # comprehensions being computed, see folds.py
         self.open_numbers: frozenset[str] = frozenset()  # see ``leaves_open``
         self.sources = 0  # functions of NumPy's whose own code runs, see numpy_source.py

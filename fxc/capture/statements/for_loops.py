@@ -60,7 +60,7 @@ class ForLoop(CapturedLoop):
                 found = None
             else:
                 self._by_copies = copies
-                self.session.short_loops |= copies
+                self.session.retries |= copies
         self._items: Any = iter(iterable) if found is None else None
         self.over: Any = found
         self._first = 0

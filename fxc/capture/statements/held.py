@@ -28,6 +28,8 @@ from .structured import Recording, placeholder
 # A variable that takes over what another one was (``last, x = x, x + dx``) is, after the first
 # iteration and no other, the array that this was before the loop: its flag says whether that
 # iteration is the first, where iterations are counted.
+# If what such variables are cannot be told behind the loop, the program is captured again with the
+# first iteration before the loop (``Session.retries``): behind that one they are new arrays.
 # Where two variables may hold one array of an iteration, one of them carries a copy: see
 # ``Aliases.may_be_one``.
 

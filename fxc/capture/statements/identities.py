@@ -39,7 +39,9 @@ def rotation(before: Sequence[Any], after: Sequence[Any]) -> tuple[int, frozense
 def is_private(session: Session, value: Value, since: int, others: Iterable[Any]) -> bool:
     """Whether an array was made later than ``since``, and no other variable shows it."""
     made = session.made.get(value)
-    if made is None or made.at < since or value in session.aliases.bases:
+    if made is None or made.at < since:
+        return False
+    if value in session.aliases.bases or value in session.aliases.twins:
         return False
     arrays = (each for x in others for item in _leaves(x) for each in arrays_of(item))
     return all(value not in session.aliases.roots(each) for each in arrays)

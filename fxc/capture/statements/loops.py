@@ -208,6 +208,14 @@ class CapturedLoop(Statement):
         helps = found and not self.wants_first
         return frozenset((f"{self._label} first",)) if helps else frozenset()
 
+    def _retry_from_second(self) -> None:
+        """If the program cannot be captured: run the first iteration before the loop. Behind it the
+        variables are no more what they are before the loop, and nobody can return the one as the
+        other.
+        """
+        if self.runs:
+            self.session.retries |= self.first_apart
+
     def _begin(self, region: Recording) -> None:
         """Make parameters; the region is entered."""
         self._passes += 1
@@ -609,6 +617,7 @@ class CapturedLoop(Statement):
                 before = array_of(starts[other])
                 if before is not None and before is not self._at_first.get(name):
                     self.session.aliases.may_be_one(arrays[name], before)
+                    self._retry_from_second()
             if runs:
                 continue
             unset = start is UNBOUND or name in self._unset
