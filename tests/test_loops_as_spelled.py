@@ -531,3 +531,42 @@ def test_numbers_by_a_key():
     compiled = fxc.compile(chosen, fullgraph=True)
     assert difference(run(chosen, args), run(compiled, args)) == ""
     assert compiled.cache_info().eager_calls == 0
+
+
+def test_steps_that_are_arguments():
+    """Upwards and downwards, outside of loops and in them."""
+
+    def steps(x, n, s):
+        c = 0
+        for i in range(n, -n, -s):
+            c += i
+        for i in range(len(x) - 1, 0, -s):
+            x[i] -= x[i - 1]
+        for i in range(n, 0, -1):
+            for j in range(len(x) - 1, i, -i):
+                x[j] += 1.0
+        return c, x
+
+    compiled = fxc.compile(steps, fullgraph=True)
+    for n, s in ((9, 2), (5, 1), (7, 3), (40, 5)):
+        expected = run(steps, (random(30), n, s))
+        assert difference(expected, run(compiled, (random(30), n, s))) == ""
+    info = compiled.cache_info()
+    assert (info.variants, info.eager_calls) == (1, 0)
+
+
+def test_powers_with_a_modulus():
+    def fermat(a, n, m):
+        primes = 0
+        for v in range(2, n):
+            if pow(2, v - 1, v) == 1:
+                primes += 1
+        return primes, [pow(int(v), n, m) for v in a], pow(n, int(a[0]), m)
+
+    compiled = fxc.compile(fermat, fullgraph=True)
+    a = np.array([3, -4])
+    for n, m in ((40, 7), (9, -1000)):
+        assert difference(run(fermat, (a, n, m)), run(compiled, (a, n, m))) == ""
+    assert compiled.cache_info().eager_calls == 0
+    for args in ((a, 3, 0), (a - 9, 3, 7), (a, 3, 1.5)):  # which raise, but for the second
+        assert difference(run(fermat, args), run(compiled, args)) == ""

@@ -103,9 +103,81 @@ def in_a_comprehension(x, t):
     return [c * k for k in range(3)], np.array([c * u for u in x])
 
 
+def named_in_a_test(x, t):
+    i, s = 0, 0.0
+    while i < len(x) and (v := x[i]) < t:
+        s += v
+        i += 1
+    return i, s
+
+
+def named_and_read_behind(x, t):
+    i = 0
+    while i < 30 and (v := x[i]) < t:
+        i += 1
+    return v, i
+
+
+def named_in_decisions(x, t):
+    i, s = 0, 0.0
+    while i < 30 and (v := x[i]) < 0.99:
+        if ((w := v * 2) > t and (u := w - v) > 0.3) or (z := v) < 0.01:
+            i += 2
+            s += u if w > t else z
+        i += 1
+    else:
+        i = -i
+    return i, s
+
+
+def a_text_by_a_break(x, t):
+    i = 0
+    while i < len(x):
+        if x[i] > t:
+            found, how = ("above", i), None
+            break
+        i += 1
+    else:
+        found, how = ("none", -1), "searched"
+    return found, how
+
+
+def a_text_of_an_arm(x, t):
+    for v in x:
+        if v > t:
+            what = "above"
+    return what
+
+
+def nothing_from_a_helper(x, t):
+    def search(y):
+        for i in range(len(y)):
+            if y[i] > t:
+                return
+            y[i] = 0.0
+
+    return search(x), x
+
+
+def a_pair_by_two_breaks(x, t):
+    for i in range(len(x)):
+        for j in range(i):
+            if x[i] * x[j] > t:
+                pair = i, j
+                break
+        else:
+            continue
+        break
+    else:
+        pair = -1, -1
+    return pair
+
+
 PROGRAMS: list[Callable[..., Any]] = [
     found_or_else, last_above, differences_above, by_one_condition, pair_behind_two_loops,
-    row_above, added_to, in_a_comprehension, root_at_the_break,
+    row_above, added_to, in_a_comprehension, root_at_the_break, named_in_a_test,
+    named_and_read_behind, named_in_decisions, a_text_by_a_break, a_text_of_an_arm,
+    nothing_from_a_helper, a_pair_by_two_breaks,
 ]  # fmt: skip
 
 

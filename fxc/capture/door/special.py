@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fxc.ir.types import ScalarType
+
 from ..numpy_api.creation import is_array
 from ..outside.containers import External
 from ..outside.objects import MISSING
@@ -28,6 +30,7 @@ from ..statements.counted import (
 )
 from ..statements.folds import fold_few, fold_items
 from ..statements.rows import list_array_of
+from ..statements.structured import flag_of
 from ..values.mixed import Mixed, number_of
 from ..values.operands import Traced, operand, record, settled
 from ..values.python_numbers import extremum, scalar_of, to_bool, to_complex, to_float, to_int
@@ -217,6 +220,34 @@ def _itself(x: Any) -> Any:
     return x
 
 
+def _pow(door: Door, *args: Any, **kwargs: Any) -> Any:
+    args = tuple(map(number_of, args))
+    if len(args) != 3 or kwargs or not any(isinstance(x, Traced) for x in args):
+        return door.builtin(pow, args, kwargs)
+    if not all(map(_is_python_int, args)):
+        raise TypeError("pow() with a modulus takes Python's ints")
+    x, n, modulus = (record("int_value", x._dim) if type(x) is TracedInt else x for x in args)
+    door.session.record("try_demand", flag_of(n >= 0))
+    power: Any = _power_modulo
+    return door.staged(power)(x, n, modulus)
+
+
+def _is_python_int(x: Any) -> bool:
+    kind = operand(x).type
+    return isinstance(kind, ScalarType) and kind.weak and kind.dtype.kind in "bi"
+
+
+def _power_modulo(x: Any, n: Any, modulus: Any) -> Any:
+    result, x = 1 % modulus, x % modulus
+    while n > 0:
+        if n & 1:
+            result = result * x % modulus
+        n >>= 1
+        if n:
+            x = x * x % modulus
+    return result
+
+
 def _getattr(door: Door, owner: Any, name: str, *default: Any) -> Any:
     try:
         return door.attr(owner, name)
@@ -270,6 +301,7 @@ SPECIAL: dict[Any, Callable[..., Any]] = {
     min: _extreme("minimum", min, smallest, operator.lt),
     max: _extreme("maximum", max, largest, operator.gt),
     **{function: _of_items(function) for function in (sum, any, all)},
+    pow: _pow,
     getattr: _getattr,
     hasattr: _hasattr,
     setattr: _setattr,

@@ -45,6 +45,9 @@ def give_flags(function: ast.FunctionDef, parameters: Iterable[str]) -> frozense
     for node in reads.found:
         vars(node)["unsure"] = True
     if reads.unsure:
+        for node in walk(*function.body):
+            if isinstance(node, ast.NamedExpr) and node.target.id in reads.unsure:
+                vars(node)["flag"] = flag_name(node.target.id)
         begin = [_set(function.body[0], name, False) for name in sorted(reads.unsure)]
         function.body = [*begin, *_with_flags(function.body, reads.unsure)]
     return known
@@ -52,7 +55,10 @@ def give_flags(function: ast.FunctionDef, parameters: Iterable[str]) -> frozense
 
 def _plain_names(function: ast.FunctionDef) -> frozenset[str]:
     names, others = set[str](), set[str](free_names(function.body))
-    for node in walk(*function.body):
+    nodes = walk(*function.body)
+    tests = [node.test for node in nodes if isinstance(node, ast.If | ast.While)]
+    in_tests = {each for test in tests for leaf in _leaves(test) for each in _named(leaf)}
+    for node in nodes:
         match node:
             case ast.Assign(targets=targets):
                 names.update(*map(stored, targets))
@@ -63,7 +69,7 @@ def _plain_names(function: ast.FunctionDef) -> frozenset[str]:
             case ast.comprehension(target=target):
                 others |= stored(target)
             case ast.NamedExpr(target=target):
-                others |= stored(target)
+                (names if node in in_tests else others).update(stored(target))
             case ast.Name(id, ast.Del()):
                 others.add(id)
     return frozenset(names & assigned(function.body) - others - _bound_otherwise(function))
@@ -96,6 +102,43 @@ def _loads(node: ast.AST) -> Iterator[ast.Name]:
         return
     for child in [node.args] if isinstance(node, ast.Lambda) else children(node):
         yield from _loads(child)
+
+
+def _leaves(test: ast.expr) -> Iterator[ast.expr]:
+    """The parts of a test that its ``and``, ``or`` and ``not`` decide on."""
+    match test:
+        case ast.BoolOp(_, values):
+            for value in values:
+                yield from _leaves(value)
+        case ast.UnaryOp(ast.Not(), operand):
+            yield from _leaves(operand)
+        case _:
+            yield test
+
+
+def _named(node: ast.AST) -> Iterator[ast.NamedExpr]:
+    """The ``:=`` in an expression that are come to in any case."""
+    if isinstance(node, ast.NamedExpr):
+        yield node
+    if isinstance(node, ast.Compare):
+        parts: list[ast.AST] = [node.left, node.comparators[0]]  # the others may not be come to
+    else:
+        parts = [] if isinstance(node, _AT_TIMES) else children(node)
+    for part in parts:
+        yield from _named(part)
+
+
+def _ends_before(node: ast.expr, other: ast.expr) -> bool:
+    """Whether the text of an expression ends before that of another."""
+    end = node.end_lineno or node.lineno, node.end_col_offset or node.col_offset
+    return end <= (other.lineno, other.col_offset)
+
+
+# Expressions of which parts need not be run, or are run in a function.
+_AT_TIMES = (
+    *(ast.BoolOp, ast.IfExp, ast.Lambda),
+    *(ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp),
+)
 
 
 @mutable
@@ -139,6 +182,29 @@ class _Reads:
         for name in self._loads[node]:
             self._look(name, name.id, state)
 
+    def _test(self, test: ast.expr, state: _State) -> tuple[_State, _State]:
+        """The states where a test holds, and where it does not."""
+        match test:
+            case ast.UnaryOp(ast.Not(), operand):
+                holds, fails = self._test(operand, state)
+                return fails, holds
+            case ast.BoolOp(operator, values):
+                ends: _State | None = None
+                goes_on = state
+                is_and = isinstance(operator, ast.And)
+                for value in values:
+                    holds, fails = self._test(value, goes_on)
+                    goes_on, end = (holds, fails) if is_and else (fails, holds)
+                    ends = self._either(ends, end)
+                assert ends is not None
+                return (goes_on, ends) if is_and else (ends, goes_on)
+            case _:
+                named = list(_named(test))
+                for node in _loads(test):
+                    before = [each for each in named if _ends_before(each, node)]
+                    self._look(node, node.id, state.union(*map(stored, before)))
+                return (state.union(*map(stored, named)),) * 2
+
     def _look(self, node: ast.AST, name: str, state: _State) -> None:
         if name in self._names and name not in state:
             self.found.append(node)
@@ -150,16 +216,18 @@ class _Reads:
             return None
         match statement:
             case ast.If(test, body, orelse):
-                self._read(test, state)
-                return self._either(self.block(body, state), self.block(orelse, state))
+                then, other = self._test(test, state)
+                return self._either(self.block(body, then), self.block(orelse, other))
             case ast.For(target, iterable, body, orelse):
                 self._read(iterable, state)
                 self._read(target, state)
                 done, left = self._loop(body, state | stored(target))
+                self._note_by_turns(statement, done, state)
                 return self._either(self.block(orelse, self._ended(done, state)), left)
             case ast.While(test, body, orelse):
-                self._read(test, state)
-                done, left = self._loop(body, state)
+                then, state = self._test(test, state)
+                done, left = self._loop(body, then)
+                self._note_by_turns(statement, done, state)
                 if isinstance(test, ast.Constant) and test.value:
                     return left
                 return self._either(self.block(orelse, self._ended(done, state)), left)
@@ -204,6 +272,12 @@ class _Reads:
         end = self.block(body, state)
         loop = self._loops.pop()
         return self._either(end, loop.ended), loop.left
+
+    def _note_by_turns(self, loop: ast.stmt, done: _State | None, before: _State) -> None:
+        """Mark a loop with the variables that are taken to have a value behind it for that there
+        is an iteration.
+        """
+        vars(loop)["by_turns"] = self._ended(done, before) - before
 
     def _ended(self, done: _State | None, before: _State) -> _State:
         """The state behind a loop that has been run to its end, or had no iteration."""

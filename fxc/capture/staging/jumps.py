@@ -135,15 +135,22 @@ class _Jumps:
                     decision = self._decision(other, holds)
                     found.append(at(test, ast.If(goes_on, decision, [])))
                 return found, asked
+            case _ if flags_in(test):
+                holds = self._flag("holds")
+                return self._decision(test, holds), at(test, ast.Name(holds, ast.Load()))
             case _:
                 return [], test
 
     def _decision(self, test: ast.expr, name: str) -> list[ast.stmt]:
-        """``name = bool(test)``."""
-        before, value = self._spelled_out(test)
+        """``name = bool(test)``, and the flags of what it assigns: see Note [Variables without a
+        value].
+        """
+        before, value, flags = list[ast.stmt](), test, flags_in(test)
+        if not flags:
+            before, value = self._spelled_out(test)
         for _ in range(2):
             value = at(test, ast.UnaryOp(ast.Not(), value))
-        return [*before, _assign(test, name, value)]
+        return [*before, _assign(test, name, value), *(_set(test, flag, True) for flag in flags)]
 
     def _inside(self, statement: ast.stmt) -> ast.stmt:
         """A statement without jumps of ours, but perhaps with loops in it that have some."""
@@ -222,10 +229,17 @@ class _Jumps:
 
     def _loop(self, node: ast.For | ast.While) -> tuple[list[ast.stmt], list[ast.stmt]]:
         """The loop with what is before it, and statements for behind it."""
-        if isinstance(node, ast.While) and assigns(node.test) and not node.orelse:
-            test = ast.UnaryOp(ast.Not(), node.test)
-            leave = at(node, ast.If(test, [at(node, ast.Break())], []))
-            node = at(node, ast.While(ast.Constant(True), [leave, *node.body], []))
+        by_turns = vars(node).get("by_turns", frozenset())
+        ends: list[ast.stmt] = []  # behind a loop that its test has ended
+        before: list[ast.stmt] = []
+        if isinstance(node, ast.While) and assigns(node.test):
+            leave: list[ast.stmt] = [at(node, ast.Break())]
+            if node.orelse:
+                ended = self._flag("ended")
+                before, leave = [_set(node, ended, False)], [_set(node, ended, True), *leave]
+                ends = [at(node, ast.If(at(node, ast.Name(ended, ast.Load())), node.orelse, []))]
+            test = at(node, ast.If(ast.UnaryOp(ast.Not(), node.test), leave, []))
+            node = at(node, ast.While(ast.Constant(True), [test, *node.body], []))
         breaks = any(isinstance(each, ast.Break) for each in _jumps_of_loop(node))
         returns = self._returns and any(isinstance(each, ast.Return) for each in _jumps_in(node))
         stop, returned = self._flag("stop"), self._flag("returned")
@@ -250,7 +264,8 @@ class _Jumps:
         else:
             made = ast.While(node.test, body, [])
         made.stop = stop if flags else None
-        return [*unset, at(node, made)], after
+        made.by_turns = by_turns
+        return [*before, *unset, at(node, made)], [*after, *ends]
 
 
 class _Returned(ast.stmt):
@@ -313,10 +328,20 @@ def assigns(test: ast.expr) -> bool:
 
 
 def _decides(test: ast.expr) -> bool:
-    """Whether a test has ``:=`` where an ``and`` or ``or`` decides if it is come to."""
+    """Whether a test has ``:=`` where an ``and`` or ``or`` decides if it is come to, or that sets a
+    flag.
+    """
     if isinstance(test, ast.UnaryOp):
         return isinstance(test.op, ast.Not) and _decides(test.operand)
-    return isinstance(test, ast.BoolOp) and assigns(test)
+    return bool(flags_in(test)) or (isinstance(test, ast.BoolOp) and assigns(test))
+
+
+def flags_in(test: ast.expr) -> list[str]:
+    """The flags of what a test assigns, if no ``and``, ``or`` or ``not`` decides on it."""
+    if isinstance(test, ast.BoolOp | ast.UnaryOp):
+        return []
+    found = {vars(each).get("flag") for each in walk(test) if isinstance(each, ast.NamedExpr)}
+    return sorted(each for each in found if each)
 
 
 # ------------------------------------------------------------------ where jumps are

@@ -9,7 +9,7 @@ from typing import Any
 from ..statements.growing import names_that_grow
 from .binding import give_flags
 from .expressions import Expressions
-from .jumps import assigns, without_jumps
+from .jumps import without_jumps
 from .liveness import Handed, handed_on
 from .names import FunctionNode, parameters, scope_of
 from .nodes import (
@@ -153,7 +153,7 @@ class Rewriter(Expressions):
             part,
             "loop",
             [iterable],
-            [names, *self._kept(handed)],
+            [names, *self._kept(node)],
             node.stop,  # type: ignore[attr-defined]
             grows,
             loops_in(node) > 2,
@@ -166,8 +166,6 @@ class Rewriter(Expressions):
         handed = self._handed[node]
         if getattr(node, "plain", False):
             return self.generic_visit(node)
-        if assigns(node.test):
-            raise self._refuse(node, "':=' in the test of a while statement with else")
         names = self._local(handed.at_head | handed.behind)
         part = self._fresh("loop")
         begin = self._begin(
@@ -175,7 +173,7 @@ class Rewriter(Expressions):
             part,
             "while_loop",
             [],
-            [names, *self._kept(handed)],
+            [names, *self._kept(node)],
             node.stop,  # type: ignore[attr-defined]
         )
         asks = [
@@ -202,9 +200,14 @@ class Rewriter(Expressions):
         both = [ast.If(name_of(arm), body, orelse)]
         return [begin, self._run(node, part, arm, names, both), *self._resume(node, part, names)]
 
-    def _kept(self, handed: Handed) -> tuple[tuple[str, ...], ...]:
-        """Names that are live at the head of a loop, those behind it, and those with flags."""
-        return (self._local(handed.at_head), self._local(handed.behind), self._sure(handed))
+    def _kept(self, loop: ast.For | ast.While) -> tuple[tuple[str, ...], ...]:
+        """Names that are live at the head of a loop, those behind it, those that are read only
+        where they have a value, and those that have one behind it if there is an iteration.
+        """
+        handed, by_turns = self._handed[loop], loop.by_turns  # type: ignore[union-attr]
+        names = (handed.at_head, handed.behind, by_turns)
+        at_head, behind, alone = map(self._local, names)
+        return at_head, behind, self._sure(handed), alone
 
     def _sure(self, handed: Handed) -> tuple[str, ...]:
         return self._local(handed.assigned & self._flagged[-1])

@@ -22,6 +22,7 @@ from .structured import (
     UNBOUND,
     Recording,
     Statement,
+    is_constant,
     joint_kinds,
     optional_kinds,
     truth,
@@ -141,6 +142,8 @@ class Branch(Statement):
         if any(x is UNBOUND for x in (left, right)):
             found = right if left is UNBOUND else left
             if name == RESULT or self._ended or self.may_be_unbound(name):
+                if is_constant(found):
+                    return ()
                 left = right = found
         kinds = joint_kinds(left, right)
         if kinds is not None:

@@ -10,7 +10,7 @@ import numpy as np
 
 from fxc.ir.graph import Operand, Value
 from fxc.ir.size_guards import guard
-from fxc.ir.symbols import Dim, SymFunc, floordiv, minimum, product
+from fxc.ir.symbols import Dim, SymFunc, floordiv, hint, minimum, product
 from fxc.ir.types import ScalarType
 from fxc.ops.metas.shapes import normalize_slice, same_dim, slice_length
 
@@ -157,7 +157,7 @@ def range_of(*args: Any) -> Any:
     if first is None or last is None or by is None or _is_found_late(by):
         return _bounded(args, low, high, step)
     if not guard(by, ">", 0):
-        if type(by) is not int:
+        if not guard(by, "<", 0):
             return range(int(low), int(high), int(step))
         first, last, by = -first, -last, -by
     span = last - first
@@ -184,10 +184,10 @@ def _bounded(asked: tuple[Any, ...], low: Any, high: Any, step: Any) -> Any:
         return Bounded(asked, low, high)
     first, last, by = (_python_int(x) for x in (low, high, step))
     session = current()
-    if type(by) is not int:  # a step that is not positive: Python says what that is
-        session.record("try_demand", operand(arithmetic("gt", by, 0)))
-    is_down = type(by) is int and by < 0
-    distance = -by if is_down else by
+    is_down = by < 0 if type(by) is int else type(by) is TracedInt and hint(by._dim) < 0
+    if type(by) is not int:  # a step of another sign: Python says what that is
+        session.record("try_demand", operand(arithmetic("lt" if is_down else "gt", by, 0)))
+    distance = arithmetic("sub", 0, by) if is_down else by
     span = arithmetic("sub", *((first, last) if is_down else (last, first)))
     trips = arithmetic("floordiv", arithmetic("add", span, distance - 1), distance)
 

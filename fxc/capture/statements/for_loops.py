@@ -44,13 +44,14 @@ class ForLoop(CapturedLoop):
         at_head: tuple[str, ...],
         behind: tuple[str, ...],
         sure: tuple[str, ...],
+        by_turns: tuple[str, ...],
         stop: str | None,
         grows: tuple[tuple[str, bool], ...],
         deep: bool,
         rebound: Any,
         env: Mapping[str, Any],
     ) -> None:
-        super().__init__(door, line, names, at_head, behind, sure, stop, rebound, env)
+        super().__init__(door, line, names, at_head, behind, sure, by_turns, stop, rebound, env)
         found = None if self.by_python else counted(iterable)
         self._by_copies = frozenset[str]()  # the request to run it by Python nevertheless
         whole = f"{self._label} as a whole" in self.session.static

@@ -15,7 +15,6 @@ from fxc.ir.symbols import Dim
 
 from ..session import MOST_UNROLLED, Session, refuse
 from ..staging.jumps import RESULT
-from ..staging.nodes import flag_name
 from ..values.alternatives import Alternative, options_of
 from ..values.operands import Traced, kind_of, wrap
 from ..values.several import SeveralKinds, arrays_of
@@ -33,6 +32,7 @@ from .structured import (
     array_of,
     described,
     flag_of,
+    is_constant,
     is_number,
     is_same,
     joint_kinds,
@@ -87,6 +87,7 @@ class CapturedLoop(Statement):
         at_head: tuple[str, ...],
         behind: tuple[str, ...],
         sure: tuple[str, ...],
+        by_turns: tuple[str, ...],
         stop: str | None,
         rebound: Any,
         env: Mapping[str, Any],
@@ -120,7 +121,7 @@ class CapturedLoop(Statement):
         self._env = env
         self._has_new_tuples = False
         self._unbound = False
-        self._unset: set[str] = set()  # carried without a value before, and no flag for it
+        self._by_turns = by_turns  # have a value behind the loop only if there is an iteration
 
     def of(self, env: Mapping[str, Any]) -> list[Any]:
         return self._spread.open(values_of(self._spread.outer, env))
@@ -336,13 +337,15 @@ class CapturedLoop(Statement):
         both = zip(self.names, list(self.values), self._seen, after, strict=True)
         for place, (name, start, seen, x) in enumerate(both):
             value, first = array_of(x), array_of(start)
+            if start is UNBOUND and is_constant(x) and self._is_read_if_set(name):
+                self.values[place] = x
+                again = True
+                continue
             if name not in self._at_head or is_same(seen, x) or name in self._round:
                 continue
             if start is UNBOUND and self.may_be_unbound(name):
                 kinds = joint_kinds(x, x)
                 if kinds is not None:  # see Note [Variables without a value]
-                    if flag_name(name.partition(".")[0]) not in self._env:
-                        self._unset.add(name)
                     self.values[place] = of_parts([placeholder(self.session, kinds[0])])
                     again = True
             if value is None or first is None:
@@ -358,6 +361,9 @@ class CapturedLoop(Statement):
         self._pairs |= self._met
         now = self._held, self._pairs, set(self._sliding), self._resized
         return again or before != now
+
+    def _is_read_if_set(self, name: str) -> bool:
+        return self.hands_on(name) and (self.may_be_unbound(name) or name.startswith(RESULT))
 
     def reads_unbound(self) -> None:
         """Note that the body reads a variable that an iteration before may give a value."""
@@ -608,6 +614,13 @@ class CapturedLoop(Statement):
                 arrays[name] = operands[-1]
         starts = dict(zip(self.names, self.values, strict=True))
         for name, start in starts.items():
+            unset = start is UNBOUND and name in found and not self.may_be_unbound(name)
+            unset = unset or name.partition(".")[0] in self._by_turns
+            if unset and name in self._behind and not runs and not name.startswith(RESULT):
+                raise refuse(
+                    f"{name} has a value behind this loop only if there is an iteration; give it "
+                    "one before"
+                )
             if name not in found or name not in self._behind or name in self._sliding:
                 continue
             behind = array_of(found[name])
@@ -620,12 +633,6 @@ class CapturedLoop(Statement):
                     self._retry_from_second()
             if runs:
                 continue
-            unset = start is UNBOUND or name in self._unset
-            if unset and not name.startswith(RESULT):
-                raise refuse(
-                    f"{name} has a value behind this loop only if there is an iteration; give it "
-                    "one before"
-                )
             before = self._given.get(name, array_of(start))
             if before is None or behind is None or not self._is_pure(name):
                 continue

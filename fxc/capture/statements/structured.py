@@ -295,6 +295,11 @@ def is_number(x: Any) -> bool:
     )
 
 
+def is_constant(x: Any) -> bool:
+    """Whether ``x`` is the same in each call, and nothing that a node may carry."""
+    return x is None or type(x) in (str, bytes)
+
+
 def is_same(left: Any, right: Any) -> bool:
     """Whether two values of a variable cannot be told apart."""
     if left is right:
@@ -316,7 +321,7 @@ def is_same(left: Any, right: Any) -> bool:
         return Literal(left) == Literal(right)
     if type(left) is tuple:
         return len(left) == len(right) and all(map(is_same, left, right))
-    return type(left) in (str, bytes) and bool(left == right)
+    return is_constant(left) and bool(left == right)
 
 
 def array_of(x: Any) -> Value | None:
