@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import count
 
-from fxc.ir.graph import Arg, Graph, Node, Operand, Region, Value, walk
+import numpy as np
+
+from fxc.ir.graph import Arg, Graph, Literal, Node, Operand, Region, Value, walk
 from fxc.ir.records import frozen
 from fxc.ir.symbols import Dim, symbol
 from fxc.ir.types import ScalarType
@@ -65,6 +67,8 @@ class _Analysis:
         self.gains = Gains(self.makers, self.facts.range_of)
         self.signs = Signs(self.facts.range_of)
         self.depth = 0  # of regions
+        # By flags that hold from the second iteration on: what the loop began with.
+        self.begun: dict[Operand, dict[Operand, Operand]] = {}
 
     def region(self, region: Region) -> Region:
         """The region with what can be proven now; the ranges of its values become known."""
@@ -91,6 +95,12 @@ class _Analysis:
                 return node
             case "wrap_index" if not node.output.type.rank:
                 return self.index(node)
+            case "where" if node.args[0] in self.begun:
+                self.first_or_later(node)
+                return node
+            case "astype" | "item" if _is_number(node.output):
+                self.same(node)
+                return node
             case "math_sqrt" if self.signs.is_natural(node.args[0]):
                 return _as(node, "py_root")
         self.signs.add(node)
@@ -154,6 +164,21 @@ class _Analysis:
         self.facts.set(node.output, (0, most - 1))
         return node
 
+    def first_or_later(self, node: Node) -> None:
+        """``where``: one number in a loop's first iteration, another in later ones."""
+        flag, later, first = node.args
+        found = self.ranges_of((later, self.begun[flag].get(first) or first))
+        if _is_number(node.output):
+            self.facts.set(node.output, hull(*(each for each in found if each is not None)))
+
+    def same(self, node: Node) -> None:
+        """The same number, of another type, if it fits there."""
+        found = self.facts.range_of(node.args[0])
+        if found is not None and is_within(found, limits(node.output)):
+            self.facts.set(node.output, found)
+        else:
+            self.facts.known.pop(node.output, None)
+
     def least(self, dim: Dim) -> int:
         """A dim is not less than this by conditions on dims that hold here."""
         return max((self.sizes.dim(dim - each)[0] for each in self.facts.natural), default=LOWEST)
@@ -199,6 +224,7 @@ class _Analysis:
             params = tuple(rest)
         else:
             params = node.arg("test").params
+        self.begun |= _begun(node)
         self.counters.forget(node)
         first = self.given(node, node.arg("init"), goes_on=True)
         self.join(params, first)
@@ -336,6 +362,8 @@ class _Analysis:
         low, high = hull(before, after)
         least, most = limits(param)
         steps = (*STEPS, least, most) if attempt < _ATTEMPTS else (least, most)
+        if attempt == 0 and before[1] < high < 2**62:  # xor, and sums of bits, go no further
+            steps = (*steps, 2 ** high.bit_length() - 1)
         if low < before[0]:
             low = max((step for step in steps if step <= low), default=least)
         if high > before[1]:
@@ -360,6 +388,20 @@ def _flag(node: Node) -> int | None:
     (holds,) = test.results
     is_carried = not test.nodes and isinstance(holds, Value) and holds in test.params
     return test.params.index(holds) if is_carried else None
+
+
+def _begun(node: Node) -> dict[Operand, dict[Operand, Operand]]:
+    """By flags that a loop sets in its first iteration: what it carries in there."""
+    body: Region = node.arg("body")
+    init = node.arg("init")
+    params = body.params[len(body.params) - len(init) :]
+    given: dict[Operand, Operand] = dict(zip(params, init, strict=True))
+    return {
+        param: given
+        for param, before, after in zip(params, init, body.results, strict=False)
+        if isinstance(before, Literal) and before.value is np.False_
+        if isinstance(after, Literal) and after.value is np.True_
+    }
 
 
 def _as(node: Node, name: str) -> Node:

@@ -157,6 +157,14 @@ def grows(x: Any, k: Any) -> Any:
     return s
 
 
+def hashed(x: Any, k: Any) -> Any:
+    h = 0
+    for v in x:
+        h = h * 31 + v
+        h ^= (h << k) - 7
+    return h
+
+
 def converted(x: Any, k: Any) -> Any:
     s = 2
     for v in x:
@@ -210,6 +218,7 @@ FUNCTIONS: dict[Callable[..., Any], tuple[np.ndarray, ...]] = {
     backtrack: (INTS,),
     stored_in_bytes: (INTS, INTS * 100),
     grows: (INTS,),
+    hashed: (INTS, np.arange(-9, 99), INTS[:0]),
     converted: (INTS,),
     of_bytes: (INTS, NONE),
     of_singles: (FLOATS, NONE),
@@ -224,8 +233,23 @@ def test_as_numpy(fn: Callable[..., Any]) -> None:
         for args in ((x, 2), (x[::-1].copy(), 2), (x, 100)):
             expected, found = run(fn, copy.deepcopy(args)), run(program, copy.deepcopy(args))
             assert difference(expected, found) == ""
-        overflows = np.abs(x).max() > 1000 or fn in (grows, divided, conditional_mean)
+        overflows = np.abs(x).max(initial=0) > 1000 or fn in (grows, divided, conditional_mean)
         assert overflows or fn is stored_in_bytes or program.cache_info().eager_calls == 0
+
+
+def doubled(x: Any, h: int) -> Any:
+    for i in range(len(x)):
+        h = h * 2 + (x[i] & 1)
+    return h
+
+
+def test_ints_of_python_leave_native_code_where_those_of_numpy_wrap() -> None:
+    program = fxc.compile(doubled)
+    for h, eager in ((3, 0), (2**62 - 1, 0), (2**62, 1), (-(2**62), 0), (-(2**62) - 1, 1)):
+        before = program.cache_info().eager_calls
+        for x in (INTS, INTS[:0], np.arange(99)):
+            assert difference(run(doubled, (x, h)), run(program, (x, h))) == "", (x, h)
+        assert (program.cache_info().eager_calls > before) is bool(eager)
 
 
 def beside_bytes(x: Any) -> Any:

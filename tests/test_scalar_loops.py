@@ -298,6 +298,25 @@ def inverse(x: Any, out: Any) -> None:
         out[i] = x[i] ** -1.0
 
 
+def in_reversed_bits(x: Any) -> Any:
+    j = 0
+    for i in range(1, len(x)):
+        bit = len(x) >> 1
+        while j & bit:
+            j ^= bit
+            bit >>= 1
+        j ^= bit
+        if i < j:
+            x[i], x[j] = x[j], x[i]
+    return x
+
+
+def only_looks(x: Any, k: Any) -> None:
+    for i in range(len(k)):
+        x[k[i]]
+        k[i] * k[i]
+
+
 CASES: tuple[tuple[Callable[..., Any], tuple[tuple[Any, ...], ...]], ...] = (
     (sieve, ((100,), (7,), (30,))),
     (is_prime, ((101,), (9,), (10007,), (2**40 - 87,))),
@@ -336,6 +355,8 @@ CASES: tuple[tuple[Callable[..., Any], tuple[tuple[Any, ...], ...]], ...] = (
     (large_sum, ((np.array([2**61, 2**61]), 2), (np.array([-(2**62), -(2**62)]), 1))),
     (doubles, ((0,), (1,), (-2,))),
     (cells, ((3 * RNG.random(20) - 1, 3 * RNG.random(20) - 1, 4),)),
+    (in_reversed_bits, ((RNG.random(64),), (RNG.random(48),), (RNG.random(1),))),
+    (only_looks, ((RNG.random(9), np.arange(9)), (RNG.random(9), np.arange(10)))),
     (leaves_late, ((np.arange(7), 40), (np.arange(7), 2000))),
 )
 
@@ -358,6 +379,7 @@ def test_same_as_python(
         (digits, (200,), 0),
         (insert, (RNG.random(20),), 0),
         (run_lengths, (np.zeros(9),), 1),
+        (in_reversed_bits, (RNG.random(256),), 0),
         (weighted_bytes, (RNG.integers(0, 256, (50, 60)).astype(np.uint8),), 0),
     ],
 )

@@ -56,6 +56,13 @@ def check(emitter: Emitter, failed: Atom) -> None:
         return
     if condition in emitter.regs.losses:
         condition = _look_closer(emitter, *emitter.regs.losses[condition], passed)
+    elif condition in emitter.regs.conjunctions:  # as ``speculate`` writes them
+        condition, fails = emitter.regs.conjunctions[condition]
+        also = f.new_label("also")
+        f.do(f"br i1 {fails}, label %{also}, label %{passed}{f.module.seldom(True)}")
+        f.start(also)
+        hidden = f.opaque(f.op(f"zext i1 {condition} to i64"), "i64")
+        condition = f.op(f"trunc i64 {hidden} to i1")
     f.do(f"br i1 {condition}, label %{FAILED}, label %{passed}")
     f.start(passed)
 

@@ -187,6 +187,8 @@ class Elements:
                 self.regs.atoms[name] = (result, code.count)
                 if op == "out_of_bounds" and code.count == 1 and self.regs.marks:
                     self.regs.tests[result] = place
+                if op == "logical_and" and code.count == 1 and self.regs.marks:
+                    self.regs.conjunctions[result] = place
                 large = LOSSES.get(op) if code.count == 1 and self.regs.marks else None
                 if large is not None and arg_dtypes[large[0]] == F64:
                     self.regs.losses[result] = (stmt, registers)

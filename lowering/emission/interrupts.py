@@ -36,6 +36,7 @@ INTERRUPTED = "interrupted"  # the block that leaves
 _SHORT = 2**10  # elements of a loop that takes nothing, if their number is a guess in parts
 MANY = 100  # iterations of a ``while`` that is known to be brief
 _UNKNOWN = 64  # a guess for what depends on what is computed inside
+_FEW = 16  # statements
 _WORTH_A_LOOK = 64  # elements of an iteration that can do with a look of its own
 
 
@@ -92,7 +93,7 @@ def in_strips(
     f, work = emitter.function, _work(stmt.body)
     assert isinstance(work, int)  # see runs_in_strips
     head, strip, done = f.new_label("strips"), f.new_label("strip"), f.new_label("done")
-    before, start, stop = f.block, f.reserve(), f.reserve()
+    before, start = f.block, f.reserve()
     emitter.module.declare("declare i64 @llvm.umin.i64(i64, i64)")
     f.do(f"br label %{head}")
     f.start(head)
@@ -101,15 +102,17 @@ def in_strips(
     f.start(strip)
     left = f.op(f"sub i64 {hi}, {start}")
     count = f.op(f"call i64 @llvm.umin.i64(i64 {left}, i64 {max(1, BUDGET // work)})")
-    f.lines.append(f"  {stop} = add nsw i64 {start}, {count}")
-    run(start, stop)
+    end = f.op(f"add nsw i64 {start}, {count}")
+    if _is_straight(stmt.body):  # LLVM unrolls what has a plain number of iterations
+        end = f.opaque(end, "i64")
+    run(start, end)
     if emitter.left is not None:
         on = f.new_label("on")
         gone = f.op(f"load i1, ptr {emitter.left}, align 1")
         f.do(f"br i1 {gone}, label %{done}, label %{on}")
         f.start(on)
     spend(emitter, f.op(f"mul nsw i64 {count}, {work}"))
-    f.lines.insert(place, f"  {start} = phi i64 [ {lo}, %{before} ], [ {stop}, %{f.block} ]")
+    f.lines.insert(place, f"  {start} = phi i64 [ {lo}, %{before} ], [ {end}, %{f.block} ]")
     f.do(f"br label %{head}" + finished(emitter.module))  # a strip is long enough
     f.start(done)
 
@@ -131,6 +134,11 @@ def spend(emitter: Emitter, work: str) -> None:
     raised = f.op(f"icmp ne i32 {f.op('call i32 @PyErr_CheckSignals()')}, 0")
     f.do(f"br i1 {raised}, label %{INTERRUPTED}, label %{on}, !prof {seldom}")
     f.start(on)
+
+
+def _is_straight(block: Sequence[Stmt]) -> bool:
+    """Whether a body is a few instructions: those that count it are many beside them."""
+    return len(block) <= _FEW and not any(isinstance(each, If | For | While) for each in block)
 
 
 def _is_short(stmt: For | While) -> bool:

@@ -24,6 +24,7 @@ class Registers:
     totals: dict[str, str] = field(default_factory=dict)  # accumulators: the current value
     tests: dict[str, Place] = field(default_factory=dict)  # results of out_of_bounds: of what
     losses: dict[str, tuple[Compute, list[str]]] = field(default_factory=dict)  # see LOSSES
+    conjunctions: dict[str, tuple[str, str]] = field(default_factory=dict)  # logical_and: of what
     wrapped: dict[Place, str] = field(default_factory=dict)  # places whose test was passed
     vector: str | None = None  # the variable whose iterations are the lanes
 
@@ -37,6 +38,7 @@ class Registers:
             dict(self.totals),
             dict(self.tests),
             dict(self.losses),
+            dict(self.conjunctions),
             dict(self.wrapped),
             self.vector,
         )

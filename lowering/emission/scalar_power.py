@@ -64,6 +64,7 @@ _WAYS = {
 """,
 }
 _EVEN = (2.0, 4.0)  # of either zero they are 0.0
+_POSITIVE = (*_EVEN, 0.5)  # results without a sign, but for nan
 
 
 def power_of_scalars(code: Lanes, args: Sequence[str]) -> str:
@@ -89,20 +90,22 @@ define internal double {name}(double %x) alwaysinline nounwind {{
 entry:
 {_WAYS[exponent]}\
   %more = {_FMA} %rest, double {constant(MORE, _F64)}, double %near)
-  %close = fcmp oeq double %more, %near
+  %close = fcmp ueq double %more, %near
+  br i1 %close, label %sure, label %seldom, !prof {often}
+sure:
   %bits = bitcast double %near to i64
-  %size = and i64 %bits, {2**63 - 1}
+  %size = {"add i64 %bits, 0" if exponent in _POSITIVE else f"and i64 %bits, {2**63 - 1}"}
   %past = sub i64 %size, {LEAST}
   %moderate = icmp ult i64 %past, {MOST - LEAST}
-  %sure = and i1 %close, %moderate
+  br i1 %moderate, label %done, label %seldom, !prof {often}
+seldom:
   %zero = fcmp oeq double %x, {constant(0.0, _F64)}
-  %known = {"or i1 %sure, %zero" if exponent in _EVEN else "and i1 %sure, true"}
-  br i1 %known, label %done, label %library, !prof {often}
+  br i1 {"%zero" if exponent in _EVEN else "false"}, label %done, label %library
 library:
   %found = call double @{LIBRARY_PREFIX}pow(double %x, double {constant(exponent, _F64)})
   br label %done
 done:
-  %result = phi double [ %near, %entry ], [ %found, %library ]
+  %result = phi double [ %near, %sure ], [ %near, %seldom ], [ %found, %library ]
   ret double %result
 }}
 """)

@@ -424,6 +424,8 @@ def _define(name: str, numpy_name: str) -> None:
         flags = [x.flag for x in both if type(x) is Mixed]
         flag = flags[0] if len(flags) == 1 else call_ufunc("logical_or", *flags)
         dtypes = {x.dtype for x in both if type(x) is Mixed}
+        if name in _WRAPPING and kinds == {int} and dtypes == {np.dtype(np.int64)}:
+            return _of_words(name, numpy_name, both, flag)
         if name not in _COMPARED and (kinds == {int} or numpy_name not in _EXACT_OF_FLOATS):
             found = _arithmetic(name, *map(_python_number, both))
             return Mixed(_of_python(found, *dtypes), flag)
@@ -435,6 +437,14 @@ def _define(name: str, numpy_name: str) -> None:
     setattr(Mixed, f"__{name}__", lambda self, other: compute(self, other))
     if name not in _COMPARED:
         setattr(Mixed, f"__r{name}__", lambda self, other: compute(other, self))
+
+
+def _of_words(name: str, numpy_name: str, both: tuple[Any, Any], flag: Any) -> Any:
+    """Arithmetic of int64, which wraps, and Python's, which leaves native code where that would."""
+    zero = np.int64(0)
+    given = [to_int(_select(flag, zero, x.number)) if type(x) is Mixed else x for x in both]
+    _arithmetic(name, *given)
+    return Mixed(call_ufunc(numpy_name, *map(number_of, both)), flag)
 
 
 def _by_cases(name: str, both: tuple[Any, Any]) -> Any:
@@ -471,6 +481,7 @@ def _arithmetic(name: str, left: Any, right: Any) -> Any:
         raise _refuse(f"{name!r} with {right!r}") from None
 
 
+_WRAPPING = frozenset({"add", "sub", "mul", "lshift"})
 _DIVIDING = frozenset({"truediv", "floordiv", "mod", "pow"})
 
 
