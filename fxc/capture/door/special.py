@@ -55,7 +55,7 @@ def _len(door: Door, x: Any) -> Any:
         return x.length()
     if type(x) is Counted and not x.once:
         return wrap_dim(x.count)
-    return len(door.indexed(x))
+    return len(door.container(x))
 
 
 def _int(door: Door, *args: Any, **kwargs: Any) -> Any:

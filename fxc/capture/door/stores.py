@@ -19,6 +19,7 @@ from fxc.ir.tree import children_of, registration
 from ..guards import Source
 from ..locations import OURS
 from ..outside.containers import External, is_number, settle_all
+from ..outside.lists import ExternalList
 from ..outside.objects import (
     MISSING,
     class_attribute,
@@ -33,6 +34,7 @@ from ..statements.counted import Counted
 from ..statements.structured import array_of, is_same
 from ..values.operands import Traced, settled
 from ..values.several import Several
+from ..values.tables import Table
 from ..values.traced_array import TracedArray
 from ..values.traced_int import TracedInt, known_ints
 from ..values.traced_lists import MadeLists
@@ -41,6 +43,7 @@ from .numpy_source import INDEX_TRICKS, IndexTrick
 from .places import Attribute, Enclosing, Global, Places
 from .reads import DELETED, Reads, name_of, no_attribute
 
+_TABLES = (tuple, list, ExternalList)
 _ONE_OBJECT = range(-5, 257)  # the ints of which CPython has one object each
 
 
@@ -220,6 +223,10 @@ class Stores(Reads):
         """``owner`` in ``owner[key]``."""
         if isinstance(owner, INDEX_TRICKS):
             return IndexTrick(owner)
+        return Table(owner) if type(owner) in _TABLES else self.container(owner)
+
+    def container(self, owner: Any) -> Any:
+        """``owner`` itself, if its items may be read."""
         if type(owner) is defaultdict and self.session.region:
             return _Items(self, owner)
         if not isinstance(owner, Traced | type) and self.is_foreign(owner):

@@ -157,7 +157,7 @@ class TracedList(Traced):
                 sized_lists().assign_part(self, key, x)
                 return
             if room.kind.takes(x):
-                self._put(_checked_place(key), x)
+                self._put(checked_place(key), x)
                 return
         owner = self._owner(current())
         if owner is not None and not self._has_room(owner, x):
@@ -316,7 +316,7 @@ class TracedList(Traced):
             if isinstance(key, slice):
                 return list_parts().part_of(self, key)
             if self._known is not None:
-                return self._item(_checked_place(key))
+                return self._item(checked_place(key))
             return self._item(self._place_of(key))
         try:
             return self._items[key]
@@ -464,7 +464,7 @@ class TracedList(Traced):
         return self._items
 
 
-def _checked_place(key: Any) -> Any:
+def checked_place(key: Any) -> Any:
     """The place of an item, which is one of an array of as many elements."""
     if type(key) is bool:
         return int(key)

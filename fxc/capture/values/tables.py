@@ -1,0 +1,155 @@
+"""Tuples and lists whose items are known, at a place that is not: ``(0, 1, 0, -1)[d]``.
+
+See Note [Tables].
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from fxc.ir.graph import Operand, Value
+
+from ..outside.containers import External
+from ..session import current, refuse
+from ..statements.structured import array_of, flag_of
+from . import sequences
+from .alternatives import one_of
+from .kinds import kind_of_items
+from .mixed import parts_for, scalar_kinds
+from .operands import Traced, operand, record, wrap
+from .traced_int import TracedInt
+from .traced_lists import checked_place
+from .traced_scalar import TracedScalar
+
+# Note [Tables]
+# ``owner[key]``, where Python knows the items and not the key, reads an array: the items in a row,
+# numbers or the columns of tuples and lists of numbers. An index that is out of bounds leaves the
+# compiled code as one of an array does, and Python raises. Of arrays it is one or another, see
+# Note [Conditional aliases]. The array is made where it is read, as the items are then; hoisting
+# takes it out of loops. Lists that a loop of the graph changes are no tables: see Note [Lists of
+# counted length].
+
+_MOST_ARRAYS = 4
+
+
+class Table:
+    """``owner`` in ``owner[key]``."""
+
+    __slots__ = ("_owner",)
+
+    def __init__(self, owner: Any) -> None:
+        self._owner = owner
+
+    def __getitem__(self, key: Any) -> Any:
+        if not _is_unknown(key):
+            return self._owner[key]
+        if isinstance(self._owner, External):
+            self._owner.settle()
+        items = [_Row.of(x) for x in self._owner]
+        if _are_numbers(items):
+            return _number_at(items, key)
+        arrays = [x for x in map(array_of, items) if x is not None]
+        are_few = len(arrays) == len(items) <= _MOST_ARRAYS
+        if are_few and len({x.type for x in arrays}) == 1:
+            return _array_at(arrays, key)
+        return self._owner[key]
+
+
+class _Row(Traced):
+    """A list among the items of a list, at a place that is not known: it can be read."""
+
+    __slots__ = ("items",)
+
+    def __init__(self, items: tuple[Any, ...]) -> None:
+        self.items = items
+
+    @staticmethod
+    def of(x: Any) -> Any:
+        """A list of numbers as such a row; anything else itself."""
+        if isinstance(x, External) and isinstance(x, list):
+            x.settle()
+        elif type(x) is not list:
+            return x
+        items = tuple(x)
+        return _Row(items) if all(scalar_kinds(item) is not None for item in items) else x
+
+    @property  # type: ignore[misc]
+    def __class__(self) -> type:
+        return list
+
+    def __getitem__(self, key: Any) -> Any:
+        return Table(self.items)[key] if not isinstance(key, slice) else list(self.items[key])
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.items)
+
+    def __len__(self) -> int:
+        return len(self.items)
+
+    def _operand(self) -> Operand:
+        raise self._refused()
+
+    def __getattr__(self, name: str) -> Any:
+        raise AttributeError(name) if name.startswith("__") else self._refused()
+
+    def __setitem__(self, key: Any, x: Any) -> None:
+        raise self._refused()
+
+    def _refused(self) -> Exception:
+        return refuse(
+            "a list among the items of a list, at a place that depends on data, can only be read; "
+            "use an array of two axes"
+        )
+
+
+def _is_unknown(key: Any) -> bool:
+    """Whether a place depends on data, or on the iteration of a loop."""
+    session = current()
+    if type(key) is TracedInt:
+        return session.varies(key._dim)
+    return type(key) is TracedScalar and not session.origins.get(key._value)
+
+
+def _are_numbers(items: Sequence[Any]) -> bool:
+    """Whether these are numbers that can be mixed, or rows of such of one length."""
+    if not items:
+        return False
+    if all(type(x) in (tuple, _Row) for x in items):
+        rows = [x.items if type(x) is _Row else x for x in items]
+        sizes = {len(row) for row in rows}
+        return len(sizes) == 1 and sizes != {0} and all(map(_are_numbers, zip(*rows, strict=True)))
+    kinds = [scalar_kinds(x) for x in items]
+    known = [each for each in kinds if each is not None]
+    if len(known) < len(kinds) or any(k.weak and k.dtype.kind == "c" for x in known for k in x):
+        return False
+    return parts_for(frozenset[Any]().union(*known)) is not None
+
+
+def _number_at(items: Sequence[Any], key: Any) -> Any:
+    """The number at a place, or the row."""
+    rows = [x.items if type(x) is _Row else x for x in items]
+    kind = kind_of_items(rows, None)
+    assert kind is not None
+    place = checked_place(key)
+    columns = zip(*map(kind.parts_of, rows), strict=True)
+    both = zip(columns, kind.parts, strict=True)
+    arrays = [sequences.array_of(list(map(_given, parts)), part.dtype) for parts, part in both]
+    found = kind.item([operand(array[place]) for array in arrays])
+    return _Row(found) if type(items[0]) is _Row else found
+
+
+def _given(part: Operand) -> Any:
+    return wrap(part) if isinstance(part, Value) else part.value
+
+
+def _array_at(arrays: Sequence[Value], key: Any) -> Any:
+    """The array at a place: one or another of them."""
+    session, count = current(), len(arrays)
+    place = checked_place(key)
+    if type(place) is TracedInt:
+        place = record("int_value", place._dim)
+    session.record("try_demand", flag_of(place >= -count))
+    session.record("try_demand", flag_of(place < count))
+    flags = [flag_of(place % count == k) for k in range(count - 1)]
+    return wrap(one_of(session, flags, arrays))

@@ -1,0 +1,161 @@
+"""Tuples and lists that Python knows, at places that it does not: Note [Tables]."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import fxc
+from tests.outcomes import difference, run
+
+STEPS = ((0, 1), (1, 0), (0, -1), (-1, 0))
+ROWS = [[1, 2.5], [2, 3.5], [3, 4.5]]
+WEIGHTS = [0.25, 0.5, 0.25]
+
+
+def walked(x, n):
+    """Tuples of tuples from outside; ``d`` depends on data."""
+    d = row = column = 0
+    for k in range(n):
+        if x[k] > 0.5:
+            d = (d + 1) % 4
+        row += STEPS[d][0]
+        column += STEPS[d - 1][1]
+    return row, column
+
+
+def weighted(x, n):
+    """By the counter of the loop, and by its parity."""
+    found, sign = 0.0, (1, -1)
+    for k in range(n):
+        found += WEIGHTS[k % 3] * x[k] * sign[k % 2]
+    return found
+
+
+def rows_of_lists(x, n):
+    total = 0
+    for k in range(n):
+        factor, more = ROWS[int(x[k] * 3)]
+        total += factor * x[k] + more + len(ROWS[k % 3])
+    return total
+
+
+def of_elements(x, n):
+    """Items that the graph computes, of several kinds; another item each time."""
+    total = 0
+    for k in range(n):
+        total += (x[k], 2 * x[k], x[k] ** 2)[k % 3]
+        total += [7, x[0], k][k % 3]
+    return total
+
+
+def changed_between(x, n):
+    table = [1, 2, 3]
+    table[1] = 5
+    first = sum([table[int(v * 3)] for v in x])
+    table.append(9)
+    for k in range(n):
+        first += table[k % len(table)]
+    return first, table
+
+
+def outside_of_loops(x, n):
+    best = int(np.argmax(x)) % 3
+    return ("none", 1.5)[n > 0], (10, 20, 30)[best], [True, False, True][-best - 1]
+
+
+def both_unknown(x, n):
+    table = ((1, 2, 3), (4, 5, 6))
+    return [table[int(v * 2)][int(v * 3)] for v in x]
+
+
+def of_tuples_of_arrays(x, n):
+    """The two take turns; the result is one of the caller's arrays."""
+    y = x * 2
+    buffers, now = (x, y), 0
+    for _ in range(n):
+        source, target = buffers[now], buffers[1 - now]
+        target[1:-1] = 0.5 * (source[:-2] + source[2:])
+        now = 1 - now
+    return buffers[now], y
+
+
+def of_lists_of_arrays(x, n):
+    buffers = [x, x[::-1].copy()]
+    for k in range(n):
+        buffers[(k + 1) % 2][1:-1] = buffers[k % 2][:-2] - buffers[k % 2][2:]
+    return buffers[0].sum(), x.sum()
+
+
+PROGRAMS: list[Callable[..., Any]] = [
+    walked,
+    weighted,
+    rows_of_lists,
+    of_elements,
+    changed_between,
+    outside_of_loops,
+    both_unknown,
+    of_tuples_of_arrays,
+    of_lists_of_arrays,
+]
+
+
+@pytest.mark.parametrize("program", PROGRAMS, ids=[each.__name__ for each in PROGRAMS])
+def test_items_at_unknown_places(program: Any) -> None:
+    compiled = fxc.compile(program, fullgraph=True)
+    rng = np.random.default_rng(5)
+    for n in (12, 3, 5, 12, 7):
+        x = rng.random(13)
+        expected, found = run(program, (x.copy(), n)), run(compiled, (x.copy(), n))
+        assert difference(expected, found) == "", n
+    info = compiled.cache_info()
+    assert (info.variants, info.eager_calls) == (1, 0)
+
+
+@pytest.mark.parametrize("program", [walked, weighted, rows_of_lists, of_tuples_of_arrays])
+def test_loops_stay_loops(program: Any) -> None:
+    """There are as many nodes for nine iterations as for nine hundred."""
+    compiled = fxc.compile(program, fullgraph=True)
+    few, many = (compiled.inspect(np.zeros(n + 1), n).captured for n in (9, 900))
+    assert str(few).count("\n") == str(many).count("\n")
+
+
+@pytest.mark.parametrize("place", [-4, -3, 2, 3, 10**9])
+def test_a_place_out_of_bounds(place: int) -> None:
+    """Python raises its own exception, after the writes that came before."""
+
+    def program(x, places):
+        for k in range(len(places)):
+            x[k] = (1.5, 2.5, 3.5)[places[k]]
+        return x
+
+    compiled = fxc.compile(program, fullgraph=True)
+    calls = [(np.zeros(3), np.array([0, 1, place])) for _ in range(2)]
+    assert difference(run(program, calls[0]), run(compiled, calls[1])) == ""
+
+
+def test_the_list_changes_outside() -> None:
+    table = [1, 2, 3]
+
+    def program(x):
+        total = 0
+        for v in x:
+            total += table[int(v)]
+        return total
+
+    compiled, x = fxc.compile(program, fullgraph=True), np.arange(3.0)
+    for item in (2, 5, 2.5, 7):
+        table[1] = item  # type: ignore[call-overload]
+        assert difference(run(program, (x,)), run(compiled, (x,))) == ""
+
+
+def test_rows_of_lists_are_only_read() -> None:
+    def program(x):
+        rows = [[0.0, 0], [0.0, 0]]
+        for k in range(len(x)):
+            rows[int(x[k])][1] += 1
+        return rows
+
+    with pytest.raises(fxc.CaptureError, match="can only be read"):
+        fxc.compile(program, fullgraph=True)(np.zeros(300))
