@@ -588,3 +588,29 @@ def test_few_iterations_whose_numbers_are_sizes_and_keys() -> None:
 
     for program in (counted, kept, first_above):
         same(program, lambda: (np.arange(40.0),), lambda: (-np.arange(40.0),))
+
+
+def test_a_loop_begins_with_a_view_that_it_reads() -> None:
+    """What the loop carries took over the memory of the view, which each iteration read."""
+
+    def row(x):
+        y = x[1]
+        for _ in range(len(x)):
+            y = 0.5 * y + x[1]
+        return y
+
+    def transposed(x):
+        y = x.T
+        while y.sum() < 1e4:
+            y = 1.5 * y + x.T
+        return y
+
+    def in_an_arm(x):
+        y = x[0]
+        for i in range(len(x)):
+            if x[i, 0] > 5:
+                y = y * 0.5 + x[0]
+        return y
+
+    for program in (row, transposed, in_an_arm):
+        same(program, lambda: (np.arange(20.0).reshape(5, 4),))

@@ -51,8 +51,8 @@ def _settle(context: Context, operands: Iterable[Operand]) -> None:
             context.place_value(operand)
 
 
-def _settle_free(context: Context, node: Node, given: Iterable[Operand]) -> set[str | None]:
-    """Place the values from outside that the regions of ``node`` read; the storages they are in.
+def _settle_free(context: Context, node: Node, given: Iterable[Operand]) -> None:
+    """Place the values from outside that the regions of ``node`` read.
 
     A view of what is none of the ``given`` values, which the regions may update, stays a view.
     """
@@ -60,7 +60,11 @@ def _settle_free(context: Context, node: Node, given: Iterable[Operand]) -> set[
     bases = [uncopied(context, value) for value in given]
     changing = {context.storage_of(base) for base in bases if isinstance(base, Value)}
     _settle(context, (v for v in values if not _is_view_of_others(context, v, changing)))
-    return {storage for value in values for storage in context.reads_of(value)}
+
+
+def _read_inside(context: Context, node: Node) -> set[str | None]:
+    """The storages of the values from outside that the regions of ``node`` read."""
+    return {storage for value in free_values(node) for storage in context.reads_of(value)}
 
 
 def _is_view_of_others(context: Context, value: Value, storages: set[str | None]) -> bool:
@@ -80,8 +84,9 @@ def cond(context: Context, node: Node, visit: Visit) -> None:
     Where an operand dies here and an arm gives it back, or an update of it, that is its own.
     """
     operands: Sequence[Operand] = node.arg("operands")
-    busy = _settle_free(context, node, operands)
+    _settle_free(context, node, operands)
     _settle(context, node.inputs)
+    busy = _read_inside(context, node)
     condition = truth(context, node.arg("pred"))
     regions: list[Region] = [node.arg("on_true"), node.arg("on_false")]
     outs: list[str] = []
@@ -142,8 +147,9 @@ def while_loop(context: Context, node: Node, visit: Visit) -> None:
 
 def _start(context: Context, node: Node) -> list[str]:
     """The buffers of what a loop carries, with the initial values."""
-    busy = _settle_free(context, node, node.arg("init"))
+    _settle_free(context, node, node.arg("init"))
     _settle(context, (v for v in node.arg("init") if uncopied(context, v) is v))
+    busy = _read_inside(context, node)
     carried: list[str] = []
     for value, output in zip(node.arg("init"), node.outputs, strict=True):
         carried.append(_carried(context, value, output, busy))
