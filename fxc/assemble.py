@@ -17,12 +17,11 @@ from fxc.ir.records import frozen
 from fxc.ir.symbols import Dim, counted_in
 from fxc.ir.types import array_type, stride_order
 from fxc.lowering.emission.bounds import counter_ranges, most_elements
-from fxc.lowering.emission.calls import CALL
+from fxc.lowering.emission.calls import CALL, NUMPY_FUNCTIONS
 from fxc.lowering.emission.entry import Module
 from fxc.lowering.emission.objects import SCALAR
 from fxc.lowering.loops import Boxed, BufferArg, InputArg, Program, walk
 from fxc.lowering.lower import lower
-from fxc.numpy_calls import numpy_call
 from fxc.ops.kernels import kernel_of
 from fxc.runtime.engine import Engine
 from fxc.runtime.plan import GivenArg, NativeStep, NumpyStep, Plan, Recipe, Slot, SlotArg, make_plan
@@ -45,12 +44,17 @@ def assemble(graph: Graph) -> Assembled:
     """
     module = lower(graph)
     entries = [segment.entry for segment in module.segments]
-    calls = [numpy_call(site) for site in module.calls]
+    calls = [
+        pointers(*map(numpy_function, NUMPY_FUNCTIONS), *map(id, objects))
+        for objects in module.calls
+    ]
     table = b"".join(
         pointers(id(calls[int(kind)]), 0) if ufunc == CALL else _inner_loop(ufunc, kind)
         for ufunc, kind in module.inner_loops
     )
-    engine = Engine(module.text, table, entries, loops=module.user_loops, kept=calls)
+    engine = Engine(
+        module.text, table, entries, loops=module.user_loops, kept=[*calls, module.calls]
+    )
     recipe = _recipe(graph, module, engine)
     boxed = tuple(s.op for s in walk(module.program.body) if isinstance(s, Boxed))
     return Assembled(module, engine, make_plan(recipe), boxed)
@@ -99,7 +103,7 @@ def _code(dtype: np.dtype) -> str:
 
 def _steps(module: Module, engine: Engine) -> Iterator[NativeStep | NumpyStep]:
     natives = [
-        NativeStep(function, segment.checks, segment.looks, segment.binds)
+        NativeStep(function, segment.checks, segment.looks, segment.calls, segment.binds)
         for segment, function in zip(module.segments, engine.functions, strict=True)
     ]
     starts = {s.first: step for s, step in zip(module.segments, natives, strict=True)}

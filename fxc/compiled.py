@@ -17,11 +17,13 @@ from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar, overload
 
 import numpy as np
 
+from fxc.ir.asynchronous import hand_on, raised_by_handler
 from fxc.ir.errors import (
     MISSED,
     CaptureError,
     CaptureWarning,
     InternalError,
+    Interrupted,
     OverlapError,
     RunFailed,
     Unchecked,
@@ -279,6 +281,16 @@ class Compiled(Generic[P, R]):
                 return variant
         return None
 
+    def _found_or_compiled(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> _Variant:
+        with self._state.guard():
+            try:
+                return self._find(args, kwargs) or self._compile(args, kwargs)
+            except Exception as error:
+                found = raised_by_handler(error)
+                if found is None:
+                    raise
+                raise Interrupted from found
+
     def _make_native(self, variant: _Variant) -> None:
         """Let native code take the calls of a variant from the next one on, where it can.
 
@@ -299,6 +311,7 @@ class Compiled(Generic[P, R]):
                 _log.debug("%s: its calls stay Python: %s", self.__name__, reason)
                 return
             except Exception as error:
+                hand_on(error)
                 self._warn(f": a bug in fxc, please report it: no native calls: {error!r}")
                 return
             natives = [each.native for each in state.variants if each.native is not None]
@@ -351,8 +364,9 @@ class Compiled(Generic[P, R]):
                 if overlap.check(args, kwargs) is not None:
                     return self._eager(args, kwargs, overlap)
         try:
-            with state.guard():
-                variant = self._find(args, kwargs) or self._compile(args, kwargs)
+            variant = self._found_or_compiled(args, kwargs)
+        except Interrupted as interrupt:
+            raise interrupt.__cause__ or interrupt from None
         except OverlapError as error:
             if self._options.fullgraph:
                 raise

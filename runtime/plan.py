@@ -52,13 +52,15 @@ class Slot:
 class NativeStep:
     """A call of native code on all slots.
 
-    ``checks``: it gives back its first argument where NumPy would raise. ``looks``: it may raise
-    what a handler of a signal raises. ``binds`` are the symbols that have a value from then on.
+    ``checks``: it gives back its first argument where NumPy would raise; or, if it ``calls`` NumPy,
+    what that has raised. ``looks``: it may raise what a handler of a signal raises. ``binds`` are
+    the symbols that have a value from then on.
     """
 
     function: Callable[..., Any]
     checks: bool
     looks: bool
+    calls: bool
     binds: tuple[str, ...] = ()
 
 
@@ -169,7 +171,7 @@ class _PlanWriter:
             packed = f"{pack}({', '.join(values)})"
         for step in recipe.steps:
             match step:
-                case NativeStep(function, checks, looks, binds):
+                case NativeStep(function, checks, looks, calls, binds):
                     entry = self.constant("entry", function)
                     given = "".join(f", {name}" for name in arguments)
                     call = f"{entry}({entry}, {packed}{given})"
@@ -184,6 +186,8 @@ class _PlanWriter:
                     if checks:
                         self.add(f"if found is {entry}:")
                         self.add(f"    raise {self.constant('WouldRaise', WouldRaise)}")
+                    if calls:
+                        self.add("if isinstance(found, Exception): raise found")
                     self._bind_sizes(binds)
                 case NumpyStep():
                     self._call_numpy(step)

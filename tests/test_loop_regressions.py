@@ -603,7 +603,7 @@ def test_a_loop_begins_with_a_view_that_it_reads() -> None:
         y = x.T
         while y.sum() < 1e4:
             y = 1.5 * y + x.T
-        return y
+        return y * 1
 
     def in_an_arm(x):
         y = x[0]

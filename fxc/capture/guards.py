@@ -17,6 +17,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from fxc.ir.asynchronous import NUMPYS_ERRORS, hand_on
 from fxc.ir.errors import MISSED, Interrupted, RunFailed
 from fxc.ir.records import frozen
 from fxc.ir.size_guards import Guard
@@ -112,7 +113,7 @@ class GuardProgram:
         lines.append(
             f"        return ({''.join(f'{var}, ' for var in (*self.inputs, *self.objects))})"
         )
-        lines.append("    except Exception: return None")
+        lines.append("    except Exception as error: hand_on(error); return None")
         return "\n".join(lines)
 
     def _steps_or(self, otherwise: str) -> Iterator[str]:
@@ -140,7 +141,7 @@ class GuardProgram:
             "def call(args, kwargs):",
             "    try:",
             *self._steps_or("MISSED"),
-            "    except Exception: return MISSED",
+            "    except Exception as error: hand_on(error); return MISSED",
             *self._behind(finish, "raise RunFailed from error"),
         ]
         more = {"run": run, "finish": finish, "count": count}
@@ -173,7 +174,7 @@ class GuardProgram:
         objects = "".join(f", {var}" for var in self.objects)
         yield "    try:"
         yield f"        leaves = run({', '.join(self.inputs)})"
-        yield f"    except Exception as error: {failed}"
+        yield f"    except NUMPYS_ERRORS as error: hand_on(error); {failed}"
         yield "    except Interrupted as interrupt: raise interrupt.__cause__ from None"
         yield "    count.calls += 1"
         yield "    return leaves[0]" if finish is None else f"    return finish(leaves{objects})"
@@ -333,6 +334,8 @@ _NAMESPACE: dict[str, Any] = {
     "MISSED": MISSED,
     "RunFailed": RunFailed,
     "Interrupted": Interrupted,
+    "NUMPYS_ERRORS": NUMPYS_ERRORS,
+    "hand_on": hand_on,
     "distinct": distinct,
     "ndarray": np.ndarray,
     "may_share": getattr(np.may_share_memory, "_implementation", np.may_share_memory),

@@ -14,6 +14,7 @@ ARRAY_DATA = _HEADER  # a pointer to the first element; the start of PyArrayObje
 ARRAY_NDIM = _HEADER + 8
 ARRAY_DIMS = _HEADER + 16
 ARRAY_STRIDES = _HEADER + 24
+ARRAY_BASE = _HEADER + 32
 ARRAY_DTYPE = _HEADER + 40
 ARRAY_FLAGS = _HEADER + 48
 SCALAR_VALUE = _HEADER  # of NumPy's scalars, and of Python's complex numbers

@@ -21,6 +21,7 @@ from fxc.ir.graph import ArrayConstant, SliceSpec
 from fxc.ir.types import strided_empty
 
 from . import ufunc_methods
+from .library import plain
 from .metas.views import rows_of
 from .table import TABLE, Operator
 
@@ -43,6 +44,24 @@ def kernel_of(name: str) -> Kernel:
 
 
 _cache: dict[str, tuple[Operator, Kernel]] = {}
+
+
+def writing_kernel_of(name: str) -> Kernel | None:
+    """A kernel that takes arrays for the results, too, behind the other arguments."""
+    op = TABLE[name]
+    if op.name == "ufunc_accumulate":
+        return ufunc_methods.accumulate_into
+    follows = op.name not in _KERNELS and not op.role and isinstance(op.numpy, np.ufunc)
+    return op.numpy if follows else None
+
+
+def called_by(name: str) -> tuple[Kernel, tuple[str, ...]]:
+    """What ``kernel_of(name)`` calls for plain arrays, and the names of the last arguments."""
+    op = TABLE[name]
+    if op.name in _KERNELS or op.role or op.numpy is None:
+        return kernel_of(name), ()
+    names = tuple(param.name for param in op.schema.params[op.schema.positional :])
+    return plain(op.numpy), names
 
 
 def _make_kernel(op: Operator) -> Kernel:

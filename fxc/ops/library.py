@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -9,9 +10,15 @@ import numpy as np
 from fxc.ir.errors import WouldRaise
 
 
+def plain(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A function of NumPy's without its search for operands that have ``__array_function__``."""
+    found: Callable[..., Any] = getattr(function, "_implementation", function)
+    return found
+
+
 def bincount(x: np.ndarray, weights: np.ndarray | None, minlength: int) -> np.ndarray:
     """``np.bincount`` if there are no more bins than ``minlength`` says."""
-    found = np.bincount(x, weights, minlength)
+    found: np.ndarray = plain(np.bincount)(x, weights, minlength)
     if len(found) != minlength:
         raise WouldRaise(f"np.bincount gives {len(found)} bins, not {minlength}")
     return found
@@ -21,7 +28,7 @@ def bincount_all(
     x: np.ndarray, weights: np.ndarray | None, symbol: str, most: int
 ) -> tuple[np.ndarray]:
     """``np.bincount`` into as many bins as it takes, if that are no more than ``most``."""
-    found = np.bincount(x, weights)
+    found: np.ndarray = plain(np.bincount)(x, weights)
     if len(found) > most:
         raise WouldRaise(f"np.bincount gives {len(found)} bins")
     return (found,)
@@ -34,13 +41,13 @@ def cosine(x: np.ndarray) -> Any:
 
 def fourier(x: np.ndarray, kind: str, axis: int, norm: Any) -> np.ndarray:
     """The transform of ``np.fft`` of that name, along one axis."""
-    found: np.ndarray = getattr(np.fft, kind)(x, axis=axis, norm=norm)
+    found: np.ndarray = plain(getattr(np.fft, kind))(x, axis=axis, norm=norm)
     return found
 
 
 def einsum(xs: tuple[Any, ...], subscripts: str, optimize: bool) -> Any:
     """``np.einsum`` with the operands first."""
-    return np.einsum(subscripts, *xs, optimize=optimize)
+    return plain(np.einsum)(subscripts, *xs, optimize=optimize)
 
 
 def histogram(
@@ -48,24 +55,25 @@ def histogram(
 ) -> tuple[np.ndarray, np.ndarray]:
     """``np.histogram`` with so many bins of one width."""
     limits = None if low is None else (low, high)
-    return np.histogram(x, bins, limits, density, weights)
+    return plain(np.histogram)(x, bins, limits, density, weights)  # type: ignore[no-any-return]
 
 
 def histogram_of_edges(x: np.ndarray, edges: Any, weights: Any, density: bool) -> np.ndarray:
     """The numbers that ``np.histogram`` counts between edges."""
-    return np.histogram(x, edges, None, density, weights)[0]
+    found: np.ndarray = plain(np.histogram)(x, edges, None, density, weights)[0]
+    return found
 
 
 def eigenvalues(x: np.ndarray) -> np.ndarray:
     """``np.linalg.eigvals``, of a real matrix if they are real; see ``eigenvectors``."""
-    return _with_imaginary_parts(x, np.linalg.eigvals(x))
+    return _with_imaginary_parts(x, plain(np.linalg.eigvals)(x))
 
 
 def eigenvectors(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """``np.linalg.eig``, of a real matrix if its eigenvalues are real: what NumPy gives then are
     the real parts of complex numbers, which this gives.
     """
-    values, vectors = np.linalg.eig(x)
+    values, vectors = plain(np.linalg.eig)(x)
     return _with_imaginary_parts(x, values), _with_imaginary_parts(x, vectors)
 
 
@@ -77,12 +85,12 @@ def _with_imaginary_parts(x: np.ndarray, found: np.ndarray) -> np.ndarray:
 
 def triangle(x: np.ndarray) -> Any:
     """The triangle of ``np.linalg.qr`` alone."""
-    return np.linalg.qr(x, mode="r")
+    return plain(np.linalg.qr)(x, mode="r")
 
 
 def least_squares(x: np.ndarray, y: np.ndarray, rcond: Any) -> Any:
     """``np.linalg.lstsq`` of a matrix that has full rank if it has more rows than columns."""
-    found = np.linalg.lstsq(x, y, rcond)
+    found = plain(np.linalg.lstsq)(x, y, rcond)
     rows, columns = x.shape
     if rows > columns != found[2]:
         raise WouldRaise("np.linalg.lstsq gives no residuals")

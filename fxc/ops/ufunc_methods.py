@@ -50,6 +50,13 @@ def accumulate(
     return getattr(np, ufunc).accumulate(x, axis=axis, dtype=dtype, out=out)
 
 
+def accumulate_into(
+    x: Any, ufunc: str, axis: int, dtype: np.dtype | None, result: np.dtype | None, out: np.ndarray
+) -> Any:
+    """``accumulate`` into an array for the result."""
+    return getattr(np, ufunc).accumulate(x, axis=axis, dtype=dtype, out=out)
+
+
 def reduceat(x: Any, indices: Any, ufunc: str, axis: int, dtype: np.dtype | None) -> Any:
     """``ufunc.reduceat``."""
     return getattr(np, ufunc).reduceat(x, indices, axis=axis, dtype=dtype)

@@ -219,7 +219,6 @@ def visit(context: Context, node: Node) -> None:
 
 
 # Operators whose native code looks for what NumPy or Python raises for.
-SMALL = 4096  # elements
 CHECKED = frozenset({"wrap_index", "masked_put", *FAILS})
 SIZES = {"bind_size": counting.bind_size, "nonzero": counting.places}
 CONTROL = {
@@ -388,21 +387,16 @@ def _evaluated(context: Context, node: Node) -> Graph:
 def _whole_buffer(context: Context, value: Value, inside: bool) -> str:
     """The buffer that a call of NumPy reads.
 
-    ``inside`` of native code views stay views, for NumPy adds in an order that depends on strides;
-    but small contiguous ones are copied, for to make an array takes longer.
+    ``inside`` of native code views stay views, for NumPy adds in an order that depends on strides.
     """
     if not inside or value in context.place:
         return context.place_value(value)
     kind = value.type
-    size = product(kind.shape)
-    is_small = isinstance(kind, ScalarType) or (
-        isinstance(size, int) and size <= SMALL and is_c_contiguous(kind)
-    )
-    if not is_small:
+    if isinstance(kind, ArrayType):
         _place_base(context, value)
-    found = None if is_small else context.strided(value)
-    if found is not None:
-        return found
+        found = context.strided(value)
+        if found is not None:
+            return found
     if any(value in node.outputs for node in context.scope.nodes):
         return context.place_value(value)
     name = context.new_buffer(kind)  # a view from outside, which others see as a view

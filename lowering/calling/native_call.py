@@ -20,9 +20,9 @@ from fxc.ir.types import ArrayType, ScalarType, array_type, stride_order
 
 from ..emission.entry import Module, Segment
 from ..emission.llvm_text import FunctionText, ModuleText, memory_type
+from ..emission.object_code import ERROR, MISS, Code
 from ..loops import Boxed, Buffer, Param
 from .native_guards import NativeGuards, Untranslated
-from .object_code import ERROR, MISS, Code
 
 # Note [Native calls]
 # A compiled function that is called often gets a native function for each of its captures, which is
@@ -332,7 +332,7 @@ class _Call(_Function):
         if plain is not None:
             return self._container(plain, leaves)
         code = self.code
-        listed = self._sequence("List", leaves)
+        listed = code.sequence("List", leaves, FAILED)
         made = code.vectorcall(code.known(self.finish.function), [listed, *taken])
         return code.hold(code.present(made, FAILED))
 
@@ -365,17 +365,9 @@ class _Call(_Function):
             case ast.Name(name):
                 return leaves[int(name[1:])]
             case ast.Tuple(elements) if elements:
-                return self._sequence("Tuple", [self._container(x, leaves) for x in elements])
+                items = [self._container(x, leaves) for x in elements]
+                return self.code.sequence("Tuple", items, FAILED)
         raise Untranslated("a result")
-
-    def _sequence(self, kind: str, items: Sequence[str]) -> str:
-        code = self.code
-        made = code.call("ptr", f"Py{kind}_New", f"i64 {len(items)}")
-        code.hold(code.present(made, FAILED))
-        for place, each in enumerate(items):
-            code.call("void", "Py_IncRef", f"ptr {each}")  # the function takes it
-            code.call("i32", f"Py{kind}_SetItem", f"ptr {made}", f"i64 {place}", f"ptr {each}")
-        return made
 
 
 def _plain_result(source: str) -> ast.expr | None:

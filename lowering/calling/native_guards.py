@@ -24,7 +24,7 @@ from fxc.ir.objects import (
 )
 from fxc.ir.records import frozen
 
-from .object_code import ERROR, MISS, Code
+from ..emission.object_code import ERROR, MISS, Code
 
 
 class Untranslated(Exception):

@@ -68,6 +68,7 @@ class Emitter(Elements):
         self.lost: str | None = None  # where checks that are made late say that one has failed
         self.undo: Undo | None = None  # see Note [Stores that are undone]
         self.budget = ""  # where the work until the next look for signals stands
+        self.raised = ""  # where what NumPy has raised is, see Note [Calls of NumPy]
 
     def inside(self, function: FunctionText) -> Emitter:
         """An emitter for another function of the same program."""

@@ -6,6 +6,7 @@ See Note [Native entry].
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Any
 
 from fxc.ir.graph import Graph
 from fxc.ir.objects import ARRAY_DATA, ARRAY_DIMS, ARRAY_STRIDES, BYTES_DATA
@@ -19,7 +20,7 @@ from ..scheduling.accesses import accesses, boxed_buffers
 from ..vector_math import definitions
 from . import interrupts
 from .bounds import Range, counter_ranges, most_elements
-from .calls import CallSite, dims_in
+from .calls import dims_in
 from .emit import Emitter
 from .frame import FRAME, NARROW, LoopKind, Slot, alias_marks, loops_of, numbers
 from .llvm_text import FAILED, FunctionText, ModuleText, scalar_type
@@ -31,7 +32,8 @@ from .undo import prepare as prepare_undo
 # A program is cut at its calls of NumPy; each piece between them is one native function with the
 # calling convention of METH_FASTCALL, ``PyObject *entry(PyObject *self, PyObject **args, n)``:
 #   self     a bytes object with a table of pointers: NumPy's inner loops and their data
-#   args[0]  any object; it is the result if a check failed and the call has to go back to NumPy
+#   args[0]  any object; it is the result if a check failed and the call has to go back to NumPy,
+#            or else what NumPy raised, see Note [Calls of NumPy]
 #   args[1]  a bytes object with scalar parameters, 8 bytes each
 #   args[2:] the scalar parameters that are given as objects; then arrays: the program's array
 #            slots in order, then the arena for temporaries, unless those are few enough for the
@@ -48,7 +50,8 @@ ALIGNMENT = 64
 class Segment:
     """One native function: the statements of the program from ``first`` up to ``last``.
 
-    ``checks``: some of them may send the call back to NumPy. ``looks``: see Note [Interrupts].
+    ``checks``: some of them may send the call back to NumPy. ``looks``: see Note [Interrupts],
+    ``calls``: Note [Calls of NumPy].
     """
 
     entry: str
@@ -56,6 +59,7 @@ class Segment:
     last: int
     checks: bool
     looks: bool
+    calls: bool
     binds: tuple[str, ...] = ()  # symbols, see Note [Counted sizes]
 
 
@@ -82,7 +86,8 @@ class Module:
     ``arena`` is the size in bytes of the temporaries that live together in one more array.
     ``returned`` are the storages whose numbers are returned.
     ``inner_loops`` name the contents of the pointer table: (ufunc, dtype) each with its data
-    pointer. For ``user_loops`` see Note [Scalar loops], for ``calls`` Note [Calls of NumPy].
+    pointer. For ``user_loops`` see Note [Scalar loops]. ``calls`` are the objects that each call of
+    NumPy mentions.
     """
 
     text: str
@@ -93,7 +98,7 @@ class Module:
     returned: tuple[str, ...]
     inner_loops: tuple[tuple[str, str], ...]
     user_loops: LoopKind
-    calls: tuple[CallSite, ...]
+    calls: tuple[tuple[Any, ...], ...]
 
 
 @frozen
@@ -150,8 +155,9 @@ def _segments(program: Program) -> Iterator[Segment]:
                 block = program.body[first:place]
                 checks = any(isinstance(s, Check | Allocate) for s in walk(block))
                 looks = interrupts.looks(block)
+                calls = any(isinstance(s, Boxed) for s in walk(block))
                 binds = tuple(s.name for s in block if isinstance(s, Bind))
-                yield Segment(f"fxc.entry{first}", first, place, checks, looks, binds)
+                yield Segment(f"fxc.entry{first}", first, place, checks, looks, calls, binds)
             first = place + 1
 
 
@@ -264,6 +270,8 @@ def _emit_segment(
         emitter.regs.marks = alias_marks(module, storages, arena.meet)
     if segment.looks:
         interrupts.prepare(emitter)
+    if segment.calls:
+        emitter.raised = f.null_slot()
     undo = emitter.undo = prepare_undo(emitter)
     checked = last_check(block) if undo is not None else 0
     emitter.block(block[:checked])
@@ -281,6 +289,8 @@ def _emit_segment(
         if undo is not None:
             bring_back(emitter, undo)
         free(f, emitter.scratches.values())
+        if segment.calls:
+            _return_raised(f, emitter.raised)
         _return_argument(f, 0)
     if segment.looks:
         interrupts.end(emitter, kept)
@@ -315,6 +325,15 @@ def _return_argument(f: FunctionText, place: int) -> None:
     result = _argument(f, place)
     f.do(f"call void @Py_IncRef(ptr {result})")
     f.do(f"ret ptr {result}")
+
+
+def _return_raised(f: FunctionText, place: str) -> None:
+    """Return what NumPy has raised, if it has."""
+    found, none, some = f.op(f"load ptr, ptr {place}, align 8"), f.new_label("n"), f.new_label("s")
+    f.do(f"br i1 {f.op(f'icmp eq ptr {found}, null')}, label %{none}, label %{some}")
+    f.start(some)
+    f.do(f"ret ptr {found}")
+    f.start(none)
 
 
 def _argument(f: FunctionText, place: int) -> str:

@@ -22,8 +22,9 @@ if TYPE_CHECKING:
 # may have none. So each function with loops of the user's program has a number in its stack frame
 # from which they take the work they have done, in elements. When it is used up, PyErr_CheckSignals
 # is asked (the interpreter lock is held). If a handler has raised, the function is left at once
-# with that exception; arrays then hold what the iterations so far have stored, as with NumPy. The
-# call is not replayed: the plan hands the exception on as ``Interrupted``.
+# with that exception; arrays then hold what the iterations so far have stored, as with NumPy (but
+# for those of which a loop that may raise works on a copy). The call is not replayed: the plan
+# hands the exception on as ``Interrupted``. A call of NumPy is followed by a look.
 # - A loop with long iterations (it is around such loops, has array statements, or ``for`` loops of
 #   known length) and one in another that may end early takes from the number in each iteration;
 # - another one runs in strips, and takes from it behind each strip, so that what LLVM makes of the
@@ -41,8 +42,11 @@ _WORTH_A_LOOK = 64  # elements of an iteration that can do with a look of its ow
 
 
 def looks(block: Sequence[Stmt]) -> bool:
-    """Whether there are loops in ``block`` that look for signals."""
-    return any(isinstance(stmt, For | While) and not _is_short(stmt) for stmt in walk(tuple(block)))
+    """Whether there are loops in ``block`` that look for signals, or calls of NumPy, which do."""
+    return any(
+        isinstance(stmt, Boxed) or (isinstance(stmt, For | While) and not _is_short(stmt))
+        for stmt in walk(tuple(block))
+    )
 
 
 def prepare(emitter: Emitter) -> None:
@@ -168,8 +172,10 @@ def _work(block: Sequence[Stmt], known: frozenset[str] = frozenset()) -> Dim:
                 total = total + (size if is_known else _UNKNOWN) * _work(body, known)
             case If(then=then, orelse=orelse):
                 total = total + _work(then, known) + _work(orelse, known)
-            case Matmul() | Apply() | Boxed():
+            case Matmul() | Apply():
                 total = total + _UNKNOWN
+            case Boxed():
+                total = total + BUDGET  # may be much, and leaves signals to us
             case For() | While() if _is_short(stmt):
                 total = total + (_trips(stmt) or 0) * _work(stmt.body, known)
             case _:

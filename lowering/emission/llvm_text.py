@@ -62,7 +62,7 @@ class ModuleText:
         self.functions: list[str] = []
         self.globals: list[str] = []
         self.inner_loops: dict[tuple[str, str], int] = {}  # (ufunc, dtype) -> slot in the table
-        self.calls: list[Any] = []  # see Note [Calls of NumPy]
+        self.calls: list[tuple[Any, ...]] = []  # objects, see Note [Calls of NumPy]
         self.notes: list[str] = []  # metadata
 
     def declare(self, line: str) -> None:
@@ -128,6 +128,12 @@ class FunctionText:
         register = self.reserve()
         self.stack_lines.append(f"  {register} = alloca {kind}, i64 {count}, align {alignment}")
         return register
+
+    def null_slot(self) -> str:
+        """A place on the stack for a pointer, null at first."""
+        slot = self.stack("ptr", 1)
+        self.stack_lines.append(f"  store ptr null, ptr {slot}, align 8")
+        return slot
 
     def reserve(self) -> str:
         """A register name for a value that is defined later (a phi)."""

@@ -1,6 +1,6 @@
 """Text of native functions that work with Python objects.
 
-See Note [Native calls].
+See Note [Native calls] and Note [Calls of NumPy].
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import Any
 
 from fxc.ir.objects import BYTES_DATA
 
-from ..emission.llvm_text import FunctionText
+from .llvm_text import FunctionText
 
 MISS, ERROR = "miss", "error"  # blocks: the call is not for this code; Python raised meanwhile
 
@@ -75,10 +75,12 @@ class Code:
         """What ``known`` was asked for, in the order of the table."""
         return tuple(self._objects.values())
 
-    def vectorcall(self, function: str, given: Sequence[str]) -> str:
-        """Call an object with positional arguments."""
+    def vectorcall(
+        self, function: str, given: Sequence[str], names: str = "null", named: int = 0
+    ) -> str:
+        """Call an object; the last ones of the arguments have the names that stand in a tuple."""
         vector = self.vector("ptr", given)
-        where = f"ptr {vector}", f"i64 {len(given)}", "ptr null"
+        where = f"ptr {vector}", f"i64 {len(given) - named}", f"ptr {names}"
         return self.call("ptr", "PyObject_Vectorcall", f"ptr {function}", *where)
 
     def vector(self, kind: str, values: Sequence[str]) -> str:
@@ -91,11 +93,14 @@ class Code:
 
     def hold(self, pointer: str) -> str:
         """Keep an object of our own until the end."""
-        slot = self.f.stack("ptr", 1)
-        self.f.stack_lines.append(f"  store ptr null, ptr {slot}, align 8")
-        self.do(f"store ptr {pointer}, ptr {slot}, align 8")
-        self._held.append(slot)
+        self._held.append(self.kept(pointer))
         return pointer
+
+    def kept(self, pointer: str) -> str:
+        """A slot of the stack frame with an object, or null where this is not reached."""
+        slot = self.f.null_slot()
+        self.do(f"store ptr {pointer}, ptr {slot}, align 8")
+        return slot
 
     def share(self, pointer: str) -> str:
         """Keep an object of somebody else's until the end."""
@@ -138,6 +143,15 @@ class Code:
         value = self.call("i64", "PyLong_AsLongLongAndOverflow", f"ptr {pointer}", f"ptr {over}")
         self.demand(self.op(f"icmp eq i32 {self.load('i32', over)}, 0"))
         return value
+
+    def sequence(self, kind: str, items: Sequence[str], otherwise: str = ERROR) -> str:
+        """A new "Tuple" or "List"."""
+        made = self.call("ptr", f"Py{kind}_New", f"i64 {len(items)}")
+        self.hold(self.present(made, otherwise))
+        for place, each in enumerate(items):
+            self.call("void", "Py_IncRef", f"ptr {each}")  # the function takes it
+            self.call("i32", f"Py{kind}_SetItem", f"ptr {made}", f"i64 {place}", f"ptr {each}")
+        return made
 
     def int_object(self, number: str) -> str:
         return self.hold(self.present(self.call("ptr", "PyLong_FromLongLong", f"i64 {number}")))

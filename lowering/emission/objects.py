@@ -6,14 +6,20 @@ See Note [Native entry].
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import numpy as np
 
 from fxc.ir.graph import Graph
 from fxc.ir.signature import ResultLeaf, ViewLeaf
 from fxc.ir.types import ScalarType
 
 from ..loops import Boxed, Param, Program
-from .emit import Emitter
 from .frame import Slot
+from .llvm_text import FunctionText
+
+if TYPE_CHECKING:
+    from .emit import Emitter
 
 SCALAR = "PyArray_Scalar"  # as the name of an inner loop: NumPy's function, and a dtype
 # How CPython reads a number, and what makes one, by dtype: the function, and LLVM types.
@@ -97,19 +103,24 @@ def _made(emitter: Emitter, place: str, kind: ScalarType) -> str:
         Slot(place, shown, size).write(f)
         made = f.op(f"call ptr {function}(ptr {shown}, ptr {dtype}, ptr null)")
     else:
-        name, parts = _MADE[code]
-        given = []
-        for number, part in enumerate(parts):
-            at = f.op(f"getelementptr {part}, ptr {place}, i64 {number}")
-            value = f.op(f"load {part}, ptr {at}, align 1")
-            if part == "i8":
-                part, value = "i64", f.op(f"zext i8 {value} to i64")
-            given.append(f"{part} {value}")
-        types = ", ".join(each.split()[0] for each in given)
-        emitter.module.declare(f"declare ptr @{name}({types})")
-        made = f.op(f"call ptr @{name}({', '.join(given)})")
+        made = weak_number(f, place, kind.dtype)
     _return_if_null(emitter, made)
     return made
+
+
+def weak_number(f: FunctionText, place: str, dtype: np.dtype) -> str:
+    """A new number of Python's, or null."""
+    name, parts = _MADE[dtype.str[1:]]
+    given = []
+    for number, part in enumerate(parts):
+        at = f.op(f"getelementptr {part}, ptr {place}, i64 {number}")
+        value = f.op(f"load {part}, ptr {at}, align 1")
+        if part == "i8":
+            part, value = "i64", f.op(f"zext i8 {value} to i64")
+        given.append(f"{part} {value}")
+    types = ", ".join(each.split()[0] for each in given)
+    f.module.declare(f"declare ptr @{name}({types})")
+    return f.op(f"call ptr @{name}({', '.join(given)})")
 
 
 def _return_if_null(emitter: Emitter, made: str) -> None:
