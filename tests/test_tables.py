@@ -159,3 +159,17 @@ def test_rows_of_lists_are_only_read() -> None:
 
     with pytest.raises(fxc.CaptureError, match="can only be read"):
         fxc.compile(program, fullgraph=True)(np.zeros(300))
+
+
+def test_rows_that_are_written_are_pythons() -> None:
+    """The loop that writes them is unrolled, as if they could not be read."""
+
+    def program(x, n):
+        table = [[0] * n for _ in range(n)]
+        for i in range(1, n):
+            for k in range(1, n):
+                table[i][k] = max(table[i - 1][k], table[i][k - 1]) + (x[k] > 0.5)
+        return table[n - 1]
+
+    compiled, x = fxc.compile(program, fullgraph=True), np.linspace(0, 1, 4)
+    assert difference(run(program, (x, 4)), run(compiled, (x, 4))) == ""

@@ -11,7 +11,7 @@ from typing import Any
 from fxc.ir.graph import Operand, Value
 
 from ..outside.containers import External
-from ..session import current, refuse
+from ..session import Respecialise, current, refuse
 from ..statements.structured import array_of, flag_of
 from . import sequences
 from .alternatives import one_of
@@ -31,6 +31,7 @@ from .traced_scalar import TracedScalar
 # counted length].
 
 _MOST_ARRAYS = 4
+_BY_PYTHON = "rows of lists by Python"  # the request to capture without them
 
 
 class Table:
@@ -67,6 +68,8 @@ class _Row(Traced):
     @staticmethod
     def of(x: Any) -> Any:
         """A list of numbers as such a row; anything else itself."""
+        if _BY_PYTHON in current().static:
+            return x
         if isinstance(x, External) and isinstance(x, list):
             x.settle()
         elif type(x) is not list:
@@ -96,11 +99,12 @@ class _Row(Traced):
     def __setitem__(self, key: Any, x: Any) -> None:
         raise self._refused()
 
-    def _refused(self) -> Exception:
-        return refuse(
+    def _refused(self) -> BaseException:
+        error = refuse(
             "a list among the items of a list, at a place that depends on data, can only be read; "
             "use an array of two axes"
         )
+        return Respecialise(frozenset((_BY_PYTHON,)), error)
 
 
 def _is_unknown(key: Any) -> bool:
