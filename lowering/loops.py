@@ -13,6 +13,7 @@ Views are gone into indices. See Note [Writes in place].
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Mapping, Sequence
 from dataclasses import field, replace
 from functools import cached_property
@@ -399,6 +400,8 @@ def blocks_of(stmt: Stmt, *, into_loops: bool = True) -> tuple[tuple[Stmt, ...],
 
 def with_blocks(stmt: Stmt, blocks: tuple[tuple[Stmt, ...], ...]) -> Stmt:
     """The statement with its blocks (as of ``blocks_of``) replaced."""
+    if all(map(_is_same, blocks, blocks_of(stmt))):
+        return stmt
     match stmt:
         case Loop() | For():
             return replace(stmt, body=blocks[0])
@@ -408,6 +411,11 @@ def with_blocks(stmt: Stmt, blocks: tuple[tuple[Stmt, ...], ...]) -> Stmt:
             return replace(stmt, test=blocks[0], body=blocks[1])
         case _:
             return stmt
+
+
+def _is_same(block: tuple[Stmt, ...], other: tuple[Stmt, ...]) -> bool:
+    """Whether these are the very same statements."""
+    return len(block) == len(other) and all(map(operator.is_, block, other))
 
 
 @mutable

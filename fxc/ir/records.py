@@ -4,12 +4,13 @@
 ``@dataclass(eq=False, slots=True)``, to type checkers and to ``dataclasses.replace`` too.
 ``dataclass`` itself writes and compiles the source of every method, about a millisecond a class,
 and the first call of a compiled function needs nearly a hundred classes. Here the methods are
-shared, or closures.
+shared, or closures; ``__init__`` is written when it is called first.
 """
 
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Callable
 from dataclasses import MISSING, Field, FrozenInstanceError, field
 from functools import cached_property
@@ -89,33 +90,54 @@ def _take_field(members: dict[str, Any], name: str, kind: Any) -> Any:
 
 
 def _initialiser(cls: Any, fields: dict[str, Field[Any]]) -> Callable[..., None]:
-    names, count = tuple(fields), len(fields)
-    setters = [vars(cls)[name].__set__ for name in names]
-    finish = getattr(cls, "__post_init__", None)
+    """The method as it is called first; it makes the one that is called from then on."""
 
     def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
-        if kwargs or len(args) != count:
-            rest = names[len(args) :]
-            args += tuple(
-                [kwargs.pop(n) if n in kwargs else _default(cls, fields[n]) for n in rest]
-            )
-            if kwargs or len(args) != count:
-                given = f"also {', '.join(kwargs)}" if kwargs else f"{len(args)} values"
-                raise TypeError(f"{cls.__name__}() takes {', '.join(names)}, not {given}")
-        for set_field, value in zip(setters, args):  # noqa: B905 (as many: it is most of the time)
-            set_field(self, value)
-        if finish is not None:
-            finish(self)
+        cls.__init__ = _written(cls, fields)
+        cls.__init__(self, *args, **kwargs)
 
     return __init__
 
 
-def _default(cls: type, each: Field[Any]) -> Any:
-    if each.default is not MISSING:
-        return each.default
-    if each.default_factory is not MISSING:
-        return each.default_factory()
-    raise TypeError(f"{cls.__name__}() needs a value for {each.name!r}")
+def _written(cls: Any, fields: dict[str, Field[Any]]) -> Callable[..., None]:
+    """``__init__`` with the fields' names for its parameters."""
+    made = tuple(each.default_factory is not MISSING for each in fields.values())
+    finish = getattr(cls, "__post_init__", None)
+    setters = [vars(cls)[name].__set__ for name in fields]
+    factories = [each.default_factory for each in fields.values()]
+    method = _template(made, finish is not None)(MISSING, finish, *setters, *factories)
+    method.__code__ = method.__code__.replace(co_varnames=("self", *fields))
+    defaults = [
+        each.default
+        for each, is_made in zip(fields.values(), made, strict=True)
+        if is_made or each.default is not MISSING
+    ]
+    method.__defaults__ = tuple(defaults)
+    method.__qualname__ = f"{cls.__qualname__}.__init__"
+    return method
+
+
+@functools.cache
+def _template(made: tuple[bool, ...], finishes: bool) -> Callable[..., Any]:
+    """Makes an ``__init__`` of so many fields from what sets them; those ``made`` have a factory.
+
+    It is compiled once for all classes of that kind.
+    """
+    places = range(len(made))
+    given = [f"set{k}" for k in places] + [f"make{k}" for k in places]
+    lines = [
+        f"def make(MISSING, finish, {', '.join(given)}):",
+        f"  def __init__(self, {', '.join(f'x{k}' for k in places)}):",
+    ]
+    for k, is_made in enumerate(made):
+        value = f"make{k}() if x{k} is MISSING else x{k}" if is_made else f"x{k}"
+        lines.append(f"    set{k}(self, {value})")
+    lines.append("    finish(self)" if finishes else "    return")
+    lines.append("  return __init__")
+    names: dict[str, Any] = {}
+    exec("\n".join(lines), names)
+    found: Callable[..., Any] = names["make"]
+    return found
 
 
 def _comparison(names: list[str]) -> dict[str, Any]:

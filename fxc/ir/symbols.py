@@ -72,13 +72,15 @@ def _atom_key(atom: Atom) -> str:
 class SymExpr:
     """A polynomial with integer coefficients; immutable, hashable, in normal form."""
 
-    __slots__ = ("_hash", "_symbols", "_weight", "terms")
+    __slots__ = ("_computed", "_hash", "_symbols", "_text", "_weight", "terms")
     terms: tuple[tuple[Monomial, int], ...]
 
     def __init__(self, terms: tuple[tuple[Monomial, int], ...]) -> None:
         self.terms = terms
         self._hash: int | None = None
         self._symbols: dict[str, Symbol] | None = None
+        self._computed: dict[str, Computed] | None = None
+        self._text = ""
         self._weight = 0
 
     def __hash__(self) -> int:
@@ -90,8 +92,24 @@ class SymExpr:
     def symbols(self) -> Mapping[str, Symbol]:
         """The symbols that it depends on, by name."""
         if self._symbols is None:
-            self._symbols = {atom.name: atom for atom in atoms(self) if isinstance(atom, Symbol)}
+            found: dict[str, Symbol] = {}
+            for monomial, _ in self.terms:
+                for atom in monomial:
+                    if isinstance(atom, Symbol):
+                        found[atom.name] = atom
+                    else:
+                        for dim in _inside(atom):
+                            found.update(symbols_of(dim))
+            self._symbols = found
         return self._symbols
+
+    @property
+    def computed(self) -> Mapping[str, Computed]:
+        """The computed integers that it is made of, by name."""
+        if self._computed is None:
+            operands = operands_of(self)
+            self._computed = {atom.name: atom for atom in operands if isinstance(atom, Computed)}
+        return self._computed
 
     @property
     def weight(self) -> int:
@@ -158,6 +176,10 @@ class SymExpr:
         return mod(other, self)
 
     def __repr__(self) -> str:
+        self._text = self._text or self._shown()
+        return self._text
+
+    def _shown(self) -> str:
         text = ""
         for monomial, coefficient in self.terms:
             factors = [_show_atom(atom) for atom in monomial]
@@ -174,6 +196,7 @@ class SymExpr:
 Dim = int | SymExpr
 _HEAVY = 1000  # factors, times the terms of products
 _NO_SYMBOLS: Mapping[str, Symbol] = MappingProxyType({})
+_NONE_COMPUTED: Mapping[str, Computed] = MappingProxyType({})
 
 
 def symbol(
@@ -217,6 +240,11 @@ def terms_of(dim: Dim) -> tuple[tuple[Monomial, int], ...]:
     if isinstance(dim, SymExpr):
         return dim.terms
     return (((), int(dim)),) if dim else ()
+
+
+def _inside(atom: SymFunc | Computed) -> tuple[Dim, ...]:
+    """The dims that it is a function of."""
+    return (atom.left, atom.right) if isinstance(atom, SymFunc) else atom.over
 
 
 def _term_key(term: tuple[Monomial, int]) -> tuple[int, str]:
@@ -363,11 +391,8 @@ def atoms(dim: Dim) -> Iterator[Atom]:
     for monomial, _ in terms_of(dim):
         for atom in monomial:
             yield atom
-            if isinstance(atom, SymFunc):
-                yield from atoms(atom.left)
-                yield from atoms(atom.right)
-            elif isinstance(atom, Computed):
-                for each in atom.over:
+            if not isinstance(atom, Symbol):
+                for each in _inside(atom):
                     yield from atoms(each)
 
 
@@ -391,9 +416,9 @@ def operands_of(dim: Dim) -> Iterator[Symbol | Computed]:
                 yield atom
 
 
-def computed_in(dim: Dim) -> dict[str, Computed]:
+def computed_in(dim: Dim) -> Mapping[str, Computed]:
     """The computed integers that ``dim`` is made of, by name."""
-    return {atom.name: atom for atom in operands_of(dim) if isinstance(atom, Computed)}
+    return dim.computed if isinstance(dim, SymExpr) else _NONE_COMPUTED
 
 
 def symbols_of(dim: Dim) -> Mapping[str, Symbol]:

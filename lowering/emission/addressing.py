@@ -9,6 +9,7 @@ from fxc.ir.symbols import (
     SymExpr,
     SymFunc,
     atoms,
+    computed_in,
     floordiv,
     symbols_of,
     with_atoms,
@@ -90,8 +91,9 @@ def split(dim: Dim) -> tuple[Dim, tuple[tuple[Computed, Dim], ...]]:
 
     A computed integer inside a floordiv or mod stays in the first part.
     """
-    if isinstance(dim, int):
+    if not computed_in(dim):
         return dim, ()
+    assert isinstance(dim, SymExpr)
     known: Dim = 0
     multiples: list[tuple[Computed, Dim]] = []
     for monomial, coefficient in dim.terms:

@@ -15,6 +15,7 @@ from ..loops import (
     Apply,
     Boxed,
     BufferArg,
+    Compute,
     Index,
     Load,
     Loop,
@@ -42,12 +43,14 @@ class Access:
 
 def accesses(program: Program, stmt: Stmt) -> Iterator[Access]:
     """All accesses of a statement and of what is inside it."""
+    buffers = program.buffers
     for inner in walk((stmt,)):
         match inner:
-            case Load(buffer=buffer, index=index):
-                yield Access(buffer, program.buffers[buffer].storage, index, False)
-            case Store(buffer=buffer, index=index):
-                yield Access(buffer, program.buffers[buffer].storage, index, True)
+            case Load() | Store():
+                name = inner.buffer
+                yield Access(name, buffers[name].storage, inner.index, type(inner) is Store)
+            case Compute() | Index():
+                pass
             case Matmul(out, x, y):
                 yield Access(out, program.buffers[out].storage, None, True)
                 for name in (x, y):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from dataclasses import replace
 
 from fxc.ir.records import mutable
@@ -93,7 +94,8 @@ def _forward_one(program: Program, stmt: Stmt, known: _Known) -> Stmt | None:
     match stmt:
         case Load(name=name, buffer=buffer):
             index = known.index(stmt.index)
-            stmt = replace(stmt, index=index)
+            if index != stmt.index:
+                stmt = replace(stmt, index=index)
             found = known.elements.get((buffer, index))
             if found is not None:
                 known.names[name] = found
@@ -101,15 +103,21 @@ def _forward_one(program: Program, stmt: Stmt, known: _Known) -> Stmt | None:
             known.elements[buffer, index] = name
             return stmt
         case Compute():
-            stmt = replace(stmt, args=tuple(known.atom(a) for a in stmt.args))
+            given = tuple([known.atom(a) for a in stmt.args])
+            if any(map(operator.is_not, given, stmt.args)):
+                stmt = replace(stmt, args=given)
             args = tuple(repr(a.value) if isinstance(a, Const) else (a,) for a in stmt.args)
             return _once(stmt, (stmt.op, stmt.dtype, stmt.arg_dtypes, args), known)
         case Index(dtype=dtype):
-            stmt = replace(stmt, value=known.dim(stmt.value))
+            value = known.dim(stmt.value)
+            if value is not stmt.value:
+                stmt = replace(stmt, value=value)
             return _once(stmt, ("index", dtype, stmt.value), known)
         case Store(buffer=buffer):
             index = known.index(stmt.index)
-            stmt = replace(stmt, value=known.atom(stmt.value), index=index)
+            stored = known.atom(stmt.value)
+            if stored is not stmt.value or index != stmt.index:
+                stmt = replace(stmt, value=stored, index=index)
             known.overwritten(program, stmt)
             known.elements[buffer, index] = stmt.value
             return stmt

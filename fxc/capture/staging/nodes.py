@@ -13,14 +13,22 @@ def children(node: ast.AST) -> list[ast.AST]:
     """As ``ast.iter_child_nodes`` gives them, but for nodes without parts: what says which operator
     it is, or that a name is read. It is most of the time that staging takes.
     """
+    kind = type(node)
+    names = _PARTS.get(kind)
+    if names is None:
+        _PARTS[kind] = names = tuple(name for name in kind._fields if name not in _NO_PARTS)
     found: list[ast.AST] = []
-    for name in node._fields:
+    for name in names:
         part = getattr(node, name, None)
         if isinstance(part, list):
             found += [each for each in part if isinstance(each, ast.AST)]
         elif isinstance(part, ast.AST) and part._fields:
             found.append(part)
     return found
+
+
+_NO_PARTS = frozenset({"arg", "attr", "ctx", "id", "kind", "op", "ops", "type_comment"})
+_PARTS: dict[type[ast.AST], tuple[str, ...]] = {ast.Constant: ()}  # fields that hold nodes
 
 
 def loops_in(node: ast.AST) -> int:
