@@ -14,7 +14,7 @@ Views are gone into indices. See Note [Writes in place].
 from __future__ import annotations
 
 import operator
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from functools import cached_property
 from typing import Literal as OneOf
@@ -183,8 +183,20 @@ class Allocate:
     storage: str
 
 
+class _Nested:
+    """A statement with others inside."""
+
+    __slots__ = ()
+
+    @cached_property
+    def touched(self) -> Touched:
+        """The buffers that statements inside read, and those that they write."""
+        assert isinstance(self, Loop | If | For | While)
+        return touched([stmt for block in blocks_of(self) for stmt in block])
+
+
 @frozen
-class Loop:
+class Loop(_Nested):
     """``for var in 0:size``.
 
     ``ordered`` loops must run in their order (upwards, or downwards if ``descending``): an
@@ -205,7 +217,7 @@ class Loop:
 
 
 @frozen
-class If:
+class If(_Nested):
     """Run ``then`` if ``condition`` (a bool scalar) holds, else ``orelse``.
 
     ``ends``: the truth of the condition with which the loop around ends after this iteration.
@@ -218,7 +230,7 @@ class If:
 
 
 @frozen
-class For:
+class For(_Nested):
     """``for var in lo:hi``: a loop of the user's program, with integer scalars as bounds.
 
     It ends after an iteration in which ``leave``, a bool scalar of the body, holds.
@@ -233,7 +245,7 @@ class For:
 
 
 @frozen
-class While:
+class While(_Nested):
     """Run ``test``, which computes ``condition``, and while that holds, ``body`` and ``test``.
 
     ``brief``: it ends after about a hundred iterations.
@@ -396,6 +408,53 @@ def blocks_of(stmt: Stmt, *, into_loops: bool = True) -> tuple[tuple[Stmt, ...],
             return (test, body)
         case _:
             return ()
+
+
+Touched = tuple[frozenset[str], frozenset[str]]
+
+
+def touched(block: Sequence[Stmt]) -> Touched:
+    """The buffers that statements read, and those that they write."""
+    read: set[str] = set()
+    written: set[str] = set()
+    for stmt in block:
+        match stmt:
+            case Load():
+                read.add(stmt.buffer)
+            case Store():
+                written.add(stmt.buffer)
+            case Loop() | If() | For() | While():
+                read |= stmt.touched[0]
+                written |= stmt.touched[1]
+            case Matmul() | Apply() | Boxed():
+                for name, is_written in whole_buffers(stmt):
+                    (written if is_written else read).add(name)
+            case _:
+                pass
+    return frozenset(read), frozenset(written)
+
+
+def whole_buffers(stmt: Matmul | Apply | Boxed) -> Iterator[tuple[str, bool]]:
+    """The buffers that a call is given, and whether it writes them."""
+    match stmt:
+        case Matmul(out, x, y):
+            yield from ((out, True), (x, False), (y, False))
+        case Apply(out=out, keys=keys):
+            yield from ((out, True), (out, False))
+            if keys is not None:
+                yield keys, False
+        case Boxed(args=args, outs=outs, size=size):
+            yield from ((name, True) for name in (*outs, *((size[1],) if size else ())))
+            yield from ((name, False) for name in boxed_buffers(args))
+
+
+def boxed_buffers(args: Sequence[object]) -> Iterator[str]:
+    """The buffers among the arguments of a boxed call."""
+    for arg in args:
+        if isinstance(arg, BufferArg):
+            yield arg.buffer
+        elif isinstance(arg, tuple):
+            yield from boxed_buffers(arg)
 
 
 def with_blocks(stmt: Stmt, blocks: tuple[tuple[Stmt, ...], ...]) -> Stmt:

@@ -15,6 +15,7 @@ from collections.abc import Callable
 from dataclasses import MISSING, Field, FrozenInstanceError, field
 from functools import cached_property
 from operator import attrgetter
+from types import FunctionType
 from typing import Any, NoReturn, TypeVar, dataclass_transform, overload
 
 T = TypeVar("T")
@@ -53,7 +54,8 @@ def _with_methods(cls: Any, *, frozen: bool, eq: bool) -> Any:
     """The class made once more, with slots for its fields and the methods it does not define."""
     members = dict(vars(cls))
     del members["__dict__"], members["__weakref__"]
-    cached = any(isinstance(member, cached_property) for member in members.values())
+    inherited = [member for base in cls.__mro__ for member in vars(base).values()]
+    cached = any(isinstance(member, cached_property) for member in inherited)
     fields = {
         name: _take_field(members, name, kind)
         for name, kind in cls.__annotations__.items()
@@ -118,7 +120,7 @@ def _written(cls: Any, fields: dict[str, Field[Any]]) -> Callable[..., None]:
 
 
 @functools.cache
-def _template(made: tuple[bool, ...], finishes: bool) -> Callable[..., Any]:
+def _template(made: tuple[bool, ...], finishes: bool) -> Callable[..., FunctionType]:
     """Makes an ``__init__`` of so many fields from what sets them; those ``made`` have a factory.
 
     It is compiled once for all classes of that kind.
@@ -136,7 +138,7 @@ def _template(made: tuple[bool, ...], finishes: bool) -> Callable[..., Any]:
     lines.append("  return __init__")
     names: dict[str, Any] = {}
     exec("\n".join(lines), names)
-    found: Callable[..., Any] = names["make"]
+    found: Callable[..., FunctionType] = names["make"]
     return found
 
 

@@ -28,8 +28,8 @@ from ..loops import (
     InputArg,
     Param,
     Program,
+    touched,
 )
-from ..scheduling.accesses import accesses
 from . import control, counting
 from .context import (
     INLINE_RESHAPES,
@@ -110,8 +110,8 @@ def build_loops(graph: Graph) -> Program:
 def _without_unread_wholes(program: Program) -> Program:
     """Complex temporaries that are only read by their parts are float buffers."""
     used: dict[str, set[str]] = {}
-    for access in (a for stmt in program.body for a in accesses(program, stmt)):
-        used.setdefault(access.storage, set()).add(access.buffer)
+    for name in frozenset[str]().union(*touched(program.body)):
+        used.setdefault(program.buffers[name].storage, set()).add(name)
     buffers = dict(program.buffers)
     for name, buffer in program.buffers.items():
         whole = program.buffers[buffer.storage]

@@ -23,7 +23,7 @@ from fxc.ir.symbols import Dim, symbols_of
 from ..emission.bounds import bounds, counter_ranges, measured_sizes
 from ..emission.llvm_text import FAILED, FunctionText, Lanes
 from ..loops import Allocate, Bind, Program, Stmt, blocks_of, walk, with_blocks
-from ..scheduling.accesses import Block, accesses
+from ..scheduling.accesses import Block, storages
 
 if TYPE_CHECKING:
     from ..emission.emit import Emitter
@@ -53,13 +53,13 @@ def with_allocations(program: Program) -> Program:
 
 def _allocating(program: Program, block: Block, wanted: set[str]) -> Block:
     """The block, in which these storages are allocated."""
-    used = [_storages(program, (stmt,)) & wanted for stmt in block]
+    used = [storages(program, (stmt,)) & wanted for stmt in block]
     made: list[Stmt] = []
     known: set[str] = set()
     for place, stmt in enumerate(block):
         others = set[str]().union(*used[:place], *used[place + 1 :])
         inner = blocks_of(stmt, into_loops=False)
-        within = [_storages(program, each) & wanted for each in inner]
+        within = [storages(program, each) & wanted for each in inner]
         own = [
             found - others - set[str]().union(*within[:at], *within[at + 1 :])
             for at, found in enumerate(within)
@@ -71,10 +71,6 @@ def _allocating(program: Program, block: Block, wanted: set[str]) -> Block:
         inner = tuple(_allocating(program, each, names) for each, names in blocks)
         made.append(with_blocks(stmt, inner) if inner else stmt)
     return tuple(made)
-
-
-def _storages(program: Program, block: Block) -> set[str]:
-    return {access.storage for stmt in block for access in accesses(program, stmt)}
 
 
 def allocated(block: Sequence[Stmt]) -> list[str]:

@@ -14,8 +14,7 @@ from fxc.ir.symbols import Dim, SymExpr
 from fxc.ir.types import c_strides
 from fxc.ops.kernels import called_by, writing_kernel_of
 
-from ..loops import Boxed, Buffer, BufferArg, Program
-from ..scheduling.accesses import boxed_buffers
+from ..loops import Boxed, Buffer, BufferArg, Program, boxed_buffers
 from .call_parts import C_ORDER, CALL_DECLARES, CALL_PARTS, FORTRAN_ORDER, WRITEABLE
 from .interrupts import INTERRUPTED
 from .llvm_text import FunctionText, ModuleText

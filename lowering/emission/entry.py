@@ -15,8 +15,8 @@ from fxc.ir.symbols import Dim, SymExpr, hint, symbols_of
 from fxc.ir.types import ArrayType, ScalarType
 
 from ..building.scratch import allocated, free, prepare
-from ..loops import Allocate, Bind, Boxed, Check, Loop, Param, Program, Stmt, walk
-from ..scheduling.accesses import accesses, boxed_buffers
+from ..loops import Allocate, Bind, Boxed, Check, Loop, Param, Program, Stmt, boxed_buffers, walk
+from ..scheduling.accesses import accesses, storages, stored
 from ..vector_math import definitions
 from . import interrupts
 from .bounds import Range, counter_ranges, most_elements
@@ -415,9 +415,9 @@ def _bind_data(
     frame: int,
 ) -> None:
     f = emitter.function
-    storages = {a.storage: None for stmt in block for a in accesses(program, stmt)}
-    shared = {storage: offsets[storage] for storage in offsets if storage in storages}
-    for storage in storages:
+    used = {a.storage: None for stmt in block for a in accesses(program, stmt)}
+    shared = {storage: offsets[storage] for storage in offsets if storage in used}
+    for storage in used:
         if storage in emitter.regs.data or storage in shared or storage in emitter.scratches:
             continue
         if program.buffers[storage].role == "constant":
@@ -457,8 +457,8 @@ def _bind_numbers(
     f, data = emitter.function, emitter.regs.data
     inside = {id(stmt) for stmt in block}
     others = [s for s in program.body if id(s) not in inside]
-    outside = {a.storage for stmt in others for a in accesses(program, stmt)}
-    stored = {a.storage for stmt in block for a in accesses(program, stmt) if a.written}
+    outside = storages(program, others)
+    written = stored(program, block)
     kept: list[Slot] = []
     for storage, size in numbers(program, block).items():
         if storage in returned:
@@ -468,6 +468,6 @@ def _bind_numbers(
         role = program.buffers[storage].role
         if role == "input" or storage in outside:
             slot.read(f)
-        if storage in stored and (role != "temp" or storage in outside):
+        if storage in written and (role != "temp" or storage in outside):
             kept.append(slot)
     return kept

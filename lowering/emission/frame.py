@@ -11,8 +11,20 @@ from typing import Literal as OneOf
 from fxc.ir.records import frozen
 from fxc.ir.symbols import product
 
-from ..loops import Apply, Boxed, For, Load, Loop, Matmul, Program, Stmt, Store, While, walk
-from ..scheduling.accesses import accesses
+from ..loops import (
+    Apply,
+    Boxed,
+    For,
+    Load,
+    Loop,
+    Matmul,
+    Program,
+    Stmt,
+    Store,
+    While,
+    walk,
+    whole_buffers,
+)
 from .llvm_text import FunctionText, ModuleText
 
 # Note [Scalar loops]
@@ -57,14 +69,16 @@ def is_scalar(stmt: For | While) -> bool:
 def numbers(program: Program, block: Sequence[Stmt]) -> dict[str, int]:
     """The storages of one number that ``block`` only loads and stores, with their sizes."""
     found: dict[str, int] = {}
+    by_address: set[str] = set()
     for stmt in walk(tuple(block)):
         if isinstance(stmt, Load | Store):
             buffer = program.buffers[program.buffers[stmt.buffer].storage]
             if buffer.role != "constant" and product(buffer.shape) == 1:
                 found[buffer.name] = buffer.dtype.itemsize
-    for access in (a for stmt in block for a in accesses(program, stmt)):
-        if access.index is None:  # by address
-            found.pop(access.storage, None)
+        elif isinstance(stmt, Matmul | Apply | Boxed):
+            by_address.update(program.buffers[name].storage for name, _ in whole_buffers(stmt))
+    for storage in by_address:
+        found.pop(storage, None)
     return found
 
 

@@ -26,7 +26,7 @@ from ..loops import (
     Store,
     walk,
 )
-from ..scheduling.accesses import accesses
+from ..scheduling.accesses import stored
 from .addressing import byte_offset, step_of
 from .llvm_text import FAILED
 
@@ -168,7 +168,7 @@ def keep(emitter: Emitter, undo: Undo, stmt: Stmt) -> None:
             if kept is not None:
                 _keep_range(emitter, kept, _ends(emitter, store, loops, computed))
     elif isinstance(stmt, Matmul | Apply | Boxed):
-        for storage in {a.storage for a in accesses(program, stmt) if a.written} & undo.kept.keys():
+        for storage in stored(program, (stmt,)) & undo.kept.keys():
             _keep_range(emitter, undo.kept[storage], None)
 
 

@@ -14,7 +14,6 @@ from ..loops import (
     Accumulate,
     Apply,
     Boxed,
-    BufferArg,
     Compute,
     Index,
     Load,
@@ -24,7 +23,9 @@ from ..loops import (
     Stmt,
     Store,
     blocks_of,
+    touched,
     walk,
+    whole_buffers,
     with_blocks,
 )
 
@@ -51,36 +52,27 @@ def accesses(program: Program, stmt: Stmt) -> Iterator[Access]:
                 yield Access(name, buffers[name].storage, inner.index, type(inner) is Store)
             case Compute() | Index():
                 pass
-            case Matmul(out, x, y):
-                yield Access(out, program.buffers[out].storage, None, True)
-                for name in (x, y):
-                    yield Access(name, program.buffers[name].storage, None, False)
-            case Apply(out=out, keys=keys):
-                for written in (True, False):
-                    yield Access(out, program.buffers[out].storage, None, written)
-                if keys is not None:
-                    yield Access(keys, program.buffers[keys].storage, None, False)
-            case Boxed(args=args, outs=outs, size=size):
-                for name in (*outs, *((size[1],) if size else ())):
-                    yield Access(name, program.buffers[name].storage, None, True)
-                for name in boxed_buffers(args):
-                    yield Access(name, program.buffers[name].storage, None, False)
+            case Matmul() | Apply() | Boxed():
+                for name, is_written in whole_buffers(inner):
+                    yield Access(name, buffers[name].storage, None, is_written)
 
 
-def boxed_buffers(args: Sequence[object]) -> Iterator[str]:
-    """The buffers among the arguments of a boxed call."""
-    for arg in args:
-        if isinstance(arg, BufferArg):
-            yield arg.buffer
-        elif isinstance(arg, tuple):
-            yield from boxed_buffers(arg)
+def storages(program: Program, block: Sequence[Stmt]) -> set[str]:
+    """The storages that statements read or write."""
+    read, written = touched(block)
+    return {program.buffers[name].storage for name in read | written}
 
 
-def conflict(first: Sequence[Access], second: Sequence[Access]) -> bool:
+def stored(program: Program, block: Sequence[Stmt]) -> set[str]:
+    """The storages that statements write."""
+    return {program.buffers[name].storage for name in touched(block)[1]}
+
+
+def conflict(program: Program, first: Stmt, second: Stmt) -> bool:
     """Whether the order of the two statements matters."""
-    written = {a.storage for a in first if a.written}
-    read = {a.storage for a in first}
-    return any(a.storage in written or (a.written and a.storage in read) for a in second)
+    if not stored(program, (first,)).isdisjoint(storages(program, (second,))):
+        return True
+    return not stored(program, (second,)).isdisjoint(storages(program, (first,)))
 
 
 def are_apart(index: Idx, other: Idx) -> bool:

@@ -28,7 +28,7 @@ from ..loops import (
     blocks_of,
     with_blocks,
 )
-from .accesses import Block, accesses, are_apart
+from .accesses import Block, are_apart, stored
 
 
 @mutable
@@ -41,7 +41,7 @@ class _Known:
 
     def inner(self, program: Program, block: Block) -> _Known:
         """What a block that runs repeatedly may use of it."""
-        written = {a.storage for stmt in block for a in accesses(program, stmt) if a.written}
+        written = stored(program, block)
         elements = {
             place: atom
             for place, atom in self.elements.items()
@@ -149,8 +149,7 @@ def _forward_nested(program: Program, stmt: Stmt, known: _Known) -> Stmt:
         blocks = tuple(_forwarded(program, b, inside.inner(program, b)) for b in given)
     else:
         blocks = tuple(_forwarded(program, b, known.inner(program, b)) for b in given)
-    written = {a.storage for a in accesses(program, stmt) if a.written}
-    known.forget(program, written)
+    known.forget(program, stored(program, (stmt,)))
     return _with_atoms(with_blocks(stmt, blocks), known)
 
 

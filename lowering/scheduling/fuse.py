@@ -32,7 +32,7 @@ from ..loops import (
     walk,
     with_blocks,
 )
-from .accesses import Access, Block, accesses, conflict, rename
+from .accesses import Access, Block, accesses, conflict, rename, storages, stored
 from .collapse import collapse
 from .forward import forward
 from .shrink import drop_dead, shrink
@@ -60,62 +60,50 @@ def _merge_block(program: Program, block: Block) -> Block:
     if not any(isinstance(stmt, Loop | For | If | While) for stmt in block):
         return block
     done: list[Stmt] = []
-    known: list[list[Access]] = []
     for stmt in block:
         if not isinstance(stmt, Loop):
             inner = tuple(_merge_block(program, b) for b in blocks_of(stmt))
             stmt = with_blocks(stmt, inner)
-        mine = list(accesses(program, stmt))
-        if not (isinstance(stmt, Loop) and _merge_back(program, stmt, mine, done, known)):
+        if not (isinstance(stmt, Loop) and _merge_back(program, stmt, done)):
             done.append(stmt)
-            known.append(mine)
     return tuple(done)
 
 
-def _merge_back(
-    program: Program,
-    loop: Loop,
-    mine: list[Access],
-    done: list[Stmt],
-    known: list[list[Access]],
-) -> bool:
+def _merge_back(program: Program, loop: Loop, done: list[Stmt]) -> bool:
     """Merge ``loop`` into one of the last statements, if there is one that takes it."""
     defined = {name for stmt in walk((loop,)) for name in atoms_read(stmt)}
     for place in range(len(done) - 1, max(-1, len(done) - 1 - HOPS), -1):
         earlier = done[place]
         if isinstance(earlier, Loop):
-            merged = _merged(program, earlier, loop, known[place], mine)
+            merged = _merged(program, earlier, loop)
             if merged is not None:
                 done[place] = merged
-                known[place] = list(accesses(program, merged))
                 return True
         if not isinstance(earlier, Loop | Load | Compute | Index | Store | Check):
             return False
-        if isinstance(earlier, Check) and _stores_to_inputs(program, mine):
+        if isinstance(earlier, Check) and _stores_to_inputs(program, loop):
             return False
-        if conflict(known[place], mine) or _defines(earlier) & defined:
+        if conflict(program, earlier, loop) or _defines(earlier) & defined:
             return False
     return False
 
 
-def _stores_to_inputs(program: Program, accesses: Sequence[Access]) -> bool:
-    return any(a.written and program.buffers[a.storage].role == "input" for a in accesses)
+def _stores_to_inputs(program: Program, loop: Loop) -> bool:
+    return any(program.buffers[name].role == "input" for name in stored(program, (loop,)))
 
 
 def _defines(stmt: Stmt) -> set[Atom]:
     return {s.name for s in walk((stmt,)) if isinstance(s, Load | Compute | Index | Accumulate)}
 
 
-def _merged(
-    program: Program, first: Loop, second: Loop, before: list[Access], after: list[Access]
-) -> Loop | None:
+def _merged(program: Program, first: Loop, second: Loop) -> Loop | None:
     """One loop that does both, or None if that is not right or not worth it."""
     if first.size != second.size or first.chunk != second.chunk:
         return None
     if first.ordered or second.ordered:
         return None
-    shared = {a.storage for a in before} & {a.storage for a in after}
-    if not shared or sum(1 for _ in walk((first, second))) > BODY_LIMIT:
+    apart = storages(program, (first,)).isdisjoint(storages(program, (second,)))
+    if apart or sum(1 for _ in walk((first, second))) > BODY_LIMIT:
         return None
     if not _same_kind(first, second) or _moves_evenly(program, first) != _moves_evenly(
         program, second
@@ -123,7 +111,7 @@ def _merged(
         return None
     renamed = rename(second, {second.var: symbol(first.var, hint=0, lower=0)})
     moved = list(accesses(program, renamed))
-    if not _legal(first.var, before, moved):
+    if not _legal(first.var, list(accesses(program, first)), moved):
         return None
     if _totals(first) & {a for s in walk((second,)) for a in atoms_read(s)}:
         return None

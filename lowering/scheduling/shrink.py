@@ -22,14 +22,15 @@ from ..loops import (
     Store,
     atoms_read,
     blocks_of,
+    touched,
     with_blocks,
 )
-from .accesses import Access, Block, accesses
+from .accesses import Access, Block, accesses, storages
 
 
 def drop_dead(program: Program) -> Program:
     while True:
-        read = {a.storage for s in program.body for a in accesses(program, s) if not a.written}
+        read = {program.buffers[name].storage for name in touched(program.body)[0]}
         read |= {program.buffers[name].storage for name in program.results}
         read |= {b.storage for b in program.buffers.values() if b.role != "temp"}
         live: set[str] = set()
@@ -37,12 +38,12 @@ def drop_dead(program: Program) -> Program:
         if body == program.body:
             break
         program = replace(program, body=body)
-    touched = {a.storage for s in program.body for a in accesses(program, s)}
-    used = {a.buffer for s in program.body for a in accesses(program, s)} | set(program.results)
+    used = frozenset(program.results).union(*touched(program.body))
+    whole = storages(program, program.body)
     buffers = {
         name: buffer
         for name, buffer in program.buffers.items()
-        if buffer.role in ("input", "output") or name in used or name in touched
+        if buffer.role in ("input", "output") or name in used or name in whole
     }
     return replace(program, buffers=buffers)
 
@@ -106,13 +107,18 @@ def _dims_of_one_iteration(
     program: Program, loop: Loop, times: Mapping[str, int]
 ) -> dict[str, int]:
     """Temporaries that only this loop uses, with a dim that is its counter everywhere."""
+    buffers = program.buffers
+    temps = {
+        name
+        for name in storages(program, (loop,))
+        if buffers[name].role == "temp" and buffers[name].storage == name
+    }
     here: dict[str, list[Access]] = {}
-    for access in accesses(program, loop):
+    for access in accesses(program, loop) if temps else ():
         here.setdefault(access.storage, []).append(access)
     var, found = symbol(loop.var), {}
     for name, places in here.items():
-        buffer = program.buffers[name]
-        if buffer.role != "temp" or buffer.storage != name or len(places) != times[name]:
+        if name not in temps or len(places) != times[name]:
             continue
         indices = [a.index for a in places if a.buffer == name and a.index is not None]
         if len(indices) != len(places):
