@@ -266,3 +266,117 @@ def test_a_long_list_is_compiled_in_short_time() -> None:
     compiled = fxc.compile(trajectory, fullgraph=True)
     assert not called(trajectory, compiled, 20_000)
     assert str(compiled.inspect(np.ones(3), 20_000).captured).count("\n") < 40
+
+
+# ------------------------------------------------------------------ of any length
+
+
+def histories(u, n):
+    """What the loop carries is what the list holds."""
+    history, errors = [u.copy()], []
+    for _ in range(n):
+        new = 0.5 * (u + np.roll(u, 1))
+        errors.append(float(np.abs(new - u).max()))
+        u = new
+        history.append(u)
+        if errors[-1] < 1e-2:
+            break
+    return history, errors, len(history)
+
+
+def run_over_afterwards(u, n):
+    states = []
+    for k in range(n):
+        states.append(u * k)
+    total = 0.0
+    for state in states:
+        total += state.sum()
+    return total, [state.max() for state in states], np.array(states)
+
+
+def the_one_before(u, n):
+    before, kept = u, []
+    for _ in range(n):
+        before, u = u, u * 0.9 + 0.01 * before
+        kept.append(u)
+    return np.array(kept), before.sum()
+
+
+@pytest.mark.parametrize("fn", [histories, run_over_afterwards, the_one_before])
+def test_one_compilation_for_all_lengths(fn, caplog) -> None:
+    compiled = fxc.compile(fn, fullgraph=True)
+    with caplog.at_level("INFO", logger="fxc"):
+        for n in (7, 2, 1, 40, 12):
+            assert not called(fn, compiled, n)
+    info = compiled.cache_info()
+    assert (info.variants, info.eager_calls) == (1, 0)
+    assert "unrolled" not in caplog.text
+
+
+def returned_beside(u, n):
+    kept = []
+    for _ in range(n):
+        u = u * 0.9
+        kept.append(u)
+    return u, kept
+
+
+def written_later(u, n):
+    kept = []
+    for _ in range(n):
+        u = u * 0.9
+        kept.append(u)
+        u += 1
+    return kept
+
+
+def written_in_the_next(u, n):
+    kept = []
+    for k in range(n):
+        u += k
+        u = u * 0.9
+        kept.append(u)
+    return kept
+
+
+def a_view_written_in_the_next(u, n):
+    kept = []
+    for k in range(n):
+        part = u[1:]
+        part[0] = k
+        u = u * 0.9
+        kept.append(u)
+    return kept
+
+
+def written_behind(u, n):
+    kept = []
+    for _ in range(n):
+        u = u * 0.9
+        kept.append(u)
+    u[0] = 99
+    return kept
+
+
+def in_two_lists(u, n):
+    kept, also = [], []
+    for _ in range(n):
+        u = u * 0.9
+        kept.append(u)
+        also.append(u)
+    return kept, also
+
+
+@pytest.mark.parametrize(
+    "fn",
+    [
+        *(returned_beside, written_later, written_in_the_next, a_view_written_in_the_next),
+        *(written_behind, in_two_lists),
+    ],
+)
+def test_one_object_in_a_list_and_a_variable(fn) -> None:
+    """The list holds no copy that could be told from it; Python makes these lists."""
+    compiled = fxc.compile(fn, fullgraph=True)
+    for n in (5, 0, 2):
+        assert not called(fn, compiled, n)
+    assert compiled.cache_info().eager_calls == 0

@@ -337,6 +337,50 @@ def test_array_by_a_mask_that_an_arm_leaves() -> None:
     agree(program, (V, V))
 
 
+def test_python_over_what_is_counted() -> None:
+    def arrays(x, g):
+        keys = np.unique(g)
+        sums = np.array([x[g == k].sum() for k in keys])
+        p = x[x > 0]
+        return sums, np.array([p[max(0, i - 1) : i + 2].mean() for i in range(len(p))])
+
+    agree(arrays, (V, V.round()))
+    agree(arrays, (V, V.round()), dynamic=True)
+
+    def lists(x):
+        p, found = x[x > 0], []
+        for v in p:
+            found.append(v * 2)
+        made = [float(v) for v in p]
+        return found, made, sum(made), p.tolist(), list(np.flatnonzero(x > 0))
+
+    agree(lists, (V,))
+    agree(lists, (V,), dynamic=True)
+
+    def positions(x):
+        return np.array([[k, k + 1] for k in np.flatnonzero(x > 0)])
+
+    agree(positions, (V,), native=("some", "all", "one"))
+
+
+@pytest.mark.parametrize("first", [1, 2])
+def test_loops_over_few_that_are_counted(first: int) -> None:
+    """The count was taken for half of the elements, and the loop to have no iteration."""
+
+    def program(x):
+        p, s = x[np.abs(x) < 1], 0.0
+        for i in range(first, len(p)):
+            s += abs(p[i] - p[i - first])
+        return s, len(p)
+
+    for x in ([0.5, 0.2], [0.5, 3.0], [0.1, 2.0, 0.4], [0.3, 0.1, 0.2], [0.5]):
+        compiled = fxc.compile(program, fullgraph=True)
+        for y in (x, [2 * v for v in x]):
+            args = (np.array(y),)
+            assert difference(run(program, args), run(compiled, args)) == ""
+        assert compiled.cache_info().eager_calls == 0
+
+
 def _kept(x: np.ndarray) -> Any:
     if x[0, 0] > 0:
         chosen = x[0, x[0] > 0]
@@ -356,7 +400,10 @@ def _last(x: np.ndarray) -> Any:
     [
         (_kept, "an array whose size is counted in a branch or a loop"),
         (_last, "an array whose size is counted in a branch or a loop"),
-        (lambda x: list(x[x > 0]), "the size of an array that depends on the data is needed as a"),
+        (
+            lambda x: tuple(x[x > 0]),
+            "the size of an array that depends on the dat",
+        ),
         (lambda x: x[x[:, 0] > 0, [0]], "a mask whose elements are not known beside another index"),
     ],
 )

@@ -278,7 +278,7 @@ def _try_otherwise(session: Session, outside: Outside, error: CaptureError | Non
     if lists:
         raise Respecialise(lists) from None
     if sized:
-        raise Respecialise(sized) from None
+        raise Respecialise(sized, error) from None
     if of_arrays := session.door.lists.of_arrays:
         raise Respecialise(of_arrays, error) from None
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from fxc.ir.graph import Operand, Value
 from fxc.ir.size_guards import guard
-from fxc.ir.symbols import Dim, SymFunc, floordiv, hint, minimum, product
+from fxc.ir.symbols import Dim, SymFunc, counted_in, floordiv, hint, minimum, product
 from fxc.ir.types import ScalarType
 from fxc.ops.metas.shapes import normalize_slice, same_dim, slice_length
 
@@ -219,6 +219,16 @@ def counted(x: Any) -> Any:
             raise TypeError("iteration over a 0-d array")
         return Counted(x._type.shape[0], lambda k: x[k])
     return None
+
+
+def over_numbers(found: Any) -> Any:
+    """What is counted, by numbers of the graph, if the count of this call, which follows from data
+    and is no more than a guess, is none: nothing can be said of counters that there are not.
+    """
+    if type(found) is not Counted or not counted_in(found.count) or hint(found.count) > 0:
+        return found
+    many = wrap_dim(found.count)
+    return Bounded((many,), 0, many, found.taken().item, found.of)
 
 
 def enumerated(x: Any, start: Any = 0) -> Any:

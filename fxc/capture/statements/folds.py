@@ -15,6 +15,7 @@ from fxc.ir.errors import CaptureError
 from fxc.ir.records import frozen
 from fxc.ir.size_guards import guard
 from fxc.ir.symbols import counted_in
+from fxc.ir.types import ScalarType
 
 from ..locations import user_location
 from ..numpy_api.creation import empty
@@ -24,7 +25,7 @@ from ..values.operands import operand
 from ..values.traced_int import decide_in_loops, wrap_dim
 from .counted import Counted, counted
 from .for_loops import FEW
-from .structured import Recording
+from .structured import Recording, flag_of
 
 MOST_LISTED = 256  # items of a list that are computed one by one
 MOST_KNOWN = 32  # iterations over numbers that Python runs, so that what follows is known, too
@@ -160,8 +161,10 @@ def mapped(
     graph, see Note [Lists of a size]; else ``over(items)`` makes it in Python.
     """
     found, label = counted(items), f"comprehension {user_location()}"
-    if type(found) is not Counted or type(found.count) is int or counted_in(found.count):
+    if type(found) is not Counted or type(found.count) is int:
         return over(listed(items))
+    if counted_in(found.count):
+        return filtered(door, items, over, each, _any_item, unpacks)
     if f"{label} by Python" in door.session.static:
         return over(items)
     door.lists.note_sized(label)
@@ -176,6 +179,10 @@ def fold_items(door: Any, function: Any, items: Any, **options: Any) -> Any:
 def fold_few(door: Any, function: Any, items: Sequence[Any]) -> Any:
     """``any`` and ``all`` of items that Python has."""
     return door.staged(_OF_FEW[FOLDS[function]])(items, _same, None)
+
+
+def _any_item(*item: Any) -> bool:
+    return True
 
 
 def _same(item: Any) -> Any:
@@ -331,15 +338,22 @@ def room_for_all(each: Callable[[Any], Any], items: Counted) -> Any:
     """
     session, count = current(), items.count
     by_first = f"{session.folds[-1].label} by its first"
-    some = decide_in_loops(count, ">", 0) if session.varies(count) else guard(count, ">", 0)
-    if some is not True or by_first in session.static:
-        return None
+    counts = bool(counted_in(count))
+    if not counts:
+        some = decide_in_loops(count, ">", 0) if session.varies(count) else guard(count, ">", 0)
+        if some is not True or by_first in session.static:
+            return None
     try:
         with Recording(session):  # which is forgotten: the loop computes the value
             kind = operand(each(item_of(items, 0))).type
     except CaptureError as error:
-        raise Respecialise(frozenset((by_first,)), error) from None
+        raise error if counts else Respecialise(frozenset((by_first,)), error) from None
+    if counts and kind != _OF_NOTHING:
+        session.record("try_demand", flag_of(wrap_dim(count) > 0))
     return _room(kind, items)
+
+
+_OF_NOTHING = ScalarType(np.dtype(float))  # what np.array([]) has room for
 
 
 def room_for(value: Any, items: Counted) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from fxc.ir.graph import Literal, Operand, Value
@@ -11,11 +11,11 @@ from fxc.ir.symbols import Dim, floordiv, hint, symbol
 from fxc.ir.types import ArrayType
 
 from ..session import Respecialise, refuse
-from ..values.operands import operand, record, wrap
+from ..values.operands import Traced, operand, record, wrap
 from ..values.python_numbers import arithmetic, logical_not
 from ..values.several import arrays_of
 from ..values.traced_int import TracedInt, decide_in_loops, wrap_dim
-from .counted import Bounded, Counted, counted
+from .counted import Bounded, Counted, counted, over_numbers
 from .growing import items_of, kind_of_item, lists_that_grow, room_for
 from .loop_guards import check_guards
 from .loops import CapturedLoop, Round
@@ -52,7 +52,7 @@ class ForLoop(CapturedLoop):
         env: Mapping[str, Any],
     ) -> None:
         super().__init__(door, line, names, at_head, behind, sure, by_turns, stop, rebound, env)
-        found = None if self.by_python else counted(iterable)
+        found = None if self.by_python else over_numbers(counted(iterable))
         self._by_copies = frozenset[str]()  # the request to run it by Python nevertheless
         whole = f"{self._label} as a whole" in self.session.static
         if type(found) is Counted and type(found.count) is int and found.count <= FEW * (not whole):
@@ -74,18 +74,32 @@ class ForLoop(CapturedLoop):
         self._rounds: list[Round] = []  # of those that Python runs, if the ones before did not stop
         self._anew = {name for name, anew in grows if anew}
         self._lists: dict[str, list[Any]] = {}  # see Note [Lists that grow]
+        self._counted_items = frozenset[str]()  # the request not to count the items of others
         self._appended: dict[str, Kind] = {}  # in this pass
         self._rows: dict[str, Rows] = {}
         self._given_away: list[Value] = []
         self._last: Mapping[str, Any] = {}  # the variables at the end of the body
         if found is not None:
             self._lists = lists_that_grow(self.session, grows, env)
+            if type(found) is Counted and type(found.count) is not int:
+                self._count_items([env.get(name) for name, _ in grows])
             self._spread_tuples(self._env)
             self.session.statements.append(self)
             if type(found) is Counted:
                 found.taken()
                 self._look()
                 self._peeling = self._runs and self.wants_first
+
+    def _count_items(self, lists: Sequence[Any]) -> None:
+        """Leave the lists to which iterations append, as many as a size says, to the graph, if that
+        has not failed.
+        """
+        made, static = self.door.lists, self.session.static
+        known = self._lists.items()
+        self._lists = {name: x for name, x in known if made.to_leave(x) <= static}
+        found = (made.to_leave(x) for x in lists if isinstance(x, Traced))
+        self._counted_items = frozenset[str]().union(*found) - static
+        made.sized |= self._counted_items
 
     @property
     def runs(self) -> bool:
@@ -153,8 +167,8 @@ class ForLoop(CapturedLoop):
 
     @property
     def fallback(self) -> frozenset[str]:
-        if self._by_copies:
-            return self._by_copies
+        if self._by_copies or self._counted_items:
+            return self._by_copies or self._counted_items
         if self.first_apart:
             return self.first_apart
         if self._rounds and self._ends_apart:

@@ -27,7 +27,9 @@ from .structured import Recording, joint_kinds
 # before the loop. An array must be a new one that nobody else has: ``out.append(x.copy())``. Behind
 # the loop the list has as many items as there were iterations, a number that becomes a constant. An
 # item is read from the array when it is first needed;
-# ``np.array(out)`` and the return of such a list take the array as it is.
+# ``np.array(out)`` and the return of such a list take the array as it is. Where the number of
+# iterations is no constant the list is first tried as one of counted length, whose number of items
+# stays open: see Note [Lists of counted length].
 
 MOST_ITEMS = 100_000
 

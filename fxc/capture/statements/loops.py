@@ -16,6 +16,7 @@ from fxc.ir.symbols import Dim
 from ..session import MOST_UNROLLED, Session, refuse
 from ..staging.jumps import RESULT
 from ..values.alternatives import Alternative, options_of
+from ..values.given import give, refuse_kept
 from ..values.operands import Traced, kind_of, wrap
 from ..values.several import SeveralKinds, arrays_of
 from .arms import Either, Kinds, paired, record_cond
@@ -107,6 +108,8 @@ class CapturedLoop(Statement):
         self._stays: dict[str, set[str]] = {}  # likewise, see _staying
         self._sliding: dict[str, Sliding] = {}
         self._resized: dict[str, Resized] = {}
+        self._gifts: dict[str, Any] = {}  # lists that have taken over what is carried
+        self._known_gifts = frozenset[str]()  # at the begin of this pass
         self._given: dict[str, Value] = {}  # what a copy in another layout is carried for
         self._round = frozenset[str]()  # names that arrays change, to be back after some rounds
         self._region: Recording | None = None
@@ -128,6 +131,13 @@ class CapturedLoop(Statement):
 
     def hands_on(self, name: str) -> bool:
         return name in self._at_head or name in self._behind
+
+    def takes_gift(self, name: str, x: Any) -> bool:
+        value, given = array_of(x), self.session.aliases.given
+        if value is None or value not in given or name not in self.names:
+            return False
+        self._gifts[name] = given[value]
+        return True
 
     @property
     def state(self) -> list[Any]:
@@ -224,6 +234,7 @@ class CapturedLoop(Statement):
             raise refuse("the variables of this loop change their types again and again")
         self._region = region
         self._params, self._kinds = {}, {}
+        self._known_gifts = frozenset(self._gifts)
         self._seen = self._start = list(self.values)
         if not self.runs:  # without an iteration the variables are what they are before it
             bound = (
@@ -256,6 +267,8 @@ class CapturedLoop(Statement):
             others = [None] * (len(kinds) - 1)
             params = region.params(kinds, [*others, name] if before else [name, *others])
             self._params[name] = params
+            if name in self._gifts:
+                give(self.session, self._gifts[name], params[-1])
             self._seen[place] = self._variable(name, params)
             if before is None:
                 self._follow(name, self._seen[place], start)
@@ -269,6 +282,8 @@ class CapturedLoop(Statement):
     def _begin_resized(self, region: Recording, place: int, name: str, start: Value) -> None:
         """Make the parameters of an array that changes its shape."""
         change = self._resized[name]
+        if name in self._gifts:
+            raise refuse_kept()
         self._kinds[name] = change.kinds
         params = region.params(change.kinds, [*[None] * (len(change.kinds) - 1), name])
         self._params[name] = params
@@ -360,7 +375,7 @@ class CapturedLoop(Statement):
             self._held[name] = held(self.session, number, known, first, value)
         self._pairs |= self._met
         now = self._held, self._pairs, set(self._sliding), self._resized
-        return again or before != now
+        return again or before != now or self._known_gifts != frozenset(self._gifts)
 
     def _is_read_if_set(self, name: str) -> bool:
         return self.hands_on(name) and (self.may_be_unbound(name) or name.startswith(RESULT))
@@ -612,6 +627,8 @@ class CapturedLoop(Statement):
             found[name] = self._variable(name, operands)
             if name in self._held and self._held[name].kind is not None:
                 arrays[name] = operands[-1]
+                if name in self._gifts:
+                    give(self.session, self._gifts[name], arrays[name])
         starts = dict(zip(self.names, self.values, strict=True))
         for name, start in starts.items():
             unset = start is UNBOUND and name in found and not self.may_be_unbound(name)

@@ -220,13 +220,19 @@ class Statement:
         variables = self.cells.among(env)
         if self.session.aliases.given and self.session.region:
             both = zip(self.names, self.of(variables), strict=True)
-            kept = [x for name, x in both if self.hands_on(name)]
+            kept = [x for name, x in both if self.hands_on(name) and not self.takes_gift(name, x)]
             check_kept(self.session, self.session.region, kept)
         self.take(variables)
 
     def hands_on(self, name: str) -> bool:
         """Whether a variable, or an item of one, is read behind the body or arm."""
         raise NotImplementedError
+
+    def takes_gift(self, name: str, x: Any) -> bool:
+        """Whether a variable may hand on an array that a list has taken over. See Note [Given
+        arrays].
+        """
+        return False
 
     def take(self, env: Mapping[str, Any]) -> None:
         """As ``step``, with places among the variables. See Note [Assigned places]."""

@@ -21,7 +21,7 @@ from .several import arrays_of
 # is read is a copy of its row. Python has one object in all these places. So an array that is
 # appended must have been made since the innermost loop began, be no view, and no longer change:
 # from there on nobody writes to it (``Aliases.given``), nor to an item that has been read, hands it
-# on to another iteration, asks whether it is another one, or returns it beside the list.
+# on out of a branch, asks whether it is another one, or returns it beside the list.
 
 
 def give(session: Session, items: Any, value: Value) -> None:
@@ -62,7 +62,12 @@ def check_kept(session: Session, region: int, variables: Iterable[Any]) -> None:
                 root in session.aliases.given and session.made_in(root) >= region
                 for root in session.aliases.roots(value)
             ):
-                raise refuse(
-                    "an array that is in a list whose length depends on data, and is kept by a "
-                    "branch or a loop, cannot be captured; append or keep a copy"
-                )
+                raise refuse_kept()
+
+
+def refuse_kept() -> Exception:
+    """The refusal to hand on what a list has taken over."""
+    return refuse(
+        "an array that is in a list whose length depends on data, and is kept by a branch or a "
+        "loop, cannot be captured; append or keep a copy"
+    )

@@ -39,7 +39,9 @@ def _may_be_sized(size: Dim, *, from_array: bool = False) -> bool:
     """Whether a list of that length is one of the graph; those made of arrays always, but for a few
     items.
     """
-    if counted_in(size) or (isinstance(size, int) and not (from_array and size > FEW)):
+    if not from_array and (isinstance(size, int) or counted_in(size)):
+        return False
+    if isinstance(size, int) and size <= FEW:
         return False
     return f"{_place()} by Python" not in current().static
 

@@ -582,6 +582,11 @@ class MadeLists:
             if items and all(isinstance(x, numbers) for x in items)
         } - self._session.static
 
+    def to_leave(self, x: Any) -> frozenset[str]:
+        """The request to leave a list to Python, which may be one of the graph."""
+        label = next((each for each, made in self._traced if made is x), self._labels.get(id(x)))
+        return frozenset() if label is None else frozenset((f"{label} by Python",))
+
     @property
     def of_arrays(self) -> frozenset[str]:
         """The requests to leave lists of arrays, which the graph holds, to Python."""
