@@ -272,8 +272,10 @@ def test_integers_that_depend_on_data(number: int) -> None:
     agree(*INTEGERS[number])
 
 
-def test_a_view_at_a_place_that_depends_on_data_is_not_returned() -> None:
-    compiled = fxc.compile(lambda x: x[x[:, 0].argmax(), 1:], fullgraph=True)
+def test_a_returned_view_at_a_place_that_depends_on_data() -> None:
+    """In another shape it cannot be made again."""
+    agree(lambda x: x[x[:, 0].argmax(), 1:], (X,))
+    compiled = fxc.compile(lambda x: x[x[:, 0].argmax()].reshape(2, 2), fullgraph=True)
     with pytest.raises(CaptureError, match="the place of a view that is returned needs the value"):
         compiled(X)
 

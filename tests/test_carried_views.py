@@ -218,3 +218,95 @@ def test_temporaries_that_shrink() -> None:
     A = np.random.default_rng(0).random((9, 9))
     program = check(with_outer_products, (A, 7), (A, 6), (A[:8, :8].copy(), 6))
     assert program.cache_info().variants == 2
+
+
+# ------------------------------------------------------------------ parts that a loop leaves behind
+
+
+def up_to_the_first(x, n):
+    for i in range(n):
+        if x[i] > 1.0:
+            return x[:i]
+    return x
+
+
+def from_the_last(x, n):
+    for i in range(n):
+        if x[-1 - i] > 1.0:
+            return x[-1 - i :], x[: -1 - i]
+    return x[::2]
+
+
+def a_written_part(x, n):
+    i = 0
+    while i < n:
+        if x[i] > 1.0:
+            part = x[max(i - 2, 0) : i + 1]
+            part *= 2
+            return part, i
+        i += 1
+    return None
+
+
+def a_row_of_a_reversed(x, n):
+    a = x.reshape(4, 5)[::-1]
+    for i in range(n):
+        if a[i % 4, 0] > 0.5:
+            a[i % 4] += 1
+            return a[i % 4], a
+    return a
+
+
+def the_last_row(x, n):
+    a = x.reshape(4, 5)
+    row = a[0]
+    for k in range(n):
+        row = a[k % 4]
+        row += 1
+    return row, a
+
+
+def by_a_count(x, n):
+    k = 0
+    for i in range(n):
+        if x[i] > 0:
+            k += 1
+    if k > 2:
+        return x[:k]
+    return x[k:], k
+
+
+def of_a_new_array(x, n):
+    y = x * 2
+    for i in range(n):
+        if y[i] > 1.0:
+            break
+    else:
+        return y
+    return y[:i]
+
+
+@pytest.mark.parametrize(
+    "fn",
+    [
+        *(up_to_the_first, from_the_last, a_written_part, a_row_of_a_reversed, the_last_row),
+        *(by_a_count, of_a_new_array),
+    ],
+)
+def test_parts_behind_loops(fn: Any) -> None:
+    """The caller gets views of its own array; one compilation for all places."""
+    arrays = (np.random.default_rng(seed).standard_normal(20) for seed in range(5))
+    calls = [(x, n) for x in arrays for n in (10, 19, 6)] + [(np.zeros(20), 6)]
+    assert check(fn, *calls).cache_info().variants == 1
+
+
+def test_rows_at_places_that_data_say() -> None:
+    def rows(a):
+        k = np.argmax(a[:, 0])
+        row = a[k]
+        row[0] = 9.0
+        return row, row, a[-k], a[1:, np.argmin(a[0])]
+
+    for seed in range(4):
+        check(rows, (np.random.default_rng(seed).random((5, 7)),))
+    check(rows, (np.asfortranarray(np.random.default_rng(9).random((5, 7))),))

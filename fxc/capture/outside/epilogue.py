@@ -30,6 +30,7 @@ from fxc.ir.symbols import counted_in
 from fxc.ir.types import ArrayType
 
 from ..session import refuse
+from ..statements.carried_views import CarriedView, carried_view
 from ..statements.counted import Bounded, Counted
 from ..statements.differing import Differing
 from ..statements.rows import ListArray, Rows, list_array_of, rows_in
@@ -88,6 +89,14 @@ _CONSTANTS = (str, bytes, int, float, complex, range, np.generic, np.dtype, np.u
 _IDENTIFIED = (BuiltinFunctionType, ModuleType, FunctionType)
 
 
+def _placed(outside: Outside, value: Value, view: CarriedView) -> Value:
+    """A view at places that depend on data, in the form in which it can be returned."""
+    session = outside.session
+    made: Value = view.behind(session, view.numbers(session))._value
+    outside.placed[value] = made
+    return made
+
+
 def output_leaf(outside: Outside, leaf: Any) -> CapturedLeaf:
     """The leaf for something that leaves the function.
 
@@ -104,8 +113,13 @@ def output_leaf(outside: Outside, leaf: Any) -> CapturedLeaf:
                 "a result that is one array in one case and another in the other cannot be "
                 "captured here; return a copy"
             )
-        for index in outside.session.aliases.dynamic_indices(value):
-            outside.session.specialise(index, "the place of a view that is returned")
+        indices = list(outside.session.aliases.dynamic_indices(value))
+        view = carried_view(outside.session, value) if indices else None
+        if view is not None:
+            value = outside.placed.get(value) or _placed(outside, value, view)
+        else:
+            for index in indices:
+                outside.session.specialise(index, "the place of a view that is returned")
         return ArrayLeaf(value) if isinstance(value.type, ArrayType) else ScalarLeaf(value)
     if type(leaf) is Mixed or type(leaf) is Several:
         raise refuse("a result that is Python's number in one case, NumPy's in another")

@@ -92,6 +92,9 @@ class Outside:
         self.static = static
         self.varying = varying
         self.derives = derives  # see Note [Derived ints]
+        self.placed: dict[
+            Value, Value
+        ] = {}  # views that are returned, see Note [Views behind loops]
         self.numbers: dict[Value, tuple[str, Any]] = {}  # inputs: in the guard program, and now
         self.guards = GuardBuilder()
         self.effects = Effects(session)

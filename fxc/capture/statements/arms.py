@@ -12,12 +12,15 @@ from ..session import Session, refuse
 from ..values.alternatives import either
 from ..values.operands import TracedValue, wrap
 from ..values.several import Several, arrays_of
+from .carried_views import CarriedView, carried_view
 from .differing import Differing, parts_in, rebuilt
 from .forms import form_of, items_of, names_of
 from .structured import (
+    INT,
     UNBOUND,
     Recording,
     array_of,
+    counted_inside,
     flag_of,
     is_same,
     of_parts,
@@ -28,6 +31,7 @@ from .structured import (
 Kinds = tuple[ArrayType | ScalarType, ...]
 Either = tuple[Kinds, Any, Any]
 Arms = tuple[Recording, Recording]
+Window = tuple[CarriedView, int, int]  # and where its numbers are among the results
 
 
 def record_cond(
@@ -88,6 +92,7 @@ class _Join:
         self._results: tuple[list[Operand], list[Operand]] = ([], [])
         self._outputs: Sequence[Value] = ()
         self._places: tuple[dict[Value, int], dict[Value, int]] = ({}, {})  # of what an arm made
+        self._windows: tuple[dict[Value, Window], dict[Value, Window]] = ({}, {})
         self._numbers: list[int] = []  # the first places of the numbers, in order
         self._behind: tuple[dict[Value, Value], dict[Value, Value]] = ({}, {})
         self._either: dict[tuple[Value, Value], Value] = {}
@@ -123,6 +128,9 @@ class _Join:
             self._add_result(kinds, left, right)
             return
         for side, value in enumerate(sides):
+            if value is not None and self._is_window(value):
+                self._add_window(side, value)
+                continue
             for each in self._needed(value) if value is not None else ():
                 if each not in self._places[side]:
                     given = (wrap(each), UNBOUND) if side == 0 else (UNBOUND, wrap(each))
@@ -135,11 +143,33 @@ class _Join:
         if isinstance(x, TracedValue):
             if array_of(x) is not None:
                 self._note_held(side, x._value)
+            if self._is_window(x._value):
+                self._add_window(side, x._value)
+                return
             for each in self._needed(x._value):
                 if each not in self._places[side]:
                     self._places[side][each] = len(self._results[side])
                     given = (wrap(each), UNBOUND) if side == 0 else (UNBOUND, wrap(each))
                     self._add_result((each.type,), *given)
+
+    def _is_window(self, value: Value) -> bool:
+        """Whether an array has a size that has been counted in an arm."""
+        dims = getattr(value.type, "shape", ())
+        return self._is_made(value) and not all(map(self._session.is_bound, dims))
+
+    def _add_window(self, side: int, value: Value) -> None:
+        """Find places for the numbers that say where a view lies. See Note [Views behind loops]."""
+        if value in self._windows[side]:
+            return
+        view = carried_view(self._session, value)
+        if view is None:
+            raise counted_inside()
+        with self._arms[side]:
+            numbers = view.numbers(self._session)
+        self._windows[side][value] = view, len(self._results[side]), len(numbers)
+        self._results[side].extend(numbers)
+        nothing = placeholder(self._session, INT)
+        self._results[1 - side].extend([nothing] * len(numbers))
 
     def _add_result(self, kinds: Kinds, left: Any, right: Any) -> None:
         """What is left in one arm, and right in the other, is a result."""
@@ -280,6 +310,10 @@ class _Join:
         """What stands behind the node for a value of an arm."""
         if not self._is_made(value):
             return value
+        if value in self._windows[side]:
+            view, first, count = self._windows[side].pop(value)
+            made = view.behind(self._session, self._outputs[first : first + count])._value
+            self._behind[side][value] = made
         if value in self._places[side]:
             return self._outputs[self._places[side][value]]
         if value not in self._behind[side]:

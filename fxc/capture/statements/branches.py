@@ -16,6 +16,7 @@ from ..staging.jumps import RESULT
 from ..values.operands import TracedValue, operand
 from ..values.traced_int import TracedInt
 from .arms import Either, paired, record_cond
+from .carried_views import carried_view
 from .cells import Cells
 from .differing import parts_in
 from .structured import (
@@ -161,7 +162,10 @@ class Branch(Statement):
 def _is_returnable(x: Any) -> bool:
     """Whether a part of a result stands for itself, or values of the graph for it."""
     if isinstance(x, TracedValue):
-        return not any(map(current().varies, getattr(x._value.type, "shape", ())))
+        varying = [dim for dim in getattr(x._value.type, "shape", ()) if current().varies(dim)]
+        if not varying or current().region:
+            return not varying
+        return all(map(current().is_bound, varying)) or bool(carried_view(current(), x._value))
     if type(x) is TracedInt:
         return not current().varies(x._dim)
     if current().door.places.home_of(x) == 0:  # made before the branch: nothing in it is of an arm

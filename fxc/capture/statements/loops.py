@@ -20,6 +20,7 @@ from ..values.given import give, refuse_kept
 from ..values.operands import Traced, kind_of, wrap
 from ..values.several import SeveralKinds, arrays_of
 from .arms import Either, Kinds, paired, record_cond
+from .carried_views import CarriedView, carried_view
 from .cells import Cells
 from .held import Held, held
 from .identities import is_private, rotation, sharing, staying
@@ -27,6 +28,7 @@ from .resizing import Resized, resized
 from .sliding import Sliding, sliding
 from .spread import Spread
 from .structured import (
+    INT,
     UNBOUND,
     Recording,
     Statement,
@@ -108,6 +110,7 @@ class CapturedLoop(Statement):
         self._stays: dict[str, set[str]] = {}  # likewise, see _staying
         self._sliding: dict[str, Sliding] = {}
         self._resized: dict[str, Resized] = {}
+        self._views: dict[str, CarriedView] = {}
         self._gifts: dict[str, Any] = {}  # lists that have taken over what is carried
         self._known_gifts = frozenset[str]()  # at the begin of this pass
         self._given: dict[str, Value] = {}  # what a copy in another layout is carried for
@@ -505,6 +508,15 @@ class CapturedLoop(Statement):
                     results += change.next_parts(self.session, value, self._params[name])
                 init += change.first_parts(self.session, first)
                 continue
+            view = carried_view(self.session, value) if value is not None and not carried else None
+            if view is not None:
+                with region:
+                    numbers = view.numbers(self.session)
+                    self._params[name] = region.params([INT] * len(numbers), [None] * len(numbers))
+                self._views[name], self._kinds[name] = view, (INT,) * len(numbers)
+                results += numbers
+                init += [placeholder(self.session, INT)] * len(numbers)
+                continue
             if value is not None and name not in self._held:
                 self._held[name] = self._held_behind(name, value)
             kinds = self._held[name].kinds if name in self._held else joint_kinds(x, x)
@@ -621,6 +633,9 @@ class CapturedLoop(Statement):
             is_mixed = len(parts) == 2 and type(self._kinds[name]) is not SeveralKinds
             if runs and is_mixed and isinstance(parts[-1][1], Literal):
                 operands[1] = parts[1][1]  # the same after each iteration
+            if name in self._views:
+                found[name] = self._views[name].behind(self.session, [each for each, _ in parts])
+                continue
             if name in self._resized:
                 found[name] = self._behind_resized(name, [output for output, _ in parts])
                 continue

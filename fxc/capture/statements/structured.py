@@ -123,10 +123,7 @@ class Recording:
             if isinstance(result, Value):
                 self.session.aliases.check_given_up(result)
                 if not all(map(self.session.is_bound, getattr(result.type, "shape", ()))):
-                    raise refuse(
-                        "an array whose size is counted in a branch or a loop cannot be captured "
-                        "behind it; count the size before, or fill an array of the largest size"
-                    )
+                    raise counted_inside()
         return Region(tuple(params), self._nodes, tuple(results))
 
     @property
@@ -155,6 +152,14 @@ class Recording:
         if value in session.aliases.bases or value in session.alternatives:
             return False
         return session.aliases.homes.get(value, 0) == self.number
+
+
+def counted_inside() -> Exception:
+    """The refusal of an array behind the branch or loop in which its size has been counted."""
+    return refuse(
+        "an array whose size is counted in a branch or a loop cannot be captured behind it; count "
+        "the size before, or fill an array of the largest size"
+    )
 
 
 def values_of(names: Sequence[str], env: Mapping[str, Any]) -> list[Any]:

@@ -1,0 +1,110 @@
+"""Views that the last iteration of a loop leaves behind. See Note [Views behind loops]."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from fxc.ir.graph import Operand, SliceSpec, Value
+from fxc.ir.records import frozen
+from fxc.ir.symbols import Dim, SymExpr
+
+from ..session import Call, Session
+from ..values.operands import operand, wrap
+from ..values.python_numbers import to_int
+from ..values.traced_int import wrap_dim
+from .structured import of_parts
+
+# Note [Views behind loops]
+# ``return x[:i]`` in a loop, or ``row = a[i]`` that is read behind it, is a part of an array from
+# outside of the loop. No array is carried for it, but the numbers that say where the part lies:
+# behind the loop it is made again, as a window (Note [Windows]) of the array itself.
+
+
+@frozen
+class CarriedView:
+    """What a chain of slices and selections shows of an array."""
+
+    root: Value
+    calls: tuple[Call, ...]
+
+    def numbers(self, session: Session) -> list[Operand]:
+        """The numbers that differ between iterations, recorded here."""
+        return [
+            operand(to_int(wrap(place)) if isinstance(place, Value) else wrap_dim(place))
+            for call in self.calls
+            for place in _places(call)
+            if _varies(session, place)
+        ]
+
+    def behind(self, session: Session, numbers: Sequence[Operand]) -> Any:
+        """The view, where these are the numbers."""
+        given = iter(numbers)
+        found: Any = wrap(self.root)
+        for call in self.calls:
+            places: list[Any] = [
+                wrap_dim(place)
+                if isinstance(place, int | SymExpr) and not session.varies(place)
+                else of_parts([next(given)])
+                for place in _places(call)
+            ]
+            if call.name == "slice":
+                bounds = zip(places[::2], places[1::2], call.args[1], strict=True)
+                found = found[tuple(slice(low, high, spec.step) for low, high, spec in bounds)]
+            elif _varies(session, *_places(call)):
+                (place,), axis = places, _axis(call)
+                place = place + (place < 0) * found.shape[axis]
+                found = found[(*[slice(None)] * axis, slice(place, place + 1))]
+                found = wrap(session.record("select", found._value, axis, 0))
+            else:
+                found = wrap(session.record(call.name, found._value, *call.args[1:], **call.kwargs))
+        return found
+
+
+def carried_view(session: Session, value: Value) -> CarriedView | None:
+    """How a view can be made again behind the loop that is being left; None if it cannot."""
+    calls: list[Call] = []
+
+    def is_root(x: Value) -> bool:
+        return session.is_alive(x) and not any(session.aliases.dynamic_indices(x))
+
+    while value in session.aliases.bases and not is_root(value):
+        call = session.made[value]
+        if call.name == "slice":
+            if any(not isinstance(spec.step, int) or spec.step < 0 for spec in call.args[1]):
+                return None
+        elif call.name not in _SELECTIONS:
+            others = (*call.args[1:], *call.kwargs.values())
+            if call.name not in _TURNS or not all(map(_is_constant, others)):
+                return None
+        calls.insert(0, call)
+        value = call.args[0]
+    known = calls and is_root(value) and value not in session.alternatives
+    return CarriedView(value, tuple(calls)) if known else None
+
+
+_SELECTIONS = {"select": (1, 2), "dynamic_select": (2, 1)}  # where the axis and the index stand
+_TURNS = ("transpose", "expand_dims", "squeeze")
+
+
+def _axis(call: Call) -> int:
+    axis: int = call.args[_SELECTIONS[call.name][0]]
+    return axis
+
+
+def _places(call: Call) -> Iterator[Dim | Value]:
+    """What says where a view lies."""
+    if call.name == "slice":
+        for spec in call.args[1]:
+            assert isinstance(spec, SliceSpec)
+            yield from (spec.start, spec.stop)
+    elif call.name in _SELECTIONS:
+        yield call.args[_SELECTIONS[call.name][1]]
+
+
+def _varies(session: Session, *places: Dim | Value) -> bool:
+    return any(isinstance(place, Value) or session.varies(place) for place in places)
+
+
+def _is_constant(x: Any) -> bool:
+    return isinstance(x, int) or (isinstance(x, tuple) and all(isinstance(y, int) for y in x))
