@@ -614,3 +614,28 @@ def test_a_loop_begins_with_a_view_that_it_reads() -> None:
 
     for program in (row, transposed, in_an_arm):
         same(program, lambda: (np.arange(20.0).reshape(5, 4),))
+
+
+def test_results_that_are_one_array_of_an_iteration() -> None:
+    """An array that was carried for its shape became an array of its own behind the loop."""
+
+    def part(x, y, n):
+        c = x * 1
+        for _ in range(n):
+            c = x + y
+            x = c[:]
+        return c, x
+
+    def turned(x, y, n):
+        c = x * 1
+        for _ in range(n):
+            c = x + y
+            x = c.reshape(2, -1).reshape(-1)
+        return c, x
+
+    for program in (part, turned):
+        arguments = np.arange(6.0), np.ones(6), 7
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", fxc.CaptureWarning)
+            found = run(fxc.compile(program), arguments)
+        assert difference(run(program, arguments), found) == ""

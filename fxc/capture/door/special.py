@@ -18,6 +18,7 @@ from ..outside.objects import MISSING
 from ..session import refuse
 from ..statements.choices import chosen
 from ..statements.counted import (
+    Bounded,
     Counted,
     backwards,
     elements_of,
@@ -55,6 +56,8 @@ def _len(door: Door, x: Any) -> Any:
         return x.length()
     if type(x) is Counted and not x.once:
         return wrap_dim(x.count)
+    if type(x) is Bounded and not x.once:
+        return x.length()
     return len(door.container(x))
 
 

@@ -30,7 +30,7 @@ from ..outside.objects import (
 )
 from ..outside.outside import Known, Outside
 from ..session import Session, label_of, refuse
-from ..statements.counted import Counted
+from ..statements.counted import Bounded
 from ..statements.structured import array_of, is_same
 from ..values.operands import Traced, settled
 from ..values.several import Several
@@ -270,9 +270,9 @@ class Stores(Reads):
 
     def iterable(self, x: Any) -> Any:
         """``x`` in ``for _ in x``, which takes the items of an iterator away."""
-        if isinstance(x, Traced | External | type):
+        if isinstance(x, Traced | External | Bounded | type):
             return x
-        if hasattr(type(x), "__next__") and not (type(x) is Counted and not x.once):
+        if hasattr(type(x), "__next__"):
             self.check_change(x)
         if self.is_foreign(x) and not callable(x):
             raise refuse(

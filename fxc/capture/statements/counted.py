@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
-from fxc.ir.graph import Operand, Value
+from fxc.ir.errors import CaptureError
+from fxc.ir.graph import Literal, Operand, Value
 from fxc.ir.size_guards import guard
 from fxc.ir.symbols import Dim, SymFunc, counted_in, floordiv, hint, minimum, product
 from fxc.ir.types import ScalarType
@@ -25,19 +26,41 @@ from ..values.operands import (
     settled,
     wrap,
 )
-from ..values.python_numbers import arithmetic, scalar_of, to_int
+from ..values.python_numbers import arithmetic, extremum, scalar_of, to_int
 from ..values.traced_array import TracedArray
 from ..values.traced_int import TracedInt, int_dim, wrap_dim
 
 Item = Callable[[Any], Any]
 
 
-class Counted(Traced):
+class _Items:
+    """What a loop runs over; ``once`` says that it stands for an iterator, whose items are gone
+    afterwards.
+    """
+
+    def __init__(self, *, once: bool) -> None:
+        self.once = once
+        self._used = False
+        self._home = current().region
+
+    def taken(self) -> Self:
+        """This, to be run over now."""
+        if self._used or (self.once and current().in_loop(self._home)):
+            raise refuse("running over one iterator twice cannot be captured; make it a list")
+        self._used = self.once
+        return self
+
+    def __next__(self) -> Any:
+        if not self.once:
+            raise TypeError("'range' object is not an iterator")
+        raise refuse("next() of an iterator over arrays or ranges cannot be captured; use a loop")
+
+
+class Counted(_Items, Traced):
     """``count`` items; ``item(k)`` gives the one at ``k``, an int, traced or not.
 
-    Iterated by Python it is as long as it is in this call. ``once`` says that it stands for an
-    iterator, whose items are gone afterwards. A range with this ``first`` item and ``step`` is an
-    array beside arrays.
+    Iterated by Python it is as long as it is in this call. A range with this ``first`` item and
+    ``step`` is an array beside arrays.
     """
 
     def __init__(
@@ -49,12 +72,11 @@ class Counted(Traced):
         of: tuple[Any, ...] = (),
         steps: tuple[Any, Any] | None = None,
     ) -> None:
+        super().__init__(once=once)
         self.count = count
         self.item = item
-        self.once = once
         self.of = of  # the lists that are run over
         self.steps = steps
-        self._used = False
 
     def _operand(self) -> Operand:
         if self.steps is None:
@@ -67,21 +89,9 @@ class Counted(Traced):
         )
         return made
 
-    def taken(self) -> Counted:
-        """This, to be run over now."""
-        if self._used:
-            raise refuse("running over one iterator twice cannot be captured; make it a list")
-        self._used = self.once
-        return self
-
     def __iter__(self) -> Iterator[Any]:
         self.taken()
         return (self.item(k) for k in range(int(wrap_dim(self.count))))
-
-    def __next__(self) -> Any:
-        if not self.once:
-            raise TypeError("'range' object is not an iterator")
-        raise refuse("next() of an iterator over an array cannot be captured; use a loop")
 
     def __len__(self) -> int:
         return int(wrap_dim(self.count))
@@ -105,9 +115,10 @@ class Counted(Traced):
         )
 
 
-class Bounded:
+class Bounded(_Items):
     """A range whose bounds, or whose step, are known at run time only: a loop runs from ``low`` to
     ``high``, and ``item(k)`` is what it runs over; the counter itself if there is no ``item``.
+    It begins at the end of the range ``asked`` for if it is ``turned``.
     """
 
     def __init__(
@@ -117,16 +128,67 @@ class Bounded:
         high: Any,
         item: Item | None = None,
         of: tuple[Any, ...] = (),
+        *,
+        once: bool = False,
+        turned: bool = False,
     ) -> None:
+        super().__init__(once=once)
         self._asked = asked
         self.low = low
         self.high = high
         self.item = item
         self.of = of  # the lists that are run over
+        self._turned = turned
+
+    def length(self) -> Any:
+        """How many items there are, a Python int of the graph."""
+        low, high = map(_python_int, (self.low, self.high))
+        return extremum("maximum", (arithmetic("sub", high, low), 0))
+
+    def backwards(self, *, once: bool) -> Bounded:
+        """The same items from the last to the first."""
+        session = current()
+        low, high = (operand(_python_int(x)) for x in (self.low, self.high))
+        last = session.record("py_subtract", high, Literal(1))
+
+        def item(k: Any) -> Any:
+            left = session.record("py_subtract", last, operand(k))
+            place = record("py_add", low, left)
+            return place if self.item is None else self.item(place)
+
+        asked, turned = self._asked, not self._turned
+        return Bounded(asked, self.low, self.high, item, once=once, turned=turned)
 
     def __iter__(self) -> Iterator[Any]:
-        places = range(*self._asked)
+        self.taken()
+        places = range(*self._asked)[:: -1 if self._turned else 1]
         return map(self.item, places) if self.item is not None and self.of else iter(places)
+
+    def __getitem__(self, key: Any) -> Any:
+        if self.once:
+            raise TypeError("'range_iterator' object is not subscriptable")
+        if isinstance(key, slice) and (key.start, key.stop, key.step) == (None, None, -1):
+            return self.backwards(once=False)
+        raise self._refusal()
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        raise self._refusal()
+
+    def __len__(self) -> int:  # and so its truth
+        raise self._refusal()
+
+    def __eq__(self, other: object) -> bool:
+        raise self._refusal()
+
+    __hash__ = object.__hash__
+
+    def _refusal(self) -> CaptureError:
+        return refuse(
+            "a range of numbers that are not known, in this operation, cannot be captured; run "
+            "over it, or work with its bounds"
+        )
 
 
 def _is_index(x: Any) -> bool:
@@ -236,6 +298,7 @@ def enumerated(x: Any, start: Any = 0) -> Any:
     found = counted(x)
     if type(found) is not Counted:
         return enumerate(x, start)
+    found.taken()
     return Counted(found.count, lambda k: (k + start, found.item(k)), once=True, of=found.of)
 
 
@@ -250,7 +313,7 @@ def zipped(*parts: Any, strict: bool = False) -> Any:
             return zip(*parts, strict=True)
         if part.count != count:
             count = minimum(count, part.count)
-    of = tuple(x for part in found for x in part.of)
+    of = tuple(x for part in found for x in part.taken().of)
     return Counted(count, lambda k: tuple(part.item(k) for part in found), once=True, of=of)
 
 
@@ -313,6 +376,8 @@ def pairs(x: Any) -> Any:
 def backwards(x: Any) -> Any:
     """``reversed(x)``."""
     found = counted(x) if not isinstance(x, TracedArray) or x.ndim else None
+    if type(found) is Bounded and found is x:
+        return found.backwards(once=True)
     if type(found) is not Counted:
         return reversed(x)
     last = found.count - 1

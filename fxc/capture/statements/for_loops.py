@@ -85,8 +85,8 @@ class ForLoop(CapturedLoop):
                 self._count_items([env.get(name) for name, _ in grows])
             self._spread_tuples(self._env)
             self.session.statements.append(self)
+            found.taken()
             if type(found) is Counted:
-                found.taken()
                 self._look()
                 self._peeling = self._runs and self.wants_first
 

@@ -294,7 +294,7 @@ class CapturedLoop(Statement):
         if not self._is_ours(name, start):
             self.session.aliases.may_be_one(params[-1], start)
 
-    def _behind_resized(self, name: str, outputs: Sequence[Value]) -> Any:
+    def _behind_resized(self, name: str, outputs: Sequence[Value]) -> Value:
         """The array that changes its shape, behind the loop."""
         change, start = self._resized[name], array_of(self.values[self.names.index(name)])
         found = change.behind(self.session, outputs)
@@ -304,7 +304,7 @@ class CapturedLoop(Statement):
             before = array_of(self.values[self.names.index(other)])
             if before is not None:
                 self.session.aliases.may_be_one(found, before)
-        return wrap(found)
+        return found
 
     def _is_pure(self, name: str) -> bool:
         """Whether a variable is carried as an array alone."""
@@ -626,6 +626,7 @@ class CapturedLoop(Statement):
             if name in self._behind and base is not None and count is not None:
                 found[name] = wrap(slide.view(self.session, base, count))
         arrays: dict[str, Any] = {}
+        resized: dict[str, Any] = {}
         given = iter(zip(outputs, results, strict=True))
         for name in names:
             parts = [next(given) for _ in self._kinds[name]]
@@ -637,7 +638,8 @@ class CapturedLoop(Statement):
                 found[name] = self._views[name].behind(self.session, [each for each, _ in parts])
                 continue
             if name in self._resized:
-                found[name] = self._behind_resized(name, [output for output, _ in parts])
+                resized[name] = self._behind_resized(name, [output for output, _ in parts])
+                found[name] = wrap(resized[name])
                 continue
             found[name] = self._variable(name, operands)
             if name in self._held and self._held[name].kind is not None:
@@ -672,6 +674,7 @@ class CapturedLoop(Statement):
             ran = None if self.session.region or self._stays.get(name) else self.ran()
             if isinstance(ran, Value) and before.type == behind.type:
                 self.session.aliases.replaced[behind] = Alternative(ran, behind, before)
+        arrays |= resized
         for one, other in self._met:
             if one in arrays and other in arrays:
                 self.session.aliases.may_be_one(arrays[one], arrays[other])
