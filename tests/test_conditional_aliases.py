@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -500,3 +501,22 @@ def test_two_variables_with_one_array_of_an_iteration() -> None:
     x = np.array([0.5, 1, 2, 3])
     assert "may have replaced by another one" in refusal(last_and_best, x, 10**4)
     assert "one array in one case" in refusal(both_returned, x, 10**4)
+
+
+def handed_on(x):
+    first = last = x[0]
+    for i in range(len(x)):
+        if x[i] < 0:
+            last = x[i]
+    return first is last
+
+
+def of_numpy(x):
+    return (x[0] > 0) is (x[1] > 0)
+
+
+@pytest.mark.parametrize("fn", [handed_on, of_numpy])
+def test_identity_of_numbers_is_refused(fn: Callable[..., bool]) -> None:
+    """They were two objects in any case."""
+    with pytest.raises(fxc.CaptureError, match="'is' of two numbers"):
+        fxc.compile(fn, fullgraph=True)(np.arange(6.0))

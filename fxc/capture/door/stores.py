@@ -32,12 +32,14 @@ from ..outside.outside import Known, Outside
 from ..session import Session, label_of, refuse
 from ..statements.counted import Bounded
 from ..statements.structured import array_of, is_same
+from ..values.mixed import Mixed
 from ..values.operands import Traced, settled
 from ..values.several import Several
 from ..values.tables import Table
 from ..values.traced_array import TracedArray
 from ..values.traced_int import TracedInt, known_ints
 from ..values.traced_lists import MadeLists
+from ..values.traced_scalar import TracedScalar
 from . import purity
 from .numpy_source import INDEX_TRICKS, IndexTrick
 from .places import Attribute, Enclosing, Global, Places
@@ -312,6 +314,9 @@ class Stores(Reads):
             return True
         if isinstance(a, TracedArray) and isinstance(b, TracedArray):
             self.session.aliases.check_distinct(a._value, b._value)
+        kinds = {type(a), type(b)}
+        if Mixed in kinds or (TracedScalar in kinds and a.__class__ is b.__class__):
+            raise refuse("'is' of two numbers that are not known cannot be captured; use ==")
         self.outside.guard_distinct(a, b)
         return False
 
