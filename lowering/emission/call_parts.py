@@ -18,7 +18,7 @@ _ALL_BUT_WRITEABLE = 0x103  # flags that follow from the layout
 
 # The exception that is set, which then is not.
 _RAISED = """\
-define internal ptr @"fxc.raised"() noinline nounwind cold {
+define internal ptr @"fxc.raised"() noinline optnone nounwind {
   %places = alloca ptr, i64 3, align 8
   %at1 = getelementptr ptr, ptr %places, i64 1
   %at2 = getelementptr ptr, ptr %places, i64 2
@@ -40,7 +40,7 @@ done:
 
 # Drops an operand. If somebody else has it, it becomes a view of a copy in C order.
 _RELEASE = f"""\
-define internal void @"fxc.release"(ptr %array, ptr %copy, ptr %update) noinline nounwind {{
+define internal void @"fxc.release"(ptr %array, ptr %copy, ptr %update) noinline optnone nounwind {{
   %none = icmp eq ptr %array, null
   br i1 %none, label %done, label %some
 some:
@@ -82,7 +82,7 @@ done:
 # Copies a result if it is an array of this dtype and shape in that order, and says whether it is.
 _STORE = f"""\
 define internal i1 @"fxc.store"(ptr %found, ptr %kind, ptr %dtype, i32 %rank, ptr %dims, \
-i32 %order, ptr %data, i64 %size) noinline nounwind {{
+i32 %order, ptr %data, i64 %size) noinline optnone nounwind {{
   %kind.at = getelementptr i8, ptr %found, i64 {OBJECT_TYPE}
   %its.kind = load ptr, ptr %kind.at, align 8
   %is.array = icmp eq ptr %its.kind, %kind

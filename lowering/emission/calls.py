@@ -137,38 +137,41 @@ class _Function:
             for place, out in enumerate(outs):
                 item = code.call("ptr", "PySequence_GetItem", f"ptr {found}", f"i64 {place}")
                 self.store(code.hold(code.present(item)), out)
-        self.release()
-        code.do(f"ret i32 {_DONE}")
-        self.fail()
+        self.leave()
         arguments = "(ptr %self, ptr %words, ptr %raised)"
-        head = f'define internal i32 @"fxc.call{number}"{arguments} noinline nounwind {{'
+        # Code of calls is nothing to optimise: without that it compiles in a third of the time.
+        head = f'define internal i32 @"fxc.call{number}"{arguments} noinline optnone nounwind {{'
         lines = [head, "entry:", *self.f.stack_lines, *self.f.lines, "}"]
         self.f.module.functions.append("\n".join(lines))
         return code.objects
 
-    def fail(self) -> None:
-        """The block for what is raised."""
-        code = self.code
-        self.f.start(ERROR)
-        raised = code.op('call ptr @"fxc.raised"()')
-        self.release()
+    def leave(self) -> None:
+        """Drop everything, and return: behind the results, and with what is raised."""
+        code, f, done = self.code, self.f, self.f.block
+        code.do("br label %leave")
+        f.start(ERROR)
+        error = code.op('call ptr @"fxc.raised"()')
+        code.do("br label %leave")
+        f.start("leave")
+        raised = code.op(f"phi ptr [ null, %{done} ], [ {error}, %{ERROR} ]")
+        code.release()
+        functions = [f"ptr {code.table(place)}" for place in (_NEW_COPY, _UPDATE_FLAGS)]
+        for slot in self.slots:
+            array = code.load("ptr", slot)
+            code.do(f'call void @"fxc.release"(ptr {array}, {", ".join(functions)})')
+        code.demand(code.op(f"icmp ne ptr {raised}, null"), "done")
         kind = f"ptr {code.known(Exception)}"
         usual = code.call("i32", "PyErr_GivenExceptionMatches", f"ptr {raised}", kind)
         code.demand(code.op(f"icmp eq i32 {usual}, 0"), "usual")
         kind = f"ptr {code.load('ptr', raised, OBJECT_TYPE)}"
         code.call("void", "PyErr_SetObject", kind, f"ptr {raised}")
         code.call("void", "Py_DecRef", f"ptr {raised}")
-        code.do(f"ret i32 {_INTERRUPTED}")
-        self.f.start("usual")
-        code.do(f"store ptr {raised}, ptr %raised, align 8")
-        code.do(f"ret i32 {_FAILED}")
-
-    def release(self) -> None:
-        self.code.release()
-        functions = [f"ptr {self.code.table(place)}" for place in (_NEW_COPY, _UPDATE_FLAGS)]
-        for slot in self.slots:
-            array = self.code.load("ptr", slot)
-            self.code.do(f'call void @"fxc.release"(ptr {array}, {", ".join(functions)})')
+        for label, state in (("", _INTERRUPTED), ("usual", _FAILED), ("done", _DONE)):
+            if label:
+                f.start(label)
+            if state == _FAILED:
+                code.do(f"store ptr {raised}, ptr %raised, align 8")
+            code.do(f"ret i32 {state}")
 
     # -- arguments
 
