@@ -107,6 +107,17 @@ def emit_call(emitter: Emitter, stmt: Boxed) -> None:
     emitter.regs.atoms[stmt.failed] = (f.op(f"icmp ne i32 {state}, {_DONE}"), 1)
 
 
+def return_raised(emitter: Emitter) -> None:
+    """Return what NumPy has raised, if it has."""
+    f = emitter.function
+    none, some = f.new_label("none"), f.new_label("raised")
+    found = f.op(f"load ptr, ptr {emitter.raised}, align 8")
+    f.do(f"br i1 {f.op(f'icmp eq ptr {found}, null')}, label %{none}, label %{some}")
+    f.start(some)
+    f.do(f"ret ptr {found}")
+    f.start(none)
+
+
 class _Function:
     """The native function of a call."""
 

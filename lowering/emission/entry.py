@@ -20,9 +20,9 @@ from ..scheduling.accesses import accesses, storages, stored
 from ..vector_math import definitions
 from . import interrupts
 from .bounds import Range, counter_ranges, most_elements
-from .calls import dims_in
+from .calls import dims_in, return_raised
 from .emit import Emitter
-from .frame import FRAME, NARROW, LoopKind, Slot, alias_marks, loops_of, numbers
+from .frame import FRAME, LoopKind, Slot, alias_marks, loops_of, numbers, width
 from .llvm_text import FAILED, FunctionText, ModuleText, scalar_type
 from .objects import at_least, is_object, read_number, return_numbers, returned_numbers
 from .undo import bring_back, last_check
@@ -290,15 +290,14 @@ def _emit_segment(
             bring_back(emitter, undo)
         free(f, emitter.scratches.values())
         if segment.calls:
-            _return_raised(f, emitter.raised)
+            return_raised(emitter)
         _return_argument(f, 0)
     if segment.looks:
         interrupts.end(emitter, kept)
     module.declare("declare void @Py_IncRef(ptr)")
     probed = ' "probe-stack"="inline-asm"' if frame else ""  # more than a page: touch each one
-    narrow = NARROW if loops_of(program) == "scalar" and not module.math else ""
     arguments = "(ptr %self, ptr %args, i64 %nargs)"
-    head = f'define ptr @"{segment.entry}"{arguments} nounwind{probed}{narrow} {{'
+    head = f'define ptr @"{segment.entry}"{arguments} nounwind{probed}{width(module, program)} {{'
     lines = [head, "entry:", *f.stack_lines, *f.lines, "}"]
     module.functions.append("\n".join(lines))
 
@@ -325,15 +324,6 @@ def _return_argument(f: FunctionText, place: int) -> None:
     result = _argument(f, place)
     f.do(f"call void @Py_IncRef(ptr {result})")
     f.do(f"ret ptr {result}")
-
-
-def _return_raised(f: FunctionText, place: str) -> None:
-    """Return what NumPy has raised, if it has."""
-    found, none, some = f.op(f"load ptr, ptr {place}, align 8"), f.new_label("n"), f.new_label("s")
-    f.do(f"br i1 {f.op(f'icmp eq ptr {found}, null')}, label %{none}, label %{some}")
-    f.start(some)
-    f.do(f"ret ptr {found}")
-    f.start(none)
 
 
 def _argument(f: FunctionText, place: int) -> str:

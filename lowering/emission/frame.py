@@ -38,7 +38,8 @@ from .llvm_text import FunctionText, ModuleText
 # Loops in lanes, and those that do the rest of them, are marked as finished: not to be unrolled.
 # Registers of 512 bits lower the clock for a millisecond or so, to fill an array is enough. Such a
 # program is mostly scalar code, so it does with 256 bits unless it computes elementary functions of
-# arrays.
+# arrays. So does one that calls NumPy in between: all of NumPy would run at the lower clock of
+# 512-bit code.
 # Before a nest without such loops stands the call of a function that does nothing: LLVM then clears
 # the upper halves of the vector registers (vzeroupper). Scalar code between dirty ones runs at the
 # lower clock of 512-bit code.
@@ -49,7 +50,7 @@ from .llvm_text import FunctionText, ModuleText
 LoopKind = OneOf["none", "array", "scalar"]
 FRAME = 8192  # bytes of temporaries that may lie in the stack frame
 WORD = 8
-NARROW = ' "min-legal-vector-width"="0" "prefer-vector-width"="256"'  # of a function
+_NARROW = ' "min-legal-vector-width"="0" "prefer-vector-width"="256"'  # of a function
 NOTHING = '@"fxc.nothing"'  # a function that does nothing
 
 
@@ -59,6 +60,16 @@ def loops_of(program: Program) -> LoopKind:
     if any(is_scalar(stmt) for stmt in found):
         return "scalar"
     return "array" if found else "none"
+
+
+def width(module: ModuleText, program: Program) -> str:
+    """How a function says that vectors of 256 bits do, if they do: functions that hand vectors to
+    each other are all of one kind.
+    """
+    heads = (text.partition("{\n")[0] for text in module.functions)
+    wide = bool(module.math) or any("<" in head for head in heads)
+    narrow = bool(module.calls) or loops_of(program) == "scalar"
+    return _NARROW if narrow and not wide else ""
 
 
 def is_scalar(stmt: For | While) -> bool:
