@@ -317,3 +317,18 @@ def test_a_call_inside_of_a_call(monkeypatch: pytest.MonkeyPatch) -> None:
     inner.append(compiled(*arguments()))
     assert len(inner) == 4
     assert all((each == expected).all() for each in inner)
+
+
+def test_what_numpy_raises_in_a_function_that_is_called_often(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(fxc.compiled, "OFTEN", 10)
+    compiled = fxc.compile(_until_negative, fullgraph=True)
+    numbers = abs(NUMBERS)
+    for _ in range(12):
+        compiled(np.zeros(3), numbers)
+    assert type(compiled) is not fxc.compiled.Compiled  # its calls are native
+    for args in ((np.zeros(3), NUMBERS), (np.zeros(3), numbers)):
+        expected = run(_until_negative, copy.deepcopy(args))
+        assert difference(expected, run(compiled, copy.deepcopy(args))) == ""
+    assert compiled.cache_info().eager_calls == 1

@@ -21,7 +21,7 @@ from fxc.ir.types import ArrayType, ScalarType, array_type, stride_order
 from ..emission.entry import Module, Segment
 from ..emission.llvm_text import FunctionText, ModuleText, memory_type
 from ..emission.object_code import ERROR, MISS, Code
-from ..loops import Boxed, Buffer, Param
+from ..loops import Boxed, Buffer, Param, walk
 from .native_guards import NativeGuards, Untranslated
 
 # Note [Native calls]
@@ -164,7 +164,7 @@ class _Call(_Function):
     def _check_kind(self) -> None:
         """One piece of native code at most, without counted sizes."""
         module = self.module
-        if any(isinstance(stmt, Boxed) for stmt in module.program.body):
+        if any(isinstance(stmt, Boxed) for stmt in walk(module.program.body)):
             raise Untranslated("NumPy is called")
         if module.program.sizes:
             raise Untranslated("counted sizes")
