@@ -645,3 +645,56 @@ def test_loops_that_end_early_at_any_place(fn: Callable[..., Any]) -> None:
         args = x, np.zeros(2)
         assert difference(run(fn, copy.deepcopy(args)), run(compiled, args)) == "", at
     assert "strips" in compiled.inspect(*args).llvm
+
+
+def smoothed(x, out):
+    s = 0.0
+    for i in range(len(x)):
+        s = 0.9 * s + x[i]
+    return s
+
+
+def filtered(x, out):
+    for i in range(1, len(x)):
+        x[i] = 0.5 * x[i - 1] + x[i]
+    return x
+
+
+def steps(x, out):
+    before = 0.0
+    for i in range(len(x)):
+        out[i] = x[i] - before
+        before = x[i]
+    return out
+
+
+def scaled(x, out):
+    for i in range(len(x)):
+        x[i] = 0.5 * x[i] + 1.0
+    return x
+
+
+def of_four(x, out):
+    s = 0.0
+    for i in range(4):
+        s = 0.9 * s + x[i]
+    return s
+
+
+@pytest.mark.parametrize(
+    ("fn", "waits"),
+    [(smoothed, True), (filtered, True), (steps, False), (scaled, False), (of_four, False)],
+    ids=lambda x: str(x)[:20],
+)
+def test_loops_that_wait_for_themselves_are_not_unrolled(
+    fn: Callable[..., Any], waits: bool
+) -> None:
+    compiled = fxc.compile(fn, fullgraph=True)
+    for size in (400, 401):
+        x = RNG.random(size)
+        there, here = (run(f, (x.copy(), np.zeros(size))) for f in (fn, compiled))
+        assert difference(there, here) == ""
+        lines = compiled.inspect(x.copy(), np.zeros(size)).llvm.splitlines()
+        backs = [line for line in lines if line.startswith("  br label %head") and "loop" in line]
+        assert bool(backs) is waits
+    assert compiled.cache_info().eager_calls == 0

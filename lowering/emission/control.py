@@ -24,6 +24,7 @@ from ..loops import (
 )
 from . import extremes, interrupts
 from .bests import replacing
+from .chains import is_chain
 from .frame import is_scalar, leave_vectors
 from .late import checks_late
 from .llvm_text import FAILED, Lanes
@@ -149,7 +150,8 @@ def _note_leaving(emitter: Emitter, leaves: str) -> None:
 def user_loop(emitter: Emitter, stmt: For) -> None:
     code = Lanes(emitter.function, 1)
     lo, hi = emitter.atom(stmt.lo, I64, code), emitter.atom(stmt.hi, I64, code)
-    in_strips = interrupts.runs_in_strips(stmt, inside=emitter.in_scalar_nest)
+    inside = emitter.in_scalar_nest
+    in_strips = interrupts.runs_in_strips(stmt, inside=inside)
     outside, emitter.left = emitter.left, None
     if in_strips and stmt.leave is not None:
         emitter.left = emitter.function.stack("i1", 1)
@@ -167,7 +169,7 @@ def user_loop(emitter: Emitter, stmt: For) -> None:
 
     def run(start: str, stop: str) -> None:
         _note_leaving(emitter, "false")
-        emitter.counted(stmt.var, start, stop, 1, 1, (), body)
+        emitter.counted(stmt.var, start, stop, 1, 1, (), body, rest=is_chain(stmt, inside=inside))
 
     def checked() -> None:
         if in_strips:

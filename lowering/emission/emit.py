@@ -184,7 +184,7 @@ class Emitter(Elements):
 
         So are ``others`` among ``regs.totals``, of these LLVM types.
         ``body`` may give a register: that it is true ends the loop, which then carries no totals.
-        ``rest``: it runs what is left of a loop in lanes.
+        ``rest``: LLVM is to leave it as it is, it runs what is left of a loop in lanes.
         """
         f, code = self.function, Lanes(self.function, lanes)
         head, inside, done = f.new_label("head"), f.new_label("body"), f.new_label("done")

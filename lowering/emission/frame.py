@@ -35,7 +35,8 @@ from .llvm_text import FunctionText, ModuleText
 # that is said here:
 # - what holds one number is a slot of the stack frame, not memory: SROA makes it a register;
 # - accesses to different storages are in different alias scopes (``alias_marks``).
-# Loops in lanes, and those that do the rest of them, are marked as finished: not to be unrolled.
+# Loops in lanes, those that do the rest of them and ``chains`` are marked as finished: not to be
+# unrolled.
 # Registers of 512 bits lower the clock for a millisecond or so, to fill an array is enough. Such a
 # program is mostly scalar code, so it does with 256 bits unless it computes elementary functions of
 # arrays. So does one that calls NumPy in between: all of NumPy would run at the lower clock of

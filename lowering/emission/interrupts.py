@@ -146,14 +146,14 @@ def _is_straight(block: Sequence[Stmt]) -> bool:
 
 
 def _is_short(stmt: For | While) -> bool:
-    trips = _trips(stmt)
-    if trips is None or looks(stmt.body):
+    number = trips(stmt)
+    if number is None or looks(stmt.body):
         return False
-    work = _work(stmt.body) * trips
+    work = _work(stmt.body) * number
     return isinstance(work, int) and work <= (BUDGET if is_scalar(stmt) else _SHORT)
 
 
-def _trips(stmt: Stmt) -> int | None:
+def trips(stmt: Stmt) -> int | None:
     """The number of iterations, if it is known now."""
     if isinstance(stmt, For) and isinstance(stmt.lo, Const) and isinstance(stmt.hi, Const):
         return max(0, int(stmt.hi.value) - int(stmt.lo.value))
@@ -177,7 +177,7 @@ def _work(block: Sequence[Stmt], known: frozenset[str] = frozenset()) -> Dim:
             case Boxed():
                 total = total + BUDGET  # may be much, and leaves signals to us
             case For() | While() if _is_short(stmt):
-                total = total + (_trips(stmt) or 0) * _work(stmt.body, known)
+                total = total + (trips(stmt) or 0) * _work(stmt.body, known)
             case _:
                 pass
     return total
