@@ -176,6 +176,23 @@ def test_two_inputs() -> None:
         assert difference(run(program, make(last)), run(compiled, make(last))) == ""
 
 
+def test_an_empty_part_is_stored_to() -> None:
+    """No store is left, hence nothing to keep."""
+
+    def program(a, x, places):
+        total = 0.0
+        for i in range(1, len(places)):
+            a[:0, :i] *= 2
+            total += x[places[i]]
+        return total
+
+    compiled = fxc.compile(program, fullgraph=True)
+    for last in (3, 90):
+        args = np.ones((32, 32)), np.arange(8.0), np.append(np.arange(7), last)
+        assert difference(run(program, args), run(compiled, args)) == ""
+    assert compiled.cache_info().native_calls == 1
+
+
 @pytest.mark.parametrize("shape", [(50,), (60, 40)])
 def test_much_is_copied_before(shape: tuple[int, ...]) -> None:
     """A small input, and one that a loop inside of the loop stores to: a copy costs less."""

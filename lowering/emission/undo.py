@@ -120,7 +120,9 @@ class Undo:
 def prepare(emitter: Emitter) -> Undo | None:
     """Make room for what stores before a check overwrite."""
     f, program = emitter.function, emitter.program
-    if not program.undone:
+    # Of others no store is left, as one to an empty part.
+    storages = sorted(program.undone.intersection(emitter.regs.data))
+    if not storages:
         return None
     f.module.declare("declare noalias ptr @malloc(i64)")
     f.module.declare("declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)")
@@ -128,7 +130,7 @@ def prepare(emitter: Emitter) -> Undo | None:
     f.module.declare("declare i64 @llvm.umin.i64(i64, i64)")
     f.module.functions.append(_COPY + _KEEP_RANGE + _RESTORE)
     undo, blocks_of = Undo({}, "false"), {}
-    for storage in sorted(program.undone):
+    for storage in storages:
         buffer = program.buffers[storage]
         size = emitter.dim(product(buffer.shape) * buffer.dtype.itemsize)
         blocks = f.op(f"lshr i64 {f.op(f'add i64 {size}, {_BLOCK - 1}')}, {SHIFT}")
