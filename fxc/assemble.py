@@ -53,7 +53,12 @@ def assemble(graph: Graph) -> Assembled:
         for ufunc, kind in module.inner_loops
     )
     engine = Engine(
-        module.text, table, entries, loops=module.user_loops, kept=[*calls, module.calls]
+        module.text,
+        table,
+        entries,
+        loops=module.user_loops,
+        kept=[*calls, module.calls],
+        support=module.support,
     )
     recipe = _recipe(graph, module, engine)
     boxed = tuple(s.op for s in walk(module.program.body) if isinstance(s, Boxed))

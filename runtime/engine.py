@@ -103,6 +103,30 @@ def _generation(llvm: Any, text: str) -> Iterator[None]:
         llvm.set_option("fxc", "--disable-lsr=false")
 
 
+_supports: dict[str, Any] = {}  # by text, the engines of modules that others call
+
+
+def _bind_support(llvm: Any, text: str) -> None:
+    """Give the functions of a module, which is compiled once in a process, to the linker."""
+    if text in _supports:
+        return
+    machine, module = _parsed(llvm, text, 2)
+    _optimise(machine, module, "scalar")
+    engine = _supports[text] = llvm.create_mcjit_compiler(module, machine)
+    engine.finalize_object()
+    for name in [each.name for each in module.functions if not each.is_declaration]:
+        llvm.add_symbol(name, engine.get_function_address(name))
+
+
+def _parsed(llvm: Any, text: str, opt: int) -> tuple[Any, Any]:
+    """A target machine, and the module for it."""
+    machine = target_machine(opt)
+    module = llvm.parse_assembly(text)
+    module.triple = machine.triple
+    module.data_layout = str(machine.target_data)
+    return machine, module
+
+
 LIBRARY_PREFIX = "libm."
 
 
@@ -130,7 +154,7 @@ def _library() -> ctypes.CDLL:
 
 class Engine:
     """The machine code of one module; it lives as long as this object or a function of it, and so
-    does what is ``kept``: what the ``table`` points to.
+    does what is ``kept``: what the ``table`` points to. ``support`` are modules that it calls.
 
     With ``quick`` it is made in a fraction of the time, and is slower. Raises ``RuntimeError`` for
     text that LLVM rejects.
@@ -144,14 +168,12 @@ class Engine:
         *,
         loops: str = "none",
         kept: Sequence[object] = (),
+        support: Sequence[str] = (),
         quick: bool = False,
     ) -> None:
         with _lock:
             llvm = _load_llvm()
-            machine = target_machine(0 if quick else 2)
-            module = llvm.parse_assembly(text)
-            module.triple = machine.triple
-            module.data_layout = str(machine.target_data)
+            machine, module = _parsed(llvm, text, 0 if quick else 2)
             if quick:
                 module.verify()
             else:
@@ -159,6 +181,8 @@ class Engine:
             self.optimised = module
             self._text = text
             _bind_library(llvm, module)
+            for each in support:
+                _bind_support(llvm, each)
             self._engine = llvm.create_mcjit_compiler(module, machine)
             with _generation(llvm, text):
                 self._engine.finalize_object()

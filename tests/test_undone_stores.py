@@ -163,6 +163,33 @@ def test_stores_before_a_check(case: str, dynamic: bool) -> None:
     assert (UNDONE in loops) is ("gaps" not in case)
 
 
+def scattered(x, idx, v):
+    k = 0
+    while idx[k] != 0:
+        x[idx[k]] = v
+        v = x[idx[k] - 1]
+        k += 1
+    return v
+
+
+@pytest.mark.parametrize("code", ["u1", "i2", "i4", "f8", "c16"])
+def test_many_stores(code: str) -> None:
+    """The first ones are in a log, of which a copy is made when it is full."""
+    rng = np.random.default_rng(5)
+    compiled = fxc.compile(scattered, fullgraph=True, dynamic=True)
+    counts = (3, 1023, 1024, 1025, 3000)
+    for stores in counts:
+        for last in (0, 10**6, 0):
+            idx = np.append(rng.integers(1, 5000, stores) * rng.choice([1, -1], stores), last)
+
+            def make(idx: np.ndarray = idx) -> tuple[Any, ...]:
+                return np.arange(5001).astype(code), idx, np.dtype(code).type(7)
+
+            assert difference(run(scattered, make()), run(compiled, make())) == ""
+    assert compiled.cache_info().eager_calls == len(counts)
+    assert UNDONE in str(compiled.inspect(*make()).loops)
+
+
 def test_two_inputs() -> None:
     program = move
 

@@ -20,10 +20,11 @@ from .coverage import is_native
 # Note [Stores that are undone]
 # A branch or loop that writes an input and may raise works on a copy of it, by Note [Raising ops].
 # Where it stores to a small part of a large input, as an insertion into a heap or a line in an
-# image, the copy would be most of the work. It then works on the input itself. Before the first
-# store to each 512 bytes of the input they are copied; a check that fails brings them back before
-# the call goes to NumPy. All that may raise must be native code for that. What is interrupted is
-# not brought back: see Note [Interrupts].
+# image, the copy would be most of the work. It then works on the input itself. What the first
+# thousand stores of single numbers overwrite is written to a log; behind that, and where arrays are
+# stored, 512 bytes of the input are copied before the first store to them. A check that fails
+# brings all of it back before the call goes to NumPy. All that may raise must be native code for
+# that. What is interrupted is not brought back: see Note [Interrupts].
 
 LEAST = 4096  # bytes: a smaller input is copied at once
 BLOCK = 64  # elements: one look at what is stored at once

@@ -87,7 +87,8 @@ class Module:
     ``returned`` are the storages whose numbers are returned.
     ``inner_loops`` name the contents of the pointer table: (ufunc, dtype) each with its data
     pointer. For ``user_loops`` see Note [Scalar loops]. ``calls`` are the objects that each call of
-    NumPy mentions.
+    NumPy mentions. ``support`` are texts of modules whose
+    functions it calls, each after those that it needs.
     """
 
     text: str
@@ -99,6 +100,7 @@ class Module:
     inner_loops: tuple[tuple[str, str], ...]
     user_loops: LoopKind
     calls: tuple[tuple[Any, ...], ...]
+    support: tuple[str, ...]
 
 
 @frozen
@@ -142,9 +144,9 @@ def emit_module(graph: Graph, program: Program) -> Module:
     text = "\n".join(part for part in parts if part)
     loops = tuple(module.inner_loops)
     user_loops = loops_of(program)
-    calls = tuple(module.calls)
+    called = tuple(module.calls), tuple(module.support)
     results = tuple(returned)
-    return Module(text, program, tuple(segments), given, size, results, loops, user_loops, calls)
+    return Module(text, program, tuple(segments), given, size, results, loops, user_loops, *called)
 
 
 def _segments(program: Program) -> Iterator[Segment]:
@@ -272,7 +274,7 @@ def _emit_segment(
         interrupts.prepare(emitter)
     if segment.calls:
         emitter.raised = f.null_slot()
-    undo = emitter.undo = prepare_undo(emitter)
+    undo = emitter.undo = prepare_undo(emitter, block)
     checked = last_check(block) if undo is not None else 0
     emitter.block(block[:checked])
     emitter.undo = None

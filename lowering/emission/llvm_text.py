@@ -60,6 +60,7 @@ class ModuleText:
         self.declares: dict[str, None] = {}
         self.math: dict[tuple[str, str, int], None] = {}
         self.functions: list[str] = []
+        self.support: dict[str, None] = {}  # modules of functions that many modules call
         self.globals: list[str] = []
         self.inner_loops: dict[tuple[str, str], int] = {}  # (ufunc, dtype) -> slot in the table
         self.calls: list[tuple[Any, ...]] = []  # objects, see Note [Calls of NumPy]

@@ -27,19 +27,22 @@ from ..loops import (
     walk,
 )
 from ..scheduling.accesses import stored
+from . import store_log
 from .addressing import byte_offset, step_of
 from .llvm_text import FAILED
+from .store_log import KEEP, SHIFT, Log, new_log, unit_of, write_down
 
 if TYPE_CHECKING:
     from .emit import Emitter
 
 Loops = tuple[Loop, ...]
 
-SHIFT = 9  # blocks of 512 bytes
 _BLOCK = 1 << SHIFT
 
 # The copy of an input is followed by a mark for each block: 1 if it has been copied.
 _COPY = f"""\
+declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
+declare i64 @llvm.umin.i64(i64, i64)
 define internal void @"fxc.copy_block"(ptr %target, ptr %source, i64 %size, i64 %block) \
 alwaysinline nounwind {{
   %at = shl i64 %block, {SHIFT}
@@ -50,8 +53,8 @@ alwaysinline nounwind {{
   call void @llvm.memcpy.p0.p0.i64(ptr %to, ptr %from, i64 %bytes, i1 false)
   ret void
 }}
-define internal void @"fxc.keep"(ptr %data, ptr %copy, i64 %size, i64 %block) \
-cold noinline nounwind {{
+define void @"fxc.keep"(ptr %data, ptr %copy, i64 %size, i64 %block) \
+noinline minsize optsize nounwind {{
   call void @"fxc.copy_block"(ptr %copy, ptr %data, i64 %size, i64 %block)
   %marks = getelementptr i8, ptr %copy, i64 %size
   %mark = getelementptr i8, ptr %marks, i64 %block
@@ -64,8 +67,8 @@ cold noinline nounwind {{
 def _each(name: str, mark: int, action: str) -> str:
     """A function that does something with those blocks of a range that have a mark."""
     return f"""\
-define internal void @"{name}"(ptr %data, ptr %copy, i64 %size, i64 %first, i64 %last) \
-cold noinline nounwind {{
+define void @"{name}"(ptr %data, ptr %copy, i64 %size, i64 %first, i64 %last) \
+noinline minsize optsize nounwind {{
 entry:
   %marks = getelementptr i8, ptr %copy, i64 %size
   br label %test
@@ -92,6 +95,12 @@ done:
 
 _KEEP_RANGE = _each("fxc.keep_range", 0, '@"fxc.keep"(ptr %data, ptr %copy')
 _RESTORE = _each("fxc.restore", 1, '@"fxc.copy_block"(ptr %data, ptr %copy')
+_SUPPORT = _COPY + _KEEP_RANGE + _RESTORE
+_DECLARES = (
+    KEEP,
+    'declare void @"fxc.keep_range"(ptr nocapture, ptr nocapture, i64, i64, i64) nounwind',
+    'declare void @"fxc.restore"(ptr nocapture, ptr nocapture, i64, i64, i64) cold nounwind',
+)
 
 
 @frozen
@@ -113,27 +122,32 @@ class Kept:
 class Undo:
     """By storage, what is kept, if there is room for that."""
 
-    kept: dict[str, Kept]
+    kept: dict[str, Kept | Log]
     no_room: str
 
 
-def prepare(emitter: Emitter) -> Undo | None:
-    """Make room for what stores before a check overwrite."""
+def prepare(emitter: Emitter, block: Sequence[Stmt]) -> Undo | None:
+    """Make room for what stores before a check in ``block`` overwrite."""
     f, program = emitter.function, emitter.program
     # Of others no store is left, as one to an empty part.
     storages = sorted(program.undone.intersection(emitter.regs.data))
     if not storages:
         return None
     f.module.declare("declare noalias ptr @malloc(i64)")
-    f.module.declare("declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)")
     f.module.declare("declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)")
-    f.module.declare("declare i64 @llvm.umin.i64(i64, i64)")
-    f.module.functions.append(_COPY + _KEEP_RANGE + _RESTORE)
+    f.module.support[_SUPPORT] = None
+    for line in _DECLARES:
+        f.module.declare(line)
     undo, blocks_of = Undo({}, "false"), {}
     for storage in storages:
         buffer = program.buffers[storage]
         size = emitter.dim(product(buffer.shape) * buffer.dtype.itemsize)
         blocks = f.op(f"lshr i64 {f.op(f'add i64 {size}, {_BLOCK - 1}')}, {SHIFT}")
+        unit = unit_of(program, storage, block[: last_check(block)])
+        if unit is not None:
+            log, missing = new_log(emitter, storage, size, blocks, unit)
+            undo = Undo({**undo.kept, storage: log}, f.op(f"or i1 {undo.no_room}, {missing}"))
+            continue
         copy = f.op(f"call ptr @malloc(i64 {f.op(f'add i64 {size}, {blocks}')})")
         scratch = emitter.scratches[f"{storage} before"] = new_scratch(f)
         f.do(f"store ptr {copy}, ptr {scratch.memory}, align 8")
@@ -167,11 +181,13 @@ def keep(emitter: Emitter, undo: Undo, stmt: Stmt) -> None:
         computed = {s.name for s in walk((stmt,)) if isinstance(s, Load | Compute | Index)}
         for store, loops in _stores((stmt,), ()):
             kept = undo.kept.get(program.buffers[store.buffer].storage)
-            if kept is not None:
+            if isinstance(kept, Kept):
                 _keep_range(emitter, kept, _ends(emitter, store, loops, computed))
     elif isinstance(stmt, Matmul | Apply | Boxed):
         for storage in stored(program, (stmt,)) & undo.kept.keys():
-            _keep_range(emitter, undo.kept[storage], None)
+            kept = undo.kept[storage]
+            assert isinstance(kept, Kept)  # see ``unit_of``
+            _keep_range(emitter, kept, None)
 
 
 def _stores(block: Sequence[Stmt], loops: tuple[Loop, ...]) -> Iterator[tuple[Store, Loops]]:
@@ -208,16 +224,20 @@ def _keep_range(emitter: Emitter, kept: Kept, ends: tuple[Dim, Dim] | None) -> N
     f.do(f'call void @"fxc.keep_range"({kept.given}, i64 {first}, i64 {last})')
 
 
-def _keep_block(emitter: Emitter, kept: Kept, stmt: Store) -> None:
+def _keep_block(emitter: Emitter, kept: Kept | Log, stmt: Store) -> None:
     f = emitter.function
-    new, old = f.new_label("keep"), f.new_label("kept")
-    seldom = f.module.seldom(True)
     offset = emitter.dim(byte_offset(emitter.program.buffers[stmt.buffer], stmt.index))
+    if isinstance(kept, Log):
+        old, marks = write_down(emitter, kept, stmt, offset)
+    else:
+        old, marks = f.new_label("kept"), kept.marks
+    new, seldom, mark = f.new_label("keep"), f.module.seldom(True), emitter.mark(stmt.buffer)
     block = f.op(f"lshr i64 {offset}, {SHIFT}")
-    mark = f.op(f"load i8, ptr {f.op(f'getelementptr i8, ptr {kept.marks}, i64 {block}')}, align 1")
-    f.do(f"br i1 {f.op(f'icmp eq i8 {mark}, 0')}, label %{new}, label %{old}{seldom}")
+    is_kept = f.op(f"load i8, ptr {f.op(f'getelementptr i8, ptr {marks}, i64 {block}')}, align 1")
+    f.do(f"br i1 {f.op(f'icmp eq i8 {is_kept}, 0')}, label %{new}, label %{old}{seldom}")
     f.start(new)
-    f.do(f'call void @"fxc.keep"({kept.given}, i64 {block}){emitter.mark(stmt.buffer)}')
+    given = store_log.given(f, kept) if isinstance(kept, Log) else kept.given
+    f.do(f'call void @"fxc.keep"({given}, i64 {block}){mark}')
     f.do(f"br label %{old}")
     f.start(old)
 
@@ -229,6 +249,9 @@ def bring_back(emitter: Emitter, undo: Undo) -> None:
     f.do(f"br i1 {undo.no_room}, label %{restored}, label %{restore}")
     f.start(restore)
     for kept in undo.kept.values():
-        f.do(f'call void @"fxc.restore"({kept.given}, i64 0, i64 {kept.last})')
+        if isinstance(kept, Kept):
+            f.do(f'call void @"fxc.restore"({kept.given}, i64 0, i64 {kept.last})')
+        else:
+            store_log.bring_back(emitter, kept)
     f.do(f"br label %{restored}")
     f.start(restored)
