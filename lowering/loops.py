@@ -397,6 +397,8 @@ _WITH_BLOCKS = frozenset({Loop, For, If, While})
 
 def blocks_of(stmt: Stmt, *, into_loops: bool = True) -> tuple[tuple[Stmt, ...], ...]:
     """The blocks inside a statement."""
+    if type(stmt) not in _WITH_BLOCKS:
+        return ()
     match stmt:
         case Loop(body=body):
             return (body,) if into_loops else ()

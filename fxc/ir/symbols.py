@@ -72,7 +72,7 @@ def _atom_key(atom: Atom) -> str:
 class SymExpr:
     """A polynomial with integer coefficients; immutable, hashable, in normal form."""
 
-    __slots__ = ("_computed", "_hash", "_symbols", "_text", "_weight", "terms")
+    __slots__ = ("_computed", "_hash", "_hint", "_symbols", "_text", "_weight", "terms")
     terms: tuple[tuple[Monomial, int], ...]
 
     def __init__(self, terms: tuple[tuple[Monomial, int], ...]) -> None:
@@ -80,6 +80,7 @@ class SymExpr:
         self._hash: int | None = None
         self._symbols: dict[str, Symbol] | None = None
         self._computed: dict[str, Computed] | None = None
+        self._hint: int | None = None
         self._text = ""
         self._weight = 0
 
@@ -110,6 +111,18 @@ class SymExpr:
             operands = operands_of(self)
             self._computed = {atom.name: atom for atom in operands if isinstance(atom, Computed)}
         return self._computed
+
+    @property
+    def hint(self) -> int:
+        """The value it had in the call being captured."""
+        if self._hint is None:
+            values: dict[str, int] = {}
+            for name, known in self.symbols.items():
+                if known.hint is None:
+                    raise InternalError(f"symbol {name} has no hint, and a decision depends on it")
+                values[name] = known.hint
+            self._hint = evaluate(self, values)
+        return self._hint
 
     @property
     def weight(self) -> int:
@@ -506,14 +519,7 @@ def evaluate(dim: Dim, values: Mapping[str, int]) -> int:
 
 def hint(dim: Dim) -> int:
     """The value ``dim`` had in the call being captured."""
-    if isinstance(dim, int):
-        return dim
-    values = {}
-    for name, known in symbols_of(dim).items():
-        if known.hint is None:
-            raise InternalError(f"symbol {name} has no hint, and a decision depends on it")
-        values[name] = known.hint
-    return evaluate(dim, values)
+    return dim if isinstance(dim, int) else dim.hint
 
 
 def _lower_bound(dim: Dim) -> int | None:
