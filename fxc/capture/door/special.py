@@ -32,6 +32,7 @@ from ..statements.counted import (
 from ..statements.folds import fold_few, fold_items
 from ..statements.rows import list_array_of
 from ..statements.structured import flag_of
+from ..values.lists_of_lists import ListOfLists, ListRow
 from ..values.mixed import Mixed, number_of
 from ..values.operands import Traced, operand, record, settled
 from ..values.python_numbers import extremum, scalar_of, to_bool, to_complex, to_float, to_int
@@ -52,7 +53,7 @@ def _len(door: Door, x: Any) -> Any:
         return x.size
     if is_array(x) and x.ndim:
         return x.shape[0]
-    if isinstance(x, External) or type(x) is TracedList:
+    if isinstance(x, External) or type(x) in (TracedList, ListOfLists, ListRow):
         return x.length()
     if type(x) is Counted and not x.once:
         return wrap_dim(x.count)

@@ -17,6 +17,7 @@ from .nodes import (
     function_of,
     is_flat,
     is_fold,
+    is_repeated,
     is_single,
     later,
     name_of,
@@ -69,9 +70,12 @@ class Expressions(Names):
             items, over, each, test, unpacks = self._of_items(node)
             made = self._door("filtered", node, items, over, each, test, unpacks)
             return self._made_list(node, made)
-        if is_single(node) and is_flat(node.elt):
+        repeats = is_single(node) and is_repeated(node)
+        if is_single(node) and (is_flat(node.elt) or repeats):
             items, over, each, _, unpacks = self._of_items(node)
-            return self._made_list(node, self._door("mapped", node, items, over, each, unpacks))
+            same = at(node, ast.Constant(repeats))
+            mapped = self._door("mapped", node, items, over, each, unpacks, same)
+            return self._made_list(node, mapped)
         return self._made_list(node, self._listed(node))
 
     def _listed(self, node: ast.ListComp) -> Any:

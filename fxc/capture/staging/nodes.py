@@ -151,6 +151,27 @@ def is_flat(node: ast.expr) -> bool:
     return not any(isinstance(each, ast.ListComp | ast.GeneratorExp) for each in walk(node))
 
 
+def is_repeated(made: ast.ListComp) -> bool:
+    """Whether each item of a comprehension over one iterable is the same constant, or a new list
+    with the same items.
+    """
+    names, elt = names_in(made.generators[0].target), made.elt
+    makes_list = isinstance(elt, ast.ListComp | ast.Constant) or (
+        isinstance(elt, ast.BinOp)
+        and isinstance(elt.op, ast.Mult)
+        and any(isinstance(each, ast.List) for each in (elt.left, elt.right))
+    )
+    return makes_list and not any(
+        (isinstance(each, ast.Name) and each.id in names and isinstance(each.ctx, ast.Load))
+        or (isinstance(each, ast.Call) and not _asks_for_size(each.func))
+        for each in walk(elt)
+    )
+
+
+def _asks_for_size(node: ast.expr) -> bool:
+    return isinstance(node, ast.Name) and node.id in ("len", "range", "int", "float")
+
+
 def is_single(made: ast.ListComp | ast.GeneratorExp) -> bool:
     """Whether a comprehension is over one iterable, without ``:=``."""
     if len(made.generators) != 1:

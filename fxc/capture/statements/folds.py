@@ -14,7 +14,7 @@ import numpy as np
 from fxc.ir.errors import CaptureError
 from fxc.ir.records import frozen
 from fxc.ir.size_guards import guard
-from fxc.ir.symbols import counted_in
+from fxc.ir.symbols import Dim, counted_in
 from fxc.ir.types import ScalarType
 
 from ..locations import user_location
@@ -156,9 +156,12 @@ def mapped(
     over: Callable[[Any], Any],
     each: Callable[..., Any],
     unpacks: bool,
+    repeats: bool = False,
 ) -> Any:
     """``[each(item) for item in items]``: of numbers, and as long as a size says, a list of the
-    graph, see Note [Lists of a size]; else ``over(items)`` makes it in Python.
+    graph, see Note [Lists of a size]; so are lists of numbers with the same items, see Note
+    [Lists of lists]; ``repeats`` says that the items are alike. Else ``over(items)`` makes it in
+    Python.
     """
     found, label = counted(items), f"comprehension {user_location()}"
     if type(found) is not Counted or type(found.count) is int:
@@ -168,6 +171,9 @@ def mapped(
     if f"{label} by Python" in door.session.static:
         return over(items)
     door.lists.note_sized(label)
+    if repeats:
+        made = repeated(label, found.count, each)
+        return over(items) if made is NotImplemented else made
     return door.staged(tabled)(found, (lambda item: each(*item)) if unpacks else each)
 
 
@@ -382,6 +388,18 @@ def list_of(value: Any, count: Any) -> Any:
     from ..values.sized_lists import room_for_numbers  # lists know what they are run over by
 
     return room_for_numbers(value, count)
+
+
+def repeated(label: str, count: Dim, each: Callable[..., Any]) -> Any:
+    """A list of the graph of so many items that are alike; NotImplemented if it cannot be one."""
+    from ..values import lists_of_lists, sized_lists  # likewise
+
+    if not guard(count, ">", 0):
+        return NotImplemented
+    item = each(*[None] * each.__code__.co_argcount)
+    if type(item) in (bool, int, float):
+        return sized_lists.repeated([item], count)
+    return lists_of_lists.repeated(label, count, item)
 
 
 def alike(made: Any, value: Any) -> Any:

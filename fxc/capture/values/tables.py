@@ -16,10 +16,11 @@ from ..statements.structured import array_of, flag_of
 from . import sequences
 from .alternatives import one_of
 from .kinds import kind_of_items
+from .lists_of_lists import wanted
 from .mixed import parts_for, scalar_kinds
 from .operands import Traced, operand, record, wrap
 from .traced_int import TracedInt
-from .traced_lists import checked_place
+from .traced_lists import TracedList, checked_place
 from .traced_scalar import TracedScalar
 
 # Note [Tables]
@@ -47,7 +48,9 @@ class Table:
             return self._owner[key]
         if isinstance(self._owner, External):
             self._owner.settle()
-        items = [_Row.of(x) for x in self._owner]
+        items = [_Row.of(x, self._owner) for x in self._owner]
+        if items and all(type(x) is TracedList for x in items):
+            _ask_for_rows(self._owner)
         if _are_numbers(items):
             return _number_at(items, key)
         arrays = [x for x in map(array_of, items) if x is not None]
@@ -60,13 +63,14 @@ class Table:
 class _Row(Traced):
     """A list among the items of a list, at a place that is not known: it can be read."""
 
-    __slots__ = ("items",)
+    __slots__ = ("items", "owner")
 
-    def __init__(self, items: tuple[Any, ...]) -> None:
+    def __init__(self, items: tuple[Any, ...], owner: Any) -> None:
         self.items = items
+        self.owner = owner
 
     @staticmethod
-    def of(x: Any) -> Any:
+    def of(x: Any, owner: Any) -> Any:
         """A list of numbers as such a row; anything else itself."""
         if _BY_PYTHON in current().static:
             return x
@@ -75,7 +79,7 @@ class _Row(Traced):
         elif type(x) is not list:
             return x
         items = tuple(x)
-        return _Row(items) if all(scalar_kinds(item) is not None for item in items) else x
+        return _Row(items, owner) if all(scalar_kinds(item) is not None for item in items) else x
 
     @property  # type: ignore[misc]
     def __class__(self) -> type:
@@ -100,11 +104,20 @@ class _Row(Traced):
         raise self._refused()
 
     def _refused(self) -> BaseException:
+        _ask_for_rows(self.owner)
         error = refuse(
             "a list among the items of a list, at a place that depends on data, can only be read; "
             "use an array of two axes"
         )
         return Respecialise(frozenset((_BY_PYTHON,)), error)
+
+
+def _ask_for_rows(owner: Any) -> None:
+    """Capture again with a list of lists of the graph, see Note [Lists of lists]."""
+    session = current()
+    label = session.door.lists.label_of(owner)
+    if label is not None and wanted(label) not in session.static:
+        raise Respecialise(frozenset((wanted(label),)))
 
 
 def _is_unknown(key: Any) -> bool:
@@ -140,7 +153,7 @@ def _number_at(items: Sequence[Any], key: Any) -> Any:
     both = zip(columns, kind.parts, strict=True)
     arrays = [sequences.array_of(list(map(_given, parts)), part.dtype) for parts, part in both]
     found = kind.item([operand(array[place]) for array in arrays])
-    return _Row(found) if type(items[0]) is _Row else found
+    return _Row(found, items[0].owner) if type(items[0]) is _Row else found
 
 
 def _given(part: Operand) -> Any:

@@ -350,6 +350,17 @@ class TracedList(Traced):
             give(session, self, value)
         return found
 
+    def repeats(self) -> tuple[Literal, Dim] | None:
+        """The number that all items are, and how many, if that is so where the list is made."""
+        room, session = self._room, current()
+        if room is None or self._known is None or len(room.arrays) > 1:
+            return None
+        call = session.made.get(room.arrays[0])
+        if call is None or call.name != "full" or room.arrays[0] in session.aliases.written:
+            return None
+        number = call.args[1]
+        return (number, self._known) if isinstance(number, Literal) else None
+
     def _counted(self) -> Counted | Bounded | None:
         if self._room is None:
             return None
@@ -483,6 +494,13 @@ def sized_lists() -> Any:
     return sized_lists
 
 
+def lists_of_lists() -> Any:
+    """The module of lists of lists, which knows them."""
+    from . import lists_of_lists
+
+    return lists_of_lists
+
+
 def list_parts() -> Any:
     """The module of what is made of such lists, which knows them."""
     from . import list_parts
@@ -510,9 +528,10 @@ def _array(x: Any) -> Any:
 
 def array_of_list(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """What ``np.array(list, dtype)`` gives; None for other arguments."""
-    if len(args) not in (1, 2) or type(args[0]) is not TracedList or args[0].items is not None:
+    if len(args) not in (1, 2) or not kwargs.keys() <= {"dtype"}:
         return None
-    if not kwargs.keys() <= {"dtype"}:
+    is_ours = type(args[0]) is lists_of_lists().ListOfLists
+    if not is_ours and (type(args[0]) is not TracedList or args[0].items is not None):
         return None
     return args[0].as_array(args[1] if len(args) == 2 else kwargs.get("dtype"))
 
@@ -552,6 +571,10 @@ class MadeLists:
         if type(items) is not list:
             return items
         label, static = f"list {place}", self._session.static
+        if lists_of_lists().wanted(label) in static and f"{label} by Python" not in static:
+            found = lists_of_lists().made(label, items)
+            if found is not NotImplemented:
+                return found
         if label in static and f"{label} by Python" not in static:
             made = TracedList(items)
             self._traced.append((label, made))
@@ -560,6 +583,10 @@ class MadeLists:
         self.known.append(items)
         self._session.door.places.note_list(items)
         return items
+
+    def label_of(self, items: Any) -> str | None:
+        """What requests call the place where a list of Python's was made."""
+        return self._labels.get(id(items))
 
     def note_sized(self, place: str) -> None:
         """Note that a list of a size is made at a place."""

@@ -1,0 +1,215 @@
+"""Lists of lists of numbers, all of one length: ``[[0] * m for _ in range(n)]``.
+
+See Note [Lists of lists].
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from fxc.ir.graph import Operand, Value
+from fxc.ir.symbols import Dim
+from fxc.ir.types import ScalarType
+
+from ..session import Respecialise, current
+from ..statements.counted import Counted
+from . import sequences
+from .kinds import ItemKind
+from .mixed import parts_for, scalar_kinds
+from .operands import Traced, kind_of, operand, settled, wrap
+from .traced_int import wrap_dim
+from .traced_lists import TracedList, checked_place
+
+# Note [Lists of lists]
+# A list of lists of numbers whose rows are asked for at places that are not known, to be written
+# (``table[i][j] = …``) or beside lists of the graph, becomes one of the graph where it is made: an
+# array of two axes for each part of a number (Note [Mixed scalars]). Its rows are places in it. A
+# number of another kind that is stored later is noted in ``Session.outer``, and the capture starts
+# again with room for both. So it does, with Python's lists, if the program does anything else with
+# the list than to read and write numbers: ``append``, a row that is replaced, a list that is
+# returned.
+
+
+def wanted(label: str) -> str:
+    """The request to make the list at that place one of the graph."""
+    return f"{label} of rows"
+
+
+def made(label: str, items: list[Any]) -> Any:
+    """The list of the graph for one that Python has made; NotImplemented if it cannot be one."""
+    rows = [x.items if type(x) is TracedList and x.items is not None else x for x in items]
+    if not rows or len(set(map(id, rows))) < len(rows):
+        return NotImplemented
+    if all(type(row) is list for row in rows):
+        return _of_numbers(label, rows)
+    found = {row.repeats() if type(row) is TracedList else None for row in rows}
+    return repeated(label, len(rows), rows[0]) if len(found) == 1 else NotImplemented
+
+
+def _of_numbers(label: str, rows: list[list[Any]]) -> Any:
+    """The list of rows that Python knows."""
+    flat, widths = [x for row in rows for x in row], set(map(len, rows))
+    kind = _kind_of(label, flat) if len(widths) == 1 else None
+    if kind is None:
+        return NotImplemented
+    if all(x is flat[0] for x in flat):
+        return _filled(label, kind, flat[0], (len(rows), len(rows[0])))
+    parts = [[kind.parts_of(x) for x in row] for row in rows]
+    arrays = [
+        sequences.array_of([[_given(x[number]) for x in row] for row in parts], part.dtype)._value
+        for number, part in enumerate(kind.parts)
+    ]
+    return ListOfLists(label, kind, arrays)
+
+
+def repeated(label: str, count: Dim, row: Any) -> Any:
+    """The list of so many rows with the items of this one, which are one and the same number;
+    NotImplemented if they are not.
+    """
+    size: Dim
+    if type(row) is list and row and all(x is row[0] for x in row):
+        number, size = row[0], len(row)
+    elif type(row) is TracedList and (found := row.repeats()) is not None:
+        number, size = found[0].value, found[1]
+    else:
+        return NotImplemented
+    kind = None if isinstance(number, Traced) else _kind_of(label, [number])
+    return NotImplemented if kind is None else _filled(label, kind, number, (count, size))
+
+
+def _filled(label: str, kind: ItemKind, number: Any, shape: tuple[Dim, ...]) -> ListOfLists:
+    session = current()
+    arrays = [
+        session.record("full", shape, part, each.dtype, layout=None)
+        for part, each in zip(kind.parts_of(number), kind.parts, strict=True)
+    ]
+    return ListOfLists(label, kind, arrays)
+
+
+def _kind_of(label: str, numbers: list[Any]) -> ItemKind | None:
+    """What all these are, and what is known to be stored later; None if they cannot be mixed."""
+    known = [scalar_kinds(x) for x in numbers]
+    kinds: frozenset[ScalarType] = current().outer.get(label, frozenset())
+    for each in known:
+        if each is None or any(x.weak and x.dtype.kind == "c" for x in each):
+            return None
+        kinds |= each
+    parts = parts_for(kinds) if numbers else None
+    return None if parts is None else ItemKind(kinds, parts)
+
+
+def _place(key: Any, count: Any, what: str) -> Any:
+    """A place among so many; an exception where Python knows both."""
+    place = checked_place(key)
+    if type(place) is int and type(count) is int and not -count <= place < count:
+        raise IndexError(f"{what} out of range")
+    return place
+
+
+def _given(part: Operand) -> Any:
+    return wrap(part) if isinstance(part, Value) else part.value
+
+
+class ListOfLists(Traced):
+    """See Note [Lists of lists]."""
+
+    __slots__ = ("arrays", "kind", "label")
+
+    def __init__(self, label: str, kind: ItemKind, arrays: list[Value]) -> None:
+        self.label = label
+        self.kind = kind
+        self.arrays = arrays
+
+    @property  # type: ignore[misc]
+    def __class__(self) -> type:
+        return list
+
+    def __getitem__(self, key: Any) -> Any:
+        if isinstance(key, slice):
+            raise self.refused()
+        return ListRow(self, _place(key, self.length(), "list index"))
+
+    def length(self) -> Any:
+        """``len``."""
+        return wrap_dim(kind_of(self.arrays[0]).shape[0])
+
+    def __len__(self) -> int:
+        return int(self.length())
+
+    def __iter__(self) -> Iterator[Any]:
+        return (self[place] for place in range(len(self)))
+
+    def _counted(self) -> Any:
+        return Counted(kind_of(self.arrays[0]).shape[0], self.__getitem__, of=(self,))
+
+    def as_array(self, dtype: Any = None) -> Any:
+        """``np.array(self, dtype)``."""
+        return self.kind.array([wrap(x).copy()._value for x in self.arrays], dtype)
+
+    def refused(self) -> BaseException:
+        """The request to make the list Python's."""
+        return Respecialise(frozenset((f"{self.label} by Python",)))
+
+    def _operand(self) -> Operand:
+        raise self.refused()
+
+    def __setitem__(self, key: Any, x: Any) -> None:
+        raise self.refused()
+
+    def __getattr__(self, name: str) -> Any:
+        raise AttributeError(name) if name.startswith("__") else self.refused()
+
+
+class ListRow(Traced):
+    """A row of such a list."""
+
+    __slots__ = ("_place", "_whole")
+
+    def __init__(self, whole: ListOfLists, place: Any) -> None:
+        self._whole = whole
+        self._place = place
+
+    @property  # type: ignore[misc]
+    def __class__(self) -> type:
+        return list
+
+    def length(self) -> Any:
+        """``len``."""
+        return wrap_dim(kind_of(self._whole.arrays[0]).shape[1])
+
+    def __len__(self) -> int:
+        return int(self.length())
+
+    def __iter__(self) -> Iterator[Any]:
+        return (self[place] for place in range(len(self)))
+
+    def _counted(self) -> Any:
+        return Counted(kind_of(self._whole.arrays[0]).shape[1], self.__getitem__, of=(self,))
+
+    def __getitem__(self, key: Any) -> Any:
+        if isinstance(key, slice):
+            raise self._whole.refused()
+        place = self._place, _place(key, self.length(), "list index")
+        return self._whole.kind.item([operand(wrap(x)[place]) for x in self._whole.arrays])
+
+    def __setitem__(self, key: Any, x: Any) -> None:
+        x, whole = settled(x), self._whole
+        kinds = scalar_kinds(x)
+        if isinstance(key, slice) or kinds is None:
+            raise whole.refused()
+        if not whole.kind.takes(x):
+            kinds |= whole.kind.kinds
+            if parts_for(kinds) is None:
+                raise whole.refused()
+            current().outer[whole.label] = kinds
+            raise Respecialise(frozenset((f"{whole.label} of {len(kinds)} kinds",)))
+        place = self._place, _place(key, self.length(), "list assignment index")
+        for array, part in zip(whole.arrays, whole.kind.parts_of(x), strict=True):
+            wrap(array)[place] = _given(part)
+
+    def _operand(self) -> Operand:
+        raise self._whole.refused()
+
+    def __getattr__(self, name: str) -> Any:
+        raise AttributeError(name) if name.startswith("__") else self._whole.refused()

@@ -1,0 +1,177 @@
+"""Lists of lists of numbers: Note [Lists of lists]."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import fxc
+from tests.outcomes import difference, run
+
+
+def longest_common(a, b):
+    table = [[0] * (len(b) + 1) for _ in range(len(a) + 1)]
+    for i in range(1, len(a) + 1):
+        for j in range(1, len(b) + 1):
+            if a[i - 1] == b[j - 1]:
+                table[i][j] = table[i - 1][j - 1] + 1
+            else:
+                table[i][j] = max(table[i - 1][j], table[i][j - 1])
+    return table[len(a)][len(b)]
+
+
+def edits(a, b):
+    """The borders are written by loops of their own, at a row that is known."""
+    table = [[0 for _ in range(len(b) + 1)] for _ in range(len(a) + 1)]
+    for i in range(len(a) + 1):
+        table[i][0] = i
+    for j in range(len(b) + 1):
+        table[0][j] = j
+    for i in range(1, len(a) + 1):
+        for j in range(1, len(b) + 1):
+            cost = 0 if a[i - 1] == b[j - 1] else 1
+            table[i][j] = min(table[i - 1][j] + 1, table[i][j - 1] + 1, table[i - 1][j - 1] + cost)
+    return table[-1][-1], len(table), len(table[0])
+
+
+def cheapest_path(a, b):
+    """NumPy's floats are stored where there were Python's: another kind of number."""
+    cost = np.abs(a[:, None] * 0.5 - b)
+    n, m = cost.shape
+    table = [[0.0] * m for _ in range(n)]
+    for i in range(n):
+        row = table[i]
+        for j in range(m):
+            before = 0.0
+            if i and j:
+                before = min(table[i - 1][j], row[j - 1])
+            row[j] = before + cost[i, j]
+    return table[n - 1][m - 1], table[0][-1], len(table[0])
+
+
+def counted(a, b):
+    """Rows that depend on data; the table as an array behind."""
+    table = [[0, 0, 0], [0, 0, 0], [0, 0, 0], [0, 0, 0]]
+    for k in range(min(len(a), len(b))):
+        table[a[k]][b[k] % 3] += 1
+    return np.array(table), table[1][-1]
+
+
+def summed(a, b):
+    """A loop over rows and one over their numbers."""
+    table = [[i * j for j in range(4)] for i in range(3)]
+    for k in range(len(a)):
+        table[a[k] % 3][b[k % len(b)]] -= k
+    total = 0
+    for row in table:
+        for number in row:
+            total = total * 3 + number
+    return total
+
+
+def visited(a, b):
+    """A walk over a grid that marks where it was."""
+    marks = [[False] * 5 for _ in range(5)]
+    row = column = steps = 0
+    for k in range(len(a)):
+        marks[row][column] = True
+        row = (row + a[k]) % 5
+        column = (column + 1) % 5
+        if marks[row][column]:
+            steps += 1
+    return steps, row, column
+
+
+PROGRAMS: list[Callable[..., Any]] = [
+    longest_common,
+    edits,
+    cheapest_path,
+    counted,
+    summed,
+    visited,
+]
+
+
+def inputs(n: int, m: int) -> tuple[Any, ...]:
+    rng = np.random.default_rng(n)
+    return rng.integers(0, 4, n), rng.integers(0, 4, m)
+
+
+@pytest.mark.parametrize("program", PROGRAMS, ids=[each.__name__ for each in PROGRAMS])
+def test_tables_of_lists(program: Any) -> None:
+    compiled = fxc.compile(program, fullgraph=True)
+    for n, m in ((9, 7), (2, 3), (1, 1), (5, 8)):
+        expected, found = run(program, inputs(n, m)), run(compiled, inputs(n, m))
+        assert difference(expected, found) == "", (n, m)
+    assert compiled.cache_info().eager_calls == 0
+
+
+@pytest.mark.parametrize("program", [longest_common, edits, cheapest_path])
+def test_one_compilation_for_all_sizes(program: Any) -> None:
+    compiled = fxc.compile(program, fullgraph=True)
+    for n, m in ((9, 7), (6, 5), (12, 11), (5, 8), (31, 17), (3, 3), (2, 9)):
+        assert difference(run(program, inputs(n, m)), run(compiled, inputs(n, m))) == "", (n, m)
+    assert compiled.cache_info().variants == 2  # the first size as it is, then all
+
+
+def test_tables_do_not_grow_the_graph() -> None:
+    few, many = (
+        str(fxc.compile(longest_common, fullgraph=True).inspect(*inputs(n, n)).captured)
+        for n in (8, 80)
+    )
+    assert few.count("\n") == many.count("\n")
+
+
+@pytest.mark.parametrize("row, column", [(3, 0), (0, 3), (-4, 1), (1, -4), (-3, -3)])
+def test_places_out_of_bounds(row: int, column: int) -> None:
+    def program(x, row, column):
+        table = [[0] * 3 for _ in range(3)]
+        for k in range(len(x)):
+            table[k][k] = k
+            x[k] = table[row[k]][column[k]]
+        return x
+
+    compiled = fxc.compile(program, fullgraph=True)
+    calls = [(np.ones(2), np.array([0, row]), np.array([1, column])) for _ in range(2)]
+    assert difference(run(program, calls[0]), run(compiled, calls[1])) == ""
+
+
+def returned(x):
+    table = [[0] * 3 for _ in range(3)]
+    for k in range(len(x)):
+        table[k % 3][x[k]] = k
+    return table
+
+
+def with_a_row_replaced(x):
+    table = [[0] * 3 for _ in range(3)]
+    for k in range(len(x)):
+        table[k % 3][x[k]] = k
+    table[1] = [7, 8, 9]
+    return table[1][0], table[0][0]
+
+
+def of_one_row(x):
+    """The rows are one list."""
+    table = [[0] * 3] * 3
+    for k in range(len(x)):
+        table[k % 3][x[k]] = k
+    return table[0][0], table[1][1]
+
+
+def with_an_append(x):
+    table = [[0] * 3 for _ in range(3)]
+    for k in range(len(x)):
+        table[k % 3][x[k]] = k
+    table[0].append(4)
+    return len(table[0]), table[0][3], table[1][1]
+
+
+@pytest.mark.parametrize("program", [returned, with_a_row_replaced, of_one_row, with_an_append])
+def test_what_stays_pythons(program: Any) -> None:
+    """The loop is unrolled then, or NumPy runs it."""
+    compiled, x = fxc.compile(program), np.array([0, 2, 1, 1])
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("warnings.warn", lambda *args, **kwargs: None)
+        assert difference(run(program, (x,)), run(compiled, (x,))) == ""
