@@ -10,6 +10,8 @@ an expression. ``o`` is an object, in some programs.
 
 from __future__ import annotations
 
+from tests.loop_idioms import IDIOMS
+
 EXPRESSIONS: dict[str, tuple[str, ...]] = {
     "f": (
         "{F}", "{F}", "{X}[{k}]", "{X}[{k}]", "0.5", "1.0", "-2.25", "c", "{M}[{k}, {k}]", "0.0", "{F}", "{X}[{k}]", "{X}[{k}]", "{F}",
@@ -25,6 +27,16 @@ EXPRESSIONS: dict[str, tuple[str, ...]] = {
         "{w}.max()", "{w}.mean()", "{x}.std()", "np.prod({w})", "{M}[{k}].sum()", "{M}[:, {k}].dot({M}[{k}])", "1 / {i}", "{f} / {i}", "sum(v_ * {f} for v_ in {X})",
         "sum([{X}[j_] * {f} for j_ in range(len({X}))])", "max(abs(v_) for v_ in {X})", "np.cumsum({x})[{k}]", "np.sort({X})[{k}]",
         "np.clip({f}, 0, {f})", "math.floor({f})", "np.trace({M})", "{x}.min()", "np.median({X})", "float(np.abs({x}).max())", "abs({f} - {f})",
+        "np.interp({f}, np.arange(3.0), [1.0, {f}, 2.0])", "np.linalg.norm({X})", "np.vdot({X}, {x})", "np.inner({x}, {X})", "np.hypot({f}, {f})",
+        "np.floor({f})", "np.rint({f})", "np.sign({f})", "np.fmod({f}, {f})", "np.ptp({X})", "{m}.sum(axis=0)[{k}]", "{m}.max(axis=1)[{k}]",
+        "np.add.reduce({x})", "np.maximum.reduce({x})", "{x}.sum(where={x} > {f})", "{x}.max(initial={f})", "{x}.min(where={x} > {f}, initial=9.0)",
+        "np.einsum('i,i', {X}, {X})", "np.minimum.accumulate({x})[{k}]", "np.median({w})", "np.ravel({M})[{k}]", "{M}[{k}][::-1][{k}]", "{M}.T[{k}, {k}]",
+        "{X}[::-1][{k}]", "{X}[{k}, ...] + 0", "{X}.item({k})", "{X}.take({k})", "{V}[{k}] * {f}", "{V}[{k}] / {V}[{k}]", "{i} / 3", "{f} // {f}",
+        "{f} % {f}", "{f} ** {i}", "{i} ** {i}", "np.float32({f})", "np.where({x} > {f}, {x}, 0)[{k}]", "np.sum([{f}, {f}, {i}])",
+        "np.array([{f}, {f}]).max()", "(np.array([{f}, {f}]) * {f}).sum()", "len({w}) * {f}", "{w}.sum() if len({w}) else {f}", "np.abs(np.diff({X})).sum()",
+        "np.count_nonzero({w})", "np.nansum({X})", "next((v_ for v_ in {X} if v_ > {f}), {f})", "min({X}, key=abs)",
+        "max(range(len({X})), key=lambda j_: {X}[j_])", "round({f}, 1)", "divmod({f}, 2)[1]", "float({b})", "{X}.real[{k}]", "{x}.conj()[{k}]",
+        "math.copysign(1, {f})", "math.hypot({f}, {f})", "math.fsum([{f}, {f}])",
     ),
     "i": (
         "{I}", "{I}", "{I}", "n", "1", "2", "3", "0", "-1", "len({X})", "{V}[{k}]", "{X}.shape[0]",
@@ -36,6 +48,12 @@ EXPRESSIONS: dict[str, tuple[str, ...]] = {
         "~{i}", "np.int64({i})", "({b}) + ({b})", "len({X}) // 2",
         "np.count_nonzero({x} > {f})", "len({X}[{x} > {f}])", "np.argmin({X})", "int(np.argmax({x}))", "{D}['n']", "o.k", "{i} // {i}", "len({W})",
         "np.searchsorted({X}, {f})", "sum(1 for v_ in {X} if v_ > {f})", "np.int32({i})", "{V}.argmax()", "int({x}.sum())", "sum([int(v_ > {f}) for v_ in {X}])",
+        "int({X}[{k}])", "{V}.max()", "{V}.min()", "{V}[::-1][{k}]", "{v}[{k}]", "np.argmax({M}[{k}])", "np.argmin({x})", "{m}.argmax()",
+        "{m}.argmax() % len({X})", "np.bincount({V} % 3)[0]", "np.unique({V}).size", "np.uint8({i} % 200)", "np.int8({i} % 100)", "int(np.floor({f}))",
+        "np.searchsorted({X}, {f}, side='right')", "{V}.dot({V})", "np.sum({x} > {f})", "({x} > {f}).argmax()", "int(({x} > {f}).all())", "{x}.shape[0]",
+        "{M}.shape[1] - {i}", "{X}.size", "{w}.size", "{M}.ndim", "int({f} > {f})", "{i} | 1", "({i}).bit_length()", "math.gcd({i}, {i})",
+        "min({i}, {i}, {i})", "len(range(0, {i}, 2))", "-7 // ({i} % 3 + 1)", "np.int64({i}) * 3", "np.array([{i}, {i}]).sum()", "sum(({i}, {i}))",
+        "len({x}[{x} < {f}])",
     ),
     "b": (
         "{f} > {f}", "{f} < 0", "{X}[{k}] > {f}", "{i} < {i}", "{i} % 2 == 0", "{I} == {i}",
@@ -46,6 +64,9 @@ EXPRESSIONS: dict[str, tuple[str, ...]] = {
         "{V}[{k}]", "{i} in (0, 2)", "True", "isinstance({F}, float)", "{b} == {b}", "mode != 'b'",
         "({N} := {f}) > {f}", "any(v_ > {f} for v_ in {X})", "all([v_ < {f} for v_ in {X}])", "o.best is None", "np.any({x} < {f})", "len({L}) > {i}",
         "np.allclose({X}, {x})", "abs({f} - {f}) < 1e-3", "np.isnan({f})", "{X} is {X}", "{X}[{k}] and {b}", "0 <= {i} < len({X})",
+        "({x} > {f})[{k}]", "np.isclose({f}, {f})", "np.array_equal({X}, {x})", "not ({x} > {f}).any()", "np.isfinite({x}).all()", "{f} < {f} <= {f}",
+        "{i} != {i} or {f} > {f}", "{X}.any()", "{f} in {X}", "{w}.size > 2", "np.logical_and({b}, {b})", "({b}) ^ ({b})", "({b}) & ({b})",
+        "({x} == {x}).all()", "np.all({x} < {f}) and not np.any({x} > {f})", "(lambda q_: q_ > {f})({f})", "isinstance({I}, int)", "type({F}) is float",
     ),
     "k": (
         "{J}", "{J}", "{J}", "{J}", "{J}", "0", "-1", "{J} - 1", "-{J} - 1", "{J}", "{J}", "{J}",
@@ -61,24 +82,55 @@ EXPRESSIONS: dict[str, tuple[str, ...]] = {
         "np.minimum({x}, {f})", "({x} if {b} else {x})", "np.cumsum({x})", "np.sort({X})", "{X} ** 2",
         "{X}[{V} % len({X})]", "o.u", "np.array([v_ * {f} for v_ in {X}])", "np.array([{f} for _ in {X}])", "np.where({M}[{k}] > {x}, {X}, {f})", "np.clip({x}, {f}, 2.0)",
         "np.diff({X}, append={f})", "{X}[np.argsort({X})]", "{M}.diagonal()", "{X}.astype('f4')", "{X}.reshape(-1)", "np.concatenate(({X}[1:], {X}[:1]))",
+        "np.clip({x}, {f}, {f})", "np.sign({x})", "np.floor({x})", "{x} // 2", "{x} % 1", "np.flip({X})", "np.roll({X}, {i})", "np.tile({X}, 2)[:len({X})]",
+        "np.repeat({X}, 2)[::2]", "np.triu({M})[{k}]", "np.tril({M}) @ {X}", "np.outer({X}, {x})[{k}]", "np.stack(({X}, {X}))[{i} % 2]",
+        "np.vstack(({X}, {x})).sum(axis=0)", "np.concatenate(({X}[:{k}], {X!}[{k}:]))", "np.subtract.outer({X}, {X})[{k}]", "np.einsum('ij,j->i', {M}, {X})",
+        "{m}.mean(axis=1)", "{m}.max(axis=0)", "{m}.std(axis=0)", "np.add.accumulate({x})", "np.maximum.accumulate({X})",
+        "np.select([{x} > {f}, {x} < 0], [{x}, {x}], {f})", "np.where({b}, {x}, {x})", "np.where({x} > {x}, {f}, {i})", "{X}[::-1][::-1]", "{X}[::1]",
+        "{M}.ravel()[:len({X})]", "{M}[::-1, {k}]", "{M}[{k}, ::-1]", "{M}.T[{k}]", "{M}[{V} % len({M}), {k}]", "{M}[{k}][{V} % len({M})]",
+        "{X}.astype('f4') + {f}", "{X}.astype('f4').astype(float)", "{V} + {x}", "{V} / 2", "{V} * 1.0", "({x} > {f}) * {f}", "({x} > {f}).astype(float)",
+        "np.float32({f}) * {x}", "np.linspace(0.0, 1.0, len({X}))", "np.arange(len({X})) * {f}", "np.convolve({X}, [1.0, 2.0, {f}], 'same')",
+        "np.interp({x}, np.arange(4.0), [0.0, 1.0, {f}, 3.0])", "np.nan_to_num({x})", "np.sqrt(np.abs({x}))", "np.square({x})", "np.reciprocal({x} * 0 + 2)",
+        "np.hypot({x}, {f})", "np.array({X})", "np.asarray({X})", "np.ascontiguousarray({X}[::-1])", "np.sort({x})[::-1]", "np.partition({X}, 0)",
+        "np.gradient({X}) if len({X}) > 1 else {X}", "np.pad({X}[1:], (0, 1))", "np.append({X}[1:], {f})", "np.insert({X}[1:], 0, {f})",
+        "np.take({X}, {V}, mode='wrap')", "{X}.take({V} % len({X}))", "np.fromiter((v_ * {f} for v_ in {X}), float)",
+        "np.array([{X}[j_] if {X}[j_] > {f} else {f} for j_ in range(len({X}))])",
     ),
     "v": (
         "{V}", "{V}",
         "{v} + 1", "{v} * 2", "{v} + {v}", "{v} % 3", "np.arange(len({X}))", "{V}.copy()", "{v} + {i}",
         "np.zeros(len({X}), int)", "({x} > {f}).astype(int)", "{V}[::-1]", "-{v}",
         "np.argsort({X})", "{V} // 2", "np.cumsum({V})", "np.where({x} > {f}, {V}, {i})", "{V}.astype('i4')",
+        "{V} ** 2", "{V} & 3", "{V} ^ {i}", "~{V}", "{V} << 1", "{V} % (abs({i}) + 1)", "np.sort({V})", "np.abs({V})", "np.minimum({V}, {i})",
+        "np.clip({V}, 0, 5)", "{v} - {V}", "{V}.astype('u1')", "{V}.astype('i2') * 2", "{x}.astype(int)", "{x}.astype('i4')", "np.rint({x}).astype(int)",
+        "np.full(len({X}), {i})", "np.argsort({x}, kind='stable')", "({M} > {f}).sum(axis=0)", "{M}.argmax(axis=1)", "np.searchsorted({X}, {x})",
+        "np.roll({V}, {i})", "np.where({V} > {i}, 1, {V})", "np.array([int(v_) for v_ in {X}])", "np.cumsum({x} > {f})", "{V} | 1",
+        "np.maximum({V}, {V}[::-1])",
     ),
     "m": (
         "{M}", "{M}",
         "{m} + {m}", "{m} * {f}", "{M}.T", "{m} + {x}", "{M}.copy()", "np.outer({X}, {X})",
         "np.zeros_like({M})", "{M}[::-1]", "np.where({m} > {f}, {m}, 0.0)", "{M} @ {M}",
         "{M} * {x}[:, None]", "np.abs({m})", "{m} - {m}.mean()", "np.cumsum({M}, axis=0)", "({m} if {b} else {m})",
+        "{M}.T.copy()", "{M}[::-1, ::-1]", "{M}[:, ::-1]", "{M} ** 2", "np.triu({M})", "np.tril({M})", "np.eye(len({X})) * {f}", "np.diag({X})", "{M} - {X}",
+        "{M} / ({M} ** 2 + 1)", "{M}[np.argsort({X})]", "{M}[:, {V} % len({M})]", "np.rot90({M})", "np.cumsum({M}, axis=1)", "np.sort({M}, axis=0)",
+        "np.roll({M}, 1, axis=0)", "np.add.outer({X}, {x})", "np.where({M} > {x}, {M}, {f})", "np.clip({M}, {f}, {f})", "np.maximum({M}, {M}.T)",
+        "{M}.astype('f4')", "np.asfortranarray({M})", "{M} @ {M}.T", "np.tile({X}, (len({X}), 1))", "np.repeat({X}[:, None], len({X}), axis=1)", "{M} % 2",
+        "np.einsum('ij,kj->ik', {M}, {M})", "{M}.reshape(len({M}), -1)", "{M}.transpose(1, 0)", "np.broadcast_to({X}, {M}.shape) + 0",
+        "np.array([{x} for _ in {X}])",
     ),
     "w": (
         "{W}", "{X}[1:]", "{X}[:{k}]",
         "{X}[{k}:]", "{X}[:-1]", "{X}[::2]", "{X}[{k}:{k}]", "{M}[{k}, :{k}]", "{M}[{k}:, {k}]",
         "{w} * 2", "{X}[1:-1]", "{X}[1:] - {X}[:-1]", "{X}[{k}::-1]", "{X}[{k}:{k} + 2]",
         "{X}[{x} > {f}]", "np.diff({X})", "{w} + {f}", "{W}[:-1]", "{W}[::-1]", "{M}.ravel()", "({w} if {b} else {w})", "{X}[max({k} - 1, 0):{k} + 2]",
+        "{X}[::-1][:{k}]", "{X}[{k}::2]", "{X}[::{i}]", "{X}[{k}:{k}:-1]", "{X}[{k}:{k}:{i}]", "{X}[-{J}:]", "{X}[:-{J}]", "{M}[::2, {k}]", "{M}[{k}, ::-2]",
+        "{M}[::-1, ::-1][{k}]", "{M}.T[{k}:, {k}]", "{M}.ravel()[{k}:]", "{M}.reshape(-1)[::{i}]", "{M}.diagonal()[{k}:]", "{X}[1:][::-1][{k}:]",
+        "{X}[np.nonzero({x} > {f})]", "{X}[{x} > {f}] * {f}", "{W}[{k}:]", "{W}[::-2]", "{W} * {W}[::-1]", "{W} - {W}.mean()", "np.cumsum({W})",
+        "np.where({w} > {f}, {f}, {i})", "np.unique({X})", "np.flatnonzero({x} > {f})", "np.concatenate(({X}[{k}:], {X}))", "np.append({W}, {f})",
+        "np.repeat({X}, 2)", "np.zeros({i} % 5)", "np.arange({i})", "np.linspace(0.0, {f}, 4)", "np.array([{f}, {f}])", "np.array([{i}, {f}, {i}])",
+        "{X}[{J}:{J} + {i}]", "{X}[max({i}, 0):]", "{X}[:{i}]", "{X}[{i}:]", "{V}[{k}:] * {f}", "np.ones(len({X}) + 1)", "np.maximum({w}, {f})", "{W}.copy()",
+        "np.sort({w})", "np.array([v_ for v_ in {X} if v_ > {f}])",
     ),
 }  # fmt: skip
 LEAVES = {"f": 14, "i": 12, "b": 12, "k": 12, "x": 3, "v": 2, "m": 2, "w": 3}
@@ -154,8 +206,9 @@ STATEMENTS: tuple[tuple[str, float], ...] = (
     ("try:\n    {X}[{k}] = {f}\nfinally:\n    {F} += 1", 0.4), ("try:\n    {X}[{i}] += {f}\n    {F=} = {X}[{k}] / {i}\nexcept (IndexError, ZeroDivisionError):\n    {F=} = {f}\nelse:\n    {X}[{k}] = {f}\nfinally:\n    {I} += 1", 0.3),
     ("for j_ in range(len({X})):\n    {X}[j_] = {f}\n    if {b}:\n        raise ValueError(j_)", 0.3), ("for j_ in range(len({X})):\n    {X}[j_] += {f}\n    {X}[j_ + {i}] = {f}", 0.15), ("for j_ in range(1, len({X})):\n    {X}[j_] -= 1 / ({V}[j_] - {i})", 0.3),
     ("for j_ in range(len({X})):\n    if {X}[j_] > {f}:\n        continue\n    for l_ in range(j_, len({X})):\n        if {X}[l_] > {f}:\n            break\n        {X}[l_] += {X}[j_]\n    else:\n        {F} += 1", 0.7),
-    ("with np.errstate(all='ignore'):\n    {X} /= {x}", 0.2), ("while {X}[{k}] > {f} and {I} < 9:\n    {X}[{k}] -= 1\n    {I} += 1\n    if {b}:\n        continue\n    {F} += {X}[{k}]", 0.6),
+    ("with np.errstate(all='ignore'):\n    {X} /= {x}", 0.2), ("while {X}[{k}] > {f} and {I} < 9:\n    {X!}[{k}] -= 1\n    {I!} += 1\n    if {b}:\n        continue\n    {F} += {X}[{k}]", 0.6),
     ("{I} = {I} * 6364136223846793005 + {I}", 1), ("{I} = ({I} * 1103515245 + 12345) % 2147483648", 0.5), ("{I} ^= {I} << 13", 0.3), ("{I} = {I} * {I} + 1", 0.4), ("{F} = {F} * {F} - {f}", 1),
+    *((statement, 0.35) for statement in IDIOMS),
 )  # fmt: skip
 
 # What one iteration leaves to the next, in another array.
@@ -229,6 +282,38 @@ def first(z, s):
         if value > s:
             return i
     return -1
+
+
+def depth(z, i):
+    if i <= 0 or i > len(z):
+        return 0.0
+    return z[i - 1] + depth(z, i - 1) * 0.5
+
+
+def total(*values, by=2):
+    s = 0.0
+    for value in values:
+        s += value * by
+    return s
+
+
+def kept(z, i, *, s=1.0):
+    old = z[i]
+    z[i] = s
+    return old
+
+
+def parted(z, s):
+    low = z[z < s]
+    if len(low) == len(z):
+        return z, 0.0
+    return z * s, low.sum()
+
+
+def stream(z, s):
+    for value in z:
+        if value > s:
+            yield value * 2
 """
 PARAMETERS = {"x": "X", "y": "X", "A": "M", "v": "V", "n": "I", "log": "L"}  # c, flag, mode too
 HEAD = "def program(x, y, A, v, n, c, flag, mode, log, o):"

@@ -335,7 +335,7 @@ class _Writer:
             yield "\n".join(f"{name} = {value}" for name, value in values.items())
 
     def size_of_vectors(self) -> int:
-        return self.rng.choice((5, 6, 8, 9, 12, 7) * 3 + (2, 3, 4, 4, 1, 1, 0))
+        return self.rng.choice((5, 6, 8, 9, 12, 7) * 3 + (2, 3, 4, 4, 1, 1, 0, 17, 33))
 
     def arguments(self, size: int) -> dict[str, str]:
         rng = self.rng
@@ -359,7 +359,9 @@ class _Writer:
         )
         return {
             "base": f"array('f8', ({size + 2},), 1)",
-            "A": rng.choice((matrix,) * 8 + (f"{matrix}.T", f"{matrix}[::-1]")),
+            "A": rng.choice(
+                (matrix,) * 8 + (f"{matrix}.T", f"{matrix}[::-1]", f"{matrix}[:, ::-1].T")
+            ),
             "x": x,
             "y": y,
             "v": rng.choice((ints, f"np.abs({ints})", counting, f"{counting}[::-1].copy()")),
