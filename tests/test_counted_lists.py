@@ -588,3 +588,25 @@ def test_an_array_of_a_few_items_is_small() -> None:
     found = compiled(SIGNAL)[0]
     assert found.base is None
     assert found.nbytes == 8 * len(found)
+
+
+def test_a_length_that_stays() -> None:
+    """Items change at places that depend on data, the length does not: Python may use it."""
+
+    def program(p):
+        counts, best = [0, 0, 0], [9.0, 9.0]
+        for k in range(len(p)):
+            counts[int(p[k] * 3)] += 1
+            best[k % 2] = min(best[k % 2], p[k])
+        counts.append(5)
+        for v in p:
+            counts[int(v * 4)] -= 1
+        first, *rest = counts
+        x, y = best
+        return first, rest, tuple(counts), x + y, dict(zip("xy", best, strict=True))
+
+    compiled = fxc.compile(program, fullgraph=True)
+    for n in (7, 40, 1):
+        args = (np.random.default_rng(n).random(n),)
+        assert difference(run(program, args), run(compiled, args)) == ""
+    assert compiled.cache_info().eager_calls == 0

@@ -138,3 +138,46 @@ def test_empty() -> None:
 def test_refused() -> None:
     with pytest.raises(CaptureError, match="a list of 400 items, each computed by itself"):
         fxc.compile(lambda x: [v * 2 for v in x], fullgraph=True)(X)
+
+
+# ------------------------------------------------------------------ several for
+
+
+def of_pairs(a, x):
+    n = len(a)
+    below = sum(a[i, j] for i in range(n) for j in range(i))
+    apart = sum(a[i, j] * x[j] for i in range(n) for j in range(n) if i != j)
+    rising = sum(i * j for i, u in enumerate(x) if u > 0 for j, v in enumerate(x) if v > u)
+    return below, apart, rising
+
+
+def of_conditions(a, x):
+    n = len(a)
+    large = any(a[i, j] > 2 for i in range(n) for j in range(i) if x[i] > 0)
+    return large, all(v < 3 for row in a for v in row), any(u > v for u in x for v in x)
+
+
+def of_extremes(a, x):
+    return max(v for row in a for v in row), min(abs(a[i, j]) for i in range(2) for j in range(2))
+
+
+def of_three(a, x):
+    s = 0.0
+    for k in range(3):
+        s += sum(u * v * w + k for u in a[k] for v in x[:3] for w in (1, 2.5))
+    return s, sorted(p * q for p in (1, 2) for q in (3, 1))
+
+
+@pytest.mark.parametrize("fn", [of_pairs, of_conditions, of_extremes, of_three])
+def test_loops_in_loops(fn, caplog) -> None:
+    compiled = fxc.compile(fn, fullgraph=True)
+    r = np.random.default_rng(3)
+    with caplog.at_level("INFO", logger="fxc"):
+        for n in (6, 30, 9, 60):
+            args = (r.standard_normal((n, n)), r.standard_normal(n))
+            assert difference(run(fn, args), run(compiled, args)) == ""
+    info = compiled.cache_info()
+    assert (info.variants, info.eager_calls) == (2, 0)
+    assert "unrolled" not in caplog.text
+    empty = np.zeros((0, 0)), np.zeros(0)
+    assert difference(run(fn, empty), run(compiled, empty)) == ""

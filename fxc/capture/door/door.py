@@ -47,6 +47,7 @@ from ..statements.control import CONTROL
 from ..statements.folds import filtered, fold, listed, mapped, row
 from ..statements.for_loops import ForLoop
 from ..statements.loops import bound
+from ..statements.nests import nest
 from ..statements.structured import UNBOUND
 from ..statements.while_loops import WhileLoop
 from ..values.operands import Traced, as_constants, has_traced
@@ -84,6 +85,7 @@ class Scope:
         self.iterable = door.iterable
         self.made = door.made
         self.fold = functools.partial(fold, door)
+        self.nest = functools.partial(nest, door)
         self.filtered = functools.partial(filtered, door)
         self.mapped = functools.partial(mapped, door)
         self.row = functools.partial(row, door)

@@ -17,6 +17,7 @@ from .nodes import (
     function_of,
     is_flat,
     is_fold,
+    is_nest,
     is_repeated,
     is_single,
     later,
@@ -137,6 +138,20 @@ class Expressions(Names):
         fold.keywords = [self.visit(option) for option in node.keywords]
         return fold
 
+    def _nest(self, node: ast.Call) -> Any:
+        """A call of a function with a comprehension of several ``for``: loops in loops, perhaps."""
+        value, made = self.visit(node.func), copy.deepcopy(node.args[0])
+        assert isinstance(made, ast.ListComp | ast.GeneratorExp)
+        iterable = made.generators[0].iter
+        items = self._door("iterable", iterable, self.visit(copy.deepcopy(iterable)))
+        level, test, unpacks = (self.visit(part) for part in _level(made, 0))
+        over = node.args[0]
+        assert isinstance(over, ast.ListComp | ast.GeneratorExp)
+        over.generators[0].iter = at(iterable, ast.Name("__fxc_items__", ast.Load()))
+        listed = self._listed(over) if isinstance(over, ast.ListComp) else self.visit(over)
+        whole = function_of(("__fxc_items__",), listed)
+        return self._door("nest", node, value, items, whole, level, test, unpacks)
+
     def _of_items(self, node: Any) -> Iterator[Any]:
         """The parts of a comprehension over one iterable: what it runs over, the comprehension as a
         function of that, item and condition as functions of the target, and whether that is a
@@ -161,6 +176,8 @@ class Expressions(Names):
     def visit_Call(self, node: ast.Call) -> Any:
         if is_fold(node):
             return self._fold(node)
+        if is_nest(node):
+            return self._nest(node)
         is_new_list = self._is_list(node)
         if isinstance(node.func, ast.Name) and node.func.id == "super" and not node.args:
             first = given(self._code)[0] if given(self._code) else "self"
@@ -301,3 +318,27 @@ class Expressions(Names):
         self.generic_visit(node)
         node.value = self._door("iterable", node.value, node.value)
         return node
+
+
+_OF_LEVELS = ("__fxc_run__", "__fxc_last__", "__fxc_so_far__")
+
+
+def _level(made: ast.ListComp | ast.GeneratorExp, depth: int) -> tuple[ast.expr, ...]:
+    """What takes in an item of the loop at this depth of a comprehension, the condition on it, and
+    whether it is a tuple. See ``nests.nest``.
+    """
+    generator, (run, last, so_far) = made.generators[depth], _OF_LEVELS
+    names = names_in(generator.target)
+    if depth + 1 < len(made.generators):
+        parts = [name_of(last), made.generators[depth + 1].iter, *_level(made, depth + 1)]
+        taken = ast.Call(name_of(run), [name_of(run), *parts, name_of(so_far)], [])
+    else:
+        taken = ast.Call(name_of(last), [name_of(so_far), made.elt], [])
+    test: ast.expr = ast.Constant(None)
+    if generator.ifs:
+        several = len(generator.ifs) > 1
+        test = ast.BoolOp(ast.And(), generator.ifs) if several else generator.ifs[0]
+        test = function_of(names, placed(made, test))
+    level = function_of((*_OF_LEVELS, *names), placed(made, taken))
+    unpacks = ast.Constant(isinstance(generator.target, ast.Tuple))
+    return level, placed(made, test), placed(made, unpacks)

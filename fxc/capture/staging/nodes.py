@@ -137,6 +137,23 @@ def is_fold(node: ast.Call) -> bool:
     return isinstance(made, ast.ListComp | ast.GeneratorExp) and is_single(made)
 
 
+def is_nest(node: ast.Call) -> bool:
+    """Whether a call's argument is a comprehension over several iterables, without ``:=``."""
+    if len(node.args) != 1 or node.keywords:
+        return False
+    (made,) = node.args
+    if not isinstance(made, ast.ListComp | ast.GeneratorExp) or len(made.generators) < 2:
+        return False
+    plain = all(names_in(each.target) and not each.is_async for each in made.generators)
+    return plain and _is_sober(made)
+
+
+def _is_sober(made: ast.expr) -> bool:
+    """Whether an expression assigns nothing and is not left in between."""
+    kinds = (ast.NamedExpr, ast.Await, ast.Yield, ast.YieldFrom)
+    return not any(isinstance(each, kinds) for each in walk(made))
+
+
 def rows_of(made: ast.expr) -> Iterator[ast.ListComp]:
     """The lists in a list that a comprehension makes: those of its items, of their items, …"""
     while isinstance(made, ast.ListComp):
@@ -177,7 +194,4 @@ def is_single(made: ast.ListComp | ast.GeneratorExp) -> bool:
     if len(made.generators) != 1:
         return False
     (generator,) = made.generators
-    if generator.is_async or not names_in(generator.target):
-        return False
-    kinds = (ast.NamedExpr, ast.Await, ast.Yield, ast.YieldFrom)
-    return not any(isinstance(each, kinds) for each in walk(made))
+    return not generator.is_async and bool(names_in(generator.target)) and _is_sober(made)

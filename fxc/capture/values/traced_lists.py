@@ -109,7 +109,8 @@ class TracedList(Traced):
         elif not self._spare or not self._room.kind.takes(x):
             self.make_room([x], _SPARE, None)
         self._spare -= owner is None
-        place, self._known = self._number(), None
+        place, known = self._number(), self._known
+        self._known = known + 1 if type(known) is int and owner is None else None
         self._put(place, x)
         wrap(self._taken_room().length)[0] = place + 1
 
@@ -245,6 +246,7 @@ class TracedList(Traced):
         if old is None:
             length = session.record("empty", (1,), np.dtype("i8"), layout=None)
             wrap(length)[0] = len(given)
+            self._known = None if self._changing else len(given)
         else:
             length, end = old.length, wrap_dim(before)
             for array, part in zip(arrays, kind.filled(old.kind, old.arrays), strict=True):

@@ -1,0 +1,106 @@
+"""``sum``, ``any``, ``all``, ``max``, ``min`` of a comprehension with several ``for``, as loops in loops:
+``sum(a[i, j] for i in range(n) for j in range(i))``.
+
+The functions say in Python what the builtins do; they are staged like the user's own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from fxc.ir.errors import CaptureError
+
+from ..locations import user_location
+from ..session import Respecialise
+
+
+def nest(
+    door: Any,
+    function: Any,
+    items: Any,
+    over: Callable[[Any], Any],
+    level: Callable[..., Any],
+    test: Callable[..., Any] | None,
+    unpacks: bool,
+) -> Any:
+    """``function(over(items))``. Of the items that pass the ``test``, ``level(run, last, so_far,
+    item)`` takes in all that belongs to one: the innermost by ``last``, others by ``run``.
+    """
+    label = f"comprehension {user_location()}"
+    try:
+        found = _NESTS.get(function)
+    except TypeError:  # unhashable callables are none of these
+        found = None
+    if found is None or label in door.session.static:
+        return door.call(function, over(items))
+    run, last = map(door.staged, found[:2])
+    try:
+        result = run(run, last, items, level, test, unpacks, found[2])
+    except CaptureError as error:
+        raise Respecialise(frozenset((label,)), error) from None
+    return door.staged(_best)(result) if function in (max, min) else result
+
+
+# ------------------------------------------------------------------ staged
+
+
+def _total(
+    run: Any, last: Any, items: Any, level: Any, test: Any, unpacks: bool, so_far: Any
+) -> Any:
+    for item in items:
+        parts = item if unpacks else (item,)
+        if test is None or test(*parts):
+            so_far = level(run, last, so_far, *parts)
+    return so_far
+
+
+def _any(run: Any, last: Any, items: Any, level: Any, test: Any, unpacks: bool, so_far: Any) -> Any:
+    for item in items:
+        parts = item if unpacks else (item,)
+        if (test is None or test(*parts)) and level(run, last, False, *parts):
+            return True
+    return False
+
+
+def _all(run: Any, last: Any, items: Any, level: Any, test: Any, unpacks: bool, so_far: Any) -> Any:
+    for item in items:
+        parts = item if unpacks else (item,)
+        if (test is None or test(*parts)) and not level(run, last, True, *parts):
+            return False
+    return True
+
+
+def _sum(so_far: Any, value: Any) -> Any:
+    return so_far + value
+
+
+def _itself(so_far: Any, value: Any) -> Any:
+    return value
+
+
+def _larger(so_far: Any, value: Any) -> Any:
+    if so_far is None or value > so_far:
+        so_far = value
+    return so_far
+
+
+def _smaller(so_far: Any, value: Any) -> Any:
+    if so_far is None or value < so_far:
+        so_far = value
+    return so_far
+
+
+def _best(found: Any) -> Any:
+    if found is None:
+        raise ValueError("iterable argument is empty")
+    return found
+
+
+_NESTS: dict[Any, tuple[Any, Any, Any]] = {
+    sum: (_total, _sum, 0),
+    any: (_any, _itself, False),
+    all: (_all, _itself, True),
+    max: (_total, _larger, None),
+    min: (_total, _smaller, None),
+}
