@@ -1,5 +1,6 @@
 """Loops in the spellings of different people: one native loop for all sizes, equal to NumPy."""
 
+import math
 import warnings
 
 import numpy as np
@@ -570,3 +571,20 @@ def test_powers_with_a_modulus():
     assert compiled.cache_info().eager_calls == 0
     for args in ((a, 3, 0), (a - 9, 3, 7), (a, 3, 1.5)):  # which raise, but for the second
         assert difference(run(fermat, args), run(compiled, args)) == ""
+
+
+def test_numbers_that_are_close():
+    def close(x, y):
+        pairs = 0
+        for i in range(len(x)):
+            for j in range(i):
+                if math.isclose(x[i], x[j], abs_tol=1e-12):
+                    pairs += 1
+        found = [math.isclose(a, y) for a in x[:4]], math.isclose(x[0], y, rel_tol=0.1)
+        return pairs, found, math.isclose(0.3, 0.1 + 0.2)
+
+    compiled = fxc.compile(close, fullgraph=True)
+    x = np.array([1.0, 1 + 1e-10, np.inf, np.nan, -np.inf, np.inf, -0.0, 1e-13, 2.0])
+    for y in (1.0, 1.05, np.inf, np.nan, 0.0):
+        assert difference(run(close, (x, y)), run(compiled, (x, y))) == ""
+    assert compiled.cache_info().eager_calls == 0

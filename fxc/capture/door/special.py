@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 import operator
 from collections.abc import Callable, Iterable
 from functools import partial
@@ -252,6 +253,25 @@ def _power_modulo(x: Any, n: Any, modulus: Any) -> Any:
     return result
 
 
+def _isclose(door: Door, a: Any, b: Any, *, rel_tol: Any = 1e-9, abs_tol: Any = 0.0) -> Any:
+    tolerances = {"rel_tol": rel_tol, "abs_tol": abs_tol}
+    if not any(isinstance(x, Traced) for x in (a, b, rel_tol, abs_tol)):
+        return door.builtin(math.isclose, (a, b), tolerances)
+    close: Any = _is_close
+    return door.staged(close)(*(_float(door, x) for x in (a, b, rel_tol, abs_tol)))
+
+
+def _is_close(a: Any, b: Any, rel_tol: Any, abs_tol: Any) -> Any:
+    if rel_tol < 0 or abs_tol < 0:
+        raise ValueError("tolerances must be non-negative")
+    if a == b:
+        return True
+    if math.isinf(a) or math.isinf(b):
+        return False
+    apart = abs(b - a)
+    return apart <= abs(rel_tol * b) or apart <= abs(rel_tol * a) or apart <= abs_tol
+
+
 def _getattr(door: Door, owner: Any, name: str, *default: Any) -> Any:
     try:
         return door.attr(owner, name)
@@ -306,6 +326,7 @@ SPECIAL: dict[Any, Callable[..., Any]] = {
     max: _extreme("maximum", max, largest, operator.gt),
     **{function: _of_items(function) for function in (sum, any, all)},
     pow: _pow,
+    math.isclose: _isclose,
     getattr: _getattr,
     hasattr: _hasattr,
     setattr: _setattr,

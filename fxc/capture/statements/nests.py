@@ -1,4 +1,4 @@
-"""``sum``, ``any``, ``all``, ``max``, ``min`` of a comprehension with several ``for``, as loops in loops:
+"""``sum``, ``any``, ``all``, ``max`` and ``min`` of a comprehension with several ``for``, as loops:
 ``sum(a[i, j] for i in range(n) for j in range(i))``.
 
 The functions say in Python what the builtins do; they are staged like the user's own.
