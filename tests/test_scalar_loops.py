@@ -674,6 +674,13 @@ def scaled(x, out):
     return x
 
 
+def area(x, out):
+    s = 0.0
+    for i in range(1, len(x) - 1):
+        s += x[i] * (x[i + 1] - x[i - 1]) - x[i + 1] * x[i - 1] * (x[i] - out[i])
+    return s
+
+
 def of_four(x, out):
     s = 0.0
     for i in range(4):
@@ -683,7 +690,14 @@ def of_four(x, out):
 
 @pytest.mark.parametrize(
     ("fn", "waits"),
-    [(smoothed, True), (filtered, True), (steps, False), (scaled, False), (of_four, False)],
+    [
+        (smoothed, True),
+        (filtered, True),
+        (steps, False),
+        (scaled, False),
+        (area, False),
+        (of_four, False),
+    ],
     ids=lambda x: str(x)[:20],
 )
 def test_loops_that_wait_for_themselves_are_not_unrolled(
