@@ -342,6 +342,7 @@ COMPUTED = {
         "np.inner(x, x), np.tensordot(x, x, ([1], [1]))",
         "np.kron(x, x[:2, :2])",
         "np.cross(x[:, :3], x[:, 3:])",
+        "np.cross(x[0, :3], x[1, :3])",
         "np.block([[x, x], [x, x]]), np.dstack([x, x])",
         "np.average(x, 0)",
         "np.linalg.norm(x), np.linalg.norm(x, axis=1)",

@@ -201,7 +201,25 @@ class _Module:
         if self._module is warnings:
             raise refuse("a warning that depends on the arrays cannot be captured")
         found = getattr(self._module, name)
+        if isinstance(found, np.ufunc):
+            return _UFunc(found)
         return _of_numbers(found) if self._module is math else _seen(found)
+
+
+class _UFunc:
+    """A ufunc that makes an array in any case for ``out=...``, of which ``__array_ufunc__`` is not
+    told.
+    """
+
+    def __init__(self, ufunc: np.ufunc) -> None:
+        self._ufunc = ufunc
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        found = self._ufunc(*args, **kwargs)
+        return creation.asarray(found) if kwargs.get("out") is ... else found
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._ufunc, name)
 
 
 def _of_numbers(function: Any) -> Any:
