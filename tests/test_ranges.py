@@ -129,3 +129,31 @@ def test_refused(fn: Callable[..., Any], match: str) -> None:
             warnings.simplefilter("ignore", fxc.CaptureWarning)
             found = run(compiled, inputs(bounds))
         assert difference(run(fn, inputs(bounds)), found) == ""
+
+
+def numbered(p, x):
+    total = 0.0
+    for i in range(len(p) - 1):
+        for k, j in enumerate(range(p[i], p[i + 1]), 1):
+            total += x[j] * k
+        for k, j in enumerate(reversed(range(p[i], p[i + 1]))):
+            total -= x[j] * k
+    return total
+
+
+def side_by_side(p, x):
+    found = []
+    for i in range(len(p) - 1):
+        for j, v, k in zip(range(p[i], p[i + 1]), x, range(p[i + 1]), strict=False):
+            found.append((j, v * k))
+    return found
+
+
+@pytest.mark.parametrize("program", [numbered, side_by_side])
+def test_ranges_of_elements_beside_others(program: Any) -> None:
+    compiled = fxc.compile(program, fullgraph=True)
+    x = np.linspace(0, 1, 10)
+    for p in ([0, 2, 2, 5, 9], [0, 0, 1], [3, 1, 4, 10], [5]):
+        expected, found = run(program, (np.array(p), x)), run(compiled, (np.array(p), x))
+        assert difference(expected, found) == "", p
+    assert compiled.cache_info().eager_calls == 0

@@ -222,9 +222,10 @@ class EpilogueBuilder:
         if x.items is not None:
             return self._place(x.items)
         if id(x) not in self._made:
-            kind, arrays = x.arrays()
             name = f"c{len(self._made)}"
-            names = iter([self._leaf(wrap(array)) for array in arrays])
+            kind, arrays, count = x.rooms()
+            end = self._place(count)
+            names = iter([f"{self._leaf(wrap(array))}[:{end}]" for array in arrays])
             self._lines.append(f"{name} = {kind.listed(names)}")
             self._made[id(x)] = (name, x)
             self._outside.session.aliases.returned.append(x)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -118,7 +118,8 @@ class Counted(_Items, Traced):
 class Bounded(_Items):
     """A range whose bounds, or whose step, are known at run time only: a loop runs from ``low`` to
     ``high``, and ``item(k)`` is what it runs over; the counter itself if there is no ``item``.
-    It begins at the end of the range ``asked`` for if it is ``turned``.
+    It begins at the end of the range ``asked`` for if it is ``turned``. What Python runs over is
+    the range, or what ``in_python`` gives.
     """
 
     def __init__(
@@ -131,8 +132,10 @@ class Bounded(_Items):
         *,
         once: bool = False,
         turned: bool = False,
+        in_python: Callable[[], Iterator[Any]] | None = None,
     ) -> None:
         super().__init__(once=once)
+        self._in_python = in_python
         self._asked = asked
         self.low = low
         self.high = high
@@ -144,6 +147,11 @@ class Bounded(_Items):
         """How many items there are, a Python int of the graph."""
         low, high = map(_python_int, (self.low, self.high))
         return extremum("maximum", (arithmetic("sub", high, low), 0))
+
+    def at(self, place: Any) -> Any:
+        """The item at a place, counted from the first."""
+        found = arithmetic("add", _python_int(self.low), place)
+        return found if self.item is None else self.item(found)
 
     def backwards(self, *, once: bool) -> Bounded:
         """The same items from the last to the first."""
@@ -161,6 +169,8 @@ class Bounded(_Items):
 
     def __iter__(self) -> Iterator[Any]:
         self.taken()
+        if self._in_python is not None:
+            return self._in_python()
         places = range(*self._asked)[:: -1 if self._turned else 1]
         return map(self.item, places) if self.item is not None and self.of else iter(places)
 
@@ -296,17 +306,38 @@ def over_numbers(found: Any) -> Any:
 def enumerated(x: Any, start: Any = 0) -> Any:
     """``enumerate(x, start)``."""
     found = counted(x)
+    if type(found) is Bounded:
+        found.taken()
+        return _together([found], lambda k: (k + start, found.at(k)), lambda: enumerate(x, start))
     if type(found) is not Counted:
         return enumerate(x, start)
     found.taken()
     return Counted(found.count, lambda k: (k + start, found.item(k)), once=True, of=found.of)
 
 
+def _together(
+    parts: Sequence[Counted | Bounded], item: Item, in_python: Callable[[], Iterator[Any]]
+) -> Bounded:
+    """As many items as the shortest of some parts has, whose lengths are not all known before."""
+    lengths = [x.length() if type(x) is Bounded else wrap_dim(x.count) for x in parts]
+    count = lengths[0] if len(parts) == 1 else extremum("minimum", tuple(lengths))
+    of = tuple(x for part in parts for x in part.of)
+    return Bounded((count,), 0, count, item, of, once=True, in_python=in_python)
+
+
 def zipped(*parts: Any, strict: bool = False) -> Any:
     """``zip(*parts)``."""
     found: list[Any] = [counted(part) for part in parts]
-    if not found or any(type(part) is not Counted for part in found):
+    if not found or any(type(part) not in (Counted, Bounded) for part in found):
         return zip(*parts, strict=strict)
+    if any(type(part) is Bounded for part in found):
+        if strict:
+            return zip(*parts, strict=True)
+
+        def each(k: Any) -> tuple[Any, ...]:
+            return tuple(x.at(k) if type(x) is Bounded else x.item(k) for x in found)
+
+        return _together([part.taken() for part in found], each, lambda: zip(*parts, strict=False))
     count = found[0].count
     for part in found[1:]:
         if strict and (current().varies(part.count - count) or not same_dim(part.count, count)):

@@ -376,6 +376,11 @@ class TracedList(Traced):
         room, end = self._taken_room(), wrap_dim(self._size_here())
         return room.kind, [wrap(array)[:end].copy()._value for array in room.arrays]
 
+    def rooms(self) -> tuple[ItemKind, tuple[Value, ...], Any]:
+        """The kind of the items, arrays that begin with what they hold, and the length."""
+        room = self._taken_room()
+        return room.kind, room.arrays, wrap_dim(self._size_here())
+
     def as_array(self, dtype: Any = None) -> Any:
         """``np.array(self, dtype)``."""
         if self._room is None:
