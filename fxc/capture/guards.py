@@ -174,6 +174,7 @@ class GuardProgram:
         objects = "".join(f", {var}" for var in self.objects)
         yield "    try:"
         yield f"        leaves = run({', '.join(self.inputs)})"
+        yield "    except TimeoutError: raise"
         yield f"    except NUMPYS_ERRORS as error: hand_on(error); {failed}"
         yield "    except Interrupted as interrupt: raise interrupt.__cause__ from None"
         yield "    count.calls += 1"

@@ -10,7 +10,8 @@ from typing import Any
 
 from .errors import FxcError
 
-# What NumPy's functions raise; other classes come from a handler of a signal or another thread.
+# What NumPy's functions raise, or fxc if it has a bug; other classes, and TimeoutError, come from a
+# handler of a signal or another thread.
 NUMPYS_ERRORS = (
     ArithmeticError,
     AssertionError,
@@ -21,6 +22,7 @@ NUMPYS_ERRORS = (
     LookupError,
     MemoryError,
     NameError,
+    OSError,
     RuntimeError,
     TypeError,
     ValueError,
