@@ -688,11 +688,27 @@ def of_four(x, out):
     return s
 
 
+def looked_up(x, out):
+    k = 3
+    for i in range(len(x)):
+        k = int(x[k] * 100) ^ (i & 1)
+    return k
+
+
+def mixed_up(x, out):
+    k = 3
+    for i in range(len(x)):
+        k = (k * 31 + i) & 1023
+    return k
+
+
 @pytest.mark.parametrize(
     ("fn", "waits"),
     [
         (smoothed, True),
         (filtered, True),
+        (looked_up, True),
+        (mixed_up, False),
         (steps, False),
         (scaled, False),
         (area, False),

@@ -6,15 +6,17 @@ from collections.abc import Sequence
 
 from fxc.ir.symbols import substitute, symbol
 
-from ..loops import Compute, For, Load, Stmt, Store
+from ..loops import Atom, Compute, For, Index, Load, Stmt, Store, atoms_read
 from .interrupts import trips
 
 _BESIDE = 6  # what is done besides in the time of an operation that waits
+_LOOKUP = 4  # operations take the time of an element whose place is computed
 _BRIEF = 128  # iterations: code for each of them leaves no loop, and the loop around gains
 
 
 def is_chain(stmt: For, *, inside: bool) -> bool:
-    """Whether each of many iterations computes a float from what the one before has stored.
+    """Whether each of many iterations computes a float from what the one before has stored, or
+    looks up an element at a place that follows from it.
 
     Such a loop takes the time of these operations one after the other if there is little else:
     unrolled it would be as slow, and take longer to compile. If it is ``inside`` of a scalar loop,
@@ -24,13 +26,18 @@ def is_chain(stmt: For, *, inside: bool) -> bool:
     if number is not None and number <= _BRIEF:
         return False
     least = 2 if inside else 1
-    floats = [s for s in stmt.body if isinstance(s, Load | Store) and s.dtype.kind == "f"]
     before = {stmt.var: symbol(stmt.var) - 1}
-    for store in (s for s in floats if isinstance(s, Store)):
+    for store in (s for s in stmt.body if isinstance(s, Store)):
         place = tuple(substitute(dim, before) for dim in store.index)
-        loads = (s for s in floats if isinstance(s, Load) and s.buffer == store.buffer)
-        found = _computed_from({s.name for s in loads if s.index == place}, stmt.body)
-        enough = len(found) >= max(least, _work(stmt.body) / _BESIDE)
+        loads = (s for s in stmt.body if isinstance(s, Load) and s.buffer == store.buffer)
+        carried: set[Atom] = {s.name for s in loads if s.index == place}
+        if store.dtype.kind == "f":
+            found = _computed_from(carried, stmt.body)
+            time = len(found)
+        else:
+            found = _looked_up_from(carried, stmt.body)
+            time = _LOOKUP * sum(isinstance(s, Load) and s.name in found for s in stmt.body)
+        enough = time >= max(least, _work(stmt.body) / _BESIDE)
         if store.value in found and enough:
             return True
     return False
@@ -45,9 +52,9 @@ def _work(block: Sequence[Stmt]) -> int:
     )
 
 
-def _computed_from(names: set[str], block: Sequence[Stmt]) -> set[str]:
+def _computed_from(names: set[Atom], block: Sequence[Stmt]) -> set[Atom]:
     """The floats that operations of a block compute from these."""
-    found: set[str] = set()
+    found: set[Atom] = set()
     for stmt in block:
         match stmt:
             case Compute(name=name, args=args) if stmt.dtype.kind == "f":
@@ -55,4 +62,19 @@ def _computed_from(names: set[str], block: Sequence[Stmt]) -> set[str]:
                     (names if stmt.op == "item" else found).add(name)
             case _:
                 pass
+    return found
+
+
+def _looked_up_from(names: set[Atom], block: Sequence[Stmt]) -> set[Atom]:
+    """The numbers that follow from elements whose places are computed from these."""
+    found: set[Atom] = set()
+    for stmt in block:
+        if isinstance(stmt, Load | Compute | Index):
+            read = atoms_read(stmt)
+            if not found.isdisjoint(read) or (
+                isinstance(stmt, Load) and not names.isdisjoint(read)
+            ):
+                found.add(stmt.name)
+            elif not names.isdisjoint(read):
+                names.add(stmt.name)
     return found
