@@ -148,3 +148,25 @@ def of_arrays(x):
 def test_refused(program: Callable[..., Any]) -> None:
     with pytest.raises(fxc.CaptureError):
         fxc.compile(program, fullgraph=True)(SIGNAL)
+
+
+def counted_by_place(x):
+    counts = [0, 0, 0]
+    for k in range(len(x)):
+        counts[x[k]] += 1
+    return counts
+
+
+def stored_by_place(x):
+    found = [0, 0, 0]
+    for k in range(len(x)):
+        found[x[k]] = k
+    return found[0], found[-1]
+
+
+@pytest.mark.parametrize("program", [counted_by_place, stored_by_place])
+@pytest.mark.parametrize("last", [2, 3, -1, -3, -4, 50])
+def test_places_in_a_list_of_known_length(program: Any, last: int) -> None:
+    """They were places in the room that the list has."""
+    compiled, x = fxc.compile(program, fullgraph=True), np.array([0, 1, last])
+    assert difference(run(program, (x,)), run(compiled, (x,))) == ""

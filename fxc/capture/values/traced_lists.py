@@ -153,7 +153,7 @@ class TracedList(Traced):
 
     def __setitem__(self, key: Any, x: Any) -> None:
         x, room = settled(x), self._room
-        if self._known is not None and room is not None:
+        if room is not None and self._is_exact:
             if isinstance(key, slice):
                 sized_lists().assign_part(self, key, x)
                 return
@@ -258,6 +258,11 @@ class TracedList(Traced):
 
     # -------------------------------------------------------- reads
 
+    @property
+    def _is_exact(self) -> bool:
+        """Whether the arrays hold the items and no room for more: places in them are the list's."""
+        return self._room is not None and self._known is not None and self._known == self._room.most
+
     def _number(self) -> Any:
         """The length, as a scalar of the graph."""
         if self._known is not None:
@@ -317,7 +322,7 @@ class TracedList(Traced):
         if self._room is not None:
             if isinstance(key, slice):
                 return list_parts().part_of(self, key)
-            if self._known is not None:
+            if self._is_exact:
                 return self._item(checked_place(key))
             return self._item(self._place_of(key))
         try:
