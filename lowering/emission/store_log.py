@@ -136,17 +136,18 @@ def _loaded(*names: str) -> str:
 
 
 def _functions(unit: int) -> str:
-    """
-    - ``note`` writes a store down. When the log is full it gives the marks of a copy, or 1 if there
-      is no room for that.
-    - ``settle`` makes the copy, of all blocks with stores in the log.
-    - ``put_back`` undoes these stores, in the input or in the copy: the last one first.
-    """
-    kind = f"i{8 * unit}"
+    """What a log of stores of ``unit`` bytes needs."""
     return f"""\
 declare noalias ptr @malloc(i64)
 declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)
 {KEEP}
+{_put_back(unit)}{_settle(unit)}{_note(unit)}"""
+
+
+def _put_back(unit: int) -> str:
+    """Undoes the stores in a log, in the input or in the copy: the last one first."""
+    kind = f"i{8 * unit}"
+    return f"""\
 define void @"fxc.put_back.{unit}"(ptr %target, ptr %records, i64 %count) \
 noinline minsize optsize nounwind {{
 entry:
@@ -168,6 +169,12 @@ look:
 out:
   ret void
 }}
+"""
+
+
+def _settle(unit: int) -> str:
+    """Makes the copy, of all blocks with stores in the log."""
+    return f"""\
 define internal ptr @"fxc.settle.{unit}"(ptr %fields) noinline minsize optsize nounwind {{
 entry:
 {_loaded(*_FIELDS)}
@@ -205,6 +212,15 @@ out:
   call void @"fxc.put_back.{unit}"(ptr %made, ptr %records, i64 %count)
   ret ptr %marks
 }}
+"""
+
+
+def _note(unit: int) -> str:
+    """Writes a store down. When the log is full it gives the marks of a copy, or 1 if there is no
+    room for that.
+    """
+    kind = f"i{8 * unit}"
+    return f"""\
 define preserve_mostcc ptr @"fxc.note.{unit}"(ptr %fields, i64 %where) \
 noinline minsize optsize nounwind {{
 entry:
