@@ -50,10 +50,11 @@ from ..statements.loops import bound
 from ..statements.nests import nest
 from ..statements.structured import UNBOUND
 from ..statements.while_loops import WhileLoop
+from ..values.list_arguments import array_of_list, as_numpy, joined_list
 from ..values.operands import Traced, as_constants, has_traced
 from ..values.python_numbers import call_function
 from ..values.traced_int import known_ints
-from ..values.traced_lists import array_of_list, as_numpy, joined_list, plain_list
+from ..values.traced_lists import plain_list
 from ..values.traced_scalar import numpy_scalar
 from . import purity
 from .numpy_source import SOURCES, run_source

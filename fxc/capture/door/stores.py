@@ -32,13 +32,13 @@ from ..outside.outside import Known, Outside
 from ..session import Session, label_of, refuse
 from ..statements.counted import Bounded
 from ..statements.structured import array_of, is_same
+from ..values.made_lists import MadeLists
 from ..values.mixed import Mixed
 from ..values.operands import Traced, settled
 from ..values.several import Several
 from ..values.tables import Table
 from ..values.traced_array import TracedArray
 from ..values.traced_int import TracedInt, known_ints
-from ..values.traced_lists import MadeLists
 from ..values.traced_scalar import TracedScalar
 from . import purity
 from .numpy_source import INDEX_TRICKS, IndexTrick
