@@ -1,7 +1,7 @@
-"""The loop IR: loop nests over buffers, as data, with a text form.
+"""The loop IR: loop nests over buffers, as data.
 
 A program is a list of statements over named buffers. Scalars are SSA names; an index is a tuple of
-dims over loop variables and integer scalars, one for each dim of the buffer::
+dims over loop variables and integer scalars, one for each dim of the buffer. As text::
 
     for i in 0:n                                     # heat.py:6
       for j in 0:m
@@ -23,8 +23,8 @@ import numpy as np
 
 from fxc.ir.graph import Graph
 from fxc.ir.location import SourceLocation
-from fxc.ir.records import frozen, mutable
-from fxc.ir.symbols import Dim, computed_in, rename_computed
+from fxc.ir.records import frozen
+from fxc.ir.symbols import Dim, computed_in
 
 # Note [Computed indices]
 # An index may hold a scalar of the loop around it: ``t3 = idx[i0]; t4 = x[t3, i1]``. In dims that
@@ -373,7 +373,9 @@ class Program:
     undone: frozenset[str] = frozenset()
 
     def __str__(self) -> str:
-        return _Printer(self).text()
+        from .text import print_program  # the printer needs what is defined here
+
+        return print_program(self)
 
     @property
     def kernels(self) -> int:
@@ -479,132 +481,8 @@ def _is_same(block: tuple[Stmt, ...], other: tuple[Stmt, ...]) -> bool:
     return len(block) == len(other) and all(map(operator.is_, block, other))
 
 
-@mutable
-class _Printer:
-    program: Program
-    lines: list[str] = field(default_factory=list)
-    uses: dict[str, int] = field(default_factory=dict)
-
-    def text(self) -> str:
-        from .traffic import traffic  # it counts what is defined here
-
-        program = self.program
-        for stmt in walk(program.body):
-            for atom in _atoms(stmt):
-                if isinstance(atom, str):
-                    self.uses[atom] = self.uses.get(atom, 0) + 1
-        self.lines.append(f"loops {program.name}")
-        for buffer in program.buffers.values():
-            shape = ", ".join(map(str, buffer.shape))
-            storage = f" = {buffer.storage}" if buffer.storage != buffer.name else ""
-            undone = "  # stores are undone if a check fails" * (buffer.name in program.undone)
-            kind = f"{buffer.dtype}[{shape}]"
-            self.lines.append(f"  {buffer.role} {buffer.name}: {kind}{storage}{undone}")
-        self.block(program.body, 1, {})
-        for copy in program.copies:
-            self.lines.append(f"  copy: {copy}")
-        self.lines.append(f"  bytes moved {traffic(program)}; copies {len(program.copies)}")
-        return "\n".join(self.lines)
-
-    def block(
-        self,
-        body: tuple[Stmt, ...],
-        depth: int,
-        known: dict[str, str],
-        flag: Atom | None = None,
-        says: str = "",
-    ) -> None:
-        """The lines of a block, and what the ``flag`` computed in it says."""
-        pad = "  " * depth
-        for stmt in body:
-            match stmt:
-                case Load(name, _, buffer, index):
-                    self.define(pad, name, self.element(buffer, index, known), known)
-                case Compute(name, _, op, args):
-                    text = f"{op}({', '.join(self.atom(a, known) for a in args)})"
-                    self.define(pad, name, text, known)
-                case Index(name, _, value):
-                    self.define(pad, name, f"({self.dim(value, known)})", known)
-                case Store(buffer, index, value):
-                    target = self.element(buffer, index, known)
-                    shown = self.atom(value, known)
-                    self.settle(pad, known)
-                    self.lines.append(f"{pad}{target} = {shown}")
-                case Accumulate(name, _, combine, value, _, order):
-                    self.lines.append(
-                        f"{pad}{name} = {combine} {self.atom(value, known)}  [{order}]"
-                    )
-                case Check(failed):
-                    self.lines.append(f"{pad}raise if {self.atom(failed, known)}")
-                case Bind(name, value):
-                    self.lines.append(f"{pad}size {name} = {self.atom(value, known)}")
-                case Allocate(storage):
-                    self.lines.append(f"{pad}allocate {storage}")
-                case Loop():
-                    self.settle(pad, known)
-                    step = " ordered" if stmt.ordered else ""
-                    step += " descending" if stmt.descending else ""
-                    step += f" chunk {stmt.chunk}" if stmt.chunk is not None else ""
-                    step += f" stores {stmt.behind} behind" if stmt.behind else ""
-                    remark = "  # " + f"{stmt.loc or ''} {stmt.note}".strip()
-                    text = f"{pad}for {stmt.var} in 0:{stmt.size}{step}"
-                    self.lines.append(text + (remark if len(remark) > 4 else ""))
-                    self.block(stmt.body, depth + 1, dict(known))
-                case For(var, lo, hi, inner, leave=leave):
-                    bounds = f"{self.atom(lo, known)}:{self.atom(hi, known)}"
-                    self.lines.append(f"{pad}loop {var} in {bounds}")
-                    self.block(inner, depth + 1, dict(known), leave, "leave if")
-                case While(test, condition, inner):
-                    self.lines.append(f"{pad}while")
-                    self.block(test, depth + 1, dict(known), condition, "holds")
-                    self.lines.append(f"{pad}do")
-                    self.block(inner, depth + 1, dict(known))
-                case If(condition, then, orelse):
-                    self.lines.append(f"{pad}if {self.atom(condition, known)}")
-                    self.block(then, depth + 1, dict(known))
-                    if orelse:
-                        self.lines.append(f"{pad}else")
-                        self.block(orelse, depth + 1, dict(known))
-                case Matmul(out, x, y):
-                    self.lines.append(f"{pad}{out} = matmul({x}, {y})")
-                case Apply(function, out, keys=keys):
-                    of = f" of {keys}" if keys is not None else ""
-                    self.lines.append(f"{pad}{function} {out}{of}")
-                case Boxed(op, args, outs):
-                    shown = ", ".join(
-                        a.buffer if isinstance(a, BufferArg) else repr(a) for a in args
-                    )
-                    self.lines.append(f"{pad}{', '.join(outs)} = numpy.{op}({shown})")
-        if flag is not None:
-            self.lines.append(f"{pad}{says} {self.atom(flag, known)}")
-
-    def define(self, pad: str, name: str, text: str, known: dict[str, str]) -> None:
-        """Keep the text for the one place that uses it, or give it a line."""
-        if self.uses.get(name, 0) == 1 and len(text) < 160:
-            known[name] = text
-        else:
-            self.lines.append(f"{pad}{name} = {text}")
-
-    def atom(self, atom: Atom, known: dict[str, str]) -> str:
-        if isinstance(atom, Const):
-            return repr(atom.value)
-        return known.pop(atom, atom)
-
-    def element(self, buffer: str, index: tuple[Dim, ...], known: dict[str, str]) -> str:
-        return f"{buffer}[{', '.join(self.dim(dim, known) for dim in index)}]"
-
-    def dim(self, dim: Dim, known: dict[str, str]) -> str:
-        names = {name: self.atom(name, known) for name in computed_in(dim)}
-        return str(rename_computed(dim, names))
-
-    def settle(self, pad: str, known: dict[str, str]) -> None:
-        """Before memory changes: lines for what has been loaded and is used later."""
-        for name in [name for name, text in known.items() if "[" in text]:
-            self.lines.append(f"{pad}{name} = {known.pop(name)}")
-
-
-def _atoms(stmt: Stmt) -> tuple[Atom, ...]:
-    """The scalars a statement reads itself."""
+def atoms_read(stmt: Stmt) -> tuple[Atom, ...]:
+    """The scalars that a statement reads itself."""
     match stmt:
         case Load(index=index):
             return _computed(*index)
@@ -628,9 +506,6 @@ def _atoms(stmt: Stmt) -> tuple[Atom, ...]:
             return (condition,)
         case _:
             return ()
-
-
-atoms_read = _atoms
 
 
 def _computed(*dims: Dim) -> tuple[str, ...]:
