@@ -31,23 +31,16 @@ from ..loops import (
     touched,
 )
 from . import control, counting
-from .context import (
-    INLINE_RESHAPES,
-    INLINE_WEIGHT,
-    NEVER,
-    STRETCHED_WEIGHT,
-    Body,
-    Context,
-    free_values,
-    is_view_copy,
-    new_scope,
-)
+from .body import Body
+from .context import INLINE_RESHAPES, INLINE_WEIGHT, STRETCHED_WEIGHT, Context
 from .contraction import contraction
 from .coverage import NATIVE_DTYPES, is_called, is_native
+from .index_maps import is_view_copy
 from .indexed import BOOL, I64, wrap_operands
 from .masked import check_count
 from .pointwise import runs_inner_loop
 from .reductions import reduction, scan
+from .scope import NEVER, free_values, new_scope
 from .undone import can_undo
 from .writes import aim, finish, join, scatter, store, whole
 

@@ -1,4 +1,4 @@
-"""What is known while a graph is lowered: where values live, and how one is computed in a loop.
+"""What is known while a graph is lowered: where values live, and what reads them.
 
 A value is *placed* (it lives in a buffer) or *inline* (an expression, computed where it is read).
 Views are always inline, as index arithmetic. See Note [Writes in place].
@@ -7,14 +7,13 @@ Views are always inline, as index arithmetic. See Note [Writes in place].
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import field, replace
+from dataclasses import replace
 
 import numpy as np
 
-from fxc.ir.graph import Literal, Node, Operand, Region, Value, walk
+from fxc.ir.graph import Literal, Node, Operand, Value
 from fxc.ir.location import SourceLocation
-from fxc.ir.records import mutable
-from fxc.ir.symbols import Dim, computed, product, substitute, symbol, symbols_of
+from fxc.ir.symbols import Dim, product, substitute, symbol
 from fxc.ir.types import (
     PART_DTYPES,
     ArrayType,
@@ -24,30 +23,13 @@ from fxc.ir.types import (
     ordered_strides,
     stride_order,
 )
-from fxc.ops.table import TABLE, Tag
+from fxc.ops.table import TABLE
 from fxc.ops.updates import Way
 
-from ..emission import complex_rules
-from ..emission.complex_rules import ComplexRule
-from ..emission.scalar_rules import BOOL
-from ..loops import (
-    Atom,
-    Buffer,
-    Compute,
-    Const,
-    Element,
-    Index,
-    Load,
-    Loop,
-    Pair,
-    Param,
-    Stmt,
-    Store,
-)
-from .factories import FACTORIES
-from .index_maps import INDEX_MAPS, PART_VIEWS, Idx, broadcast
-from .indexed import indexed, view_index, wrapped
-from .pointwise import loop_dtypes, loop_name, rule_of, weight
+from ..loops import Buffer, Element, Loop, Pair, Param, Stmt, Store
+from .index_maps import INDEX_MAPS, PART_VIEWS, Idx, is_view_copy
+from .pointwise import weight
+from .scope import Scope
 
 # Note [Writes in place]
 # A functional scatter gives a new value; where the old one is not read any more the new one takes
@@ -62,63 +44,6 @@ from .pointwise import loop_dtypes, loop_name, rule_of, weight
 INLINE_WEIGHT = 64  # operations that one inline expression may hold
 INLINE_RESHAPES = 3  # each may multiply the length of index expressions
 STRETCHED_WEIGHT = 4  # operations that are rather stored than done again for each reader
-INTP = np.dtype(np.intp)
-NEVER = 1 << 60  # the last use of what outlives its region
-
-
-@mutable
-class Scope:
-    """What is known while the nodes of one region are visited."""
-
-    nodes: Sequence[Node]
-    last_use: dict[Value, int]
-    uses: dict[Value, int]
-    statements: list[Stmt] = field(default_factory=list)
-    owned: set[str] = field(default_factory=set)  # storages that this region may overwrite
-    position: int = -1
-
-
-def new_scope(region: Region) -> Scope:
-    """Last uses and numbers of uses of all values that the nodes of ``region`` read."""
-    last_use: dict[Value, int] = {}
-    uses: dict[Value, int] = {}
-    for value in region.results:
-        if isinstance(value, Value):
-            last_use[value] = NEVER
-            uses[value] = uses.get(value, 0) + 1
-    for position in range(len(region.nodes) - 1, -1, -1):
-        node = region.nodes[position]
-        reached = uses.get(node.output, 0) if is_view_copy(node) else 1
-        for value in (*node.inputs, *free_values(node)):
-            last_use.setdefault(value, position)
-            uses[value] = uses.get(value, 0) + reached
-    return Scope(region.nodes, last_use, uses)
-
-
-def is_view_copy(node: Node) -> bool:
-    """Whether the node only rearranges its operand: index arithmetic."""
-    return TABLE[node.op].tag is Tag.VIEW
-
-
-def free_values(node: Node) -> tuple[Value, ...]:
-    """The values from outside that the regions of ``node`` read."""
-    found: dict[Value, None] = {}
-    for region in node.regions:
-        inside = set(region.params)
-        for inner in walk(region):
-            inside.update(inner.outputs)
-            for nested in inner.regions:
-                inside.update(nested.params)
-        read = [v for inner in walk(region) for v in inner.inputs]
-        read += [
-            v for r in (region, *_regions_in(region)) for v in r.results if isinstance(v, Value)
-        ]
-        found.update((v, None) for v in read if v not in inside)
-    return tuple(found)
-
-
-def _regions_in(region: Region) -> list[Region]:
-    return [inner for node in walk(region) for inner in node.regions]
 
 
 class Context:
@@ -413,190 +338,3 @@ class Context:
         dtype = self.buffers[parts].dtype
         both = enumerate((element.re, element.im))
         return [Store(parts, (*index, part), atom, dtype) for part, atom in both]
-
-
-@mutable
-class Origin:
-    """Where a load comes from: the largest value that rearranges a buffer and has the element."""
-
-    load: Load
-    value: Value
-
-
-class Body:
-    """The statements that compute elements of values inside one loop nest."""
-
-    def __init__(self, context: Context) -> None:
-        self.context = context
-        self.stmts: list[Stmt] = []
-        self.origins: list[Origin] = []
-        self._known: dict[tuple[Operand, Idx], Element] = {}
-
-    def value(self, operand: Operand, index: Idx, dtype: np.dtype | None = None) -> Atom:
-        """The element of ``operand``, which is real, at ``index``, cast to ``dtype``."""
-        return real_atom(self.element(operand, index, dtype))
-
-    def element(self, operand: Operand, index: Idx, dtype: np.dtype | None = None) -> Element:
-        """The element of ``operand`` at ``index``, cast to ``dtype``."""
-        if isinstance(operand, Literal):
-            return literal_element(operand.value, dtype or operand.type.dtype)
-        found = self._known.get((operand, index))
-        if found is None:
-            found = self._known[operand, index] = self._element(operand, index)
-        return self.cast(found, operand.type.dtype, dtype)
-
-    def truth(self, operand: Operand, index: Idx) -> Atom:
-        """Whether the element of ``operand`` at ``index`` counts as true."""
-        found = self.element(operand, index)
-        dtype = operand.type.dtype
-        if isinstance(found, Pair):
-            return complex_rules.truth(self, found, dtype)
-        if dtype == BOOL:
-            return found
-        zero = Const(dtype.type(0).item(), dtype)
-        return self.compute("not_equal", (found, zero), (dtype, dtype), BOOL)
-
-    def cast(self, element: Element, source: np.dtype, dtype: np.dtype | None) -> Element:
-        if dtype is None or dtype == source:
-            return element
-        if isinstance(element, Pair) or dtype in PART_DTYPES:
-            return complex_rules.cast(self, element, source, dtype)
-        return self.cast_atom(element, source, dtype)
-
-    def cast_atom(self, atom: Atom, source: np.dtype, dtype: np.dtype) -> Atom:
-        if dtype == source:
-            return atom
-        return self.compute("astype", (atom,), (source,), dtype)
-
-    def compute(
-        self, op: str, args: Sequence[Atom], dtypes: Sequence[np.dtype], dtype: np.dtype
-    ) -> str:
-        name = self.context.fresh()
-        self.stmts.append(Compute(name, dtype, op, tuple(args), tuple(dtypes)))
-        return name
-
-    def index(self, dim: Dim, dtype: np.dtype) -> Atom:
-        if isinstance(dim, int):
-            return Const(dim, dtype)
-        name = self.context.fresh()
-        self.stmts.append(Index(name, dtype, dim))
-        return name
-
-    def computed(self, operand: Operand, index: Idx) -> Dim:
-        """The integer element of ``operand`` at ``index``, to index with."""
-        if isinstance(operand, Value) and operand in self.context.dim_of:
-            return self.context.dim_of[operand]
-        atom = self.value(operand, index, INTP)
-        if isinstance(atom, Const):
-            return int(atom.value)
-        over = {name: each for dim in index for name, each in symbols_of(dim).items()}
-        return computed(atom, tuple(symbol(name) for name in sorted(over)))
-
-    def load(self, buffer: str, index: Idx) -> str:
-        name = self.context.fresh()
-        self.stmts.append(Load(name, self.context.buffers[buffer].dtype, buffer, index))
-        return name
-
-    def _element(self, value: Value, index: Idx) -> Element:
-        context = self.context
-        origin = value
-        while value not in context.place:
-            if value in context.param_of:
-                return _given(context.param_of[value])
-            if value in context.literal_of:
-                return self.element(context.literal_of[value], ())
-            if value in context.dim_of:
-                return self.index(context.dim_of[value], value.type.dtype)
-            node = context.node_of[value]
-            if node.op in PART_VIEWS:
-                return self._part(node, index, origin)
-            passed = self._passed(node, index)
-            if passed is None:
-                return self._computed(node, index)
-            index = passed
-            if isinstance(node.args[0], Literal):
-                return self.element(node.args[0], index)
-            value = node.args[0]
-        name = context.place[value]
-        if value.type.dtype not in PART_DTYPES:
-            return self._loaded(name, index, origin)
-        parts = context.parts(name)
-        return Pair(*(self._loaded(parts, (*index, part), origin) for part in range(2)))
-
-    def _passed(self, node: Node, index: Idx) -> Idx | None:
-        """The index into the array that ``node`` only rearranges; None if it computes something."""
-        if TABLE[node.op].tag is Tag.GATHER:
-            return indexed(self, node, index)
-        return view_index(self, node, index) if is_view_copy(node) else None
-
-    def _loaded(self, name: str, index: Idx, origin: Value) -> Atom:
-        atom = self.load(name, index)
-        load = self.stmts[-1]
-        assert isinstance(load, Load)
-        self.origins.append(Origin(load, origin))
-        return atom
-
-    def _part(self, node: Node, index: Idx, origin: Value) -> Atom:
-        """The element of ``x.real`` or ``x.imag``; of memory only that part is read."""
-        part, value = PART_VIEWS[node.op], node.args[0]
-        while isinstance(value, Value) and value not in self.context.place:
-            inner = self.context.node_of.get(value)
-            passed = None if inner is None else self._passed(inner, index)
-            if inner is None or passed is None:
-                break
-            index, value = passed, inner.args[0]
-        if isinstance(value, Value) and value in self.context.place:
-            parts = self.context.parts(self.context.place[value])
-            return self._loaded(parts, (*index, part), origin)
-        pair = self.element(value, index)
-        assert isinstance(pair, Pair)
-        return (pair.re, pair.im)[part]
-
-    def _computed(self, node: Node, index: Idx) -> Element:
-        op = TABLE[node.op]
-        if op.tag is Tag.FACTORY:
-            return FACTORIES[node.op](self, node, index)
-        if node.op == "wrap_index":
-            return wrapped(self, node, index)
-        if op.tag is not Tag.POINTWISE:
-            self.context.place_value(node.output)
-            return self._element(node.output, index)
-        args, dtypes = [], []
-        operands = node.args[: len(node.args) - _statics(node)]
-        resolved, result = loop_dtypes(node)
-        for operand, dtype in zip(operands, resolved, strict=True):
-            at = broadcast(operand.type.shape, index, node.output.type.shape)
-            args.append(self.element(operand, at, dtype))
-            dtypes.append(dtype)
-        rule = rule_of(node)
-        if isinstance(rule, ComplexRule):
-            made = rule.make(self, args, tuple(dtypes), result)
-        else:
-            made = self.compute(loop_name(node), list(map(real_atom, args)), dtypes, result)
-        return self.cast(made, result, node.output.type.dtype)
-
-
-def _statics(node: Node) -> int:
-    return sum(not param.is_value for param in node.schema.params)
-
-
-def literal_element(value: object, dtype: np.dtype) -> Element:
-    """A scalar known now, as an element of ``dtype``."""
-    with np.errstate(all="ignore"):
-        found = np.asarray(value).astype(dtype)
-    if dtype in PART_DTYPES:
-        part = PART_DTYPES[dtype]
-        return Pair(Const(found.real.item(), part), Const(found.imag.item(), part))
-    return Const(found.item(), dtype)
-
-
-def real_atom(element: Element) -> Atom:
-    """An element that is no complex number."""
-    assert not isinstance(element, Pair)
-    return element
-
-
-def _given(param: Param) -> Element:
-    if param.dtype in PART_DTYPES:
-        return Pair(f"{param.name}.real", f"{param.name}.imag")
-    return param.name

@@ -11,8 +11,8 @@ from fxc.ops.table import TABLE
 from ..emission.addressing import linearised
 from ..emission.products import dot_copies
 from ..loops import Matmul
-from .context import Context, is_view_copy
-from .index_maps import INDEX_MAPS, Idx, select_index
+from .context import Context
+from .index_maps import INDEX_MAPS, Idx, is_view_copy, select_index
 from .writes import free_target, store, whole
 
 # Note [Strides of factors]

@@ -12,10 +12,12 @@ from fxc.ops.table import TABLE
 from fxc.ops.updates import updated_by
 
 from ..loops import Atom, For, If, Stmt, While
+from .body import INTP, Body
 from .brief import is_brief
-from .context import INTP, Body, Context, Scope, free_values, is_view_copy, new_scope
-from .index_maps import INDEX_MAPS
+from .context import Context
+from .index_maps import INDEX_MAPS, is_view_copy
 from .leaving import last_arms
+from .scope import Scope, free_values, new_scope
 from .undone import is_sparse
 from .writes import aim, place_apart, store, uncopied, whole
 

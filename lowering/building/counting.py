@@ -29,7 +29,8 @@ from fxc.ir.types import ScalarType
 
 from ..emission.scalar_rules import BOOL, I64
 from ..loops import Accumulate, Bind, Const, If, Load, Loop, Stmt, Store
-from .context import STRETCHED_WEIGHT, Body, Context
+from .body import Body
+from .context import STRETCHED_WEIGHT, Context
 from .masked import BLOCK, BLOCKS
 
 _INT = ScalarType(I64, weak=True)

@@ -13,7 +13,7 @@ from ..loops import Atom, Const, Element
 from .index_maps import Idx
 
 if TYPE_CHECKING:
-    from .context import Body
+    from .body import Body
 
 Factory = Callable[["Body", Node, Idx], Element]
 

@@ -8,15 +8,21 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from fxc.ir.graph import SliceSpec
+from fxc.ir.graph import Node, SliceSpec
 from fxc.ir.symbols import Dim, counted_in, decide, hint, product
 from fxc.ir.types import Type
 from fxc.ops.metas.shapes import stretches
 from fxc.ops.metas.views import rows_of
+from fxc.ops.table import TABLE, Tag
 
 Idx = tuple[Dim, ...]
 # (type of the operand, static arguments after the array, index into the view) -> operand's index
 IndexMap = Callable[[Type, tuple[Any, ...], Idx], Idx]
+
+
+def is_view_copy(node: Node) -> bool:
+    """Whether the node only rearranges its operand: index arithmetic."""
+    return TABLE[node.op].tag is Tag.VIEW
 
 
 def slice_index(operand: Type, args: tuple[Any, ...], index: Idx) -> Idx:

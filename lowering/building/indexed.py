@@ -25,7 +25,7 @@ from .index_maps import INDEX_MAPS, Idx, broadcast, select_index
 from .pointwise import binary_dtypes
 
 if TYPE_CHECKING:
-    from .context import Body
+    from .body import Body
 
 BOOL, I64 = np.dtype(bool), np.dtype(np.int64)
 

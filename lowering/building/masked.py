@@ -27,7 +27,8 @@ from fxc.ir.symbols import Dim, computed, counted_in, floordiv, minimum, symbol,
 from fxc.ops.metas.shapes import is_known_one
 
 from ..loops import Accumulate, Atom, Check, Compute, Const, If, Load, Loop, Stmt, Store
-from .context import STRETCHED_WEIGHT, Body, Context
+from .body import Body
+from .context import STRETCHED_WEIGHT, Context
 from .index_maps import Idx, broadcast
 
 BLOCK = 64  # elements of the mask that are looked at together

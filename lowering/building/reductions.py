@@ -25,7 +25,8 @@ from ..loops import (
     atoms_of,
     element_of,
 )
-from .context import Body, Context, literal_element
+from .body import Body, literal_element
+from .context import Context
 from .index_maps import Idx, regroup
 from .reduction_order import ReductionOrder, axes_by_stride, reduction_order
 from .writes import free_target, place_apart

@@ -19,9 +19,10 @@ from fxc.ops.updates import UPDATES
 from ..emission.addressing import byte_offset, step_of, varies
 from ..emission.frame import FRAME
 from ..loops import Buffer, Element, Load, Stmt, Store
-from .context import STRETCHED_WEIGHT, Body, Context, Origin, is_view_copy
+from .body import Body, Origin
+from .context import STRETCHED_WEIGHT, Context
 from .delayed import store_behind
-from .index_maps import PART_VIEWS, Idx, broadcast
+from .index_maps import PART_VIEWS, Idx, broadcast, is_view_copy
 from .indexed import index_space, indexed, update_dtypes, updated, view_index
 from .masked import store_masked
 

@@ -23,7 +23,7 @@ from ..loops import Atom, Const, Element, Pair
 from .scalar_rules import BOOL, DTypes, Typed, cast_types, where_types
 
 if TYPE_CHECKING:
-    from ..building.context import Body
+    from ..building.body import Body
 
 # Note [Complex numbers]
 # The loop IR has no complex scalars. A complex value is a Pair of float scalars while it is

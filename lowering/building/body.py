@@ -1,0 +1,212 @@
+"""How the elements of values are computed inside a loop nest."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from fxc.ir.graph import Literal, Node, Operand, Value
+from fxc.ir.records import mutable
+from fxc.ir.symbols import Dim, computed, symbol, symbols_of
+from fxc.ir.types import PART_DTYPES
+from fxc.ops.table import TABLE, Tag
+
+from ..emission import complex_rules
+from ..emission.complex_rules import ComplexRule
+from ..emission.scalar_rules import BOOL
+from ..loops import Atom, Compute, Const, Element, Index, Load, Pair, Param, Stmt
+from .context import Context
+from .factories import FACTORIES
+from .index_maps import PART_VIEWS, Idx, broadcast, is_view_copy
+from .indexed import indexed, view_index, wrapped
+from .pointwise import loop_dtypes, loop_name, rule_of
+
+INTP = np.dtype(np.intp)
+
+
+@mutable
+class Origin:
+    """Where a load comes from: the largest value that rearranges a buffer and has the element."""
+
+    load: Load
+    value: Value
+
+
+class Body:
+    """The statements that compute elements of values inside one loop nest."""
+
+    def __init__(self, context: Context) -> None:
+        self.context = context
+        self.stmts: list[Stmt] = []
+        self.origins: list[Origin] = []
+        self._known: dict[tuple[Operand, Idx], Element] = {}
+
+    def value(self, operand: Operand, index: Idx, dtype: np.dtype | None = None) -> Atom:
+        """The element of ``operand``, which is real, at ``index``, cast to ``dtype``."""
+        return real_atom(self.element(operand, index, dtype))
+
+    def element(self, operand: Operand, index: Idx, dtype: np.dtype | None = None) -> Element:
+        """The element of ``operand`` at ``index``, cast to ``dtype``."""
+        if isinstance(operand, Literal):
+            return literal_element(operand.value, dtype or operand.type.dtype)
+        found = self._known.get((operand, index))
+        if found is None:
+            found = self._known[operand, index] = self._element(operand, index)
+        return self.cast(found, operand.type.dtype, dtype)
+
+    def truth(self, operand: Operand, index: Idx) -> Atom:
+        """Whether the element of ``operand`` at ``index`` counts as true."""
+        found = self.element(operand, index)
+        dtype = operand.type.dtype
+        if isinstance(found, Pair):
+            return complex_rules.truth(self, found, dtype)
+        if dtype == BOOL:
+            return found
+        zero = Const(dtype.type(0).item(), dtype)
+        return self.compute("not_equal", (found, zero), (dtype, dtype), BOOL)
+
+    def cast(self, element: Element, source: np.dtype, dtype: np.dtype | None) -> Element:
+        if dtype is None or dtype == source:
+            return element
+        if isinstance(element, Pair) or dtype in PART_DTYPES:
+            return complex_rules.cast(self, element, source, dtype)
+        return self.cast_atom(element, source, dtype)
+
+    def cast_atom(self, atom: Atom, source: np.dtype, dtype: np.dtype) -> Atom:
+        if dtype == source:
+            return atom
+        return self.compute("astype", (atom,), (source,), dtype)
+
+    def compute(
+        self, op: str, args: Sequence[Atom], dtypes: Sequence[np.dtype], dtype: np.dtype
+    ) -> str:
+        name = self.context.fresh()
+        self.stmts.append(Compute(name, dtype, op, tuple(args), tuple(dtypes)))
+        return name
+
+    def index(self, dim: Dim, dtype: np.dtype) -> Atom:
+        if isinstance(dim, int):
+            return Const(dim, dtype)
+        name = self.context.fresh()
+        self.stmts.append(Index(name, dtype, dim))
+        return name
+
+    def computed(self, operand: Operand, index: Idx) -> Dim:
+        """The integer element of ``operand`` at ``index``, to index with."""
+        if isinstance(operand, Value) and operand in self.context.dim_of:
+            return self.context.dim_of[operand]
+        atom = self.value(operand, index, INTP)
+        if isinstance(atom, Const):
+            return int(atom.value)
+        over = {name: each for dim in index for name, each in symbols_of(dim).items()}
+        return computed(atom, tuple(symbol(name) for name in sorted(over)))
+
+    def load(self, buffer: str, index: Idx) -> str:
+        name = self.context.fresh()
+        self.stmts.append(Load(name, self.context.buffers[buffer].dtype, buffer, index))
+        return name
+
+    def _element(self, value: Value, index: Idx) -> Element:
+        context = self.context
+        origin = value
+        while value not in context.place:
+            if value in context.param_of:
+                return _given(context.param_of[value])
+            if value in context.literal_of:
+                return self.element(context.literal_of[value], ())
+            if value in context.dim_of:
+                return self.index(context.dim_of[value], value.type.dtype)
+            node = context.node_of[value]
+            if node.op in PART_VIEWS:
+                return self._part(node, index, origin)
+            passed = self._passed(node, index)
+            if passed is None:
+                return self._computed(node, index)
+            index = passed
+            if isinstance(node.args[0], Literal):
+                return self.element(node.args[0], index)
+            value = node.args[0]
+        name = context.place[value]
+        if value.type.dtype not in PART_DTYPES:
+            return self._loaded(name, index, origin)
+        parts = context.parts(name)
+        return Pair(*(self._loaded(parts, (*index, part), origin) for part in range(2)))
+
+    def _passed(self, node: Node, index: Idx) -> Idx | None:
+        """The index into the array that ``node`` only rearranges; None if it computes something."""
+        if TABLE[node.op].tag is Tag.GATHER:
+            return indexed(self, node, index)
+        return view_index(self, node, index) if is_view_copy(node) else None
+
+    def _loaded(self, name: str, index: Idx, origin: Value) -> Atom:
+        atom = self.load(name, index)
+        load = self.stmts[-1]
+        assert isinstance(load, Load)
+        self.origins.append(Origin(load, origin))
+        return atom
+
+    def _part(self, node: Node, index: Idx, origin: Value) -> Atom:
+        """The element of ``x.real`` or ``x.imag``; of memory only that part is read."""
+        part, value = PART_VIEWS[node.op], node.args[0]
+        while isinstance(value, Value) and value not in self.context.place:
+            inner = self.context.node_of.get(value)
+            passed = None if inner is None else self._passed(inner, index)
+            if inner is None or passed is None:
+                break
+            index, value = passed, inner.args[0]
+        if isinstance(value, Value) and value in self.context.place:
+            parts = self.context.parts(self.context.place[value])
+            return self._loaded(parts, (*index, part), origin)
+        pair = self.element(value, index)
+        assert isinstance(pair, Pair)
+        return (pair.re, pair.im)[part]
+
+    def _computed(self, node: Node, index: Idx) -> Element:
+        op = TABLE[node.op]
+        if op.tag is Tag.FACTORY:
+            return FACTORIES[node.op](self, node, index)
+        if node.op == "wrap_index":
+            return wrapped(self, node, index)
+        if op.tag is not Tag.POINTWISE:
+            self.context.place_value(node.output)
+            return self._element(node.output, index)
+        args, dtypes = [], []
+        operands = node.args[: len(node.args) - _statics(node)]
+        resolved, result = loop_dtypes(node)
+        for operand, dtype in zip(operands, resolved, strict=True):
+            at = broadcast(operand.type.shape, index, node.output.type.shape)
+            args.append(self.element(operand, at, dtype))
+            dtypes.append(dtype)
+        rule = rule_of(node)
+        if isinstance(rule, ComplexRule):
+            made = rule.make(self, args, tuple(dtypes), result)
+        else:
+            made = self.compute(loop_name(node), list(map(real_atom, args)), dtypes, result)
+        return self.cast(made, result, node.output.type.dtype)
+
+
+def _statics(node: Node) -> int:
+    return sum(not param.is_value for param in node.schema.params)
+
+
+def literal_element(value: object, dtype: np.dtype) -> Element:
+    """A scalar known now, as an element of ``dtype``."""
+    with np.errstate(all="ignore"):
+        found = np.asarray(value).astype(dtype)
+    if dtype in PART_DTYPES:
+        part = PART_DTYPES[dtype]
+        return Pair(Const(found.real.item(), part), Const(found.imag.item(), part))
+    return Const(found.item(), dtype)
+
+
+def real_atom(element: Element) -> Atom:
+    """An element that is no complex number."""
+    assert not isinstance(element, Pair)
+    return element
+
+
+def _given(param: Param) -> Element:
+    if param.dtype in PART_DTYPES:
+        return Pair(f"{param.name}.real", f"{param.name}.imag")
+    return param.name

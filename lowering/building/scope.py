@@ -1,0 +1,64 @@
+"""What is known while the nodes of one region are visited: what is read later, and how often."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import field
+
+from fxc.ir.graph import Node, Region, Value, walk
+from fxc.ir.records import mutable
+
+from ..loops import Stmt
+from .index_maps import is_view_copy
+
+NEVER = 1 << 60  # the last use of what outlives its region
+
+
+@mutable
+class Scope:
+    """What is known while the nodes of one region are visited."""
+
+    nodes: Sequence[Node]
+    last_use: dict[Value, int]
+    uses: dict[Value, int]
+    statements: list[Stmt] = field(default_factory=list)
+    owned: set[str] = field(default_factory=set)  # storages that this region may overwrite
+    position: int = -1
+
+
+def new_scope(region: Region) -> Scope:
+    """Last uses and numbers of uses of all values that the nodes of ``region`` read."""
+    last_use: dict[Value, int] = {}
+    uses: dict[Value, int] = {}
+    for value in region.results:
+        if isinstance(value, Value):
+            last_use[value] = NEVER
+            uses[value] = uses.get(value, 0) + 1
+    for position in range(len(region.nodes) - 1, -1, -1):
+        node = region.nodes[position]
+        reached = uses.get(node.output, 0) if is_view_copy(node) else 1
+        for value in (*node.inputs, *free_values(node)):
+            last_use.setdefault(value, position)
+            uses[value] = uses.get(value, 0) + reached
+    return Scope(region.nodes, last_use, uses)
+
+
+def free_values(node: Node) -> tuple[Value, ...]:
+    """The values from outside that the regions of ``node`` read."""
+    found: dict[Value, None] = {}
+    for region in node.regions:
+        inside = set(region.params)
+        for inner in walk(region):
+            inside.update(inner.outputs)
+            for nested in inner.regions:
+                inside.update(nested.params)
+        read = [v for inner in walk(region) for v in inner.inputs]
+        read += [
+            v for r in (region, *_regions_in(region)) for v in r.results if isinstance(v, Value)
+        ]
+        found.update((v, None) for v in read if v not in inside)
+    return tuple(found)
+
+
+def _regions_in(region: Region) -> list[Region]:
+    return [inner for node in walk(region) for inner in node.regions]
