@@ -33,7 +33,7 @@ from fxc.ir.symbols import Dim, computed_in
 # check fails, is replaced by 0 before it is used. What follows from it:
 # - an access through it moves by no fixed step, and may meet any element of its buffer;
 # - two iterations may store to one place, so such stores keep their order, also from lane to lane;
-# - a load of what is stored through one is placed before the loop (``writes.relation``), except for
+# - a load of what is stored through one is placed before the loop (``dependences``), except for
 #   the one element that an update reads and writes. Loops with that never have lanes.
 
 Role = OneOf["input", "output", "temp", "constant"]

@@ -16,7 +16,7 @@ import pytest
 from fxc import stages
 from fxc.ir.graph import Graph, SliceSpec
 from fxc.ir.signature import ResultLeaf, ViewLeaf
-from fxc.lowering.building import context, control, index_maps, writes
+from fxc.lowering.building import context, control, index_maps, stores, writes
 from fxc.lowering.emission import emit
 from fxc.lowering.scheduling import forward, fuse
 from fxc.passes import aliases, bases, functionalize, overwrites, reinplace, simplify
@@ -254,30 +254,30 @@ def an_input_is_overwritten_that_the_caller_keeps(patch: Patch) -> None:
 
 @planted(natively)
 def loops_run_against_the_direction_they_need(patch: Patch) -> None:
-    original = writes.relation
+    original = stores.relation
     flipped = {"ascending": "descending", "descending": "ascending"}
 
     def relation(*args: Any) -> str:
         found = original(*args)
         return flipped.get(found, found)
 
-    patch.setattr(writes, "relation", relation)
+    patch.setattr(stores, "relation", relation)
 
 
 @planted(natively, quick=True)
 def a_clash_of_load_and_store_is_called_safe(patch: Patch) -> None:
-    original = writes.relation
+    original = stores.relation
 
     def relation(*args: Any) -> str:
         found = original(*args)
         return "apart" if found == "clash" else found
 
-    patch.setattr(writes, "relation", relation)
+    patch.setattr(stores, "relation", relation)
 
 
 @planted(natively)
 def a_buffer_is_taken_whose_value_is_needed(patch: Patch) -> None:
-    def may_overwrite(self: Any, storage: str) -> bool:
+    def may_overwrite(self: Any, storage: str, *, undo: bool = False) -> bool:
         return storage in self.scope.owned
 
     patch.setattr(context.Context, "may_overwrite", may_overwrite)
@@ -368,14 +368,14 @@ def a_register_outlives_the_store_to_its_element(patch: Patch) -> None:
 @planted(natively)
 def a_move_within_a_buffer_is_taken_for_none(patch: Patch) -> None:
     def is_there(context: Any, body: Any, stores: Any) -> bool:
-        loads = {stmt.name: stmt.buffer for stmt in body.stmts if isinstance(stmt, writes.Load)}
+        loads = {stmt.name: stmt.buffer for stmt in body.stmts if isinstance(stmt, stores.Load)}
         buffers = [(loads.get(stmt.value), stmt.buffer) for stmt in stores]
         return len(body.stmts) == len(stores) and all(
             source is not None and context.buffers[source] is context.buffers[target]
             for source, target in buffers
         )
 
-    patch.setattr(writes, "_is_there", is_there)
+    patch.setattr(stores, "_is_there", is_there)
 
 
 @planted(natively)

@@ -40,9 +40,11 @@ from .indexed import BOOL, I64, wrap_operands
 from .masked import check_count
 from .pointwise import runs_inner_loop
 from .reductions import reduction, scan
+from .results import finish
 from .scope import NEVER, free_values, new_scope
+from .stores import store, whole
 from .undone import can_undo
-from .writes import aim, finish, join, scatter, store, whole
+from .writes import aim, join, scatter
 
 # Note [Raising ops]
 # An operation that can raise at run time (Operator.raises, every call of NumPy) may send the whole

@@ -296,7 +296,7 @@ class Context:
         buffer = self.buffers[name]
         itemsize = buffer.dtype.itemsize
         if buffer.strides != c_strides(buffer.shape, itemsize):
-            from .writes import store, whole  # the rules for stores use this class
+            from .stores import store, whole  # the rules for stores use this class
 
             name = self.new_buffer(kind, c_order=True)
             store(self, operand, name, whole, None)

@@ -13,7 +13,8 @@ from ..emission.products import dot_copies
 from ..loops import Matmul
 from .context import Context
 from .index_maps import INDEX_MAPS, Idx, is_view_copy, select_index
-from .writes import free_target, store, whole
+from .stores import store, whole
+from .writes import free_target
 
 # Note [Strides of factors]
 # BLAS adds the products of a vector with gaps in another order than those of one without. A factor

@@ -18,8 +18,9 @@ from .context import Context
 from .index_maps import INDEX_MAPS, is_view_copy
 from .leaving import last_arms
 from .scope import Scope, free_values, new_scope
+from .stores import place_apart, store, whole
 from .undone import is_sparse
-from .writes import aim, place_apart, store, uncopied, whole
+from .writes import aim, uncopied
 
 BOOL = np.dtype(bool)
 

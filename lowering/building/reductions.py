@@ -29,7 +29,8 @@ from .body import Body, literal_element
 from .context import Context
 from .index_maps import Idx, regroup
 from .reduction_order import ReductionOrder, axes_by_stride, reduction_order
-from .writes import free_target, place_apart
+from .stores import place_apart
+from .writes import free_target
 
 # From here on NumPy's sums have the order that ``reduction_order`` knows; older ones are left to
 # NumPy itself.

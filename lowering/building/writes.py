@@ -1,38 +1,19 @@
-"""Stores: filling new buffers, scatters in place, joins, and the results of a graph."""
+"""What fills buffers in one step or several: values, scatters in place, joins."""
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Callable, Sequence
-from dataclasses import replace
-
-from fxc.ir.graph import Graph, Node, Operand, Region, Value
-from fxc.ir.location import SourceLocation
-from fxc.ir.signature import ViewStep
-from fxc.ir.symbols import Dim, SymFunc, atoms, computed_in, decide, hint, product, symbols_of
-from fxc.ir.types import ArrayType, ordered_strides
-from fxc.ops.identities import DISTINCT
-from fxc.ops.metas import meta_of
+from fxc.ir.graph import Node, Operand, Region, Value
+from fxc.ir.symbols import Dim
+from fxc.ir.types import ArrayType
 from fxc.ops.table import TABLE, Tag
 from fxc.ops.updates import UPDATES
 
-from ..emission.addressing import byte_offset, step_of, varies
-from ..emission.frame import FRAME
-from ..loops import Buffer, Element, Load, Stmt, Store
-from .body import Body, Origin
+from .body import Body
 from .context import STRETCHED_WEIGHT, Context
-from .delayed import store_behind
-from .index_maps import PART_VIEWS, Idx, broadcast, is_view_copy
-from .indexed import index_space, indexed, update_dtypes, updated, view_index
+from .index_maps import PART_VIEWS, Idx, is_view_copy
+from .indexed import index_space, indexed, view_index
 from .masked import store_masked
-
-# From an index into what is stored to the index of the buffer that it is stored at.
-Place = Callable[[Body, Idx], Idx]
-
-
-def whole(body: Body, index: Idx) -> Idx:
-    """The place of a value that fills its buffer."""
-    return index
+from .stores import Place, is_unset, loc_of, place_apart, store, whole
 
 
 def fill_new(context: Context, value: Operand, *, c_order: bool = False, aimed: bool = True) -> str:
@@ -53,253 +34,10 @@ def fill_new(context: Context, value: Operand, *, c_order: bool = False, aimed: 
     elif node is not None and tag is Tag.JOIN:
         store_joined(context, node, name, whole)
     else:
-        store(context, value, name, whole, _loc(context, value))
+        store(context, value, name, whole, loc_of(context, value))
     if isinstance(value, Value):
         context.put(value, name)
     return name
-
-
-def _loc(context: Context, value: Operand) -> SourceLocation | None:
-    node = context.node_of.get(value) if isinstance(value, Value) else None
-    return node.loc if node is not None else None
-
-
-def store(
-    context: Context,
-    value: Operand,
-    name: str,
-    place: Place,
-    loc: SourceLocation | None,
-    *,
-    by: Node | None = None,
-) -> None:
-    """Store ``value`` at ``place`` of a buffer, as if it had been read in full before.
-
-    It is broadcast to the index space of ``by``, a node that writes by index arrays.
-    """
-    shape = value.type.shape if by is None else index_space(by)[0]
-    reduced = by if by is not None and by.op == "index_reduce" else None
-    if any(dim == 0 for dim in shape) or (place is whole and _may_be_anything(context, value)):
-        return
-    for _ in range(100):
-        index = context.loop_vars(shape)
-        body = Body(context)
-        before = len(context.scope.statements)
-        extra = max(0, value.type.rank - len(shape))  # axes of size 1 that assignment drops
-        here = (0,) * extra + broadcast(value.type.shape[extra:], index, shape)
-        dtype = context.buffers[name].dtype if reduced is None else update_dtypes(reduced)[0][1]
-        element = body.element(value, here, dtype)
-        of_value = tuple(body.origins)
-        target = place(body, index)
-        if len(context.scope.statements) != before:
-            continue  # computing it placed something: look again
-        stores = context.cells(name, target, element)
-        if _is_there(context, body, stores):
-            return
-        clash = _first_clash(context, body, index, stores)
-        if not isinstance(clash, Origin):
-            if reduced is not None:
-                (stmt,) = stores
-                stores = [replace(stmt, value=updated(body, reduced, name, target, stmt.value))]
-            stmts: list[Stmt] = [*body.stmts, *stores]
-            context.emit_nest(index, shape, stmts, loc, direction=clash)
-            return
-        distances = _distances(context, body, index, stores)
-        if distances is not None and by is None:
-
-            def compute(at: Idx) -> tuple[Sequence[Stmt], Element, Idx]:
-                body = Body(context)
-                element = body.element(value, at, context.buffers[name].dtype)
-                return body.stmts, element, place(body, at)
-
-            if store_behind(context, name, index, value.type.shape, compute, distances, loc):
-                return
-        part = clash.value
-        smaller = 2 * hint(product(part.type.shape)) <= hint(product(value.type.shape))
-        context.copies.append(f"{loc or ''} read before it is overwritten in {name}".strip())
-        if smaller or not isinstance(value, Value) or part is value or clash not in of_value:
-            place_apart(context, part)
-        else:
-            place_apart(context, value)
-    raise AssertionError(f"no order of stores found for {value}")
-
-
-def _may_be_anything(context: Context, value: Operand) -> bool:
-    """Whether ``value`` keeps what is in the memory that it gets.
-
-    It has one reader: others would have to find the same. Small ones are filled: they may lie in
-    the stack frame, where LLVM takes what is not set for one thing here and another there.
-    """
-    if not isinstance(value, Value) or not _is_unset(context, value):
-        return False
-    if context.scope.uses.get(value) != 1:
-        return False
-    size = product(value.type.shape) * value.type.dtype.itemsize
-    return not isinstance(size, int) or size > FRAME
-
-
-def place_apart(context: Context, value: Value, order: Sequence[int] | None = None) -> None:
-    """Place a (possibly placed) value in a buffer of its own, and read it from there.
-
-    ``order`` names its axes from the outermost to the innermost; NumPy's layout if None.
-    """
-    name = context.new_buffer(value.type)
-    if order is not None:
-        axes = [*order, *(axis for axis in range(value.type.rank) if axis not in order)]
-        buffer = context.buffers[name]
-        strides = ordered_strides(buffer.shape, axes, buffer.dtype.itemsize)
-        context.buffers[name] = replace(buffer, strides=strides)
-    store(context, value, name, whole, _loc(context, value))
-    context.put(value, name)
-
-
-def _is_there(context: Context, body: Body, stores: Sequence[Store]) -> bool:
-    """Whether the stores would write back what stands there."""
-    loads = {stmt.name: stmt for stmt in body.stmts if isinstance(stmt, Load)}
-    if len(body.stmts) != len(stores):
-        return False
-    for stmt in stores:
-        load = loads.get(stmt.value) if isinstance(stmt.value, str) else None
-        if load is None or load.index != stmt.index:
-            return False
-        if context.buffers[load.buffer] is not context.buffers[stmt.buffer]:
-            return False
-    return True
-
-
-def _first_clash(context: Context, body: Body, index: Idx, stores: Sequence[Store]) -> Origin | str:
-    """The first load that no loop order reconciles with the stores; else the direction needed."""
-    loops = [str(i) for i in index if not isinstance(i, int)]
-    direction = ""
-    for origin, stmt in itertools.product(body.origins, stores):
-        load = origin.load
-        if context.buffers[load.buffer].storage != context.buffers[stmt.buffer].storage:
-            continue
-        if context.buffers[load.buffer] is not context.buffers[stmt.buffer]:
-            return origin
-        needed = relation(*_comparable(context, stmt.buffer, load.index, stmt.index), loops)
-        if needed == "same" or needed == "apart":
-            continue
-        if needed == "clash" or (direction and direction != needed):
-            return origin
-        direction = needed
-    return direction
-
-
-def _distances(
-    context: Context, body: Body, index: Idx, stores: Sequence[Store]
-) -> list[dict[str, int]] | None:
-    """How far each load is from the store of its element; None if that varies for one of them.
-
-    Loads of elements that are not stored do not count.
-    """
-    loops = [str(i) for i in index if not isinstance(i, int)]
-    found: list[dict[str, int]] = []
-    for origin, stmt in itertools.product(body.origins, stores):
-        load = origin.load
-        if context.buffers[load.buffer].storage != context.buffers[stmt.buffer].storage:
-            continue
-        if context.buffers[load.buffer] is not context.buffers[stmt.buffer]:
-            return None
-        read, written = _comparable(context, stmt.buffer, load.index, stmt.index)
-        if relation(read, written, loops) != "apart":
-            each = distance(read, written, loops)
-            if each is None:
-                return None
-            found.append(each)
-    return found
-
-
-def _comparable(context: Context, name: str, read: Idx, written: Idx) -> tuple[Idx, Idx]:
-    """Two places in a buffer by index, or by offset where an index has quotients or remainders."""
-    if not any(isinstance(atom, SymFunc) for dim in (*read, *written) for atom in atoms(dim)):
-        return read, written
-    buffer = context.buffers[name]
-    return (byte_offset(buffer, read),), (byte_offset(buffer, written),)
-
-
-def distance(read: Idx, written: Idx, loops: Sequence[str]) -> dict[str, int] | None:
-    """By how many iterations of each loop the element read is written later; None if that varies.
-
-    Empty if no iteration writes it.
-    """
-    found: dict[str, int] = {}
-    for r, w in zip(read, written, strict=True):
-        gap, step = r - w, _single_loop(w, loops)
-        if step is None:
-            if gap != 0 or any(name in loops for name in symbols_of(w)):
-                return None
-            continue
-        name, factor = step
-        if not isinstance(gap, int) or not isinstance(factor, int) or name in found:
-            return None
-        if gap % factor:
-            return {}
-        found[name] = gap // factor
-    return found if set(found) == set(loops) else None
-
-
-def relation(read: Idx, written: Idx, loops: Sequence[str]) -> str:
-    """How a read of a buffer stands to the write in the same iteration of ``loops``.
-
-    ``same``: an element that no other iteration writes; ``apart``: never an element that
-    any iteration writes;
-    ``ascending`` / ``descending``: if the loops run that way, only elements written later;
-    ``clash``: none of these is known.
-    """
-    if any(_disjoint(r, w, loops) for r, w in zip(read, written, strict=True)):
-        return "apart"
-    if any(_is_computed_in(dim, loops) for dim in (*read, *written)):
-        return "clash"  # the same element may be written in several iterations
-    if tuple(read) == tuple(written) or _is_own(read, written, loops):
-        return "same"
-    distance: dict[str, Dim] = {}
-    for r, w in zip(read, written, strict=True):
-        gap = r - w
-        step = _single_loop(w, loops)
-        if gap == 0:
-            continue
-        if step is None or not isinstance(gap, int) or not isinstance(step[1], int):
-            return "clash"
-        if gap % step[1]:
-            return "apart"
-        distance[step[0]] = gap // step[1]
-    used = {loop for w in written for loop in symbols_of(w) if loop in loops}
-    if used != set(loops):
-        return "clash"
-    for loop in loops:
-        gap = distance.get(loop, 0)
-        if isinstance(gap, int) and gap:
-            return "ascending" if gap > 0 else "descending"
-    return "clash"
-
-
-def _is_own(read: Idx, written: Idx, loops: Sequence[str]) -> bool:
-    """Whether an iteration meets only its own elements: of row ``k``, stored to row ``i``."""
-    own = [_single_loop(w, loops) for r, w in zip(read, written, strict=True) if r == w]
-    return {step[0] for step in own if step is not None and step[1] != 0} == set(loops)
-
-
-def _is_computed_in(dim: Dim, loops: Sequence[str]) -> bool:
-    """Whether ``dim`` holds an integer that is computed anew in iterations of ``loops``."""
-    atoms = computed_in(dim).values()
-    return any(varies(atom, loop) for atom in atoms for loop in loops)
-
-
-def _single_loop(dim: Dim, loops: Sequence[str]) -> tuple[str, Dim] | None:
-    """The one loop variable in ``dim`` and its factor, if ``dim`` is factor * loop + constant."""
-    used = [name for name in symbols_of(dim) if name in loops]
-    factor = step_of(dim, used[0]) if len(used) == 1 else None
-    if factor is None or any(name in loops for name in symbols_of(factor)):
-        return None
-    return used[0], factor
-
-
-def _disjoint(read: Dim, written: Dim, loops: Sequence[str]) -> bool:
-    """Whether the two never agree, whatever the loop variables are (each on its own)."""
-    if any(name in loops for dim in (read, written) for name in symbols_of(dim)):
-        return False
-    return decide(read, "!=", written) is True
 
 
 # -- scatters
@@ -333,7 +71,7 @@ def _place_base(context: Context, base: Value) -> None:
     """Place what a scatter updates, before it: what the scatter reads must still be there."""
     original = uncopied(context, base)
     context.scope.position -= 1
-    if _is_unset(context, base):
+    if is_unset(context, base):
         context.put(base, context.new_buffer(base.type))
     elif (
         isinstance(original, Value)
@@ -384,12 +122,6 @@ def fill_scatter(context: Context, node: Node, name: str) -> None:
     store(context, node.args[0], name, whole, node.loc)
     store_region(context, node, name, whole)
     context.put(node.output, name)
-
-
-def _is_unset(context: Context, base: Operand) -> bool:
-    """Whether the content of ``base`` is undefined (a fresh ``empty``)."""
-    node = context.node_of.get(base) if isinstance(base, Value) else None
-    return node is not None and node.op in DISTINCT
 
 
 def store_region(context: Context, node: Node, name: str, outer: Place) -> None:
@@ -516,89 +248,3 @@ def store_joined(context: Context, node: Node, name: str, outer: Place) -> None:
 
         store(context, part, name, place, node.loc)
         start = start + part.type.shape[along]
-
-
-# -- the results of the graph
-
-
-def finish(context: Context, graph: Graph, inputs: Sequence[str]) -> list[str]:
-    """Give every result a buffer of its own, then bring new contents into the inputs."""
-    assert graph.signature is not None
-    mutations = {m.result: m for m in graph.signature.mutations}
-    wanted = {number: inputs[m.input] for number, m in mutations.items()}
-    places = [context.place.get(v) if isinstance(v, Value) else None for v in graph.outputs]
-    moving = {name for number, name in wanted.items() if places[number] != name}
-    results: list[str] = []
-    for number, value in enumerate(graph.outputs):
-        placed = context.place.get(value) if isinstance(value, Value) else None
-        buffer = context.buffers[placed] if placed is not None else None
-        if number in wanted:
-            fits = buffer is not None and buffer.storage not in moving
-        else:
-            fits = buffer is not None and _can_be_result(buffer, value) and placed not in results
-        if not fits or placed is None:
-            placed = fill_result(context, value, buffer is not None)
-        results.append(placed)
-    for number, name in wanted.items():
-        if results[number] != name:
-            _commit(
-                context, graph.outputs[number], results[number], name, mutations[number].regions
-            )
-            results[number] = name
-    for number, name in enumerate(results):
-        if number not in wanted:
-            context.buffers[name] = replace(context.buffers[name], role="output")
-    return results
-
-
-def _can_be_result(buffer: Buffer, value: Operand) -> bool:
-    kind = value.type
-    if buffer.role != "temp" or buffer.storage != buffer.name:
-        return False
-    return not isinstance(kind, ArrayType) or buffer.strides == kind.strides
-
-
-def fill_result(context: Context, value: Operand, placed: bool) -> str:
-    """A new buffer with a result that has none of its own."""
-    name = context.new_buffer(value.type)
-    if placed:
-        context.copies.append(f"{value} is a result besides what else lives in its buffer")
-    store(context, value, name, whole, _loc(context, value))
-    if isinstance(value, Value) and not placed:
-        context.put(value, name)
-    return name
-
-
-def _commit(
-    context: Context,
-    value: Operand,
-    source: str,
-    name: str,
-    regions: Sequence[tuple[ViewStep, ...]],
-) -> None:
-    """Copy a result that was computed elsewhere into the input's buffer, or regions of it."""
-    holder = Value(f"{source}", value.type)
-    context.place[holder] = source
-    loc = _loc(context, value)
-    for steps in regions or ((),):
-        part: Value = holder
-        place: Place = whole
-        for step in steps:
-            part, place = _viewed(context, part, place, step)
-        store(context, part, name, place, loc)
-
-
-def _viewed(context: Context, value: Value, outer: Place, step: ViewStep) -> tuple[Value, Place]:
-    """A view of a value that fills ``outer``, and the place that it fills itself."""
-    copy = TABLE.partner(step.op, "copy")
-    args = (value, *step.args)
-    kind = meta_of(copy.name)(value.type, *step.args)
-    assert isinstance(kind, ArrayType)
-    view = Value(f"{value.name}_{copy.group}", kind)
-    node = context.node_of[view] = Node(copy.schema, args, (view,))
-    context.note_inline(node)
-
-    def place(body: Body, index: Idx) -> Idx:
-        return outer(body, view_index(body, node, index))
-
-    return view, place

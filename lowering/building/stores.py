@@ -1,0 +1,196 @@
+"""Storing a value to a buffer, as if it had been read in full before."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from fxc.ir.graph import Node, Operand, Value
+from fxc.ir.location import SourceLocation
+from fxc.ir.symbols import SymFunc, atoms, hint, product
+from fxc.ir.types import ordered_strides
+from fxc.ops.identities import DISTINCT
+
+from ..emission.addressing import byte_offset
+from ..emission.frame import FRAME
+from ..loops import Element, Load, Stmt, Store
+from .body import Body, Origin
+from .context import Context
+from .delayed import store_behind
+from .dependences import distance, relation
+from .index_maps import Idx, broadcast
+from .indexed import index_space, update_dtypes, updated
+
+# From an index into what is stored to the index of the buffer that it is stored at.
+Place = Callable[[Body, Idx], Idx]
+
+
+def whole(body: Body, index: Idx) -> Idx:
+    """The place of a value that fills its buffer."""
+    return index
+
+
+def loc_of(context: Context, value: Operand) -> SourceLocation | None:
+    node = context.node_of.get(value) if isinstance(value, Value) else None
+    return node.loc if node is not None else None
+
+
+def store(
+    context: Context,
+    value: Operand,
+    name: str,
+    place: Place,
+    loc: SourceLocation | None,
+    *,
+    by: Node | None = None,
+) -> None:
+    """Store ``value`` at ``place`` of a buffer, as if it had been read in full before.
+
+    It is broadcast to the index space of ``by``, a node that writes by index arrays.
+    """
+    shape = value.type.shape if by is None else index_space(by)[0]
+    reduced = by if by is not None and by.op == "index_reduce" else None
+    if any(dim == 0 for dim in shape) or (place is whole and _may_be_anything(context, value)):
+        return
+    for _ in range(100):
+        index = context.loop_vars(shape)
+        body = Body(context)
+        before = len(context.scope.statements)
+        extra = max(0, value.type.rank - len(shape))  # axes of size 1 that assignment drops
+        here = (0,) * extra + broadcast(value.type.shape[extra:], index, shape)
+        dtype = context.buffers[name].dtype if reduced is None else update_dtypes(reduced)[0][1]
+        element = body.element(value, here, dtype)
+        of_value = tuple(body.origins)
+        target = place(body, index)
+        if len(context.scope.statements) != before:
+            continue  # computing it placed something: look again
+        stores = context.cells(name, target, element)
+        if _is_there(context, body, stores):
+            return
+        clash = _first_clash(context, body, index, stores)
+        if not isinstance(clash, Origin):
+            if reduced is not None:
+                (stmt,) = stores
+                stores = [replace(stmt, value=updated(body, reduced, name, target, stmt.value))]
+            stmts: list[Stmt] = [*body.stmts, *stores]
+            context.emit_nest(index, shape, stmts, loc, direction=clash)
+            return
+        distances = _distances(context, body, index, stores)
+        if distances is not None and by is None:
+
+            def compute(at: Idx) -> tuple[Sequence[Stmt], Element, Idx]:
+                body = Body(context)
+                element = body.element(value, at, context.buffers[name].dtype)
+                return body.stmts, element, place(body, at)
+
+            if store_behind(context, name, index, value.type.shape, compute, distances, loc):
+                return
+        part = clash.value
+        smaller = 2 * hint(product(part.type.shape)) <= hint(product(value.type.shape))
+        context.copies.append(f"{loc or ''} read before it is overwritten in {name}".strip())
+        if smaller or not isinstance(value, Value) or part is value or clash not in of_value:
+            place_apart(context, part)
+        else:
+            place_apart(context, value)
+    raise AssertionError(f"no order of stores found for {value}")
+
+
+def _may_be_anything(context: Context, value: Operand) -> bool:
+    """Whether ``value`` keeps what is in the memory that it gets.
+
+    It has one reader: others would have to find the same. Small ones are filled: they may lie in
+    the stack frame, where LLVM takes what is not set for one thing here and another there.
+    """
+    if not isinstance(value, Value) or not is_unset(context, value):
+        return False
+    if context.scope.uses.get(value) != 1:
+        return False
+    size = product(value.type.shape) * value.type.dtype.itemsize
+    return not isinstance(size, int) or size > FRAME
+
+
+def place_apart(context: Context, value: Value, order: Sequence[int] | None = None) -> None:
+    """Place a (possibly placed) value in a buffer of its own, and read it from there.
+
+    ``order`` names its axes from the outermost to the innermost; NumPy's layout if None.
+    """
+    name = context.new_buffer(value.type)
+    if order is not None:
+        axes = [*order, *(axis for axis in range(value.type.rank) if axis not in order)]
+        buffer = context.buffers[name]
+        strides = ordered_strides(buffer.shape, axes, buffer.dtype.itemsize)
+        context.buffers[name] = replace(buffer, strides=strides)
+    store(context, value, name, whole, loc_of(context, value))
+    context.put(value, name)
+
+
+def _is_there(context: Context, body: Body, stores: Sequence[Store]) -> bool:
+    """Whether the stores would write back what stands there."""
+    loads = {stmt.name: stmt for stmt in body.stmts if isinstance(stmt, Load)}
+    if len(body.stmts) != len(stores):
+        return False
+    for stmt in stores:
+        load = loads.get(stmt.value) if isinstance(stmt.value, str) else None
+        if load is None or load.index != stmt.index:
+            return False
+        if context.buffers[load.buffer] is not context.buffers[stmt.buffer]:
+            return False
+    return True
+
+
+def _first_clash(context: Context, body: Body, index: Idx, stores: Sequence[Store]) -> Origin | str:
+    """The first load that no loop order reconciles with the stores; else the direction needed."""
+    loops = [str(i) for i in index if not isinstance(i, int)]
+    direction = ""
+    for origin, stmt in itertools.product(body.origins, stores):
+        load = origin.load
+        if context.buffers[load.buffer].storage != context.buffers[stmt.buffer].storage:
+            continue
+        if context.buffers[load.buffer] is not context.buffers[stmt.buffer]:
+            return origin
+        needed = relation(*_comparable(context, stmt.buffer, load.index, stmt.index), loops)
+        if needed == "same" or needed == "apart":
+            continue
+        if needed == "clash" or (direction and direction != needed):
+            return origin
+        direction = needed
+    return direction
+
+
+def _distances(
+    context: Context, body: Body, index: Idx, stores: Sequence[Store]
+) -> list[dict[str, int]] | None:
+    """How far each load is from the store of its element; None if that varies for one of them.
+
+    Loads of elements that are not stored do not count.
+    """
+    loops = [str(i) for i in index if not isinstance(i, int)]
+    found: list[dict[str, int]] = []
+    for origin, stmt in itertools.product(body.origins, stores):
+        load = origin.load
+        if context.buffers[load.buffer].storage != context.buffers[stmt.buffer].storage:
+            continue
+        if context.buffers[load.buffer] is not context.buffers[stmt.buffer]:
+            return None
+        read, written = _comparable(context, stmt.buffer, load.index, stmt.index)
+        if relation(read, written, loops) != "apart":
+            each = distance(read, written, loops)
+            if each is None:
+                return None
+            found.append(each)
+    return found
+
+
+def _comparable(context: Context, name: str, read: Idx, written: Idx) -> tuple[Idx, Idx]:
+    """Two places in a buffer by index, or by offset where an index has quotients or remainders."""
+    if not any(isinstance(atom, SymFunc) for dim in (*read, *written) for atom in atoms(dim)):
+        return read, written
+    buffer = context.buffers[name]
+    return (byte_offset(buffer, read),), (byte_offset(buffer, written),)
+
+
+def is_unset(context: Context, base: Operand) -> bool:
+    """Whether the content of ``base`` is undefined (a fresh ``empty``)."""
+    node = context.node_of.get(base) if isinstance(base, Value) else None
+    return node is not None and node.op in DISTINCT
