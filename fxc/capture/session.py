@@ -208,6 +208,11 @@ class Session:
         bounds = [b for name in symbols_of(dim) for b in self.counters.get(name, ())]
         return any(bound is None or self.is_unbounded(bound) for bound in bounds)
 
+    def is_size(self, name: str) -> bool:
+        """Whether a symbol is the size or the stride of an axis of an input."""
+        source = self.door.outside.symbols.get(name) if self.door is not None else None
+        return source is not None and source.kind != "value"
+
     def counted(self, size: CountedSize) -> Dim:
         """Note a size that is counted here: as of a loop's counter, no guard can speak of it."""
         self.sizes[size.name] = size

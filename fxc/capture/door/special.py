@@ -39,7 +39,7 @@ from ..values.operands import Traced, operand, record, settled
 from ..values.python_numbers import extremum, scalar_of, to_bool, to_complex, to_float, to_int
 from ..values.several import Several, arrays_of
 from ..values.sized_lists import in_order, of_elements, of_ints
-from ..values.traced_int import TracedInt, largest, smallest, wrap_dim
+from ..values.traced_int import TracedInt, largest, scalar_of_int, smallest, wrap_dim
 from ..values.traced_lists import TracedList, list_parts, plain_list
 from ..values.traced_scalar import TracedScalar
 
@@ -231,7 +231,7 @@ def _pow(door: Door, *args: Any, **kwargs: Any) -> Any:
         return door.builtin(pow, args, kwargs)
     if not all(map(_is_python_int, args)):
         raise TypeError("pow() with a modulus takes Python's ints")
-    x, n, modulus = (record("int_value", x._dim) if type(x) is TracedInt else x for x in args)
+    x, n, modulus = map(scalar_of_int, args)
     door.session.record("try_demand", flag_of(n >= 0))
     power: Any = _power_modulo
     return door.staged(power)(x, n, modulus)

@@ -27,7 +27,7 @@ from ..values.operands import (
     wrap,
 )
 from ..values.sequences import array_of
-from ..values.traced_int import int_dim, wrap_dim
+from ..values.traced_int import exact, int_dim, wrap_dim
 from .indexing import check_fits
 from .shaping import transpose, wrap_dims
 
@@ -162,7 +162,7 @@ def arange(
         start, stop = 0, start
     if step is None:
         step = 1
-    start, stop, step = (_as_size(x) for x in (start, stop, step))
+    start, stop, step = (exact(_as_size(x)) for x in (start, stop, step))
     bounds = [int_dim(x) for x in (start, stop, step)]
     if all(bound is not None for bound in bounds):
         low, high, by = bounds

@@ -36,7 +36,7 @@ from ..values.operands import (
     operand,
     wrap,
 )
-from ..values.traced_int import TracedInt
+from ..values.traced_int import TracedInt, exact
 from ..values.varying import place_in_bounds
 from .windows import window
 
@@ -243,7 +243,7 @@ def _parsed(entry: Any) -> Any:
     """One entry, see Note [Entries of a key]."""
     if entry is None or entry is Ellipsis or isinstance(entry, slice):
         return entry
-    entry = entry._plain() if isinstance(entry, Traced) else entry
+    entry = exact(entry._plain()) if isinstance(entry, Traced) else entry
     if type(entry) is int or type(entry) is TracedInt:
         return _At(entry)
     if isinstance(entry, TracedValue) and isinstance(entry._value.type, ScalarType):

@@ -17,6 +17,7 @@ from fxc.ops.python_numbers import stem
 from ..session import CountedSize, Session, current
 from ..values.operands import wrap
 from ..values.python_numbers import to_int
+from ..values.traced_int import fits
 
 # Note [Measured sizes]
 # An int that a loop carries, or that is computed from data, may be a size inside of a loop or a
@@ -45,16 +46,18 @@ def size_from(number: Value) -> Dim | None:
     """
     session = current()
     found = _Dims(session, lambda *_: None).of(number)
-    if found is not None:
+    if found is not None and fits(found):
         return found
     if not session.region or (session.origins.get(number) and not session.made_in(number)):
         return None
-    return _Dims(session, _measured).of(number)
+    found = _Dims(session, _measured).of(number)
+    return found if found is not None and fits(found) else _measured(session, number)
 
 
 def known_size(number: Value) -> Dim | None:
     """The dim that an int is which follows from sizes that are measured already."""
-    return _Dims(current(), _known).of(number)
+    found = _Dims(current(), _known).of(number)
+    return found if found is not None and fits(found) else None
 
 
 class _Dims:

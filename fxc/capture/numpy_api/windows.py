@@ -17,7 +17,7 @@ from ..history import hold_same, known_array
 from ..session import CountedSize, current
 from ..values.operands import Traced, TracedValue, dim_of, operand
 from ..values.python_numbers import arithmetic, scalar_of, to_int
-from ..values.traced_int import TracedInt, decide_in_loops
+from ..values.traced_int import TracedInt, decide_in_loops, exact
 from ..values.varying import may_leave
 from .counting import new_name, size_of
 from .measured import known_size
@@ -115,6 +115,7 @@ def _is_data(bound: Any, size: Dim | None = None) -> bool:
 
 
 def _bound(bound: Any, size: Dim) -> _Bound:
+    bound = exact(bound)
     if bound is None:
         return None
     if _is_data(bound, size):

@@ -25,7 +25,7 @@ from ..outside.containers import External
 from ..session import RegionKind, Respecialise, Session, current_or_none, refuse
 from ..values.operands import Traced, TracedValue, has_traced, operand, wrap
 from ..values.python_numbers import flag
-from ..values.traced_int import TracedInt, int_dim
+from ..values.traced_int import TracedInt, exact, int_dim
 from .loop_guards import check_guards
 
 # Note [Results of regions]
@@ -340,7 +340,7 @@ def _check_carried(
 
 def _bound(x: Any) -> Dim | None:
     """A bound as a dim; None if it depends on array data."""
-    dim = int_dim(x)
+    dim = int_dim(x := exact(x))
     if dim is None and isinstance(x, np.integer) and not isinstance(x, Traced):
         return int(x)
     if dim is None and not isinstance(x, TracedValue):

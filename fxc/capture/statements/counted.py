@@ -28,7 +28,7 @@ from ..values.operands import (
 )
 from ..values.python_numbers import arithmetic, extremum, scalar_of, to_int
 from ..values.traced_array import TracedArray
-from ..values.traced_int import TracedInt, int_dim, wrap_dim
+from ..values.traced_int import TracedInt, exact, int_dim, wrap_dim
 
 Item = Callable[[Any], Any]
 
@@ -213,7 +213,7 @@ def _is_index(x: Any) -> bool:
 
 def range_of(*args: Any) -> Any:
     """``range(…)``."""
-    args = tuple(arg._plain() if isinstance(arg, Traced) else arg for arg in args)
+    args = tuple(exact(arg._plain()) if isinstance(arg, Traced) else arg for arg in args)
     if not any(isinstance(arg, TracedInt | TracedValue) for arg in args):
         return range(*args)
     low, high, step = (0, args[0], 1) if len(args) == 1 else (*args, 1)[:3]

@@ -37,6 +37,10 @@ class Traced:
         """What stands for this value in arithmetic with ``other``."""
         return self
 
+    def _exact(self) -> Any:
+        """What stands for this value as a size, a place or a bound."""
+        return self
+
     def _plain(self) -> Any:
         """What stands for this value where its number alone matters."""
         return self
@@ -248,7 +252,8 @@ def dim_of(x: Any, what: str = "a size") -> Dim:
     """
     if type(x) is int:
         return x
-    dim = getattr(x, "_dim", None)
+    x = x._exact() if isinstance(x, Traced) else x
+    dim = x if type(x) is int else getattr(x, "_dim", None)
     if isinstance(dim, SymExpr):
         return dim
     if isinstance(x, TracedValue):

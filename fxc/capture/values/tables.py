@@ -18,8 +18,8 @@ from .alternatives import one_of
 from .kinds import kind_of_items
 from .lists_of_lists import wanted
 from .mixed import parts_for, scalar_kinds
-from .operands import Traced, operand, record, wrap
-from .traced_int import TracedInt
+from .operands import Traced, operand, wrap
+from .traced_int import TracedInt, scalar_of_int
 from .traced_lists import TracedList, checked_place
 from .traced_scalar import TracedScalar
 
@@ -164,8 +164,7 @@ def _array_at(arrays: Sequence[Value], key: Any) -> Any:
     """The array at a place: one or another of them."""
     session, count = current(), len(arrays)
     place = checked_place(key)
-    if type(place) is TracedInt:
-        place = record("int_value", place._dim)
+    place = scalar_of_int(place)
     session.record("try_demand", flag_of(place >= -count))
     session.record("try_demand", flag_of(place < count))
     flags = [flag_of(place % count == k) for k in range(count - 1)]

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from functools import reduce
+from functools import partial, reduce
 from typing import Any
 
 import numpy as np
 
-from fxc.ir.graph import Operand
+from fxc.ir.graph import Operand, Value
 from fxc.ir.monotonic import is_monotonic
 from fxc.ir.size_guards import guard
 from fxc.ir.symbols import (
     Dim,
-    Symbol,
     SymExpr,
     SymFunc,
     are_heavy,
@@ -31,11 +30,12 @@ from fxc.ir.symbols import (
 )
 
 from ..session import Session, current, refuse
-from .operands import Traced, TracedValue, guard_magnitude, guard_range, operand, record
+from .operands import Traced, TracedValue, guard_magnitude, guard_range, operand, record, wrap
 from .varying import stays_within
 
 MOST = 2**63 - 1
 MANY = 2**16  # iterations
+MEMORY = 2**56  # more than elements in any axis, or iterations of any loop that ends
 
 
 class TracedInt(Traced):
@@ -57,10 +57,9 @@ class TracedInt(Traced):
 
     def _operand(self) -> Operand:
         session = current()
-        if not _is_symbol(self._dim) and self._may_overflow(session):
-            return operand(_in_64_bits(self._dim))
-        if not guard_magnitude(self._dim, MOST):  # native code computes in 64 bits
-            return operand(self._known())
+        if not fits(self._dim):
+            is_known = not session.varies(self._dim)
+            return operand(self._known() if is_known else _in_64_bits(self._dim))
         value = session.record("int_value", self._dim)
         names = symbols_of(self._dim)
         if not session.varies(self._dim):
@@ -71,17 +70,13 @@ class TracedInt(Traced):
         result: Operand = value
         return result
 
-    def _may_overflow(self, session: Session) -> bool:
-        """Whether it is beyond 64 bits in some iteration of the loops that it varies in, or would
-        be with a few more.
+    def _exact(self) -> Any:
+        """The same number in a form that is right as a size, a place or a bound.
+
+        Native code computes dims in 64 bits. One with parts beyond them is an operand, computed by
+        Python's arithmetic, if a loop changes it, and the number that it is in this call otherwise.
         """
-        if not session.varies(self._dim):
-            return False
-
-        def within(part: Dim, low: int, high: int) -> bool:
-            return high >= MANY and stays_within(session, part, low, high)
-
-        return session.is_unbounded(self._dim) or not guard_magnitude(self._dim, MOST, within)
+        return self if fits(self._dim) else scalar_of_int(self)
 
     def _known(self) -> int:
         """The number; from here on the capture is good for this number only."""
@@ -179,9 +174,21 @@ class TracedInt(Traced):
         return getattr(self._known(), name)
 
 
-def _is_symbol(dim: SymExpr) -> bool:
-    (monomial, factor), *more = dim.terms
-    return not more and factor == 1 and len(monomial) == 1 and isinstance(monomial[0], Symbol)
+def fits(dim: Dim) -> bool:
+    """Whether 64 bits hold each part of a dim, in every iteration of the loops around."""
+    return guard_magnitude(dim, MOST, partial(_lies_within, current()))
+
+
+def _lies_within(session: Session, part: SymExpr, low: int, high: int) -> bool:
+    """Whether a symbol is from ``low`` to ``high``: for what it stands for, or by guards."""
+    (name,) = symbols_of(part)
+    if low <= -MEMORY and high >= MEMORY:
+        first, _ = session.counters.get(name, (None, None))
+        if session.is_size(name) or (isinstance(first, int) and abs(first) < MEMORY // 2):
+            return True
+    if session.varies(part) and not (high >= MANY and stays_within(session, part, low, high)):
+        return False  # in some iteration, or it would with a few more of them
+    return guard_range(part, low, high)
 
 
 def _in_64_bits(dim: Dim) -> Any:
@@ -227,6 +234,19 @@ def known_ints(tree: Any) -> Any:
     if type(tree) is dict:
         return {key: known_ints(value) for key, value in tree.items()}
     return tree
+
+
+def exact(x: Any) -> Any:
+    """A size, place or bound as one; see ``TracedInt._exact``."""
+    return x._exact() if type(x) is TracedInt else x
+
+
+def scalar_of_int(x: Any) -> Any:
+    """An int as a scalar of the graph, or the number if it is known; anything else as it is."""
+    if type(x) is not TracedInt:
+        return x
+    found = x._operand()
+    return wrap(found) if isinstance(found, Value) else found.value
 
 
 def int_dim(x: Any) -> Dim | None:
