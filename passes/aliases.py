@@ -4,10 +4,11 @@ Whatever basic indexing, ``transpose``, ``expand_dims`` and ``squeeze`` do one a
 one affine view, so that ``x[1:][:, 0]`` and ``x[1:, 0]`` are the same memory and the same value:
 
     >>> from fxc.ir.graph import SliceSpec
+    >>> from fxc.ir.text import show_steps
     >>> tail = extended((), (6, 4), ViewStep("slice", ((SliceSpec(1, 6, 1), SliceSpec(0, 4, 1)),)))
     >>> column = extended(tail, (5, 4), ViewStep("select", (1, 0)))
-    >>> print(*map(show_step, steps_of(column)))
-    select(1, 0) slice([1:6:1])
+    >>> print(show_steps(steps_of(column)))
+    select(1, 0), slice([1:6:1])
 
 Other views (``reshape``, ``broadcast_to``, ``diagonal``, …) stand in the path as they are.
 """
@@ -166,12 +167,6 @@ def _order(view: Affine) -> tuple[int, ...]:
     """For each axis of the view that is not new, its place among the axes that are not gone."""
     kept = [axis for axis, entry in enumerate(view.index) if isinstance(entry, SliceSpec)]
     return tuple(kept.index(axis) for axis in view.axes if axis is not None)
-
-
-def show_step(step: ViewStep) -> str:
-    """The step as ``slice([1:6:1])``."""
-    shown = (f"[{', '.join(map(str, a))}]" if isinstance(a, tuple) else str(a) for a in step.args)
-    return f"{step.op}({', '.join(shown)})"
 
 
 # ------------------------------------------------------------------ composition

@@ -215,7 +215,7 @@ def _signature_lines(signature: Signature, inputs: tuple[Value, ...]) -> Iterato
     yield Line("  signature", signature)
     for mutation in signature.mutations:
         name = _input_name(inputs, mutation.input)
-        regions = "".join(f" in {_show_steps(steps)}" for steps in mutation.regions)
+        regions = "".join(f" in {show_steps(steps)}" for steps in mutation.regions)
         yield Line(f"    {name} := result {mutation.result}{regions}", mutation)
     for number, leaf in enumerate(signature.outputs):
         yield Line(f"    output {number} = {_show_leaf(leaf, inputs)}", leaf)
@@ -233,7 +233,7 @@ def _show_leaf(leaf: OutputLeaf, inputs: tuple[Value, ...]) -> str:
             return f"input {_input_name(inputs, number)}"
         case ViewLeaf(base, steps, identity):
             text = f"view {identity} of {_show_leaf(base, inputs)}"
-            return f"{text} by {_show_steps(steps)}" if steps else text
+            return f"{text} by {show_steps(steps)}" if steps else text
         case DimLeaf(value):
             return f"dim {value}"
         case ConstantLeaf(value):
@@ -242,7 +242,7 @@ def _show_leaf(leaf: OutputLeaf, inputs: tuple[Value, ...]) -> str:
             assert_never(leaf)
 
 
-def _show_steps(steps: tuple[ViewStep, ...]) -> str:
+def show_steps(steps: tuple[ViewStep, ...]) -> str:
     return ", ".join(
         f"{step.op}({', '.join(show_argument(arg) for arg in step.args)})" for step in steps
     )

@@ -460,7 +460,6 @@ ROWS: tuple[Row, ...] = (
 
 _OUT_TAGS = frozenset({P, R, Tag.SCAN, Tag.CONTRACTION, Tag.COMPOSITE, Tag.OPAQUE})
 _INPLACE_TAGS = frozenset({P, Tag.INDEX_PUT})
-_A = Alias("a")
 _WRITTEN = Alias("a", written=True)
 
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
-import numpy as np
-
 from fxc.ir.graph import Literal, Node, Operand, Region, Value
 from fxc.ir.symbols import symbol
 from fxc.ops.table import TABLE
@@ -21,8 +19,6 @@ from .scope import Scope, free_values, new_scope
 from .stores import place_apart, store, whole
 from .undone import is_sparse
 from .writes import aim, uncopied
-
-BOOL = np.dtype(bool)
 
 Visit = Callable[[Context, Node], None]
 

@@ -25,7 +25,6 @@ from .nodes import at, children, flag_name, walk
 # there because nothing else has assigned them: those that a branch may have assigned before, or
 # assigns afterwards, have something in the graph in any case, and their flags say what it is.
 
-_LOOPS = (ast.For, ast.While)
 _State = frozenset[str]
 
 

@@ -373,8 +373,6 @@ def _room(kind: Any, items: Counted) -> Any:
 
 def count_of(items: Any) -> Any:
     """How many items there are."""
-    from ..values.traced_int import wrap_dim
-
     return wrap_dim(items.count)
 
 
