@@ -36,6 +36,8 @@ from fxc.ir.symbols import Dim, computed_in
 # - a load of what is stored through one is placed before the loop (``dependences``), except for
 #   the one element that an update reads and writes. Loops with that never have lanes.
 
+BOOL, I64, F64 = np.dtype(bool), np.dtype(np.int64), np.dtype(np.float64)
+
 Role = OneOf["input", "output", "temp", "constant"]
 Order = OneOf["any", "sequential", "pairwise", "complex pairwise"]
 

@@ -243,6 +243,7 @@ def _show_leaf(leaf: OutputLeaf, inputs: tuple[Value, ...]) -> str:
 
 
 def show_steps(steps: tuple[ViewStep, ...]) -> str:
+    """Views one behind the other: ``select(1, 0), slice([1:6:1])``."""
     return ", ".join(
         f"{step.op}({', '.join(show_argument(arg) for arg in step.args)})" for step in steps
     )

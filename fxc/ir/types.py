@@ -101,6 +101,10 @@ class ScalarType:
 
 Type = ArrayType | ScalarType
 
+PY_BOOL = ScalarType(np.dtype(bool), weak=True)
+PY_INT = ScalarType(np.dtype(np.int64), weak=True)
+PY_FLOAT = ScalarType(np.dtype(float), weak=True)
+
 
 def array_type(
     dtype: np.dtype, shape: Sequence[Dim], strides: Sequence[Dim] | None = None

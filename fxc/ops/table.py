@@ -462,7 +462,6 @@ _OUT_TAGS = frozenset({P, R, Tag.SCAN, Tag.CONTRACTION, Tag.COMPOSITE, Tag.OPAQU
 _INPLACE_TAGS = frozenset({P, Tag.INDEX_PUT})
 _WRITTEN = Alias("a", written=True)
 
-
 _SUFFIXES = ("", "_", ".out", "_copy", "_scatter")  # from the name of a row to those of its group
 
 

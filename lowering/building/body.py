@@ -14,8 +14,7 @@ from fxc.ops.table import TABLE, Tag
 
 from ..emission import complex_rules
 from ..emission.complex_rules import ComplexRule
-from ..emission.scalar_rules import BOOL
-from ..loops import Atom, Compute, Const, Element, Index, Load, Pair, Param, Stmt
+from ..loops import BOOL, Atom, Compute, Const, Element, Index, Load, Pair, Param, Stmt
 from .context import Context
 from .factories import FACTORIES
 from .index_maps import PART_VIEWS, Idx, broadcast, is_view_copy

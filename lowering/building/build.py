@@ -17,6 +17,8 @@ from fxc.ops.updates import UPDATES, way
 
 from ..emission.python_rules import FAILS
 from ..loops import (
+    BOOL,
+    I64,
     Accumulate,
     Apply,
     Boxed,
@@ -36,7 +38,7 @@ from .context import INLINE_RESHAPES, INLINE_WEIGHT, STRETCHED_WEIGHT, Context
 from .contraction import contraction
 from .coverage import NATIVE_DTYPES, is_called, is_native
 from .index_maps import is_view_copy
-from .indexed import BOOL, I64, wrap_operands
+from .indexed import wrap_operands
 from .masked import check_count
 from .pointwise import runs_inner_loop
 from .reductions import reduction, scan

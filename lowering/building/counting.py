@@ -25,15 +25,12 @@ from dataclasses import replace
 
 from fxc.ir.graph import Node, Value
 from fxc.ir.symbols import Dim, computed, floordiv, mod, symbol, symbols_of
-from fxc.ir.types import ScalarType
+from fxc.ir.types import PY_INT
 
-from ..emission.scalar_rules import BOOL, I64
-from ..loops import Accumulate, Bind, Const, If, Load, Loop, Stmt, Store
+from ..loops import BOOL, I64, Accumulate, Bind, Const, If, Load, Loop, Stmt, Store
 from .body import Body
 from .context import STRETCHED_WEIGHT, Context
 from .masked import BLOCK, BLOCKS
-
-_INT = ScalarType(I64, weak=True)
 
 
 def bind_size(context: Context, node: Node) -> None:
@@ -53,13 +50,13 @@ def keep_size(context: Context, node: Node, name: str) -> None:
     """Let the caller, and what it calls in NumPy, find the size that a node binds in a buffer."""
     context.buffers[name] = replace(context.buffers[name], role="output")
     context.sizes[node.arg("symbol")] = name
-    context.size_values.append(Value(node.arg("symbol"), _INT))
+    context.size_values.append(Value(node.arg("symbol"), PY_INT))
     context.put(context.size_values[-1], name)
 
 
 def new_size(context: Context, node: Node) -> tuple[str, str]:
     """The symbol that a call of NumPy binds, and a buffer for its value."""
-    name = context.new_buffer(_INT)
+    name = context.new_buffer(PY_INT)
     keep_size(context, node, name)
     return node.arg("symbol"), name
 

@@ -20,14 +20,12 @@ from fxc.ops.metas import indexed as metas
 from fxc.ops.table import TABLE, Operator
 
 from ..emission.scalar_rules import DTypes
-from ..loops import Atom
+from ..loops import I64, Atom
 from .index_maps import INDEX_MAPS, Idx, broadcast, select_index
 from .pointwise import binary_dtypes
 
 if TYPE_CHECKING:
     from .body import Body
-
-BOOL, I64 = np.dtype(bool), np.dtype(np.int64)
 
 
 def index_space(node: Node) -> tuple[tuple[Dim, ...], tuple[Dim, ...]]:

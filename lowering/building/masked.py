@@ -19,21 +19,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-import numpy as np
-
 from fxc.ir.graph import Node
 from fxc.ir.location import SourceLocation
 from fxc.ir.symbols import Dim, computed, counted_in, floordiv, minimum, symbol, symbols_of
 from fxc.ops.metas.shapes import is_known_one
 
-from ..loops import Accumulate, Atom, Check, Compute, Const, If, Load, Loop, Stmt, Store
+from ..loops import BOOL, I64, Accumulate, Atom, Check, Compute, Const, If, Load, Loop, Stmt, Store
 from .body import Body
 from .context import STRETCHED_WEIGHT, Context
 from .index_maps import Idx, broadcast
 
 BLOCK = 64  # elements of the mask that are looked at together
 BLOCKS = 4  # of them at least; a shorter mask is gone through as it is
-BOOL, I64 = np.dtype(bool), np.dtype(np.int64)
 
 # From an index into the array to that of the buffer it is stored at.
 Place = Callable[[Body, Idx], Idx]

@@ -16,12 +16,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
-import numpy as np
-
 from fxc.ir.records import frozen
 from fxc.ops.python_numbers import stem
 
 from ..loops import (
+    BOOL,
     Atom,
     Compute,
     Const,
@@ -37,7 +36,6 @@ from ..loops import (
 )
 from .late import read_early
 
-BOOL = np.dtype(bool)
 MANY = 16  # iterations: in fewer, better numbers are not seldom
 _ORDERS = frozenset({"less", "less_equal", "greater", "greater_equal"})
 _OF_TRUTHS = frozenset({"logical_and", "logical_or", "logical_not", "not", "astype"})

@@ -19,8 +19,8 @@ from fxc.ir.records import frozen
 from fxc.ir.size_guards import guard
 from fxc.ir.types import PART_DTYPES, ArrayType, ScalarType, Type
 
-from ..loops import Atom, Const, Element, Pair
-from .scalar_rules import BOOL, DTypes, Typed, cast_types, where_types
+from ..loops import BOOL, Atom, Const, Element, Pair
+from .scalar_rules import DTypes, Typed, cast_types, where_types
 
 if TYPE_CHECKING:
     from ..building.body import Body

@@ -6,9 +6,10 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from ..loops import (
+    BOOL,
+    F64,
+    I64,
     Allocate,
     Apply,
     Atom,
@@ -34,8 +35,6 @@ from .registers import Place
 if TYPE_CHECKING:
     from .emit import Emitter
 
-BOOL = np.dtype(bool)
-F64, I64 = np.dtype(np.float64), np.dtype(np.int64)
 BRIEF = 32  # statements of an iteration that may be written down once more
 
 

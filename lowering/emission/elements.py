@@ -18,13 +18,13 @@ from fxc.ir.symbols import (
     symbols_of,
 )
 
-from ..loops import Atom, Compute, Const, Index, Load, Loop, Program, Stmt, Store, walk
+from ..loops import F64, I64, Atom, Compute, Const, Index, Load, Loop, Program, Stmt, Store, walk
 from . import interleaved
 from .addressing import byte_offset, split, step_of
 from .llvm_text import FunctionText, Lanes, ModuleText, memory_type, scalar_type
 from .python_rules import LOSSES, SCALAR_RULES
 from .registers import InLanes, Registers
-from .scalar_rules import F64, cast
+from .scalar_rules import cast
 
 # Note [Lanes]
 # Inside a vector loop every name of the loop IR stands for ``lanes`` consecutive iterations of the
@@ -33,8 +33,6 @@ from .scalar_rules import F64, cast
 # today's processors no slower than a gather instruction). Stores go to memory in the order of the
 # lanes: where two of them meet, the last iteration's stays.
 # The lanes of a 512-bit register are used whatever the processor has: the back end splits them.
-
-I64 = np.dtype(np.int64)
 
 
 class Elements:

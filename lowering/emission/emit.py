@@ -15,6 +15,8 @@ from fxc.ir.symbols import symbol
 
 from ..building.scratch import Scratch, emit_allocate
 from ..loops import (
+    BOOL,
+    I64,
     Accumulate,
     Allocate,
     Apply,
@@ -46,8 +48,6 @@ from .totals import better_of, combined, fold_lanes, is_better
 from .undo import Undo, keep
 from .vectors import hoist, vector_loop
 
-BOOL = np.dtype(bool)
-I64 = np.dtype(np.int64)
 ELEMENT = 8  # bytes, as a rule
 
 

@@ -16,19 +16,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from fxc.ir.symbols import computed_in
 from fxc.ops.python_numbers import stem
 
-from ..loops import Atom, Bind, Check, Compute, Const, For, Index, Load, Loop, While, walk
+from ..loops import I64, Atom, Bind, Check, Compute, Const, For, Index, Load, Loop, While, walk
 from .addressing import step_of
 from .llvm_text import Lanes
 
 if TYPE_CHECKING:
     from .emit import Emitter
 
-I64 = np.dtype(np.int64)
 LONG = 48  # statements of a body that is not written down twice
 STEEP = 2**20  # places that an index may move by
 FAR = 2**40  # iterations

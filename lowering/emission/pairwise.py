@@ -13,7 +13,7 @@ import numpy as np
 from fxc.ir.symbols import Dim, Symbol, computed_in, operands_of
 
 from ..building.reduction_order import PAIRWISE_GROUPS, PAIRWISE_LANES
-from ..loops import Accumulate, Atom, Compute, Index, Load, Loop, Stmt, Store
+from ..loops import I64, Accumulate, Atom, Compute, Index, Load, Loop, Stmt, Store
 from .addressing import byte_offset
 from .llvm_text import FunctionText, Lanes, constant, scalar_type
 from .neutral import nothing
@@ -23,8 +23,6 @@ from .totals import combined
 
 if TYPE_CHECKING:
     from .emit import Emitter
-
-I64 = np.dtype(np.int64)
 
 
 def _typed_atoms(stmt: Stmt) -> Iterator[tuple[Atom, np.dtype]]:

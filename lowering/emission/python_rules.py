@@ -11,9 +11,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from ..loops import BOOL, F64, I64
 from .llvm_text import Lanes
 from .scalar_power import power_of_scalars
-from .scalar_rules import BOOL, F64, I64, NUMPY_RULES, DTypes, Emit, ScalarRule, cast, cast_types
+from .scalar_rules import NUMPY_RULES, DTypes, Emit, ScalarRule, cast, cast_types
 
 LOWEST = -(2**63)
 EXACT = 2**53  # up to here floats hold every integer

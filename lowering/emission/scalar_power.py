@@ -5,8 +5,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Sequence
 
-import numpy as np
-
+from ..loops import F64
 from .llvm_text import LIBRARY_PREFIX, Lanes, ModuleText, constant
 
 # Note [Powers by pow]
@@ -17,7 +16,6 @@ from .llvm_text import LIBRARY_PREFIX, Lanes, ModuleText, constant
 # that one, too. It is within that if a little more than what is missing, added to it, is lost. The
 # rest, one in 30, is left to pow, as are results that are tiny, huge, infinite or nan.
 
-_F64 = np.dtype(np.float64)
 MORE = 0.5 / 0.483
 LEAST, MOST = (int.from_bytes(struct.pack(">d", 2.0**power)) for power in (-128, 128))
 _FMA = "call double @llvm.fma.f64(double"
@@ -57,9 +55,9 @@ _WAYS = {
   %rest = fdiv double %lost, %twice
 """,
     -1.0: f"""\
-  %near = fdiv double {constant(1.0, _F64)}, %x
+  %near = fdiv double {constant(1.0, F64)}, %x
   %minus = fneg double %near
-  %lost = {_FMA} %minus, double %x, double {constant(1.0, _F64)})
+  %lost = {_FMA} %minus, double %x, double {constant(1.0, F64)})
   %rest = fmul double %lost, %near
 """,
 }
@@ -70,7 +68,7 @@ _POSITIVE = (*_EVEN, 0.5)  # results without a sign, but for nan
 def power_of_scalars(code: Lanes, args: Sequence[str]) -> str:
     """The power of two scalars of float64."""
     x, y = args
-    exponent = next((each for each in _WAYS if y == code.const(each, _F64)), None)
+    exponent = next((each for each in _WAYS if y == code.const(each, F64)), None)
     if code.count > 1 or exponent is None:
         return code.library("pow", args)
     return code.op(f"call double {_function(code.function.module, exponent)}(double {x})")
@@ -89,7 +87,7 @@ def _function(module: ModuleText, exponent: float) -> str:
 define internal double {name}(double %x) alwaysinline nounwind {{
 entry:
 {_WAYS[exponent]}\
-  %more = {_FMA} %rest, double {constant(MORE, _F64)}, double %near)
+  %more = {_FMA} %rest, double {constant(MORE, F64)}, double %near)
   %close = fcmp ueq double %more, %near
   br i1 %close, label %sure, label %seldom, !prof {often}
 sure:
@@ -99,10 +97,10 @@ sure:
   %moderate = icmp ult i64 %past, {MOST - LEAST}
   br i1 %moderate, label %done, label %seldom, !prof {often}
 seldom:
-  %zero = fcmp oeq double %x, {constant(0.0, _F64)}
+  %zero = fcmp oeq double %x, {constant(0.0, F64)}
   br i1 {"%zero" if exponent in _EVEN else "false"}, label %done, label %library
 library:
-  %found = call double @{LIBRARY_PREFIX}pow(double %x, double {constant(exponent, _F64)})
+  %found = call double @{LIBRARY_PREFIX}pow(double %x, double {constant(exponent, F64)})
   br label %done
 done:
   %result = phi double [ %near, %sure ], [ %near, %seldom ], [ %found, %library ]

@@ -14,6 +14,7 @@ import numpy as np
 
 from fxc.ir.records import frozen
 
+from ..loops import BOOL, F64, I64
 from ..vector_math import FUNCTIONS
 from .llvm_text import Lanes
 from .scalar_power import power_of_scalars
@@ -25,9 +26,7 @@ Emit = Callable[[Lanes, Sequence[str], DTypes, np.dtype], str]
 # (dtypes of the operands, that of the result) -> those of the loop
 Typed = Callable[[DTypes, np.dtype], tuple[DTypes, np.dtype]]
 
-BOOL = np.dtype(bool)
-I32, I64 = np.dtype(np.int32), np.dtype(np.int64)
-F64 = np.dtype(np.float64)
+I32 = np.dtype(np.int32)
 
 
 def anything(args: Sequence[object], dtypes: DTypes) -> bool:

@@ -9,12 +9,9 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from ..loops import Accumulate
+from ..loops import BOOL, I64, Accumulate
 from .llvm_text import Lanes
 from .python_rules import SCALAR_RULES
-
-BOOL = np.dtype(bool)
-I64 = np.dtype(np.int64)
 
 
 def combined(stmt: Accumulate, left: str, right: str, code: Lanes) -> str:

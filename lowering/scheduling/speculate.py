@@ -18,10 +18,9 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 
-import numpy as np
-
 from ..emission.python_rules import SCALAR_RULES
 from ..loops import (
+    BOOL,
     Atom,
     Check,
     Compute,
@@ -34,7 +33,6 @@ from ..loops import (
     with_blocks,
 )
 
-BOOL = np.dtype(bool)
 _PLACES = frozenset({"out_of_bounds", "wrap_index"})  # see ``Emitter.check``
 FEW = 6  # operations that may be made in vain
 CHEAP = 3  # the cost of one

@@ -8,15 +8,13 @@ import numpy as np
 
 from fxc.ir.graph import Value
 from fxc.ir.symbols import Dim
-from fxc.ir.types import ScalarType, array_type
+from fxc.ir.types import PY_INT, ScalarType, array_type
 from fxc.ops.metas.layout import gathered_layout
 
 from ..history import hold_same, known_array
 from ..session import CountedSize, current
 from ..values.operands import array_value, constant, kind_of, wrap
 from .ufuncs import call_ufunc
-
-_INT = ScalarType(np.dtype(np.int64), weak=True)
 
 
 def count(mask: Value) -> Dim:
@@ -40,7 +38,7 @@ def size_of(number: Value) -> Dim | None:
     while call is not None and call.name in ("py_int", "try_int"):
         number = call.args[0]
         call = session.made.get(number)
-    if call is None or call.name != "sum" or number.type != ScalarType(_INT.dtype):
+    if call is None or call.name != "sum" or number.type != ScalarType(PY_INT.dtype):
         return None
     (mask,) = call.args
     if not isinstance(mask, Value) or mask.type.dtype != np.bool_:
@@ -63,7 +61,7 @@ def new_name() -> str:
     session = current()
     session.size_count += 1
     number = session.size_count
-    return session.builder.value(_INT, "count" if number == 1 else f"count{number}").name
+    return session.builder.value(PY_INT, "count" if number == 1 else f"count{number}").name
 
 
 def as_mask(x: Any) -> Value:

@@ -10,7 +10,7 @@ import numpy as np
 from fxc.ir.graph import Literal, Operand
 from fxc.ir.size_guards import guard
 from fxc.ir.symbols import Dim
-from fxc.ir.types import ArrayType, ScalarType
+from fxc.ir.types import PY_INT, ArrayType, ScalarType
 from fxc.ops.metas.layout import is_c_ordered, is_f_ordered, layout_of
 
 from ..session import current, refuse
@@ -199,9 +199,6 @@ def _sample(x: Operand) -> Any:
     return x.type.python_type(1) if x.type.weak else x.type.dtype.type(1)
 
 
-_INT = ScalarType(np.dtype(np.int64), weak=True)
-
-
 def _as_size(x: Any) -> Any:
     """A scalar that counts elements, or is an int in a loop, as an int."""
     if not isinstance(x, TracedValue):
@@ -210,7 +207,7 @@ def _as_size(x: Any) -> Any:
     from .measured import size_from
 
     dim = size_of(x._value)
-    is_int = x._value.type == _INT
+    is_int = x._value.type == PY_INT
     if dim is None and is_int:
         dim = size_from(x._value)
     return x if dim is None else wrap_dim(dim)

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from fxc.ir.graph import Literal, Operand, SliceSpec, Value
 from fxc.ir.records import frozen
 from fxc.ir.size_guards import guard
 from fxc.ir.symbols import Dim, hint
-from fxc.ir.types import ScalarType
+from fxc.ir.types import PY_BOOL
 from fxc.ops.metas.shapes import normalize_slice
 
 from ..history import hold_same, known_array
@@ -30,7 +28,6 @@ from .measured import known_size
 # A step from the data is such a size, too; one that is not positive is left to Python.
 
 _Bound = Dim | Value | None
-_BOOL = ScalarType(np.dtype(bool), weak=True)
 
 
 @frozen
@@ -108,7 +105,7 @@ def _is_data(bound: Any, size: Dim | None = None) -> bool:
     if not isinstance(bound, TracedValue) or bound._value.type.rank:
         return False
     value, kind = bound._value, bound._value.type
-    is_int = kind.dtype.kind in "iu" or kind == _BOOL
+    is_int = kind.dtype.kind in "iu" or kind == PY_BOOL
     if not is_int or session.origins.get(value) or known_size(value) is not None:
         return False
     return known_array(value) is None and size_of(value) is None

@@ -17,7 +17,14 @@ import numpy as np
 from fxc.ir.graph import Value
 from fxc.ir.records import frozen
 from fxc.ir.symbols import Dim, symbol
-from fxc.ir.types import DTYPE_NAMES, ArrayType, ScalarType, array_type, c_strides, scalar_type_of
+from fxc.ir.types import (
+    DTYPE_NAMES,
+    PY_INT,
+    ArrayType,
+    array_type,
+    c_strides,
+    scalar_type_of,
+)
 
 from ..guards import GuardBuilder, Source, flags_of
 from ..session import Session, refuse
@@ -274,8 +281,7 @@ class Outside:
         self.guards.check(
             f"type({source.var}) is int and {bound} <= {source.var} < 9223372036854775808", text
         )
-        kind = ScalarType(np.dtype("i8"), weak=True)
-        graph_value = self.add_input(kind, source, name, hidden)
+        graph_value = self.add_input(PY_INT, source, name, hidden)
         self.session.labels[graph_value.name] = name
         dim = symbol(graph_value.name, hint=value, lower=low)
         self.guards.symbols[graph_value.name] = source.var

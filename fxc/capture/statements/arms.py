@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from fxc.ir.graph import Operand, Value
-from fxc.ir.types import ArrayType, ScalarType
+from fxc.ir.types import PY_INT, ArrayType, ScalarType
 
 from ..session import Session, refuse
 from ..values.alternatives import either
@@ -16,7 +16,6 @@ from .carried_views import CarriedView, carried_view
 from .differing import Differing, parts_in, rebuilt
 from .forms import form_of, items_of, names_of
 from .structured import (
-    INT,
     UNBOUND,
     Recording,
     array_of,
@@ -168,7 +167,7 @@ class _Join:
             numbers = view.numbers(self._session)
         self._windows[side][value] = view, len(self._results[side]), len(numbers)
         self._results[side].extend(numbers)
-        nothing = placeholder(self._session, INT)
+        nothing = placeholder(self._session, PY_INT)
         self._results[1 - side].extend([nothing] * len(numbers))
 
     def _add_result(self, kinds: Kinds, left: Any, right: Any) -> None:

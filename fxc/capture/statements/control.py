@@ -16,7 +16,7 @@ from fxc.ir.graph import Literal, Operand, Region, Value
 from fxc.ir.size_guards import Guard, guard, recording
 from fxc.ir.symbols import Dim, decide, hint, symbol
 from fxc.ir.tree import LEAF, TreeSpec, children_of, flatten, unflatten
-from fxc.ir.types import ArrayType, ScalarType, Type
+from fxc.ir.types import PY_INT, ArrayType, ScalarType, Type
 from fxc.ops.metas.layout import is_c_ordered
 from fxc.ops.metas.shapes import same_shape
 
@@ -297,8 +297,7 @@ def _record_loop(
     types = [value.type for value in start]
     taken: dict[Guard, None] = {}
     with _inside_region(session, "loop") as enter, recording(taken):
-        index_type = ScalarType(np.dtype("i8"), weak=True)
-        params = enter([index_type, *types], [_index_name(body), *[None] * len(types)])
+        params = enter([PY_INT, *types], [_index_name(body), *[None] * len(types)])
         session.counters[params[0].name] = low, high
         index = symbol(params[0].name, hint=hint(low) if low is not None else 0, lower=_least(low))
         state = unflatten(spec, [wrap(param) for param in params[1:]])

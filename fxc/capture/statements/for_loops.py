@@ -8,7 +8,7 @@ from typing import Any
 from fxc.ir.graph import Literal, Operand, Value
 from fxc.ir.size_guards import guard
 from fxc.ir.symbols import Dim, floordiv, hint, symbol
-from fxc.ir.types import ArrayType
+from fxc.ir.types import PY_INT, ArrayType
 
 from ..session import Respecialise, refuse
 from ..values.operands import Traced, operand, record, wrap
@@ -21,7 +21,7 @@ from .loop_guards import check_guards
 from .loops import CapturedLoop, Round
 from .rows import Kind, Rows
 from .sliding import Sliding
-from .structured import INT, UNBOUND, Recording, flag_of, going_on
+from .structured import UNBOUND, Recording, flag_of, going_on
 
 FEW = 4  # iterations that Python runs in any case
 _MOST_ROUNDS = 8  # of them, one in the other, if each may end the loop
@@ -199,7 +199,7 @@ class ForLoop(CapturedLoop):
             return self._item(), *self._handed(self._seen)
         region = Recording(self.session, loop=True)
         region.enter()
-        (self._index,) = region.params([INT], ["i"])
+        (self._index,) = region.params([PY_INT], ["i"])
         if type(self.over) is Counted:
             name, (low, high) = self._index.name, self._ends
             self.session.counters[name] = low, high

@@ -12,6 +12,7 @@ from typing import Any
 
 from fxc.ir.graph import Literal, Operand, Value
 from fxc.ir.symbols import Dim
+from fxc.ir.types import PY_INT
 
 from ..session import MOST_UNROLLED, Session, refuse
 from ..staging.jumps import RESULT
@@ -28,7 +29,6 @@ from .resizing import Resized, resized
 from .sliding import Sliding, sliding
 from .spread import Spread
 from .structured import (
-    INT,
     UNBOUND,
     Recording,
     Statement,
@@ -512,10 +512,12 @@ class CapturedLoop(Statement):
             if view is not None:
                 with region:
                     numbers = view.numbers(self.session)
-                    self._params[name] = region.params([INT] * len(numbers), [None] * len(numbers))
-                self._views[name], self._kinds[name] = view, (INT,) * len(numbers)
+                    self._params[name] = region.params(
+                        [PY_INT] * len(numbers), [None] * len(numbers)
+                    )
+                self._views[name], self._kinds[name] = view, (PY_INT,) * len(numbers)
                 results += numbers
-                init += [placeholder(self.session, INT)] * len(numbers)
+                init += [placeholder(self.session, PY_INT)] * len(numbers)
                 continue
             if value is not None and name not in self._held:
                 self._held[name] = self._held_behind(name, value)

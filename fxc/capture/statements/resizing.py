@@ -7,14 +7,13 @@ from collections.abc import Container, Sequence
 from fxc.ir.graph import Literal, Operand, SliceSpec, Value
 from fxc.ir.records import frozen
 from fxc.ir.symbols import MOST_MEASURED, Dim, decide, floordiv, hint, product
-from fxc.ir.types import ArrayType, ScalarType, array_type
+from fxc.ir.types import PY_INT, ArrayType, ScalarType, array_type
 from fxc.ops.metas.layout import is_c_ordered
 
 from ..numpy_api.counting import new_name
 from ..session import CountedSize, Session
 from ..values.operands import kind_of, operand
 from ..values.traced_int import wrap_dim
-from .structured import INT
 
 # Note [Arrays that change their shape]
 # A variable that is an array of another shape after an iteration, in C order, or a view of a new
@@ -38,7 +37,7 @@ class Resized:
     @property
     def kinds(self) -> tuple[ArrayType | ScalarType, ...]:
         """The types of what is carried."""
-        return (*[INT] * self.kept.count(None), self.flat)
+        return (*[PY_INT] * self.kept.count(None), self.flat)
 
     @property
     def _known(self) -> list[Dim]:

@@ -13,7 +13,7 @@ import numpy as np
 from fxc.ir.graph import Literal, Node, Operand, Region, Value
 from fxc.ir.size_guards import Guard, recorders
 from fxc.ir.symbols import Dim
-from fxc.ir.types import ArrayType, ScalarType
+from fxc.ir.types import PY_INT, ArrayType, ScalarType
 from fxc.ops.metas.layout import layout_of
 from fxc.ops.metas.shapes import same_shape
 from fxc.ops.table import TABLE, Tag
@@ -57,7 +57,6 @@ class _Unbound:
 UNBOUND: Any = _Unbound()
 
 
-INT = ScalarType(np.dtype("i8"), weak=True)
 _LITTLE = 16  # nodes
 _CHEAP = frozenset({Tag.POINTWISE, Tag.VIEW})
 
@@ -347,7 +346,7 @@ def kind_of(x: Any) -> ArrayType | ScalarType | None:
     if type(x) is Mixed or type(x) is Several:
         return None
     if type(x) is TracedInt:
-        return INT
+        return PY_INT
     if is_number(x) or array_of(x) is not None:
         return operand(x).type
     return None

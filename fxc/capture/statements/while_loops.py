@@ -9,7 +9,7 @@ import numpy as np
 
 from fxc.ir.graph import Literal, Operand
 from fxc.ir.symbols import Dim, hint, symbol
-from fxc.ir.types import ScalarType
+from fxc.ir.types import PY_INT, ScalarType
 
 from ..session import refuse
 from ..values.operands import operand
@@ -20,7 +20,6 @@ from .loop_guards import check_guards
 from .loops import CapturedLoop, Round
 from .sliding import Sliding, trips
 from .structured import (
-    INT,
     Recording,
     flag_of,
     going_on,
@@ -97,7 +96,7 @@ class WhileLoop(CapturedLoop):
         region.enter()
         (self._going,) = region.params([ScalarType(np.dtype(bool))], ["going"])
         if self._sliding:
-            (self._index,) = region.params([INT], ["i"])
+            (self._index,) = region.params([PY_INT], ["i"])
             name, count = self._index.name, self._count
             self.session.counters[name] = 0, count
             middle = 0 if count is None else (hint(count) - 1) // 2

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from fxc.ir.graph import Literal, Operand, Value
-from fxc.ir.types import ArrayType, ScalarType
+from fxc.ir.types import PY_FLOAT, PY_INT, ArrayType, ScalarType
 
 from ..numpy_api.ufuncs import BINARY, COMPARISONS, call_ufunc
 from ..session import current, refuse
@@ -29,8 +29,6 @@ from .traced_scalar import TracedScalar
 # Where the difference would change more than the type of a result, the program is refused.
 
 _FLAG = ScalarType(np.dtype(bool))
-_INT = ScalarType(np.dtype(np.int64), weak=True)
-_FLOAT = ScalarType(np.dtype(np.float64), weak=True)
 
 Kinds = tuple[ScalarType, ...]
 
@@ -212,8 +210,8 @@ def parts_for(kinds: frozenset[ScalarType]) -> Kinds | None:
     """The types of the parts of a number that may be each of these; None if it cannot be."""
     if len(kinds) == 1:
         return tuple(kinds)
-    if kinds == {_INT, _FLOAT}:
-        return _FLOAT, _FLAG, _INT
+    if kinds == {PY_INT, PY_FLOAT}:
+        return PY_FLOAT, _FLAG, PY_INT
     if len(kinds) != 2 or not all(kind.dtype in _DTYPES for kind in kinds):
         return None
     weak, strong = sorted(kinds, key=lambda kind: not kind.weak)
@@ -221,7 +219,7 @@ def parts_for(kinds: frozenset[ScalarType]) -> Kinds | None:
         return None
     if weak.python_type is _PYTHON_TYPES[strong.dtype.kind]:
         return strong, _FLAG
-    return (strong, _FLAG, _INT) if weak == _INT and strong.dtype.kind == "f" else None
+    return (strong, _FLAG, PY_INT) if weak == PY_INT and strong.dtype.kind == "f" else None
 
 
 def _kind(x: Any) -> ScalarType:
@@ -233,7 +231,7 @@ def _kind(x: Any) -> ScalarType:
 def _kinds_of(x: Any) -> set[ScalarType]:
     """What a number may be."""
     if type(x) is TracedInt:
-        return {_INT}
+        return {PY_INT}
     if type(x) is not Mixed:
         return {_kind(x)}
     return {_kind(x.given), ScalarType(np.dtype(x.kind), weak=True)}
@@ -255,7 +253,7 @@ def mixed_parts(x: Any, kinds: Sequence[Any]) -> tuple[Operand, ...]:
     if type(x) is Mixed:
         return tuple(operand(part) for part in (x.given, x.flag, x.whole) if part is not None)
     if len(kinds) == 3:
-        if _kind(x) == _INT:
+        if _kind(x) == PY_INT:
             return Literal(_type_of(kinds[0])(0)), Literal(np.False_), operand(x)
         return operand(x), Literal(np.True_), Literal(0)
     weak = _is_weak(x)

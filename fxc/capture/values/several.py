@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from fxc.ir.graph import Literal, Operand, Value
-from fxc.ir.types import ArrayType, ScalarType
+from fxc.ir.types import PY_INT, ArrayType, ScalarType
 from fxc.ops.metas.layout import is_c_ordered
 from fxc.ops.metas.shapes import same_shape
 
@@ -280,7 +280,7 @@ def _key(x: Any) -> Any:
     if x is None or type(x) is str:
         return "constant", x
     if type(x) is TracedInt:
-        return ScalarType(np.dtype(np.int64), weak=True)
+        return PY_INT
     if _is_number(x):
         kind = operand(x).type
         return None if kind.weak and kind.dtype.kind == "c" else kind  # type: ignore[union-attr]

@@ -11,7 +11,7 @@ import numpy as np
 from fxc.ir.graph import ArrayConstant
 from fxc.ir.size_guards import guard
 from fxc.ir.symbols import Dim
-from fxc.ir.types import ArrayType, ScalarType, Type, ordered_strides
+from fxc.ir.types import PY_INT, ArrayType, Type, ordered_strides
 
 from ..table import TABLE
 from .layout import fresh_strides
@@ -78,7 +78,7 @@ def constant(value: ArrayConstant) -> Type:
 
 def int_value(value: Dim) -> Type:
     """A dim as a Python int."""
-    return ScalarType(np.dtype(np.int64), weak=True)
+    return PY_INT
 
 
 METAS: dict[str, Callable[..., Any]] = {

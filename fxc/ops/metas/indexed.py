@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from fxc.ir.symbols import Dim, counted_size, hint
-from fxc.ir.types import ArrayType, ScalarType, Type, array_type, ordered_strides
+from fxc.ir.types import PY_INT, ArrayType, ScalarType, Type, array_type, ordered_strides
 
 from .layout import copied_strides, fresh_strides
 from .probing import Key, Operand, key_of, quietly, sample, type_of
@@ -130,7 +130,7 @@ def masked_put(x: Operand, mask: Operand, source: Operand) -> Type:
 
 def bind_size(number: Operand, symbol: str, most: Dim) -> Type:
     """The size as a Python int."""
-    return ScalarType(_INT64, weak=True)
+    return PY_INT
 
 
 def nonzero(mask: Operand, count: Dim) -> Type:
