@@ -429,6 +429,27 @@ def emptied(x):
     return found, sizes
 
 
+def changed_by_conditions(x):
+    """In parts of expressions that are evaluated by a condition."""
+    stack, out, deep = [], [], 0
+    for v in x:
+        stack.append(v)
+        out.append(stack.pop() if v < 0 else 0.5)
+        out.append(stack.pop() if v > 1 and len(stack) > 1 else v)
+        if v > 0 and (stack.append(v) or len(stack) > 2):
+            deep += 1
+        while stack and stack[-1] > v:
+            stack.pop()
+    return stack, out, deep
+
+
+def changed_by_comprehensions(x):
+    stack = [v for v in x if v > 0]
+    total = sum(stack.pop() * v for v in x if v < 1 and stack)
+    last = any(v > stack.pop() for v in x if stack)
+    return total, last, np.array([stack.pop() if stack else v for v in x]), stack
+
+
 SIGNAL = np.sin(np.arange(30) * 0.7) * 3
 # Of one length, for one compilation.
 FLOATS = (
@@ -447,6 +468,7 @@ OF_FLOATS = [
     *(primes_by_primes, depth_first, moments, of_ints_and_elements, of_bools, spacing),
     *(of_floats_and_elements, run_over_again, rows_of_rows, by_two_names, by_a_helper, lengths),
     *(writes_its_input, taken_back, emptied, in_containers, of_an_attribute),
+    *(changed_by_conditions, changed_by_comprehensions),
 ]
 PROGRAMS: list[tuple[Callable[..., Any], Any]] = [
     *((fn, (*FLOATS, *INTS, *SHORT, FLOATS[0].astype("f4"))) for fn in OF_ALL),
@@ -462,6 +484,34 @@ def test_as_numpy(fn: Callable[..., Any], values: Any) -> None:
     for x in (*values, values[0]):
         mine, given = copy.deepcopy(x), copy.deepcopy(x)
         assert not difference(run(fn, (mine,)), run(compiled, (given,)))
+    assert compiled.cache_info().eager_calls == 0
+
+
+def components(edges, n):
+    parent = list(range(n))
+
+    def find(i):
+        while parent[i] != i:
+            parent[i] = parent[parent[i]]
+            i = parent[i]
+        return i
+
+    count = n
+    for a, b in edges:
+        one, other = find(a), find(b)
+        if one != other:
+            parent[one] = other
+            count -= 1
+    return count, np.array([find(i) for i in range(n)]), parent
+
+
+def test_items_that_are_ints_of_either_kind() -> None:
+    """Of a list as long as a size says, changed by what a comprehension computes, too."""
+    compiled = fxc.compile(components, fullgraph=True)
+    for n in (7, 40, 41):
+        args = np.random.default_rng(n).integers(0, n, (n, 2)), n
+        assert not difference(run(components, args), run(compiled, args))
+    assert compiled.cache_info().variants <= 2
     assert compiled.cache_info().eager_calls == 0
 
 

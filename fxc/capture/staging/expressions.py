@@ -48,7 +48,7 @@ class Expressions(Names):
             if place:
                 generator.iter = self._door("iterable", generator.iter, self.visit(generator.iter))
             generator.target = self.visit(generator.target)
-            generator.ifs = [self.visit(test) for test in generator.ifs]
+            generator.ifs = [self._test(test) for test in generator.ifs]
         for field in ("elt", "key", "value"):
             if hasattr(node, field):
                 setattr(node, field, self.visit(getattr(node, field)))
@@ -164,7 +164,8 @@ class Expressions(Names):
         test: ast.expr = at(node, ast.Constant(None))
         if generator.ifs:
             tests = [copy.deepcopy(test) for test in generator.ifs]
-            holds = tests[0] if len(tests) == 1 else placed(node, ast.BoolOp(ast.And(), tests))
+            holds: Any = tests[0] if len(tests) == 1 else placed(node, ast.BoolOp(ast.And(), tests))
+            holds.is_test = True
             test = self.visit(function_of(names, holds))
         generator.iter = at(generator.iter, ast.Name("__fxc_items__", ast.Load()))
         made = self._listed(node) if isinstance(node, ast.ListComp) else self.visit(node)
@@ -278,6 +279,9 @@ class Expressions(Names):
         return self._door("made_list", node, made, self._text(node, place))
 
     def visit_BoolOp(self, node: ast.BoolOp) -> Any:
+        if getattr(node, "is_test", False):
+            node.is_test = False  # type: ignore[attr-defined]
+            return self._test(node)
         return self._shortened(
             node, "both" if isinstance(node.op, ast.And) else "either", self.visit
         )
@@ -338,6 +342,7 @@ def _level(made: ast.ListComp | ast.GeneratorExp, depth: int) -> tuple[ast.expr,
     if generator.ifs:
         several = len(generator.ifs) > 1
         test = ast.BoolOp(ast.And(), generator.ifs) if several else generator.ifs[0]
+        test.is_test = True  # type: ignore[attr-defined]
         test = function_of(names, placed(made, test))
     level = function_of((*_OF_LEVELS, *names), placed(made, taken))
     unpacks = ast.Constant(isinstance(generator.target, ast.Tuple))

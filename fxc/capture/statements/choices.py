@@ -34,6 +34,7 @@ from .structured import (
     kind_text,
     of_parts,
     optional_kinds,
+    recorded,
     truth,
 )
 
@@ -127,18 +128,17 @@ def chosen(door: Any, test: Any, then: Later, orelse: Later) -> Any:
     return _one_of(door, found, then, orelse, "if")
 
 
-def _recorded(region: Recording, function: Later) -> Any:
-    """What the function gives, recorded in the region; refuses what raises, as it need not run."""
-    with region:
-        try:
-            return function()
-        except CaptureError:
-            raise
-        except Exception:
-            raise refuse(
-                "an exception in a part of an expression that is evaluated by a condition cannot "
-                "be captured; check before"
-            ) from None
+def _recorded(door: Any, function: Later) -> tuple[Recording, Any]:
+    """As ``recorded``; refuses what raises, as it need not run."""
+    try:
+        return recorded(door.session, function)
+    except CaptureError:
+        raise
+    except Exception:
+        raise refuse(
+            "an exception in a part of an expression that is evaluated by a condition cannot "
+            "be captured; check before"
+        ) from None
 
 
 def _joined(door: Any, left: Any, right: Later, wanted: bool) -> Any:
@@ -147,13 +147,12 @@ def _joined(door: Any, left: Any, right: Later, wanted: bool) -> Any:
     if type(test) is bool:
         return truth(right()) if test is wanted else test
     first = flag_of(test)
-    region = Recording(door.session)
 
     def computed_flag() -> Any:
         found = truth(right())
         return found, flag_of(found)
 
-    other, second = _recorded(region, computed_flag)
+    region, (other, second) = _recorded(door, computed_flag)
     if region.is_harmless():
         region.spill()
         if type(other) is bool:
@@ -169,12 +168,8 @@ def _joined(door: Any, left: Any, right: Later, wanted: bool) -> Any:
 
 def _one_of(door: Any, test: Any, then: Later, orelse: Later, what: str) -> Any:
     """One of two values, by a test that is not known."""
-    arms: list[tuple[Recording, Any]] = []
-    for function in (then, orelse):
-        region = Recording(door.session)
-        arms.append((region, _recorded(region, function)))
-    (_, left), (_, right) = arms
-    regions = arms[0][0], arms[1][0]
+    (first, left), (second, right) = (_recorded(door, function) for function in (then, orelse))
+    regions = first, second
     if is_same(left, right) and all(region.is_empty for region in regions):
         return left
 

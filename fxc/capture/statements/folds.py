@@ -25,7 +25,7 @@ from ..values.operands import operand
 from ..values.traced_int import decide_in_loops, wrap_dim
 from .counted import Counted, counted
 from .for_loops import FEW
-from .structured import Recording, flag_of
+from .structured import flag_of, recorded
 
 MOST_LISTED = 256  # items of a list that are computed one by one
 MOST_KNOWN = 32  # iterations over numbers that Python runs, so that what follows is known, too
@@ -350,8 +350,8 @@ def room_for_all(each: Callable[[Any], Any], items: Counted) -> Any:
         if some is not True or by_first in session.static:
             return None
     try:
-        with Recording(session):  # which is forgotten: the loop computes the value
-            kind = operand(each(item_of(items, 0))).type
+        # The region is forgotten: the loop computes the value.
+        _, kind = recorded(session, lambda: operand(each(item_of(items, 0))).type)
     except CaptureError as error:
         raise error if counts else Respecialise(frozenset((by_first,)), error) from None
     if counts and kind != _OF_NOTHING:

@@ -5,7 +5,7 @@ See Note [Structured statements].
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -181,6 +181,11 @@ class Wishes:
         known += samples
         times.append(once)
 
+    def samples(self, wanted: Any) -> list[Any]:
+        """The items that a list is to hold, as far as they are known."""
+        _, found, _ = self._wishes.get(id(wanted), (wanted, [], []))
+        return found
+
     def grant(self, owner: Statement, most: Dim | None) -> bool:
         """Make room, before the statement, whose region is run so many times at most; whether some
         was wished for.
@@ -292,6 +297,36 @@ class Statement:
             f"{described(name)} is {one} {where} {other}, which cannot be captured; make it the "
             "same kind of value, an array or a number, in both cases"
         )
+
+
+class _Part(Statement):
+    """A part of an expression that is recorded by itself."""
+
+    def __init__(self, session: Session) -> None:
+        self.session = session
+        self.wishes = Wishes()
+        self.region = Recording(session)
+
+    @property
+    def recording(self) -> Recording | None:
+        return self.region if self.region.is_open else None
+
+
+def recorded(session: Session, function: Callable[[], Any]) -> tuple[Recording, Any]:
+    """A region, and what the function gives that is recorded in it: once more, if lists that it
+    changes need room.
+    """
+    part = _Part(session)
+    session.statements.append(part)
+    try:
+        while True:
+            with part.region:
+                found = function()
+            if not part.wishes.grant(part, 1):
+                return part.region, found
+            part.region = Recording(session)
+    finally:
+        session.statements.remove(part)
 
 
 # ------------------------------------------------------------------ values of variables

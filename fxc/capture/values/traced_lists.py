@@ -17,7 +17,7 @@ from ..numpy_api.counting import new_name
 from ..session import CountedSize, Session, current, refuse
 from ..statements.counted import Bounded, Counted
 from ..statements.rows import ListArray
-from ..statements.structured import Statement, flag_of
+from ..statements.structured import Statement, flag_of, placeholder
 from .given import check_gift, give
 from .kinds import ItemKind, arrays_in, kind_of_items
 from .operands import Traced, operand, settled, wrap
@@ -153,21 +153,19 @@ class TracedList(Traced):
 
     def __setitem__(self, key: Any, x: Any) -> None:
         x, room = settled(x), self._room
-        if room is not None and self._is_exact:
-            if isinstance(key, slice):
-                sized_lists().assign_part(self, key, x)
-                return
-            if room.kind.takes(x):
-                self._put(checked_place(key), x)
-                return
+        if self._is_exact and isinstance(key, slice):
+            sized_lists().assign_part(self, key, x)
+            return
+        if room is not None and room.kind.takes(x):
+            self._put(checked_place(key) if self._is_exact else self._place_of(key), x)
+            return
         owner = self._owner(current())
         if owner is not None and not self._has_room(owner, x):
             owner.wishes.note(self, [x])
         elif self._room is None and not isinstance(key, Traced):
             self._items[key] = x
         else:
-            if self._room is None or not self._room.kind.takes(x):
-                self.make_room([x], _SPARE, None)
+            self.make_room([x], _SPARE, None)
             self._put(self._place_of(key), x)
 
     def __delitem__(self, key: Any) -> None:
@@ -184,8 +182,9 @@ class TracedList(Traced):
         """The outermost statement being recorded that has begun since the list was made."""
         if session.region == self._home:
             return None
+        inside = next(each.number for each in session.regions if each.number > self._home)
         for each in session.statements[self._depth :]:
-            if each.recording is not None:
+            if each.recording is not None and each.recording.number == inside:
                 found: Statement = each
                 return found
         raise refuse(
@@ -209,12 +208,9 @@ class TracedList(Traced):
             return self[-1]
         if self._items:
             return self._items[-1]
-        return self._nothing()
-
-    def _nothing(self) -> Any:
-        """What stands for an item of an empty list: the call goes back to Python there."""
-        current().record("try_demand", Literal(False))
-        return 0
+        current().record("try_demand", Literal(False))  # of an empty list, if it is none later
+        kind = kind_of_items(owner.wishes.samples(self), None)
+        return 0 if kind is None else kind.item([placeholder(current(), x) for x in kind.parts])
 
     # -------------------------------------------------------- room
 
