@@ -117,6 +117,45 @@ def test_what_cannot_be_under_a_condition(function):
     assert compiled.cache_info().eager_calls == 0
 
 
+def rows_of_a_table(s, t):
+    prev, cur = np.arange(len(t) + 1), np.zeros(len(t) + 1, dtype=np.int64)
+    for i in range(len(s)):
+        cur[0] = i + 1
+        for j in range(len(t)):
+            cur[j + 1] = min(prev[j] + (s[i] != t[j]), prev[j + 1] + 1, cur[j] + 1)
+        prev, cur = cur, prev
+    return prev
+
+
+def elements_in_a_ring(s, t):
+    a, b, c = t.copy(), t + 1, t + 2
+    for i, x in enumerate(s):
+        c[1:] = a[:-1] * x + b[1:] * i + s[: i + 1].sum() + s[i - 1]
+        a, b, c = b, c, a
+    return a, b, c
+
+
+def backwards(s, t):
+    a, b = t.copy(), t + 1
+    for i in range(len(s) - 1, -1, -1):
+        b[:] = a * s[i] + (s[i + 1 :] @ s[i + 1 :])
+        a, b = b, a
+    return a
+
+
+@pytest.mark.parametrize("sizes", [(51, 300, 31, 30, 3, 4, 5), (6, 4, 5, 3), (9, 8, 7)])
+@pytest.mark.parametrize("function", [rows_of_a_table, elements_in_a_ring, backwards])
+def test_places_by_the_iteration(function, sizes):
+    """In a call without an iteration behind the last round its place is out of bounds."""
+    compiled = fxc.compile(function, fullgraph=True)
+    for n in sizes:
+        calls = [(np.arange(n) % 5, np.arange(n + 1) % 4) for _ in range(2)]
+        assert not difference(run(function, calls[0]), run(compiled, calls[1]))
+    info = compiled.cache_info()
+    assert info.variants <= 2
+    assert info.eager_calls == 0
+
+
 # ---------------------------------------------- one takes over what another was before
 
 

@@ -56,6 +56,13 @@ def _bound(number: Value, mask: Value, at: int) -> Dim:
     return session.counted(CountedSize(name, most, value, number, mask, at))
 
 
+def bound_size(number: Any, most: Dim) -> Dim:
+    """The size that a number from 0 to ``most`` is."""
+    session, name = current(), new_name()
+    value = session.record("bind_size", number, symbol=name, most=most)
+    return session.counted(CountedSize(name, most, value, number))
+
+
 def new_name() -> str:
     """A name for a size: the same in each attempt, whatever else is recorded."""
     session = current()

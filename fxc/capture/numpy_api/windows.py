@@ -12,12 +12,12 @@ from fxc.ir.types import PY_BOOL
 from fxc.ops.metas.shapes import normalize_slice
 
 from ..history import hold_same, known_array
-from ..session import CountedSize, current
+from ..session import current
 from ..values.operands import Traced, TracedValue, dim_of, operand
 from ..values.python_numbers import arithmetic, scalar_of, to_int
 from ..values.traced_int import TracedInt, decide_in_loops, exact
 from ..values.varying import may_leave
-from .counting import new_name, size_of
+from .counting import bound_size, size_of
 from .measured import known_size
 
 # Note [Windows]
@@ -88,7 +88,7 @@ def _step(step: Any, size: Dim) -> Dim:
             return each.step
     session.record("try_demand", operand(arithmetic("gt", given, 0)))
     more = session.record("py_subtract", number, Literal(1))
-    found = _counted(session.record("py_minimum", more, _operand(size)), size) + 1
+    found = bound_size(session.record("py_minimum", more, _operand(size)), size) + 1
     strides.append(Stride(number, size, at, found))
     return found
 
@@ -165,13 +165,13 @@ def _made(bounds: tuple[_Bound, _Bound], backwards: bool, size: Dim) -> Window:
     number = session.record("py_subtract", _operand(end), _operand(begin))
     number = session.record("py_maximum", number, Literal(0))
     if not isinstance(end, Value):
-        span = _counted(number, end)
+        span = bound_size(number, end)
         first = end - span
     elif not isinstance(begin, Value):
-        span, first = _counted(number, size - begin), begin
+        span, first = bound_size(number, size - begin), begin
     else:
-        span = _counted(number, size)
-        first = _counted(session.record("py_minimum", begin, end), size - span)
+        span = bound_size(number, size)
+        first = bound_size(session.record("py_minimum", begin, end), size - span)
     made = Window(bounds, backwards, size, at, first, span)
     session.windows.append(made)
     return made
@@ -188,13 +188,6 @@ def _clamped(bound: Dim | Value, backwards: bool, size: Dim) -> Dim | Value:
     least = record("py_maximum", wrapped, Literal(low))
     found: Value = record("py_minimum", least, _operand(size + low))
     return record("py_subtract", found, Literal(low)) if low else found
-
-
-def _counted(number: Any, most: Dim) -> Dim:
-    """The size that a number from 0 to ``most`` is."""
-    session, name = current(), new_name()
-    value = session.record("bind_size", number, symbol=name, most=most)
-    return session.counted(CountedSize(name, most, value))
 
 
 def _operand(x: Dim | Value) -> Operand:

@@ -10,6 +10,7 @@ from fxc.ir.size_guards import guard
 from fxc.ir.symbols import Dim, floordiv, hint, symbol
 from fxc.ir.types import PY_INT, ArrayType
 
+from ..numpy_api.counting import bound_size
 from ..session import Respecialise, refuse
 from ..values.operands import Traced, operand, record, wrap
 from ..values.python_numbers import arithmetic, logical_not
@@ -417,12 +418,15 @@ class ForLoop(CapturedLoop):
                 self._items = (self.over.item(k) for k in self._indices(done))
 
     def _last_items(self, first: Dim) -> Iterator[Any]:
-        """The items behind the last round, each for an iteration under a condition."""
+        """The items behind the last round, each for an iteration under a condition. Its place is a
+        number of the graph: that it is one of those of the loop holds under the condition alone.
+        """
         left = self.over.count - first
         for k in range(self._every - 1):
             test = arithmetic("gt", wrap_dim(left), k)
             self._enter_if(test)
-            yield self.over.item(wrap_dim(first + k))
+            place = self.session.size_operand(first + k)
+            yield self.over.item(wrap_dim(bound_size(place, self.over.count - 1)))
 
     def _bounds(self) -> tuple[Operand, Operand]:
         if type(self.over) is Bounded:

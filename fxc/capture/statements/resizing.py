@@ -10,8 +10,8 @@ from fxc.ir.symbols import MOST_MEASURED, Dim, decide, floordiv, hint, product
 from fxc.ir.types import PY_INT, ArrayType, ScalarType, array_type
 from fxc.ops.metas.layout import is_c_ordered
 
-from ..numpy_api.counting import new_name
-from ..session import CountedSize, Session
+from ..numpy_api.counting import bound_size
+from ..session import Session
 from ..values.operands import kind_of, operand
 from ..values.traced_int import wrap_dim
 
@@ -68,7 +68,7 @@ class Resized:
         most: Dim = MOST_MEASURED
         if len(parts) == 2 and decide(rest := product(self._known), ">", 0):
             most = floordiv(self.room, rest)
-        sizes = [_bound(session, size, most) for size in parts[:-1]]
+        sizes = [bound_size(size, most) for size in parts[:-1]]
         return self._view(session, parts[-1], sizes)
 
     def behind(self, session: Session, parts: Sequence[Value]) -> Value:
@@ -103,19 +103,12 @@ def _bound_together(session: Session, numbers: Sequence[Value], room: Dim) -> li
     total = numbers[0]
     for number in numbers[1:]:
         total = session.record("py_multiply", total, number)
-    first = [_bound(session, number, room) for number in numbers[:-1]]
-    count = _bound(session, total, room)
+    first = [bound_size(number, room) for number in numbers[:-1]]
+    count = bound_size(total, room)
     for number in numbers[:-1]:
         one = session.record("py_greater_equal", number, Literal(1))
         session.record("try_demand", one)
     return [*first, floordiv(count, product(first))]
-
-
-def _bound(session: Session, number: Value, most: Dim) -> Dim:
-    """The symbol for a size, which is no larger than that."""
-    name = new_name()
-    value = session.record("bind_size", number, symbol=name, most=most)
-    return session.counted(CountedSize(name, most, value, number))
 
 
 def resized(
