@@ -414,6 +414,35 @@ def test_a_recursion_is_unrolled_as_long_as_it_is_small() -> None:
         compiled(*numbers(1024))
 
 
+def breadth_first(neighbours):
+    """The distance from the first node: the ones of a distance shrink and grow."""
+    distance = np.full(len(neighbours), -1)
+    distance[0] = 0
+    frontier = np.array([0])
+    while frontier.size:
+        new = neighbours[frontier].any(axis=0) & (distance < 0)
+        distance[new] = distance[frontier[0]] + 1
+        frontier = np.flatnonzero(new)
+    return distance
+
+
+def those_in_reach(x, steps):
+    kept = x[:1]
+    for k in range(steps):
+        kept = x[np.abs(x - kept.sum()) < k * 0.5]
+    return kept
+
+
+def test_arrays_as_long_as_a_mask_counts() -> None:
+    """There is room for all that the mask may count: no call goes back to NumPy."""
+
+    def neighbours(n: int) -> tuple[np.ndarray]:
+        return (np.random.default_rng(n).random((n, n)) < 2 / n,)
+
+    agree(breadth_first, neighbours, sizes=range(1, 40))
+    agree(those_in_reach, lambda n: (*numbers(n), 6), sizes=range(1, 40))
+
+
 # ------------------------------------------------------------------ numbers as sizes
 
 

@@ -314,6 +314,12 @@ class Session:
                 if found is None:
                     return
                 origins |= found
+            elif isinstance(arg, SymExpr):
+                if self.varies(arg):
+                    return
+                labels = frozenset(self.labels.get(name, name) for name in symbols_of(arg))
+                origins |= labels
+                self.ints |= labels
             elif isinstance(arg, tuple):
                 return
         self.origins[result] = origins

@@ -22,15 +22,13 @@ from ..statements.counted import (
     Bounded,
     Counted,
     backwards,
-    elements_of,
     enumerated,
     mapped,
-    pairs,
-    places_of,
     range_of,
     zipped,
 )
 from ..statements.folds import fold_few, fold_items
+from ..statements.iterators import counts, elements_of, pairs, pairs_of_two, places_of, products
 from ..statements.rows import list_array_of
 from ..statements.structured import flag_of
 from ..values.lists_of_lists import ListOfLists, ListRow
@@ -311,6 +309,10 @@ def _is_plain_check(metaclass: type) -> bool:
     )
 
 
+def _product(door: Door, *parts: Any, repeat: Any = 1) -> Any:
+    return door.made(products(*door.runnables(parts), repeat=repeat))
+
+
 def _next(door: Door, iterator: Any, *default: Any) -> Any:
     return next(door.iterable(iterator), *default)
 
@@ -341,6 +343,9 @@ SPECIAL: dict[Any, Callable[..., Any]] = {
     np.ndindex: lambda door, *args: door.made(places_of(*args)),
     np.ndenumerate: lambda door, array: door.made(elements_of(array)),
     itertools.pairwise: lambda door, *args: door.made(pairs(*door.runnables(args))),
+    itertools.count: lambda door, *args, **kwargs: door.made(counts(*args, **kwargs)),
+    itertools.product: _product,
+    itertools.combinations: lambda door, x, r: door.made(pairs_of_two(door.runnables((x,))[0], r)),
     list: _list,
     sorted: _sorted,
     reversed: lambda door, *args: door.made(backwards(*door.runnables(args))),

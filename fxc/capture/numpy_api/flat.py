@@ -26,11 +26,19 @@ class TracedFlat(Traced):
     is too short.
     """
 
-    __slots__ = ("_array", "_at")
+    __slots__ = ("_array", "_at", "_whole")
 
     def __init__(self, array: Any) -> None:
         self._array = array
         self._at = 0
+        self._whole: Any = None  # what a loop runs over
+
+    def _counted(self) -> Any:
+        from ..statements.iterators import elements_in_order  # which index arrays
+
+        if self._whole is None and not self._at:
+            self._whole = elements_in_order(self._array)
+        return self._whole
 
     @property  # type: ignore[misc]
     def __class__(self) -> type:
@@ -57,6 +65,8 @@ class TracedFlat(Traced):
         return self
 
     def __next__(self) -> Any:
+        if self._whole is not None and self._whole.used:
+            raise refuse("x.flat behind a loop over it cannot be captured; use x.flat anew")
         if self._at >= len(self):
             raise StopIteration
         self._at += 1

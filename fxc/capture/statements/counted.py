@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Self
 
@@ -11,7 +10,7 @@ import numpy as np
 from fxc.ir.errors import CaptureError
 from fxc.ir.graph import Literal, Operand, Value
 from fxc.ir.size_guards import guard
-from fxc.ir.symbols import Dim, SymFunc, counted_in, floordiv, hint, minimum, product
+from fxc.ir.symbols import Dim, SymFunc, counted_in, floordiv, hint, minimum
 from fxc.ir.types import ScalarType
 from fxc.ops.metas.shapes import normalize_slice, same_dim, slice_length
 
@@ -19,12 +18,10 @@ from ..session import current, refuse
 from ..values.operands import (
     Traced,
     TracedValue,
-    array_value,
     dim_of,
     operand,
     record,
     settled,
-    wrap,
 )
 from ..values.python_numbers import arithmetic, extremum, scalar_of, to_int
 from ..values.traced_array import TracedArray
@@ -40,14 +37,14 @@ class _Items:
 
     def __init__(self, *, once: bool) -> None:
         self.once = once
-        self._used = False
+        self.used = False
         self._home = current().region
 
     def taken(self) -> Self:
         """This, to be run over now."""
-        if self._used or (self.once and current().in_loop(self._home)):
+        if self.used or (self.once and current().in_loop(self._home)):
             raise refuse("running over one iterator twice cannot be captured; make it a list")
-        self._used = self.once
+        self.used = self.once
         return self
 
     def __next__(self) -> Any:
@@ -354,54 +351,6 @@ def mapped(function: Callable[..., Any], *parts: Any) -> Any:
     if type(found) is not Counted or all(type(part) is range for part in parts):
         return map(function, *parts)
     return Counted(found.count, lambda k: function(*found.item(k)), once=True, of=found.of)
-
-
-def places_of(*sizes: Any) -> Any:
-    """``np.ndindex(*sizes)``: the places of an array of this shape, as numbers of the graph."""
-    if len(sizes) == 1 and isinstance(sizes[0], tuple):
-        (sizes,) = sizes
-    dims = [dim_of(size, "a size") for size in sizes]
-    if not dims:
-        return iter([()])
-    if not all(guard(dim, ">=", 0) for dim in dims):
-        raise ValueError("negative dimensions are not allowed")
-
-    def place(k: Any) -> tuple[Any, ...]:
-        left = k if type(k) is int else record("int_value", dim_of(k, "an index"))
-        found: list[Any] = []
-        for dim in reversed(dims[1:]):
-            size = wrap_dim(dim)
-            left, rest = left // size, left % size
-            found.insert(0, rest)
-        return left, *found
-
-    return Counted(product(dims), place, once=True)
-
-
-def elements_of(array: Any) -> Any:
-    """``np.ndenumerate(array)``."""
-    x = wrap(array_value(array))
-    found = places_of(*map(wrap_dim, x._type.shape))
-    if type(found) is not Counted:
-        return iter([((), x[()])])
-
-    def item(k: Any) -> tuple[Any, Any]:
-        place = found.item(k)
-        return place, x[place]
-
-    return Counted(found.count, item, once=True)
-
-
-def pairs(x: Any) -> Any:
-    """``itertools.pairwise(x)``."""
-    found = counted(x)
-    if type(found) is not Counted or (not isinstance(x, TracedArray) and found.once):
-        return itertools.pairwise(x)
-    if current().varies(found.count) or not guard(found.count, ">", 0):
-        return itertools.pairwise(x)
-    return Counted(
-        found.count - 1, lambda k: (found.item(k), found.item(k + 1)), once=True, of=found.of
-    )
 
 
 def backwards(x: Any) -> Any:

@@ -6,7 +6,19 @@ from collections.abc import Container, Sequence
 
 from fxc.ir.graph import Literal, Operand, SliceSpec, Value
 from fxc.ir.records import frozen
-from fxc.ir.symbols import MOST_MEASURED, Dim, decide, floordiv, hint, product
+from fxc.ir.symbols import (
+    MOST_MEASURED,
+    Dim,
+    Symbol,
+    counted_in,
+    decide,
+    floordiv,
+    hint,
+    maximum,
+    product,
+    substitute,
+    terms_of,
+)
 from fxc.ir.types import PY_INT, ArrayType, ScalarType, array_type
 from fxc.ops.metas.layout import is_c_ordered
 
@@ -20,7 +32,8 @@ from ..values.traced_int import wrap_dim
 # array (``np.stack(…).reshape(n)``), is carried as its
 # sizes along the axes that change and as a flat array with room for the largest one, of which it is
 # the first elements. The body binds the sizes to symbols (Note [Measured sizes]). There is room for
-# as many elements as there are before the loop; in a loop over a range, for those too that come in
+# as many elements as there are before the loop, and as there can be after any iteration, if a mask
+# of a size that stays the same counts them; in a loop over a range, for those too that come in
 # by the same number each time. A check sends the call back to NumPy when that is not enough.
 
 
@@ -31,6 +44,7 @@ class Resized:
     kept: tuple[Dim | None, ...]
     room: Dim
     growth: Dim  # in an iteration
+    by_most: bool  # it grows, to what a mask can count at most
     is_new: bool  # an iteration makes it, it is no view of what was before
     flat: ArrayType
 
@@ -111,6 +125,21 @@ def _bound_together(session: Session, numbers: Sequence[Value], room: Dim) -> li
     return [*first, floordiv(count, product(first))]
 
 
+def _most(session: Session, size: Dim) -> Dim | None:
+    """What a size that is counted in the body never exceeds in any iteration, if that is known."""
+    counts = counted_in(size)
+    if not counts:
+        return None
+    while counts:
+        parts = [(atoms, factor) for atoms, factor in terms_of(size) if atoms]
+        rises = all(factor > 0 and {type(x) for x in atoms} == {Symbol} for atoms, factor in parts)
+        if not rises or any(x.most == MOST_MEASURED for x in counts):
+            return None
+        size = substitute(size, {x.name: x.most for x in counts if x.most is not None})
+        counts = counted_in(size)
+    return None if session.varies(size) else size
+
+
 def resized(
     session: Session,
     number: int,
@@ -136,15 +165,21 @@ def resized(
         return None
     old = before.shape if known is None else known.kept
     kept = tuple(x if x == y else None for x, y in zip(old, kind.shape, strict=True))
-    growth = kind.size - before.size
+    growth, most = kind.size - before.size, _most(session, kind.size)
     if known is not None:
-        agrees = known.growth in (0, growth)
+        fits = not known.by_most or (most is not None and decide(most, "<=", known.room) is True)
+        agrees = fits and known.growth in (0, growth)
         is_new = is_new and known.is_new
-        return Resized(kept, known.room, known.growth, is_new, known.flat) if agrees else None
-    if hint(growth) <= 0:
+        flat, by_most = known.flat, known.by_most
+        return Resized(kept, known.room, known.growth, by_most, is_new, flat) if agrees else None
+    room, by_most = before.size, False
+    if hint(growth) > 0 and count is not None and not session.varies(growth):
+        room = room + growth * count
+    else:
+        by_most = hint(growth) > 0
+        if by_most and most is None:
+            return None
         growth = 0
-    elif count is None or session.varies(growth):
-        return None
-    room = before.size + growth * (0 if count is None else count)
+        room = room if most is None else maximum(room, most)
     flat = array_type(before.dtype, (room,), (before.dtype.itemsize,))
-    return Resized(kept, room, growth, is_new, flat)
+    return Resized(kept, room, growth, by_most, is_new, flat)

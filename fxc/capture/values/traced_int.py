@@ -60,15 +60,8 @@ class TracedInt(Traced):
         if not fits(self._dim):
             is_known = not session.varies(self._dim)
             return operand(self._known() if is_known else _in_64_bits(self._dim))
-        value = session.record("int_value", self._dim)
-        names = symbols_of(self._dim)
-        if not session.varies(self._dim):
-            session.origins[value] = frozenset(session.labels.get(name, name) for name in names)
-            session.ints |= session.origins[value]
-        else:
-            session.origins.pop(value, None)
-        result: Operand = value
-        return result
+        value: Operand = session.record("int_value", self._dim)
+        return value
 
     def _exact(self) -> Any:
         """The same number in a form that is right as a size, a place or a bound.

@@ -1,0 +1,146 @@
+"""Iterators of NumPy's and of ``itertools`` that a loop can run over without Python."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from fxc.ir.size_guards import guard
+from fxc.ir.symbols import Dim, product
+from fxc.ops.metas.layout import is_c_ordered
+
+from ..session import current
+from ..values.operands import array_value, dim_of, wrap
+from ..values.python_numbers import call_function, scalar_of, to_int
+from ..values.traced_array import TracedArray
+from ..values.traced_int import TracedInt, scalar_of_int, wrap_dim
+from ..values.traced_scalar import TracedScalar
+from .counted import Counted, counted
+from .for_loops import FEW
+
+_ENDLESS = 2**62  # items: no loop reaches the last
+
+
+def places_of(*sizes: Any) -> Any:
+    """``np.ndindex(*sizes)``: the places of an array of this shape, as numbers of the graph."""
+    if len(sizes) == 1 and isinstance(sizes[0], tuple):
+        (sizes,) = sizes
+    dims = [dim_of(size, "a size") for size in sizes]
+    if not dims:
+        return iter([()])
+    if not all(guard(dim, ">=", 0) for dim in dims):
+        raise ValueError("negative dimensions are not allowed")
+
+    return Counted(product(dims), lambda k: _place(dims, k), once=True)
+
+
+def _place(sizes: Sequence[Dim], k: Any) -> tuple[Any, ...]:
+    """The place of the element of number ``k`` in an array of these sizes in C order."""
+    left, found = scalar_of_int(k), []
+    for dim in reversed(sizes[1:]):
+        size = wrap_dim(dim)
+        left, rest = left // size, left % size
+        found.append(rest)
+    return left, *reversed(found)
+
+
+def elements_of(array: Any) -> Any:
+    """``np.ndenumerate(array)``."""
+    x = wrap(array_value(array))
+    found = places_of(*map(wrap_dim, x._type.shape))
+    if type(found) is not Counted:
+        return iter([((), x[()])])
+
+    def item(k: Any) -> tuple[Any, Any]:
+        place = found.item(k)
+        return place, x[place]
+
+    return Counted(found.count, item, once=True)
+
+
+def elements_in_order(x: TracedArray) -> Counted:
+    """The elements of an array one after the other, as ``x.flat`` gives them."""
+    if is_c_ordered(x._type):
+        row = x.reshape(-1)
+        return Counted(x._type.size, lambda k: row[k], once=True)
+    sizes = x._type.shape
+    return Counted(product(sizes), lambda k: x[_place(sizes, k)], once=True)
+
+
+def pairs(x: Any) -> Any:
+    """``itertools.pairwise(x)``."""
+    found = counted(x)
+    if type(found) is not Counted or (not isinstance(x, TracedArray) and found.once):
+        return itertools.pairwise(x)
+    if current().varies(found.count) or not guard(found.count, ">", 0):
+        return itertools.pairwise(x)
+    return Counted(
+        found.count - 1, lambda k: (found.item(k), found.item(k + 1)), once=True, of=found.of
+    )
+
+
+def products(*parts: Any, repeat: Any = 1) -> Any:
+    """``itertools.product(*parts, repeat=repeat)``."""
+    found = [known for part in parts if (known := _as_it_is(part)) is not None]
+    if not parts or len(found) < len(parts) or type(repeat) is not int or repeat < 1:
+        return itertools.product(*parts, repeat=repeat)
+    sizes = [x.count for x in found] * repeat
+    if all(isinstance(size, int) and size <= FEW for size in sizes):
+        return itertools.product(*parts, repeat=repeat)
+
+    def items(k: Any) -> tuple[Any, ...]:
+        places = _place(sizes, k)
+        return tuple(x.item(at) for x, at in zip(found * repeat, places, strict=True))
+
+    return Counted(product(sizes), items, once=True)
+
+
+def pairs_of_two(x: Any, r: Any) -> Any:
+    """``itertools.combinations(x, r)``, of two."""
+    found = _as_it_is(x)
+    if found is None or r != 2 or (isinstance(found.count, int) and found.count <= FEW):
+        return itertools.combinations(x, r)
+    size, item = wrap_dim(found.count), found.item
+    many = size * (size - 1) // 2
+
+    def pair(k: Any) -> tuple[Any, Any]:
+        """Counted from the last one: the first item is the last but ``row`` of those that can be,
+        behind as many pairs as ``1 + 2 + … + row``.
+        """
+        left = many - 1 - scalar_of_int(k)
+        row = (_root(8 * left + 1) - 1) // 2
+        return item(size - 2 - row), item(size - 1 - (left - row * (row + 1) // 2))
+
+    return Counted(dim_of(many), pair, once=True)
+
+
+def _root(x: Any) -> Any:
+    """The integer part of the root of an int below 2**52, of which a float's is exact."""
+    return (
+        math.isqrt(x) if type(x) is int else to_int(scalar_of(call_function(math.sqrt, (x,), {})))
+    )
+
+
+def counts(start: Any = 0, step: Any = 1) -> Any:
+    """``itertools.count(start, step)``."""
+    if not (_is_python_int(start) and _is_python_int(step)):
+        return itertools.count(start, step)
+    return Counted(_ENDLESS, lambda k: start + k * step, once=True)
+
+
+def _is_python_int(x: Any) -> bool:
+    if type(x) in (int, TracedInt):
+        return True
+    return type(x) is TracedScalar and x._type.weak and x._type.dtype.kind == "i"
+
+
+def _as_it_is(x: Any) -> Counted | None:
+    """A range, or the elements that an array has now; None for anything else."""
+    if isinstance(x, TracedArray) and x.ndim == 1:
+        x = x.copy()
+    elif type(x) is not range and (type(x) is not Counted or x.steps is None):
+        return None
+    found: Counted = counted(x)
+    return None if current().varies(found.count) else found

@@ -1,0 +1,139 @@
+"""Loops over NumPy's iterators and those of ``itertools``: one compilation for all sizes."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import fxc
+from tests.outcomes import difference, run
+
+
+def places(a):
+    total = 0.0
+    for i, j in np.ndindex(a.shape):
+        a[i, j] += i - 2 * j
+        total += a[i, j - 1]
+    return total
+
+
+def places_and_elements(a):
+    at, least = (0, 0), np.inf
+    for place, x in np.ndenumerate(a):
+        if x < least:
+            at, least = place, x
+    return at, least
+
+
+def flat(a):
+    total = 0.0
+    for x in a.flat:
+        if x > 0.9:
+            break
+        total += x
+    for x, y in zip(a.T.flat, a.flat, strict=True):
+        total += x * y
+    for k, x in enumerate(a[::2, ::-1].flat):
+        total += k * x
+    return total
+
+
+def flat_elements_are_read_when_they_come(a):
+    for k, x in enumerate(a.flat, 1):
+        if k < a.size:
+            a[k // a.shape[1], k % a.shape[1]] += x
+    return a
+
+
+def product(a):
+    total = 0.0
+    for i, j in itertools.product(range(a.shape[0]), range(1, a.shape[1])):
+        total += a[i, j] * a[i, j - 1]
+    for x, i, y in itertools.product(a[0], range(2), a[:, 0]):
+        total += x * y + i
+    for i, j in itertools.product(range(len(a)), repeat=2):
+        a[i] -= a[j, 0]
+    return total
+
+
+def product_takes_the_elements_first(a):
+    row, total = a[0], 0.0
+    for x, y in itertools.product(row, repeat=2):
+        total += x - 2 * y
+        row[:] = row[::-1] + 1
+    return total
+
+
+def small_product(a):
+    b = np.zeros_like(a)
+    for i, j in itertools.product((-1, 0, 1), range(3)):
+        b[1:-1, 1:-1] += a[1 + i : a.shape[0] - 1 + i, j : a.shape[1] - 2 + j]
+    return b
+
+
+def combinations(a):
+    x, total = a[:, 0], 0.0
+    for i, j in itertools.combinations(range(len(a)), 2):
+        total += abs(a[i, 0] - a[j, -1])
+    for p, q in itertools.combinations(x, 2):
+        total = total * 0.5 + p - q
+        x[0] = total
+    for p, q, r in itertools.combinations(range(4), 3):
+        total += p * q - r
+    return total, x
+
+
+def count(a):
+    row = a.ravel()
+    for k in itertools.count():
+        if k == len(row) or row[k] > 0.8:
+            break
+    for down in itertools.count(k, -2):
+        if down < 0 or row[down % len(row)] < 0.3:
+            return k, down
+
+
+def count_zipped(a):
+    total = 0.0
+    for k, x in zip(itertools.count(3, 2), a[0], strict=False):
+        total += k * x
+    return total
+
+
+PROGRAMS = [
+    *(places, places_and_elements, flat, flat_elements_are_read_when_they_come, product),
+    *(product_takes_the_elements_first, small_product, combinations, count, count_zipped),
+]
+
+
+@pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.__name__)
+def test_equals_numpy(program: Callable[..., Any]) -> None:
+    compiled = fxc.compile(program, fullgraph=True)
+    rng = np.random.default_rng(1)
+    for shape in ((6, 7), (9, 8), (5, 6), (12, 5), (30, 21), (2, 3), (1, 1), (3, 1), (4, 4)):
+        for order in "CF":
+            a = np.asarray(rng.random(shape), order=order)
+            mine, numpys = (a.copy(order="K"),), (a.copy(order="K"),)
+            assert not difference(run(program, numpys), run(compiled, mine)), (shape, order)
+    compiled.cache_clear()
+    for n in range(7, 40, 3):
+        compiled(rng.random((n, n + 1)))
+    assert compiled.cache_info().variants <= 3
+
+
+def test_an_iterator_is_empty_behind_a_loop() -> None:
+    def twice(a):
+        elements, total = a.flat, 0.0
+        for x in elements:
+            total += x
+        return total, next(elements, None)
+
+    a = np.random.default_rng(2).random((4, 5))
+    with pytest.raises(fxc.CaptureError, match=r"x\.flat behind a loop over it"):
+        fxc.compile(twice, fullgraph=True)(a)
+    with pytest.warns(fxc.CaptureWarning):
+        assert fxc.compile(twice)(a) == twice(a)
