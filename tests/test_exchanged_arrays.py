@@ -91,6 +91,44 @@ def test_trip_counts_share_a_compilation(function, trips):
     assert info.eager_calls == 0
 
 
+def new_ones_take_their_place(a, b, n):
+    before, now = a.copy(), a
+    for _ in range(n):
+        new = 2 * now - before
+        new[0] = new[-1] = 0
+        before, now = now, new
+    return now
+
+
+def in_two_dimensions(a, b, n):
+    before, now = np.outer(a, b), np.outer(b, a)
+    for _ in range(n):
+        new = 2 * now - before
+        new[1:-1, 1:-1] += 0.1 * (now[2:, 1:-1] + now[:-2, 1:-1] - 2 * now[1:-1, 1:-1])
+        before, now = now, new
+    return now, before[0]
+
+
+def three_before(a, b, n):
+    x, y, z = a, b, a + b
+    for k in range(n):
+        x, y, z = y, z, x + z * 0.5 + k
+    return x, z
+
+
+@pytest.mark.parametrize("dynamic", [None, True])
+@pytest.mark.parametrize(
+    "function", [new_ones_take_their_place, in_two_dimensions, three_before, three_in_a_ring]
+)
+def test_what_was_before_is_kept_in_every_size(function, dynamic):
+    """Each iteration reads, element by element, what the one before has left."""
+    compiled = fxc.compile(function, fullgraph=True, dynamic=dynamic)
+    for size, n in ((10, 3), (12, 7), (5, 0), (5, 1), (30, 20), (9, 2)):
+        calls = [(np.arange(size) ** 0.5, np.arange(size) ** 0.25, n) for _ in range(2)]
+        assert not difference(run(function, calls[0]), run(compiled, calls[1])), (size, n)
+    assert compiled.cache_info().eager_calls == 0
+
+
 def changing_an_object(a, b, n, sums):
     for k in range(n):
         b[:] = a + k

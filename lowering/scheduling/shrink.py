@@ -13,6 +13,7 @@ from ..loops import (
     Apply,
     Buffer,
     Compute,
+    For,
     Index,
     Load,
     Loop,
@@ -20,6 +21,7 @@ from ..loops import (
     Program,
     Stmt,
     Store,
+    While,
     atoms_read,
     blocks_of,
     touched,
@@ -81,24 +83,35 @@ def shrink(program: Program) -> Program:
     """Drop the dims of temporaries that only the iterations of one loop use."""
     times = Counter(a.storage for stmt in program.body for a in accesses(program, stmt))
     buffers = dict(program.buffers)
-    body = _shrink_block(program, program.body, times, buffers)
+    body = _shrink_block(program, program.body, times, buffers, repeated=False)
     return replace(program, buffers=buffers, body=body)
 
 
 def _shrink_block(
-    program: Program, block: Block, times: Mapping[str, int], buffers: dict[str, Buffer]
+    program: Program,
+    block: Block,
+    times: Mapping[str, int],
+    buffers: dict[str, Buffer],
+    *,
+    repeated: bool,
 ) -> Block:
     """The block with fewer indices; ``buffers`` changes alike. ``times`` counts the accesses of
-    each storage in the whole program.
+    each storage in the whole program. A block that is ``repeated`` may read what it has stored in
+    the iteration before.
     """
     made: list[Stmt] = []
     for stmt in block:
         if isinstance(stmt, Loop):
             dims = _dims_of_one_iteration(program, stmt, times)
+            if repeated:
+                dims = {x: dim for x, dim in dims.items() if _is_made_in(stmt, buffers[x], {})}
             if dims:
                 stmt = _without_indices(stmt, dims)
                 buffers.update((name, _without_dim(buffers[name], dims[name])) for name in dims)
-        inner = tuple(_shrink_block(program, b, times, buffers) for b in blocks_of(stmt))
+        again = repeated or isinstance(stmt, For | While)
+        inner = tuple(
+            _shrink_block(program, b, times, buffers, repeated=again) for b in blocks_of(stmt)
+        )
         made.append(with_blocks(stmt, inner) if inner else stmt)
     return tuple(made)
 
@@ -128,6 +141,21 @@ def _dims_of_one_iteration(
         if dim is not None:
             found[name] = dim
     return found
+
+
+def _is_made_in(loop: Loop, buffer: Buffer, around: Mapping[Dim, Dim]) -> bool:
+    """Whether an iteration first stores all elements of the buffer that it uses."""
+    sizes = {**around, symbol(loop.var): loop.size}
+    for stmt in loop.body:
+        if buffer.name not in set().union(*touched((stmt,))):
+            continue
+        if isinstance(stmt, Loop):
+            return _is_made_in(stmt, buffer, sizes)
+        return isinstance(stmt, Store) and all(
+            (size == 1 and at == 0) or sizes.get(at) == size
+            for at, size in zip(stmt.index, buffer.shape, strict=True)
+        )
+    return False
 
 
 def _without_dim(buffer: Buffer, dim: int) -> Buffer:
