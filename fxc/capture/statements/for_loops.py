@@ -20,6 +20,7 @@ from .counted import Bounded, Counted, counted, over_numbers
 from .growing import items_of, kind_of_item, lists_that_grow, room_for
 from .loop_guards import check_guards
 from .loops import CapturedLoop, Round
+from .outcome import Outcome
 from .rows import Kind, Rows
 from .sliding import Sliding
 from .structured import UNBOUND, Recording, flag_of, going_on
@@ -362,7 +363,7 @@ class ForLoop(CapturedLoop):
         """
         session, label = self.session, f"{self._label} by its length"
         values = dict(zip(self.names, self.values, strict=True))
-        bound = all(values[name] is not UNBOUND for name in self._behind if name in values)
+        bound = all(values[name] is not UNBOUND for name in self.behind if name in values)
         return (
             not session.region
             and bound
@@ -381,9 +382,7 @@ class ForLoop(CapturedLoop):
         self.values, self._env = after, env
         self._spread_tuples(env)
         self._peeling = False
-        self._mixed.clear()
-        self._sliding.clear()
-        self._resized.clear()
+        self.carried.forget_first()
         self._rows.clear()
         self._first += 1
         stopped = self._stop is not None and bool(env[self._stop])
@@ -393,20 +392,20 @@ class ForLoop(CapturedLoop):
             self._look()
 
     def _record(self, region: Recording, after: list[Any], env: Mapping[str, Any]) -> None:
-        names, init, results = self._results(after)
-        options: dict[str, Any] = {}
+        outcome = Outcome(self, region, after)
+        results, options = outcome.results, dict[str, Any]()
         if self._stop is not None:
-            results.append(operand(env[self._stop]))
+            results = [*results, operand(env[self._stop])]
             options["stops"] = True
-        params = [self._index, *(each for name in names for each in self._params[name])]
         low, high = self._bounds()
         if type(self.over) is Counted:
             assert region.guards is not None
             check_guards(region.guards, self._index.name, *self._ends, self.session.varies)
-        body = region.finished(params, results)
-        outputs = self.session.record("fori_loop", low, high, tuple(init), body=body, **options)
+        body = region.finished([self._index, *outcome.params], results)
+        init = tuple(outcome.init)
+        outputs = self.session.record("fori_loop", low, high, init, body=body, **options)
         count = self.over.count - self._first if type(self.over) is Counted else None
-        self._finish(names, outputs, results[: len(outputs)], count)
+        outcome.finish(outputs, count)
         for name in self._appended:
             self._lists[name].extend(items_of(self._rows[name]))
         self._items = iter(())

@@ -18,6 +18,7 @@ from ..values.traced_scalar import TracedScalar
 from .arms import Either
 from .loop_guards import check_guards
 from .loops import CapturedLoop, Round
+from .outcome import Outcome
 from .sliding import Sliding, trips
 from .structured import (
     Recording,
@@ -95,7 +96,7 @@ class WhileLoop(CapturedLoop):
         region = Recording(self.session, loop=True)
         region.enter()
         (self._going,) = region.params([ScalarType(np.dtype(bool))], ["going"])
-        if self._sliding:
+        if self.carried.sliding:
             (self._index,) = region.params([PY_INT], ["i"])
             name, count = self._index.name, self._count
             self.session.counters[name] = 0, count
@@ -185,23 +186,23 @@ class WhileLoop(CapturedLoop):
             self.session.statements.remove(self)
             self._phase = "first iteration"
             return
-        if self._sliding:
+        if self.carried.sliding:
             self._close_counted(region, found)
             return
-        names, init, results = self._results(self._after)
-        params = [self._going, *(each for name in names for each in self._params[name])]
+        outcome = Outcome(self, region, self._after)
+        params = [self._going, *outcome.params]
         tester = Recording(self.session)
         with tester:
             tested = tester.params([param.type for param in params], [None] * len(params))
         outputs = self.session.record(
             "while_loop",
-            (flag_of(self._first), *init),
+            (flag_of(self._first), *outcome.init),
             test=tester.finished(tested, [tested[0]]),
-            body=region.finished(params, [going, *results]),
+            body=region.finished(params, [going, *outcome.results]),
         )
         assert region.guards is not None
         check_guards(region.guards, None, 0, 0, self.session.varies)
-        self._finish(names, outputs[1:], results, None)
+        outcome.finish(outputs[1:], None)
         self._phase = "done"
 
     def _joined(self, going: Operand) -> Operand:
@@ -220,17 +221,16 @@ class WhileLoop(CapturedLoop):
             if type(found) is TracedScalar and found._value in self.session.relations:
                 self._count = trips(self.session.relations[found._value], name)
             if self._count is None:
-                raise self._kinds_differ(list(self._sliding), self._after)
+                raise self._kinds_differ(list(self.carried.sliding), self._after)
             self._phase = "body"
             return
-        names, init, results = self._results(self._after)
-        params = [self._index, *(each for name in names for each in self._params[name])]
+        outcome = Outcome(self, region, self._after)
         assert region.guards is not None
         check_guards(region.guards, name, 0, self._count, self.session.varies)
         ends = Literal(0), operand(wrap_dim(self._count))
-        body = region.finished(params, results)
-        outputs = self.session.record("fori_loop", *ends, tuple(init), body=body)
-        self._finish(names, outputs, results, self._count)
+        body = region.finished([self._index, *outcome.params], outcome.results)
+        outputs = self.session.record("fori_loop", *ends, tuple(outcome.init), body=body)
+        outcome.finish(outputs, self._count)
         self._phase = "done"
 
     def _goes_on(self, found: Any) -> Operand:

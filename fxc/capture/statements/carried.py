@@ -1,0 +1,203 @@
+"""How a loop carries its variables from one iteration to the next."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from fxc.ir.graph import Operand, Value
+from fxc.ir.symbols import Dim
+from fxc.ir.types import PY_INT
+
+from ..session import Session
+from ..values.given import give, refuse_kept
+from ..values.operands import wrap
+from .carried_views import CarriedView
+from .held import Held, held
+from .resizing import Resized, resized
+from .sliding import Sliding
+from .structured import (
+    Recording,
+    array_of,
+    is_number,
+    joint_kinds,
+    of_parts,
+    parts_of,
+    placeholder,
+)
+
+
+class Carried:
+    """How the variables of a loop are carried: by name, as far as the passes through the body have
+    shown. What is carried is one parameter of the region or several, of the types ``kinds``.
+    """
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self.held: dict[str, Held] = {}  # see Note [Arrays that loops exchange]
+        self.resized: dict[str, Resized] = {}  # see Note [Arrays that change their shape]
+        self.sliding: dict[str, Sliding] = {}  # are not carried, see Note [Sliding views]
+        self.mixed: dict[str, tuple[Any, ...]] = {}  # types of numbers that become mixed
+        self.gifts: dict[str, Any] = {}  # lists that have taken over what is carried
+        self.given: dict[str, Value] = {}  # what a copy in another layout is carried for
+        self._known_gifts = frozenset[str]()  # at the begin of this pass
+        self.params: dict[str, list[Value]] = {}  # of this pass
+        self.kinds: dict[str, tuple[Any, ...]] = {}
+        self.views: dict[str, CarriedView] = {}  # behind the loop, see Note [Views behind loops]
+
+    def begin(self) -> None:
+        """Begin another pass."""
+        self.params, self.kinds = {}, {}
+        self._known_gifts = frozenset(self.gifts)
+
+    def forget_first(self) -> None:
+        """Forget what has been seen: there is another iteration before the loop."""
+        self.mixed.clear()
+        self.sliding.clear()
+        self.resized.clear()
+
+    @property
+    def ways(self) -> tuple[Any, ...]:
+        """What another pass depends on."""
+        return dict(self.held), set(self.sliding), dict(self.resized)
+
+    @property
+    def has_new_gifts(self) -> bool:
+        """Whether lists have taken over more than at the begin of this pass."""
+        return self._known_gifts != frozenset(self.gifts)
+
+    @property
+    def differs_at_first(self) -> bool:
+        """Whether a variable may be another thing before the loop than behind an iteration."""
+        return bool(self.mixed or self.held or self.resized)
+
+    def is_pure(self, name: str) -> bool:
+        """Whether a variable is carried as an array alone."""
+        return name in self.held and not self.held[name].options
+
+    def takes(self, name: str, start: Any) -> bool:
+        """Whether a variable that is ``start`` before the loop is carried into an iteration."""
+        return is_number(start) or name in self.held or name in self.mixed
+
+    # -------------------------------------------------------- in the body
+
+    def enter(self, region: Recording, name: str, start: Any) -> Any:
+        """Make the parameters for a variable that is ``start`` before the loop; what it is in the
+        body.
+        """
+        before = array_of(start)
+        if before is not None:
+            self.held[name] = self.held[name].begun_with(self._session, before)
+            kinds: Any = self.held[name].kinds
+        else:
+            kinds = self.mixed.get(name) or joint_kinds(start, start)
+        assert kinds is not None
+        self.kinds[name] = kinds
+        others = [None] * (len(kinds) - 1)
+        params = region.params(kinds, [*others, name] if before else [name, *others])
+        self.params[name] = params
+        if name in self.gifts:
+            give(self._session, self.gifts[name], params[-1])
+        return self.variable(name, params)
+
+    def enter_resized(self, region: Recording, name: str) -> Any:
+        """The same for an array that changes its shape."""
+        change = self.resized[name]
+        if name in self.gifts:
+            raise refuse_kept()
+        self.kinds[name] = change.kinds
+        params = region.params(change.kinds, [*[None] * (len(change.kinds) - 1), name])
+        self.params[name] = params
+        return wrap(change.inside(self._session, params))
+
+    def variable(self, name: str, parts: Sequence[Operand]) -> Any:
+        """The variable that is carried in these parts."""
+        if name in self.held:
+            return self.held[name].variable(self._session, parts)
+        return of_parts(parts, self.kinds[name])
+
+    # -------------------------------------------------------- behind the body
+
+    def exchange(self, region: Recording, name: str, start: Value, after: Value) -> None:
+        """Take note of a variable that is another array than before."""
+        known = self.held.get(name)
+        self.held[name] = held(self._session, region.number, known, start, after)
+
+    def slide(self, name: str, found: Sliding | None) -> None:
+        """Take note of how a variable slides; of its not sliding if it does so otherwise."""
+        if found is None:
+            self.sliding.pop(name, None)
+        elif self.sliding.setdefault(name, found) != found:
+            del self.sliding[name]
+
+    def resizes(
+        self, region: Recording, name: str, seen: Any, after: Value, count: Dim | None
+    ) -> bool:
+        """Take note of a variable that is an array of another shape than it was, or a view of a new
+        one, if it is one. ``count`` is the number of iterations, if that is known.
+        """
+        before, known = array_of(seen), self.resized.pop(name, None)
+        if before is None:
+            return False
+        is_same_kind = joint_kinds(seen, wrap(after)) is not None
+        if known is None and is_same_kind and after not in self._session.aliases.bases:
+            return False
+        params = {param for each in self.params.values() for param in each}
+        found = resized(self._session, region.number, params, known, before, after, count)
+        if found is None:
+            return False
+        self.held.pop(name, None)
+        self.resized[name] = found
+        return True
+
+    def lay_out(self, starts: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, Any] | None:
+        """Carry arrays that differ in their layout alone as copies in the layout that they have
+        after an iteration: nobody may write to them, or return them, as they may be what they were.
+        Gives the copies of the first ones; None if that cannot be.
+        """
+        copies, given = dict[str, Any](), dict[str, Value]()
+        for name, start in starts.items():
+            before, value = array_of(start), array_of(after[name])
+            if before is None or value is None or not self.is_pure(name) or name in self.given:
+                return None
+            given[name] = before
+            copies[name] = wrap(self._session.record("copy", before, order="C"))
+            if joint_kinds(copies[name], after[name]) is None:
+                return None
+        self.given |= given
+        return copies
+
+    # -------------------------------------------------------- behind the loop
+
+    def resized_parts(
+        self, region: Recording, name: str, start: Value, after: Value
+    ) -> tuple[list[Operand], list[Operand]]:
+        """What is carried into the first iteration, and on from one, of an array that changes its
+        shape; the region is left.
+        """
+        change = self.resized[name]
+        with region:
+            results = change.next_parts(self._session, after, self.params[name])
+        return change.first_parts(self._session, start), results
+
+    def view_parts(
+        self, region: Recording, name: str, view: CarriedView
+    ) -> tuple[list[Operand], list[Operand]]:
+        """The same for a view that the last iteration leaves behind."""
+        with region:
+            numbers = view.numbers(self._session)
+            kinds = (PY_INT,) * len(numbers)
+            self.params[name] = region.params(kinds, [None] * len(kinds))
+        self.views[name], self.kinds[name] = view, kinds
+        return [placeholder(self._session, PY_INT)] * len(kinds), numbers
+
+    def first_parts(self, name: str, start: Any, is_entered: bool) -> list[Operand]:
+        """What is carried into the first iteration of an array that loops exchange, or a number;
+        ``is_entered`` if the body has it.
+        """
+        before = array_of(start)
+        if before is not None and name in self.held:
+            return self.held[name].first_parts(self._session, before)
+        if is_entered:
+            return parts_of(start, self.kinds[name])
+        return [placeholder(self._session, kind) for kind in self.kinds[name]]

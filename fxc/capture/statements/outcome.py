@@ -1,0 +1,230 @@
+"""What comes out of a loop: the results of its region, and its variables behind it."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Sequence
+from typing import TYPE_CHECKING, Any
+
+from fxc.ir.graph import Literal, Operand, Value
+from fxc.ir.symbols import Dim
+
+from ..session import refuse
+from ..staging.jumps import RESULT
+from ..values.alternatives import Alternative, options_of
+from ..values.given import give
+from ..values.operands import kind_of, wrap
+from ..values.several import SeveralKinds
+from .carried_views import carried_view
+from .held import Held, held
+from .structured import (
+    UNBOUND,
+    Recording,
+    array_of,
+    described,
+    is_same,
+    joint_kinds,
+    kind_text,
+    parts_of,
+)
+
+if TYPE_CHECKING:
+    from .loops import CapturedLoop
+
+
+class Outcome:
+    """What a loop hands on, of which an iteration makes ``after``; the region is left.
+
+    ``init`` is carried into the first iteration, ``results`` on from one.
+    """
+
+    def __init__(self, loop: CapturedLoop, region: Recording, after: Sequence[Any]) -> None:
+        self._loop, self._session, self._region = loop, loop.session, region
+        self._carried = loop.carried
+        self._starts = dict(zip(loop.names, loop.values, strict=True))
+        self._at_first: dict[str, Value] = {}  # see _taken_over
+        self._names: list[str] = []
+        self.init: list[Operand] = []
+        self.results: list[Operand] = []
+        for (name, start), x in zip(self._starts.items(), after, strict=True):
+            is_entered = name in self._carried.params
+            if not is_entered and (name not in loop.behind or is_same(x, start)):
+                continue
+            if name not in self._carried.sliding:
+                init, results = self._handed_on(name, x, is_entered)
+                self._names.append(name)
+                self.init += init
+                self.results += results
+
+    @property
+    def params(self) -> list[Value]:
+        """The parameters of the region that take what is carried."""
+        return [each for name in self._names for each in self._carried.params[name]]
+
+    def _handed_on(
+        self, name: str, x: Any, is_entered: bool
+    ) -> tuple[list[Operand], list[Operand]]:
+        """What is carried into the first iteration, and on from one, for a variable."""
+        carried, region, value = self._carried, self._region, array_of(x)
+        if name in carried.resized:
+            first = array_of(self._starts[name])
+            assert value is not None
+            assert first is not None
+            return carried.resized_parts(region, name, first, value)
+        if value is not None and not is_entered:
+            view = carried_view(self._session, value)
+            if view is not None:
+                return carried.view_parts(region, name, view)
+        if value is not None and name not in carried.held:
+            carried.held[name] = self._held_behind(name, value)
+        kinds = carried.held[name].kinds if name in carried.held else joint_kinds(x, x)
+        kinds = carried.kinds.get(name) or kinds
+        if kinds is None:
+            raise refuse(
+                f"{described(name)} is {kind_text(x)} after an iteration of this loop, which "
+                "cannot be captured; use an array or a number"
+            )
+        carried.kinds[name] = kinds
+        with region:
+            results = self._next_parts(name, x)
+            if not is_entered:
+                carried.params[name] = region.params(kinds, [None] * len(kinds))
+        return carried.first_parts(name, self._starts[name], is_entered), results
+
+    def _held_behind(self, name: str, value: Value) -> Held:
+        """How to carry an array that is read behind the loop only."""
+        taken, before = self._taken_over(name, value), array_of(self._starts[name])
+        if taken is None or self._session.region:
+            return held(self._session, self._region.number, None, None, value)
+        options = () if before is None else options_of(self._session, before)
+        return Held(tuple(dict.fromkeys((*options, taken))), kind_of(value))
+
+    def _taken_over(self, name: str, value: Value) -> Value | None:
+        """What ``name`` is after the first iteration, and after no other: the array before the loop
+        of another variable, which it takes over from that.
+        """
+        for other, params in self._carried.params.items():
+            if other == name or not self._carried.is_pure(other) or params[-1] is not value:
+                continue
+            start = array_of(self._starts[other])
+            changes = not self._loop.stays.get(other) and other not in self._carried.given
+            # What is written is the parameter.
+            is_read = params[-1] not in self._session.aliases.changed
+            if start is not None and changes and is_read and self._loop.tells_first:
+                return start
+        return None
+
+    def _next_parts(self, name: str, x: Any) -> list[Operand]:
+        """What an iteration gives for an array that loops exchange, or a number; the region is
+        entered.
+        """
+        carried, found = self._carried, array_of(x)
+        if found is None:
+            return parts_of(x, carried.kinds[name])
+        way, params = carried.held[name], carried.params.get(name, ())
+        parts = way.next_parts(self._region, found, params, self.results)
+        if parts is None:
+            raise refuse(
+                f"{described(name)} is a part of another array after an iteration of this loop, "
+                "which cannot be captured; write to an array in place, or use .copy()"
+            )
+        start = self._taken_over(name, found)
+        if start in way.flagged:
+            parts[way.flagged.index(start)] = self._loop.is_first()
+            self._at_first[name] = start
+        return parts
+
+    # -------------------------------------------------------- behind the loop
+
+    def finish(self, outputs: Sequence[Value], count: Dim | None) -> None:
+        """The variables behind the loop, of ``count`` iterations, if they are counted."""
+        loop, session = self._loop, self._session
+        found, arrays = self._found(outputs, count)
+        for name in self._starts:
+            self._check_set(name, found)
+            if name in found and name in loop.behind and name not in self._carried.sliding:
+                self._follow(name, found[name], arrays.get(name))
+        for one, other in loop.met:
+            if one in arrays and other in arrays:
+                session.aliases.may_be_one(arrays[one], arrays[other])
+        loop.values = [found.get(name, start) for name, start in self._starts.items()]
+        session.statements.remove(loop)
+
+    def _found(
+        self, outputs: Sequence[Value], count: Dim | None
+    ) -> tuple[dict[str, Any], dict[str, Value]]:
+        """What the variables become, and those arrays among them that iterations make."""
+        carried, session = self._carried, self._session
+        found: dict[str, Any] = {}
+        arrays: dict[str, Value] = {}
+        for name, slide in carried.sliding.items():
+            base = array_of(self._starts[name])
+            if name in self._loop.behind and base is not None and count is not None:
+                found[name] = wrap(slide.view(session, base, count))
+        given = iter(zip(outputs, self.results, strict=True))
+        for name in self._names:
+            pairs = [next(given) for _ in carried.kinds[name]]
+            values = [output for output, _ in pairs]
+            if name in carried.views:
+                found[name] = carried.views[name].behind(session, values)
+                continue
+            if name in carried.resized:
+                arrays[name] = self._resized(name, values)
+                found[name] = wrap(arrays[name])
+                continue
+            parts: list[Operand] = [*values]
+            is_mixed = len(parts) == 2 and type(carried.kinds[name]) is not SeveralKinds
+            if self._loop.runs and is_mixed and isinstance(pairs[1][1], Literal):
+                parts[1] = pairs[1][1]  # the same after each iteration
+            found[name] = carried.variable(name, parts)
+            if name in carried.held and carried.held[name].kind is not None:
+                arrays[name] = values[-1]
+                if name in carried.gifts:
+                    give(session, carried.gifts[name], arrays[name])
+        return found, arrays
+
+    def _resized(self, name: str, outputs: Sequence[Value]) -> Value:
+        """An array that changes its shape."""
+        change, aliases = self._carried.resized[name], self._session.aliases
+        start = array_of(self._starts[name])
+        found = change.behind(self._session, outputs)
+        if start is not None and not (self._loop.runs and change.is_new):
+            aliases.may_be_one(found, start)
+        for other in self._loop.stays.get(name, ()):
+            before = array_of(self._starts[other])
+            if before is not None:
+                aliases.may_be_one(found, before)
+        return found
+
+    def _check_set(self, name: str, found: Container[str]) -> None:
+        """Refuse a variable that has a value behind the loop only if there is an iteration."""
+        loop = self._loop
+        unset = self._starts[name] is UNBOUND and name in found and not loop.may_be_unbound(name)
+        unset = unset or name.partition(".")[0] in loop.by_turns
+        if unset and name in loop.behind and not loop.runs and not name.startswith(RESULT):
+            raise refuse(
+                f"{name} has a value behind this loop only if there is an iteration; give it "
+                "one before"
+            )
+
+    def _follow(self, name: str, found: Any, array: Value | None) -> None:
+        """Note what a variable may be: what another one began with, if it is an ``array`` that
+        iterations make; without an iteration what it was itself.
+        """
+        loop, aliases, behind = self._loop, self._session.aliases, array_of(found)
+        if behind is None:
+            loop.follow(name, found, self._starts[name])
+        if array is not None and name in self._carried.held:
+            for other in loop.stays.get(name, ()):
+                before = array_of(self._starts[other])
+                if before is not None and before is not self._at_first.get(name):
+                    aliases.may_be_one(array, before)
+                    loop.retry_from_second()
+        if loop.runs:
+            return
+        before = self._carried.given.get(name, array_of(self._starts[name]))
+        if before is None or behind is None or not self._carried.is_pure(name):
+            return
+        aliases.may_be_one(behind, before)
+        ran = None if self._session.region or loop.stays.get(name) else loop.ran()
+        if isinstance(ran, Value) and before.type == behind.type:
+            aliases.replaced[behind] = Alternative(ran, behind, before)
