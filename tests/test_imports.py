@@ -1,4 +1,4 @@
-"""The layers: who may import whom, and that each Note which is referred to exists once.
+"""The layers: who may import whom. Notes: each that is referred to exists once, and is listed.
 
 The rooms of the house and the arrows between them are in `MAY_IMPORT`; CONTRIBUTING.md says why.
 """
@@ -289,3 +289,36 @@ x = 1  # See Note [Order of effects].
         ["Writes through views"],
         {"Dead bases", "Order of effects", "Strides"},
     )
+
+
+# The page that lists them
+
+ARCHITECTURE = ROOT / "docs" / "architecture.md"
+KINDS = {"metas", "samples", "vector_math"}  # folders with a module for each kind of operator
+
+
+def test_the_architecture_page_names_each_module():
+    page = ARCHITECTURE.read_text(encoding="utf-8")
+    rooms = page[page.index("## Rooms") : page.index("## Operators")]
+    named = set(re.findall(r"`(\w+)`", rooms))
+    missing = [
+        str(path.relative_to(ROOT))
+        for path in python_files(SOURCE_FOLDERS)
+        if path.stem not in named and path.name != "__init__.py" and path.parent.name not in KINDS
+    ]
+    assert not missing, f"not in {ARCHITECTURE.name}: {missing}"
+
+
+def test_the_architecture_page_says_where_each_note_is():
+    page = ARCHITECTURE.read_text(encoding="utf-8")
+    said = {
+        title: where
+        for titles, where in re.findall(r"^\| (\[.*\]) \| `(.*)` \|$", page, re.MULTILINE)
+        for title in re.findall(r"\[([^\]]+)\]", titles)
+    }
+    found = {
+        title: path.relative_to(ROOT).as_posix()
+        for path in python_files(SOURCE_FOLDERS)
+        for title in notes_in(path.read_text(encoding="utf-8"))[0]
+    }
+    assert said == found

@@ -1,7 +1,7 @@
 """Pointwise operators as LLVM code on registers: one rule an operator.
 
 A rule emits code for any number of lanes, without branches, with the bits that NumPy's loops give.
-A new operator needs no more than ``SCALAR_RULES[name] = ScalarRule(emit)``. Those of Python's own
+A new operator needs no more than ``NUMPY_RULES[name] = ScalarRule(emit)``. Those of Python's own
 numbers, and the table of all rules, are in ``python_rules``.
 """
 

@@ -33,7 +33,7 @@ from .traced_scalar import TracedScalar
 # value are a mixed number where that will do: Note [Mixed scalars].
 #
 # ``None`` or an array is such a thing, too: ``if s < least: best = x.copy()``. Nobody else may have
-# the array (``_Join`` of arms.py, ``CapturedLoop._paired``): the node gives a new one.
+# the array (``_Join`` of arms.py): the node gives a new one.
 
 _FLAG = ScalarType(np.dtype(bool))
 _MOST = 6  # options
