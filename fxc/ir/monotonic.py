@@ -21,6 +21,18 @@ def is_monotonic(dim: Dim, name: str) -> bool:
     return linear or (len(signs) == 1 and None not in signs)
 
 
+def grows(dim: Dim, name: str) -> bool | None:
+    """Whether ``dim`` never falls with a symbol (True) or never grows (False), if its form says so.
+
+    >>> from fxc.ir.symbols import symbol
+    >>> i, n, m = symbol("i", lower=0), symbol("n", lower=1), symbol("m")
+    >>> grows(n * i - m, "i"), grows(n - 2 * i, "i"), grows(m * i, "i")
+    (True, False, None)
+    """
+    signs, _ = _directions(dim, name)
+    return signs.pop() if len(signs) == 1 else None
+
+
 def _directions(dim: Dim, name: str) -> tuple[set[bool | None], bool]:
     """Whether the terms grow with a symbol, as far as it is known, and whether all are linear."""
     signs: set[bool | None] = set()

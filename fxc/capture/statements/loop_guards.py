@@ -6,11 +6,13 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from fxc.ir.graph import Literal, Node, Region, walk
-from fxc.ir.monotonic import is_monotonic, without_remainders
+from fxc.ir.monotonic import grows, is_monotonic, without_remainders
 from fxc.ir.size_guards import Guard, guard, recording
 from fxc.ir.symbols import Dim, SymExpr, SymFunc, counted_in, decide, hint, substitute, symbols_of
 
 from ..session import refuse
+
+_ORDERS = ("<", "<=", ">", ">=")
 
 
 def check_guards(
@@ -22,7 +24,8 @@ def check_guards(
 ) -> None:
     """What the body relied on must hold for each iteration, not for the first alone.
 
-    What grows, or falls, with the loop's counter holds in between if it holds at both ends.
+    What grows, or falls, with the loop's counter holds in between if it holds at both ends, or at
+    that one where it is the largest, or the smallest.
     ``varies`` says which dims differ between the iterations of the loops around.
     """
     for each in taken:
@@ -92,7 +95,10 @@ def _hold(
     if relation != "==":
         difference = without_remainders(difference, name, above=relation in ("<", "<="))
     if is_monotonic(difference, name):
-        values = [substitute(difference, {name: end}) for end in (low, high - 1)]
+        ends, upwards = [low, high - 1], grows(difference, name)
+        if upwards is not None and relation in _ORDERS:
+            ends = [high - 1 if upwards == (relation in ("<", "<=")) else low]
+        values = [substitute(difference, {name: end}) for end in ends]
     elif (bound := _bound(difference, name, (low, high - 1), relation)) is not None:
         values = [bound]
     else:
@@ -108,7 +114,7 @@ def _bound(difference: Dim, name: str, ends: tuple[Dim, Dim], relation: str) -> 
 
     (Or at least, as the relation says.) None if some term is not monotonic.
     """
-    if relation not in ("<", "<=", ">", ">="):
+    if relation not in _ORDERS:
         return None
     total: Dim = 0
     for term in difference.terms if isinstance(difference, SymExpr) else ():
@@ -128,7 +134,7 @@ def _bound(difference: Dim, name: str, ends: tuple[Dim, Dim], relation: str) -> 
 
 def _sides(difference: Dim, relation: str) -> Iterator[tuple[bool, tuple[Dim, Dim]]]:
     """The two dims that one with ``min`` or ``max`` in it may be: whether both have to hold."""
-    if isinstance(difference, int) or relation not in ("<", "<=", ">", ">="):
+    if isinstance(difference, int) or relation not in _ORDERS:
         return
     for monomial, factor in difference.terms:
         atom = monomial[0] if len(monomial) == 1 else None
