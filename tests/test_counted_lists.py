@@ -450,6 +450,16 @@ def changed_by_comprehensions(x):
     return total, last, np.array([stack.pop() if stack else v for v in x]), stack
 
 
+def read_once_changed(x):
+    """What fails for the list that Python has before the loop: no items."""
+    found, out = [], []
+    for v in x:
+        found.append(v)
+        out.append(v / len(found) + max(found) - min(w for w in found))
+        out.append(found.index(v) + 0.5)
+    return out
+
+
 SIGNAL = np.sin(np.arange(30) * 0.7) * 3
 # Of one length, for one compilation.
 FLOATS = (
@@ -474,7 +484,7 @@ PROGRAMS: list[tuple[Callable[..., Any], Any]] = [
     *((fn, (*FLOATS, *INTS, *SHORT, FLOATS[0].astype("f4"))) for fn in OF_ALL),
     *((fn, (*FLOATS, *INTS)) for fn in OF_INTS),
     *((fn, FLOATS) for fn in OF_FLOATS),
-    *((fn, FLOATS[:-1]) for fn in (histogram, halved)),
+    *((fn, FLOATS[:-1]) for fn in (histogram, halved, read_once_changed)),
 ]
 
 

@@ -181,3 +181,140 @@ def test_loops_in_loops(fn, caplog) -> None:
     assert "unrolled" not in caplog.text
     empty = np.zeros((0, 0)), np.zeros(0)
     assert difference(run(fn, empty), run(compiled, empty)) == ""
+
+
+# ------------------------------------------------------------------ bounds that vary
+
+
+def chain(d):
+    n = len(d) - 1
+    cost = np.zeros((n, n))
+    for size in range(2, n + 1):
+        for i in range(n - size + 1):
+            j = i + size - 1
+            cost[i, j] = min(
+                cost[i, k] + cost[k + 1, j] + d[i] * d[k + 1] * d[j + 1] for k in range(i, j)
+            )
+    return cost
+
+
+def of_ranges(x):
+    y = np.zeros((len(x), 5))
+    for i in range(len(x)):
+        for j in range(i, len(x)):
+            y[i, 0] += sum(x[k] * j for k in range(i, j))
+            y[i, 1] += any(x[k] > 1 for k in range(i, j))
+            y[i, 2] += all(x[k] < 1 for k in range(i, j))
+            y[i, 3] += max(x[k] - i for k in range(i, j + 1))
+            y[i, 4] += min((x[k] for k in range(i, j)), default=0.5)
+    return y
+
+
+def where_there_are_some(x):
+    y = np.zeros(len(x))
+    for i in range(len(x)):
+        if i > 2:
+            y[i] = max(x[k] for k in range(2, i)) - min([x[k] for k in range(i)])
+    return y
+
+
+def by_elements(x, counts):
+    y, kinds = np.zeros(len(x)), []
+    for i in range(len(x)):
+        if counts[i] > 0:
+            y[i] = max(x[k] for k in range(counts[i])) + min(x[k] for k in range(counts[i]))
+            kinds.append(max(k for k in range(counts[i])))
+        y[i] += sum(x[k] for k in range(counts[i])) + min(range(counts[i]), default=3)
+        kinds.append(sum(k for k in range(counts[i]) if x[k] > 0))
+        kinds.append(max((k for k in range(counts[i]) if x[k] > 0), default=-1))
+    return y, kinds
+
+
+def in_tests(x, counts):
+    i = n = 0
+    while i < len(x) and not any(x[k] > 2 for k in range(counts[i])):
+        if all(x[k] > -1 for k in range(i)) or max(x[k] for k in range(i + 1)) > 1.5:
+            n += 1
+        i += 1
+    return i, n
+
+
+def of_a_list(x):
+    found, total = [], 0.0
+    for v in x:
+        if not any(abs(v - w) < 0.5 for w in found):
+            found.append(v)
+        total += max(found) - sum(w * w for w in found)
+    return found, total
+
+
+def queens(n):
+    columns = np.full(n, -1)
+    row, column, count = 0, 0, 0
+    while row >= 0:
+        while column < n and any(
+            columns[k] == column or abs(columns[k] - column) == row - k for k in range(row)
+        ):
+            column += 1
+        if column < n:
+            columns[row] = column
+            count += row == n - 1
+            row, column = (row, column + 1) if row == n - 1 else (row + 1, 0)
+        else:
+            row -= 1
+            if row >= 0:
+                column = columns[row] + 1
+                columns[row] = -1
+    return count
+
+
+VARYING = [chain, of_ranges, where_there_are_some, by_elements, in_tests, of_a_list]
+
+
+@pytest.mark.parametrize("fn", VARYING, ids=[fn.__name__ for fn in VARYING])
+def test_bounds_that_vary(fn: Callable[..., Any]) -> None:
+    compiled = fxc.compile(fn, fullgraph=True)
+    r = np.random.default_rng(5)
+    for n in (7, 20, 21, 9):
+        args = (r.normal(size=n), r.integers(0, n + 1, n))[: fn.__code__.co_argcount]
+        assert difference(run(fn, args), run(compiled, args)) == ""
+    assert compiled.cache_info().eager_calls == 0
+    assert compiled.cache_info().variants == 2
+
+
+def test_an_any_in_the_test_of_a_loop() -> None:
+    compiled = fxc.compile(queens, fullgraph=True)
+    assert [compiled(n) for n in (6, 5, 7, 2, 3)] == [4, 10, 40, 0, 0]
+    assert compiled.cache_info().eager_calls == 0
+
+
+def of_none(x, counts):
+    s = 0.0
+    for count in counts:
+        s += max(x[k] for k in range(count))
+        x[0] += 1
+    return s
+
+
+def test_the_largest_of_none() -> None:
+    compiled = fxc.compile(of_none, fullgraph=True)
+    for counts, left in (([3, 1, 2], 0), ([3, 0, 2], 1), ([0], 2), ([5, 5], 2)):
+        mine, given = ((X[:5].copy(), np.array(counts)) for _ in range(2))
+        assert difference(run(of_none, mine), run(compiled, given)) == ""
+        assert compiled.cache_info().eager_calls == left
+
+
+def sum_of_own(items):
+    return list(items)
+
+
+def test_a_global_by_the_name_of_a_builtin(monkeypatch) -> None:
+    def program(x):
+        kept = []
+        for i in range(len(x)):
+            kept.append(sum(x[i] + k for k in range(3)))
+        return kept
+
+    monkeypatch.setitem(globals(), "sum", sum_of_own)
+    with pytest.raises(CaptureError, match="a global function by the name of a builtin"):
+        fxc.compile(program, fullgraph=True)(X)

@@ -44,7 +44,7 @@ from ..staging.staging import codes_in, stage
 from ..statements import choices
 from ..statements.branches import Branch, raises
 from ..statements.control import CONTROL
-from ..statements.folds import filtered, fold, listed, mapped, row
+from ..statements.folds import filtered, fold, listed, mapped, row, taking
 from ..statements.for_loops import ForLoop
 from ..statements.loops import bound
 from ..statements.nests import nest
@@ -87,6 +87,7 @@ class Scope:
         self.made = door.made
         self.fold = functools.partial(fold, door)
         self.nest = functools.partial(nest, door)
+        self.taking = taking
         self.filtered = functools.partial(filtered, door)
         self.mapped = functools.partial(mapped, door)
         self.row = functools.partial(row, door)

@@ -163,8 +163,8 @@ def _of_items(function: Any) -> Any:
 def _is_counted(x: Any) -> bool:
     x = settled(x)
     if type(x) is TracedList:
-        return x.items is None
-    return type(x) is Counted or (is_array(x) and x.ndim == 1)
+        return x.is_run_over
+    return type(x) in (Counted, Bounded) or (is_array(x) and x.ndim == 1)
 
 
 def _has_open(x: Any) -> bool:

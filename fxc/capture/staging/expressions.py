@@ -29,6 +29,7 @@ from .nodes import (
 )
 
 _LISTS = (ast.List, ast.ListComp)
+_TAKING = frozenset({"all", "any", "list", "max", "min", "set", "sorted", "sum", "tuple"})
 
 
 class Expressions(Names):
@@ -124,9 +125,23 @@ class Expressions(Names):
         node.value = self._door(method, node.value, node.value)
         return node
 
+    def _note_taken(self, body: list[ast.stmt]) -> None:
+        """Note the generators that builtins take up at once: of these nothing is left behind."""
+        for node in walk(*body):
+            match node:
+                case ast.Call(ast.Name(name)) if is_fold(node) or is_nest(node):
+                    taken = name in _TAKING and self._place_of(name) == "outer"
+                    node.args[0].is_taken = taken  # type: ignore[attr-defined]
+
+    def _taking(self, node: ast.Call) -> Any:
+        """The function of a call with a comprehension."""
+        function, made = self.visit(node.func), node.args[0]
+        is_taken = isinstance(made, ast.GeneratorExp) and getattr(made, "is_taken", False)
+        return self._door("taking", node.func, function) if is_taken else function
+
     def _fold(self, node: ast.Call) -> Any:
         """A call of a function with one comprehension: it may be a loop of the graph."""
-        value, made = self.visit(node.func), node.args[0]
+        value, made = self._taking(node), node.args[0]
         for row in rows_of(made):
             row.is_row = True  # type: ignore[attr-defined]
         items, over, *rest = self._of_items(made)
@@ -140,7 +155,7 @@ class Expressions(Names):
 
     def _nest(self, node: ast.Call) -> Any:
         """A call of a function with a comprehension of several ``for``: loops in loops, perhaps."""
-        value, made = self.visit(node.func), copy.deepcopy(node.args[0])
+        value, made = self._taking(node), copy.deepcopy(node.args[0])
         assert isinstance(made, ast.ListComp | ast.GeneratorExp)
         iterable = made.generators[0].iter
         items = self._door("iterable", iterable, self.visit(copy.deepcopy(iterable)))

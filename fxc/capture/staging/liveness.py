@@ -201,7 +201,7 @@ def free_names(body: list[ast.stmt]) -> Names:
             found |= frozenset(each.names)
         if isinstance(each, _FUNCTIONS):
             found |= _free(each)
-        elif isinstance(each, ast.GeneratorExp):
+        elif isinstance(each, ast.GeneratorExp) and not getattr(each, "is_taken", False):
             found |= read(each) | assigned([each])
     return found
 

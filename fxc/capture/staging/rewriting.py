@@ -36,8 +36,10 @@ class Rewriter(Expressions):
         if isinstance(node, ast.FunctionDef):
             self._flagged.append(give_flags(node, parameters(node.args)))
             node.body = without_jumps(node, "__fxc_")
-            self._handed.update(handed_on(node.body))
         self._scopes.append(scope_of(node))
+        if isinstance(node, ast.FunctionDef):
+            self._note_taken(node.body)
+            self._handed.update(handed_on(node.body))
         for arg in walk(node.args):
             if isinstance(arg, ast.arg):
                 arg.annotation = None

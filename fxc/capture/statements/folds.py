@@ -22,11 +22,13 @@ from ..numpy_api.creation import empty
 from ..numpy_api.shaping import wrap_dims
 from ..session import Respecialise, current, refuse
 from ..values.operands import operand
+from ..values.several import Several
 from ..values.traced_int import decide_in_loops, wrap_dim
-from .counted import Counted, counted
+from .counted import Bounded, Counted, counted
 from .for_loops import FEW
 from .structured import flag_of, recorded
 
+_TRUSTED = ("builtins", "numpy")
 MOST_LISTED = 256  # items of a list that are computed one by one
 MOST_KNOWN = 32  # iterations over numbers that Python runs, so that what follows is known, too
 MOST_OF_ROWS = 64  # operations of a comprehension in a comprehension that Python runs
@@ -66,18 +68,19 @@ def fold(
     loop, known = _loop_of(function), type(items) is range
     found = counted(items) if loop is not None else None
     label = f"comprehension {user_location()}"
-    if type(found) is not Counted or (test is not None and loop is collected):
+    if loop is None or found is None or not _is_loop(loop, found, test):
         return door.call(function, _items(Fold(label), over, items), **options)
-    assert loop is not None
+    session = door.session
     more: tuple[Any, ...] = ()
     if function in (max, min) and (test is not None or options):
         has_default = "default" in options
         more = (function is max, options.get("key"), has_default, options.get("default"))
         loop = best_of
-    as_loop, static = f"{label} as a loop", door.session.static
-    few = type(found.count) is int and found.count <= (MOST_KNOWN if known else FEW)
+    as_loop, static = f"{label} as a loop", session.static
+    count = found.count if type(found) is Counted else None
+    few = type(count) is int and count <= (MOST_KNOWN if known else FEW)
     if label in static or (few and static.isdisjoint((as_loop, _many(label)))):
-        began = current().operations if loop is collected and label not in static else None
+        began = session.operations if loop is collected and label not in static else None
         try:
             made = _items(Fold(label, began=began), over, items if known else found)
             return door.call(function, made, **options)
@@ -85,8 +88,7 @@ def fold(
             if label in static:
                 raise
             raise Respecialise(frozenset((as_loop,)), error) from None
-    may_be_empty = test is not None or ("default" in options and current().varies(found.count))
-    if function in (max, min) and not may_be_empty and not guard(found.count, ">", 0):
+    if loop in (largest, smallest) and not _has_items(found):
         return door.call(function, _items(Fold(label), over, found), **options)
     value = (lambda item: each(*item)) if unpacks else each
     holds = (lambda item: test(*item)) if unpacks and test is not None else test
@@ -94,10 +96,40 @@ def fold(
     try:
         made = _items(Fold(label, loop is collected), staged, found, value, holds, *more)
     except CaptureError as error:
-        if as_loop in static or type(found.count) is not int or found.count > MOST_LISTED:
+        if as_loop in static or type(count) is not int or count > MOST_LISTED:
             raise
         raise Respecialise(frozenset((label,)), error) from None
     return door.call(function, made) if function in _OF_ARRAYS else made
+
+
+def _is_loop(loop: Any, found: Any, test: Any) -> bool:
+    """Whether what is counted may be run over by a loop of the graph; one that makes an array has
+    to know of how many items.
+    """
+    if loop is collected and test is not None:
+        return False
+    return type(found) is Counted or (type(found) is Bounded and loop is not collected)
+
+
+def _has_items(found: Counted | Bounded) -> bool:
+    """Whether there are items in this call; where that varies, the call goes back to Python if
+    there are none.
+    """
+    if type(found) is Counted and not current().varies(found.count):
+        return guard(found.count, ">", 0)
+    if type(found) is Bounded or decide_in_loops(found.count, ">", 0) is not True:
+        current().record("try_demand", flag_of(count_of(found) > 0))
+    return True
+
+
+def taking(function: Any) -> Any:
+    """A global by the name of a builtin that takes up a generator at once, if it is no other."""
+    if (getattr(function, "__module__", None) or "").partition(".")[0] not in _TRUSTED:
+        raise refuse(
+            "a generator as the argument of a global function by the name of a builtin cannot be "
+            "captured; give it a list"
+        )
+    return function
 
 
 def _items(fold: Fold, made: Callable[..., Any], *args: Any) -> Any:
@@ -255,19 +287,19 @@ def all_of_few(items: Any, each: Any, test: Any) -> Any:
 
 
 def largest(items: Any, each: Any, test: Any) -> Any:
-    best = None
-    for item in items:
-        value = each(item)
-        if best is None or value > best:
+    best = each(item_of(items, 0))
+    for place in range(1, count_of(items)):
+        value = each(item_of(items, place))
+        if value > best:
             best = value
     return best
 
 
 def smallest(items: Any, each: Any, test: Any) -> Any:
-    best = None
-    for item in items:
-        value = each(item)
-        if best is None or value < best:
+    best = each(item_of(items, 0))
+    for place in range(1, count_of(items)):
+        value = each(item_of(items, place))
+        if value < best:
             best = value
     return best
 
@@ -275,7 +307,7 @@ def smallest(items: Any, each: Any, test: Any) -> Any:
 def best_of(
     items: Any, each: Any, test: Any, largest: bool, key: Any, has_default: bool, default: Any
 ) -> Any:
-    best = top = None
+    best, top = default, None
     for item in items:
         if test is None or test(item):
             value = each(item)
@@ -283,11 +315,11 @@ def best_of(
             if top is None or (rank > top if largest else rank < top):
                 best = value
                 top = rank
+    if has_default:
+        return best
     if top is None:
-        if not has_default:
-            raise ValueError("iterable argument is empty")
-        return default
-    return best
+        raise ValueError("iterable argument is empty")
+    return but_none(best)
 
 
 def collected(items: Any, each: Any, test: Any) -> Any:
@@ -371,14 +403,19 @@ def _room(kind: Any, items: Counted) -> Any:
     return empty((wrap_dim(items.count), *wrap_dims(kind.shape)), kind.dtype)
 
 
-def count_of(items: Any) -> Any:
+def count_of(items: Counted | Bounded) -> Any:
     """How many items there are."""
-    return wrap_dim(items.count)
+    return items.length() if isinstance(items, Bounded) else wrap_dim(items.count)
 
 
-def item_of(items: Any, place: Any) -> Any:
+def item_of(items: Counted | Bounded, place: Any) -> Any:
     """The item at a place."""
-    return items.item(place)
+    return items.at(place) if isinstance(items, Bounded) else items.item(place)
+
+
+def but_none(x: Any) -> Any:
+    """What is not None."""
+    return x.only(lambda option: option is not None) if type(x) is Several else x
 
 
 def list_of(value: Any, count: Any) -> Any:

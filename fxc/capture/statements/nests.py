@@ -13,6 +13,7 @@ from fxc.ir.errors import CaptureError
 
 from ..locations import user_location
 from ..session import Respecialise
+from .folds import but_none
 
 
 def nest(
@@ -94,7 +95,7 @@ def _smaller(so_far: Any, value: Any) -> Any:
 def _best(found: Any) -> Any:
     if found is None:
         raise ValueError("iterable argument is empty")
-    return found
+    return but_none(found)
 
 
 _NESTS: dict[Any, tuple[Any, Any, Any]] = {

@@ -181,6 +181,10 @@ class Wishes:
         known += samples
         times.append(once)
 
+    def has(self, wanted: Any) -> bool:
+        """Whether there is to be room for a list."""
+        return id(wanted) in self._wishes
+
     def samples(self, wanted: Any) -> list[Any]:
         """The items that a list is to hold, as far as they are known."""
         _, found, _ = self._wishes.get(id(wanted), (wanted, [], []))

@@ -89,6 +89,11 @@ class TracedList(Traced):
         """The items, as far as Python knows them."""
         return self._items if self._room is None else None
 
+    @property
+    def is_run_over(self) -> bool:
+        """Whether loops of the graph run over it, as Python does not know the items."""
+        return self._room is not None or self._awaited_by() is not None
+
     # -------------------------------------------------------- changes
 
     def append(self, x: Any) -> None:
@@ -209,8 +214,27 @@ class TracedList(Traced):
         if self._items:
             return self._items[-1]
         current().record("try_demand", Literal(False))  # of an empty list, if it is none later
-        kind = kind_of_items(owner.wishes.samples(self), None)
+        return self._any_item(owner)
+
+    def _any_item(self, owner: Statement) -> Any:
+        """What stands for an item of a list without room."""
+        kind = kind_of_items([*self._items, *owner.wishes.samples(self)], None)
         return 0 if kind is None else kind.item([placeholder(current(), x) for x in kind.parts])
+
+    def _awaited_by(self) -> Statement | None:
+        """The statement, if there is one, that will be recorded again with room for what it has
+        changed.
+        """
+        session = current()
+        if self._room is not None or session.region == self._home:
+            return None
+        inside = session.statements[self._depth :]
+        return next((each for each in inside if each.wishes.has(self)), None)
+
+    def _any_number(self) -> Any:
+        """What stands for a length, or a place, that will be known then."""
+        made = current().record("empty", (1,), np.dtype("i8"), layout=None)
+        return to_int(wrap(made)[0])
 
     # -------------------------------------------------------- room
 
@@ -267,9 +291,9 @@ class TracedList(Traced):
 
     def length(self) -> Any:
         """``len(self)``."""
-        session, room = current(), self._room
-        if room is None:
-            return len(self._items)
+        session = current()
+        if self._room is None:
+            return self._any_number() if self._awaited_by() else len(self._items)
         return self._number() if session.in_loop(self._home) else wrap_dim(self._size_here())
 
     def _size_here(self) -> Dim:
@@ -289,7 +313,7 @@ class TracedList(Traced):
 
     def _is_filled(self) -> Any:
         if self._room is None:
-            return bool(self._items)
+            return self._any_number() > 0 if self._awaited_by() else bool(self._items)
         return self._number() > 0
 
     def __len__(self) -> int:
@@ -365,6 +389,9 @@ class TracedList(Traced):
         return (number, self._known) if isinstance(number, Literal) else None
 
     def _counted(self) -> Counted | Bounded | None:
+        if (owner := self._awaited_by()) is not None:
+            number, item = self._any_number(), self._any_item(owner)
+            return Bounded((0, number), 0, number, lambda place: item, (self,))
         if self._room is None:
             return None
         if self._known is None and current().in_loop(self._home):
@@ -429,6 +456,8 @@ class TracedList(Traced):
 
     def index(self, x: Any) -> Any:
         """As ``list.index``."""
+        if self._awaited_by():
+            return self._any_number()
         return self._items.index(x) if self._room is None else list_parts().position(self, x)
 
     def _sort(self, *, key: Any = None, reverse: Any = False) -> None:
