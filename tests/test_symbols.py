@@ -10,13 +10,14 @@ from hypothesis import given, reject
 from hypothesis import strategies as st
 
 from fxc.ir.atoms import AtomParser
-from fxc.ir.errors import InternalError
+from fxc.ir.errors import CaptureError, InternalError
 from fxc.ir.size_guards import Guard, guard, recording
 from fxc.ir.symbols import (
     SymExpr,
     apply_function,
     computed,
     computed_in,
+    counted_size,
     decide,
     evaluate,
     floordiv,
@@ -30,6 +31,7 @@ from fxc.ir.symbols import (
     symbol,
     symbols_of,
 )
+from fxc.ops.metas.shapes import normalize_slice, slice_length
 
 LOWER = {"n": 2, "m": 2, "k": 0, "z": None}
 SYMBOLS = {name: symbol(name, lower=lower) for name, lower in LOWER.items()}
@@ -333,3 +335,28 @@ def test_quotients_by_sums():
         for dim in (width * d + 5, width * d - 3, c * d + 2 * c, d):
             plain = evaluate(dim, values) // evaluate(width, values)
             assert evaluate(floordiv(dim, width), values) == plain
+
+
+@pytest.mark.parametrize(
+    "cut", [slice(1, None), slice(None, -1), slice(3, None), slice(-2, None, -1)]
+)
+def test_slices_of_slices_are_as_long_as_one(cut):
+    """Of a counted size: the formula doubled with each, and nobody could wait for the thirtieth."""
+    sizes = [counted_size("n", 100)]
+    for _ in range(40):
+        sizes.append(slice_length(normalize_slice(cut.start, cut.stop, cut.step, sizes[-1])))
+    assert len(str(sizes[-1])) < 20
+    for n in (0, 1, 2, 50, 99, 100):
+        rest = range(n)
+        for size in sizes:
+            assert evaluate(size, {"n": n}) == len(rest)
+            rest = rest[cut]
+
+
+def test_a_formula_has_a_longest_form():
+    def thirtieth(size):
+        for _ in range(30):
+            size = slice_length(normalize_slice(1, -1, None, size))
+
+    with pytest.raises(CaptureError, match="its formula is too long"):
+        thirtieth(counted_size("n", 100))

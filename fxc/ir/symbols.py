@@ -22,7 +22,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import field
 from types import MappingProxyType
 
-from .errors import InternalError
+from .errors import CaptureError, InternalError
 from .records import frozen
 
 
@@ -72,7 +72,7 @@ def _atom_key(atom: Atom) -> str:
 class SymExpr:
     """A polynomial with integer coefficients; immutable, hashable, in normal form."""
 
-    __slots__ = ("_computed", "_hash", "_hint", "_symbols", "_text", "_weight", "terms")
+    __slots__ = ("_computed", "_hash", "_hint", "_least", "_symbols", "_text", "_weight", "terms")
     terms: tuple[tuple[Monomial, int], ...]
 
     def __init__(self, terms: tuple[tuple[Monomial, int], ...]) -> None:
@@ -81,6 +81,7 @@ class SymExpr:
         self._symbols: dict[str, Symbol] | None = None
         self._computed: dict[str, Computed] | None = None
         self._hint: int | None = None
+        self._least: tuple[int | None] | None = None
         self._text = ""
         self._weight = 0
 
@@ -123,6 +124,13 @@ class SymExpr:
                 values[name] = known.hint
             self._hint = evaluate(self, values)
         return self._hint
+
+    @property
+    def least(self) -> int | None:
+        """A number that it is never below, if its form tells."""
+        if self._least is None:
+            self._least = (_lower_bound(_no_more(self)),)
+        return self._least[0]
 
     @property
     def weight(self) -> int:
@@ -208,6 +216,7 @@ class SymExpr:
 
 Dim = int | SymExpr
 _HEAVY = 1000  # factors, times the terms of products
+_MOST_FACTORS = 4000  # in a function of sizes
 _NO_SYMBOLS: Mapping[str, Symbol] = MappingProxyType({})
 _NONE_COMPUTED: Mapping[str, Computed] = MappingProxyType({})
 
@@ -275,6 +284,10 @@ def _normal(total: Mapping[Monomial, int]) -> Dim:
 
 
 def _function(name: str, left: Dim, right: Dim) -> Dim:
+    if weight(left) + weight(right) > _MOST_FACTORS:
+        raise CaptureError(
+            "a size that is computed in so many steps cannot be captured: its formula is too long"
+        )
     return SymExpr((((SymFunc(name, left, right),), 1),))
 
 
@@ -364,9 +377,30 @@ def _extreme(name: str, left: Dim, right: Dim, keep_left: str, keep_right: str) 
         return left
     if decide(left, keep_right, right):
         return right
+    if name == "min":
+        for more, rest in ((left, right), (right, left)):
+            found = _of_rest(more, rest)
+            if found is not None:
+                return found
     if str(right) < str(left):
         left, right = right, left
     return _function(name, left, right)
+
+
+def _of_rest(more: Dim, rest: Dim) -> Dim | None:
+    """``min(more, rest)`` of naturals, where ``rest`` is ``n - min(first, n)``: what is taken from
+    the rest of n is what both take from n but for the first.
+    """
+    for monomial, factor in terms_of(rest):
+        match monomial:
+            case (SymFunc("min", left, right) as taken,) if factor == -1:
+                whole = rest + _as_dim(taken)
+                first = left if whole == right else right if whole == left else None
+                if first is not None and decide(more, ">=", 0):
+                    return minimum(first + more, whole) - _as_dim(taken)
+            case _:
+                pass
+    return None
 
 
 def minimum(left: Dim, right: Dim) -> Dim:
@@ -538,10 +572,14 @@ def _lower_bound(dim: Dim) -> int | None:
     return bound
 
 
+def _least(dim: Dim) -> int | None:
+    return dim if isinstance(dim, int) else dim.least
+
+
 def _function_bound(atom: SymFunc | Computed) -> int | None:
     if isinstance(atom, Computed):
         return None
-    left, right = (_lower_bound(_no_more(side)) for side in (atom.left, atom.right))
+    left, right = _least(atom.left), _least(atom.right)
     if atom.name == "max":
         return max((low for low in (left, right) if low is not None), default=None)
     if left is None or right is None or left < 0 or right < 0:
@@ -625,7 +663,7 @@ def decide(left: Dim, relation: str, right: Dim) -> bool | None:
     difference = left - right
     if isinstance(difference, int):
         return compare(difference, relation, 0)
-    low, high = _lower_bound(_no_more(difference)), _lower_bound(_no_more(-difference))
+    low, high = _least(difference), _least(-difference)
     positive, negative = low is not None and low > 0, high is not None and high > 0
     at_least, at_most = low is not None and low >= 0, high is not None and high >= 0
     match relation:
