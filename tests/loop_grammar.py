@@ -5,7 +5,7 @@ vector, v, V vector of ints, m, M matrix, w, W vector of any length, J a counter
 vectors, k an index of them, N a name of any number, L list, U a number or None, T a pair, D dict,
 Q function of a number, R function that writes. ``{F=}`` assigns: the name is new or there already;
 ``{F!}`` is the first name of that kind in the template. The first ``LEAVES`` templates of a kind end
-an expression. ``o`` is an object, in some programs.
+an expression. ``o`` is an object, in some programs. All functions have NumPy's bits (docs/numerics.md).
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ EXPRESSIONS: dict[str, tuple[str, ...]] = {
         "{w}.max()", "{w}.mean()", "{x}.std()", "np.prod({w})", "{M}[{k}].sum()", "{M}[:, {k}].dot({M}[{k}])", "1 / {i}", "{f} / {i}", "sum(v_ * {f} for v_ in {X})",
         "sum([{X}[j_] * {f} for j_ in range(len({X}))])", "max(abs(v_) for v_ in {X})", "np.cumsum({x})[{k}]", "np.sort({X})[{k}]",
         "np.clip({f}, 0, {f})", "math.floor({f})", "np.trace({M})", "{x}.min()", "np.median({X})", "float(np.abs({x}).max())", "abs({f} - {f})",
-        "np.interp({f}, np.arange(3.0), [1.0, {f}, 2.0])", "np.linalg.norm({X})", "np.vdot({X}, {x})", "np.inner({x}, {X})", "np.hypot({f}, {f})",
+        "np.interp({f}, np.arange(3.0), [1.0, {f}, 2.0])", "np.linalg.norm({X})", "np.vdot({X}, {x})", "np.inner({x}, {X})", "np.copysign({f}, {f})",
         "np.floor({f})", "np.rint({f})", "np.sign({f})", "np.fmod({f}, {f})", "np.ptp({X})", "{m}.sum(axis=0)[{k}]", "{m}.max(axis=1)[{k}]",
         "np.add.reduce({x})", "np.maximum.reduce({x})", "{x}.sum(where={x} > {f})", "{x}.max(initial={f})", "{x}.min(where={x} > {f}, initial=9.0)",
         "np.einsum('i,i', {X}, {X})", "np.minimum.accumulate({x})[{k}]", "np.median({w})", "np.ravel({M})[{k}]", "{M}[{k}][::-1][{k}]", "{M}.T[{k}, {k}]",
@@ -36,7 +36,7 @@ EXPRESSIONS: dict[str, tuple[str, ...]] = {
         "np.array([{f}, {f}]).max()", "(np.array([{f}, {f}]) * {f}).sum()", "len({w}) * {f}", "{w}.sum() if len({w}) else {f}", "np.abs(np.diff({X})).sum()",
         "np.count_nonzero({w})", "np.nansum({X})", "next((v_ for v_ in {X} if v_ > {f}), {f})", "min({X}, key=abs)",
         "max(range(len({X})), key=lambda j_: {X}[j_])", "round({f}, 1)", "divmod({f}, 2)[1]", "float({b})", "{X}.real[{k}]", "{x}.conj()[{k}]",
-        "math.copysign(1, {f})", "math.hypot({f}, {f})", "math.fsum([{f}, {f}])",
+        "math.copysign(1, {f})", "math.fabs({f} - {f})", "math.fsum([{f}, {f}])",
     ),
     "i": (
         "{I}", "{I}", "{I}", "n", "1", "2", "3", "0", "-1", "len({X})", "{V}[{k}]", "{X}.shape[0]",
@@ -91,7 +91,7 @@ EXPRESSIONS: dict[str, tuple[str, ...]] = {
         "{X}.astype('f4') + {f}", "{X}.astype('f4').astype(float)", "{V} + {x}", "{V} / 2", "{V} * 1.0", "({x} > {f}) * {f}", "({x} > {f}).astype(float)",
         "np.float32({f}) * {x}", "np.linspace(0.0, 1.0, len({X}))", "np.arange(len({X})) * {f}", "np.convolve({X}, [1.0, 2.0, {f}], 'same')",
         "np.interp({x}, np.arange(4.0), [0.0, 1.0, {f}, 3.0])", "np.nan_to_num({x})", "np.sqrt(np.abs({x}))", "np.square({x})", "np.reciprocal({x} * 0 + 2)",
-        "np.hypot({x}, {f})", "np.array({X})", "np.asarray({X})", "np.ascontiguousarray({X}[::-1])", "np.sort({x})[::-1]", "np.partition({X}, 0)",
+        "np.copysign({x}, {f})", "np.array({X})", "np.asarray({X})", "np.ascontiguousarray({X}[::-1])", "np.sort({x})[::-1]", "np.partition({X}, 0)",
         "np.gradient({X}) if len({X}) > 1 else {X}", "np.pad({X}[1:], (0, 1))", "np.append({X}[1:], {f})", "np.insert({X}[1:], 0, {f})",
         "np.take({X}, {V}, mode='wrap')", "{X}.take({V} % len({X}))", "np.fromiter((v_ * {f} for v_ in {X}), float)",
         "np.array([{X}[j_] if {X}[j_] > {f} else {f} for j_ in range(len({X}))])",
