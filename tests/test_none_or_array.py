@@ -51,6 +51,16 @@ def in_a_branch(u, n):
     return y, z
 
 
+def taken_as_out(u, n):
+    row = None
+    for i in range(n):
+        if u[i % 5] > 0.5:
+            row = u * i
+    if row is not None:
+        np.add(u, np.ptp(row), out=row)
+    return row
+
+
 def used_where_it_is(u, n):
     kept, total = None, 0.0
     for i in range(n):
@@ -108,7 +118,7 @@ def where_it_may_be_none(u, n):
 
 
 PROGRAMS: list[Callable[..., Any]] = [
-    least, made_before_the_branch, first_row, in_a_branch, used_where_it_is, written_in_place,
+    least, made_before_the_branch, first_row, in_a_branch, used_where_it_is, written_in_place, taken_as_out,
     in_a_tuple_and_a_dict, by_while, by_an_expression, where_it_may_be_none,
 ]  # fmt: skip
 

@@ -51,6 +51,7 @@ def call_ufunc(name: str, *inputs: Any, out: Any = None) -> Any:
 
 def writable(out: Any) -> Value:
     """The Value of an array given as ``out=`` or written in place."""
+    out = out._plain() if isinstance(out, Traced) else out
     if isinstance(out, TracedValue) and isinstance(out._value.type, ArrayType):
         return out._value
     if out is ...:
