@@ -144,3 +144,14 @@ def test_complex_numbers_go_into_elements(program: Any, dtype: str, number: comp
     """Those that make no int were stored in signed integers."""
     given = [(np.zeros(3, dtype), np.array([number, 1.0])) for _ in range(2)]
     assert difference(run(program, given[0]), run(fxc.compile(program), given[1])) == ""
+
+
+def test_numbers_of_numpy_where_nothing_is_rounded_or_replaced() -> None:
+    def fn(x: Any, i: Any, n: int, s: float) -> Any:
+        of_ints = np.round(n), np.round(i[0]), np.round(i[0, ...]), np.round(int(i[0]), 1)
+        floats = np.nan_to_num(x[0]), np.nan_to_num(x[0, ...], copy=False), np.nan_to_num(s)
+        return of_ints, floats, np.nan_to_num(x[1:2])
+
+    x, i = np.array([np.nan, np.inf, 2.0]), np.arange(3, dtype="i4")
+    expected, found = (run(each, [x.copy(), i, 5, 2.5]) for each in (fn, fxc.compile(fn)))
+    assert difference(expected, found) == ""

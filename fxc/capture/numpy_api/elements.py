@@ -57,7 +57,9 @@ def round_array(a: Any, decimals: Any = 0, out: Any = None) -> Any:
     if kind in "iu":
         if out is not None:
             raise refuse("np.round of integers with out= cannot be captured")
-        return wrap(value).copy("A") if isinstance(value.type, ArrayType) else a
+        if isinstance(value.type, ArrayType) and value.type.rank:
+            return wrap(value).copy("A")
+        return call_ufunc("positive", a)
     if places == 0:
         return call_ufunc("rint", a, out=out)
     if out is not None and out.dtype != value.type.dtype:
@@ -131,10 +133,10 @@ def nan_to_num(
     result = call_ufunc("where", np.isnan(array), kind(nan), array)
     result = call_ufunc("where", array == kind(math.inf), high, result)
     result = call_ufunc("where", array == kind(-math.inf), low, result)
-    if copy or not creation.is_array(x):
-        return result
-    current().record("copy_", value, result._value, casting="same_kind")
-    return x
+    if not copy and creation.is_array(x):
+        current().record("copy_", value, result._value, casting="same_kind")
+        result = x
+    return result if value.type.rank else result[()]
 
 
 def ptp(a: Any, axis: Any = None, out: Any = None, keepdims: Any = np._NoValue) -> Any:
