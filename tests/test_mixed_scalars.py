@@ -414,3 +414,65 @@ def test_squares_of_complex_scalars(dtype: type) -> None:
     compiled = fxc.compile(squares, fullgraph=True)
     assert difference(run(squares, [z]), run(compiled, [z])) == ""
     assert compiled.cache_info().fallbacks == {}
+
+
+# ------------------------------------------------------------ arrays and ufuncs of such numbers
+
+
+def array_of_items(x, k):
+    return np.array([v if v > k else 0 for v in x]), np.array([v if v > k else 0.0 for v in x])
+
+
+def array_of_few(x, k):
+    s, t = x[0] if x[0] > k else 0, x[1] if x[1] > k else 0.5
+    arrays = np.array([s, x[1]]), np.array([s, 1]), np.array([t, s]), np.array([[t], [x[0]]])
+    return *arrays, np.array([s, 2.5]), np.array([t, t], dtype="f4")
+
+
+def array_of_one(x, k):
+    s = x[0] if x[0] > k else 0
+    return np.asarray(s), np.full(3, s), np.ones_like(s), np.sum(s), np.array(s).item()
+
+
+def array_of_list(x, k):
+    found, s = [], 0.0
+    for v in x:
+        s = v if v > k else s
+        found.append(s)
+    return np.array(found), sum(found)
+
+
+def ufuncs_of_one(x, k):
+    s, t = x[0] if x[0] > k else 0, x[0] if x[0] > k else 0.0
+    return np.add(s, 1), np.square(s), np.negative(t), np.maximum(t, 0), np.add(t, t), np.sqrt(s)
+
+
+def reductions_of_items(x, k):
+    return np.sum([v if v > k else 0 for v in x]), np.mean([v if v > k else 0 for v in x])
+
+
+def of_known_dtype(x, k):
+    s, y = x[0] if x[0] > k else 0.0, np.zeros(3, "f4")
+    np.copyto(y, np.full_like(y, s))
+    return y, np.float64(s), np.array([s, s], float), x * 0 + [s] * len(x)
+
+
+ARRAYS = (array_of_items, array_of_few, array_of_one, array_of_list, ufuncs_of_one)
+
+
+@pytest.mark.parametrize("dtype", ["f8", "f4", "i4", "u8"])
+@pytest.mark.parametrize("fn", [*ARRAYS, reductions_of_items, of_known_dtype])
+@pytest.mark.filterwarnings("ignore::fxc.CaptureWarning")
+def test_dtypes_of_arrays_and_ufuncs(fn: Callable[..., Any], dtype: str) -> None:
+    """NumPy's dtype depends on which of the two there are; it was that of NumPy's number."""
+    for size in (2, 3, 9):
+        program, x = fxc.compile(fn), np.arange(1, size + 1).astype(dtype)
+        for k in (0, size, size - 1, 1):
+            assert difference(run(fn, [x, k]), run(program, [x, k])) == "", (size, k)
+
+
+def test_an_array_with_one_of_numpys_numbers_is_native() -> None:
+    program = fxc.compile(lambda x, k: np.array([v if v > k else 0 for v in x]), fullgraph=True)
+    for k, eager in ((8, 0), (3, 0), (9, 1)):
+        assert len(program(np.arange(10.0), k)) == 10
+        assert program.cache_info().eager_calls == eager

@@ -113,6 +113,7 @@ def in_dtype(source: Any, dtype: np.dtype) -> Operand:
         cells = np.zeros(np.shape(source), dtype)
         cells[...] = source
         return constant(cells) if cells.ndim else Literal(cells.reshape(1)[0])
+    source = source._stored_as(dtype) if isinstance(source, Traced) else source
     check_fits(source, dtype)
     given = as_stored(operand(source), dtype, each=True)
     if given.type.dtype == dtype and not _is_weak(given):

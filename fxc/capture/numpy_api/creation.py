@@ -143,6 +143,8 @@ def full_like(
     """As ``np.full_like``."""
     _supported("full_like", device=device)
     dims, wanted, layout = _like(a, dtype, order, shape)
+    if isinstance(fill_value, Traced):
+        fill_value = fill_value._stored_as(wanted)
     check_fits(fill_value, wanted)
     return _full_of(operand(fill_value), dims, wanted, layout)
 

@@ -20,7 +20,9 @@ from fxc.ir.types import ScalarType
 from ..locations import user_location
 from ..numpy_api.creation import empty
 from ..numpy_api.shaping import wrap_dims
+from ..numpy_api.ufuncs import call_ufunc
 from ..session import Respecialise, current, refuse
+from ..values.one_dtype import is_unclear, one_dtype
 from ..values.operands import operand
 from ..values.several import Several
 from ..values.traced_int import decide_in_loops, wrap_dim
@@ -323,13 +325,14 @@ def best_of(
 
 
 def collected(items: Any, each: Any, test: Any) -> Any:
-    made = room_for_all(each, items)
+    made, seen = room_for_all(each, items)
     for place, item in enumerate(items):
         value = each(item)
         if made is None:
-            made = room_for(value, items)
+            made, seen = room_for(value, items)
         made[place] = alike(made, value)
-    return made
+        seen = seen_with(seen, value)
+    return of_its_dtype(made, seen)
 
 
 def gathered(items: Any, each: Any, test: Any) -> Any:
@@ -371,8 +374,8 @@ FOLDS: dict[Any, Callable[..., Any]] = {
 
 
 def room_for_all(each: Callable[[Any], Any], items: Counted) -> Any:
-    """An array for the values of all items, which are of the first one's kind; None if that one is
-    to be computed before the loop.
+    """An array for the values of all items, which are of the first one's kind, and what is seen of
+    them (``seen_with``); None if that one is to be computed before the loop.
     """
     session, count = current(), items.count
     by_first = f"{session.folds[-1].label} by its first"
@@ -380,23 +383,34 @@ def room_for_all(each: Callable[[Any], Any], items: Counted) -> Any:
     if not counts:
         some = decide_in_loops(count, ">", 0) if session.varies(count) else guard(count, ">", 0)
         if some is not True or by_first in session.static:
-            return None
+            return None, None
     try:
         # The region is forgotten: the loop computes the value.
-        _, kind = recorded(session, lambda: operand(each(item_of(items, 0))).type)
+        _, (kind, seen) = recorded(session, lambda: _in_array(each(item_of(items, 0))))
     except CaptureError as error:
         raise error if counts else Respecialise(frozenset((by_first,)), error) from None
     if counts and kind != _OF_NOTHING:
         session.record("try_demand", flag_of(wrap_dim(count) > 0))
-    return _room(kind, items)
+    return _room(kind, items), seen
 
 
 _OF_NOTHING = ScalarType(np.dtype(float))  # what np.array([]) has room for
 
 
 def room_for(value: Any, items: Counted) -> Any:
-    """An array for so many values of this one's kind."""
-    return _room(operand(value).type, items)
+    """An array for so many values of this one's kind, and what is seen of them."""
+    kind, seen = _in_array(value)
+    return _room(kind, items), seen
+
+
+def _in_array(value: Any) -> tuple[Any, Any]:
+    """The type of a value in an array, and what is seen before."""
+    if not is_unclear(value):
+        return operand(value).type, None
+    found = one_dtype(value)
+    if found.given and found.other:
+        raise _refuse_dtypes()
+    return ScalarType(found.dtype), np.False_
 
 
 def _room(kind: Any, items: Counted) -> Any:
@@ -439,10 +453,26 @@ def repeated(label: str, count: Dim, each: Callable[..., Any]) -> Any:
 
 def alike(made: Any, value: Any) -> Any:
     """The value, which is of the dtype and the shape of those before it."""
-    kind, wanted = operand(value).type, made._value.type
+    (kind, _), wanted = _in_array(value), made._value.type
     if kind.dtype != wanted.dtype or kind.shape != wanted.shape[1:]:
-        error = refuse(
-            "a list of values of different dtypes or shapes cannot be captured as a loop"
-        )
-        raise Respecialise(frozenset((current().folds[-1].label,)), error)
+        raise _refuse_dtypes()
     return value
+
+
+def _refuse_dtypes() -> BaseException:
+    error = refuse("a list of values of different dtypes or shapes cannot be captured as a loop")
+    return Respecialise(frozenset((current().folds[-1].label,)), error)
+
+
+def seen_with(seen: Any, value: Any) -> Any:
+    """Whether one of the values is such that the array is of its dtype; None if that is known."""
+    if seen is None or not is_unclear(value):
+        return seen
+    return call_ufunc("logical_or", seen, one_dtype(value).witness(value))
+
+
+def of_its_dtype(made: Any, seen: Any) -> Any:
+    """The array, whose dtype is what NumPy makes of the values."""
+    if seen is not None:
+        current().record("try_demand", operand(seen))
+    return made

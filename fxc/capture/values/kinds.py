@@ -94,12 +94,12 @@ class ItemKind:
                     "captured; use np.array(list, dtype=float)"
                 )
             return record("stack", tuple(columns), axis=1)
-        dtypes = {kind.dtype for kind in self.parts if self.is_array or kind in self.kinds}
-        if dtype is None and len(dtypes) > 1:
+        if dtype is None and len({kind.dtype for kind in self.kinds}) > 1:
             raise refuse(
-                "an array of a list of numbers that are ints or floats by conditions cannot be "
+                "an array of a list of numbers that are of several dtypes by conditions cannot be "
                 "captured; begin with floats, or use np.array(list, dtype=float)"
             )
+        dtypes = {kind.dtype for kind in self.parts if self.is_array or kind in self.kinds}
         found = wrap(arrays[0])
         if len(self.parts) == 3:
             found = record("where", arrays[1], arrays[0], arrays[2])

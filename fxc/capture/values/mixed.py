@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Iterable, Sequence
+from itertools import product
 from typing import Any
 
 import numpy as np
 
 from fxc.ir.graph import Literal, Operand, Value
 from fxc.ir.types import PY_FLOAT, PY_INT, ArrayType, ScalarType
+from fxc.ops.table import TABLE
 
 from ..numpy_api.ufuncs import BINARY, COMPARISONS, call_ufunc
 from ..session import current, refuse
@@ -26,7 +28,9 @@ from .traced_scalar import TracedScalar
 # Python's arithmetic leaves native code where it has not NumPy's result (Note [Operators of
 # Python numbers]). After ``s = 0`` it is Python's int or a float: both are carried, ``whole`` and
 # ``given``, and the flag says which one it is. Operators compute both.
-# Where the difference would change more than the type of a result, the program is refused.
+# Where the difference is the dtype of an array (``np.array([s])``) or of what a ufunc gives for
+# such numbers alone, native code has one of the dtypes, and leaves where it would be the other.
+# Where the difference would change more than that, the program is refused.
 
 _FLAG = ScalarType(np.dtype(bool))
 
@@ -71,8 +75,26 @@ class Mixed(Traced):
         found: np.dtype = operand(self.given).type.dtype
         return found
 
+    @property
+    def other_dtype(self) -> np.dtype | None:
+        """NumPy's type of it where the flag does not hold, if that is another one."""
+        found = np.dtype(self.kind)
+        return None if found == self.dtype else found
+
+    def decided(self) -> Any:
+        """The number where its dtype shows: ``given``."""
+        if self.other_dtype is None:
+            return self.number
+        current().record("try_demand", operand(self.flag))
+        return self.given
+
     def _operand(self) -> Operand:
-        return operand(self.number)
+        return operand(self.decided())
+
+    def _among(self, items: Sequence[Any]) -> Sequence[Any]:
+        from .one_dtype import of_one_dtype  # which knows mixed numbers
+
+        return of_one_dtype(items)
 
     def _plain(self) -> Any:
         if self.whole is not None:
@@ -93,14 +115,14 @@ class Mixed(Traced):
 
     def _run(self, name: str, inputs: tuple[Any, ...]) -> Any:
         """A ufunc: its result is NumPy's."""
-        return call_ufunc(name, *(_strong(x, inputs) for x in inputs))
+        return call_ufunc(name, *_for_ufunc(TABLE[name].numpy, inputs))
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
         from ..numpy_api.ufunc_methods import (
             array_ufunc,  # which runs the ufuncs of all traced values
         )
 
-        return array_ufunc(ufunc, method, tuple(_strong(x, inputs) for x in inputs), kwargs)
+        return array_ufunc(ufunc, method, _for_ufunc(ufunc, inputs), kwargs)
 
     def __bool__(self) -> bool:
         return bool(self.number)
@@ -327,6 +349,11 @@ def _one_of(flag: Any, given: Any, other: Any) -> Any:
     return Mixed(_select(flag, given, other), flag)
 
 
+def as_dtype(x: Any, dtype: np.dtype) -> Any:
+    """A number as NumPy's of that dtype."""
+    return _wrapped(_cast(operand(x), dtype))
+
+
 def _wrapped(x: Operand) -> Any:
     return wrap(x) if isinstance(x, Value) else x.value
 
@@ -370,14 +397,41 @@ def _strong(x: Any, among: Iterable[Any]) -> Any:
     """The number to compute with, beside arrays or numbers of NumPy's."""
     if type(x) is not Mixed:
         return x
-    for other in among:
-        if type(other) is Mixed or _is_weak(other):
-            continue
+    strong = [other for other in among if type(other) is not Mixed and not _is_weak(other)]
+    if not strong:
+        return x.decided()
+    for other in strong:
         dtype = operand(other).type.dtype
         given = x.kind(0), float(0) if _is_weak(x.given) else x.dtype
         if np.result_type(dtype, given[0]) != np.result_type(dtype, given[1]):
             raise _refuse(f"arithmetic with {dtype}")
     return x.number
+
+
+def _for_ufunc(ufunc: Any, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The numbers to compute a ufunc of."""
+    kinds = [_ufunc_types(x) for x in inputs]
+    if () not in kinds:
+        loops = {_loop_of(ufunc, types) for types in product(*kinds)}
+        if len(loops) == 1:
+            return tuple(map(number_of, inputs))
+    return tuple(_strong(x, inputs) for x in inputs)
+
+
+def _ufunc_types(x: Any) -> tuple[Any, ...]:
+    """What a ufunc may see ``x`` as; nothing for NumPy's own."""
+    if type(x) is Mixed:
+        return float if _is_weak(x.given) else x.dtype, x.kind
+    kind = operand(x).type
+    return (kind.python_type,) if isinstance(kind, ScalarType) and kind.weak else ()
+
+
+def _loop_of(ufunc: Any, types: tuple[Any, ...]) -> tuple[np.dtype, ...] | None:
+    try:
+        found: tuple[np.dtype, ...] = ufunc.resolve_dtypes((*types, *(None,) * ufunc.nout))
+    except TypeError:
+        return None
+    return found
 
 
 def _python_number(x: Any) -> Any:
@@ -386,7 +440,7 @@ def _python_number(x: Any) -> Any:
         return x
     if not isinstance(x.number, Traced):
         return x.number.item()
-    return to_float(x.number) if operand(x).type.dtype.kind == "f" else to_int(x.number)
+    return to_float(x.number) if x.dtype.kind == "f" else to_int(x.number)
 
 
 def _of_python(x: Any, dtype: np.dtype) -> Any:

@@ -24,6 +24,8 @@ class Traced:
     # How values that no operand stands for run ufuncs and reductions themselves.
     _run: ClassVar[Callable[..., Any] | None] = None
     _reduce: ClassVar[Callable[..., Any] | None] = None
+    # What stands for the items of an array, this one among them; None: the items do.
+    _among: ClassVar[Callable[..., Any] | None] = None
 
     def _operand(self) -> Operand:
         """The operand that stands for this value in a node."""
@@ -226,8 +228,10 @@ def joined(items: Sequence[Any]) -> Value:
         first = joined(items[:grown])
         if first.type.rank == rows.array.type.rank:
             return _recorded("concatenate", (first, rows.array), axis=0)
+    among = next((x._among for x in items if isinstance(x, Traced) and x._among is not None), None)
     parts = tuple(
-        joined(item) if isinstance(item, tuple | list) else operand(item) for item in items
+        joined(item) if isinstance(item, tuple | list) else operand(item)
+        for item in (items if among is None else among(items))
     )
     result = _recorded("stack", parts, axis=0)
     return result if is_c_ordered(kind_of(result)) else _recorded("copy", result, order="C")

@@ -54,6 +54,7 @@ def _copied(x: Traced, dtype: np.dtype) -> Value:
 
 
 def _item(x: Any, dtype: np.dtype) -> Operand:
+    x = x._stored_as(dtype) if isinstance(x, Traced) else x
     if not isinstance(x, Traced):
         return operand(np.array(x, dtype)[()])
     check_fits(x, dtype)

@@ -351,7 +351,7 @@ TracedValue._wrappers[ScalarType] = TracedScalar
 
 def numpy_scalar(dtype: Any, x: Any) -> Any:
     """``np.float32(x)`` of a traced scalar or rank-0 array."""
-    value = operand(x)
+    value = operand(x._stored_as(np.dtype(dtype)) if isinstance(x, Traced) else x)
     if isinstance(value, Literal):
         return dtype(value.value)
     if isinstance(value.type, ArrayType):
