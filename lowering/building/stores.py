@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from fxc.ir.graph import Node, Operand, Value
@@ -14,7 +14,7 @@ from fxc.ops.identities import DISTINCT
 
 from ..emission.addressing import byte_offset
 from ..emission.frame import FRAME
-from ..loops import Element, Load, Stmt, Store
+from ..loops import Buffer, Element, Load, Stmt, Store
 from .body import Body, Origin
 from .context import Context
 from .delayed import store_behind
@@ -139,17 +139,27 @@ def _is_there(context: Context, body: Body, stores: Sequence[Store]) -> bool:
     return True
 
 
+def _meetings(
+    context: Context, body: Body, stores: Sequence[Store]
+) -> Iterator[tuple[Origin, tuple[Idx, Idx] | None]]:
+    """The loads from the memory of stores, with the places of both; None if they are not read as
+    they are written.
+    """
+    for origin, stmt in itertools.product(body.origins, stores):
+        load, target = origin.load, context.buffers[stmt.buffer]
+        source = context.buffers[load.buffer]
+        if source is target:
+            yield origin, _comparable(target, load.index, stmt.index)
+        elif source.storage == target.storage:
+            yield origin, None
+
+
 def _first_clash(context: Context, body: Body, index: Idx, stores: Sequence[Store]) -> Origin | str:
     """The first load that no loop order reconciles with the stores; else the direction needed."""
     loops = [str(i) for i in index if not isinstance(i, int)]
     direction = ""
-    for origin, stmt in itertools.product(body.origins, stores):
-        load = origin.load
-        if context.buffers[load.buffer].storage != context.buffers[stmt.buffer].storage:
-            continue
-        if context.buffers[load.buffer] is not context.buffers[stmt.buffer]:
-            return origin
-        needed = relation(*_comparable(context, stmt.buffer, load.index, stmt.index), loops)
+    for origin, places in _meetings(context, body, stores):
+        needed = "clash" if places is None else relation(*places, loops)
         if needed == "same" or needed == "apart":
             continue
         if needed == "clash" or (direction and direction != needed):
@@ -167,26 +177,21 @@ def _distances(
     """
     loops = [str(i) for i in index if not isinstance(i, int)]
     found: list[dict[str, int]] = []
-    for origin, stmt in itertools.product(body.origins, stores):
-        load = origin.load
-        if context.buffers[load.buffer].storage != context.buffers[stmt.buffer].storage:
-            continue
-        if context.buffers[load.buffer] is not context.buffers[stmt.buffer]:
+    for _, places in _meetings(context, body, stores):
+        if places is None:
             return None
-        read, written = _comparable(context, stmt.buffer, load.index, stmt.index)
-        if relation(read, written, loops) != "apart":
-            each = distance(read, written, loops)
+        if relation(*places, loops) != "apart":
+            each = distance(*places, loops)
             if each is None:
                 return None
             found.append(each)
     return found
 
 
-def _comparable(context: Context, name: str, read: Idx, written: Idx) -> tuple[Idx, Idx]:
+def _comparable(buffer: Buffer, read: Idx, written: Idx) -> tuple[Idx, Idx]:
     """Two places in a buffer by index, or by offset where an index has quotients or remainders."""
     if not any(isinstance(atom, SymFunc) for dim in (*read, *written) for atom in atoms(dim)):
         return read, written
-    buffer = context.buffers[name]
     return (byte_offset(buffer, read),), (byte_offset(buffer, written),)
 
 

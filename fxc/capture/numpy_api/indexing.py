@@ -22,7 +22,7 @@ from fxc.ir.size_guards import Guard, guard
 from fxc.ir.symbols import Dim, counted_in, hint
 from fxc.ir.types import ArrayType, ScalarType
 from fxc.ops.kernels import kernel_of
-from fxc.ops.metas.shapes import is_one, normalize_slice, same_dim
+from fxc.ops.metas.shapes import check_mask, is_one, normalize_slice
 
 from ..history import known_array
 from ..session import current, refuse
@@ -173,7 +173,7 @@ class _Walk:
             self.mask(entry.value)
         elif entry.axes:
             self.known_masks += 1
-            _check_mask(entry.known.shape, self.kind, self.axis)
+            check_mask(entry.known.shape, self.kind.shape, self.axis)
             for each in entry.known.nonzero():
                 self.index(constant(each))
         else:
@@ -202,7 +202,7 @@ class _Walk:
             self.masks.append((value, self.at))
             self.new_axis()
             return
-        _check_mask(value.type.shape, self.kind, self.axis)
+        check_mask(value.type.shape, self.kind.shape, self.axis)
         self.masks.append((value, self.at))
         for _ in range(value.type.rank):
             self.keep(SliceSpec(0, self.kind.shape[self.axis], 1))
@@ -281,17 +281,6 @@ def _parsed_array(entry: Any) -> _At | _Array:
         raise IndexError("arrays used as indices must be of integer (or boolean) type")
     index = current().record("item", value) if known is None else int(known)
     return _At(index, from_array=True)
-
-
-def _check_mask(shape: tuple[Dim, ...], kind: ArrayType, first: int) -> None:
-    """Raise NumPy's IndexError for a mask that is not of the size of the axes it is for."""
-    for axis, size in enumerate(shape, first):
-        wanted = kind.shape[axis]
-        if not same_dim(size, wanted):
-            raise IndexError(
-                f"boolean index did not match indexed array along axis {axis}; size of axis is "
-                f"{hint(wanted)} but size of corresponding boolean axis is {hint(size)}"
-            )
 
 
 def check_masked_source(rank: int) -> None:

@@ -27,7 +27,7 @@ from .advanced import fitted, in_dtype
 from .counting import chosen, places
 from .indexing import IndexArrays, Mask, check_masked_source
 from .reductions import reduce
-from .ufuncs import BINARY, COMPARISONS, UNARY, binary, call_ufunc, in_place, unary
+from .ufuncs import call_ufunc, give_operators, in_place
 
 
 @frozen
@@ -385,13 +385,4 @@ def _in_place(name: str) -> Callable[[MaskedRead, Any], Any]:
     return lambda self, other: self._run_in_place(name, other)
 
 
-for _name, _operator in BINARY.items():
-    if _name != "matmul":
-        _plain, _reflected = binary(_operator)
-        setattr(MaskedRead, f"__{_name}__", _plain)
-        setattr(MaskedRead, f"__r{_name}__", _reflected)
-        setattr(MaskedRead, f"__i{_name}__", _in_place(_operator))
-for _name, _operator in COMPARISONS.items():
-    setattr(MaskedRead, f"__{_name}__", binary(_operator)[0])
-for _name, _operator in UNARY.items():
-    setattr(MaskedRead, f"__{_name}__", unary(_operator))
+give_operators(MaskedRead, _in_place, but="matmul")

@@ -376,6 +376,22 @@ def unary(name: str) -> Callable[[Any], Any]:
     return method
 
 
+def give_operators(
+    kind: type, in_place: Callable[[str], Callable[[Any, Any], Any]], *, but: str = ""
+) -> None:
+    """Give a class NumPy's operators; ``in_place`` makes the methods of augmented assignments."""
+    for name, ufunc in BINARY.items():
+        if name != but:
+            plain, reflected = binary(ufunc)
+            setattr(kind, f"__{name}__", plain)
+            setattr(kind, f"__r{name}__", reflected)
+            setattr(kind, f"__i{name}__", in_place(ufunc))
+    for name, ufunc in COMPARISONS.items():
+        setattr(kind, f"__{name}__", binary(ufunc)[0])
+    for name, ufunc in UNARY.items():
+        setattr(kind, f"__{name}__", unary(ufunc))
+
+
 def write_in_place(name: str) -> Callable[[Any, Any], Any]:
     """The method of an augmented assignment."""
 

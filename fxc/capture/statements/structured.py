@@ -22,7 +22,7 @@ from ..numpy_api.masked import MaskedRead
 from ..session import OpenRegion, Session, current, label_of, refuse
 from ..values.given import check_kept
 from ..values.mixed import Mixed, mixed, mixed_kinds, mixed_parts, of_numpy
-from ..values.operands import Traced, TracedValue, operand, settled, wrap
+from ..values.operands import Traced, TracedValue, operand, settled, variable_of
 from ..values.several import Several, SeveralKinds, several_kinds, several_of, several_parts
 from ..values.traced_int import TracedInt
 from ..values.traced_scalar import TracedScalar
@@ -434,7 +434,7 @@ def of_parts(parts: Sequence[Operand], kinds: tuple[Any, ...] = ()) -> Any:
     if len(parts) > 1:
         return mixed(*parts)
     (only,) = parts
-    return wrap(only) if isinstance(only, Value) else only.value
+    return variable_of(only)
 
 
 def kind_text(x: Any) -> str:

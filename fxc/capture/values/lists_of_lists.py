@@ -17,7 +17,7 @@ from ..statements.counted import Counted
 from . import sequences
 from .kinds import ItemKind
 from .mixed import parts_for, scalar_kinds
-from .operands import Traced, kind_of, operand, settled, wrap
+from .operands import Traced, kind_of, operand, settled, variable_of, wrap
 from .traced_int import wrap_dim
 from .traced_lists import TracedList, checked_place
 
@@ -57,7 +57,9 @@ def _of_numbers(label: str, rows: list[list[Any]]) -> Any:
         return _filled(label, kind, flat[0], (len(rows), len(rows[0])))
     parts = [[kind.parts_of(x) for x in row] for row in rows]
     arrays = [
-        sequences.array_of([[_given(x[number]) for x in row] for row in parts], part.dtype)._value
+        sequences.array_of(
+            [[variable_of(x[number]) for x in row] for row in parts], part.dtype
+        )._value
         for number, part in enumerate(kind.parts)
     ]
     return ListOfLists(label, kind, arrays)
@@ -105,10 +107,6 @@ def _place(key: Any, count: Any, what: str) -> Any:
     if type(place) is int and type(count) is int and not -count <= place < count:
         raise IndexError(f"{what} out of range")
     return place
-
-
-def _given(part: Operand) -> Any:
-    return wrap(part) if isinstance(part, Value) else part.value
 
 
 class ListOfLists(Traced):
@@ -206,7 +204,7 @@ class ListRow(Traced):
             raise Respecialise(frozenset((f"{whole.label} of {len(kinds)} kinds",)))
         place = self._place, _place(key, self.length(), "list assignment index")
         for array, part in zip(whole.arrays, whole.kind.parts_of(x), strict=True):
-            wrap(array)[place] = _given(part)
+            wrap(array)[place] = variable_of(part)
 
     def _operand(self) -> Operand:
         raise self._whole.refused()

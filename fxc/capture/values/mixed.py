@@ -15,7 +15,7 @@ from fxc.ops.table import TABLE
 
 from ..numpy_api.ufuncs import BINARY, COMPARISONS, call_ufunc
 from ..session import current, refuse
-from .operands import Traced, operand, wrap
+from .operands import Traced, operand, variable_of
 from .python_numbers import arithmetic, to_float, to_int, to_python
 from .traced_int import TracedInt
 from .traced_scalar import TracedScalar
@@ -56,7 +56,7 @@ class Mixed(Traced):
         if self.whole is None:
             return self.given
         exact = self.dtype == np.float32
-        whole = _wrapped(_fitting(operand(self.whole), self.dtype)) if exact else self.whole
+        whole = variable_of(_fitting(operand(self.whole), self.dtype)) if exact else self.whole
         return _select(self.flag, self.given, whole)
 
     @property  # type: ignore[misc]
@@ -295,7 +295,7 @@ def _fitting(x: Operand, dtype: np.dtype) -> Operand:
         x = current().record("try_fit", x, *bounds)
     number = _cast(x, dtype)
     if dtype == np.float32:
-        same = _wrapped(_float64(number)) == _wrapped(_float64(x))
+        same = variable_of(_float64(number)) == variable_of(_float64(x))
         current().record("try_demand", operand(same))
     return number
 
@@ -316,8 +316,12 @@ def _holds(dtype: np.dtype, x: Any) -> bool:
 def mixed(given: Operand, flag: Operand, whole: Operand | None = None) -> Any:
     """The variable for these parts."""
     if isinstance(flag, Literal) and (flag.value or whole is not None):
-        return _wrapped(given if flag.value or whole is None else whole)
-    return Mixed(_wrapped(given), _wrapped(flag), None if whole is None else _wrapped(whole))
+        return variable_of(given if flag.value or whole is None else whole)
+    return Mixed(
+        variable_of(given),
+        variable_of(flag),
+        None if whole is None else variable_of(whole),
+    )
 
 
 def _select(flag: Any, given: Any, other: Any) -> Any:
@@ -325,7 +329,7 @@ def _select(flag: Any, given: Any, other: Any) -> Any:
     kind = _kind(given)
     choice = operand(flag), of_numpy(operand(given)), operand(other)
     found: Value = current().record("where", *choice)
-    number = _wrapped(_cast(found, kind.dtype))
+    number = variable_of(_cast(found, kind.dtype))
     return to_python(number) if kind.weak else number
 
 
@@ -351,11 +355,7 @@ def _one_of(flag: Any, given: Any, other: Any) -> Any:
 
 def as_dtype(x: Any, dtype: np.dtype) -> Any:
     """A number as NumPy's of that dtype."""
-    return _wrapped(_cast(operand(x), dtype))
-
-
-def _wrapped(x: Operand) -> Any:
-    return wrap(x) if isinstance(x, Value) else x.value
+    return variable_of(_cast(operand(x), dtype))
 
 
 def of_numpy(x: Operand) -> Operand:
@@ -446,7 +446,7 @@ def _python_number(x: Any) -> Any:
 def _of_python(x: Any, dtype: np.dtype) -> Any:
     """What NumPy has where Python has ``x``, computed from numbers of that dtype."""
     found = operand(x)
-    return _wrapped(_cast(found, dtype) if found.type.dtype.kind == "i" else of_numpy(found))
+    return variable_of(_cast(found, dtype) if found.type.dtype.kind == "i" else of_numpy(found))
 
 
 def _python_type(x: Any) -> type:
@@ -483,7 +483,9 @@ def _define(name: str, numpy_name: str) -> None:
             return Mixed(_of_python(found, *dtypes), flag)
         if kinds == {int}:
             return Mixed(_of_python(_arithmetic(name, *map(_python_number, both)), *dtypes), flag)
-        numbers = [x.number if type(x) is Mixed else _wrapped(_float64(operand(x))) for x in both]
+        numbers = [
+            x.number if type(x) is Mixed else variable_of(_float64(operand(x))) for x in both
+        ]
         return Mixed(call_ufunc(numpy_name, *numbers), flag)
 
     setattr(Mixed, f"__{name}__", lambda self, other: compute(self, other))
@@ -595,7 +597,7 @@ def _kind_or_none(x: Any) -> Any:
 
 
 def _complex128(x: Any) -> Any:
-    return _wrapped(_cast(operand(x), np.dtype(np.complex128)))
+    return variable_of(_cast(operand(x), np.dtype(np.complex128)))
 
 
 _EXACT_OF_FLOATS = frozenset({"add", "subtract", "multiply"})

@@ -109,6 +109,11 @@ def wrap(value: Value) -> Any:
     return TracedValue._wrappers[type(value.type)](value)
 
 
+def variable_of(part: Operand) -> Any:
+    """What a variable that is an operand holds: a number, or a traced array or scalar."""
+    return wrap(part) if isinstance(part, Value) else part.value
+
+
 def wrap_all(result: Any) -> Any:
     """What a recorded operator gives to the user: one traced value or a tuple of them."""
     if type(result) is Value:

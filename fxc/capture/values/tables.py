@@ -18,7 +18,7 @@ from .alternatives import one_of
 from .kinds import kind_of_items
 from .lists_of_lists import wanted
 from .mixed import parts_for, scalar_kinds
-from .operands import Traced, operand, wrap
+from .operands import Traced, operand, variable_of, wrap
 from .traced_int import TracedInt, scalar_of_int
 from .traced_lists import TracedList, checked_place
 from .traced_scalar import TracedScalar
@@ -151,13 +151,9 @@ def _number_at(items: Sequence[Any], key: Any) -> Any:
     place = checked_place(key)
     columns = zip(*map(kind.parts_of, rows), strict=True)
     both = zip(columns, kind.parts, strict=True)
-    arrays = [sequences.array_of(list(map(_given, parts)), part.dtype) for parts, part in both]
+    arrays = [sequences.array_of(list(map(variable_of, parts)), part.dtype) for parts, part in both]
     found = kind.item([operand(array[place]) for array in arrays])
     return _Row(found, items[0].owner) if type(items[0]) is _Row else found
-
-
-def _given(part: Operand) -> Any:
-    return wrap(part) if isinstance(part, Value) else part.value
 
 
 def _array_at(arrays: Sequence[Value], key: Any) -> Any:

@@ -16,7 +16,7 @@ from ..numpy_api.flat import TracedFlat
 from ..numpy_api.indexing import IndexArrays, Place, apply_steps, assign, assign_element, locate
 from ..numpy_api.reductions import find, reduce, scan
 from ..numpy_api.ufunc_methods import array_ufunc
-from ..numpy_api.ufuncs import BINARY, COMPARISONS, UNARY, binary, call_ufunc, unary, write_in_place
+from ..numpy_api.ufuncs import call_ufunc, give_operators, write_in_place
 from ..session import current, current_or_none, refuse
 from ..statements.rows import list_array_of
 from .operands import TracedValue, kind_of, operand, record, wrap
@@ -490,14 +490,5 @@ def _ambiguous_truth(size: Any) -> Exception:
     )
 
 
-for _name, _operator in BINARY.items():
-    _plain, _reflected = binary(_operator)
-    setattr(TracedArray, f"__{_name}__", _plain)
-    setattr(TracedArray, f"__r{_name}__", _reflected)
-    setattr(TracedArray, f"__i{_name}__", write_in_place(_operator))
-for _name, _operator in COMPARISONS.items():
-    setattr(TracedArray, f"__{_name}__", binary(_operator)[0])
-for _name, _operator in UNARY.items():
-    setattr(TracedArray, f"__{_name}__", unary(_operator))
-
+give_operators(TracedArray, write_in_place)
 TracedValue._wrappers[ArrayType] = TracedArray

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from fxc.ir.graph import Operand, Value
+from fxc.ir.graph import Operand
 from fxc.ir.monotonic import is_monotonic
 from fxc.ir.size_guards import guard
 from fxc.ir.symbols import (
@@ -30,7 +30,15 @@ from fxc.ir.symbols import (
 )
 
 from ..session import Session, current, refuse
-from .operands import Traced, TracedValue, guard_magnitude, guard_range, operand, record, wrap
+from .operands import (
+    Traced,
+    TracedValue,
+    guard_magnitude,
+    guard_range,
+    operand,
+    record,
+    variable_of,
+)
 from .varying import stays_within
 
 MOST = 2**63 - 1
@@ -238,8 +246,7 @@ def scalar_of_int(x: Any) -> Any:
     """An int as a scalar of the graph, or the number if it is known; anything else as it is."""
     if type(x) is not TracedInt:
         return x
-    found = x._operand()
-    return wrap(found) if isinstance(found, Value) else found.value
+    return variable_of(x._operand())
 
 
 def int_dim(x: Any) -> Dim | None:

@@ -20,7 +20,7 @@ from ..statements.rows import ListArray
 from ..statements.structured import Statement, flag_of, placeholder
 from .given import check_gift, give
 from .kinds import ItemKind, arrays_in, kind_of_items
-from .operands import Traced, operand, settled, wrap
+from .operands import Traced, operand, settled, variable_of, wrap
 from .python_numbers import to_int
 from .traced_int import TracedInt, wrap_dim
 
@@ -125,7 +125,7 @@ class TracedList(Traced):
         for value in arrays_in(x):
             check_gift(session, value)
         for array, part in zip(room.arrays, room.kind.parts_of(x), strict=True):
-            wrap(array)[place] = wrap(part) if isinstance(part, Value) else part.value
+            wrap(array)[place] = variable_of(part)
         for value in arrays_in(x):
             give(session, self, value)
 

@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from fxc.ir.symbols import Dim, counted_size, hint
+from fxc.ir.symbols import Dim, counted_size
 from fxc.ir.types import PY_INT, ArrayType, ScalarType, Type, array_type, ordered_strides
 
 from .layout import copied_strides, fresh_strides
 from .probing import Key, Operand, key_of, quietly, sample, type_of
-from .shapes import Shape, broadcast_shapes, same_dim
+from .shapes import Shape, broadcast_shapes, check_mask
 from .views import check_assignable
 
 _INTP = np.dtype(np.intp)
@@ -114,12 +114,7 @@ def masked_put(x: Operand, mask: Operand, source: Operand) -> Type:
             f"too many indices for array: array is {kind.rank}-dimensional, "
             f"but {chosen.rank} were indexed"
         )
-    for axis, (size, wanted) in enumerate(zip(chosen.shape, kind.shape, strict=False)):
-        if not same_dim(size, wanted):
-            raise IndexError(
-                f"boolean index did not match indexed array along axis {axis}; size of axis is "
-                f"{hint(wanted)} but size of corresponding boolean axis is {hint(size)}"
-            )
+    check_mask(chosen.shape, kind.shape)
     _ask_assignment(kind.dtype, key_of(source))
     rest = kind.shape[chosen.rank :]
     if given.rank != len(rest) + 1:

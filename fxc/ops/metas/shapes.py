@@ -88,6 +88,16 @@ def same_shape(left: Shape, right: Shape) -> bool:
     return left == right or (len(left) == len(right) and all(map(same_dim, left, right)))
 
 
+def check_mask(mask: Shape, shape: Shape, first: int = 0) -> None:
+    """Raise NumPy's error for a mask that is not of the size of the axes from ``first`` on."""
+    for axis, size in enumerate(mask, first):
+        if not same_dim(size, shape[axis]):
+            raise IndexError(
+                f"boolean index did not match indexed array along axis {axis}; size of axis is "
+                f"{hint(shape[axis])} but size of corresponding boolean axis is {hint(size)}"
+            )
+
+
 def _joined(left: Dim, right: Dim) -> Dim | None:
     """The broadcast of two dims, or None if they do not go together."""
     if left == right or (isinstance(right, int) and right == 1):
