@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 import pytest
@@ -17,13 +18,23 @@ from fxc.ir.evaluate import call
 from fxc.ir.graph import Graph, Region, Value
 from fxc.ir.signature import Mutation, ResultLeaf, Signature
 from fxc.ir.symbols import Dim, symbol
-from fxc.ir.types import array_type, c_strides
+from fxc.ir.types import Type, array_type, c_strides
 from fxc.ops.kernels import kernel_of
 from fxc.stages import Native, native
 
 OPS = Ops(default_dispatcher())
 
 Build = Callable[..., dict[str, Value] | Value]
+
+
+def functional(types: list[Type], body: Callable[..., Any]) -> Graph:
+    """The functional graph of a function over operators."""
+    builder = GraphBuilder()
+    inputs = tuple(builder.value(kind, f"x{place}") for place, kind in enumerate(types))
+    with recording_into(builder):
+        results = body(OPS, *inputs)
+    results = results if isinstance(results, tuple) else (results,)
+    return Graph("f", "functional", builder.finish(inputs, results))
 
 
 def graph_of(build: Build, arrays: Sequence[np.ndarray], *, dynamic: bool = False) -> Graph:

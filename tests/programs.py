@@ -13,14 +13,15 @@ import linecache
 import textwrap
 import warnings
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 import fxc
 
+P = TypeVar("P")
 _LOADED = itertools.count()  # a file's name for each program that is loaded
 
 HEADER = """\
@@ -156,14 +157,16 @@ SCOPE: dict[str, Any] = {
 
 def shrink(program: Program, fails: Callable[[Program], bool]) -> Program:
     """A smaller program that still fails: statements and results dropped while it does."""
-    smaller = True
-    while smaller:
-        smaller = False
-        for candidate in _smaller(program):
-            if fails(candidate):
-                program, smaller = candidate, True
-                break
-    return program
+    return shrunk(program, fails, _smaller)
+
+
+def shrunk(program: P, fails: Callable[[P], bool], smaller: Callable[[P], Iterable[P]]) -> P:
+    """The program, or a smaller one that still fails, of which none that is smaller does."""
+    while True:
+        found = next(filter(fails, smaller(program)), None)
+        if found is None:
+            return program
+        program = found
 
 
 def _smaller(program: Program) -> Iterator[Program]:

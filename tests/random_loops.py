@@ -38,7 +38,7 @@ from tests.loop_grammar import (
     STATEMENTS,
     TESTS,
 )
-from tests.programs import SCOPE
+from tests.programs import SCOPE, shrunk
 
 _LOADED = itertools.count()  # a file's name for each program that is loaded
 _HEADER = "import math\n\nimport numpy as np\n\nfrom tests.programs import State, array\n"
@@ -387,14 +387,7 @@ def random_loops(seed: int) -> LoopProgram:
 
 def shrink(program: LoopProgram, fails: Callable[[LoopProgram], bool]) -> LoopProgram:
     """A smaller program that still fails: lines, blocks and calls dropped while it does."""
-    smaller = True
-    while smaller:
-        smaller = False
-        for candidate in _smaller(program):
-            if fails(candidate):
-                program, smaller = candidate, True
-                break
-    return program
+    return shrunk(program, fails, _smaller)
 
 
 def _smaller(program: LoopProgram) -> Iterator[LoopProgram]:

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import fxc
+from tests.compiling import check
 from tests.outcomes import difference, run
 
 RNG = np.random.default_rng(7)
@@ -11,12 +12,8 @@ SPECIAL = np.array([np.nan, 1, np.nan, -0.0, 0.0, -np.inf, np.inf, 1])
 
 
 def agree(fn, *calls, dynamic=None):
-    compiled = fxc.compile(fn, fullgraph=True, dynamic=dynamic)
-    for args in calls:
-        assert difference(run(fn, args), run(compiled, args)) == ""
-    info = compiled.cache_info()
-    assert info.eager_calls == 0
-    return dict(info.fallbacks)
+    """What is left to NumPy."""
+    return dict(check(fn, *calls, dynamic=dynamic).cache_info().fallbacks)
 
 
 @pytest.mark.parametrize("dynamic", [True, False])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from typing import Any
 
 import numpy as np
@@ -11,17 +10,7 @@ import pytest
 import fxc
 from fxc.capture.capture import capture
 from fxc.ir.graph import walk
-from tests.outcomes import difference, run
-
-
-def check(fn: Any, *calls: tuple[Any, ...]) -> Any:
-    """The compiled function, which does what the function does in each of the calls."""
-    program = fxc.compile(fn, fullgraph=True)
-    for args in calls:
-        expected, found = run(fn, copy.deepcopy(args)), run(program, copy.deepcopy(args))
-        assert difference(expected, found) == "", args
-    assert program.cache_info().eager_calls == 0
-    return program
+from tests.compiling import check
 
 
 def folded(x, n):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Callable
 from typing import Any
 
@@ -10,17 +9,8 @@ import numpy as np
 import pytest
 
 import fxc
+from tests.compiling import check
 from tests.outcomes import difference, run
-
-
-def check(fn: Any, *calls: tuple[Any, ...]) -> Any:
-    """The compiled function, which does what the function does in each of the calls."""
-    program = fxc.compile(fn, fullgraph=True)
-    for args in calls:
-        expected, found = run(fn, copy.deepcopy(args)), run(program, copy.deepcopy(args))
-        assert difference(expected, found) == "", args
-    assert program.cache_info().eager_calls == 0
-    return program
 
 
 def refusal(fn: Any, *args: Any) -> str:

@@ -21,6 +21,7 @@ from fxc.ir.types import ScalarType, Type, array_type
 from fxc.ops.kernels import kernel_of
 from fxc.ops.table import TABLE, Operator, Tag, row
 from fxc.passes.decompose import decompose, decomposition_cycles
+from tests.lowered import functional
 
 F64 = np.dtype("f8")
 DISPATCHER = default_dispatcher()
@@ -38,16 +39,6 @@ NATIVE = BackendIndex("native", DispatchKey.CPU, functional=True, kernels=native
 NUMPY = numpy_index()
 
 
-def build(types: list[Type], body: Callable[..., Any]) -> Graph:
-    """The functional graph of a function over operators."""
-    builder = GraphBuilder()
-    inputs = tuple(builder.value(kind, f"x{place}") for place, kind in enumerate(types))
-    with recording_into(builder):
-        results = body(DISPATCHER.ops, *inputs)
-    results = results if isinstance(results, tuple) else (results,)
-    return Graph("f", "functional", builder.finish(inputs, results))
-
-
 def ops_of(graph: Graph) -> list[str]:
     return [node.op for node in walk(graph.body)]
 
@@ -58,7 +49,7 @@ def matrix(rows: int = 3, columns: int = 4) -> Type:
 
 class DecomposedText(TestCase):
     def test_variance_on_a_native_backend(self) -> None:
-        graph = build([matrix()], lambda ops, x: ops.var(x, axis=1))
+        graph = functional([matrix()], lambda ops, x: ops.var(x, axis=1))
         self.assertExpectedInline(
             str(decompose(graph, NATIVE, DISPATCHER)),
             """\
@@ -73,7 +64,7 @@ decomposed f(%x0: f64[3, 4])
         )
 
     def test_eye_without_views_and_writes(self) -> None:
-        graph = build([], lambda ops: ops.eye(3, 4, k=1, dtype=F64))
+        graph = functional([], lambda ops: ops.eye(3, 4, k=1, dtype=F64))
         self.assertExpectedInline(
             str(decompose(graph, NATIVE, DISPATCHER)),
             """\
@@ -89,7 +80,7 @@ decomposed f()
         )
 
     def test_eye_with_views_and_writes(self) -> None:
-        graph = build([], lambda ops: ops.eye(3, 4, k=1, dtype=F64))
+        graph = functional([], lambda ops: ops.eye(3, 4, k=1, dtype=F64))
         self.assertExpectedInline(
             str(decompose(graph, NUMPY, DISPATCHER)),
             """\
@@ -112,7 +103,7 @@ BOTH_KINDS: dict[str, Callable[..., Any]] = {
 
 @pytest.mark.parametrize("name", BOTH_KINDS)
 def test_native_backend_gets_pure_operators_and_numpy_the_in_place_ones(name: str) -> None:
-    graph = build([matrix()], BOTH_KINDS[name])
+    graph = functional([matrix()], BOTH_KINDS[name])
     pure, written = (decompose(graph, index, DISPATCHER) for index in (NATIVE, NUMPY))
     assert all(node.schema.is_functional for node in walk(pure.body))
     assert any(node.schema.writes for node in walk(written.body))
@@ -125,26 +116,26 @@ def test_native_backend_gets_pure_operators_and_numpy_the_in_place_ones(name: st
 
 
 def test_concatenate_is_left_to_numpy_and_scattered_natively() -> None:
-    graph = build([matrix()], lambda ops, x: ops.concatenate((x, x), axis=0))
+    graph = functional([matrix()], lambda ops, x: ops.concatenate((x, x), axis=0))
     assert ops_of(decompose(graph, NUMPY, DISPATCHER)) == ["concatenate"]
     assert ops_of(decompose(graph, NATIVE, DISPATCHER)) == ["empty", *["slice_scatter"] * 2]
 
 
 def test_decomposition_goes_on_in_what_a_composite_records() -> None:
-    graph = build([matrix()], lambda ops, x: ops.std(x))
+    graph = functional([matrix()], lambda ops, x: ops.std(x))
     names = ops_of(decompose(graph, NATIVE, DISPATCHER))
     assert "var" not in names
     assert names[-1] == "sqrt"
 
 
 def test_what_has_no_composite_stays() -> None:
-    graph = build([matrix()], lambda ops, x: ops.sort(ops.mean(x, axis=0)))
+    graph = functional([matrix()], lambda ops, x: ops.sort(ops.mean(x, axis=0)))
     assert ops_of(decompose(graph, NATIVE, DISPATCHER))[-1] == "sort"
 
 
 def test_a_composite_that_declines_leaves_the_operator() -> None:
     complex_type = array_type(np.dtype("c16"), (3,))
-    graph = build([complex_type], lambda ops, x: ops.var(x))
+    graph = functional([complex_type], lambda ops, x: ops.var(x))
     assert ops_of(decompose(graph, NATIVE, DISPATCHER)) == ["var"]
 
 
@@ -152,7 +143,7 @@ def test_nodes_that_stay_are_shared_and_results_keep_names_types_and_lines() -> 
     def body(ops: Any, x: Any) -> Any:
         return ops.negative(ops.mean(ops.exp(x), axis=0))
 
-    graph = build([array_type(F64, (3, 4), (8, 24))], body)
+    graph = functional([array_type(F64, (3, 4), (8, 24))], body)
     exp, mean, _ = graph.nodes
     located = SourceLocation("model.py", 7, "f")
     object.__setattr__(mean, "loc", located)
@@ -208,7 +199,7 @@ def test_regions_are_decomposed() -> None:
 
 def test_symbolic_sizes_become_operands() -> None:
     n = symbol("x0.0", hint=5, lower=2)
-    graph = build([array_type(F64, (n, 3))], lambda ops, x: ops.mean(x, axis=0))
+    graph = functional([array_type(F64, (n, 3))], lambda ops, x: ops.mean(x, axis=0))
     found = decompose(graph, NATIVE, DISPATCHER)
     assert ops_of(found) == ["sum", "int_value", "astype", "divide"]
     for size in (2, 7):
@@ -232,7 +223,7 @@ def writing(dispatcher: Any) -> Any:
 def test_a_composite_that_writes_is_run_by_the_hook_for_functional_backends() -> None:
     dispatcher = make_dispatcher()
     writing(dispatcher)
-    graph = build([matrix()], lambda ops, x: ops.negative(x))
+    graph = functional([matrix()], lambda ops, x: ops.negative(x))
     nothing = BackendIndex(
         "nothing", DispatchKey.CPU, True, lambda op: native(op) if op.name != "negative" else None
     )
@@ -249,7 +240,7 @@ def test_a_composite_that_writes_is_run_by_the_hook_for_functional_backends() ->
 def test_a_composite_of_another_type_is_a_bug_of_ours() -> None:
     dispatcher = make_dispatcher()
     dispatcher.impl_composite("sort", AliasKey.EXPLICIT, lambda ops, x, axis, kind: ops.isnan(x))
-    graph = build([matrix()], lambda ops, x: ops.sort(x))
+    graph = functional([matrix()], lambda ops, x: ops.sort(x))
     with pytest.raises(InternalError, match=r"'sort' gave bool\[3, 4\], its type says f64"):
         decompose(graph, NATIVE, dispatcher)
 
@@ -267,7 +258,7 @@ def test_a_cycle_is_found_and_named() -> None:
     dispatcher.impl_composite("multiply", AliasKey.EXPLICIT, lambda ops, x, y: ops.square(x))
     (cycle,) = decomposition_cycles(dispatcher)
     assert set(cycle) == {"square", "multiply"}
-    graph = build([matrix()], lambda ops, x: ops.square(x))
+    graph = functional([matrix()], lambda ops, x: ops.square(x))
     none = BackendIndex("none", DispatchKey.CPU, functional=True, kernels={})
     with pytest.raises(InternalError, match="defined in terms of itself"):
         decompose(graph, none, dispatcher)

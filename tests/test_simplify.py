@@ -18,6 +18,7 @@ from fxc.ops.kernels import kernel_of
 from fxc.ops.samples import samples
 from fxc.ops.table import TABLE
 from fxc.passes.simplify import simplify
+from tests.lowered import functional
 
 F64 = np.dtype("f8")
 DISPATCHER = default_dispatcher()
@@ -31,19 +32,9 @@ def matrix(rows: int = 3, columns: int = 4) -> Type:
     return array_type(F64, (rows, columns))
 
 
-def build(types: list[Type], body: Callable[..., Any]) -> Graph:
-    """The functional graph of a function over operators."""
-    builder = GraphBuilder()
-    inputs = tuple(builder.value(kind, f"x{place}") for place, kind in enumerate(types))
-    with recording_into(builder):
-        results = body(DISPATCHER.ops, *inputs)
-    results = results if isinstance(results, tuple) else (results,)
-    return Graph("f", "functional", builder.finish(inputs, results))
-
-
 def simplified(types: list[Type], body: Callable[..., Any]) -> Graph:
     """The function's graph, simplified; evaluated before and after on sample arrays."""
-    graph = build(types, body)
+    graph = functional(types, body)
     text = str(graph)
     found = simplify(graph)
     assert str(graph) == text, "the input graph was changed"
@@ -94,12 +85,12 @@ def test_a_known_dim_is_a_literal() -> None:
     ids=["raises", "divides by zero", "overflows", "is invalid"],
 )
 def test_what_raises_or_warns_is_left_to_run_time(body: Callable[..., Any]) -> None:
-    graph = build([matrix()], lambda ops, x: (x, body(ops, x)))
+    graph = functional([matrix()], lambda ops, x: (x, body(ops, x)))
     assert ops_of(simplify(graph)) == ops_of(graph)
 
 
 def test_arrays_are_not_folded() -> None:
-    graph = build([], lambda ops: ops.full((2,), 1.0, F64, None))
+    graph = functional([], lambda ops: ops.full((2,), 1.0, F64, None))
     assert ops_of(simplify(graph)) == ["full"]
 
 
@@ -198,7 +189,7 @@ def test_unread_nodes_that_can_raise_stay() -> None:
         ops.power(x, ops.add(x, 1))
         return ops.negative(x)
 
-    graph = build([integers], body)
+    graph = functional([integers], body)
     assert ops_of(simplify(graph)) == ["add", "power", "negative"]
 
 
@@ -232,7 +223,7 @@ def test_a_graph_with_writes_is_refused() -> None:
         return y
 
     with pytest.raises(InternalError, match="'add_' is not functional"):
-        simplify(build([matrix()], body))
+        simplify(functional([matrix()], body))
 
 
 # ---------------------------------------------------------------- views and scatters
@@ -287,7 +278,7 @@ def test_a_source_of_another_layout_does_not_change_the_order_of_a_sum() -> None
         read = ops.slice_copy(ops.slice_scatter(x, y, INNER), INNER)
         return ops.sum(read), ops.negative(read)
 
-    graph = build([matrix(), source], body)
+    graph = functional([matrix(), source], body)
     assert "slice_copy" in ops_of(simplify(graph))
 
 
@@ -300,7 +291,7 @@ def read_back_graph(name: str, args: tuple[Any, ...]) -> Graph:
         read = ops.call(copy, ops.call(name, x, ops.positive(y), *rest), *rest)
         return ops.negative(read)
 
-    return build([DISPATCHER.ops.type_of(each) for each in (x, source)], body)
+    return functional([DISPATCHER.ops.type_of(each) for each in (x, source)], body)
 
 
 @pytest.mark.parametrize("name", sorted(op.name for op in TABLE if op.role == "scatter"))

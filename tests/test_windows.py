@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Callable
 from itertools import pairwise
 from typing import Any
@@ -11,6 +10,7 @@ import numpy as np
 import pytest
 
 import fxc
+from tests.compiling import check
 from tests.outcomes import difference, run
 
 X = np.random.default_rng(4).random(13)
@@ -19,12 +19,8 @@ BOUNDS = np.array([[2, 9], [0, 13], [-4, 40], [7, 3], [-60, -1], [13, 13], [5, 6
 
 
 def _agree(program: Callable[..., Any], *calls: tuple[Any, ...], eager: int = 0) -> Any:
-    compiled = fxc.compile(program, fullgraph=True)
-    for args in calls:
-        expected = run(program, copy.deepcopy(args))
-        assert difference(expected, run(compiled, copy.deepcopy(args))) == ""
-    info = compiled.cache_info()
-    assert (info.eager_calls, dict(info.fallbacks)) == (eager, {})
+    info = check(program, *calls, eager=eager).cache_info()
+    assert not info.fallbacks
     return info
 
 
