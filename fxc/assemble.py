@@ -14,13 +14,13 @@ from fxc.ir.errors import InternalError
 from fxc.ir.evaluate import evaluate
 from fxc.ir.graph import Graph
 from fxc.ir.records import frozen
-from fxc.ir.symbols import Dim, counted_in
+from fxc.ir.symbols import Dim, symbols_of
 from fxc.ir.types import array_type, stride_order
 from fxc.lowering.emission.bounds import counter_ranges, most_elements
 from fxc.lowering.emission.calls import CALL, NUMPY_FUNCTIONS
 from fxc.lowering.emission.entry import Module
 from fxc.lowering.emission.objects import SCALAR
-from fxc.lowering.loops import Boxed, BufferArg, InputArg, Program, walk
+from fxc.lowering.loops import Boxed, BufferArg, InputArg, Program, is_cut, walk
 from fxc.lowering.lower import lower
 from fxc.ops.kernels import kernel_of
 from fxc.runtime.engine import Engine
@@ -83,7 +83,7 @@ def _recipe(graph: Graph, module: Module, engine: Engine) -> Recipe:
         if place is None:
             order = stride_order(array_type(buffer.dtype, buffer.shape, buffer.strides))
         room: Dim | None = None
-        if place is None and any(counted_in(dim) for dim in buffer.shape):
+        if place is None and any(not ranges.keys().isdisjoint(symbols_of(d)) for d in buffer.shape):
             room = most_elements(buffer.shape, ranges)
         slots.append(Slot(name, buffer.dtype, buffer.shape, order, place, room, name in rows))
     views = {step.op for leaf in graph.signature.outputs for step in getattr(leaf, "steps", ())}
@@ -115,7 +115,7 @@ def _steps(module: Module, engine: Engine) -> Iterator[NativeStep | NumpyStep]:
     for place, stmt in enumerate(module.program.body):
         if place in starts:
             yield starts[place]
-        if isinstance(stmt, Boxed) and stmt.is_cut:
+        if isinstance(stmt, Boxed) and is_cut(stmt):
             args = tuple(_argument(arg, module.program) for arg in stmt.args)
             yield NumpyStep(stmt.op, _kernel(stmt), args, stmt.outs, stmt.size)
 

@@ -171,11 +171,15 @@ class Check:
 
 @frozen
 class Bind:
-    """The symbol ``name`` is ``value`` from here on, at most ``most``. See Note [Counted sizes]."""
+    """The symbol ``name`` is ``value`` from here on, at most ``most``. See Note [Counted sizes].
+
+    ``cuts``: native code ends here, and begins anew when the caller has allocated what it needs.
+    """
 
     name: str
     value: Atom
     most: Dim
+    cuts: bool = False
 
 
 @frozen
@@ -300,11 +304,6 @@ class Boxed:
     size: tuple[str, str] | None = None
     failed: str = ""
 
-    @property
-    def is_cut(self) -> bool:
-        """Whether it stands between pieces of native code."""
-        return not self.failed
-
 
 @frozen
 class BufferArg:
@@ -383,6 +382,13 @@ class Program:
     def kernels(self) -> int:
         """How many loop nests there are."""
         return sum(isinstance(stmt, Loop) for stmt in walk(self.body, into_loops=False))
+
+
+def is_cut(stmt: Stmt) -> bool:
+    """Whether a piece of native code ends: with a size that its caller has to know, or in front of
+    a call of NumPy that the caller makes.
+    """
+    return (isinstance(stmt, Bind) and stmt.cuts) or (isinstance(stmt, Boxed) and not stmt.failed)
 
 
 def walk(body: tuple[Stmt, ...], *, into_loops: bool = True) -> list[Stmt]:

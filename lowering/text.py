@@ -120,7 +120,8 @@ class _Printer:
             case Check(failed):
                 self.lines.append(f"{pad}raise if {self.atom(failed, known)}")
             case Bind(name, value):
-                self.lines.append(f"{pad}size {name} = {self.atom(value, known)}")
+                cut = "; cut" if stmt.cuts else ""
+                self.lines.append(f"{pad}size {name} = {self.atom(value, known)}{cut}")
             case Allocate(storage):
                 self.lines.append(f"{pad}allocate {storage}")
             case Matmul(out, x, y):

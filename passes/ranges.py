@@ -93,6 +93,10 @@ class _Analysis:
                     least = max(least, self.least(node.args[0]))
                 self.facts.set(node.output, (least, most))
                 return node
+            case "bind_size":
+                number = self.facts.range_of(node.arg("number")) or INT64
+                self.facts.set(node.output, self.sizes.bind(node, number))
+                return node
             case "wrap_index" if not node.output.type.rank:
                 return self.index(node)
             case "where" if node.args[0] in self.begun:

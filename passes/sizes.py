@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from fxc.ir.evaluate import symbols_bound_by
-from fxc.ir.graph import Value
+from fxc.ir.graph import Node, Value
 from fxc.ir.size_guards import Guard
 from fxc.ir.symbols import Dim, Symbol, SymFunc, symbols_of
 from fxc.ir.types import ArrayType
@@ -55,6 +55,12 @@ class Sizes:
         if found is not None and found[1] > 0:
             low, high = self.atom(found[0])
             self.symbols[found[0].name] = low, min(high, (ADDRESSES - found[2]) // found[1])
+
+    def bind(self, node: Node, number: Range) -> Range:
+        """A symbol is a number from here on."""
+        high = min(number[1], self.dim(node.arg("most"))[1])
+        self.symbols[node.arg("symbol")] = found = max(number[0], 0), high
+        return found
 
     def dim(self, dim: Dim) -> Range:
         if isinstance(dim, int):

@@ -8,7 +8,7 @@ text is kept, see ``Plan.source``.
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -156,13 +156,9 @@ class _PlanWriter:
     def write(self) -> str:
         recipe = self.recipe
         self._bind_symbols()
-        for slot in recipe.slots:
-            self._allocate(slot)
-        arguments = [f"a{place}" for place in recipe.objects]
-        arguments += [self.slot_names[slot.name] for slot in recipe.slots]
+        self._allocate_known()
         if recipe.arena != 0:
             self.add(f"arena = empty({self.dim(recipe.arena)}, {self.constant('dtype', np.uint8)})")
-            arguments.append("arena")
         codes = "".join(code for _, _, code in recipe.packed)
         packed = "b''"
         if codes:
@@ -173,8 +169,8 @@ class _PlanWriter:
             match step:
                 case NativeStep(function, checks, looks, calls, binds):
                     entry = self.constant("entry", function)
-                    given = "".join(f", {name}" for name in arguments)
-                    call = f"{entry}({entry}, {packed}{given})"
+                    given = ", ".join((entry, packed, *self._arguments()))
+                    call = f"{entry}({given})"
                     if checks or recipe.returned:
                         call = f"found = {call}"
                     if looks:
@@ -252,6 +248,22 @@ class _PlanWriter:
     def shape(self, shape: Sequence[Dim]) -> str:
         return f"({''.join(f'{self.dim(d)}, ' for d in shape)})"
 
+    def _arguments(self) -> Iterator[str]:
+        """What native code is given; None for arrays whose sizes it has not found yet."""
+        yield from (f"a{place}" for place in self.recipe.objects)
+        yield from (self.slot_names.get(slot.name, "None") for slot in self.recipe.slots)
+        if self.recipe.arena != 0:
+            yield "arena"
+
+    def _allocate_known(self) -> None:
+        """Allocate what is of known size, and has not been."""
+        for slot in self.recipe.slots:
+            shape = slot.shape if slot.room is None else (slot.room,)
+            sizes = {name for dim in shape for name in symbols_of(dim)}
+            is_known = slot.input is not None or sizes <= self.symbols.keys()
+            if is_known and slot.name not in self.slot_names:
+                self._allocate(slot)
+
     def _allocate(self, slot: Slot) -> None:
         if slot.input is not None:
             self.slot_names[slot.name] = f"a{slot.input}"
@@ -275,6 +287,7 @@ class _PlanWriter:
                 self.symbols[symbol] = f"s{len(self.symbols)}"
                 slot = self.slot_names[self.recipe.sizes[symbol]]
                 self.add(f"{self.symbols[symbol]} = {slot}.item()")
+        self._allocate_known()
 
     def _settle(self, slot: Slot) -> None:
         """Give a result the size that has been counted: an array of its own, in its own memory."""

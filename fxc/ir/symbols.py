@@ -231,7 +231,7 @@ def symbol(
     return SymExpr((((Symbol(name, hint, lower, most),), 1),))
 
 
-MOST_MEASURED = 2**31  # of sizes that nothing is known of, see Note [Measured sizes]
+MOST_MEASURED = 2**30  # of sizes that nothing is known of, see Note [Measured sizes]
 _A_SIZE = 4  # one of them, as an example
 
 

@@ -8,13 +8,14 @@ import numpy as np
 
 from fxc.ir.graph import ArrayConstant, Graph, Literal, Node, Operand, Region, Value, walk
 from fxc.ir.size_guards import guard
-from fxc.ir.symbols import MOST_MEASURED, hint, product, symbol, symbols_of
+from fxc.ir.symbols import hint, product, symbol, symbols_of
 from fxc.ir.text import dims_of
 from fxc.ir.types import PART_DTYPES, ArrayType, ScalarType, c_strides, is_c_contiguous
 from fxc.ops.metas.shapes import hints
 from fxc.ops.table import TABLE, Tag
 from fxc.ops.updates import UPDATES, way
 
+from ..emission.pieces import with_cuts
 from ..emission.python_rules import FAILS
 from ..loops import (
     BOOL,
@@ -45,7 +46,7 @@ from .reductions import reduction, scan
 from .results import finish
 from .scope import NEVER, free_values, new_scope
 from .stores import store, whole
-from .undone import can_undo
+from .undone import can_undo, is_measured
 from .writes import aim, join, scatter
 
 # Note [Raising ops]
@@ -101,7 +102,7 @@ def build_loops(graph: Graph) -> Program:
         context.sizes,
         frozenset(context.undone),
     )
-    return _without_unread_wholes(program)
+    return with_cuts(_without_unread_wholes(program))
 
 
 def _without_unread_wholes(program: Program) -> Program:
@@ -170,7 +171,7 @@ def _raising_first(region: Region, context: Context) -> Region:
 def _may_raise(node: Node, context: Context) -> bool:
     if not is_native(node, context.native) or node.op in CHECKED:
         return True
-    if node.op == "bind_size" and node.arg("most") == MOST_MEASURED:
+    if is_measured(node):
         return True  # there may be no memory for that
     return any(_may_raise(inner, context) for region in node.regions for inner in region.nodes)
 

@@ -13,16 +13,17 @@ frees it however it is left. Where there is no memory, the call goes back to Num
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence, Set
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from fxc.ir.records import frozen
 from fxc.ir.symbols import Dim, symbols_of
 
-from ..emission.bounds import bounds, counter_ranges, measured_sizes
+from ..emission.bounds import counter_ranges, room_of
 from ..emission.llvm_text import FAILED, FunctionText, Lanes
-from ..loops import Allocate, Bind, Program, Stmt, blocks_of, walk, with_blocks
+from ..emission.pieces import arrays_apart, of_measured_size, pieces
+from ..loops import Allocate, Bind, For, Program, Stmt, blocks_of, walk, with_blocks
 from ..scheduling.accesses import Block, storages
 
 if TYPE_CHECKING:
@@ -32,26 +33,45 @@ ALIGNMENT = 64  # more than malloc's
 
 
 def with_allocations(program: Program) -> Program:
-    """The program with a statement in front of the first access to each such temporary, in the
-    innermost block that has all of them.
+    """The program with a statement in front of what uses each such temporary: where a piece of
+    native code knows its size, since no memory may be had for it; of one whose size only a branch
+    or loop knows, in front of the first access to it, in the innermost block that has all of them.
     """
-    measured, ranges = measured_sizes(program), counter_ranges(program)
-    if not measured:
+    rooms = of_measured_size(program)
+    for name in arrays_apart(program) if rooms else ():
+        rooms.pop(name, None)
+    if not rooms:
         return program
+    inside = _sizes_of_blocks(program)
+    early = {name: room for name, room in rooms.items() if inside.isdisjoint(_symbols(room))}
+    made: dict[int, list[Stmt]] = {}
+    for first, last in pieces(program):
+        for name in sorted(storages(program, program.body[first:last]) & early.keys()):
+            sizes = _symbols(early[name])
+            binds = [
+                place + 1
+                for place, stmt in enumerate(program.body[:last])
+                if isinstance(stmt, Bind) and stmt.name in sizes
+            ]
+            made.setdefault(max(first, *binds), []).append(Allocate(name))
+    body: list[Stmt] = []
+    for place, stmt in enumerate(program.body):
+        body += [*made.get(place, ()), stmt]
+    return replace(program, body=_allocating(program, tuple(body), rooms.keys() - early.keys()))
 
-    def is_measured(shape: Sequence[Dim]) -> bool:
-        most = (dim for size in shape for dim in (size, bounds(size, ranges)[1]))
-        return any(not measured.isdisjoint(symbols_of(dim)) for dim in most)
 
-    wanted = {
-        name
-        for name, buffer in program.buffers.items()
-        if buffer.role == "temp" and buffer.storage == name and is_measured(buffer.shape)
-    }
-    return replace(program, body=_allocating(program, program.body, wanted))
+def _symbols(shape: Sequence[Dim]) -> set[str]:
+    return {name for dim in shape for name in symbols_of(dim)}
 
 
-def _allocating(program: Program, block: Block, wanted: set[str]) -> Block:
+def _sizes_of_blocks(program: Program) -> set[str]:
+    """The sizes and counters that have values inside of branches and loops only."""
+    named = [stmt for stmt in walk(program.body) if isinstance(stmt, Bind | For)]
+    outside = {stmt.name for stmt in program.body if isinstance(stmt, Bind)}
+    return {stmt.name if isinstance(stmt, Bind) else stmt.var for stmt in named} - outside
+
+
+def _allocating(program: Program, block: Block, wanted: Set[str]) -> Block:
     """The block, in which these storages are allocated."""
     used = [storages(program, (stmt,)) & wanted for stmt in block]
     made: list[Stmt] = []
@@ -106,22 +126,13 @@ def free(f: FunctionText, scratches: Iterable[Scratch]) -> None:
         f.do(f"call void @free(ptr {f.op(f'load ptr, ptr {scratch.memory}, align 8')})")
 
 
-def _room(program: Program, shape: Sequence[Dim]) -> Iterator[Dim]:
-    """The sizes to allocate for; one that is counted may be stored to up to its bound."""
-    counted = {stmt.name for stmt in walk(program.body) if isinstance(stmt, Bind)}
-    counted -= measured_sizes(program)
-    ranges = counter_ranges(program)
-    for dim in shape:
-        yield bounds(dim, ranges)[1] if counted.intersection(symbols_of(dim)) else dim
-
-
 def emit_allocate(emitter: Emitter, stmt: Allocate) -> str:
     """Enlarge what is allocated if it is too small now; the number of bytes."""
     f, buffer = emitter.function, emitter.program.buffers[stmt.storage]
     scratch = emitter.scratches[stmt.storage]
     f.module.declare("declare noalias ptr @malloc(i64)")
     code, need, fails = Lanes(f, 1), str(buffer.dtype.itemsize), "false"
-    for dim in _room(emitter.program, buffer.shape):
+    for dim in room_of(buffer.shape, counter_ranges(emitter.program)):
         need, over = code.overflowing("mul", (need, emitter.dim(dim)))
         fails = f.op(f"or i1 {fails}, {over}")
     fails = f.op(f"or i1 {fails}, {f.op(f'icmp ugt i64 {need}, {2**62}')}")

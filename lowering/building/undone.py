@@ -9,7 +9,7 @@ import math
 from collections.abc import Mapping
 
 from fxc.ir.graph import Graph, Literal, Node, Operand, Region, Value
-from fxc.ir.symbols import counted_in, hint, product
+from fxc.ir.symbols import MOST_MEASURED, counted_in, hint, product
 from fxc.ir.types import ArrayType, is_c_contiguous
 from fxc.ops.table import TABLE, Tag
 from fxc.ops.updates import updated_by
@@ -32,8 +32,15 @@ COPIED = 8  # bytes that are copied to and fro in the time that a look takes
 
 
 def can_undo(context: Context, graph: Graph) -> bool:
-    """Whether native code does all of the work: nothing else has to know of the copies."""
-    return all(is_native(node, context.native) for node in graph.nodes)
+    """Whether one piece of native code does all of the work: nothing else has to know of the
+    copies.
+    """
+    return all(is_native(node, context.native) and not is_measured(node) for node in graph.nodes)
+
+
+def is_measured(node: Node) -> bool:
+    """Whether a node binds a size that nothing bounds. See Note [Measured sizes]."""
+    return node.op == "bind_size" and bool(node.arg("most") == MOST_MEASURED)
 
 
 def is_sparse(context: Context, value: Operand, output: Value) -> bool:

@@ -76,10 +76,15 @@ def measured_sizes(program: Program) -> frozenset[str]:
     return frozenset(stmt.name for stmt in binds if stmt.most == MOST_MEASURED)
 
 
+def room_of(shape: Sequence[Dim], ranges: Mapping[str, Range]) -> tuple[Dim, ...]:
+    """The largest size of each axis."""
+    return tuple(bounds(dim, ranges)[1] for dim in shape)
+
+
 def most_elements(shape: Sequence[Dim], ranges: Mapping[str, Range]) -> Dim:
     """A number that the elements of an array of this shape do not exceed."""
     if not any(isinstance(atom, SymFunc) for dim in shape for atom in atoms(dim)):
-        return product([bounds(dim, ranges)[1] for dim in shape])
+        return product(room_of(shape, ranges))
     return bounds(_without_quotients(product(list(shape))), ranges)[1]
 
 

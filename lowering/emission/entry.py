@@ -15,7 +15,7 @@ from fxc.ir.symbols import Dim, SymExpr, hint, symbols_of
 from fxc.ir.types import ArrayType, ScalarType
 
 from ..building.scratch import allocated, free, prepare
-from ..loops import Allocate, Bind, Boxed, Check, Loop, Param, Program, Stmt, boxed_buffers, walk
+from ..loops import Allocate, Bind, Boxed, Check, Loop, Param, Program, Stmt, walk
 from ..scheduling.accesses import accesses, storages, stored
 from ..vector_math import definitions
 from . import interrupts
@@ -25,12 +25,14 @@ from .emit import Emitter
 from .frame import FRAME, LoopKind, Slot, alias_marks, loops_of, numbers, width
 from .llvm_text import FAILED, FunctionText, ModuleText, scalar_type
 from .objects import at_least, is_object, read_number, return_numbers, returned_numbers
+from .pieces import arrays_apart, pieces
 from .undo import bring_back, last_check
 from .undo import prepare as prepare_undo
 
 # Note [Native entry]
-# A program is cut at its calls of NumPy; each piece between them is one native function with the
-# calling convention of METH_FASTCALL, ``PyObject *entry(PyObject *self, PyObject **args, n)``:
+# A program is cut at its calls of NumPy, and where the caller has to know a size (``pieces``); each
+# piece is one native function with the calling convention of METH_FASTCALL,
+# ``PyObject *entry(PyObject *self, PyObject **args, n)``:
 #   self     a bytes object with a table of pointers: NumPy's inner loops and their data
 #   args[0]  any object; it is the result if a check failed and the call has to go back to NumPy,
 #            or else what NumPy raised, see Note [Calls of NumPy]
@@ -126,7 +128,7 @@ def emit_module(graph: Graph, program: Program) -> Module:
     """LLVM text for a program."""
     module = ModuleText()
     returned = returned_numbers(graph, program)
-    apart = [name for name in _storages_apart(program) if name not in returned]
+    apart = [name for name in arrays_apart(program) if name not in returned]
     arena = _plan_arena(program, apart)
     segments = list(_segments(program))
     size, frame = arena.size, 0
@@ -150,34 +152,13 @@ def emit_module(graph: Graph, program: Program) -> Module:
 
 
 def _segments(program: Program) -> Iterator[Segment]:
-    first = 0
-    for place, stmt in enumerate((*program.body, None)):
-        if stmt is None or (isinstance(stmt, Boxed) and stmt.is_cut):
-            if place > first:
-                block = program.body[first:place]
-                checks = any(isinstance(s, Check | Allocate) for s in walk(block))
-                looks = interrupts.looks(block)
-                calls = any(isinstance(s, Boxed) for s in walk(block))
-                binds = tuple(s.name for s in block if isinstance(s, Bind))
-                yield Segment(f"fxc.entry{first}", first, place, checks, looks, calls, binds)
-            first = place + 1
-
-
-def _storages_apart(program: Program) -> list[str]:
-    """Storages that are arrays of their own: inputs, results, and what NumPy is called with."""
-    boxed = {
-        program.buffers[name].storage
-        for stmt in walk(program.body)
-        if isinstance(stmt, Boxed) and stmt.is_cut
-        for name in (*stmt.outs, *boxed_buffers(stmt.args))
-    }
-    found = [
-        name
-        for name, buffer in program.buffers.items()
-        if buffer.storage == name and (buffer.role in ("input", "output") or name in boxed)
-    ]
-    own = set(allocated(program.body))
-    return [name for name in found if program.buffers[name].role != "constant" and name not in own]
+    for first, last in pieces(program):
+        block = program.body[first:last]
+        checks = any(isinstance(s, Check | Allocate) for s in walk(block))
+        looks = interrupts.looks(block)
+        calls = any(isinstance(s, Boxed) for s in walk(block))
+        binds = tuple(s.name for s in block if isinstance(s, Bind))
+        yield Segment(f"fxc.entry{first}", first, last, checks, looks, calls, binds)
 
 
 def _bytes(program: Program, name: str, ranges: Mapping[str, Range]) -> Dim:

@@ -14,7 +14,7 @@ from fxc.ir.graph import Graph
 from fxc.ir.signature import ResultLeaf, ViewLeaf
 from fxc.ir.types import ScalarType
 
-from ..loops import Boxed, Param, Program
+from ..loops import Param, Program, is_cut
 from .frame import Slot
 from .llvm_text import FunctionText
 
@@ -57,10 +57,10 @@ def at_least(emitter: Emitter, least: int | None) -> str:
 def returned_numbers(graph: Graph, program: Program) -> dict[str, ScalarType]:
     """The results that native code returns as objects: fresh numbers, and nothing else.
 
-    A plan has arrays for them if NumPy runs in between.
+    A plan has arrays for them if there are several pieces of native code.
     """
     assert graph.signature is not None
-    if any(isinstance(stmt, Boxed) and stmt.is_cut for stmt in program.body):
+    if any(map(is_cut, program.body)):
         return {}
     found: dict[str, ScalarType] = {}
     others = set(program.sizes.values())

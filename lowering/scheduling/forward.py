@@ -125,7 +125,8 @@ def _forward_one(program: Program, stmt: Stmt, known: _Known) -> Stmt | None:
             return replace(stmt, value=known.atom(stmt.value), init=known.atom(stmt.init))
         case Check():
             return replace(stmt, failed=known.atom(stmt.failed))
-        case Boxed():  # native code begins anew behind a call of NumPy, with no registers
+        case Boxed() | Bind(cuts=True):  # native code begins anew behind it, with no registers
+            stmt = _with_atoms(stmt, known)
             known.elements.clear()
             known.results.clear()
             return stmt

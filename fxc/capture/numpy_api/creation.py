@@ -7,11 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from fxc.ir.graph import Literal, Operand
+from fxc.ir.graph import Literal, Operand, SliceSpec
 from fxc.ir.size_guards import guard
-from fxc.ir.symbols import Dim
-from fxc.ir.types import PY_INT, ArrayType, ScalarType
+from fxc.ir.symbols import Dim, counted_in
+from fxc.ir.types import ArrayType, ScalarType
 from fxc.ops.metas.layout import is_c_ordered, is_f_ordered, layout_of
+from fxc.ops.metas.shapes import is_zero, slice_length
 
 from ..session import current, refuse
 from ..values.derived import derived
@@ -160,17 +161,18 @@ def arange(
 ) -> Any:
     """As ``np.arange``; the length must be known or follow from sizes and int arguments."""
     _supported("arange", device=device, like=like)
+    alone = stop is None and step is None
     if stop is None:
         start, stop = 0, start
     if step is None:
         step = 1
-    start, stop, step = (exact(_as_size(x)) for x in (start, stop, step))
-    bounds = [int_dim(x) for x in (start, stop, step)]
-    if all(bound is not None for bound in bounds):
-        low, high, by = bounds
-        spec = range_spec(low, high, by)
-        wanted = np.dtype("i8") if dtype is None else np.dtype(dtype)
-        return record("arange", operand(start), operand(step), length=spec, dtype=wanted)
+    given = start, stop, step
+    start, stop, step = (exact(_as_size(x, alone=alone)) for x in given)
+    low, high, by = (int_dim(x) for x in (start, stop, step))
+    if low is not None and high is not None and by is not None:
+        length = _range_length(low, high, by)
+        wanted = np.arange(*(_sample(operand(x)) for x in given), dtype=dtype).dtype
+        return record("arange", operand(start), operand(step), length=length, dtype=wanted)
     from ..values.traced_scalar import known_number
 
     if any(isinstance(x, Traced) for x in (start, stop, step)):
@@ -201,27 +203,36 @@ def _sample(x: Operand) -> Any:
     return x.type.python_type(1) if x.type.weak else x.type.dtype.type(1)
 
 
-def _as_size(x: Any) -> Any:
-    """A scalar that counts elements, or is an int in a loop, as an int."""
-    if not isinstance(x, TracedValue):
+_COUNTING = tuple(np.dtype(name) for name in ("i8", "i4", "i2", "i1", "u4", "u2", "u1"))
+
+
+def _as_size(x: Any, *, alone: bool = False) -> Any:
+    """A scalar that counts elements, or is an int that depends on data, as an int. Ints of few bits
+    overflow, if NumPy computes with them: if they do not stand ``alone``.
+    """
+    number = x._plain() if isinstance(x, Traced) else x
+    if not isinstance(number, TracedValue):
         return x
     from .counting import size_of
     from .measured import size_from
 
-    dim = size_of(x._value)
-    is_int = x._value.type == PY_INT
+    value, kind = number._value, number._value.type
+    dim = size_of(value)
+    is_int = isinstance(kind, ScalarType) and kind.dtype in (_COUNTING if alone else _COUNTING[:1])
     if dim is None and is_int:
-        dim = size_from(x._value)
+        dim = size_from(value)
     return x if dim is None else wrap_dim(dim)
 
 
-def range_spec(low: Any, high: Any, by: Any) -> Any:
-    """The length of ``range(low, high, by)`` on dims."""
-    from fxc.ir.graph import SliceSpec
-    from fxc.ops.metas.shapes import is_zero, slice_length
-
+def _range_length(low: Dim, high: Dim, by: Dim) -> Dim:
+    """The length of ``range(low, high, by)``."""
     if is_zero(by):
         raise ZeroDivisionError("division by zero")
+    if len(counted_in(high - low)) > 1 and isinstance(by, int) and by > 0:  # either may be larger
+        session = current()
+        past = session.size_operand(high - low + (by - 1))
+        trips = session.record("py_floor_divide", past, Literal(by))
+        return dim_of(wrap(session.record("py_maximum", trips, Literal(0))))
     return slice_length(SliceSpec(low, high, by))
 
 

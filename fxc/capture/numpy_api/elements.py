@@ -13,7 +13,7 @@ from fxc.ops.metas.layout import is_f_ordered
 
 from ..history import may_overlap
 from ..session import current, refuse
-from ..values.operands import array_value, dim_of, operand, record, wrap
+from ..values.operands import array_value, known_int, operand, record, wrap
 from ..values.traced_int import TracedInt
 from . import creation
 from .indexing import assign, check_fits
@@ -49,7 +49,7 @@ def clip(
 
 def round_array(a: Any, decimals: Any = 0, out: Any = None) -> Any:
     """As ``np.round``: scaled, rounded to whole numbers, and scaled back, in NumPy's steps."""
-    places = _decimals(decimals)
+    places = known_int(decimals, "np.round")
     value = reducible(a)
     kind = value.type.dtype.kind
     if kind == "b" or (kind == "c" and places) or (kind in "iu" and places < 0):
@@ -80,11 +80,6 @@ def _power_of_ten(exponent: int) -> float:
     for _ in range(exponent - 8):
         scale *= 10.0
     return scale
-
-
-def _decimals(decimals: Any) -> int:
-    dim = dim_of(decimals, "np.round")
-    return dim if isinstance(dim, int) else int(decimals.__index__())
 
 
 def copyto(dst: Any, src: Any, casting: Any = "same_kind", where: Any = True) -> None:

@@ -1,4 +1,4 @@
-"""Ints that are not known while capturing as sizes, in a loop: ``np.arange(h)``.
+"""Ints that are not known while capturing as sizes: ``np.zeros(x.max() + 1)``.
 
 See Note [Measured sizes].
 """
@@ -20,12 +20,14 @@ from ..values.python_numbers import to_int
 from ..values.traced_int import fits
 
 # Note [Measured sizes]
-# An int that a loop carries, or that is computed from data, may be a size inside of a loop or a
-# branch: it is bound to a symbol there, as a counted size is (Note [Counted sizes]), and a check
-# sends the call back to NumPy unless it is from 0 to ``MOST_MEASURED``. Arithmetic with it is taken
-# apart, down to what is no arithmetic, so that sizes which follow from one number are dims of one
-# symbol. Nothing bounds such a size before the program runs: native code allocates the temporaries
-# where they begin (``lowering/building/scratch.py``), and no result of a graph is of such a size.
+# An int that a loop carries, or that is computed from data, may be a size: it is bound to a symbol
+# there, as a counted size is (Note [Counted sizes]), and a check sends the call back to NumPy
+# unless it is from 0 to ``MOST_MEASURED``. Arithmetic with it is taken apart, down to what is no
+# arithmetic, so that sizes which follow from one number are dims of one symbol. A difference is
+# measured itself, unless what is subtracted is a size already: it may be negative, as the lowest of
+# some places. Nothing bounds such a size before the program runs: native code allocates the
+# temporaries (``lowering/building/scratch.py``). It is cut behind the size of an array that leaves
+# it (``lowering/emission/pieces.py``): the plan makes that array then, before the rest runs.
 
 _ARITHMETIC: dict[str, Callable[[Dim, Dim], Dim]] = {
     "add": lambda left, right: left + right,
@@ -41,14 +43,14 @@ _SHIFTS: dict[str, Callable[[Dim, int], Dim]] = {
 
 
 def size_from(number: Value) -> Dim | None:
-    """The dim that an int is which follows from dims by arithmetic, and of any other in a loop or a
-    branch; else None for one that follows from arguments and is the same in each iteration.
+    """The dim that an int is which follows from dims by arithmetic, from elements of arrays or from
+    what a loop carries; else None: it follows from arguments, and is the same in each iteration.
     """
     session = current()
     found = _Dims(session, lambda *_: None).of(number)
     if found is not None and fits(found):
         return found
-    if not session.region or (session.origins.get(number) and not session.made_in(number)):
+    if session.origins.get(number) and not session.made_in(number):
         return None
     found = _Dims(session, _measured).of(number)
     return found if found is not None and fits(found) else _measured(session, number)
@@ -76,15 +78,17 @@ class _Dims:
         return self.found[x]
 
     def _taken_apart(self, x: Value) -> Dim | None:
-        call = self.session.made.get(x)
-        if call is None or not _is_int(x):
-            return self.leaf(self.session, x)
+        call, known = self.session.made.get(x), _known(self.session, x)
+        if known is not None or call is None or not _is_int(x):
+            return known or self.leaf(self.session, x)
         name, args = stem(call.name), call.args
         if name == "int_value":
             found: Dim = args[0]
             return found
         if name == "astype" and _is_int(args[0]):
             return self.of(args[0])
+        if name == "subtract" and not self._is_known(args[1]):
+            return self.leaf(self.session, x)  # the lowest place, perhaps, which may be negative
         if name in _ARITHMETIC and all(map(_is_int, args)):
             left, right = map(self.of, args)
             if left is None or right is None:
@@ -96,6 +100,9 @@ class _Dims:
             shifted = self.of(args[0])
             return None if shifted is None else _SHIFTS[name](shifted, _number(args[1]))
         return self.leaf(self.session, x)
+
+    def _is_known(self, x: Operand) -> bool:
+        return isinstance(x, Literal) or known_size(x) is not None
 
 
 def _number(x: Literal) -> int:
@@ -118,9 +125,6 @@ def _known(session: Session, number: Value) -> Dim | None:
 
 def _measured(session: Session, number: Value) -> Dim:
     """The symbol that stands for a number here."""
-    known = _known(session, number)
-    if known is not None:
-        return known
     from .counting import new_name  # which measures what it does not count
 
     name, value = new_name(), to_int(wrap(number))._value

@@ -14,6 +14,7 @@ from fxc.ir.symbols import Dim, SymFunc, counted_in, floordiv, hint, minimum
 from fxc.ir.types import ScalarType
 from fxc.ops.metas.shapes import normalize_slice, same_dim, slice_length
 
+from ..numpy_api.measured import known_size
 from ..session import current, refuse
 from ..values.operands import (
     Traced,
@@ -221,6 +222,7 @@ def range_of(*args: Any) -> Any:
             )
     if type(step) is int and step == 0:
         raise ValueError("range() arg 3 must not be zero")
+    low, high, step = map(_measured, (low, high, step))
     dims = [int_dim(x) for x in (low, high, step)]
     first, last, by = dims
     if first is None or last is None or by is None or _is_found_late(by):
@@ -235,6 +237,12 @@ def range_of(*args: Any) -> Any:
     begin, every = wrap_dim(dims[0] or 0), wrap_dim(dims[2] or 0)
     trips = floordiv(span + (by - 1), by)
     return Counted(trips, lambda k: begin + k * every, steps=(begin, every))
+
+
+def _measured(x: Any) -> Any:
+    """A number as the size that it is, if there is an array of that size."""
+    dim = known_size(x._value) if isinstance(x, TracedValue) and not x._value.type.rank else None
+    return x if dim is None else wrap_dim(dim)
 
 
 def _is_found_late(step: Dim) -> bool:

@@ -261,6 +261,7 @@ def dim_of(x: Any, what: str = "a size") -> Dim:
     """
     if type(x) is int:
         return x
+    x = x._plain() if isinstance(x, Traced) else x
     x = x._exact() if isinstance(x, Traced) else x
     dim = x if type(x) is int else getattr(x, "_dim", None)
     if isinstance(dim, SymExpr):
@@ -300,10 +301,17 @@ def dims_of(shape: Any) -> tuple[Dim, ...]:
     return (dim_of(shape),)
 
 
+def known_int(x: Any, what: str) -> int:
+    """What has to be an int, and known while capturing; NumPy's error for what is none."""
+    if isinstance(x, TracedValue) and x._value.type.dtype.kind in "iu" and not x._value.type.rank:
+        return int(current().specialise(x._value, what))
+    dim = dim_of(x, what)
+    return dim if isinstance(dim, int) else int(x.__index__())
+
+
 def axis_number(axis: Any) -> int:
-    """An axis as an int; NumPy's error for what is none."""
-    dim = dim_of(axis, "an axis")
-    return dim if isinstance(dim, int) else int(axis.__index__())
+    """An axis as an int."""
+    return known_int(axis, "an axis")
 
 
 def guard_range(dim: Dim, low: int, high: int) -> bool:

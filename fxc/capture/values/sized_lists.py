@@ -11,7 +11,7 @@ import numpy as np
 
 from fxc.ir.graph import Value
 from fxc.ir.size_guards import guard
-from fxc.ir.symbols import Dim, counted_in
+from fxc.ir.symbols import Dim
 from fxc.ir.types import ScalarType
 
 from ..locations import user_location
@@ -39,7 +39,7 @@ def _may_be_sized(size: Dim, *, from_array: bool = False) -> bool:
     """Whether a list of that length is one of the graph; those made of arrays always, but for a few
     items.
     """
-    if not from_array and (isinstance(size, int) or counted_in(size)):
+    if not from_array and isinstance(size, int):
         return False
     if isinstance(size, int) and size <= FEW:
         return False

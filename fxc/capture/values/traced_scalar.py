@@ -18,7 +18,7 @@ from ..numpy_api.ufunc_methods import array_ufunc
 from ..numpy_api.ufuncs import BINARY, COMPARISONS, UNARY, call_ufunc, taken
 from ..session import current, refuse
 from .derived import int_of
-from .operands import Traced, TracedValue, operand, record, wrap
+from .operands import Traced, TracedValue, dim_of, operand, record, wrap
 from .python_numbers import arithmetic, rounded, to_int, to_python
 from .traced_int import TracedInt
 
@@ -281,7 +281,9 @@ def _define_binary(name: str, numpy_name: str) -> None:
         if _is_python_scalar(left) and _is_python_scalar(right):
             return arithmetic(name, left, right)
         if isinstance(left, list | tuple) or isinstance(right, list | tuple):
-            scalar = right if isinstance(left, list | tuple) else left
+            items, scalar = (left, right) if isinstance(left, list | tuple) else (right, left)
+            if name == "mul":
+                return _repeated(items, scalar)
             return NotImplemented if _is_python_scalar(scalar) else call(left, right)
         if name == "pow" and type(right) in (int, float) and right == 2 and _is_complex(left):
             return _square(left)
@@ -301,6 +303,18 @@ def _define_binary(name: str, numpy_name: str) -> None:
     setattr(TracedScalar, f"__{name}__", lambda self, other: compute(self, other))
     if name not in ("eq", "ne", "lt", "le", "gt", "ge"):
         setattr(TracedScalar, f"__r{name}__", lambda self, other: compute(other, self))
+
+
+def _repeated(items: Any, times: Any) -> Any:
+    """``items * times`` of a list or tuple; NotImplemented where Python has to make it."""
+    if type(items) is not list or times._type.dtype.kind not in "iu":
+        return NotImplemented
+    size = dim_of(times)
+    if isinstance(size, int):
+        return items * size
+    from .sized_lists import repeated  # which holds such numbers
+
+    return repeated(items, size)
 
 
 def _is_python_complex(x: Any) -> bool:

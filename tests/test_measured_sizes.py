@@ -1,0 +1,220 @@
+"""New arrays, and lists, whose size is a number that the program reads or computes from data.
+
+All that a caller can see, against NumPy, for sizes with which NumPy raises, too: a compilation or
+two for all of them.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import fxc
+from fxc.ir.errors import CaptureError
+from tests.outcomes import difference, run
+
+SIZES = ((3, 1, 2, 3, 5), (5, 4, 3, 0, 1), (2, 2, 2, 2, 2), (40, 30, 7, 1, 0), (10, 12, 1, 1, 1))
+FEW = ((0, 1, 2, 0, 0), (1, 1, 0, 1, 1), (-1, 2, 2, 2, 3), (2**62, 2, 2, 2, 3))
+
+
+def _makers(a):
+    n = int(a[0])
+    return np.zeros(n), np.ones((n, 3), "f4"), np.full(n + 1, 2.5), np.eye(n), np.arange(n)
+
+
+def _counts(a):
+    h = np.zeros(a.max() + 1, int)
+    for v in a:
+        h[v] += 1
+    return h
+
+
+def _from_the_least(a):
+    h = np.zeros(a.max() - a.min() + 1, int)
+    h[a - a.min()] += 1
+    return h
+
+
+def _sorted_by_counting(a):
+    n = int(a.max()) + 1
+    c = np.zeros(n, int)
+    for v in a:
+        c[v] += 1
+    out, p = np.empty(int(c.sum()), a.dtype), 0
+    for v in range(n):
+        for _ in range(c[v]):
+            out[p] = v
+            p += 1
+    return out
+
+
+def _table(a):
+    n, m = a[0], a[1]
+    t = np.ones((n, m))
+    for i in range(1, n):
+        for j in range(1, m):
+            t[i, j] = t[i - 1, j] + t[i, j - 1] * 0.5 + i * j
+    return t, t.T, t.sum(axis=0)
+
+
+def _between(a):
+    return np.arange(a[0], a[1]), np.arange(a[2]) * 0.5, np.arange(a[3], a[0], 2)
+
+
+def _written_before(a):
+    a[1] = 5
+    n = int(a[0])
+    a[2] = n
+    z = np.ones(n)
+    a[2] += z.sum()
+    return z, np.zeros(a[2])
+
+
+def _by_numpy(a):
+    t = np.zeros((a[0], a[0])) + np.arange(a[0])
+    return np.linalg.inv(t + 50 * np.eye(a[0])), np.sort(t.ravel()), t @ t
+
+
+def _exchanged(a):
+    n = int(a[0])
+    x, y = np.zeros(n), np.ones(n)
+    for _ in range(5):
+        x, y = y, x + 1
+    return x, y
+
+
+def _chosen_of_it(a):
+    x = np.arange(a[0])
+    return x[x % 2 == 0], np.flatnonzero(x > 3), len(x)
+
+
+def _temporaries(a):
+    s = 0.0
+    for i in range(3):
+        s += np.ones(a[0] + i).sum()
+    for v in a:
+        s += np.arange(max(v, 0)).sum()
+    return s
+
+
+def _in_one_arm(a):
+    s = -1.0
+    if a[0] > 2:
+        b = np.ones(a[0])
+        s = b.sum() + len(b)
+    return s
+
+
+def _list(a):
+    ways = [0] * (int(a[0]) + 1)
+    ways[0] = 1
+    for coin in (1, 2, 5):
+        for k in range(coin, len(ways)):
+            ways[k] += ways[k - coin]
+    return ways[-1], ways
+
+
+def _roots(a):
+    return np.zeros(int(a[0] ** 0.5 * 2)), np.linspace(0, 1, int(a[0]) + 1)
+
+
+MAKERS = [
+    *(_makers, _counts, _from_the_least, _sorted_by_counting, _table, _between, _written_before),
+    *(_by_numpy, _exchanged, _chosen_of_it, _temporaries, _in_one_arm, _list, _roots),
+]
+
+
+@pytest.mark.parametrize("dynamic", [None, True])
+@pytest.mark.parametrize("program", MAKERS)
+def test_sizes_from_data(program: Callable[..., Any], dynamic: bool | None) -> None:
+    compiled = fxc.compile(program, fullgraph=True, dynamic=dynamic)
+    for given in (*SIZES, *FEW):
+        expected, found = (run(f, (np.array(given),)) for f in (program, compiled))
+        assert difference(expected, found) == "", given
+        if given in SIZES:
+            assert compiled.cache_info().eager_calls == 0, given
+    assert compiled.cache_info().variants == 1
+
+
+@pytest.mark.parametrize("dtype", ["i4", "u1", "u8"])
+def test_sizes_of_other_dtypes(dtype: str) -> None:
+    def program(a):
+        return np.zeros(a[0]), np.ones(int(a.max()) + 1), np.arange(int(a[1]))
+
+    compiled = fxc.compile(program, fullgraph=True)
+    for given in SIZES:
+        args = (np.array(given, dtype),)
+        assert difference(run(program, args), run(compiled, args)) == ""
+    assert compiled.cache_info().eager_calls == 0
+
+
+def test_an_exported_program_of_a_measured_size() -> None:
+    def program(a):
+        return np.ones(a[0]) * a[1]
+
+    exported = fxc.export(program, np.array([4, 3]))
+    assert exported(np.array([2, 5])).tolist() == [5.0, 5.0]
+
+
+def test_without_memory_nothing_is_written() -> None:
+    """A temporary that is made behind a write: the call is replayed, and the write made twice."""
+
+    def program(a, x):
+        n = int(a[0])
+        b = np.zeros(n)
+        x *= 2
+        if a[1] > 0:
+            t = np.ones((n, n, n))
+            t[0, 0, 0] = x[0]
+            x[0] = t[0].sum() * 0 + b[0]
+        return x.sum()
+
+    compiled = fxc.compile(program, fullgraph=True)
+    for given in ((4, 1), (2**28, 0), (2**28, 1)):
+        runs = (run(f, (np.array(given), np.arange(3.0))) for f in (program, compiled))
+        expected, found = runs
+        assert difference(expected, found) == "", given
+
+
+MULTIPLIED: list[Callable[..., Any]] = [
+    lambda a: [1, 2] * a[0],
+    lambda a: a[0] * [1.5, 2.0],
+    lambda a: (1, 2) * a[0],
+    lambda a: [7] * a[0],
+]
+
+
+@pytest.mark.parametrize("program", MULTIPLIED)
+@pytest.mark.parametrize("dtype", ["i8", "i4", "f8"])
+@pytest.mark.filterwarnings("ignore::fxc.CaptureWarning")
+def test_a_number_of_numpy_repeats_lists(program: Callable[..., Any], dtype: str) -> None:
+    """They were taken for arrays, and multiplied."""
+    args = (np.array([3, 1], dtype),)
+    assert difference(run(program, args), run(fxc.compile(program), args)) == ""
+
+
+def _behind_a_branch(a):
+    b = np.zeros(1)
+    if a[0] > 2:
+        b = np.zeros(a[0])
+    return b
+
+
+def _behind_a_loop(a):
+    for v in a:
+        if v > 3:
+            return np.zeros(v)
+    return np.zeros(0)
+
+
+@pytest.mark.parametrize(
+    "program, message",
+    [
+        (_behind_a_branch, r"b is f64\[count\] if the condition holds, else f64\[1\]"),
+        (_behind_a_loop, "an array whose size is counted in a branch or a loop"),
+    ],
+)
+def test_refused(program: Callable[..., Any], message: str) -> None:
+    with pytest.raises(CaptureError, match=message):
+        fxc.compile(program, fullgraph=True)(np.array([4, 1, 2, 3, 1, 2]))
