@@ -42,32 +42,44 @@ class Gains:
 
     def between(self, start: Value, end: Operand) -> Range | None:
         """The least and the most that was added to ``start`` where that has given ``end``."""
-        if end == start:
-            return 0, 0
-        node = self.makers.get(end) if isinstance(end, Value) else None
-        if node is None:
-            return None
-        assert isinstance(end, Value)
+        return _Sum(self, start).gain(end)
+
+
+class _Sum:
+    """What was added to one value; each that comes of it is looked at once."""
+
+    def __init__(self, gains: Gains, start: Value) -> None:
+        self.gains = gains
+        self.found: dict[Operand, Range | None] = {start: (0, 0)}
+
+    def gain(self, end: Operand) -> Range | None:
+        if not isinstance(end, Value) or end not in self.gains.makers:
+            return self.found.get(end)
+        if end not in self.found:
+            self.found[end] = self.made_by(self.gains.makers[end], end)
+        return self.found[end]
+
+    def made_by(self, node: Node, end: Value) -> Range | None:
         match stem(node.op):
             case "add":
                 x, y = node.args
-                return self.added(start, x, y, 1) or self.added(start, y, x, 1)
+                return self.added(x, y, 1) or self.added(y, x, 1)
             case "subtract":
                 x, y = node.args
-                return self.added(start, x, y, -1)
+                return self.added(x, y, -1)
             case "cond":
                 place = node.outputs.index(end)
-                arms = [self.between(start, r.results[place]) for r in node.regions]
+                arms = [self.gain(region.results[place]) for region in node.regions]
                 known = [each for each in arms if each is not None]
                 return hull(*known) if len(known) == len(arms) else None
-            case "fori_loop" if end in self.loops:
-                given, gain = self.loops[end]
-                before = self.between(start, given)
+            case "fori_loop" if end in self.gains.loops:
+                given, gain = self.gains.loops[end]
+                before = self.gain(given)
                 return None if before is None else (before[0] + gain[0], before[1] + gain[1])
         return None
 
-    def added(self, start: Value, base: Operand, step: Operand, sign: int) -> Range | None:
-        before, by = self.between(start, base), self.range_of(step)
+    def added(self, base: Operand, step: Operand, sign: int) -> Range | None:
+        before, by = self.gain(base), self.gains.range_of(step)
         if before is None or by is None:
             return None
         ends = sign * by[0], sign * by[1]
