@@ -31,11 +31,12 @@ class Facts:
     """Ranges of values. What a condition or a check adds to them is taken back at the end of the
     code for which it is true.
 
-    ``makers``: the nodes that scalars come from.
+    ``makers``: the nodes that scalars come from; ``range_of_dim``: the range of a dim.
     """
 
-    def __init__(self, makers: Mapping[Value, Node]) -> None:
+    def __init__(self, makers: Mapping[Value, Node], range_of_dim: Callable[[Dim], Range]) -> None:
         self.makers = makers
+        self.range_of_dim = range_of_dim
         self.known: dict[Value, Range] = {}
         self.tops: dict[Value, tuple[Dim, ...]] = {}  # sizes and the like that it does not exceed
         self.natural: list[Dim] = []  # dims that are not negative by conditions on dims
@@ -182,12 +183,15 @@ class Facts:
             self.differ(node.args[0], 0, not holds)
         elif name in ("equal", "not_equal"):
             x, y = node.args
+            are_equal = holds == (name == "equal")
             for value, other in ((x, y), (y, x)):
                 found = self.range_of(other)
-                if found is not None and holds == (name == "equal"):
+                if found is not None and are_equal:
                     self.narrow(value, *found)
                 elif found is not None and found[0] == found[1]:
                     self.differ(value, found[0], False)
+            if not are_equal:
+                self.apart(x, y)
         elif name in _ORDER:
             x, y = node.args
             self.compared(_ORDER[name], x, y, holds)
@@ -231,6 +235,15 @@ class Facts:
         elif found[1] == number:
             self.narrow(x, found[0], number - 1)
 
+    def apart(self, x: Operand, y: Operand) -> None:
+        """Two numbers differ: if one is not less than the other, it is more."""
+        left, right = self.dim_of(x), self.dim_of(y)
+        if left is None or right is None:
+            return
+        for gap in (left - right, right - left):
+            if self.least(gap) == 0:
+                self.suppose_natural(gap - 1)
+
     def compared(self, order: tuple[bool, bool], x: Operand, y: Operand, holds: bool) -> None:
         """A comparison of two numbers holds, or does not; see ``_ORDER``."""
         swaps, strict = order
@@ -246,6 +259,10 @@ class Facts:
         below, above = self.dim_of(x), self.dim_of(y)
         if below is not None and above is not None:
             self.suppose_natural(above - below - gap)
+
+    def least(self, dim: Dim) -> int:
+        """A dim is not less than this, also by conditions on dims that hold here."""
+        return max(self.range_of_dim(rest)[0] for rest in (dim, *(dim - x for x in self.natural)))
 
     def suppose_natural(self, dim: Dim) -> None:
         """From here on ``dim`` is not negative."""

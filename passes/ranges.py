@@ -26,7 +26,6 @@ Ranges = list[Range | None]
 # What a number that grows from iteration to iteration is tried to stay within, and how often.
 STEPS = tuple(bound for bits in (0, 8, 16, 31, 32, 53, 62) for bound in (-(2**bits), 2**bits - 1))
 _ATTEMPTS = 3
-LOWEST = INT64[0]
 # Of ints that are not negative, quotients and remainders take fewer steps.
 NATURAL = {"floor_divide": "natural_quotient", "remainder": "natural_remainder"}
 DIVISIONS = ("floor_divide", "remainder", "divide", *NATURAL.values())
@@ -61,8 +60,8 @@ class _Iteration:
 class _Analysis:
     def __init__(self, graph: Graph) -> None:
         self.makers: dict[Value, Node] = {}  # of scalars
-        self.facts = Facts(self.makers)
         self.sizes = Sizes(graph.inputs, graph.guards)
+        self.facts = Facts(self.makers, self.sizes.dim)
         self.counters = Counters(self.makers, self.facts.range_of)
         self.gains = Gains(self.makers, self.facts.range_of)
         self.signs = Signs(self.facts.range_of)
@@ -90,7 +89,7 @@ class _Analysis:
             case "int_value":
                 least, most = self.sizes.dim(node.args[0])
                 if least < 0 <= most:
-                    least = max(least, self.least(node.args[0]))
+                    least = self.facts.least(node.args[0])
                 self.facts.set(node.output, (least, most))
                 return node
             case "bind_size":
@@ -154,11 +153,7 @@ class _Analysis:
             return node
         tops = self.facts.tops_of(index) if found[0] >= 0 else ()
         rests = [node.arg("size") - 1 - top for top in tops]
-        if (
-            is_within(found, (0, least - 1))
-            or any(self.sizes.dim(rest)[0] >= 0 for rest in rests)
-            or any(self.least(rest) >= 0 for rest in rests)
-        ):
+        if is_within(found, (0, least - 1)) or any(self.facts.least(rest) >= 0 for rest in rests):
             self.facts.set(node.output, found)
             args = (index, node.output.type.dtype, "unsafe", "K")
             return Node(TABLE["astype"].schema, args, node.outputs, node.loc)
@@ -182,10 +177,6 @@ class _Analysis:
             self.facts.set(node.output, found)
         else:
             self.facts.known.pop(node.output, None)
-
-    def least(self, dim: Dim) -> int:
-        """A dim is not less than this by conditions on dims that hold here."""
-        return max((self.sizes.dim(dim - each)[0] for each in self.facts.natural), default=LOWEST)
 
     # ------------------------------------------------------------ control flow
 

@@ -273,6 +273,33 @@ def cells(x: Any, y: Any, n: int) -> Any:
     return found
 
 
+def inside_of_ends(u: Any, k: float) -> Any:
+    new, n = np.empty_like(u), len(u)
+    for i in range(n):
+        if i == 0 or i == n - 1:
+            new[i] = u[i]
+        else:
+            new[i] = u[i] + k * (u[i + 1] - 2 * u[i] + u[i - 1])
+    return new
+
+
+def inside_of_sides(u: Any) -> Any:
+    found = 0.0
+    for i in range(u.shape[0]):
+        for j in range(u.shape[1]):
+            if i != 0 and j != u.shape[1] - 1:
+                found += abs(u[i, j + 1] - u[i - 1, j])
+    return found
+
+
+def beside_an_end(u: Any) -> Any:
+    new, n = np.zeros_like(u), len(u)
+    for i in range(n):
+        if i != n - 2:
+            new[i] = u[i + 1]
+    return new
+
+
 def square(x: Any, out: Any) -> None:
     for i in range(len(x)):
         out[i] = x[i] ** 2
@@ -345,6 +372,9 @@ CASES: tuple[tuple[Callable[..., Any], tuple[tuple[Any, ...], ...]], ...] = (
     (shifted_where_it_can_be, ((RNG.random(9), np.array([0, 3, -4, 20, -(2**63), 2**63 - 1])),)),
     (sums, ((np.array([3, 5, 7]), 20), (np.array([], dtype=np.int64), 3), (np.array([0, 2]), 9))),
     (sums, ((np.array([2, -3]), 9), (np.array([50, 4]), 20), (np.array([2**62, 2]), 5))),
+    (inside_of_ends, ((RNG.random(9), 0.1), (RNG.random(3), 0.1), (RNG.random(2), 0.1))),
+    (inside_of_sides, ((RNG.random((4, 5)),), (RNG.random((2, 3)),))),
+    (beside_an_end, ((RNG.random(9),), (RNG.random(2),))),
     (same_place, ((RNG.random(7), np.array([0, -7, 6])), (RNG.random(7), np.array([1, 7])))),
     (from_to, ((RNG.random(20), 1, 5, np.array([2])), (RNG.random(20), -3, 5, np.array([0])))),
     (from_to, ((RNG.random(20), 5, 1, np.array([99])), (RNG.random(20), 2, 9, np.array([-7])))),
@@ -392,6 +422,20 @@ def test_nothing_is_checked_that_cannot_fail(fn: Callable[..., Any], args: Any, 
 def test_bounds_that_the_program_looks_at_are_not_looked_at_again() -> None:
     text = str(fxc.compile(cells, fullgraph=True).inspect(RNG.random(5), RNG.random(5), 4).loops)
     assert "out_of_bounds" not in text
+
+
+@pytest.mark.parametrize(
+    ("fn", "args"),
+    [(inside_of_ends, (RNG.random(9), 0.1)), (inside_of_sides, (RNG.random((4, 5)),))],
+)
+def test_what_is_no_end_has_neighbours(fn: Callable[..., Any], args: Any) -> None:
+    text = str(fxc.compile(fn, fullgraph=True).inspect(*args).loops)
+    assert "out_of_bounds" not in text
+
+
+def test_what_is_not_beside_an_end_may_be_the_end() -> None:
+    text = str(fxc.compile(beside_an_end, fullgraph=True).inspect(RNG.random(9)).loops)
+    assert "raise if out_of_bounds" in text
 
 
 def test_a_bound_that_is_too_large_is_checked() -> None:
