@@ -83,6 +83,20 @@ def fft_by_concatenation(x):
     return X.ravel()
 
 
+def fft_by_parts_of_rows(x):
+    """The size of the parts is computed from other numbers than that of the rows."""
+    n, m = x.shape[0], 1
+    y = x.reshape(1, n)
+    while m < n:
+        half = n // (2 * m)
+        w = np.exp(-1j * np.pi * np.arange(m) / m).reshape(m, 1)
+        a = y[:, :half]
+        b = y[:, half:] * w
+        y = np.concatenate((a + b, a - b), axis=0)
+        m *= 2
+    return y.reshape(n)
+
+
 def fft_in_place(a):
     n = len(a)
     j = 0
@@ -136,6 +150,10 @@ def walsh_hadamard(x):
 )
 def test_transforms(program: Any, make: Any) -> None:
     agree(program, make, native=is_power)
+
+
+def test_parts_of_rows_that_meet() -> None:
+    agree(fft_by_parts_of_rows, numbers, (8, 2, 4, 1, 64, 16))
 
 
 def test_a_transform_is_one_loop() -> None:

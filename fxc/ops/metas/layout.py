@@ -141,11 +141,11 @@ def _descends(kind: ArrayType) -> bool:
     sizes are 1. The order of an array without elements does not matter.
     """
     moving = [each for each in zip(kind.strides, kind.shape, strict=True) if each[0] != 0]
-    sizes = hints([stride for stride, _ in moving])
-    if sizes != tuple(sorted(sizes, reverse=True)) or (sizes and sizes[-1] < 0):
-        return False
     pairs = zip(moving, [*moving, (0, 0)][1:], strict=True)
-    return all(left == right * dim or guard(left, ">=", right) for (left, _), (right, dim) in pairs)
+    return all(
+        left == right * dim or (hint(left) >= hint(right) and guard(left, ">=", right))
+        for (left, _), (right, dim) in pairs
+    )
 
 
 def pointwise_strides(shape: Shape, operands: Sequence[ArrayType], itemsize: int) -> Strides:
