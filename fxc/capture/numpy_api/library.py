@@ -14,6 +14,7 @@ from fxc.ops.metas.shapes import normalize_axis
 from ..door.numpy_source import run_source
 from ..session import CountedSize, current, refuse
 from ..values.operands import array_value, axis_number, dim_of, kind_of, operand, record, wrap
+from ..values.traced_int import wrap_dim
 from .counting import new_name
 from .creation import arange
 from .joining import concatenate
@@ -69,7 +70,9 @@ def _middle(value: Value) -> Any:
     if not isinstance(size, int):
         count = record("int_value", size)
         record("try_demand", operand(count > 0))
-    lower, upper, last = (ordered[place] for place in ((count - 1) // 2, count // 2, count - 1))
+    number = count if current().varies(size) else wrap_dim(size)  # where it varies, of the graph
+    places = (number - 1) // 2, number // 2, number - 1
+    lower, upper, last = (ordered[place] for place in places)
     one, two = upper + 0.0, (lower + 0.0 + upper) / 2
     if isinstance(size, int):
         found = one if size % 2 else two
