@@ -441,6 +441,28 @@ def test_a_place_that_a_list_does_not_have():
     assert compiled.cache_info().eager_calls == 2
 
 
+# ------------------------------------------------------------------ slices with steps
+
+
+@program(lambda n: (n,), sizes=(100, 9, 25, 10, 26, 49, 3000, 13))
+def sieve_of_odd_numbers(n):
+    """Where n is a square, the last slice begins at the end of the array."""
+    odd = np.ones(n // 2, dtype=bool)
+    for i in range(3, int(n**0.5) + 1, 2):
+        if odd[i // 2]:
+            odd[i * i // 2 :: i] = False
+    return 2 * np.nonzero(odd)[0][1:] + 1
+
+
+@program(lambda n: (random(n),), sizes=(9, 10, 30, 7, 6, 5))
+def parts_that_become_empty(x):
+    y = np.zeros((2, len(x)))
+    for i in range(len(x) + 1):
+        y[0, i::2] += x[i::2] + i
+        y[1, :i][::-3] *= x[:i][::-3] - i
+    return y
+
+
 # ------------------------------------------------------------------ medians
 
 

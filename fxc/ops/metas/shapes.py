@@ -244,9 +244,7 @@ def slice_length(spec: SliceSpec) -> Dim:
     if step == 1:
         return stop - start if guard(start, "<=", stop) else 0
     if guard(step, ">", 0):
-        if decide(start, "<=", stop) is not True and not guard(start, "<", stop):
-            return 0
-        return (stop - start + step - 1) // step
-    if decide(stop, "<=", start) is not True and not guard(stop, "<", start):
+        return (stop - start + step - 1) // step if guard(start, "<=", stop) else 0
+    if not guard(stop, "<=", start):
         return 0
     return start - stop if step == -1 else (start - stop - step - 1) // -step
