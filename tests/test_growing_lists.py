@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import fxc
+from fxc.ir.graph import walk
 from tests.outcomes import difference, run
 
 
@@ -380,3 +381,24 @@ def test_one_object_in_a_list_and_a_variable(fn) -> None:
     for n in (5, 0, 2):
         assert not called(fn, compiled, n)
     assert compiled.cache_info().eager_calls == 0
+
+
+def test_a_table_is_made_in_a_loop_of_known_length() -> None:
+    """Its items were numbers one by one, which took half a second to compile."""
+
+    def crc32(data):
+        table = []
+        for i in range(256):
+            c = i
+            for _ in range(8):
+                c = 0xEDB88320 ^ (c >> 1) if c & 1 else c >> 1
+            table.append(c)
+        crc = 0xFFFFFFFF
+        for byte in data:
+            crc = table[(crc ^ int(byte)) & 255] ^ (crc >> 8)
+        return crc ^ 0xFFFFFFFF
+
+    data = np.frombuffer(b"123456789", dtype=np.uint8)
+    compiled = fxc.compile(crc32, fullgraph=True)
+    assert compiled(data) == crc32(data) == 0xCBF43926
+    assert len(list(walk(compiled.inspect(data).captured.body))) < 100

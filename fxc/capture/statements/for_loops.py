@@ -28,6 +28,7 @@ from .structured import UNBOUND, Recording, flag_of, going_on
 FEW = 4  # iterations that Python runs in any case
 _MOST_ROUNDS = 8  # of them, one in the other, if each may end the loop
 _MOST_RUNS = 5_000  # iterations that Python runs instead
+_FEW_ITEMS = 16  # of a list, which are better known one by one
 
 
 class ForLoop(CapturedLoop):
@@ -83,7 +84,8 @@ class ForLoop(CapturedLoop):
         self._last: Mapping[str, Any] = {}  # the variables at the end of the body
         if found is not None:
             self._lists = lists_that_grow(self.session, grows, env)
-            if type(found) is Counted and type(found.count) is not int:
+            few = type(found) is Counted and type(found.count) is int and found.count <= _FEW_ITEMS
+            if type(found) is Counted and not few:
                 self._count_items([env.get(name) for name, _ in grows])
             self._spread_tuples(self._env)
             self.session.statements.append(self)
@@ -93,8 +95,8 @@ class ForLoop(CapturedLoop):
                 self._peeling = self._runs and self.wants_first
 
     def _count_items(self, lists: Sequence[Any]) -> None:
-        """Leave the lists to which iterations append, as many as a size says, to the graph, if that
-        has not failed.
+        """Leave the lists to which iterations append, more than a few or as many as a size says, to
+        the graph, if that has not failed.
         """
         made, static = self.door.lists, self.session.static
         known = self._lists.items()

@@ -28,8 +28,8 @@ from .structured import Recording, joint_kinds
 # the loop the list has as many items as there were iterations, a number that becomes a constant. An
 # item is read from the array when it is first needed;
 # ``np.array(out)`` and the return of such a list take the array as it is. Where the number of
-# iterations is no constant the list is first tried as one of counted length, whose number of items
-# stays open: see Note [Lists of counted length].
+# iterations is no constant, or not small, the list is first tried as one of counted length, whose
+# number of items stays open: see Note [Lists of counted length].
 
 MOST_ITEMS = 100_000
 
