@@ -32,7 +32,6 @@ from fxc.ir.symbols import (
 from ..session import Session, current, refuse
 from .operands import (
     Traced,
-    TracedValue,
     guard_magnitude,
     guard_range,
     operand,
@@ -320,7 +319,7 @@ def _as_scalar(x: TracedInt, method: str, other: Any) -> Any:
     """Arithmetic with what is no int: as a scalar of the graph."""
     from .traced_scalar import TracedScalar  # traced scalars are built on traced ints
 
-    if isinstance(other, TracedValue) and type(other) is not TracedScalar:
+    if isinstance(other, Traced) and type(other) is not TracedScalar:
         return NotImplemented
     if type(other) is list and method in ("__mul__", "__rmul__"):
         from .sized_lists import repeated  # of which some hold such ints
