@@ -639,3 +639,43 @@ def test_results_that_are_one_array_of_an_iteration() -> None:
             warnings.simplefilter("ignore", fxc.CaptureWarning)
             found = run(fxc.compile(program), arguments)
         assert difference(run(program, arguments), found) == ""
+
+
+def test_a_loop_of_as_many_iterations_as_a_quotient_says() -> None:
+    """Of sizes, one of them negative: there were no bounds for its counter."""
+
+    def below_zero(y, n):
+        n -= -7 // (len(y) % 3 + 1)
+        for k in range(n, len(y)):
+            y[k] += k
+        return n
+
+    def of_either_sign(y, n):
+        n += -len(y) // (len(y) - 6)
+        for k in range(n, len(y)):
+            y[k] += k
+        return n
+
+    def remainder(y, n):
+        n += 5 % (3 - len(y)) + 2
+        for k in range(n, len(y)):
+            y[k] += k
+        return n
+
+    for program in (below_zero, of_either_sign, remainder):
+        calls = [lambda size=size: (np.zeros(size), 2) for size in (5, 4, 7, 9, 12)]
+        same(program, *calls, dynamic=True)
+
+
+def test_root_of_an_int() -> None:
+    """An int and a variable that is an int or a float: the call left native code."""
+
+    def root(a):
+        x = a
+        while True:
+            y = 0.5 * (x + a / x)
+            if abs(y - x) < 1e-12 * y:
+                return y
+            x = y
+
+    same(root, lambda: (2,), lambda: (9,))

@@ -157,5 +157,12 @@ def _bounds_of_atom(atom: Atom, ranges: Mapping[str, Range]) -> Range:
             return 0, right[0] - 1
         case "floordiv" | "mod" if decide(atom.left, ">=", 0) and decide(atom.right, ">=", 0):
             return 0, left[1]
+        case "floordiv" if decide(right[0], ">", 0):
+            return minimum(left[0], 0), maximum(left[1], 0)
+        case "floordiv":
+            most = maximum(-left[0], left[1])
+            return -most, most
+        case "mod":
+            return minimum(right[0] + 1, 0), maximum(right[1] - 1, 0)
         case _:
-            raise InternalError(f"no bounds are known for {atom.name} of {atom.right}")
+            raise InternalError(f"no bounds are known for {atom.name}")
