@@ -599,14 +599,6 @@ def compared(x):
     return found == []
 
 
-def changed_while_run_over(x):
-    found = [v for v in x if v > 0]
-    for v in found:
-        if v < 1:
-            found.append(v + 1)
-    return found
-
-
 def changed_while_enumerated(x):
     found = [v for v in x if v > 0]
     for k, v in enumerate(found):
@@ -615,11 +607,12 @@ def changed_while_enumerated(x):
     return found
 
 
-def grows_while_run_over(x):
-    found = [1]
+def changed_by_another_name(x):
+    found = [v for v in x if v > 0]
+    same = found
     for v in found:
-        if len(found) < 5 and x[0] > 0:
-            found.append(v + 1)
+        if v < 1:
+            same.append(v + 1)
     return found
 
 
@@ -630,8 +623,7 @@ REFUSED = {
     as_text: "the text of a list",
     compared: "== of a list",
     changed_while_enumerated: "a change to a list while a loop runs over it",
-    changed_while_run_over: "a change to a list while a loop runs over it",
-    grows_while_run_over: "a change while it is run over",
+    changed_by_another_name: "a change to a list while a loop runs over it",
 }
 
 

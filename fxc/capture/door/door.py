@@ -57,6 +57,7 @@ from ..values.traced_int import known_ints
 from ..values.traced_lists import plain_list
 from ..values.traced_scalar import numpy_scalar
 from . import purity
+from .by_places import at_place, has_place, list_to_change
 from .numpy_source import SOURCES, run_source
 from .special import SPECIAL
 from .stores import Names, Stores
@@ -88,6 +89,9 @@ class Scope:
         self.fold = functools.partial(fold, door)
         self.nest = functools.partial(nest, door)
         self.taking = taking
+        self.list_to_change = functools.partial(list_to_change, door)
+        self.has_place = functools.partial(has_place, door)
+        self.at_place = functools.partial(at_place, door)
         self.filtered = functools.partial(filtered, door)
         self.mapped = functools.partial(mapped, door)
         self.row = functools.partial(row, door)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 import operator
+from collections import deque
 from collections.abc import Callable, Iterable
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -129,14 +130,26 @@ def _text(kind: Any) -> Any:
 
 
 def _list(door: Door, *args: Any) -> Any:
-    if len(args) == 1 and type(args[0]) is TracedList and args[0].items is None:
-        return args[0].copy()
-    if len(args) == 1:
-        x = settled(args[0])
-        made = of_ints(x) if type(x) is Counted else of_elements(x) if is_array(x) else None
-        if made is not None:
-            return made
-    return list(*door.runnables(args))
+    made = _list_of_graph(args)
+    return list(*door.runnables(args)) if made is None else made
+
+
+def _deque(door: Door, *args: Any, **kwargs: Any) -> Any:
+    made = None if kwargs else _list_of_graph(args)
+    if made is None:
+        return deque(*door.runnables(args), **door.runnable_options(kwargs))
+    made.of = deque
+    return made
+
+
+def _list_of_graph(args: tuple[Any, ...]) -> Any:
+    """A new list of the graph with the items of the only argument; None if it is to be none."""
+    if len(args) != 1:
+        return None
+    x = settled(args[0])
+    if type(x) is TracedList and x.items is None:
+        return list_parts().part_of(x, slice(None))
+    return of_ints(x) if type(x) is Counted else of_elements(x) if is_array(x) else None
 
 
 def _sorted(door: Door, *args: Any, key: Any = None, reverse: Any = False) -> Any:
@@ -347,6 +360,7 @@ SPECIAL: dict[Any, Callable[..., Any]] = {
     itertools.product: _product,
     itertools.combinations: lambda door, x, r: door.made(pairs_of_two(door.runnables((x,))[0], r)),
     list: _list,
+    deque: _deque,
     sorted: _sorted,
     reversed: lambda door, *args: door.made(backwards(*door.runnables(args))),
 }

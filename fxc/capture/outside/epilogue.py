@@ -226,7 +226,9 @@ class EpilogueBuilder:
             kind, arrays, count = x.rooms()
             end = self._place(count)
             names = iter([f"{self._leaf(wrap(array))}[:{end}]" for array in arrays])
-            self._lines.append(f"{name} = {kind.listed(names)}")
+            made = kind.listed(names)
+            made = f"deque({made})" if x.of is deque else made
+            self._lines.append(f"{name} = {made}")
             self._made[id(x)] = (name, x)
             self._outside.session.aliases.returned.append(x)
         return self._made[id(x)][0]

@@ -190,6 +190,9 @@ class Expressions(Names):
         yield at(node, ast.Constant(isinstance(generator.target, ast.Tuple)))
 
     def visit_Call(self, node: ast.Call) -> Any:
+        if getattr(node, "is_door", False):
+            node.args = [self.visit(arg) for arg in node.args]
+            return node
         if is_fold(node):
             return self._fold(node)
         if is_nest(node):
@@ -273,10 +276,12 @@ class Expressions(Names):
                 self._lists |= {each} - self._parts  # type: ignore[arg-type]
 
     def _is_list(self, node: ast.AST) -> bool:
-        """Whether a node is ``list(x)``, or ``[0] * n``."""
+        """Whether a node is ``list(x)``, ``deque(x)`` or ``[0] * n``."""
         match node:
-            case ast.Call(ast.Name("list"), _, []):
-                return self._place_of("list") == "outer"
+            case ast.Call(ast.Name("list" | "deque" as name), _, []):
+                return self._place_of(name) == "outer"
+            case ast.Call(ast.Attribute(ast.Name("collections"), "deque"), _, []):
+                return True
             case ast.BinOp(ast.List(), ast.Mult(), _) | ast.BinOp(_, ast.Mult(), ast.List()):
                 return True
             case _:

@@ -8,6 +8,7 @@ from typing import Any
 
 from ..statements.growing import names_that_grow
 from .binding import give_flags
+from .changed_lists import by_places
 from .expressions import Expressions
 from .jumps import without_jumps
 from .liveness import Handed, handed_on
@@ -34,6 +35,7 @@ class Rewriter(Expressions):
 
     def _inside(self, node: FunctionNode) -> Any:
         if isinstance(node, ast.FunctionDef):
+            node.body = by_places(node.body)
             self._flagged.append(give_flags(node, parameters(node.args)))
             node.body = without_jumps(node, "__fxc_")
         self._scopes.append(scope_of(node))

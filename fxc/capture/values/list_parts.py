@@ -83,7 +83,8 @@ def _numbers(x: TracedList, what: str, item: Any) -> Any:
     if isinstance(item, tuple | list | str) or item is None:
         raise x._unclear(f"{what} for something else than a number")
     current().record("try_demand", flag_of(item == item))
-    return wrap(room.arrays[0])[: x.length()]
+    (array,), count = x.begun(what)
+    return wrap(array)[:count]
 
 
 def _counted(x: Any, other: Any) -> TracedList:

@@ -5,6 +5,7 @@ See Note [Lists of counted length].
 
 from __future__ import annotations
 
+from collections import deque
 from typing import Any
 
 import numpy as np
@@ -27,8 +28,11 @@ class MadeLists:
         self._traced: list[tuple[str, TracedList]] = []
 
     def made(self, items: Any, place: str) -> Any:
-        """A list that the program makes at a place."""
-        if type(items) is not list:
+        """A list, or a deque, that the program makes at a place."""
+        if type(items) is deque:
+            if items.maxlen is not None:
+                return items
+        elif type(items) is not list:
             return items
         label, static = f"list {place}", self._session.static
         if lists_of_lists.wanted(label) in static and f"{label} by Python" not in static:
@@ -66,7 +70,7 @@ class MadeLists:
         self.changed |= {
             self._labels[id(items)]
             for items in self.known
-            if items and all(isinstance(x, numbers) for x in items)
+            if type(items) is list and items and all(isinstance(x, numbers) for x in items)
         } - self._session.static
 
     def to_leave(self, x: Any) -> frozenset[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -20,7 +21,7 @@ from ..statements.rows import ListArray
 from ..statements.structured import Statement, flag_of, placeholder
 from .given import check_gift, give
 from .kinds import ItemKind, arrays_in, kind_of_items
-from .operands import Traced, operand, settled, variable_of, wrap
+from .operands import Traced, operand, record, settled, variable_of, wrap
 from .python_numbers import to_int
 from .traced_int import TracedInt, wrap_dim
 
@@ -30,7 +31,9 @@ from .traced_int import TracedInt, wrap_dim
 # there may be, and an array of one element that holds the length. Both are made before the
 # outermost statement that appends, which is recorded again when it has been seen what it appends.
 # An item is read and written by its place, of which is checked that the list has it. Behind the
-# statement the length is a counted size, see Note [Counted sizes].
+# statement the length is a counted size, see Note [Counted sizes]. Of a list that loses its first
+# item (``queue.pop(0)``), and of a deque that does, or takes items before it, the first item stands
+# anywhere in the arrays, which go on at their begin: so no item moves, and places are used again.
 #
 # Before, and where no statement of the graph changes it, the items are Python's. Which lists may
 # become so is known by the place where they are made (``made_list``): the capture starts again
@@ -43,23 +46,33 @@ _SPARE = 16  # items that may be appended later, one by one
 
 @frozen(eq=False)
 class Room:
-    """Where the items are, and the length; ``owner`` is the statement that appends to it."""
+    """Where the items are, and the length; ``owner`` is the statement that appends to it.
+
+    Of a list that loses items at its begin, or takes some there, ``head`` holds the place of the
+    first item; the place behind the last one is the first.
+    """
 
     kind: ItemKind
     arrays: tuple[Value, ...]
     length: Value
     most: Dim
     owner: Statement | None
+    head: Value | None = None
 
 
 class TracedList(Traced):
     """A list that the program makes and that may come to depend on data."""
 
-    __slots__ = ("_changing", "_depth", "_home", "_items", "_known", "_room", "_size", "_spare")
+    __slots__ = (
+        *("_changing", "_depth", "_home", "_items", "_known", "_room", "_size", "_spare"),
+        *("_turns", "of"),
+    )
 
-    def __init__(self, items: list[Any]) -> None:
+    def __init__(self, items: Any) -> None:
         session = current()
         self._items = items
+        self.of: type = type(items)  # list or deque
+        self._turns = False  # whether items come or go at the begin
         self._room: Room | None = None
         self._home = session.region
         self._depth = len(session.statements)
@@ -79,7 +92,7 @@ class TracedList(Traced):
 
     @property  # type: ignore[misc]
     def __class__(self) -> type:
-        return list
+        return self.of
 
     def __repr__(self) -> str:
         return repr(self._plain_items("the text"))
@@ -114,14 +127,35 @@ class TracedList(Traced):
         elif not self._spare or not self._room.kind.takes(x):
             self.make_room([x], _SPARE, None)
         self._spare -= owner is None
-        place, known = self._number(), self._known
+        number, known = self._number(), self._known
         self._known = known + 1 if type(known) is int and owner is None else None
-        self._put(place, x)
-        wrap(self._taken_room().length)[0] = place + 1
+        self._check_not_full(number)
+        self._put(number, x)
+        wrap(self._taken_room().length)[0] = number + 1
+
+    def _check_not_full(self, number: Any) -> None:
+        """Look whether there is room for another item, where the arrays do not say so."""
+        room = self._taken_room()
+        if room.head is not None:
+            current().record("try_demand", flag_of(number < wrap_dim(room.most)))
+
+    def _turned(self, place: Any) -> Any:
+        """Where the item at a place stands in the arrays."""
+        room = self._taken_room()
+        return place if room.head is None else _around(self._first() + place, room.most)
+
+    def _first(self) -> Any:
+        """Where the first item stands."""
+        return to_int(wrap(self._head())[0])
+
+    def _head(self) -> Value:
+        head = self._taken_room().head
+        assert head is not None
+        return head
 
     def _put(self, place: Any, x: Any) -> None:
         """Store an item."""
-        session, room = current(), self._taken_room()
+        session, room, place = current(), self._taken_room(), self._turned(place)
         for value in arrays_in(x):
             check_gift(session, value)
         for array, part in zip(room.arrays, room.kind.parts_of(x), strict=True):
@@ -129,20 +163,65 @@ class TracedList(Traced):
         for value in arrays_in(x):
             give(session, self, value)
 
-    def pop(self, place: Any = -1) -> Any:
-        """As ``list.pop``."""
-        if type(place) is not int or place != -1:
-            raise refuse("pop() of another item than the last cannot be captured")
-        self._check_not_running()
-        owner = self._owner(current())
+    def pop(self, *places: Any) -> Any:
+        """As ``list.pop`` or ``deque.pop``."""
+        if places and self.of is deque:
+            raise TypeError("deque.pop() takes no arguments")
+        place = places[0] if places else -1
+        if type(place) is not int or place not in (-1, 0):
+            raise refuse("pop() of another item than the first or the last cannot be captured")
+        return self._taken(place)
+
+    def _popleft(self) -> Any:
+        """As ``deque.popleft``."""
+        return self._taken(0)
+
+    def _taken(self, place: int) -> Any:
+        """The first item, or the last, which is taken away."""
+        owner = self._owner_of_change(turns=place == 0)
         if owner is not None and not self._has_room(owner):
-            self._changing = True
             return self._not_yet(owner)
-        if self._room is None:
-            return self._items.pop()
-        found, number = self[-1], self._number()
-        wrap(self._room.length)[0], self._known = number - 1, None
+        room = self._room
+        if room is None:
+            return (
+                self._items.popleft()
+                if self.of is deque and not place
+                else (self._items.pop() if place else self._items.pop(0))
+            )
+        found, number = self[place], self._number()
+        wrap(room.length)[0], self._known = number - 1, None
+        if not place:
+            wrap(self._head())[0] = self._turned(1)
         return found
+
+    def _appendleft(self, x: Any) -> None:
+        """As ``deque.appendleft``."""
+        x = settled(x)
+        owner = self._owner_of_change(turns=True)
+        if owner is not None and not self._has_room(owner, x):
+            owner.wishes.note(self, [x], once=False)
+            return
+        if self._room is None:
+            self._items.appendleft(x)
+            return
+        if owner is None and not (self._spare and self._room.kind.takes(x)):
+            self.make_room([x], _SPARE, None)
+        self._spare -= owner is None
+        room, number = self._taken_room(), self._number()
+        self._check_not_full(number)
+        wrap(self._head())[0] = self._turned(-1)
+        self._put(0, x)
+        wrap(room.length)[0], self._known = number + 1, None
+
+    def _owner_of_change(self, *, turns: bool) -> Statement | None:
+        """The outermost statement that changes the length here, or at the begin: it ``turns``."""
+        self._check_not_running()
+        owner, room = self._owner(current()), self._room
+        self._turns |= turns and (owner is not None or room is not None)
+        if turns and owner is None and room is not None and room.head is None:
+            self.make_room([], _SPARE, None)
+        self._changing |= owner is not None
+        return owner
 
     def clear(self) -> None:
         """As ``list.clear``."""
@@ -200,7 +279,9 @@ class TracedList(Traced):
     def _has_room(self, owner: Statement, *more: Any) -> bool:
         """Whether this statement has made room for what it appends."""
         room = self._room
-        return room is not None and room.owner is owner and all(map(room.kind.takes, more))
+        if room is None or room.owner is not owner or (self._turns and room.head is None):
+            return False
+        return all(map(room.kind.takes, more))
 
     def _taken_room(self) -> Room:
         assert self._room is not None
@@ -250,38 +331,55 @@ class TracedList(Traced):
         assert session.region == self._home
         if self._changing:
             self._known = None
-        given = self._items if old is None else []
+        items = self._items if old is None else []
         if kind is None:
-            kind = kind_of_items([*given, *samples], None if old is None else old.kind)
+            kind = kind_of_items([*items, *samples], None if old is None else old.kind)
         if kind is None:
             return  # nothing is ever appended
-        before: Dim = len(given) if old is None else old.most
+        before: Dim = len(items) if old is None else old.most
         has_arrays = any(isinstance(part, ArrayType) for part in kind.parts)
         unknown = MOST_ARRAYS if has_arrays else MOST_APPENDED
         most = before + (unknown if more is None else more) + _SPARE
+        if self._turns and isinstance(most, int):
+            most = 1 << (most - 1).bit_length()  # for places around the end without a division
         arrays = tuple(
             session.record("empty", (most, *part.shape), part.dtype, layout=None)
             for part in kind.parts
         )
         if old is None:
             length = session.record("empty", (1,), np.dtype("i8"), layout=None)
-            wrap(length)[0] = len(given)
-            self._known = None if self._changing else len(given)
+            wrap(length)[0] = len(items)
+            self._known = None if self._changing else len(items)
         else:
             length, end = old.length, wrap_dim(before)
-            for array, part in zip(arrays, kind.filled(old.kind, old.arrays), strict=True):
+            given = _in_order(old, before)
+            for array, part in zip(arrays, kind.filled(old.kind, given), strict=True):
                 wrap(array)[:end] = part
-        self._room = Room(kind, arrays, length, most, owner)
-        for place, x in enumerate(given):
+        head = session.record("zeros", (1,), np.dtype("i8"), layout=None) if self._turns else None
+        self._room = Room(kind, arrays, length, most, owner, head)
+        for place, x in enumerate(items):
             self._put(place, x)
         self._spare = _SPARE
+
+    def begun(self, what: str) -> tuple[tuple[Value, ...], Any]:
+        """Arrays that begin with the items, and how many these are; ``what`` needs them."""
+        room, session = self._taken_room(), current()
+        if room.head is None:
+            return room.arrays, self.length()
+        if session.in_loop(self._home):
+            raise refuse(
+                f"{what} in a loop, of a list that loses items at its begin, cannot be captured"
+            )
+        size = self._size_here()
+        return _in_order(room, size), wrap_dim(size)
 
     # -------------------------------------------------------- reads
 
     @property
     def _is_exact(self) -> bool:
         """Whether the arrays hold the items and no room for more: places in them are the list's."""
-        return self._room is not None and self._known is not None and self._known == self._room.most
+        room, known = self._room, self._known
+        return room is not None and room.head is None and known is not None and known == room.most
 
     def _number(self) -> Any:
         """The length, as a scalar of the graph."""
@@ -341,10 +439,12 @@ class TracedList(Traced):
             self.make_room([], _SPARE, None)
         if self._room is not None:
             if isinstance(key, slice):
+                if self.of is deque:
+                    raise TypeError("sequence index must be integer, not 'slice'")
                 return list_parts().part_of(self, key)
             if self._is_exact:
-                return self._item(checked_place(key))
-            return self._item(self._place_of(key))
+                return self.at(checked_place(key))
+            return self.at(self._place_of(key))
         try:
             return self._items[key]
         except IndexError:
@@ -370,8 +470,10 @@ class TracedList(Traced):
                 session.record("try_demand", flag_of(test))
         return place
 
-    def _item(self, place: Any) -> Any:
+    def at(self, place: Any) -> Any:
+        """The item at a place that there is."""
         session, room = current(), self._taken_room()
+        place = self._turned(place)
         found = room.kind.item([operand(wrap(array)[place]) for array in room.arrays])
         for value in arrays_in(found):
             give(session, self, value)
@@ -396,18 +498,21 @@ class TracedList(Traced):
             return None
         if self._known is None and current().in_loop(self._home):
             number = self._number()
-            return Bounded((0, number), 0, number, self._item, (self,))
-        return Counted(self._size_here(), self._item, of=(self,))
+            return Bounded((0, number), 0, number, self.at, (self,))
+        return Counted(self._size_here(), self.at, of=(self,))
 
     def arrays(self) -> tuple[ItemKind, list[Value]]:
         """The kind of the items, and what they hold in arrays of the list's length."""
-        room, end = self._taken_room(), wrap_dim(self._size_here())
+        room, size = self._taken_room(), self._size_here()
+        if room.head is not None:
+            return room.kind, list(_in_order(room, size))
+        end = wrap_dim(size)
         return room.kind, [wrap(array)[:end].copy()._value for array in room.arrays]
 
     def rooms(self) -> tuple[ItemKind, tuple[Value, ...], Any]:
         """The kind of the items, arrays that begin with what they hold, and the length."""
-        room = self._taken_room()
-        return room.kind, room.arrays, wrap_dim(self._size_here())
+        room, size = self._taken_room(), self._size_here()
+        return room.kind, _in_order(room, size), wrap_dim(size)
 
     def as_array(self, dtype: Any = None) -> Any:
         """``np.array(self, dtype)``."""
@@ -432,17 +537,19 @@ class TracedList(Traced):
         )
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("__") or not hasattr(list, name):
+        if name.startswith("__") or not hasattr(self.of, name):
             raise AttributeError(name)
+        if name in ("popleft", "appendleft"):
+            return self._popleft if name == "popleft" else self._appendleft
         if current().region == self._home and (self._room is None or name in ("sort", "reverse")):
             return getattr(self._items, name) if self._room is None else getattr(self, f"_{name}")
         raise self._unclear(f".{name}()")
 
     def __eq__(self, other: object) -> bool:
-        return self._plain_items("==") == other
+        return bool(self._plain_items("==") == other)
 
     def __ne__(self, other: object) -> bool:
-        return self._plain_items("!=") != other
+        return bool(self._plain_items("!=") != other)
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -466,7 +573,7 @@ class TracedList(Traced):
 
     def _reverse(self) -> None:
         """As ``list.reverse``, likewise."""
-        self._take_over(self[::-1])
+        self._take_over(list_parts().part_of(self, slice(None, None, -1)))
 
     def _take_over(self, other: TracedList) -> None:
         """Take the items of a new list of the same length."""
@@ -476,6 +583,8 @@ class TracedList(Traced):
 
     def copy(self) -> Any:
         """As ``list.copy``."""
+        if self.of is deque and self._room is not None:
+            raise self._unclear(".copy()")
         return self._items.copy() if self._room is None else self[:]
 
     def __contains__(self, x: Any) -> bool:
@@ -483,6 +592,8 @@ class TracedList(Traced):
 
     def __add__(self, other: Any) -> Any:
         if self.items is None or (type(other) is TracedList and other.items is None):
+            if other.__class__ is not list or self.of is not list:
+                raise self._unclear("'+'")
             return list_parts().joined(self, other)
         return self._items + plain_list(other)
 
@@ -506,7 +617,7 @@ class TracedList(Traced):
         for x in list(more):
             self.append(x)
 
-    def _plain_items(self, what: str) -> list[Any]:
+    def _plain_items(self, what: str) -> Any:
         if self._room is not None:
             raise self._unclear(what)
         return self._items
@@ -522,6 +633,21 @@ def checked_place(key: Any) -> Any:
             raise refuse(f"a place in a list that is of {kind} cannot be captured; use an int")
         key = to_int(key[()] if isinstance(kind, ArrayType) else key)
     return key
+
+
+def _in_order(room: Room, size: Dim) -> tuple[Value, ...]:
+    """So many of the items, in arrays that begin with the first one."""
+    if room.head is None:
+        return room.arrays
+    numbers = record("arange", Literal(0), Literal(1), length=size, dtype=np.dtype(np.int64))
+    places = _around(numbers + wrap(room.head)[0], room.most)
+    return tuple(wrap(array)[places]._value for array in room.arrays)
+
+
+def _around(place: Any, most: Dim) -> Any:
+    """A place in arrays of that length, which go on at their begin."""
+    is_power = isinstance(most, int) and not most & (most - 1)
+    return place & (most - 1) if is_power else place % wrap_dim(most)
 
 
 def sized_lists() -> Any:

@@ -1,0 +1,32 @@
+"""What a loop over a list that it changes asks for, see staging/changed_lists.py."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..outside.lists import ExternalList
+from ..session import refuse
+from ..values.traced_lists import TracedList
+from .special import SPECIAL
+from .stores import Stores
+
+
+def list_to_change(door: Stores, x: Any) -> Any:
+    """The list that is run over."""
+    if type(x) in (list, ExternalList) or (type(x) is TracedList and x.of is list):
+        return x
+    raise refuse(
+        "a change to something else than a list, while a loop runs over it, is not captured"
+    )
+
+
+def has_place(door: Any, items: Any, place: Any) -> Any:
+    """Whether there is an item at a place."""
+    return place < SPECIAL[len](door, items)
+
+
+def at_place(door: Stores, items: Any, place: Any) -> Any:
+    """The item there."""
+    if type(items) is TracedList and items.items is None:
+        return items.at(place)
+    return door.indexed(items)[place]

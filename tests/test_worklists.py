@@ -1,0 +1,383 @@
+"""Lists and deques that lose items at their begin, or take some there; see Note [Lists of counted
+length].
+"""
+
+from __future__ import annotations
+
+import collections
+import copy
+from collections import deque
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import fxc
+from tests.outcomes import difference, run
+
+
+def by_deque(adjacent, start):
+    n = len(adjacent)
+    distance = np.full(n, -1)
+    distance[start] = 0
+    queue = deque([start])
+    while queue:
+        u = queue.popleft()
+        for v in range(n):
+            if adjacent[u, v] and distance[v] < 0:
+                distance[v] = distance[u] + 1
+                queue.append(v)
+    return distance
+
+
+def by_pop(adjacent, start):
+    n = len(adjacent)
+    distance = [-1] * n
+    distance[start] = 0
+    queue = [start]
+    while len(queue) > 0:
+        u = queue.pop(0)
+        for v in np.nonzero(adjacent[u])[0]:
+            if distance[v] < 0:
+                distance[v] = distance[u] + 1
+                queue.append(v)
+    return distance, queue
+
+
+def by_for(adjacent, start):
+    distance = [-1] * len(adjacent)
+    distance[start] = 0
+    queue = [start]
+    for u in queue:
+        for v in range(len(adjacent)):
+            if adjacent[u, v] and distance[v] < 0:
+                distance[v] = distance[u] + 1
+                queue.append(v)
+    return np.array(distance), queue
+
+
+@pytest.mark.parametrize("fn", [by_deque, by_pop, by_for])
+def test_breadth_first(fn: Callable[..., Any]) -> None:
+    compiled = fxc.compile(fn, fullgraph=True)
+    r = np.random.default_rng(2)
+    for n in (6, 40, 41, 9):
+        args = r.random((n, n)) < 3 / n, 1
+        assert not difference(run(fn, args), run(compiled, args))
+    assert compiled.cache_info().variants == 2
+    assert compiled.cache_info().eager_calls == 0
+
+
+def both_ends(x):
+    q, out = collections.deque([x[0]]), []
+    for v in x:
+        if v > 0:
+            q.append(v)
+        elif v < -0.5:
+            q.appendleft(v)
+        else:
+            out.append(q.pop() if v < 0 else q.popleft())
+        if len(q) > 3:
+            out.append(q[1] + q[-1] - q[0])
+        if not q:
+            q.append(v)
+            out.append(0.5)
+    return q, out, np.array(q), len(q), sum(q), sorted(q), list(q), v in q
+
+
+def window_maxima(x):
+    width, places, out = 3, deque(), []
+    for i in range(len(x)):
+        while places and x[places[-1]] <= x[i]:
+            places.pop()
+        places.append(i)
+        if places[0] <= i - width:
+            places.popleft()
+        if i >= width - 1:
+            out.append(x[places[0]])
+    return out, places
+
+
+def of_pairs(x):
+    todo, area, order = [(0, len(x))], 0.0, []
+    while todo:
+        low, high = todo.pop(0)
+        area += x[low:high].sum()
+        order.append(high - low)
+        if high - low > 1:
+            middle = (low + high) // 2
+            todo.append((low, middle))
+            todo.append((middle, high))
+    return area, order
+
+
+def of_rows(x):
+    rows, total = deque(), np.zeros(2)
+    for v in x:
+        rows.append(np.array([v, v * v]))
+        if v > 1:
+            total += rows.popleft()
+    return total, len(rows), np.array(rows)
+
+
+def of_either_kind(x):
+    q, out = deque([0]), []
+    for v in x:
+        if v > 0:
+            q.append(v)
+        else:
+            q.append(int(v))
+        if v < 1:
+            out.append(q.popleft() * 2)
+    return out, q
+
+
+def again_and_again(x):
+    """The places are used again."""
+    q, total = deque([1.0]), 0.0
+    for k in range(40):
+        for v in x:
+            q.append(v + k)
+            total += q.popleft() * v
+    q.appendleft(7.0)
+    q.append(8.0)
+    last = q.pop()
+    return total, q, last, q.popleft(), q
+
+
+def from_both_sides(x):
+    """Of a list that is no longer than Python knows before."""
+    items = sorted(x.tolist())
+    pairs = []
+    while len(items) > 1:
+        pairs.append((items.pop(0), items.pop()))
+    items.append(9.0)
+    return pairs, items, items.pop(0)
+
+
+def emptied(x):
+    q, sizes = deque(), []
+    for v in x:
+        q.append(v)
+        if v < 0:
+            sizes.append(len(q))
+            q.clear()
+        elif len(q) > 2:
+            q.popleft()
+            q.extend([v, v])
+    return sizes, q
+
+
+def asked(x):
+    q, found = deque([v for v in x if v > 0]), 0
+    while len(q) > 2:
+        v = q.popleft()
+        for w in q:
+            found += w > v
+        found += any(w > 1 for w in q)
+    q.append(np.float64(2.5))
+    return found, 2.5 in q, q.count(2.5), q.index(2.5), isinstance(q, deque), type(q)
+
+
+def of_an_array(x):
+    q, out = deque(x), []
+    while q:
+        v = q.popleft()
+        if v > 2:
+            q.append(v / 2)
+        out.append(v)
+    q.extend([1.5, 2.5])
+    return out, q, q.pop()
+
+
+def made_in_a_loop(x):
+    out = []
+    for k in range(len(x)):
+        q, steps = deque([k]), 0
+        while q:
+            u = q.popleft()
+            steps += 1
+            if 2 * u + 1 < len(x):
+                q.append(2 * u + 1)
+            if 2 * u + 2 < len(x) and x[u] > 0:
+                q.append(2 * u + 2)
+        out.append(steps)
+    return out
+
+
+def before_and_behind(x):
+    """Changes where Python knows the items, and where it does not any more."""
+    q = deque([1.0, 2.0, 3.0])
+    first = q.popleft()
+    q.appendleft(4.0)
+    for v in x:
+        if v > 0:
+            q.append(v)
+    second = q.popleft()
+    q.appendleft(second + first)
+    return first, second, q, q.pop()
+
+
+def changed_while_run_over(x):
+    found = [v for v in x if v > 0]
+    for v in found:
+        if v < 1:
+            found.append(v + 1)
+    return found
+
+
+def grows_while_run_over(x):
+    found = [1]
+    for v in found:
+        if len(found) < 5 and x[0] > 0:
+            found.append(v + 1)
+    return found, v
+
+
+def until_something(x):
+    todo, out, last = [0], [], -1
+    for place in todo:
+        if place >= len(x):
+            continue
+        last = place
+        out.append(x[place])
+        if x[place] > 2.75:
+            break
+        todo.extend([2 * place + 1, 2 * place + 2])
+    else:
+        out.append(0.5)
+    return out, todo, last, place
+
+
+def shrinks_while_run_over(x):
+    found, out = list(x), []
+    for v in found:
+        out.append(v)
+        if v > 0 and len(found) > 1:
+            out.append(found.pop())
+    return out, found
+
+
+def another_by_that_name(x):
+    todo, out = [2.0], []
+    for v in todo:
+        if v < 20:
+            todo.append(v * 2)
+        if v > 5:
+            todo = [x[0]]
+            todo.append(1.0)
+        out.append(v)
+    return out, todo
+
+
+def of_strings(x):
+    names, total = ["x"], 0
+    for name in names:
+        if len(names) < 4:
+            names.append(name + "x")
+        total += len(name) * x
+    return total, names
+
+
+FLOATS = (
+    np.array([0.5, -1.25, 3.0, 0.25, -0.0, 2.5, 2.5]),
+    -np.ones(7),
+    np.arange(1.0, 8.0),
+    np.array([-0.6, 0.0, -0.25, -0.7, 1.0, -0.1, 0.5]),
+)
+PROGRAMS = [
+    *(both_ends, window_maxima, of_pairs, of_rows, of_either_kind, again_and_again),
+    *(changed_while_run_over, grows_while_run_over, until_something, shrinks_while_run_over),
+    *(
+        another_by_that_name,
+        of_strings,
+        from_both_sides,
+        emptied,
+        asked,
+        of_an_array,
+        made_in_a_loop,
+        before_and_behind,
+    ),
+]
+
+
+@pytest.mark.parametrize("fn", PROGRAMS)
+def test_as_numpy(fn: Callable[..., Any]) -> None:
+    compiled = fxc.compile(fn, fullgraph=True)
+    for x in (*FLOATS, FLOATS[0]):
+        mine, given = copy.deepcopy(x), copy.deepcopy(x)
+        assert not difference(run(fn, (mine,)), run(compiled, (given,)))
+    assert compiled.cache_info().eager_calls == 0
+
+
+def taken_from(x, count):
+    q = deque([1.0, 2.0])
+    for v in x:
+        if v > 0:
+            q.append(v)
+    for _ in range(count):
+        q.popleft()
+        x[0] += 1
+    return q
+
+
+def taken_from_list(x, count):
+    q = [1.0, 2.0]
+    for v in x:
+        if v > 0:
+            q.append(v)
+    while count:
+        x[0] += q.pop(0)
+        count -= 1
+    return q
+
+
+@pytest.mark.parametrize("fn", [taken_from, taken_from_list])
+def test_from_an_empty_one(fn: Callable[..., Any]) -> None:
+    """Python's exception, and what was written before it."""
+    compiled = fxc.compile(fn, fullgraph=True)
+    for count, left in ((3, 0), (6, 0), (9, 1)):
+        mine, given = FLOATS[0].copy(), FLOATS[0].copy()
+        assert not difference(run(fn, (mine, count)), run(compiled, (given, count)))
+        assert compiled.cache_info().eager_calls == left
+
+
+def longer_than_there_is_room_for(x):
+    q, k = deque([0]), 0
+    while k < x[0]:
+        q.append(k)
+        if x[1] > 0:
+            q.popleft()
+        k += 1
+    return len(q), q[0]
+
+
+def test_room() -> None:
+    """A deque that never holds many items may take any number of them, one after the other."""
+    compiled = fxc.compile(longer_than_there_is_room_for, fullgraph=True)
+    for x, left in ((np.array([600_000, 1]), 0), (np.array([600_000, 0]), 1)):
+        assert compiled(x) == longer_than_there_is_room_for(x)
+        assert compiled.cache_info().eager_calls == left
+
+
+def of_an_argument(x, rest):
+    for v in rest:
+        if v < 3:
+            rest.append(v + 1)
+    return x * len(rest)
+
+
+def of_a_deque(x, rest):
+    q = deque(rest)
+    for v in q:
+        if v < 3:
+            q.append(v + 1)
+    return x
+
+
+def test_run_over_and_changed_otherwise() -> None:
+    """A list from outside; a deque, of which Python says that it must not change."""
+    for fn, rest in ((of_an_argument, [1, 2, 5]), (of_a_deque, [5, 1]), (of_a_deque, [5, 6])):
+        compiled = fxc.compile(fn)
+        mine, given = (FLOATS[0].copy(), list(rest)), (FLOATS[0].copy(), list(rest))
+        assert not difference(run(fn, mine), run(compiled, given))
