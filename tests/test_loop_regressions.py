@@ -264,6 +264,39 @@ def test_type_of_a_number_that_is_python_s_or_numpy_s(test: Any) -> None:
         fxc.compile(program, fullgraph=True)(np.ones(3))
 
 
+def test_a_number_of_another_type_before_the_first_iteration() -> None:
+    """What an arm makes of it did not go with what it was; such loops were unrolled, or refused."""
+
+    def escape(c, most):
+        z = 0
+        for n in range(most):
+            if abs(z) > 2:
+                return n
+            z = z * z + c
+        return most
+
+    def times(w, h, most):
+        found = np.zeros((h, w), dtype=int)
+        for i in range(h):
+            for j in range(w):
+                found[i, j] = escape(complex(-2 + 3 * j / w, -1.5 + 3 * i / h), most)
+        return found
+
+    def sums(x, most):
+        y, n = 0, 0
+        while n < most:
+            if np.max(y) > 20 and n > 2:
+                return n, y
+            else:
+                y = y * 0.5 + x
+            n += 1
+        return most, y
+
+    compiled = same(times, lambda: (5, 4, 9), lambda: (7, 9, 30))
+    assert str(compiled.inspect(7, 9, 30).captured).count("_loop(") == 3
+    same(sums, lambda: (np.arange(4.0), 9), lambda: (np.arange(4.0) + 9, 40))
+
+
 # ---------------------------------------------------------------- stores
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -476,3 +477,50 @@ def test_an_array_with_one_of_numpys_numbers_is_native() -> None:
     for k, eager in ((8, 0), (3, 0), (9, 1)):
         assert len(program(np.arange(10.0), k)) == 10
         assert program.cache_info().eager_calls == eager
+
+
+# ------------------------------------------------------------------ beside numbers of float32
+
+
+def cholesky_in_float64(a: Any) -> Any:
+    low = np.zeros(a.shape)
+    for i in range(len(a)):
+        for j in range(i + 1):
+            s = 0.0
+            for k in range(j):
+                s += low[i, k] * low[j, k]
+            low[i, j] = math.sqrt(a[i, i] - s) if i == j else (a[i, j] - s) / low[j, j]
+    return low
+
+
+def sums_but_one(a: Any) -> Any:
+    x, y = np.ones(len(a)), np.ones(len(a), dtype=a.dtype)
+    for i in range(len(a)):
+        s = 0
+        for j in range(len(a)):
+            if j != i:
+                s += a[i, j] * x[j]
+        x[i] = (a[i, 0] - s) / a[i, i]
+        y[i] = 2 * s - a[i, 0]
+    return x, y
+
+
+def largest_before(a: Any) -> Any:
+    found, t, best = [], np.float32(0), 0.1
+    for i in range(len(a)):
+        if a[i, i] > 6.3:
+            best = float(i) * a[0].astype(np.float64)[i]
+        t = best - a[i, 0]
+        found.append(math.exp(-abs(t)) + math.atan2(t, 2))
+    return np.array(found), t, t > 0.05, best
+
+
+@pytest.mark.parametrize("n", [1, 2, 5])
+@pytest.mark.parametrize("fn", [cholesky_in_float64, sums_but_one, largest_before])
+def test_whether_float32_is_kept(fn: Callable[..., Any], n: int) -> None:
+    """Of Python's float and a float32 NumPy makes float32, of np.float64 and a float32 float64."""
+    a = np.random.default_rng(n).random((n, n)).astype(np.float32)
+    a = a @ a.T + n * np.eye(n, dtype=np.float32)
+    compiled = fxc.compile(fn, fullgraph=True)
+    assert difference(run(fn, (a.copy(),)), run(compiled, (a.copy(),))) == ""
+    assert compiled.cache_info().eager_calls == 0

@@ -9,6 +9,7 @@ import builtins
 import dataclasses
 import functools
 import inspect
+import math
 import opcode
 import os
 from collections.abc import Callable
@@ -53,6 +54,7 @@ from ..statements.while_loops import WhileLoop
 from ..values.list_arguments import array_of_list, as_numpy, joined_list
 from ..values.operands import Traced, as_constants, has_traced
 from ..values.python_numbers import call_function
+from ..values.several import Several, for_each
 from ..values.traced_int import known_ints
 from ..values.traced_lists import plain_list
 from ..values.traced_scalar import numpy_scalar
@@ -351,6 +353,8 @@ class Door(Stores):
             if f in CREATION or f in FUNCTIONS:
                 return self._call_numpy(f, args, kwargs)
             if f in purity.PURE_BUILTINS:
+                if owner is math and any(type(x) is Several for x in args):
+                    return for_each(lambda *xs: self.builtin(f, xs, kwargs), args)
                 found = call_function(f, args, kwargs) if args else NotImplemented
                 if found is not NotImplemented:
                     return found

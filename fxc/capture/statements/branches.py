@@ -155,6 +155,8 @@ class Branch(Statement):
             return ()
         kinds = optional_kinds(left, right)
         if kinds is None:
+            for each in self.session.statements:
+                each.meets_difference(name)
             raise refuse(self._reason)
         return kinds
 

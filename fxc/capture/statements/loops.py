@@ -108,6 +108,7 @@ class CapturedLoop(Statement):
         self._env = env
         self._has_new_tuples = False
         self._unbound = False
+        self._differs_in_arms = False
         self.by_turns = by_turns  # have a value behind the loop only if there is an iteration
 
     def of(self, env: Mapping[str, Any]) -> list[Any]:
@@ -198,8 +199,10 @@ class CapturedLoop(Statement):
 
     @property
     def first_apart(self) -> frozenset[str]:
-        """The request to do so, where it may help: numbers are mixed, or arrays carried."""
-        found = self.carried.differs_at_first or self._unbound
+        """The request to do so, where it may help: numbers are mixed, or arrays carried, or what a
+        variable is before the loop does not go with what an arm makes of it.
+        """
+        found = self.carried.differs_at_first or self._unbound or self._differs_in_arms
         helps = found and not self.wants_first
         return frozenset((f"{self._label} first",)) if helps else frozenset()
 
@@ -327,6 +330,9 @@ class CapturedLoop(Statement):
     def reads_unbound(self) -> None:
         """Note that the body reads a variable that an iteration before may give a value."""
         self._unbound = True
+
+    def meets_difference(self, name: str) -> None:
+        self._differs_in_arms |= name in self._at_head
 
     def _sliding(self, name: str, seen: Any, after: Value) -> Sliding | None:
         """How a variable is a window of what it was; None if it may not slide."""

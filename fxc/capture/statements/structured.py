@@ -289,6 +289,9 @@ class Statement:
         """The request to run the first iteration before the loop, where it may help."""
         return frozenset()
 
+    def meets_difference(self, name: str) -> None:
+        """Note that a variable is one thing behind one arm in here, another behind the other."""
+
     def differs(self, name: str, left: Any, right: Any, where: str) -> Exception:
         """A variable that is one thing here, another there."""
         return refuse(self.difference(name, left, right, where))

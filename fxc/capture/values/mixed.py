@@ -397,15 +397,25 @@ def _strong(x: Any, among: Iterable[Any]) -> Any:
     """The number to compute with, beside arrays or numbers of NumPy's."""
     if type(x) is not Mixed:
         return x
-    strong = [other for other in among if type(other) is not Mixed and not _is_weak(other)]
+    strong = [other for other in among if _is_strong(other)]
     if not strong:
         return x.decided()
     for other in strong:
-        dtype = operand(other).type.dtype
-        given = x.kind(0), float(0) if _is_weak(x.given) else x.dtype
-        if np.result_type(dtype, given[0]) != np.result_type(dtype, given[1]):
-            raise _refuse(f"arithmetic with {dtype}")
+        if _decides_dtype(x, other):
+            raise _refuse(f"arithmetic with {operand(other).type.dtype}")
     return x.number
+
+
+def _is_strong(x: Any) -> bool:
+    """Whether ``x`` is an array, or a number of NumPy's for sure."""
+    return type(x) is not Mixed and not _is_weak(x)
+
+
+def _decides_dtype(x: Mixed, other: Any) -> bool:
+    """Whether the dtype of a result with ``other`` depends on which of the two ``x`` is."""
+    dtype = operand(other).type.dtype
+    given = x.kind(0), float(0) if _is_weak(x.given) else x.dtype
+    return np.result_type(dtype, given[0]) != np.result_type(dtype, given[1])
 
 
 def _for_ufunc(ufunc: Any, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -466,7 +476,12 @@ def _define(name: str, numpy_name: str) -> None:
             return _by_cases(name, both)
         if any(type(x) is Mixed and x.kind is complex for x in both):
             return _of_complex(name, numpy_name, left, right)
-        if any(type(x) is not Mixed and not _is_weak(x) for x in both):
+        strong = [x for x in both if _is_strong(x)]
+        if strong:
+            is_scalar = isinstance(operand(strong[0]).type, ScalarType)
+            mixed = [x for x in both if type(x) is Mixed]
+            if is_scalar and any(_decides_dtype(x, strong[0]) for x in mixed):
+                return _by_cases(name, both)
             return call_ufunc(numpy_name, *(_strong(x, both) for x in both))
         if any(type(x) is Mixed and x.whole is not None for x in both):
             return _of_ints(name, numpy_name, left, right)

@@ -139,9 +139,9 @@ class Several(Traced):
         found = self._number()
         if type(found) is not Several:
             return found._stored_as(dtype) if isinstance(found, Traced) else found
-        if dtype != np.float64:
+        if dtype not in (np.float32, np.float64):
             raise refuse(f"an assignment of a number of several types to {dtype} is not captured")
-        parts = [(flag, _as_float64(x)) for flag, x in found.options]
+        parts = [(flag, _as_float(x, dtype)) for flag, x in found.options]
         return united(parts)
 
     def _beside(self, other: Any) -> Any:
@@ -346,8 +346,8 @@ def _select(kind: ScalarType, flag: Any, left: Any, right: Any) -> Any:
     return to_python(wrap(found)) if kind.weak else wrap(found)
 
 
-def _as_float64(x: Any) -> Any:
-    found = current().record("astype", operand(x), np.dtype(np.float64), casting="unsafe")
+def _as_float(x: Any, dtype: np.dtype) -> Any:
+    found = current().record("astype", operand(x), dtype, casting="unsafe")
     return wrap(_scalar(found))
 
 
