@@ -338,6 +338,14 @@ def in_reversed_bits(x: Any) -> Any:
     return x
 
 
+def bits_reversed(n: int, width: int) -> Any:
+    found = np.zeros(n, dtype=np.int64)
+    for i in range(n):
+        for k in range(width):
+            found[i] |= ((i >> k) & 1) << (width - 1 - k)
+    return found, n >> width, n << width, n & width, n | width, n ^ width
+
+
 def only_looks(x: Any, k: Any) -> None:
     for i in range(len(k)):
         x[k[i]]
@@ -346,6 +354,7 @@ def only_looks(x: Any, k: Any) -> None:
 
 CASES: tuple[tuple[Callable[..., Any], tuple[tuple[Any, ...], ...]], ...] = (
     (sieve, ((100,), (7,), (30,))),
+    (bits_reversed, ((16, 4), (8, 3), (5, 3))),
     (is_prime, ((101,), (9,), (10007,), (2**40 - 87,))),
     (first_factor, ((35, 9), (101, 50), (-9, 7), (0, 5))),
     (digits, ((200,), (9,), (11,))),

@@ -319,7 +319,7 @@ def _as_scalar(x: TracedInt, method: str, other: Any) -> Any:
     """Arithmetic with what is no int: as a scalar of the graph."""
     from .traced_scalar import TracedScalar  # traced scalars are built on traced ints
 
-    if isinstance(other, Traced) and type(other) is not TracedScalar:
+    if isinstance(other, Traced) and type(other) not in (TracedScalar, TracedInt):
         return NotImplemented
     if type(other) is list and method in ("__mul__", "__rmul__"):
         from .sized_lists import repeated  # of which some hold such ints
