@@ -17,6 +17,7 @@ from .counters import Range
 INT64: Range = (-(2**63), 2**63 - 1)
 BOOL: Range = (0, 1)
 MOST_TOPS = 8
+MOST_DEEP = 16  # computations that a fact is followed back: of a long sum each tells all before
 T = TypeVar("T")
 # Comparisons: whether their operands are swapped, and whether they are strict.
 _ORDER = {
@@ -41,6 +42,7 @@ class Facts:
         self.tops: dict[Value, tuple[Dim, ...]] = {}  # sizes and the like that it does not exceed
         self.natural: list[Dim] = []  # dims that are not negative by conditions on dims
         self.narrowed: list[Callable[[], None]] = []  # to take back what was narrowed
+        self.depth = 0  # of the computations that are being gone back
 
     def range_of(self, x: Operand) -> Range | None:
         """The range of an int or bool; None of anything else."""
@@ -74,7 +76,10 @@ class Facts:
         if (low, high) == before or low > high:
             return
         self.change(self.known, x, (low, high))
-        self.narrow_operands(x, low, high)
+        if self.depth < MOST_DEEP:
+            self.depth += 1
+            self.narrow_operands(x, low, high)
+            self.depth -= 1
 
     def change(self, facts: dict[Value, T], x: Value, found: T) -> None:
         before = facts.get(x)
@@ -145,6 +150,13 @@ class Facts:
         if isinstance(x, Literal) or not new or len(before) > MOST_TOPS:
             return
         self.change(self.tops, x, (*before, *new))
+        if self.depth < MOST_DEEP:
+            self.depth += 1
+            self.cap_operands(x, new)
+            self.depth -= 1
+
+    def cap_operands(self, x: Value, new: Sequence[Dim]) -> None:
+        """``x``, which does not exceed any of these, was computed."""
         node = self.makers.get(x)
         if node is None or node.op not in PYTHON_OPERATORS:
             return

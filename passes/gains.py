@@ -9,6 +9,8 @@ from fxc.ops.python_numbers import stem
 
 from .counters import Range, hull
 
+MOST_DEEP = 100  # additions, one to the result of the other, that are followed back
+
 
 class Gains:
     """What is known while the regions of a graph are gone through.
@@ -51,12 +53,16 @@ class _Sum:
     def __init__(self, gains: Gains, start: Value) -> None:
         self.gains = gains
         self.found: dict[Operand, Range | None] = {start: (0, 0)}
+        self.depth = 0
 
     def gain(self, end: Operand) -> Range | None:
         if not isinstance(end, Value) or end not in self.gains.makers:
             return self.found.get(end)
         if end not in self.found:
-            self.found[end] = self.made_by(self.gains.makers[end], end)
+            self.depth += 1
+            is_near = self.depth <= MOST_DEEP
+            self.found[end] = self.made_by(self.gains.makers[end], end) if is_near else None
+            self.depth -= 1
         return self.found[end]
 
     def made_by(self, node: Node, end: Value) -> Range | None:

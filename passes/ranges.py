@@ -68,6 +68,10 @@ class _Analysis:
         self.depth = 0  # of regions
         # By flags that hold from the second iteration on: what the loop began with.
         self.begun: dict[Operand, dict[Operand, Operand]] = {}
+        # What loops carry, as wide as it was found, while loops around them are being widened:
+        # nothing is narrower in the next attempt, which goes on from there.
+        self.settled: dict[Value, Range] = {}
+        self.widening = 0  # of how many loops
 
     def region(self, region: Region) -> Region:
         """The region with what can be proven now; the ranges of its values become known."""
@@ -225,7 +229,8 @@ class _Analysis:
         self.join(params, first)
         for param in params:
             self.facts.tops.pop(param, None)
-        widened = False
+        widened = self.go_on(params)
+        self.widening += 1
         for attempt in count():
             found = self.iteration(node, params)
             grown = False
@@ -234,6 +239,8 @@ class _Analysis:
             if not grown:
                 break
             widened = True
+        self.widening -= 1
+        self.settle(params)
         narrower = widened and self.narrow(params, first, found.again)
         narrower |= self.narrow_sums(node, params, first)
         capped = self.cap(node, params, found.tops)
@@ -245,6 +252,24 @@ class _Analysis:
         self.join(node.outputs, self.given(node, node.arg("init"), goes_on=False), found.last)
         self.counters.leave(node, params)
         return _with_regions(node, found.regions)
+
+    def go_on(self, params: Sequence[Value]) -> bool:
+        """Begin with what the last attempt has come to; whether there was one."""
+        before = self.ranges_of(params)
+        self.join(
+            params,
+            before,
+            [self.settled.get(each, known) for each, known in zip(params, before, strict=True)],
+        )
+        return self.ranges_of(params) != before
+
+    def settle(self, params: Sequence[Value]) -> None:
+        """Keep what a loop carries for the next attempt, if there is one."""
+        if self.widening:
+            known = self.facts.known
+            self.settled.update((each, known[each]) for each in params if each in known)
+        else:
+            self.settled.clear()
 
     def given(self, node: Node, values: Sequence[Operand], goes_on: bool) -> Ranges:
         """The ranges of what a loop carries where it goes on with that, or ends."""

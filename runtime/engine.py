@@ -58,28 +58,37 @@ def target_machine(opt: int = 2) -> llvm.TargetMachine:
     )
 
 
-def _optimise(machine: llvm.TargetMachine, module: llvm.ModuleRef, loops: str) -> None:
+_VERY_LONG = 3000  # lines
+
+
+def _optimise(
+    machine: llvm.TargetMachine, module: llvm.ModuleRef, loops: str, length: int = 0
+) -> None:
     """Inline what says that it wants to be, fold constants, drop what is never reached.
 
     Lowering writes vectors, hoists what does not change and loads each element once; instruction
     selection folds the rest. All of -O2 takes twenty times as long for code that runs no faster.
-    It is for ``scalar`` loops of the user's program; what ``array`` ones carry gets registers.
+    It is for ``scalar`` loops of the user's program, unless they are so long that it takes seconds:
+    its time grows faster than the code. What ``array`` ones carry gets registers.
     """
     llvm = _load_llvm()
     tuning = llvm.create_pipeline_tuning_options()
     tuning.speed_level = 2
     tuning.slp_vectorization = False
     builder = llvm.create_pass_builder(machine, tuning)
-    if loops == "scalar":
+    is_long = loops == "scalar" and length > _VERY_LONG
+    if loops == "scalar" and not is_long:
         builder.getModulePassManager().run(module, builder)
         return
     passes = llvm.create_new_module_pass_manager()
     passes.add_always_inliner_pass()
     passes.add_global_dead_code_eliminate_pass()
-    if loops == "array":
+    if loops != "none":
         passes.add_sroa_pass()
     passes.add_sccp_pass()
     passes.add_simplify_cfg_pass()
+    if is_long:
+        passes.add_instruction_combine_pass()
     passes.run(module, builder)
 
 
@@ -177,7 +186,7 @@ class Engine:
             if quick:
                 module.verify()
             else:
-                _optimise(machine, module, loops)
+                _optimise(machine, module, loops, text.count("\n"))
             self.optimised = module
             self._text = text
             _bind_library(llvm, module)

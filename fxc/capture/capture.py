@@ -113,9 +113,10 @@ def capture(
     """
     first_error: CaptureError | None = None
     outer: dict[str, Any] = {}
+    spent = 0
     for _ in range(_MOST_ATTEMPTS):
+        session = Session(dispatcher, demanded, outer, spent)
         try:
-            session = Session(dispatcher, demanded, outer)
             attempt = _begun(session, fn, args, kwargs, dynamic, static, varying, effects)
         except Respecialise as request:
             if request.names <= static:
@@ -134,6 +135,8 @@ def capture(
         except SizesNeeded:
             dynamic = False
             continue
+        finally:
+            spent = session.operations
         if isinstance(attempt, Captured):
             return attempt
         varying |= attempt

@@ -31,7 +31,7 @@ from .locations import line_text, user_location
 from .values.alternatives import Alternative, first_of, record_either
 
 RegionKind = OneOf["arm", "loop", "test"]
-MOST_NODES = 20_000
+MOST_NODES = 20_000  # of all attempts to capture a program: two seconds
 # Of a loop that Python runs instead, or of a function that calls itself: about a second to compile.
 MOST_UNROLLED = 2_000
 _CONTROL = 10  # operations that a loop or branch counts for: what it takes to compile one
@@ -58,6 +58,7 @@ class Session:
         dispatcher: Dispatcher | None = None,
         demanded: frozenset[Guard] = frozenset(),
         outer: dict[str, Any] | None = None,
+        spent: int = 0,
     ) -> None:
         from .aliases import Aliases  # which refuses writes
 
@@ -103,7 +104,7 @@ class Session:
         self._open = {0}
         self._made_in: dict[Value, int] = {}
         self._count = 0
-        self.operations = 0  # the work of compiling them
+        self.operations = spent  # the work of compiling them, with that of earlier attempts
         self.made: dict[Value, Call] = {}  # by what recorded it, on the clock ``now``
 
     def record(self, name: str, *args: Any, **kwargs: Any) -> Any:
