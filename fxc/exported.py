@@ -18,8 +18,9 @@ from fxc.ir.errors import CaptureError, Interrupted, WouldRaise
 from fxc.ir.evaluate import call
 from fxc.ir.graph import Graph, Value
 from fxc.ir.signature import Signature
+from fxc.ir.size_functions import evaluate, substitute
 from fxc.ir.size_guards import Guard
-from fxc.ir.symbols import Dim, counted_in, evaluate, plain_symbol, substitute, symbol, symbols_of
+from fxc.ir.symbols import Dim, counted_in, plain_symbol, symbol, symbols_of
 from fxc.ir.tree import LEAF, NONE, TreeSpec, flatten, registration, unflatten
 from fxc.ir.types import ArrayType, ScalarType, normal_strides
 from fxc.ops.kernels import kernel_of

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import field
 
 from fxc.ir.records import mutable
-from fxc.ir.symbols import Dim, computed_in, rename_computed
+from fxc.ir.size_functions import rename_computed
+from fxc.ir.symbols import Dim, computed_in
 
 from .loops import (
     Accumulate,

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from fxc.ir.records import frozen
-from fxc.ir.symbols import Dim, floordiv, hint, maximum, product, substitute, symbols_of
+from fxc.ir.size_functions import floordiv, hint, maximum, substitute
+from fxc.ir.symbols import Dim, product, symbols_of
 
 from .emission.bounds import Range, counter_bounds
 from .loops import Apply, For, If, Load, Loop, Matmul, Program, Stmt, Store, While, blocks_of

@@ -11,7 +11,7 @@ from fxc.capture.outside.epilogue import ArrayLeaf, ScalarLeaf
 from fxc.ir.evaluate import bind_symbols, evaluate
 from fxc.ir.graph import Literal
 from fxc.ir.signature import ConstantLeaf
-from fxc.ir.symbols import evaluate as number
+from fxc.ir.size_functions import evaluate as number
 from fxc.ir.verify import verify
 from fxc.ops.kernels import kernel_of
 from fxc.ops.table import TABLE

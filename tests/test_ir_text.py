@@ -25,8 +25,9 @@ from fxc.ir.signature import (
     ViewLeaf,
     ViewStep,
 )
+from fxc.ir.size_functions import floordiv, maximum, minimum, mod, substitute
 from fxc.ir.size_guards import Guard
-from fxc.ir.symbols import floordiv, maximum, minimum, mod, substitute, symbol, symbols_of
+from fxc.ir.symbols import symbol, symbols_of
 from fxc.ir.text import dims_of
 from fxc.ir.types import DTYPE_NAMES, ArrayType, ScalarType, array_type
 from fxc.ops.table import TABLE

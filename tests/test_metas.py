@@ -13,8 +13,9 @@ import numpy as np
 import pytest
 
 from fxc.ir.graph import ArrayConstant, Literal, Region, SliceSpec, Value
+from fxc.ir.size_functions import evaluate
 from fxc.ir.size_guards import recording
-from fxc.ir.symbols import evaluate, symbol, symbols_of
+from fxc.ir.symbols import symbol, symbols_of
 from fxc.ir.types import (
     DTYPE_NAMES,
     ArrayType,

@@ -10,27 +10,22 @@ from hypothesis import given, reject
 from hypothesis import strategies as st
 
 from fxc.ir.atoms import AtomParser
+from fxc.ir.bounds import decide
 from fxc.ir.errors import CaptureError, InternalError
-from fxc.ir.size_guards import Guard, guard, recording
-from fxc.ir.symbols import (
-    SymExpr,
+from fxc.ir.size_functions import (
     apply_function,
-    computed,
-    computed_in,
     counted_size,
-    decide,
     evaluate,
     floordiv,
     hint,
     maximum,
     minimum,
     mod,
-    product,
     rename_computed,
     substitute,
-    symbol,
-    symbols_of,
 )
+from fxc.ir.size_guards import Guard, guard, recording
+from fxc.ir.symbols import SymExpr, computed, computed_in, product, symbol, symbols_of
 from fxc.ops.metas.shapes import normalize_slice, slice_length
 
 LOWER = {"n": 2, "m": 2, "k": 0, "z": None}

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from fxc.ir.graph import Value
+from fxc.ir.size_functions import hint
 from fxc.ir.size_guards import guard
-from fxc.ir.symbols import hint
 from fxc.ir.types import ArrayType
 from fxc.ops.metas.layout import overlaps_itself
 

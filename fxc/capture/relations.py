@@ -9,8 +9,10 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 
+from fxc.ir.bounds import decide
+from fxc.ir.size_functions import substitute
 from fxc.ir.size_guards import Guard
-from fxc.ir.symbols import Dim, Symbol, SymExpr, decide, plain_symbol, substitute, symbols_of
+from fxc.ir.symbols import Dim, Symbol, SymExpr, plain_symbol, symbols_of
 
 
 def strongest(guards: Iterable[Guard]) -> tuple[Guard, ...]:

@@ -21,8 +21,9 @@ from fxc.ir.errors import CaptureError
 from fxc.ir.graph import Literal, Operand, Value
 from fxc.ir.location import SourceLocation
 from fxc.ir.records import frozen
+from fxc.ir.size_functions import counted_size
 from fxc.ir.size_guards import Guard, assuming, recorders, recording
-from fxc.ir.symbols import Dim, Symbol, SymExpr, counted_in, counted_size, symbols_of
+from fxc.ir.symbols import Dim, Symbol, SymExpr, counted_in, symbols_of
 from fxc.ir.types import ScalarType
 from fxc.ops.python_numbers import PYTHON_OPERATORS
 from fxc.ops.table import TABLE, Tag

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from .graph import ArrayConstant
-from .symbols import Dim, apply_function, symbol
+from .size_functions import apply_function
+from .symbols import Dim, symbol
 from .tokens import Cursor
 from .types import DTYPES_BY_NAME, PYTHON_KINDS, ArrayType, ScalarType, Type, c_strides
 

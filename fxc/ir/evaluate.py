@@ -13,7 +13,7 @@ from typing import Any, assert_never
 
 import numpy as np
 
-from . import symbols
+from . import size_functions
 from .errors import InternalError
 from .graph import Arg, Graph, Literal, Node, Operand, Region, SliceSpec, Value
 from .records import mutable
@@ -70,9 +70,9 @@ def bind_symbols(
         for dim, size in zip(kind.shape + kind.strides, (*arg.shape, *strides), strict=True):
             name = plain_symbol(dim)
             if name is not None:
-                known.setdefault(name, symbols.evaluate(size, {}))
+                known.setdefault(name, size_functions.evaluate(size, {}))
     for value, kind, arg in arrays:
-        if tuple(symbols.evaluate(dim, known) for dim in kind.shape) != arg.shape:
+        if tuple(size_functions.evaluate(dim, known) for dim in kind.shape) != arg.shape:
             text = f"%{value.name} is {_describe(arg)}, its type says {kind}"
             raise InternalError(f"{text} where {show_values(known)}")
     return known
@@ -177,7 +177,7 @@ class _Evaluation:
     def compare(self, kind: Type, found: Any, what: str) -> None:
         """Raise ``InternalError`` unless ``found`` has the dtype, shape and kind claimed."""
         if isinstance(kind, ArrayType):
-            shape = tuple(symbols.evaluate(dim, self.symbols) for dim in kind.shape)
+            shape = tuple(size_functions.evaluate(dim, self.symbols) for dim in kind.shape)
             right = isinstance(found, np.ndarray) and (found.dtype, found.shape) == (
                 kind.dtype,
                 shape,
@@ -194,9 +194,9 @@ def with_symbols(arg: Any, values: Mapping[str, int]) -> Any:
     """A static argument with every dim as a number."""
     match arg:
         case SymExpr():
-            return symbols.evaluate(arg, values)
+            return size_functions.evaluate(arg, values)
         case SliceSpec(start, stop, step):
-            return SliceSpec(*(symbols.evaluate(dim, values) for dim in (start, stop, step)))
+            return SliceSpec(*(size_functions.evaluate(dim, values) for dim in (start, stop, step)))
         case tuple():
             return tuple(with_symbols(item, values) for item in arg)
         case _:
@@ -298,7 +298,7 @@ class _Boundary:
         """``result``, or a copy if it is a view, shares memory or lies otherwise than ``kind``."""
         if not isinstance(result, np.ndarray) or not isinstance(kind, ArrayType):
             return result
-        claimed = tuple(symbols.evaluate(dim, self.symbols) for dim in kind.strides)
+        claimed = tuple(size_functions.evaluate(dim, self.symbols) for dim in kind.strides)
         wanted = normal_strides(result.shape, claimed, result.itemsize)
         others = (*self.args, *self.fresh.values())
         shared = any(
@@ -320,7 +320,7 @@ class _Boundary:
                     self.views[identity] = self.view(leaf)
                 return self.views[identity]
             case DimLeaf(value):
-                return symbols.evaluate(value, self.symbols)
+                return size_functions.evaluate(value, self.symbols)
             case ConstantLeaf(value):
                 return value
             case _:
@@ -346,7 +346,7 @@ def _laid_out(array: np.ndarray, strides: Sequence[int]) -> np.ndarray:
     normal = normal_strides(array.shape, strides, array.itemsize)
     if normal == normal_strides(array.shape, array.strides, array.itemsize):
         return array
-    wanted = [symbols.evaluate(step, {}) for step in normal]
+    wanted = [size_functions.evaluate(step, {}) for step in normal]
     made = strided_empty(array.dtype, array.shape, wanted)
     made[...] = array
     return made

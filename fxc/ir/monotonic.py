@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from .symbols import Computed, Dim, Symbol, SymExpr, SymFunc, decide, floordiv, symbols_of, terms_of
+from .bounds import decide
+from .size_functions import floordiv
+from .symbols import Computed, Dim, Symbol, SymExpr, SymFunc, symbols_of, terms_of
 
 
 def is_monotonic(dim: Dim, name: str) -> bool:

@@ -6,9 +6,11 @@ import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 
+from .bounds import compare, decide
 from .monotonic import is_monotonic
 from .records import frozen
-from .symbols import Dim, Symbol, compare, counted_in, decide, evaluate, hint, substitute
+from .size_functions import evaluate, hint, substitute
+from .symbols import Dim, Symbol, counted_in
 
 # Note [Guards on symbols]
 # A decision that depends on a symbol is made by its hint (the value it had in the call being

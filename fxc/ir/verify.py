@@ -29,8 +29,9 @@ from .graph import (
 from .records import frozen
 from .schema import Param, Schema
 from .signature import DimLeaf, InputLeaf, OutputLeaf, ResultLeaf, Signature, ViewLeaf
+from .size_functions import substitute
 from .size_guards import Guard, assuming, recording
-from .symbols import Dim, Symbol, SymExpr, substitute, symbols_of
+from .symbols import Dim, Symbol, SymExpr, symbols_of
 from .text import dims_of, graph_lines, show_argument, show_type
 from .types import ArrayType, ScalarType, Type
 

@@ -17,10 +17,12 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from fxc.ir.bounds import decide
 from fxc.ir.graph import Literal, SliceSpec
 from fxc.ir.records import frozen
+from fxc.ir.size_functions import maximum, minimum
 from fxc.ir.size_guards import guard
-from fxc.ir.symbols import Dim, decide, maximum, minimum, product
+from fxc.ir.symbols import Dim, product
 from fxc.ir.types import ArrayType, ScalarType, Type, stride_order
 
 

@@ -263,7 +263,7 @@ ROWS: tuple[Row, ...] = (
         "str ufunc) -> Array",
         Tag.INDEX_PUT,
     ),
-    # of arrays whose size is counted, see Note [Counted sizes] in fxc.ir.symbols
+    # of arrays whose size is counted, see Note [Counted sizes]
     row("bind_size(Array number, *, str symbol, Sym most) -> Array", Tag.SIZE),
     row("nonzero(Array mask, *, Sym count) -> Array", Tag.SIZE),
     row("masked_put(Array x, Array mask, Array source) -> Array", Tag.INDEX_PUT, raises=True),

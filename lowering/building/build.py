@@ -7,8 +7,9 @@ from dataclasses import replace
 import numpy as np
 
 from fxc.ir.graph import ArrayConstant, Graph, Literal, Node, Operand, Region, Value, walk
+from fxc.ir.size_functions import hint
 from fxc.ir.size_guards import guard
-from fxc.ir.symbols import hint, product, symbol, symbols_of
+from fxc.ir.symbols import product, symbol, symbols_of
 from fxc.ir.text import dims_of
 from fxc.ir.types import PART_DTYPES, ArrayType, ScalarType, c_strides, is_c_contiguous
 from fxc.ops.metas.shapes import hints

@@ -13,7 +13,8 @@ import numpy as np
 
 from fxc.ir.graph import Literal, Node, Operand, Value
 from fxc.ir.location import SourceLocation
-from fxc.ir.symbols import Dim, product, substitute, symbol
+from fxc.ir.size_functions import substitute
+from fxc.ir.symbols import Dim, product, symbol
 from fxc.ir.types import (
     PART_DTYPES,
     ArrayType,

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from fxc.ir.graph import Node, Operand, Value
+from fxc.ir.size_functions import substitute
 from fxc.ir.size_guards import guard
-from fxc.ir.symbols import Dim, substitute
+from fxc.ir.symbols import Dim
 from fxc.ir.types import ArrayType, c_strides
 from fxc.ops.table import TABLE
 

@@ -24,7 +24,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from fxc.ir.graph import Node, Value
-from fxc.ir.symbols import Dim, computed, floordiv, mod, symbol, symbols_of
+from fxc.ir.size_functions import floordiv, mod
+from fxc.ir.symbols import Dim, computed, symbol, symbols_of
 from fxc.ir.types import PY_INT
 
 from ..loops import BOOL, I64, Accumulate, Bind, Const, If, Load, Loop, Stmt, Store

@@ -23,7 +23,8 @@ from dataclasses import replace
 
 from fxc.ir.location import SourceLocation
 from fxc.ir.records import frozen
-from fxc.ir.symbols import Dim, floordiv, hint, maximum, minimum, mod, product
+from fxc.ir.size_functions import floordiv, hint, maximum, minimum, mod
+from fxc.ir.symbols import Dim, product
 from fxc.ir.types import c_strides
 
 from ..emission.addressing import byte_offset, step_of

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from fxc.ir.symbols import Dim, computed_in, decide, symbols_of
+from fxc.ir.bounds import decide
+from fxc.ir.symbols import Dim, computed_in, symbols_of
 
 from ..emission.addressing import step_of, varies
 from .index_maps import Idx

@@ -8,8 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from fxc.ir.bounds import decide
 from fxc.ir.graph import Node, SliceSpec
-from fxc.ir.symbols import Dim, counted_in, decide, hint, product
+from fxc.ir.size_functions import hint
+from fxc.ir.symbols import Dim, counted_in, product
 from fxc.ir.types import Type
 from fxc.ops.metas.shapes import stretches
 from fxc.ops.metas.views import rows_of

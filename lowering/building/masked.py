@@ -21,7 +21,8 @@ from collections.abc import Callable, Sequence
 
 from fxc.ir.graph import Node
 from fxc.ir.location import SourceLocation
-from fxc.ir.symbols import Dim, computed, counted_in, floordiv, minimum, symbol, symbols_of
+from fxc.ir.size_functions import floordiv, minimum
+from fxc.ir.symbols import Dim, computed, counted_in, symbol, symbols_of
 from fxc.ops.metas.shapes import is_known_one
 
 from ..loops import BOOL, I64, Accumulate, Atom, Check, Compute, Const, If, Load, Loop, Stmt, Store

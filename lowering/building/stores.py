@@ -8,7 +8,8 @@ from dataclasses import replace
 
 from fxc.ir.graph import Node, Operand, Value
 from fxc.ir.location import SourceLocation
-from fxc.ir.symbols import SymFunc, atoms, hint, product
+from fxc.ir.size_functions import hint
+from fxc.ir.symbols import SymFunc, atoms, product
 from fxc.ir.types import ordered_strides
 from fxc.ops.identities import DISTINCT
 

@@ -9,7 +9,8 @@ import math
 from collections.abc import Mapping
 
 from fxc.ir.graph import Graph, Literal, Node, Operand, Region, Value
-from fxc.ir.symbols import MOST_MEASURED, counted_in, hint, product
+from fxc.ir.size_functions import hint
+from fxc.ir.symbols import MOST_MEASURED, counted_in, product
 from fxc.ir.types import ArrayType, is_c_contiguous
 from fxc.ops.table import TABLE, Tag
 from fxc.ops.updates import updated_by

@@ -2,18 +2,8 @@
 
 from __future__ import annotations
 
-from fxc.ir.symbols import (
-    Computed,
-    Dim,
-    Symbol,
-    SymExpr,
-    SymFunc,
-    atoms,
-    computed_in,
-    floordiv,
-    symbols_of,
-    with_atoms,
-)
+from fxc.ir.size_functions import floordiv, with_atoms
+from fxc.ir.symbols import Computed, Dim, Symbol, SymExpr, SymFunc, atoms, computed_in, symbols_of
 
 from ..building.index_maps import Idx
 from ..loops import Buffer

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from fxc.ir.bounds import decide
 from fxc.ir.errors import InternalError
+from fxc.ir.size_functions import floordiv, maximum, minimum
 from fxc.ir.symbols import (
     MOST_MEASURED,
     Atom,
@@ -18,10 +20,6 @@ from fxc.ir.symbols import (
     SymExpr,
     SymFunc,
     atoms,
-    decide,
-    floordiv,
-    maximum,
-    minimum,
     product,
     symbol,
 )

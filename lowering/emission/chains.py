@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from fxc.ir.symbols import substitute, symbol
+from fxc.ir.size_functions import substitute
+from fxc.ir.symbols import symbol
 
 from ..loops import Atom, Compute, For, Index, Load, Stmt, Store, atoms_read
 from .interrupts import trips

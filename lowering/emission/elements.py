@@ -6,17 +6,8 @@ from collections.abc import Iterator, Set
 
 import numpy as np
 
-from fxc.ir.symbols import (
-    Computed,
-    Dim,
-    Symbol,
-    SymFunc,
-    atoms,
-    computed,
-    computed_in,
-    decide,
-    symbols_of,
-)
+from fxc.ir.bounds import decide
+from fxc.ir.symbols import Computed, Dim, Symbol, SymFunc, atoms, computed, computed_in, symbols_of
 
 from ..loops import F64, I64, Atom, Compute, Const, Index, Load, Loop, Program, Stmt, Store, walk
 from . import interleaved

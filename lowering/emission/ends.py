@@ -19,7 +19,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from fxc.ir.records import frozen
-from fxc.ir.symbols import computed_in, substitute
+from fxc.ir.size_functions import substitute
+from fxc.ir.symbols import computed_in
 
 from ..loops import Compute, Index, Load, Loop, Program, Stmt, Store
 from .addressing import byte_offset, step_of

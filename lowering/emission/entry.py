@@ -11,7 +11,8 @@ from typing import Any
 from fxc.ir.graph import Graph
 from fxc.ir.objects import ARRAY_DATA, ARRAY_DIMS, ARRAY_STRIDES, BYTES_DATA
 from fxc.ir.records import frozen
-from fxc.ir.symbols import Dim, SymExpr, hint, symbols_of
+from fxc.ir.size_functions import hint
+from fxc.ir.symbols import Dim, SymExpr, symbols_of
 from fxc.ir.types import ArrayType, ScalarType
 
 from ..building.scratch import allocated, free, prepare

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from fxc.ir.symbols import hint
+from fxc.ir.size_functions import hint
 
 from ..loops import (
     Accumulate,

@@ -8,8 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence, Set
 from typing import TYPE_CHECKING
 
+from fxc.ir.bounds import decide
 from fxc.ir.records import frozen
-from fxc.ir.symbols import Dim, computed_in, decide, product, substitute, symbols_of
+from fxc.ir.size_functions import substitute
+from fxc.ir.symbols import Dim, computed_in, product, symbols_of
 
 from ..building.scratch import new_scratch
 from ..loops import (

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from fxc.ir.bounds import decide
 from fxc.ir.records import frozen
-from fxc.ir.symbols import Dim, decide, substitute
+from fxc.ir.size_functions import substitute
+from fxc.ir.symbols import Dim
 
 from ..building.index_maps import Idx
 from ..emission.addressing import linearised

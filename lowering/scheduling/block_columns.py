@@ -21,7 +21,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from fxc.ir.symbols import Dim, floordiv, hint, minimum, symbol
+from fxc.ir.size_functions import floordiv, hint, minimum
+from fxc.ir.symbols import Dim, symbol
 
 from ..emission.addressing import byte_offset, step_of
 from ..loops import (

@@ -6,7 +6,8 @@ import operator
 from dataclasses import replace
 
 from fxc.ir.records import mutable
-from fxc.ir.symbols import Dim, computed_in, rename_computed
+from fxc.ir.size_functions import rename_computed
+from fxc.ir.symbols import Dim, computed_in
 
 from ..building.index_maps import Idx
 from ..loops import (

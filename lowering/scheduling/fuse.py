@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from fxc.ir.symbols import Dim, SymExpr, hint, symbol, symbols_of
+from fxc.ir.size_functions import hint
+from fxc.ir.symbols import Dim, SymExpr, symbol, symbols_of
 
 from ..emission.addressing import byte_offset, split, step_of
 from ..loops import (

@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
+from fxc.ir.size_functions import substitute
 from fxc.ir.size_guards import Guard
-from fxc.ir.symbols import Dim, counted_in, plain_symbol, substitute
+from fxc.ir.symbols import Dim, counted_in, plain_symbol
 
 from ..loops import Buffer, Loop, Program, Stmt, blocks_of, with_blocks
 from .accesses import rename

@@ -18,8 +18,9 @@ import numpy as np
 from fxc.ir.graph import Literal, Operand, SliceSpec, Value
 from fxc.ir.records import frozen
 from fxc.ir.signature import ViewStep
+from fxc.ir.size_functions import hint
 from fxc.ir.size_guards import Guard, guard
-from fxc.ir.symbols import Dim, counted_in, hint
+from fxc.ir.symbols import Dim, counted_in
 from fxc.ir.types import ArrayType, ScalarType
 from fxc.ops.kernels import kernel_of
 from fxc.ops.metas.shapes import check_mask, is_one, normalize_slice

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from fxc.ir.graph import Value
-from fxc.ir.symbols import counted_in, hint
+from fxc.ir.size_functions import hint
+from fxc.ir.symbols import counted_in
 from fxc.ops.metas.shapes import normalize_axis
 
 from ..door.numpy_source import run_source

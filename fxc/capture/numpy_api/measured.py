@@ -9,8 +9,10 @@ from collections.abc import Callable
 
 import numpy as np
 
+from fxc.ir.bounds import decide
 from fxc.ir.graph import Literal, Operand, Value
-from fxc.ir.symbols import MOST_MEASURED, Dim, are_heavy, decide, floordiv, mod
+from fxc.ir.size_functions import floordiv, mod
+from fxc.ir.symbols import MOST_MEASURED, Dim, are_heavy
 from fxc.ir.types import ScalarType
 from fxc.ops.python_numbers import stem
 

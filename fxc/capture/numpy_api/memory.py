@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fxc.ir.graph import SliceSpec, Value
+from fxc.ir.size_functions import hint
 from fxc.ir.size_guards import guard
-from fxc.ir.symbols import Dim, hint, product
+from fxc.ir.symbols import Dim, product
 from fxc.ir.types import DTYPE_NAMES, ArrayType, normal_strides
 from fxc.ops.metas.layout import is_c_ordered, reshape_strides, resolve_shape
 from fxc.ops.metas.shapes import normalize_axes_tuple

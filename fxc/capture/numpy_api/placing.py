@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from fxc.ir.graph import Literal, Operand, Value
-from fxc.ir.symbols import Dim, minimum, product
+from fxc.ir.size_functions import minimum
+from fxc.ir.symbols import Dim, product
 from fxc.ops.metas.layout import is_c_ordered
 from fxc.ops.metas.probing import key_of, quietly, sample
 from fxc.ops.metas.shapes import is_one, is_zero, normalize_axis, same_dim

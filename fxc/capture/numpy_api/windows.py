@@ -6,8 +6,9 @@ from typing import Any
 
 from fxc.ir.graph import Literal, Operand, SliceSpec, Value
 from fxc.ir.records import frozen
+from fxc.ir.size_functions import hint
 from fxc.ir.size_guards import guard
-from fxc.ir.symbols import Dim, hint
+from fxc.ir.symbols import Dim
 from fxc.ir.types import PY_BOOL
 from fxc.ops.metas.shapes import normalize_slice
 

@@ -11,10 +11,12 @@ from typing import Any
 
 import numpy as np
 
+from fxc.ir.bounds import decide
 from fxc.ir.errors import CaptureError
 from fxc.ir.graph import Literal, Operand, Region, Value
+from fxc.ir.size_functions import hint
 from fxc.ir.size_guards import Guard, guard, recording
-from fxc.ir.symbols import Dim, decide, hint, symbol
+from fxc.ir.symbols import Dim, symbol
 from fxc.ir.tree import LEAF, TreeSpec, children_of, flatten, unflatten
 from fxc.ir.types import PY_INT, ArrayType, ScalarType, Type
 from fxc.ops.metas.layout import is_c_ordered
@@ -395,7 +397,7 @@ def _record_while(
             params = enter(types, [None] * len(types))
             result = _call(session, function, unflatten(spec, [wrap(param) for param in params]))
             if function is test:
-                results: list[Operand] = [_flag(session, result, what)]
+                results: list[Operand] = [_flag(result, what)]
             else:
                 results, out_spec = _results(session, result, what)
                 _check_carried(what, results, types, out_spec == spec)
@@ -404,7 +406,7 @@ def _record_while(
     return unflatten(spec, [wrap(value) for value in outputs])
 
 
-def _flag(session: Session, x: Any, what: str) -> Operand:
+def _flag(x: Any, what: str) -> Operand:
     """Whether a scalar counts as true."""
     if not isinstance(x, Traced | bool | int | float | complex | np.generic):
         raise refuse(f"{what}: the test returns a {type(x).__name__}")

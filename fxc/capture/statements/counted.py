@@ -9,8 +9,9 @@ import numpy as np
 
 from fxc.ir.errors import CaptureError
 from fxc.ir.graph import Literal, Operand, Value
+from fxc.ir.size_functions import floordiv, hint, minimum
 from fxc.ir.size_guards import guard
-from fxc.ir.symbols import Dim, SymFunc, counted_in, floordiv, hint, minimum
+from fxc.ir.symbols import Dim, SymFunc, counted_in
 from fxc.ir.types import ScalarType
 from fxc.ops.metas.shapes import normalize_slice, same_dim, slice_length
 

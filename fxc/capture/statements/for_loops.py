@@ -6,8 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from fxc.ir.graph import Literal, Operand, Value
+from fxc.ir.size_functions import floordiv, hint
 from fxc.ir.size_guards import guard
-from fxc.ir.symbols import Dim, floordiv, hint, symbol
+from fxc.ir.symbols import Dim, symbol
 from fxc.ir.types import PY_INT, ArrayType
 
 from ..numpy_api.counting import bound_size

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
+from fxc.ir.bounds import decide
 from fxc.ir.graph import Literal, Node, Region, walk
 from fxc.ir.monotonic import grows, is_monotonic, without_remainders
+from fxc.ir.size_functions import hint, substitute
 from fxc.ir.size_guards import Guard, guard, recording
-from fxc.ir.symbols import Dim, SymExpr, SymFunc, counted_in, decide, hint, substitute, symbols_of
+from fxc.ir.symbols import Dim, SymExpr, SymFunc, counted_in, symbols_of
 
 from ..session import refuse
 

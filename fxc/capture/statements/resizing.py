@@ -4,21 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Container, Sequence
 
+from fxc.ir.bounds import decide
 from fxc.ir.graph import Literal, Operand, SliceSpec, Value
 from fxc.ir.records import frozen
-from fxc.ir.symbols import (
-    MOST_MEASURED,
-    Dim,
-    Symbol,
-    counted_in,
-    decide,
-    floordiv,
-    hint,
-    maximum,
-    product,
-    substitute,
-    terms_of,
-)
+from fxc.ir.size_functions import floordiv, hint, maximum, substitute
+from fxc.ir.symbols import MOST_MEASURED, Dim, Symbol, counted_in, product, terms_of
 from fxc.ir.types import PY_INT, ArrayType, ScalarType, array_type
 from fxc.ops.metas.layout import is_c_ordered
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from fxc.ir.bounds import decide
 from fxc.ir.graph import SliceSpec, Value
 from fxc.ir.records import frozen
-from fxc.ir.symbols import Dim, decide, floordiv, substitute, symbols_of
+from fxc.ir.size_functions import floordiv, substitute
+from fxc.ir.symbols import Dim, symbols_of
 from fxc.ir.types import ArrayType
 
 from ..session import Session

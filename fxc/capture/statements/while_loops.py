@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from fxc.ir.graph import Literal, Operand
-from fxc.ir.symbols import Dim, hint, symbol
+from fxc.ir.size_functions import hint
+from fxc.ir.symbols import Dim, symbol
 from fxc.ir.types import PY_INT, ScalarType
 
 from ..session import refuse

@@ -9,7 +9,8 @@ import numpy as np
 
 from fxc.dispatch.bind import bind
 from fxc.ir.graph import Literal, Operand, Region, Value
-from fxc.ir.symbols import SymExpr, computed_in, hint, symbols_of
+from fxc.ir.size_functions import hint
+from fxc.ir.symbols import SymExpr, computed_in, symbols_of
 from fxc.ir.types import ScalarType, scalar_type_of
 from fxc.ops.kernels import kernel_of
 from fxc.ops.table import TABLE

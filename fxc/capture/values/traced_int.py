@@ -9,25 +9,12 @@ from typing import Any
 
 import numpy as np
 
+from fxc.ir.bounds import decide
 from fxc.ir.graph import Operand
 from fxc.ir.monotonic import is_monotonic
+from fxc.ir.size_functions import floordiv, hint, maximum, minimum, mod, substitute
 from fxc.ir.size_guards import guard
-from fxc.ir.symbols import (
-    Dim,
-    SymExpr,
-    SymFunc,
-    are_heavy,
-    counted_in,
-    decide,
-    floordiv,
-    hint,
-    maximum,
-    minimum,
-    mod,
-    substitute,
-    symbols_of,
-    terms_of,
-)
+from fxc.ir.symbols import Dim, SymExpr, SymFunc, are_heavy, counted_in, symbols_of, terms_of
 
 from ..session import Session, current, refuse
 from .operands import (

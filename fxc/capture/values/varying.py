@@ -2,18 +2,10 @@
 
 from __future__ import annotations
 
+from fxc.ir.bounds import decide
+from fxc.ir.size_functions import apply_function, hint, substitute
 from fxc.ir.size_guards import guard
-from fxc.ir.symbols import (
-    Dim,
-    SymExpr,
-    SymFunc,
-    apply_function,
-    decide,
-    hint,
-    substitute,
-    symbol,
-    symbols_of,
-)
+from fxc.ir.symbols import Dim, SymExpr, SymFunc, symbol, symbols_of
 
 from ..session import Session
 

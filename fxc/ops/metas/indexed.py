@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from fxc.ir.symbols import Dim, counted_size
+from fxc.ir.size_functions import counted_size
+from fxc.ir.symbols import Dim
 from fxc.ir.types import PY_INT, ArrayType, ScalarType, Type, array_type, ordered_strides
 
 from .layout import copied_strides, fresh_strides

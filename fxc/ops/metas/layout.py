@@ -15,8 +15,9 @@ from functools import lru_cache
 import numpy as np
 
 from fxc.ir.errors import InternalError
+from fxc.ir.size_functions import floordiv, hint, mod
 from fxc.ir.size_guards import guard
-from fxc.ir.symbols import Dim, floordiv, hint, mod, product
+from fxc.ir.symbols import Dim, product
 from fxc.ir.types import ArrayType, Type, c_strides, normal_strides, ordered_strides
 
 from .probing import stand_in

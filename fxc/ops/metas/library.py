@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from fxc.ir.errors import CaptureError
+from fxc.ir.size_functions import counted_size
 from fxc.ir.size_guards import guard
-from fxc.ir.symbols import Dim, counted_size
+from fxc.ir.symbols import Dim
 from fxc.ir.types import ArrayType, ScalarType, Type, array_type, ordered_strides, stride_order
 
 from ..table import TABLE

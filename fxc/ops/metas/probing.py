@@ -17,7 +17,8 @@ import numpy as np
 
 from fxc.ir.errors import CaptureError, InternalError
 from fxc.ir.graph import Literal
-from fxc.ir.symbols import SymExpr, hint
+from fxc.ir.size_functions import hint
+from fxc.ir.symbols import SymExpr
 from fxc.ir.types import (
     DTYPE_NAMES,
     DTYPES_BY_NAME,

@@ -7,9 +7,11 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
+from fxc.ir.bounds import decide
 from fxc.ir.graph import SliceSpec
+from fxc.ir.size_functions import hint, minimum
 from fxc.ir.size_guards import assuming, guard
-from fxc.ir.symbols import Dim, Symbol, SymExpr, counted_in, decide, hint, minimum, symbols_of
+from fxc.ir.symbols import Dim, Symbol, SymExpr, counted_in, symbols_of
 
 Shape = tuple[Dim, ...]
 

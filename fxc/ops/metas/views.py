@@ -12,10 +12,12 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from fxc.ir.bounds import decide
 from fxc.ir.errors import InternalError
 from fxc.ir.graph import SliceSpec
+from fxc.ir.size_functions import hint, minimum
 from fxc.ir.size_guards import guard
-from fxc.ir.symbols import Dim, decide, hint, minimum
+from fxc.ir.symbols import Dim
 from fxc.ir.types import PART_DTYPES, ArrayType, ScalarType, Type, array_type
 
 from ..table import TABLE, Operator
