@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable
 from typing import Any
 
@@ -9,6 +10,8 @@ import numpy as np
 import pytest
 
 import fxc
+from fxc.capture.aliases import Aliases
+from fxc.ir.graph import Value
 from tests.outcomes import difference, run
 
 
@@ -241,3 +244,34 @@ def also_in_a_list(u, n):
 def test_what_could_be_told_is_refused(program: Any) -> None:
     with pytest.raises(fxc.CaptureError):
         fxc.compile(program, fullgraph=True)(np.array([0.7, -1.0, 2.0, 0.3, -0.6]), 9000)
+
+
+def kept_in_each_row(x, m, n):
+    e = x.copy()
+    for z in m:
+        if n == len(z):
+            np.maximum.accumulate(x, out=x)
+        p = None
+        for j in range(len(x)):
+            if z[j] > x[0]:
+                p = m[j].copy()
+        if p is not None:
+            e = p
+        z += e[0]
+    return 1.0
+
+
+def test_what_may_be_one_array_is_noted_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Lists of it doubled with each branch: capture took for ever."""
+    noted: list[object] = []
+    original = Aliases.may_be_one
+
+    def may_be_one(aliases: Aliases, left: Value, right: Value) -> None:
+        noted.append((left, right))
+        original(aliases, left, right)
+
+    monkeypatch.setattr(Aliases, "may_be_one", may_be_one)
+    args = np.arange(6.0), np.arange(36.0).reshape(6, 6), 2
+    expected = run(kept_in_each_row, copy.deepcopy(args))
+    assert difference(expected, run(fxc.compile(kept_in_each_row, fullgraph=True), args)) == ""
+    assert len(noted) < 1000

@@ -38,7 +38,7 @@ class Aliases:
         self.bases: dict[Value, Value] = {}
         self.homes: dict[Value, int] = {}
         self._given_up: set[Value] = set()  # see ``_give_up``
-        self.twins: dict[Value, list[Value]] = {}  # arrays that may be one, see ``may_be_one``
+        self.twins: dict[Value, dict[Value, None]] = {}  # may be one: ``may_be_one``
         # Arrays behind loops that may have had no iteration, where the caller can tell which it is.
         self.replaced: dict[Value, Alternative] = {}
         self.told: set[Value] = set()  # those of them that the epilogue tells apart
@@ -169,8 +169,8 @@ class Aliases:
         also = [twin for each in others for twin in self.twins.get(each, ())]
         for one, other in product(mine, dict.fromkeys((*others, *also))):
             if other not in mine:
-                self.twins.setdefault(one, []).append(other)
-                self.twins.setdefault(other, []).append(one)
+                self.twins.setdefault(one, {})[other] = None
+                self.twins.setdefault(other, {})[one] = None
 
     def check_results(
         self,
@@ -225,7 +225,7 @@ class Aliases:
     def no_longer_one(self, value: Value) -> None:
         """Forget what ``may_be_one`` has noted of an array, which is gone."""
         for other in self.twins.pop(value, ()):
-            self.twins[other].remove(value)
+            del self.twins[other][value]
             if not self.twins[other]:
                 del self.twins[other]
 

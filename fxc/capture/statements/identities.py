@@ -69,7 +69,7 @@ def staying(
     found: dict[str, set[str]] = {}
     for name, x in after.items():
         value = array_of(x)
-        twins = set[Value]() if value is None else session.aliases.twins.get(value, set())
+        twins = {} if value is None else session.aliases.twins.get(value, {})
         options = () if value is None else options_of(session, value)
         root = None if value is None else session.aliases.root(value)
         found[name] = {
