@@ -155,3 +155,37 @@ def test_numbers_of_numpy_where_nothing_is_rounded_or_replaced() -> None:
     x, i = np.array([np.nan, np.inf, 2.0]), np.arange(3, dtype="i4")
     expected, found = (run(each, [x.copy(), i, 5, 2.5]) for each in (fn, fxc.compile(fn)))
     assert difference(expected, found) == ""
+
+
+COMPLEX = [
+    lambda x, v: np.array(v, float),
+    lambda x, v: np.array([v, 1], int),
+    lambda x, v: np.float64(v),
+    lambda x, v: np.put(x, 0, v),
+    lambda x, v: x.__setitem__(slice(None), [v, v, v]),
+    lambda x, v: np.insert(x, 0, v),
+    lambda x, v: int(v),
+]
+
+
+@pytest.mark.parametrize("kind", [complex, np.complex128, np.array, lambda x: x])
+@pytest.mark.filterwarnings("ignore::numpy.exceptions.ComplexWarning")
+def test_complex_numbers_as_real_ones(kind: Callable[[Any], Any]) -> None:
+    """Python's raise, NumPy's lose their imaginary part."""
+    for use in COMPLEX:
+
+        def fn(x: Any, use: Callable[..., Any] = use) -> Any:
+            return use(x, kind(x[1] * 1j)), x
+
+        expected, found = (run(each, [np.arange(1.0, 4.0)]) for each in (fn, fxc.compile(fn)))
+        assert difference(expected, found) == ""
+
+
+def test_parts_of_bools_and_elements_as_bounds() -> None:
+    def fn(x: Any) -> Any:
+        s, t = bool(x[1]), x[1] > 1
+        parts = s.real, s.imag, t.real, t.imag, t.conjugate(), np.real(s), np.conj(t)
+        return parts, np.linspace(0, x[1, ...], 3), np.linspace(x[2, ...], x[0], 3)
+
+    x = np.arange(3.0)
+    assert difference(run(fn, [x]), run(fxc.compile(fn, fullgraph=True), [x])) == ""

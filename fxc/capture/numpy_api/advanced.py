@@ -17,7 +17,7 @@ from fxc.ops.metas.layout import gathered_layout, writing_order
 from fxc.ops.metas.shapes import broadcast_shapes, hints, is_known_one, is_one
 
 from ..session import current, refuse
-from ..values.operands import Traced, constant, has_traced, kind_of, operand
+from ..values.operands import Traced, check_real, constant, has_traced, kind_of, operand
 from .indexing import IndexArrays, as_stored, check_fits, check_masked_source, checked
 
 _INTP = np.dtype(np.intp)
@@ -116,6 +116,7 @@ def in_dtype(source: Any, dtype: np.dtype) -> Operand:
     source = source._stored_as(dtype) if isinstance(source, Traced) else source
     check_fits(source, dtype)
     given = as_stored(operand(source), dtype, each=True)
+    check_real(given, dtype)
     if given.type.dtype == dtype and not _is_weak(given):
         return given
     result: Operand = current().record("astype", given, dtype, casting="unsafe")

@@ -251,7 +251,7 @@ def linspace(
     _supported("linspace", device=device)
     if axis != 0:
         raise refuse("np.linspace with axis= cannot be captured")
-    low, high = operand(start), operand(stop)
+    low, high = (operand(_number(x)) for x in (start, stop))
     if low.type.rank or high.type.rank:
         raise refuse("np.linspace between arrays cannot be captured")
     count, closed = dim_of(_as_size(num)), bool(endpoint)
@@ -261,6 +261,12 @@ def linspace(
     wanted = np.dtype(dtype) if dtype is not None else found
     result = record("linspace", low, high, num=count, endpoint=closed, dtype=wanted)
     return (result, _step(low, high, count - closed, found)) if retstep else result
+
+
+def _number(x: Any) -> Any:
+    """The element of an array without axes."""
+    is_element = isinstance(x, TracedValue) and isinstance(x._value.type, ArrayType)
+    return record("item", x._value) if is_element and not x._value.type.rank else x
 
 
 def _step(low: Operand, high: Operand, parts: Dim, dtype: np.dtype) -> Any:

@@ -254,6 +254,14 @@ def type_of(x: Operand) -> ArrayType | ScalarType:
     return x.type
 
 
+def check_real(x: Operand, dtype: np.dtype) -> None:
+    """Raise what Python raises where a complex number of its own becomes a real one."""
+    kind = type_of(x)
+    is_pythons = isinstance(kind, ScalarType) and kind.weak
+    if is_pythons and kind.dtype.kind == "c" and dtype.kind in "iuf":
+        raise TypeError("float() argument must be a string or a real number, not 'complex'")
+
+
 def dim_of(x: Any, what: str = "a size") -> Dim:
     """The dim for an int in the user's program.
 

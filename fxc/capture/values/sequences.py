@@ -15,7 +15,7 @@ from fxc.ir.types import ArrayType, ScalarType
 
 from ..numpy_api.indexing import check_fits
 from ..session import current, refuse
-from .operands import Traced, constant, has_traced, operand, record, type_of, wrap
+from .operands import Traced, check_real, constant, has_traced, operand, record, type_of, wrap
 from .python_numbers import to_int
 
 
@@ -60,6 +60,7 @@ def _item(x: Any, dtype: np.dtype) -> Operand:
     check_fits(x, dtype)
     value = operand(x)
     kind = type_of(value)
+    check_real(value, dtype)
     if kind.dtype == dtype and not (isinstance(kind, ScalarType) and kind.weak):
         return value
     are_ints = kind.dtype.kind in "iu" and dtype.kind in "iu"

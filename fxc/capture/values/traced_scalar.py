@@ -18,7 +18,7 @@ from ..numpy_api.ufunc_methods import array_ufunc
 from ..numpy_api.ufuncs import BINARY, COMPARISONS, UNARY, call_ufunc, taken
 from ..session import current, refuse
 from .derived import int_of
-from .operands import Traced, TracedValue, dim_of, operand, record, wrap
+from .operands import Traced, TracedValue, check_real, dim_of, operand, record, wrap
 from .python_numbers import arithmetic, rounded, to_int, to_python
 from .traced_int import TracedInt
 
@@ -122,13 +122,15 @@ class TracedScalar(TracedValue):
 
     @property
     def real(self) -> Any:
-        return record("real_number", self._value) if self._type.dtype.kind == "c" else self
+        if self._type.dtype.kind == "c":
+            return record("real_number", self._value)
+        return to_int(self) if self._type.weak and self._type.dtype.kind == "b" else self
 
     @property
     def imag(self) -> Any:
         if self._type.dtype.kind == "c":
             return record("imaginary_number", self._value)
-        return self.__class__(0)
+        return 0 if self._type.weak and self._type.dtype.kind == "b" else self.__class__(0)
 
     def __getattr__(self, name: str) -> Any:
         if name == "_value":
@@ -195,6 +197,11 @@ def _item(x: TracedScalar, *args: Any) -> Any:
     return current().specialise(x._value, ".item()").item(*args) if found is None else found
 
 
+def _conjugate(x: TracedScalar) -> Any:
+    """The method: np.conjugate of a bool is an int."""
+    return x if x._type.dtype.kind == "b" else call_ufunc("conjugate", x)
+
+
 def _as_array(name: str) -> Callable[..., Any]:
     """The method of the array of rank 0 that NumPy makes of a scalar."""
 
@@ -221,8 +228,7 @@ _NUMPY_METHODS: dict[str, Callable[..., Any]] = {
     "item": _item,
     "copy": lambda x, order="C": x,
     "view": lambda x, dtype=None, type=None: memory.view(x._value, dtype, type),
-    "conj": lambda x: call_ufunc("conjugate", x),
-    "conjugate": lambda x: call_ufunc("conjugate", x),
+    **dict.fromkeys(("conj", "conjugate"), _conjugate),
     **{
         name: (lambda x, *args, _name=name, **kwargs: reduce(_name, x, *args, **kwargs))
         for name in ("sum", "prod", "min", "max", "mean", "var", "std", "any", "all")
@@ -368,6 +374,7 @@ def numpy_scalar(dtype: Any, x: Any) -> Any:
     value = operand(x._stored_as(np.dtype(dtype)) if isinstance(x, Traced) else x)
     if isinstance(value, Literal):
         return dtype(value.value)
+    check_real(value, np.dtype(dtype))
     if isinstance(value.type, ArrayType):
         if value.type.rank:
             return record("astype", value, np.dtype(dtype), casting="unsafe")
