@@ -8,6 +8,7 @@ import collections
 import copy
 from collections import deque
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -57,7 +58,22 @@ def by_for(adjacent, start):
     return np.array(distance), queue
 
 
-@pytest.mark.parametrize("fn", [by_deque, by_pop, by_for])
+def by_levels(adjacent, start):
+    distance, depth, front = np.full(len(adjacent), -1), 0, [start]
+    distance[start] = 0
+    while front:
+        depth += 1
+        found = []
+        for u in front:
+            for v in range(len(adjacent)):
+                if adjacent[u, v] and distance[v] < 0:
+                    distance[v] = depth
+                    found.append(v)
+        front = found
+    return distance, front
+
+
+@pytest.mark.parametrize("fn", [by_deque, by_pop, by_for, by_levels])
 def test_breadth_first(fn: Callable[..., Any]) -> None:
     compiled = fxc.compile(fn, fullgraph=True)
     r = np.random.default_rng(2)
@@ -279,6 +295,213 @@ def of_strings(x):
     return total, names
 
 
+# ------------------------------------------------------------------ lists that replace one another
+
+
+def levels(x):
+    front, sizes = [0], []
+    while front:
+        sizes.append(len(front))
+        found = []
+        for u in front:
+            for v in (2 * u + 1, 2 * u + 2):
+                if v < len(x) and x[v] > -1.1:
+                    found.append(v)
+        front = found
+    return sizes, front
+
+
+def aliased(x):
+    start = [0]
+    front = start
+    for k in range(len(x)):
+        found = []
+        for u in front:
+            if x[u] > -0.1:
+                found.append((u + 2) % len(x))
+        front = found
+        if k == 3:
+            break
+    front.append(9)
+    return start, front
+
+
+def _advanced(front, x):
+    k = 0
+    while front and k < 5:
+        found = []
+        for u in front:
+            if x[u] > -0.65:
+                found.append((u + 2) % len(x))
+            if x[u] > 2.75:
+                found.append(1)
+        front = found
+        k += 1
+    return front
+
+
+def by_a_helper(x):
+    start = [0]
+    end = _advanced(start, x)
+    return start, end, _advanced([1, 0], x)
+
+
+def by_exchange(x):
+    found, total = [0, 1], 0.0
+    while found:
+        front, found = found, []
+        for u in front:
+            total += x[u]
+            if u + 3 < len(x) and x[u] > 0.3:
+                found.append(u + 3)
+    return total, found
+
+
+def in_a_history(x):
+    front, history = [0], []
+    for k in range(len(x)):
+        found = []
+        for u in front:
+            if x[u] > 0 and u + k < len(x):
+                found.append(u + k)
+        front = found
+        history.append(len(front))
+    box = SimpleNamespace(front=front)
+    for _ in range(2):
+        found = []
+        for v in x:
+            if v > 0:
+                found.append(v)
+        front = found
+    return history, box.front, front
+
+
+def emptied_in_turn(x):
+    front, out = [0], []
+    while front:
+        found = []
+        while front:
+            u = front.pop()
+            out.append(u)
+            if 2 * u + 2 < len(x) and x[u] > -1.1:
+                found.append(2 * u + 1)
+                found.append(2 * u + 2)
+        front = found
+    return out, front
+
+
+def emptied_from_the_left(x):
+    front, out = deque([0]), []
+    while front:
+        found = deque()
+        while front:
+            u = front.popleft()
+            out.append(u)
+            if 2 * u + 2 < len(x) and x[u] > -1.1:
+                found.append(2 * u + 1)
+                found.append(2 * u + 2)
+        front = found
+    return out, front
+
+
+def changed_under_the_new_name(x):
+    front, out = [0], []
+    while front:
+        found = []
+        for u in front:
+            if 2 * u + 2 < len(x):
+                found.append(2 * u + 1)
+        front = found
+        if x[0] > 0 and len(front) > 0 and len(out) < 4:
+            found.append(len(x) - 1)
+        out.append(len(front))
+    front.append(7)
+    return out, front
+
+
+def in_a_loop(x):
+    out = []
+    for start in range(len(x)):
+        front, count = [start], 0
+        while front:
+            count += len(front)
+            found = []
+            for u in front:
+                if u + 2 < len(x) and x[u] < 2.6:
+                    found.append(u + 2)
+            front = found
+        out.append(count)
+    return out
+
+
+def walkers(x):
+    places = [0.5]
+    for k in range(len(x)):
+        new = []
+        for p in places:
+            if p < 2:
+                new.append(p + x[k])
+            if x[k] > 1:
+                new.append(p - 0.25)
+        places = new
+        if len(places) > 5:
+            break
+    return places, np.array(places, dtype=float)
+
+
+def weighted(x):
+    front, total = [(0, 1.0)], 0.0
+    while front:
+        found = []
+        for k, w in front:
+            total += w * x[k]
+            if k + 1 < len(x) and x[k] < 2.6:
+                found.append((k + 1, w / 2))
+            if k + 4 < len(x):
+                found.append((k + 4, w))
+        front = found
+    return total, front
+
+
+def _kept_as_well(x):
+    """The list of the iteration before is read in the next one."""
+    front, before, out = [0], [5], []
+    while front and len(out) < 9:
+        found = []
+        for u in front:
+            if x[u] > 0 and u + 1 < len(x):
+                found.append(u + 1)
+        out.append(len(before) + sum(before))
+        before = front
+        front = found
+    return out, before, front
+
+
+def _run_over(x):
+    """The list that is run over is what another name held."""
+    queue, out = [0], []
+    for u in queue:
+        if u < 5 and x[0] > 0:
+            queue.append(u + 1)
+        for k in range(2):
+            new = []
+            for w in queue:
+                if x[k] > -9:
+                    new.append(w + 1)
+            queue = new
+        out.append(len(queue))
+        if len(out) > 6:
+            break
+    return out, queue
+
+
+@pytest.mark.parametrize("fn", [_kept_as_well, _run_over])
+def test_a_list_that_others_have(fn: Callable[..., Any]) -> None:
+    compiled = fxc.compile(fn)
+    for x in FLOATS:
+        assert not difference(run(fn, (x.copy(),)), run(compiled, (x.copy(),)))
+
+
 FLOATS = (
     np.array([0.5, -1.25, 3.0, 0.25, -0.0, 2.5, 2.5]),
     -np.ones(7),
@@ -286,6 +509,8 @@ FLOATS = (
     np.array([-0.6, 0.0, -0.25, -0.7, 1.0, -0.1, 0.5]),
 )
 PROGRAMS = [
+    *(levels, aliased, by_a_helper, by_exchange, in_a_history, emptied_in_turn, walkers),
+    *(emptied_from_the_left, changed_under_the_new_name, in_a_loop, weighted),
     *(both_ends, window_maxima, of_pairs, of_rows, of_either_kind, again_and_again),
     *(changed_while_run_over, grows_while_run_over, until_something, shrinks_while_run_over),
     *(

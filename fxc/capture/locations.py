@@ -20,13 +20,14 @@ def user_frame() -> FrameType | None:
     """The innermost frame that runs the user's code: neither fxc's nor NumPy's."""
     frame: FrameType | None = sys._getframe(1)
     while frame is not None:
-        if _is_users(frame):
+        if is_users(frame):
             return frame
         frame = frame.f_back
     return None
 
 
-def _is_users(frame: FrameType) -> bool:
+def is_users(frame: FrameType) -> bool:
+    """Whether a frame runs the user's code."""
     name = frame.f_code.co_filename
     hidden = _is_hidden.get(name)
     if hidden is None:
@@ -57,7 +58,7 @@ def location_of(error: BaseException) -> SourceLocation | None:
     """The line of the user's program that raised an exception."""
     found, at = None, error.__traceback__
     while at is not None:
-        if _is_users(at.tb_frame):
+        if is_users(at.tb_frame):
             code = at.tb_frame.f_code
             found = SourceLocation(code.co_filename, at.tb_lineno, code.co_name)
         at = at.tb_next

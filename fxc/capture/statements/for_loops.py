@@ -251,6 +251,8 @@ class ForLoop(CapturedLoop):
             return
         region = self._region
         assert region is not None
+        if self._every == 1:
+            after = self._keeping_lists(after)
         self._run += 1
         if self._run < self._every:
             self._seen = after

@@ -21,6 +21,7 @@ from .arms import Either, Kinds, paired, record_cond
 from .carried import Carried
 from .cells import Cells
 from .identities import is_private, rotation, sharing, staying
+from .kept_lists import is_list, is_variable, keep_lists
 from .sliding import Sliding, sliding
 from .spread import Spread
 from .structured import (
@@ -106,6 +107,7 @@ class CapturedLoop(Statement):
         self._began = self.session.now
         self._operations = self.session.operations  # of the program before
         self._env = env
+        self._known = {name: id(x) for name, x in env.items()}  # ``env`` changes with the frame
         self._has_new_tuples = False
         self._unbound = False
         self._differs_in_arms = False
@@ -257,6 +259,22 @@ class CapturedLoop(Statement):
         if given is not None and carried.is_pure(name) and not self._is_ours(name, given):
             aliases.may_be_one(carried.params[name][0], given)
         return seen
+
+    def _keeping_lists(self, after: list[Any]) -> list[Any]:
+        """The variables at the end of the body: see Note [Lists that replace one another]."""
+        assert self._region is not None
+        if not any(map(is_list, after)):
+            return after
+        used = [name for name in self.names if self.hands_on(name)]
+        before, now = (dict(zip(self.names, x, strict=True)) for x in (self._seen, after))
+        was, is_now = ({name: x[name] for name in used} for x in (before, now))
+        others = {
+            name: x
+            for name, x in self._env.items()
+            if id(x) == self._known.get(name) and is_variable(name)
+        }
+        kept = keep_lists(self.door, self._region.number, was, is_now, others)
+        return list({**now, **dict(zip(used, kept, strict=True))}.values())
 
     def _is_ours(self, name: str, value: Value) -> bool:
         """Whether an array was made by an iteration before, and nobody else has it."""

@@ -137,6 +137,8 @@ class WhileLoop(CapturedLoop):
         after = self.of(env)
         stopped = env[self._stop] if self._stop is not None else False
         if self._phase == "body":
+            if self._every == 1:
+                after = self._keeping_lists(after)
             self._after, self._stopped, self._phase = after, going_on(stopped), "test"
             return
         self.values, self._env = after, env

@@ -194,6 +194,38 @@ class TracedList(Traced):
             wrap(self._head())[0] = self._turned(1)
         return found
 
+    def is_made_in(self, region: int) -> bool:
+        """Whether the program makes it in that region."""
+        return self._home == region
+
+    def take_items(self, other: TracedList) -> bool:
+        """Hold what another list, made here, holds instead; False if that cannot be had."""
+        owner, theirs = self._owner_of_change(turns=False), other._room
+        samples = list(other._items) if theirs is None else [other._any_item_of(theirs.kind)]
+        if self.of is not other.of or any(True for x in samples for _ in arrays_in(x)):
+            return False
+        assert owner is not None
+        if not self._has_room(owner, *samples):
+            owner.wishes.note(self, samples, once=False)
+            return True
+        room = self._taken_room()
+        if room.head is not None or theirs is None:
+            self.clear()
+            for x in samples if theirs is None else ():
+                self.append(x)
+        if theirs is None:
+            return True
+        if theirs.head is not None or (theirs.kind != room.kind and len(theirs.kind.parts) > 1):
+            return False
+        number = other._number()
+        given: list[Any] = room.kind.filled(theirs.kind, theirs.arrays)
+        for array, part in zip(room.arrays, given, strict=True):
+            wrap(array)[:number] = part if isinstance(part, int) else part[:number]
+        if room.head is not None:
+            wrap(room.head)[0] = 0
+        wrap(room.length)[0] = number
+        return True
+
     def _appendleft(self, x: Any) -> None:
         """As ``deque.appendleft``."""
         x = settled(x)
@@ -300,7 +332,10 @@ class TracedList(Traced):
     def _any_item(self, owner: Statement) -> Any:
         """What stands for an item of a list without room."""
         kind = kind_of_items([*self._items, *owner.wishes.samples(self)], None)
-        return 0 if kind is None else kind.item([placeholder(current(), x) for x in kind.parts])
+        return 0 if kind is None else self._any_item_of(kind)
+
+    def _any_item_of(self, kind: ItemKind) -> Any:
+        return kind.item([placeholder(current(), x) for x in kind.parts])
 
     def _awaited_by(self) -> Statement | None:
         """The statement, if there is one, that will be recorded again with room for what it has

@@ -1,0 +1,110 @@
+"""Variables that are another list after each iteration: ``frontier = found``.
+
+See Note [Lists that replace one another].
+"""
+
+from __future__ import annotations
+
+import gc
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from types import FrameType, FunctionType, ModuleType
+from typing import Any
+
+from ..locations import is_users
+from ..outside.containers import External
+from ..session import Respecialise, Session
+from ..values.operands import Traced
+from ..values.traced_lists import TracedList
+
+# Note [Lists that replace one another]
+# A list that a variable holds before an iteration, and another list behind it, is gone then if
+# nobody else has it. So it takes over the items of the new one, which nobody else has either, and
+# is what the variable holds in all iterations: what a loop carries is arrays, not lists. Who has a
+# list is found by going through all that the program's functions can reach.
+
+_OPAQUE = (type, ModuleType, External, FrameType, Session)
+_MOST_LOOKED_AT = 10_000
+
+
+def keep_lists(
+    door: Any,
+    region: int,
+    before: Mapping[str, Any],
+    after: Mapping[str, Any],
+    others: Mapping[str, Any],
+) -> list[Any]:
+    """What variables are after an iteration, in whose region this is recorded: lists stay what they
+    were ``before``. ``others`` are what the function has that the loop does not assign.
+    """
+    found = dict(after)
+    for name, x in after.items():
+        old = before[name]
+        if old is x or not (is_list(old) and is_list(x)):
+            continue
+        if type(old) is list or type(x) is list:
+            _ask_for(door, old, x)
+            continue
+        held = [
+            *(value for each in (others, after) for other, value in each.items() if other != name),
+            *_outer_variables(),
+            *(effect.value for effect in door.outside.effects.entries),
+        ]
+        if x.is_made_in(region) and not _reach(held, (old, x)) and old.take_items(x):
+            found[name] = old
+    return list(found.values())
+
+
+def is_list(x: Any) -> bool:
+    """Whether this is a list that the program makes."""
+    return type(x) is list or type(x) is TracedList
+
+
+def is_variable(name: str) -> bool:
+    """Whether a name is the program's, or that of what a loop of it runs over."""
+    return not name.startswith("__fxc") or name.startswith("__fxc_over")
+
+
+def _ask_for(door: Any, *lists: Any) -> None:
+    """Ask for lists of the graph in place of Python's, if there may be some."""
+    labels = {door.lists.label_of(x) for x in lists if type(x) is list}
+    wanted = frozenset(label for label in labels if label is not None)
+    if len(wanted) == len(labels) and not wanted <= door.session.static:
+        raise Respecialise(wanted)
+
+
+def _outer_variables() -> Iterator[Any]:
+    """The variables of the functions of the program that have called the one that is run."""
+    frame: FrameType | None = sys._getframe(1)
+    inside = False
+    while frame is not None and frame.f_code.co_name != "_attempt":
+        if is_users(frame):
+            if inside:
+                yield from (x for name, x in frame.f_locals.items() if is_variable(name))
+            inside = True
+        frame = frame.f_back
+
+
+def _reach(roots: Iterable[Any], wanted: Sequence[Any]) -> bool:
+    """Whether something holds one of these, or may do so."""
+    todo, seen = list(roots), set[int]()
+    while todo:
+        x = todo.pop()
+        if any(x is each for each in wanted):
+            return True
+        if id(x) in seen or not gc.is_tracked(x) or isinstance(x, _OPAQUE):
+            continue
+        seen.add(id(x))
+        if len(seen) > _MOST_LOOKED_AT:
+            return True
+        todo += _held_by(x)
+    return False
+
+
+def _held_by(x: Any) -> Iterable[Any]:
+    if type(x) is FunctionType:
+        given = (x.__defaults__ or (), (x.__kwdefaults__ or {}).values(), x.__closure__ or ())
+        return [each for some in given for each in some]
+    if type(x) is TracedList:
+        return x.items or ()
+    return () if isinstance(x, Traced) else gc.get_referents(x)
