@@ -18,7 +18,6 @@ from .shapes import Shape, broadcast_shapes, check_mask
 from .views import check_assignable
 
 _INTP = np.dtype(np.intp)
-_INT64 = np.dtype(np.int64)
 
 
 def wrap_index(index: Operand, size: Dim, axis: int) -> Type:
