@@ -4,6 +4,7 @@ that the loop carries, and arrays that are carried with another shape each time.
 All that a caller can see, against NumPy, for sizes with which NumPy raises, too.
 """
 
+import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -120,6 +121,21 @@ def fft_in_place(a):
         m *= 2
 
 
+def fft_in_one_array(x):
+    """The array is another view of itself after each step."""
+    n, s = x.size, 1
+    x = x.astype(complex)
+    while s < n:
+        x = x.reshape(-1, 2 * s)
+        t = np.exp(-1j * np.pi * np.arange(s) / s) * x[:, s:]
+        u = x[:, :s].copy()
+        x[:, :s] = u + t
+        x[:, s:] = u - t
+        x = x.reshape(n)
+        s = 2 * s
+    return x
+
+
 def fft_of_halves(x):
     return loop_programs.fft_in_place(x.astype(complex))
 
@@ -144,6 +160,7 @@ def walsh_hadamard(x):
         (fft_by_stacking, complex_numbers),
         (fft_by_concatenation, numbers),
         (fft_in_place, complex_numbers),
+        (fft_in_one_array, numbers),
         (fft_of_halves, numbers),
         (walsh_hadamard, numbers),
     ],
@@ -154,6 +171,45 @@ def test_transforms(program: Any, make: Any) -> None:
 
 def test_parts_of_rows_that_meet() -> None:
     agree(fft_by_parts_of_rows, numbers, (8, 2, 4, 1, 64, 16))
+
+
+def test_views_of_all_of_an_array_and_who_has_it() -> None:
+    def new(x, n):
+        y = x + 1
+        for i in range(n):
+            y = y.reshape(2, -1)
+            y[0] += y[1] * i
+            y = y.ravel()
+        return y, x
+
+    def beside(x, n):
+        y = z = x + 1
+        for _ in range(n):
+            y = y.reshape(2, -1).reshape(-1)
+            y *= 2
+        return y, z
+
+    def the_callers(x, n):
+        for i in range(n):
+            x = x.reshape(2, -1).reshape(-1)
+            x += i
+        return x
+
+    def flipped(x, n):
+        y = (x + 1).reshape(2, -1)
+        for i in range(n):
+            y = y.reshape(-1, 2).reshape(-1).reshape(2, -1)
+            y[0] += y[1] * i
+        return y
+
+    for program in (new, beside, the_callers, flipped):
+        for n in (0, 1, 2, 7):
+            arguments = np.arange(6.0), n
+            expected = run(program, (arguments[0].copy(), n))
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", fxc.CaptureWarning)
+                found = run(fxc.compile(program, dynamic=True), arguments)
+            assert difference(expected, found) == "", (program.__name__, n)
 
 
 def test_a_transform_is_one_loop() -> None:

@@ -253,6 +253,7 @@ class ForLoop(CapturedLoop):
         assert region is not None
         if self._every == 1:
             after = self._keeping_lists(after)
+        after = self._as_before(after)
         self._run += 1
         if self._run < self._every:
             self._seen = after

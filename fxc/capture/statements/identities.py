@@ -7,9 +7,11 @@ from itertools import combinations
 from typing import Any
 
 from fxc.ir.graph import Value
+from fxc.ops.metas.shapes import same_shape
 
 from ..session import Session, refuse
 from ..values.alternatives import options_of
+from ..values.operands import kind_of
 from ..values.several import Several, arrays_of
 from .structured import array_of
 
@@ -45,6 +47,17 @@ def is_private(session: Session, value: Value, since: int, others: Iterable[Any]
         return False
     arrays = (each for x in others for item in _leaves(x) for each in arrays_of(item))
     return all(value not in session.aliases.roots(each) for each in arrays)
+
+
+def is_whole(session: Session, array: Value, view: Value) -> bool:
+    """Whether a view shows all of an array in the shape that it has."""
+    found = view
+    while found is not array:
+        call = session.made.get(found)
+        if call is None or call.name != "reshape" or found not in session.aliases.bases:
+            return False
+        found = call.args[0]
+    return same_shape(kind_of(array).shape, kind_of(view).shape)
 
 
 def _leaves(x: Any) -> Iterator[Any]:

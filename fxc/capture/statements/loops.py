@@ -20,7 +20,7 @@ from ..values.several import SeveralKinds, arrays_of
 from .arms import Either, Kinds, paired, record_cond
 from .carried import Carried
 from .cells import Cells
-from .identities import is_private, rotation, sharing, staying
+from .identities import is_private, is_whole, rotation, sharing, staying
 from .kept_lists import is_list, is_variable, keep_lists
 from .sliding import Sliding, sliding
 from .spread import Spread
@@ -280,6 +280,21 @@ class CapturedLoop(Statement):
         """Whether an array was made by an iteration before, and nobody else has it."""
         others = (x for each, x in self._env.items() if each != name)
         return is_private(self.session, value, self._began, others)
+
+    def _as_before(self, after: list[Any]) -> list[Any]:
+        """The variables after an iteration: one that shows all of the array that it was, in the
+        same shape, after ``x = x.reshape(…)`` and back, is that array, if nobody else has it.
+        """
+        found = list(after)
+        for place, (name, seen, x) in enumerate(zip(self.names, self._seen, after, strict=True)):
+            before, now, start = array_of(seen), array_of(x), array_of(self.values[place])
+            if before is None or now is None or start is None or now is before:
+                continue
+            if is_whole(self.session, before, now):
+                others = (each for other, each in self._env.items() if other != name)
+                if is_private(self.session, start, 0, others):
+                    found[place] = seen
+        return found
 
     def follow(self, name: str, now: Any, start: Any) -> None:
         """Note that what is None or an array may be the array that it began with."""

@@ -139,6 +139,7 @@ class WhileLoop(CapturedLoop):
         if self._phase == "body":
             if self._every == 1:
                 after = self._keeping_lists(after)
+            after = self._as_before(after)
             self._after, self._stopped, self._phase = after, going_on(stopped), "test"
             return
         self.values, self._env = after, env
