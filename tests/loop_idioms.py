@@ -81,6 +81,12 @@ IDIOMS: tuple[str, ...] = (
     "for v_ in stream({X}, {f}):\n    {F} += v_ * {f}",
     # Two names for one memory.
     "p_, s_ = {X}, {X}\nfor j_ in range(n):\n    p_, s_ = s_, p_ * {f}\n    s_[{k}] += 1\n{X=} = p_",
+    "p_, s_ = {X}.copy(), {X}\nfor j_ in range(n):\n    t_ = 2 * s_ - p_\n    t_[{k}] = {f}\n    p_, s_ = s_, t_\n{X=} = s_",
+    "p_, s_ = {x}, {x}\nwhile {I} < 9:\n    p_, s_ = s_, p_ * 0.5 + s_\n    {I!} += 1\n    s_[{k}] = {f}\n{X=} = p_",
+    "p_, s_, t_ = {x}, {X}, {x}\nfor j_ in range(n):\n    p_, s_, t_ = s_, t_, p_ + t_ * {f}\n{X=} = s_ + t_",
+    "p_, s_ = {m}, {M}\nfor j_ in range(n):\n    t_ = s_ * 2 - p_\n    t_[1:-1] += s_[2:] - s_[:-2]\n    p_, s_ = s_, t_\n{M=} = p_",
+    "p_, s_ = {X}, np.empty_like({X})\nfor j_ in range(n):\n    s_[1:-1] = p_[2:] + p_[:-2]\n    s_[0], s_[-1] = {f}, p_[{k}]\n    p_, s_ = s_, p_\n{X=} = p_",
+    "p_ = {x}\ns_ = p_.copy()\nfor j_ in range(n):\n    s_, p_ = p_, s_ + {x}\n    if {b}:\n        break\n{X=} = s_",
     "p_ = {X}\nfor j_ in range(len({X})):\n    if {X}[j_] > {f}:\n        p_ = {M}[j_]\n    p_[{k}] += {f}",
     "p_ = None\nfor j_ in range(len({X})):\n    if {X}[j_] > {f}:\n        p_ = {M}[j_].copy()\nif p_ is not None:\n    {X=} = p_",
     "p_ = {X}[::-1] if {b} else {X}\nfor j_ in range(len(p_)):\n    p_[j_] += p_[j_ - 1]",

@@ -85,8 +85,11 @@ class _MissingError(Exception):
 
 
 class _Writer:
-    def __init__(self, seed: int) -> None:
+    """Writes a program; a ``short`` one mostly for arguments with which it runs to its end."""
+
+    def __init__(self, seed: int, *, short: bool = False) -> None:
         self.rng = random.Random(seed)
+        self.short = short
         self.scope: dict[str, set[str]] = {kind: set() for kind in KINDS}
         for name, kind in PARAMETERS.items():
             self.scope[kind].add(name)
@@ -94,7 +97,7 @@ class _Writer:
         self.loops = 0
         self.fuel = 0
         self.objects = self.rng.random() < 0.25
-        self.most = self.rng.choice((4, 6, 9, 12, 16, 24))
+        self.most = self.rng.choice((1, 2, 3, 5) if short else (4, 6, 9, 12, 16, 24))
         self.returned = self.rng.choices("FFFXXXIBMVWf", k=self.rng.choice((1, 1, 2, 2, 3, 4)))
 
     # -- expressions
@@ -312,7 +315,7 @@ class _Writer:
 
     def program(self, seed: int) -> LoopProgram:
         rng = self.rng
-        lines = [self.filled(rng.choice(FIRST)) for _ in range(rng.randint(1, 4))]
+        lines = [self.filled(rng.choice(FIRST)) for _ in range(rng.randint(1, 4 - 2 * self.short))]
         while not self.size or (self.size < self.most / 2 and rng.random() < 0.85):
             lines += self.for_loop(0) if rng.random() < 0.4 else self.statement(0)
         lines.append(self.result())
@@ -335,7 +338,8 @@ class _Writer:
             yield "\n".join(f"{name} = {value}" for name, value in values.items())
 
     def size_of_vectors(self) -> int:
-        return self.rng.choice((5, 6, 8, 9, 12, 7) * 3 + (2, 3, 4, 4, 1, 1, 0, 17, 33))
+        sizes = (5, 6, 8, 9, 12, 7) * 3 + (2, 3, 4, 4, 1, 1, 0, 17, 33)
+        return self.rng.choice((*sizes[:18], 4, 17, 33) if self.short else sizes)
 
     def arguments(self, size: int) -> dict[str, str]:
         rng = self.rng
@@ -357,6 +361,9 @@ class _Writer:
             + (("base[1:-1]", rng.choice(("base[2:]", "base[:-2]", "base[:0:-1][1:]"))),)
             + ((f"array('f8', ({2 * size},), 1)[::2]", "x[::-1]"),)
         )
+        if self.short and rng.random() < 0.8:
+            shapes = (size, size), (size,), (size,)
+            matrix, x, y = (f"array('f8', {shape}, {rng.randint(0, 5)})" for shape in shapes)
         return {
             "base": f"array('f8', ({size + 2},), 1)",
             "A": rng.choice(
@@ -377,9 +384,9 @@ class _Writer:
         }
 
 
-def random_loops(seed: int) -> LoopProgram:
+def random_loops(seed: int, *, short: bool = False) -> LoopProgram:
     """The program of this seed."""
-    return _Writer(seed).program(seed)
+    return _Writer(seed, short=short).program(seed)
 
 
 # ---------------------------------------------------------------- shrinking

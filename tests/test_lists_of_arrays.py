@@ -250,3 +250,150 @@ def test_what_the_results_could_tell_is_refused(use: Any) -> None:
 
     with pytest.raises(fxc.CaptureError):
         fxc.compile(program, fullgraph=True)(_numbers(), 9000)
+
+
+# ------------------------------------------------------------------ lists that begin with arguments
+
+
+def states(u, n):
+    found = [u]
+    for _ in range(n):
+        u = u * 0.5 + 1
+        found.append(u)
+    return found
+
+
+def states_and_the_first(u, n):
+    found = [u]
+    for _ in range(n):
+        found.append(found[-1] * 0.5 + 1)
+    return found, u
+
+
+def states_as_an_array(u, n):
+    before, now = u, u - 1
+    found = [before, now]
+    for _ in range(n):
+        before, now = now, before + now * 0.5
+        found.append(now)
+    return np.array(found), np.stack(found), len(found), found[-1][0]
+
+
+def times_and_states(u, n):
+    t, times, found = 0.0, [0.0], [u]
+    while t < n:
+        u = u + 0.1 * u
+        t += 0.5
+        times.append(t)
+        found.append(u)
+    return np.array(times), found
+
+
+def pairs_with_times(u, n):
+    found = [(0.0, u)]
+    for k in range(n):
+        u = u * 0.5
+        found.append((k + 0.5, u))
+    return found
+
+
+def rows_of_one(u, n):
+    table = np.outer(u, u)
+    found = [u[:2], table[0][:2], u[1:3]]
+    for k in range(n):
+        if u[k % 5] > 0:
+            found.append(u[:2] * k)
+    return np.array(found)
+
+
+def written_before(u, n):
+    found = [u]
+    u[0] = 7
+    for k in range(n):
+        found.append(u * k)
+    return np.array(found), found
+
+
+def written_in_the_loop(u, n):
+    found = [u]
+    for k in range(n):
+        u[0] += 1
+        found.append(u * k)
+    return np.array(found), found
+
+
+def written_afterwards(u, n):
+    found = [u]
+    for k in range(n):
+        found.append(u * k)
+    u[0] = 7
+    return found
+
+
+def an_item_written(u, n):
+    found = [u]
+    for k in range(n):
+        found.append(u * k)
+    found[0][0] = 7
+    return u
+
+
+def an_item_returned(u, n):
+    found = [u]
+    for k in range(n):
+        found.append(found[-1] * k)
+    return found[0]
+
+
+def the_last_taken_off(u, n):
+    found = [u]
+    for k in range(n):
+        if u[k % 5] > 0 and len(found) > 1:
+            found.pop()
+        else:
+            found.append(u * k)
+    return found
+
+
+def the_first_replaced(u, n):
+    found = [u]
+    for k in range(n):
+        found.append(u * k)
+        if u[k % 5] > 0:
+            found[0] = u + 1
+    return found
+
+
+def turned(u, n):
+    found = [u]
+    for k in range(n):
+        found.append(u * k)
+    found.reverse()
+    return found[:2]
+
+
+NATIVE = [states, states_and_the_first, states_as_an_array, times_and_states, pairs_with_times]
+BEGUN = [
+    *(*NATIVE, rows_of_one, written_before, written_in_the_loop, written_afterwards),
+    *(an_item_written, an_item_returned, the_last_taken_off, the_first_replaced, turned),
+]
+
+
+@pytest.mark.parametrize("program", BEGUN, ids=lambda each: each.__name__)
+def test_a_list_begins_with_the_callers_array(program: Callable[..., Any]) -> None:
+    compiled = fxc.compile(program)
+    for seed, n in enumerate((30, 7, 0, 1, 20, 31)):
+        expected = run(program, (_numbers(seed), n))
+        assert difference(expected, run(compiled, (_numbers(seed), n))) == "", n
+    assert compiled.cache_info().variants <= 2 or program not in (*NATIVE, written_before)
+
+
+def test_a_list_that_is_returned_begins_with_the_array_itself() -> None:
+    u = _numbers()
+    compiled = fxc.compile(states_and_the_first, fullgraph=True)
+    for n in (9, 5, 30):
+        found, first = compiled(u, n)
+        assert found[0] is u is first
+        assert len(found) == n + 1
+    assert fxc.compile(pairs_with_times, fullgraph=True)(u, 9)[0][1] is u
+    assert compiled.cache_info().variants == 1

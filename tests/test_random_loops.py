@@ -66,10 +66,10 @@ def _observed(compiled: Any, args: tuple[Any, ...]) -> tuple[Outcome, list[str]]
     return run(called, args), seen
 
 
-def check(seeds: range, way: str) -> Counter[str]:
+def check(seeds: range, way: str, *, short: bool = False) -> Counter[str]:
     counts: Counter[str] = Counter()
     for seed in seeds:
-        program = random_loops(seed)
+        program = random_loops(seed, short=short)
         text = failure(program, way, counts)
         if text:
             kind = text.split(":")[0]
@@ -82,6 +82,13 @@ def check(seeds: range, way: str) -> Counter[str]:
 def test_native_random_loops(chunk: int) -> None:
     counts = check(range(FIRST + chunk, FIRST + COUNT, 4), "native")
     assert counts["native"]
+
+
+@pytest.mark.parametrize("chunk", range(4))
+def test_short_random_loops(chunk: int) -> None:
+    """Most of which run natively to their end."""
+    counts = check(range(FIRST + chunk, FIRST + 4 * COUNT, 4), "native", short=True)
+    assert counts["native"] > counts["eager"]
 
 
 @pytest.mark.parametrize("way", ["numpy", "dynamic"])

@@ -45,6 +45,9 @@ class Aliases:
         # Arrays by the list that has taken them over, and the lists that are returned: given.py.
         self.given: dict[Value, Any] = {}
         self.returned: list[Any] = []
+        # Arrays of the caller that lists begin with, and these lists.
+        self.lent: set[Value] = set()
+        self.borrowers: list[Any] = []
         # When an array was last written, by its root: on the session's clock.
         self.written: dict[Value, int] = {}
         self.changed: dict[Value, int] = {}  # likewise, also by writes to inputs that overlap it
@@ -92,7 +95,7 @@ class Aliases:
             for each in memory:
                 self._check_region_write(each)
             self._give_up([twin for each in memory for twin in self.twins.get(each, ())])
-            if any(each in self.given for each in memory):
+            if any(each in self.given or each in self.lent for each in memory):
                 raise refuse(
                     "a write to an array that is in a list whose length depends on data cannot be "
                     "captured; append a copy, or write to one"
@@ -185,6 +188,11 @@ class Aliases:
         for value in given:
             self.check_given_up(value)
         lists = [self.given[root] for root in map(self.root, given) if root in self.given]
+        if any(x is borrower for x in lists for borrower in self.borrowers):
+            raise refuse(
+                "an item of a list that begins with an array of the caller's, as a result, cannot "
+                "be captured; return a copy"
+            )
         if len(set(map(id, [*lists, *self.returned]))) < len(lists) + len(self.returned):
             raise refuse(
                 "an array that is in a list whose length depends on data, beside the list or "

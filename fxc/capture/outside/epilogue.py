@@ -225,8 +225,9 @@ class EpilogueBuilder:
             name = f"c{len(self._made)}"
             kind, arrays, count = x.rooms()
             end = self._place(count)
-            names = iter([f"{self._leaf(wrap(array))}[:{end}]" for array in arrays])
-            made = kind.listed(names)
+            first, begin = self._items(x.borrowed), len(x.borrowed)
+            names = iter([f"{self._leaf(wrap(array))}[{begin or ''}:{end}]" for array in arrays])
+            made = f"[{first}*{kind.listed(names)}]" if first else kind.listed(names)
             made = f"deque({made})" if x.of is deque else made
             self._lines.append(f"{name} = {made}")
             self._made[id(x)] = (name, x)

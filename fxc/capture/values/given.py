@@ -22,6 +22,8 @@ from .several import arrays_of
 # appended must have been made since the innermost loop began, be no view, and no longer change:
 # from there on nobody writes to it (``Aliases.given``), nor to an item that has been read, hands it
 # on out of a branch, asks whether it is another one, or returns it beside the list.
+# The items that a list begins with may be the caller's arrays: nobody writes to them from there on
+# (``Aliases.lent``), and a list that is returned begins with these arrays themselves.
 
 
 def give(session: Session, items: Any, value: Value) -> None:
@@ -29,10 +31,19 @@ def give(session: Session, items: Any, value: Value) -> None:
     session.aliases.given[value] = items
 
 
+def lend(session: Session, items: Any, value: Value) -> bool:
+    """Have a list begin with an array of the caller's; whether it is one."""
+    root = session.aliases.root(value)
+    if root not in session.aliases.input_arrays or session.in_loop(0):
+        return False
+    _check_layout(session, value)
+    session.aliases.lent.add(root)
+    session.aliases.borrowers.append(items)
+    return True
+
+
 def check_gift(session: Session, value: Value) -> None:
     """Refuse an array that a list cannot take over."""
-    kind = value.type
-    assert isinstance(kind, ArrayType)
     made = value in session.made and value not in session.aliases.bases
     if not made or value in session.alternatives or session.in_loop(session.made_in(value)):
         raise refuse(
@@ -41,7 +52,17 @@ def check_gift(session: Session, value: Value) -> None:
         )
     if value in session.aliases.given:
         raise refuse("one array at two places of such lists cannot be captured; append a copy")
-    if not kind.rank or not kind.writeable or not is_c_ordered(kind):
+    kind = value.type
+    assert isinstance(kind, ArrayType)
+    if not kind.writeable:
+        raise refuse("a read-only array in a list whose length depends on data cannot be captured")
+    _check_layout(session, value)
+
+
+def _check_layout(session: Session, value: Value) -> None:
+    kind = value.type
+    assert isinstance(kind, ArrayType)
+    if not kind.rank or not is_c_ordered(kind):
         raise refuse(
             "an array that is not in C order, or has no axis, in a list whose length depends on "
             "data, cannot be captured; append a copy"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -19,7 +19,7 @@ from ..session import CountedSize, Session, current, refuse
 from ..statements.counted import Bounded, Counted
 from ..statements.rows import ListArray
 from ..statements.structured import Statement, flag_of, placeholder
-from .given import check_gift, give
+from .given import check_gift, give, lend
 from .kinds import ItemKind, arrays_in, kind_of_items
 from .operands import Traced, operand, record, settled, variable_of, wrap
 from .python_numbers import to_int
@@ -64,8 +64,8 @@ class TracedList(Traced):
     """A list that the program makes and that may come to depend on data."""
 
     __slots__ = (
-        *("_changing", "_depth", "_home", "_items", "_known", "_room", "_size", "_spare"),
-        *("_turns", "of"),
+        *("_borrowed", "_changing", "_depth", "_home", "_items", "_known", "_room", "_size"),
+        *("_spare", "_turns", "of"),
     )
 
     def __init__(self, items: Any) -> None:
@@ -80,6 +80,8 @@ class TracedList(Traced):
         self._size: tuple[int, int, Dim] | None = None  # when and where it was counted
         self._known: Dim | None = None  # the length, see Note [Lists of a size]
         self._changing = False  # whether a statement changes the length
+        # The items that it begins with, if they are the caller's arrays, and () after changes.
+        self._borrowed: Sequence[Any] | None = None
 
     @classmethod
     def of_size(
@@ -101,6 +103,18 @@ class TracedList(Traced):
     def items(self) -> list[Any] | None:
         """The items, as far as Python knows them."""
         return self._items if self._room is None else None
+
+    @property
+    def borrowed(self) -> Sequence[Any]:
+        """The arrays of the caller's that it begins with, and with them what is between them."""
+        if self._borrowed is None:
+            return ()
+        if not self._borrowed:
+            raise refuse(
+                "a list that began with an array of the caller's, and has changed, cannot be "
+                "captured as a result; begin with a copy"
+            )
+        return self._borrowed
 
     @property
     def is_run_over(self) -> bool:
@@ -153,14 +167,15 @@ class TracedList(Traced):
         assert head is not None
         return head
 
-    def _put(self, place: Any, x: Any) -> None:
+    def _put(self, place: Any, x: Any, lent: Container[Value] = ()) -> None:
         """Store an item."""
         session, room, place = current(), self._taken_room(), self._turned(place)
-        for value in arrays_in(x):
+        given = [value for value in arrays_in(x) if value not in lent]
+        for value in given:
             check_gift(session, value)
         for array, part in zip(room.arrays, room.kind.parts_of(x), strict=True):
             wrap(array)[place] = variable_of(part)
-        for value in arrays_in(x):
+        for value in given:
             give(session, self, value)
 
     def pop(self, *places: Any) -> Any:
@@ -189,6 +204,7 @@ class TracedList(Traced):
                 else (self._items.pop() if place else self._items.pop(0))
             )
         found, number = self[place], self._number()
+        self._borrowed = self._borrowed and ()
         wrap(room.length)[0], self._known = number - 1, None
         if not place:
             wrap(self._head())[0] = self._turned(1)
@@ -240,6 +256,7 @@ class TracedList(Traced):
             self.make_room([x], _SPARE, None)
         self._spare -= owner is None
         room, number = self._taken_room(), self._number()
+        self._borrowed = self._borrowed and ()
         self._check_not_full(number)
         wrap(self._head())[0] = self._turned(-1)
         self._put(0, x)
@@ -266,12 +283,14 @@ class TracedList(Traced):
             self._items.clear()
         else:
             wrap(self._room.length)[0], self._known = 0, None
+            self._borrowed = self._borrowed and ()
 
     def __setitem__(self, key: Any, x: Any) -> None:
         x, room = settled(x), self._room
         if self._is_exact and isinstance(key, slice):
             sized_lists().assign_part(self, key, x)
             return
+        self._borrowed = self._borrowed and ()
         if room is not None and room.kind.takes(x):
             self._put(checked_place(key) if self._is_exact else self._place_of(key), x)
             return
@@ -392,8 +411,12 @@ class TracedList(Traced):
                 wrap(array)[:end] = part
         head = session.record("zeros", (1,), np.dtype("i8"), layout=None) if self._turns else None
         self._room = Room(kind, arrays, length, most, owner, head)
+        lent = {value for x in items for value in arrays_in(x) if lend(session, self, value)}
         for place, x in enumerate(items):
-            self._put(place, x)
+            if not lent.isdisjoint(arrays_in(x)):
+                self._borrowed = list(items)[: place + 1]
+        for place, x in enumerate(items):
+            self._put(place, x, lent)
         self._spare = _SPARE
 
     def begun(self, what: str) -> tuple[tuple[Value, ...], Any]:
@@ -615,6 +638,7 @@ class TracedList(Traced):
         self._check_not_running()
         self._room, self._spare, self._size = other._room, 0, None
         self._known = other._known
+        self._borrowed = self._borrowed and ()
 
     def copy(self) -> Any:
         """As ``list.copy``."""
