@@ -275,11 +275,28 @@ def of_a_new_array(x, n):
     return y[:i]
 
 
+def the_first_three(x, n):
+    for i in range(n - 3):
+        w = x[i : i + 3]
+        if w.sum() > 2:
+            break
+    w += np.arange(3.0)
+    return w, w[1:] * 2
+
+
+def a_part_of_two_axes(x, n):
+    a = x.reshape(4, 5)
+    for k in range(n):
+        w = a[k % 3 : k % 3 + 2, ::2][:, 1:]
+    w *= 2
+    return w, a
+
+
 @pytest.mark.parametrize(
     "fn",
     [
         *(up_to_the_first, from_the_last, a_written_part, a_row_of_a_reversed, the_last_row),
-        *(by_a_count, of_a_new_array),
+        *(by_a_count, of_a_new_array, the_first_three, a_part_of_two_axes),
     ],
 )
 def test_parts_behind_loops(fn: Any) -> None:
@@ -299,3 +316,9 @@ def test_rows_at_places_that_data_say() -> None:
     for seed in range(4):
         check(rows, (np.random.default_rng(seed).random((5, 7)),))
     check(rows, (np.asfortranarray(np.random.default_rng(9).random((5, 7))),))
+
+
+def test_a_part_that_moves_keeps_its_size() -> None:
+    """It was counted anew."""
+    graph = fxc.compile(the_first_three, fullgraph=True).inspect(np.arange(9.0), 9).captured
+    assert not any("[count" in str(x.type) for node in graph.nodes for x in node.outputs)

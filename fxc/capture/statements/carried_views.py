@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from fxc.ir.graph import Operand, SliceSpec, Value
+from fxc.ir.graph import Literal, Operand, SliceSpec, Value
 from fxc.ir.records import frozen
+from fxc.ir.size_guards import guard
 from fxc.ir.symbols import Dim, SymExpr
+from fxc.ir.types import ArrayType
 
+from ..numpy_api.counting import bound_size
 from ..session import Call, Session
-from ..values.operands import operand, wrap
+from ..values.operands import kind_of, operand, wrap
 from ..values.python_numbers import to_int
 from ..values.traced_int import wrap_dim
 from .structured import of_parts
@@ -18,7 +21,8 @@ from .structured import of_parts
 # Note [Views behind loops]
 # ``return x[:i]`` in a loop, or ``row = a[i]`` that is read behind it, is a part of an array from
 # outside of the loop. No array is carried for it, but the numbers that say where the part lies:
-# behind the loop it is made again, as a window (Note [Windows]) of the array itself.
+# behind the loop it is made again, as a window (Note [Windows]) of the array itself. Of a part as
+# long in each iteration, such as ``x[i : i + 3]``, that is the place where it begins.
 
 
 @frozen
@@ -33,7 +37,7 @@ class CarriedView:
         return [
             operand(to_int(wrap(place)) if isinstance(place, Value) else wrap_dim(place))
             for call in self.calls
-            for place in _places(call)
+            for place in _places(session, call)
             if _varies(session, place)
         ]
 
@@ -46,12 +50,11 @@ class CarriedView:
                 wrap_dim(place)
                 if isinstance(place, int | SymExpr) and not session.varies(place)
                 else of_parts([next(given)])
-                for place in _places(call)
+                for place in _places(session, call)
             ]
             if call.name == "slice":
-                bounds = zip(places[::2], places[1::2], call.args[1], strict=True)
-                found = found[tuple(slice(low, high, spec.step) for low, high, spec in bounds)]
-            elif _varies(session, *_places(call)):
+                found = found[tuple(_slices(session, call, kind_of(found._value), places))]
+            elif _varies(session, *_places(session, call)):
                 (place,), axis = places, _axis(call)
                 place = place + (place < 0) * found.shape[axis]
                 found = found[(*[slice(None)] * axis, slice(place, place + 1))]
@@ -92,14 +95,40 @@ def _axis(call: Call) -> int:
     return axis
 
 
-def _places(call: Call) -> Iterator[Dim | Value]:
+def _places(session: Session, call: Call) -> Iterator[Dim | Value]:
     """What says where a view lies."""
     if call.name == "slice":
         for spec in call.args[1]:
             assert isinstance(spec, SliceSpec)
-            yield from (spec.start, spec.stop)
+            yield spec.start
+            if not _is_moved(session, spec):
+                yield spec.stop
     elif call.name in _SELECTIONS:
         yield call.args[_SELECTIONS[call.name][1]]
+
+
+def _is_moved(session: Session, spec: SliceSpec) -> bool:
+    """Whether a part is as long in each iteration, at another place."""
+    return session.varies(spec.start) and not session.varies(spec.stop - spec.start)
+
+
+def _slices(
+    session: Session, call: Call, kind: ArrayType, places: Sequence[Any]
+) -> Iterator[slice]:
+    """The parts of the axes that begin at ``places``, and end there unless they are moved."""
+    given = iter(places)
+    for spec, size in zip(call.args[1], kind.shape, strict=True):
+        low = next(given)
+        if not _is_moved(session, spec):
+            yield slice(low, next(given), spec.step)
+            continue
+        span = spec.stop - spec.start
+        if guard(size - span, ">=", 0):  # it was there; without an iteration nobody reads it
+            last = session.size_operand(size - span)
+            number = session.record("py_minimum", operand(low), last)
+            number = session.record("py_maximum", number, Literal(0))
+            low = wrap_dim(bound_size(number, size - span))
+        yield slice(low, low + wrap_dim(span), spec.step)
 
 
 def _varies(session: Session, *places: Dim | Value) -> bool:
