@@ -16,11 +16,12 @@ from fxc.ir.symbols import Dim, counted_in
 from ..session import current, refuse
 from ..statements.structured import flag_of
 from .kinds import ItemKind
+from .list_room import Room
 from .operands import record, wrap
 from .python_numbers import to_python
 from .sized_lists import sized
 from .traced_int import wrap_dim
-from .traced_lists import Room, TracedList
+from .traced_lists import TracedList
 
 
 def part_of(x: TracedList, key: slice) -> TracedList:

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from fxc.ir.graph import Literal, Value
-from fxc.ir.records import frozen
 from fxc.ir.size_guards import guard
 from fxc.ir.symbols import Dim
 from fxc.ir.types import ArrayType
@@ -21,7 +20,8 @@ from ..statements.rows import ListArray
 from ..statements.structured import Statement, flag_of, placeholder
 from .given import check_gift, give, lend
 from .kinds import ItemKind, arrays_in, kind_of_items
-from .operands import Traced, operand, record, settled, variable_of, wrap
+from .list_room import Room, new_room
+from .operands import Traced, operand, settled, wrap
 from .python_numbers import to_int
 from .traced_int import TracedInt, wrap_dim
 
@@ -42,22 +42,6 @@ from .traced_int import TracedInt, wrap_dim
 MOST_APPENDED = 2**17  # items where the number of iterations is not known
 MOST_ARRAYS = 2**12  # likewise, of arrays
 _SPARE = 16  # items that may be appended later, one by one
-
-
-@frozen(eq=False)
-class Room:
-    """Where the items are, and the length; ``owner`` is the statement that appends to it.
-
-    Of a list that loses items at its begin, or takes some there, ``head`` holds the place of the
-    first item; the place behind the last one is the first.
-    """
-
-    kind: ItemKind
-    arrays: tuple[Value, ...]
-    length: Value
-    most: Dim
-    owner: Statement | None
-    head: Value | None = None
 
 
 class TracedList(Traced):
@@ -143,38 +127,18 @@ class TracedList(Traced):
         self._spare -= owner is None
         number, known = self._number(), self._known
         self._known = known + 1 if type(known) is int and owner is None else None
-        self._check_not_full(number)
+        room = self._taken_room()
+        room.check_not_full(number)
         self._put(number, x)
-        wrap(self._taken_room().length)[0] = number + 1
-
-    def _check_not_full(self, number: Any) -> None:
-        """Look whether there is room for another item, where the arrays do not say so."""
-        room = self._taken_room()
-        if room.head is not None:
-            current().record("try_demand", flag_of(number < wrap_dim(room.most)))
-
-    def _turned(self, place: Any) -> Any:
-        """Where the item at a place stands in the arrays."""
-        room = self._taken_room()
-        return place if room.head is None else _around(self._first() + place, room.most)
-
-    def _first(self) -> Any:
-        """Where the first item stands."""
-        return to_int(wrap(self._head())[0])
-
-    def _head(self) -> Value:
-        head = self._taken_room().head
-        assert head is not None
-        return head
+        room.set_count(number + 1)
 
     def _put(self, place: Any, x: Any, lent: Container[Value] = ()) -> None:
         """Store an item."""
-        session, room, place = current(), self._taken_room(), self._turned(place)
+        session = current()
         given = [value for value in arrays_in(x) if value not in lent]
         for value in given:
             check_gift(session, value)
-        for array, part in zip(room.arrays, room.kind.parts_of(x), strict=True):
-            wrap(array)[place] = variable_of(part)
+        self._taken_room().put(place, x)
         for value in given:
             give(session, self, value)
 
@@ -205,9 +169,10 @@ class TracedList(Traced):
             )
         found, number = self[place], self._number()
         self._borrowed = self._borrowed and ()
-        wrap(room.length)[0], self._known = number - 1, None
+        room.set_count(number - 1)
+        self._known = None
         if not place:
-            wrap(self._head())[0] = self._turned(1)
+            room.turn(1)
         return found
 
     def is_made_in(self, region: int) -> bool:
@@ -239,7 +204,7 @@ class TracedList(Traced):
             wrap(array)[:number] = part if isinstance(part, int) else part[:number]
         if room.head is not None:
             wrap(room.head)[0] = 0
-        wrap(room.length)[0] = number
+        room.set_count(number)
         return True
 
     def _appendleft(self, x: Any) -> None:
@@ -257,10 +222,11 @@ class TracedList(Traced):
         self._spare -= owner is None
         room, number = self._taken_room(), self._number()
         self._borrowed = self._borrowed and ()
-        self._check_not_full(number)
-        wrap(self._head())[0] = self._turned(-1)
+        room.check_not_full(number)
+        room.turn(-1)
         self._put(0, x)
-        wrap(room.length)[0], self._known = number + 1, None
+        room.set_count(number + 1)
+        self._known = None
 
     def _owner_of_change(self, *, turns: bool) -> Statement | None:
         """The outermost statement that changes the length here, or at the begin: it ``turns``."""
@@ -282,7 +248,8 @@ class TracedList(Traced):
         elif self._room is None:
             self._items.clear()
         else:
-            wrap(self._room.length)[0], self._known = 0, None
+            self._room.set_count(0)
+            self._known = None
             self._borrowed = self._borrowed and ()
 
     def __setitem__(self, key: Any, x: Any) -> None:
@@ -396,21 +363,9 @@ class TracedList(Traced):
         most = before + (unknown if more is None else more) + _SPARE
         if self._turns and isinstance(most, int):
             most = 1 << (most - 1).bit_length()  # for places around the end without a division
-        arrays = tuple(
-            session.record("empty", (most, *part.shape), part.dtype, layout=None)
-            for part in kind.parts
-        )
         if old is None:
-            length = session.record("empty", (1,), np.dtype("i8"), layout=None)
-            wrap(length)[0] = len(items)
             self._known = None if self._changing else len(items)
-        else:
-            length, end = old.length, wrap_dim(before)
-            given = _in_order(old, before)
-            for array, part in zip(arrays, kind.filled(old.kind, given), strict=True):
-                wrap(array)[:end] = part
-        head = session.record("zeros", (1,), np.dtype("i8"), layout=None) if self._turns else None
-        self._room = Room(kind, arrays, length, most, owner, head)
+        self._room = new_room(kind, most, owner, self._turns, old or len(items))
         lent = {value for x in items for value in arrays_in(x) if lend(session, self, value)}
         for place, x in enumerate(items):
             if not lent.isdisjoint(arrays_in(x)):
@@ -429,7 +384,7 @@ class TracedList(Traced):
                 f"{what} in a loop, of a list that loses items at its begin, cannot be captured"
             )
         size = self._size_here()
-        return _in_order(room, size), wrap_dim(size)
+        return room.in_order(size), wrap_dim(size)
 
     # -------------------------------------------------------- reads
 
@@ -443,7 +398,7 @@ class TracedList(Traced):
         """The length, as a scalar of the graph."""
         if self._known is not None:
             return wrap_dim(self._known)
-        return to_int(wrap(self._taken_room().length)[0])
+        return self._taken_room().count
 
     def length(self) -> Any:
         """``len(self)``."""
@@ -530,11 +485,9 @@ class TracedList(Traced):
 
     def at(self, place: Any) -> Any:
         """The item at a place that there is."""
-        session, room = current(), self._taken_room()
-        place = self._turned(place)
-        found = room.kind.item([operand(wrap(array)[place]) for array in room.arrays])
+        found = self._taken_room().at(place)
         for value in arrays_in(found):
-            give(session, self, value)
+            give(current(), self, value)
         return found
 
     def repeats(self) -> tuple[Literal, Dim] | None:
@@ -563,14 +516,14 @@ class TracedList(Traced):
         """The kind of the items, and what they hold in arrays of the list's length."""
         room, size = self._taken_room(), self._size_here()
         if room.head is not None:
-            return room.kind, list(_in_order(room, size))
+            return room.kind, list(room.in_order(size))
         end = wrap_dim(size)
         return room.kind, [wrap(array)[:end].copy()._value for array in room.arrays]
 
     def rooms(self) -> tuple[ItemKind, tuple[Value, ...], Any]:
         """The kind of the items, arrays that begin with what they hold, and the length."""
         room, size = self._taken_room(), self._size_here()
-        return room.kind, _in_order(room, size), wrap_dim(size)
+        return room.kind, room.in_order(size), wrap_dim(size)
 
     def as_array(self, dtype: Any = None) -> Any:
         """``np.array(self, dtype)``."""
@@ -692,21 +645,6 @@ def checked_place(key: Any) -> Any:
             raise refuse(f"a place in a list that is of {kind} cannot be captured; use an int")
         key = to_int(key[()] if isinstance(kind, ArrayType) else key)
     return key
-
-
-def _in_order(room: Room, size: Dim) -> tuple[Value, ...]:
-    """So many of the items, in arrays that begin with the first one."""
-    if room.head is None:
-        return room.arrays
-    numbers = record("arange", Literal(0), Literal(1), length=size, dtype=np.dtype(np.int64))
-    places = _around(numbers + wrap(room.head)[0], room.most)
-    return tuple(wrap(array)[places]._value for array in room.arrays)
-
-
-def _around(place: Any, most: Dim) -> Any:
-    """A place in arrays of that length, which go on at their begin."""
-    is_power = isinstance(most, int) and not most & (most - 1)
-    return place & (most - 1) if is_power else place % wrap_dim(most)
 
 
 def sized_lists() -> Any:
