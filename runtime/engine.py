@@ -49,8 +49,11 @@ def _load_llvm() -> Any:
     return llvm
 
 
+@functools.cache
 def target_machine(opt: int = 2) -> llvm.TargetMachine:
-    """A new target machine for this processor. An engine owns the one it is made with."""
+    """The target machine for this processor. What it finds out about the processor's features, and
+    that is more work than a small module, it does once.
+    """
     _load_llvm()
     target, cpu, features = _target
     return target.create_target_machine(
@@ -121,8 +124,7 @@ def _bind_support(llvm: Any, text: str) -> None:
         return
     machine, module = _parsed(llvm, text, 2)
     _optimise(machine, module, "scalar")
-    engine = _supports[text] = llvm.create_mcjit_compiler(module, machine)
-    engine.finalize_object()
+    engine = _supports[text] = _loaded(llvm, machine.emit_object(module))
     for name in [each.name for each in module.functions if not each.is_declaration]:
         llvm.add_symbol(name, engine.get_function_address(name))
 
@@ -131,9 +133,23 @@ def _parsed(llvm: Any, text: str, opt: int) -> tuple[Any, Any]:
     """A target machine, and the module for it."""
     machine = target_machine(opt)
     module = llvm.parse_assembly(text)
+    module.verify()
     module.triple = machine.triple
     module.data_layout = str(machine.target_data)
     return machine, module
+
+
+def _loaded(llvm: Any, code: bytes) -> Any:
+    """An engine with this object code."""
+    # It has a module and a machine of its own: no code is made from them.
+    target, _, _ = _target
+    module = llvm.parse_assembly("")
+    machine = target.create_target_machine(opt=0, reloc="pic", codemodel="small", jit=True)
+    engine = llvm.create_mcjit_compiler(module, machine)
+    engine.remove_module(module)
+    engine.add_object_file(llvm.ObjectFileRef.from_data(code))
+    engine.finalize_object()
+    return engine
 
 
 LIBRARY_PREFIX = "libm."
@@ -183,18 +199,16 @@ class Engine:
         with _lock:
             llvm = _load_llvm()
             machine, module = _parsed(llvm, text, 0 if quick else 2)
-            if quick:
-                module.verify()
-            else:
+            if not quick:
                 _optimise(machine, module, loops, text.count("\n"))
             self.optimised = module
             self._text = text
             _bind_library(llvm, module)
             for each in support:
                 _bind_support(llvm, each)
-            self._engine = llvm.create_mcjit_compiler(module, machine)
             with _generation(llvm, text):
-                self._engine.finalize_object()
+                code = machine.emit_object(module)
+            self._engine = _loaded(llvm, code)
             self._kept = (self._engine, *kept)
             self.functions = tuple(self.function(name, table) for name in entries)
 

@@ -2,11 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Set
+
 from fxc.ir.size_functions import floordiv, with_atoms
-from fxc.ir.symbols import Computed, Dim, Symbol, SymExpr, SymFunc, atoms, computed_in, symbols_of
+from fxc.ir.symbols import (
+    Computed,
+    Dim,
+    Monomial,
+    Symbol,
+    SymExpr,
+    SymFunc,
+    atoms,
+    computed_in,
+    symbols_of,
+    terms_of,
+)
 
 from ..building.index_maps import Idx
 from ..loops import Buffer
+
+Term = tuple[Monomial, int]
 
 
 def byte_offset(buffer: Buffer, index: Idx) -> Dim:
@@ -97,6 +112,39 @@ def split(dim: Dim) -> tuple[Dim, tuple[tuple[Computed, Dim], ...]]:
         else:
             multiples.append((found, term))
     return known, tuple(multiples)
+
+
+def row_of(dim: Dim, known: Set[str]) -> tuple[Dim, Dim]:
+    """The terms of ``dim`` that depend on ``known`` symbols, and on no others, and the rest."""
+    row: list[Term] = []
+    rest: list[Term] = []
+    for term in terms_of(dim):
+        monomial, _ = term
+        in_row = monomial and all(_is_over(atom, known) for atom in monomial)
+        (row if in_row else rest).append(term)
+    return _sum(row), _sum(rest)
+
+
+def _sum(terms: list[Term]) -> Dim:
+    match terms:
+        case []:
+            return 0
+        case [((), number)]:
+            return number
+        case _:
+            return SymExpr(tuple(terms))
+
+
+def _is_over(atom: Symbol | SymFunc | Computed, known: Set[str]) -> bool:
+    match atom:
+        case Symbol(name=name):
+            return name in known
+        case SymFunc(_, left, right):
+            return not any(
+                computed_in(dim) or symbols_of(dim).keys() - known for dim in (left, right)
+            )
+        case Computed():
+            return False
 
 
 def varies(atom: Computed, loop: str) -> bool:

@@ -11,7 +11,7 @@ from fxc.ir.symbols import Computed, Dim, Symbol, SymFunc, atoms, computed, comp
 
 from ..loops import F64, I64, Atom, Compute, Const, Index, Load, Loop, Program, Stmt, Store, walk
 from . import interleaved
-from .addressing import byte_offset, split, step_of
+from .addressing import byte_offset, row_of, split, step_of
 from .llvm_text import FunctionText, Lanes, ModuleText, memory_type, scalar_type
 from .python_rules import LOSSES, SCALAR_RULES
 from .registers import InLanes, Registers
@@ -45,17 +45,18 @@ class Elements:
         """An integer expression as an i64 register or constant."""
         if isinstance(value, int):
             return str(value)
+        same = self.function.same
         total: str | None = None
         for monomial, coefficient in value.terms:
             term: str | None = None
             for atom in monomial:
                 factor = self._dim_atom(atom)
-                term = factor if term is None else self.function.op(f"mul nsw i64 {term}, {factor}")
+                term = factor if term is None else same(f"mul nsw i64 {term}, {factor}")
             if term is None:
                 term = str(coefficient)
             elif coefficient != 1:
-                term = self.function.op(f"mul nsw i64 {term}, {coefficient}")
-            total = term if total is None else self.function.op(f"add nsw i64 {total}, {term}")
+                term = same(f"mul nsw i64 {term}, {coefficient}")
+            total = term if total is None else same(f"add nsw i64 {total}, {term}")
         assert total is not None
         return total
 
@@ -69,7 +70,7 @@ class Elements:
         if atom in self.regs.functions:
             return self.regs.functions[atom]
         left, right = self.dim(atom.left), self.dim(atom.right)
-        op = self.function.op
+        op = self.function.same
         if atom.name in ("floordiv", "mod") and decide(atom.right, "!=", 0) is None:
             zero = op(f"icmp eq i64 {right}, 0")  # what would divide by it is not reached
             right = op(f"select i1 {zero}, i64 1, i64 {right}")
@@ -129,11 +130,32 @@ class Elements:
                 if isinstance(atom, SymFunc):
                     self._compute_function(atom, fixed)
 
+    def hoist_rows(self, loop: Loop) -> None:
+        """Compute where the rows begin that an innermost loop goes along."""
+        if any(isinstance(stmt, Loop) for stmt in loop.body):
+            return
+        known = frozenset(self.regs.dims.keys() - {loop.var})
+        rows: dict[tuple[str, Dim], str] = {}
+        for stmt in loop.body:
+            if isinstance(stmt, Load | Store):
+                buffer = self.program.buffers[stmt.buffer]
+                row, _ = row_of(byte_offset(buffer, stmt.index), known)
+                key = (buffer.storage, row)
+                if row != 0 and key not in rows:
+                    rows[key] = self.function.opaque(self.address(stmt.buffer, row), "ptr")
+        self.regs.rows = rows
+        self.regs.known = known
+
     def address(self, buffer: str, offset: Dim) -> str:
-        base = self.regs.data[self.program.buffers[buffer].storage]
+        storage = self.program.buffers[buffer].storage
+        base = self.regs.data[storage]
+        if self.regs.rows:
+            row, rest = row_of(offset, self.regs.known)
+            if (storage, row) in self.regs.rows:
+                base, offset = self.regs.rows[storage, row], rest
         if offset == 0:
             return base
-        return self.function.op(f"getelementptr i8, ptr {base}, i64 {self.dim(offset)}")
+        return self.function.same(f"getelementptr i8, ptr {base}, i64 {self.dim(offset)}")
 
     def mark(self, buffer: str) -> str:
         """What stands behind a load from ``buffer`` or a store to it. See Note [Scalar loops]."""

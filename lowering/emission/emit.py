@@ -138,6 +138,7 @@ class Emitter(Elements):
         if loop.descending:
             loop = _turned(loop)
         self.hoist_functions(loop)
+        self.hoist_rows(loop)
         wide = lanes_for(self.program, loop) if lanes == 1 else 1
         carried = carried_through(loop)
         outermost = [s for s in carried if s.name not in self.regs.totals]
@@ -149,6 +150,7 @@ class Emitter(Elements):
             ends.one_by_one(self, loop)
         else:
             self.plain_loop(loop, lanes, "0", carried)
+        self.regs.rows = {}
         for stmt in outermost:
             self.finish_total(stmt, lanes)
 

@@ -86,7 +86,9 @@ class ModuleText:
 # LLVM's strength reduction looks, in each loop, for the best way to split up the sums that
 # addresses and counters have in common. That takes time exponential in the number of their terms.
 # So a value that is a sum or quotient of symbols and does not change in loops is hidden from it: it
-# has come out of an (empty) assembler instruction.
+# has come out of an (empty) assembler instruction. So is the place in memory where a row begins,
+# along which an innermost loop over arrays goes: what is left of its addresses are the loop's
+# variable and constants.
 
 
 class FunctionText:
@@ -95,6 +97,7 @@ class FunctionText:
     def __init__(self, module: ModuleText) -> None:
         self.module = module
         self.lines: list[str] = []
+        self._known: dict[str, str] = {}  # of this block: the register of an instruction
         self._registers = 0
         self._labels = 0
         self.block = "entry"
@@ -106,6 +109,15 @@ class FunctionText:
         register = f"%r{self._registers}"
         self.lines.append(f"  {register} = {text}")
         return register
+
+    def same(self, text: str) -> str:
+        """Like ``op``, of an instruction that computes from registers alone: an equal one that this
+        block has already serves as well. That is less for LLVM to find out.
+        """
+        found = self._known.get(text)
+        if found is None:
+            found = self._known[text] = self.op(text)
+        return found
 
     def do(self, text: str) -> None:
         """Append an instruction without a result."""
@@ -123,6 +135,7 @@ class FunctionText:
         """Begin the block ``label``; the block before must have ended."""
         self.lines.append(f"{label}:")
         self.block = label
+        self._known.clear()
 
     def stack(self, kind: str, count: int, alignment: int = 8) -> str:
         """An array on the stack."""

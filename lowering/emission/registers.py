@@ -19,6 +19,8 @@ class Registers:
     atoms: dict[str, tuple[str, int]] = field(default_factory=dict)  # register, lanes
     dims: dict[str, str] = field(default_factory=dict)  # symbols and loop variables
     functions: dict[SymFunc, str] = field(default_factory=dict)  # of those, computed before a loop
+    rows: dict[tuple[str, Dim], str] = field(default_factory=dict)  # by storage and offset
+    known: frozenset[str] = frozenset()  # what rows do not change with
     data: dict[str, str] = field(default_factory=dict)  # storages
     marks: dict[str, str] = field(default_factory=dict)  # what their loads and stores bear
     totals: dict[str, str] = field(default_factory=dict)  # accumulators: the current value
@@ -33,6 +35,8 @@ class Registers:
             dict(self.atoms),
             dict(self.dims),
             dict(self.functions),
+            self.rows,
+            self.known,
             self.data,
             self.marks,
             dict(self.totals),
