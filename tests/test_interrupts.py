@@ -78,6 +78,20 @@ def left_early(x, n):
     return x
 
 
+def hands_on(x, n):
+    s = 0.0
+    for i in range(n):
+        s = 0.5 * s + x[i & 3]
+    return s
+
+
+def hands_on_in_a_loop(x, n):
+    for _ in range(n):
+        for i in range(1, len(x)):
+            x[i] = 0.5 * x[i - 1] + 0.5 * x[i]
+    return x
+
+
 def over_columns(x, n):
     for _ in range(n):
         x += x.sum() * 0
@@ -96,6 +110,8 @@ FUNCTIONS: list[tuple[Callable[..., Any], tuple[Any, ...]]] = [
             a_long_loop_in_a_loop,
             seldom_a_loop_in_a_loop,
             left_early,
+            hands_on,
+            hands_on_in_a_loop,
             over_columns,
         )
     ),
@@ -175,6 +191,17 @@ def test_a_handler_that_returns_lets_the_loop_go_on() -> None:
     assert seen
 
 
+def test_a_loop_sees_what_a_handler_writes() -> None:
+    x = np.zeros(4)
+    compiled = compiled_for(for_ever, x)
+
+    def stop() -> None:
+        x[0] = -2.0
+
+    with alarm(stop):
+        assert compiled(x)[0] < 0
+
+
 def test_what_was_stored_in_a_register_stays() -> None:
     x = np.zeros(1)
     compiled = compiled_for(for_ever, x)
@@ -190,9 +217,9 @@ def test_loops_of_few_iterations_do_not_look() -> None:
                 x[j] += 1
         return x
 
-    assert "PyErr_CheckSignals" not in fxc.compile(few).inspect(np.ones(4)).llvm
-    assert "PyErr_CheckSignals" not in fxc.compile(lambda x: x + 1).inspect(np.ones(4)).llvm
-    assert "PyErr_CheckSignals" in fxc.compile(one_loop).inspect(np.ones(4), 10).llvm
+    assert "fxc.look" not in fxc.compile(few).inspect(np.ones(4)).llvm
+    assert "fxc.look" not in fxc.compile(lambda x: x + 1).inspect(np.ones(4)).llvm
+    assert "fxc.look" in fxc.compile(one_loop).inspect(np.ones(4), 10).llvm
 
 
 def test_an_exported_program_is_interrupted(tmp_path: Path) -> None:

@@ -479,7 +479,7 @@ def test_powers_are_those_of_the_c_library(fn: Callable[..., Any]) -> None:
 def test_loops_that_end_soon_do_not_look_for_signals() -> None:
     def looks(fn: Callable[..., Any], *args: Any) -> int:
         text = fxc.compile(fn, fullgraph=True).inspect(*args).llvm
-        return text.count("call i32 @PyErr_CheckSignals")
+        return text.count('call preserve_allcc i1 @"fxc.look"')
 
     assert looks(shifts, 5) == 0
     assert looks(common_divisor, 5, 7) == 0
@@ -697,7 +697,7 @@ def test_loops_that_end_early_at_any_place(fn: Callable[..., Any]) -> None:
             x[at] = 1e6
         args = x, np.zeros(2)
         assert difference(run(fn, copy.deepcopy(args)), run(compiled, args)) == "", at
-    assert "strips" in compiled.inspect(*args).llvm
+    assert "fxc.look" in compiled.inspect(*args).llvm
 
 
 def smoothed(x, out):
@@ -781,3 +781,84 @@ def test_loops_that_wait_for_themselves_are_not_unrolled(
         backs = [line for line in lines if line.startswith("  br label %head") and "loop" in line]
         assert bool(backs) is waits
     assert compiled.cache_info().eager_calls == 0
+
+
+def filtered_down(x, y, n):
+    for i in range(n - 1, -1, -1):
+        y[i] = x[i] + 0.5 * y[i + 1]
+    return y
+
+
+def filtered_twice(x, y, n):
+    for i in range(1, n):
+        y[i] = 0.5 * y[i - 1] + x[i]
+        y[i - 1] = 0.5 * y[i] + y[i - 1]
+    return y
+
+
+def filtered_under_a_condition(x, y, n):
+    for i in range(1, n):
+        y[i] = 0.5 * y[i - 1] + x[i] - 0.25 * y[i - 1]
+        if x[i] > 0.5:
+            y[i] = 1.0
+    return y
+
+
+def filtered_behind_a_check(x, y, n):
+    for i in range(1, n):
+        k = int(x[i] * 8)
+        y[i] = 0.5 * y[i - 1] + x[k]
+    return y
+
+
+def filtered_until(x, y, n):
+    for i in range(1, n):
+        y[i] = 0.5 * y[i - 1] + 0.5 * x[i]
+        if y[i] > 0.9:
+            return i, y
+    return -1, y
+
+
+def filtered_in_rows(x, y, n):
+    u, v = x.reshape(20, -1), y.reshape(20, -1)
+    for k in range(20):
+        for i in range(k + 1, n // 20):
+            v[k, i] = 0.5 * v[k, i - 1] + u[k, i]
+    return y
+
+
+def filtered_in_two_arrays(x, y, n):
+    for i in range(1, n):
+        before = y[i - 1]
+        y[i] = 0.5 * x[i - 1] + before * x[i]
+        x[i] = 0.5 * x[i - 1] - before
+    return x, y
+
+
+def filtered_complex(x, y, n):
+    z = np.zeros(n + 1, np.complex128)
+    for i in range(1, n):
+        z[i] = (0.5 + 0.25j) * z[i - 1] + x[i]
+    return z
+
+
+@pytest.mark.parametrize(
+    "fn",
+    [
+        filtered_down,
+        filtered_twice,
+        filtered_under_a_condition,
+        filtered_behind_a_check,
+        filtered_until,
+        filtered_in_rows,
+        filtered_in_two_arrays,
+        filtered_complex,
+    ],
+)
+@pytest.mark.parametrize("dynamic", [False, True])
+def test_what_an_iteration_stores_for_the_next_one(fn: Callable[..., Any], dynamic: bool) -> None:
+    compiled = fxc.compile(fn, fullgraph=True, dynamic=dynamic)
+    for n in (400, 401, 402, 66000, 1, 0):
+        x, y = RNG.random(67000), RNG.random(67000)
+        there, here = (run(f, (x.copy(), y.copy(), n)) for f in (fn, compiled))
+        assert difference(there, here) == ""

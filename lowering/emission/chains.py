@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 
 from fxc.ir.size_functions import substitute
 from fxc.ir.symbols import symbol
 
-from ..loops import Atom, Compute, For, Index, Load, Stmt, Store, atoms_read
+from ..loops import Atom, Compute, For, Index, Load, Program, Stmt, Store, atoms_read, walk
+from .frame import is_scalar
 from .interrupts import trips
 
 _BESIDE = 6  # what is done besides in the time of an operation that waits
@@ -27,11 +29,8 @@ def is_chain(stmt: For, *, inside: bool) -> bool:
     if number is not None and number <= _BRIEF:
         return False
     least = 2 if inside else 1
-    before = {stmt.var: symbol(stmt.var) - 1}
     for store in (s for s in stmt.body if isinstance(s, Store)):
-        place = tuple(substitute(dim, before) for dim in store.index)
-        loads = (s for s in stmt.body if isinstance(s, Load) and s.buffer == store.buffer)
-        carried: set[Atom] = {s.name for s in loads if s.index == place}
+        carried: set[Atom] = {load.name for load in _loads_behind(stmt, store)}
         if store.dtype.kind == "f":
             found = _computed_from(carried, stmt.body)
             time = len(found)
@@ -42,6 +41,39 @@ def is_chain(stmt: For, *, inside: bool) -> bool:
         if store.value in found and enough:
             return True
     return False
+
+
+def handed_on(program: Program, stmt: For) -> dict[str, Store]:
+    """The loads of elements that the iteration before has stored, by name, with that store: what
+    it stores is as well handed on in a register. The first iteration's may come before the loop.
+    """
+    found: dict[str, Store] = {}
+    if not is_scalar(stmt):
+        return found
+    stores = [s for s in walk(stmt.body) if isinstance(s, Store)]
+    for store in stores:
+        storage = program.buffers[store.buffer].storage
+        is_only = all(s is store or program.buffers[s.buffer].storage != storage for s in stores)
+        if is_only and any(s is store for s in stmt.body):
+            loads = _loads_behind(stmt, store)
+            found |= {
+                s.name: store for s in loads if s.index != store.index and _is_certain(stmt, s)
+            }
+    return found
+
+
+def _loads_behind(stmt: For, store: Store) -> list[Load]:
+    """The loads of what the iteration before has stored."""
+    before = {stmt.var: symbol(stmt.var) - 1}
+    place = tuple(substitute(dim, before) for dim in store.index)
+    loads = (s for s in stmt.body if isinstance(s, Load) and s.buffer == store.buffer)
+    return [s for s in loads if s.index == place]
+
+
+def _is_certain(stmt: For, load: Load) -> bool:
+    """Whether an iteration cannot end before it gets to a load."""
+    before = itertools.takewhile(lambda s: s is not load, stmt.body)
+    return all(isinstance(s, Load | Compute | Index | Store) for s in before)
 
 
 def _work(block: Sequence[Stmt]) -> int:

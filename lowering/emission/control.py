@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -17,6 +17,7 @@ from ..loops import (
     Compute,
     For,
     If,
+    Load,
     Loop,
     Matmul,
     Stmt,
@@ -25,7 +26,7 @@ from ..loops import (
 )
 from . import extremes, interrupts
 from .bests import replacing
-from .chains import is_chain
+from .chains import handed_on, is_chain
 from .frame import is_scalar, leave_vectors
 from .late import checks_late
 from .llvm_text import FAILED, Lanes
@@ -150,29 +151,52 @@ def user_loop(emitter: Emitter, stmt: For) -> None:
     code = Lanes(emitter.function, 1)
     lo, hi = emitter.atom(stmt.lo, I64, code), emitter.atom(stmt.hi, I64, code)
     inside = emitter.in_scalar_nest
-    in_strips = interrupts.runs_in_strips(stmt, inside=inside)
+    chain = is_chain(stmt, inside=inside)
+    looks_apart = interrupts.looks_apart(stmt, inside=inside)
+    in_strips = looks_apart and not chain
+    handed = handed_on(emitter.program, stmt) if chain else {}
+    block = tuple(s for s in stmt.body if not (isinstance(s, Load) and s.name in handed))
     outside, emitter.left = emitter.left, None
     if in_strips and stmt.leave is not None:
         emitter.left = emitter.function.stack("i1", 1)
 
     def body() -> str | None:
-        if not in_strips:
+        if not looks_apart:
             interrupts.spend_iteration(emitter, stmt)
+        for name in handed:
+            emitter.regs.atoms[name] = (emitter.regs.totals[name], 1)
+        leaves = None
         if stmt.leave is None:
-            emitter.block(stmt.body)
-            return None
-        _iteration(emitter, stmt.body, emitter.done)
-        leaves = emitter.atom(stmt.leave, BOOL, code)
-        _note_leaving(emitter, leaves)
+            emitter.block(block)
+        else:
+            _iteration(emitter, block, emitter.done)
+            leaves = emitter.atom(stmt.leave, BOOL, code)
+            _note_leaving(emitter, leaves)
+        for name, store in handed.items():
+            emitter.regs.totals[name] = emitter.atom(store.value, store.dtype, code)
+        if looks_apart and chain:
+            interrupts.look_in_passing(emitter, stmt)
         return leaves
 
     def run(start: str, stop: str) -> None:
         _note_leaving(emitter, "false")
-        emitter.counted(stmt.var, start, stop, 1, 1, (), body, rest=is_chain(stmt, inside=inside))
+        emitter.counted(stmt.var, start, stop, 1, 1, (), body, rest=chain)
+
+    def run_chain() -> None:
+        _load_first(emitter, stmt, lo, handed)
+        kinds = [(name, code.type(store.dtype)) for name, store in handed.items()]
+        emitter.counted(stmt.var, lo, hi, 1, 1, (), body, kinds, rest=True)
+        if looks_apart and inside:
+            interrupts.spend_all(emitter, stmt, lo, hi)
 
     def checked() -> None:
         if in_strips:
-            interrupts.in_strips(emitter, stmt, lo, hi, run)
+            interrupts.in_strips(emitter, stmt, lo, hi, run, inside=inside)
+        elif chain and interrupts.trips(stmt) is None:
+            some = emitter.function.op(f"icmp slt i64 {lo}, {hi}")
+            emitter.either(some, run_chain, lambda: None)
+        elif chain:
+            run_chain()
         else:
             run(lo, hi)
 
@@ -195,6 +219,16 @@ def user_loop(emitter: Emitter, stmt: For) -> None:
     if emitter.lost is not None:
         _check_late(emitter, emitter.lost)
         emitter.lost = None
+
+
+def _load_first(emitter: Emitter, stmt: For, lo: str, names: Collection[str]) -> None:
+    """Load what an iteration hands on to the next one, for the first."""
+    outer, emitter.regs = emitter.regs, emitter.regs.copy()
+    emitter.regs.dims[stmt.var] = lo
+    for load in stmt.body:
+        if isinstance(load, Load) and load.name in names:
+            outer.totals[load.name], _ = emitter.load(load, Lanes(emitter.function, 1))
+    emitter.regs = outer
 
 
 def _check_late(emitter: Emitter, lost: str) -> None:

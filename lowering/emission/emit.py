@@ -36,6 +36,7 @@ from ..loops import (
 from ..scheduling.accesses import rename
 from . import control, ends, interleaved, interrupts
 from .bests import Record
+from .blocks import is_block_move
 from .calls import emit_call
 from .elements import Elements
 from .frame import finished
@@ -138,6 +139,8 @@ class Emitter(Elements):
         if loop.descending:
             loop = _turned(loop)
         self.hoist_functions(loop)
+        if lanes == 1 and is_block_move(self, loop):
+            return
         self.hoist_rows(loop)
         wide = lanes_for(self.program, loop) if lanes == 1 else 1
         carried = carried_through(loop)

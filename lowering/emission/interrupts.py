@@ -27,8 +27,9 @@ if TYPE_CHECKING:
 # hands the exception on as ``Interrupted``. A call of NumPy is followed by a look.
 # - A loop with long iterations (it is around such loops, has array statements, or ``for`` loops of
 #   known length) and one in another that may end early takes from the number in each iteration;
-# - another one runs in strips, and takes from it behind each strip, so that what LLVM makes of the
-#   loop itself stays;
+# - one whose iterations wait for each other has time to look in passing, once in so many of them;
+# - another one runs in strips, and looks behind each strip, so that what LLVM makes of the loop
+#   itself stays; inside other loops these two take from the number behind themselves or a strip;
 # - one of few iterations, whose number is known or bounded, is counted by those around it: fewer
 #   blocks for LLVM.
 
@@ -39,6 +40,18 @@ MANY = 100  # iterations of a ``while`` that is known to be brief
 _UNKNOWN = 64  # a guess for what depends on what is computed inside
 _FEW = 16  # statements
 _WORTH_A_LOOK = 64  # elements of an iteration that can do with a look of its own
+
+# A function that changes no register but its result's: what loops have in registers stays there.
+_NAME = '@"fxc.look"'
+_LOOKS = f"preserve_allcc i1 {_NAME}() cold nounwind"
+_LOOK = f"""\
+declare i32 @PyErr_CheckSignals()
+define {_LOOKS} {{
+  %found = call i32 @PyErr_CheckSignals()
+  %raised = icmp ne i32 %found, 0
+  ret i1 %raised
+}}
+"""
 
 
 def looks(block: Sequence[Stmt]) -> bool:
@@ -54,7 +67,6 @@ def prepare(emitter: Emitter) -> None:
     f = emitter.function
     emitter.budget = f.stack("i8", 8)
     f.do(f"store i64 {BUDGET}, ptr {emitter.budget}, align 8")
-    emitter.module.declare("declare i32 @PyErr_CheckSignals() cold")
 
 
 def end(emitter: Emitter, kept: Sequence[Slot]) -> None:
@@ -75,8 +87,10 @@ def spend_iteration(emitter: Emitter, stmt: For | While) -> None:
         spend(emitter, found if known else emitter.function.opaque(found, "i64"))
 
 
-def runs_in_strips(stmt: For, *, inside: bool) -> bool:
-    """``inside``: of another loop, where one that ends early is often short."""
+def looks_apart(stmt: For, *, inside: bool) -> bool:
+    """Whether a loop does not take from the number in each iteration: it runs in strips, or looks
+    in passing. ``inside``: of another loop, where one that ends early is often short.
+    """
     if (
         (inside and stmt.leave is not None)
         or _is_short(stmt)
@@ -91,19 +105,23 @@ def runs_in_strips(stmt: For, *, inside: bool) -> bool:
 
 
 def in_strips(
-    emitter: Emitter, stmt: For, lo: str, hi: str, run: Callable[[str, str], None]
+    emitter: Emitter,
+    stmt: For,
+    lo: str,
+    hi: str,
+    run: Callable[[str, str], None],
+    *,
+    inside: bool,
 ) -> None:
     """``run`` part after part of the range from ``lo`` to ``hi``, until it is left."""
     f, work = emitter.function, _work(stmt.body)
-    assert isinstance(work, int)  # see runs_in_strips
-    head, strip, done = f.new_label("strips"), f.new_label("strip"), f.new_label("done")
+    assert isinstance(work, int)  # see looks_apart
+    strip, done = f.new_label("strip"), f.new_label("done")
     before, start = f.block, f.reserve()
     emitter.module.declare("declare i64 @llvm.umin.i64(i64, i64)")
-    f.do(f"br label %{head}")
-    f.start(head)
-    place = len(f.lines)
-    f.do(f"br i1 {f.op(f'icmp slt i64 {start}, {hi}')}, label %{strip}, label %{done}")
+    f.do(f"br i1 {f.op(f'icmp slt i64 {lo}, {hi}')}, label %{strip}, label %{done}")
     f.start(strip)
+    place = len(f.lines)
     left = f.op(f"sub i64 {hi}, {start}")
     count = f.op(f"call i64 @llvm.umin.i64(i64 {left}, i64 {max(1, BUDGET // work)})")
     end = f.op(f"add nsw i64 {start}, {count}")
@@ -115,9 +133,17 @@ def in_strips(
         gone = f.op(f"load i1, ptr {emitter.left}, align 1")
         f.do(f"br i1 {gone}, label %{done}, label %{on}")
         f.start(on)
-    spend(emitter, f.op(f"mul nsw i64 {count}, {work}"))
+    if inside:
+        spend(emitter, f.op(f"mul nsw i64 {count}, {work}"))
+    more = f.op(f"icmp slt i64 {end}, {hi}")
+    if inside:
+        f.do(f"br i1 {more}, label %{strip}, label %{done}" + finished(emitter.module))
+    else:
+        again = f.new_label("look")
+        f.do(f"br i1 {more}, label %{again}, label %{done}")
+        f.start(again)
+        _look(emitter, strip, finished(emitter.module))
     f.lines.insert(place, f"  {start} = phi i64 [ {lo}, %{before} ], [ {end}, %{f.block} ]")
-    f.do(f"br label %{head}" + finished(emitter.module))  # a strip is long enough
     f.start(done)
 
 
@@ -135,9 +161,37 @@ def spend(emitter: Emitter, work: str) -> None:
     f.do(f"br i1 {used_up}, label %{look}, label %{on}, !prof {seldom}")
     f.start(look)
     f.do(f"store i64 {BUDGET}, ptr {emitter.budget}, align 8")
-    raised = f.op(f"icmp ne i32 {f.op('call i32 @PyErr_CheckSignals()')}, 0")
-    f.do(f"br i1 {raised}, label %{INTERRUPTED}, label %{on}, !prof {seldom}")
+    _look(emitter, on)
     f.start(on)
+
+
+def _look(emitter: Emitter, on: str, mark: str = "") -> None:
+    """Ask Python, and go on to a block unless a handler has raised."""
+    f = emitter.function
+    f.module.support[_LOOK] = None
+    f.module.declare(f"declare {_LOOKS}")
+    raised = f.op(f"call preserve_allcc i1 {_NAME}()")
+    seldom = mark or f.module.seldom(True)
+    f.do(f"br i1 {raised}, label %{INTERRUPTED}, label %{on}{seldom}")
+
+
+def look_in_passing(emitter: Emitter, stmt: For) -> None:
+    """Look for signals in one of many iterations, by the loop's counter."""
+    f, work = emitter.function, _work(stmt.body)
+    assert isinstance(work, int)  # see looks_apart
+    last = 2 ** (BUDGET // work).bit_length() // 2 - 1
+    look, on = f.new_label("look"), f.new_label("on")
+    now = f.op(f"icmp eq i64 {f.op(f'and i64 {emitter.regs.dims[stmt.var]}, {last}')}, {last}")
+    f.do(f"br i1 {now}, label %{look}, label %{on}{f.module.seldom(True)}")
+    f.start(look)
+    _look(emitter, on)
+    f.start(on)
+
+
+def spend_all(emitter: Emitter, stmt: For, lo: str, hi: str) -> None:
+    """Behind a loop that looks in passing: take what all of it has done."""
+    f = emitter.function
+    spend(emitter, f.op(f"mul nsw i64 {f.op(f'sub nsw i64 {hi}, {lo}')}, {_work(stmt.body)}"))
 
 
 def _is_straight(block: Sequence[Stmt]) -> bool:
