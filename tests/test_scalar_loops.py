@@ -862,3 +862,32 @@ def test_what_an_iteration_stores_for_the_next_one(fn: Callable[..., Any], dynam
         x, y = RNG.random(67000), RNG.random(67000)
         there, here = (run(f, (x.copy(), y.copy(), n)) for f in (fn, compiled))
         assert difference(there, here) == ""
+
+
+def beside_others(x, y, n):
+    for i in range(len(x)):
+        x[i] = i
+    for i in range(len(x)):
+        for j in range(len(x)):
+            y[j] = max(y[j], x[i] * x[j])
+    return y
+
+
+def alone(x, y, n):
+    for i in range(len(x)):
+        x[i] = i
+    return x
+
+
+@pytest.mark.parametrize(("fn", "finished"), [(beside_others, 1), (alone, 0)])
+def test_loops_that_take_little_of_the_time_are_left_as_they_are(
+    fn: Callable[..., Any], finished: int
+) -> None:
+    compiled = fxc.compile(fn, fullgraph=True)
+    x, y = RNG.random(1000), RNG.random(1000)
+    there, here = (run(f, (x.copy(), y.copy(), 1)) for f in (fn, compiled))
+    assert difference(there, here) == ""
+    lines = compiled.inspect(x, y, 1).llvm.splitlines()
+    assert sum(line.startswith("  br label %head") and "!llvm.loop" in line for line in lines) == (
+        finished
+    )

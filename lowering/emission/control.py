@@ -180,7 +180,7 @@ def user_loop(emitter: Emitter, stmt: For) -> None:
 
     def run(start: str, stop: str) -> None:
         _note_leaving(emitter, "false")
-        emitter.counted(stmt.var, start, stop, 1, 1, (), body, rest=chain)
+        emitter.counted(stmt.var, start, stop, 1, 1, (), body, rest=id(stmt) in emitter.minor)
 
     def run_chain() -> None:
         _load_first(emitter, stmt, lo, handed)

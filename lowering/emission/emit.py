@@ -65,6 +65,7 @@ class Emitter(Elements):
         self.passed: frozenset[Atom] = frozenset()  # tests that are known not to fail
         self.done = ""  # the label at the end of the loop whose body is about to be written
         self.replacing: dict[int, Record] = {}  # see ``bests``
+        self.minor: frozenset[int] = frozenset()  # loops that LLVM is to leave as they are
         self.left: str | None = None  # where a loop in strips says that it ends early
         self.lost: str | None = None  # where checks that are made late say that one has failed
         self.undo: Undo | None = None  # see Note [Stores that are undone]

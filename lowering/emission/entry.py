@@ -25,6 +25,7 @@ from .calls import dims_in, return_raised
 from .emit import Emitter
 from .frame import FRAME, LoopKind, Slot, alias_marks, loops_of, numbers, width
 from .llvm_text import FAILED, FunctionText, ModuleText, scalar_type
+from .minor import minor_loops
 from .objects import at_least, is_object, read_number, return_numbers, returned_numbers
 from .pieces import arrays_apart, pieces
 from .undo import bring_back, last_check
@@ -256,6 +257,7 @@ def _emit_segment(
         interrupts.prepare(emitter)
     if segment.calls:
         emitter.raised = f.null_slot()
+    emitter.minor = minor_loops(block)
     undo = emitter.undo = prepare_undo(emitter, block)
     checked = last_check(block) if undo is not None else 0
     emitter.block(block[:checked])

@@ -37,7 +37,7 @@ BUDGET = 2**16  # elements between two looks: well below a millisecond
 INTERRUPTED = "interrupted"  # the block that leaves
 _SHORT = 2**10  # elements of a loop that takes nothing, if their number is a guess in parts
 MANY = 100  # iterations of a ``while`` that is known to be brief
-_UNKNOWN = 64  # a guess for what depends on what is computed inside
+UNKNOWN = 64  # a guess for what depends on what is computed inside
 _FEW = 16  # statements
 _WORTH_A_LOOK = 64  # elements of an iteration that can do with a look of its own
 
@@ -223,11 +223,11 @@ def _work(block: Sequence[Stmt], known: frozenset[str] = frozenset()) -> Dim:
         match stmt:
             case Loop(size=size, body=body):
                 is_known = symbols_of(size).keys() <= known and not computed_in(size)
-                total = total + (size if is_known else _UNKNOWN) * _work(body, known)
+                total = total + (size if is_known else UNKNOWN) * _work(body, known)
             case If(then=then, orelse=orelse):
                 total = total + _work(then, known) + _work(orelse, known)
             case Matmul() | Apply():
-                total = total + _UNKNOWN
+                total = total + UNKNOWN
             case Boxed():
                 total = total + BUDGET  # may be much, and leaves signals to us
             case For() | While() if _is_short(stmt):
