@@ -181,6 +181,20 @@ def test_functions_of_numpys_on_symbolic_sizes(function):
     assert compiled.cache_info().eager_calls == 0
 
 
+def test_widths_of_pad_are_constants():
+    def program(x, k):
+        p = np.pad(x, k // 2, mode="edge")
+        q = np.pad(np.outer(x, x), ((k, 1), (0, k)))
+        return np.array([np.sort(p[i : i + k])[k // 2] for i in range(len(x))]), q
+
+    compiled = fxc.compile(program, fullgraph=True, dynamic=True)
+    for (x,) in arrays():
+        for k in (3, 5):
+            assert not difference(run(program, (x, k)), run(compiled, (x, k)))
+    assert compiled.cache_info().variants == 2
+    assert compiled.cache_info().eager_calls == 0
+
+
 def doubled(t):
     return t * 0.5 + t * 0.5
 

@@ -27,7 +27,7 @@ from ..session import current, refuse
 from ..values.mixed import Mixed
 from ..values.operands import as_constants, has_traced, operand, result_type
 from ..values.python_numbers import call_function
-from ..values.traced_int import TracedInt
+from ..values.traced_int import TracedInt, known_ints
 from ..values.traced_scalar import TracedScalar, astype
 
 # Functions that do nothing but compute their result, or write to the array they are given.
@@ -58,6 +58,7 @@ def _named(name: str) -> Any:
 
 
 SOURCES: frozenset[Any] = frozenset(map(_named, _NAMES.split())) - {None}
+_OF_KNOWN_INTS: frozenset[Any] = frozenset({np.pad})  # which look at their ints as at elements
 _CAREFUL: frozenset[Any] = frozenset(map(_named, _CAREFUL_NAMES.split()))
 
 
@@ -68,6 +69,8 @@ def run_source(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any], nam
     what it raises or warns of, it is found at run time whether it does.
     """
     session = current()
+    if function in _OF_KNOWN_INTS:
+        args, kwargs = known_ints((args, kwargs))
     session.sources += 1
     session.careful += function in _CAREFUL
     try:
