@@ -581,14 +581,6 @@ def of_lists(x):
     return found
 
 
-def sliced(x):
-    found, rest = [v for v in x if v > 0], 0
-    for v in x:
-        if v < 0:
-            rest += len(found[1:])
-    return rest
-
-
 def as_text(x):
     found = [v for v in x if v > 0]
     return f"{found}"
@@ -619,7 +611,6 @@ def changed_by_another_name(x):
 REFUSED = {
     of_strings: "with str among its items",
     of_lists: "with list among its items",
-    sliced: "a slice in a branch or loop of a list",
     as_text: "the text of a list",
     compared: "== of a list",
     changed_while_enumerated: "a change to a list while a loop runs over it",

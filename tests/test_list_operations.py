@@ -170,3 +170,86 @@ def test_places_in_a_list_of_known_length(program: Any, last: int) -> None:
     """They were places in the room that the list has."""
     compiled, x = fxc.compile(program, fullgraph=True), np.array([0, 1, last])
     assert difference(run(program, (x,)), run(compiled, (x,))) == ""
+
+
+# ------------------------------------------------------------------ in loops and branches
+
+
+def median_of_a_window(x, k):
+    found = np.zeros(len(x) - k + 1)
+    for i in range(len(found)):
+        found[i] = sorted(x[i : i + k])[k // 2]
+    return found
+
+
+def window_that_slides(x, k):
+    window, found = list(x[:k]), []
+    for i in range(k, len(x)):
+        window = window[1:] + [x[i]]  # noqa: RUF005
+        found.append(sorted(window)[k // 2])
+    return found
+
+
+def shorter_and_shorter(x, k):
+    rest, total = [v for v in x if v > -0.5], 0.0
+    while len(rest) > 1:
+        rest = rest[1:]
+        total += rest[0] + k
+    return total, rest
+
+
+def in_two_arms(x, k):
+    found = np.zeros(len(x))
+    for i in range(len(x)):
+        if x[i] > 0:
+            found[i] = sorted(x[: i + 1])[0]
+        else:
+            found[i] = sorted(x[i:], reverse=True)[0]
+    return found
+
+
+def sorted_in_place(x, k):
+    total = 0.0
+    for i in range(k, len(x) - k):
+        window = list(x[i - k : i + k + 1])
+        window.sort()
+        total += window[k] * i
+    return total
+
+
+def of_a_helper(x, k):
+    kept, total = [v for v in x if v > -0.5], 0.0
+
+    def least(items):
+        found = sorted(items)
+        return found[0] if len(found) else 9.0
+
+    for i in range(k):
+        total += least(kept[i:])
+        if x[i] > 0:
+            total -= least(kept)
+    return total
+
+
+def sorted_from_outside(x, k):
+    kept = [v for v in x if v > -0.5]
+    for _ in range(k):
+        kept.sort()
+        kept[0] = kept[-1] + 1.0
+    return kept
+
+
+IN_LOOPS = [
+    *(median_of_a_window, window_that_slides, shorter_and_shorter, in_two_arms),
+    *(sorted_in_place, of_a_helper, sorted_from_outside),
+]
+
+
+@pytest.mark.parametrize("fn", IN_LOOPS, ids=[each.__name__ for each in IN_LOOPS])
+def test_in_loops(fn: Callable[..., Any]) -> None:
+    compiled = fxc.compile(fn, fullgraph=True)
+    for n in (12, 20, 15):
+        x = np.random.default_rng(n).normal(size=n)
+        assert difference(run(fn, (x.copy(), 5)), run(compiled, (x.copy(), 5))) == ""
+    assert compiled.cache_info().eager_calls == 0
+    assert compiled.cache_info().variants <= 2 + (fn is sorted_from_outside)

@@ -107,8 +107,6 @@ def _counted(x: Any, other: Any) -> TracedList:
 
 
 def _contents(x: TracedList, what: str) -> tuple[ItemKind, list[Value], Dim]:
-    if current().region:
-        raise x._unclear(f"{what} in a branch or loop")
     kind, arrays = x.arrays()
     if any(part.rank for part in kind.parts):
         raise x._unclear(f"{what} of arrays, which would be in two lists,")
