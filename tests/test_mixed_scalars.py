@@ -458,11 +458,22 @@ def of_known_dtype(x, k):
     return y, np.float64(s), np.array([s, s], float), x * 0 + [s] * len(x)
 
 
+def chosen(x, k):
+    s, t = x[0] if x[0] > k else 0, x[0] if x[0] > k else 0.0
+    u = x[0] if x[0] > k else k if x[1] > k else 1.5
+    return (
+        np.where(t > 1, 1, 2),
+        np.where(x > k, t, x),
+        np.where(s > 1, s, 2.5),
+        np.where(u > 1, 1, 2),
+    )
+
+
 ARRAYS = (array_of_items, array_of_few, array_of_one, array_of_list, ufuncs_of_one)
 
 
 @pytest.mark.parametrize("dtype", ["f8", "f4", "i4", "u8"])
-@pytest.mark.parametrize("fn", [*ARRAYS, reductions_of_items, of_known_dtype])
+@pytest.mark.parametrize("fn", [*ARRAYS, reductions_of_items, of_known_dtype, chosen])
 @pytest.mark.filterwarnings("ignore::fxc.CaptureWarning")
 def test_dtypes_of_arrays_and_ufuncs(fn: Callable[..., Any], dtype: str) -> None:
     """NumPy's dtype depends on which of the two there are; it was that of NumPy's number."""

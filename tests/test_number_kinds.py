@@ -189,3 +189,19 @@ def test_parts_of_bools_and_elements_as_bounds() -> None:
 
     x = np.arange(3.0)
     assert difference(run(fn, [x]), run(fxc.compile(fn, fullgraph=True), [x])) == ""
+
+
+def test_numbers_of_numpy_have_shapes_of_their_own() -> None:
+    def fn(x: Any) -> Any:
+        s, one, i = x[1], x[1, ...], float(x[1])
+        of_numpy = (
+            np.squeeze(s),
+            np.squeeze(s, 0),
+            np.transpose(s),
+            np.reshape(s, ()),
+            np.squeeze(x > 1),
+        )
+        return of_numpy, np.squeeze(one), np.transpose(one), np.squeeze(i), np.reshape(i, ())
+
+    x = np.arange(3.0)
+    assert difference(run(fn, [x]), run(fxc.compile(fn, fullgraph=True), [x])) == ""

@@ -9,7 +9,7 @@ import numpy as np
 
 from fxc.ir.graph import Value
 from fxc.ir.symbols import Dim
-from fxc.ir.types import ArrayType
+from fxc.ir.types import ArrayType, ScalarType
 from fxc.ops.metas.layout import (
     is_c_ordered,
     is_f_ordered,
@@ -25,7 +25,8 @@ from fxc.ops.metas.shapes import (
     same_shape,
 )
 
-from ..values.operands import TracedValue, array_value, axis_number, dims_of, record, wrap
+from ..session import refuse
+from ..values.operands import Traced, TracedValue, array_value, axis_number, dims_of, record, wrap
 
 # Note [Views or copies]
 # ``reshape``, ``ravel``, ``asarray`` and ``astype(copy=False)`` give a view or a copy by the
@@ -46,6 +47,15 @@ def _kind(value: Value) -> ArrayType:
 def itself(x: Any, value: Value) -> Any:
     """``x`` where NumPy gives the array itself; a new array where ``x`` is none."""
     return x if isinstance(x, TracedValue) and x._value is value else wrap(value)
+
+
+def _is_scalar(x: Any) -> bool:
+    """Whether ``x`` is a number of NumPy's, which has such a method itself."""
+    if not isinstance(x, TracedValue):
+        if isinstance(x, Traced):
+            raise refuse("the shape of a number of several types by conditions is not captured")
+        return False
+    return isinstance(x._value.type, ScalarType) and not x._value.type.weak
 
 
 def is_in_order(kind: ArrayType, order: str) -> bool:
@@ -72,6 +82,8 @@ def reshape(x: Any, shape: Any, order: str = "C", copy: Any = None) -> Any:
     elif order != "C":
         raise ValueError(f"order must be one of 'C', 'F', 'A', or 'K' (got '{order}')")
     wanted = resolve_shape(value.type, dims_of(shape))
+    if not wanted and not _kind(value).rank and _is_scalar(x):
+        return x
     if copy is not True and reshape_strides(value.type, wanted) is not None:
         return record("reshape", value, wanted)
     if copy is False:
@@ -119,6 +131,8 @@ def transpose(x: Any, axes: Any = None) -> Any:
     """As ``np.transpose``."""
     value = _array(x)
     rank = _kind(value).rank
+    if not rank and _is_scalar(x) and axes in (None, ()):
+        return x
     if axes is None:
         return record("transpose", value, tuple(reversed(range(rank))))
     given = axes if isinstance(axes, tuple | list | np.ndarray) else (axes,)
@@ -194,6 +208,8 @@ def squeeze(x: Any, axis: Any = None) -> Any:
     """As ``np.squeeze``."""
     value = _array(x)
     kind = _kind(value)
+    if not kind.rank and _is_scalar(x) and axis in (None, 0, -1, ()):
+        return x
     if axis is None:
         ones = tuple(a for a, d in enumerate(kind.shape) if is_one(d))
         return record("squeeze", value, ones) if ones else itself(x, value)

@@ -419,7 +419,10 @@ def _decides_dtype(x: Mixed, other: Any) -> bool:
 
 
 def _for_ufunc(ufunc: Any, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
-    """The numbers to compute a ufunc of."""
+    """The numbers to compute a ufunc of, or ``np.where``."""
+    if ufunc is np.where:
+        test, *sides = inputs
+        return number_of(test), *(_strong(x, sides) for x in sides)
     kinds = [_ufunc_types(x) for x in inputs]
     if () not in kinds:
         loops = {_loop_of(ufunc, types) for types in product(*kinds)}
