@@ -463,6 +463,74 @@ def weighted(x):
     return total, front
 
 
+def until_there_is_none(x):
+    front, k = [0], 0
+    while True:
+        found = []
+        for u in front:
+            if u + 2 < len(x) and x[u] > -0.2:
+                found.append(u + 2)
+        if not found:
+            break
+        front = found
+        k += 1
+    return front, k
+
+
+def the_better_one(x):
+    best, score = [], -1.0
+    for k in range(len(x)):
+        new = []
+        for v in x[k:]:
+            if v > x[k]:
+                new.append(v)
+        if sum(new) > score:
+            best = new
+            score = sum(new)
+    return best, score
+
+
+def longest_run(x):
+    best, run = [], []
+    for v in x:
+        if v > 0:
+            run.append(v)
+        else:
+            if len(run) > len(best):
+                best = run
+            run = []
+    if len(run) > len(best):
+        best = run
+    return best
+
+
+def either_of_two(x):
+    kept = [0.5]
+    for v in x:
+        left, right = [], []
+        for w in x:
+            if w > v:
+                left.append(w)
+            else:
+                right.append(w)
+        if v > 1:
+            kept = left
+        elif v > 0:
+            kept = right
+    return kept
+
+
+def begun_again(x):
+    run, sums, last = [], [], [0.25]
+    for v in x:
+        run.append(v)
+        if len(run) > 2 or v < 0:
+            sums.append(sum(run))
+            last = run
+            run = []
+    return run, sums, last
+
+
 def _kept_as_well(x):
     """The list of the iteration before is read in the next one."""
     front, before, out = [0], [5], []
@@ -495,7 +563,36 @@ def _run_over(x):
     return out, queue
 
 
-@pytest.mark.parametrize("fn", [_kept_as_well, _run_over])
+def _read_behind(x):
+    """The new list changes behind the branch in which it got another name."""
+    best, total = [0.5], 0.0
+    for k in range(len(x)):
+        new = []
+        for v in x[k:]:
+            if v > x[k]:
+                new.append(v)
+        if len(new) > len(best):
+            best = new
+        new.append(9.5)
+        total += len(best)
+    return best, total
+
+
+def _first_as_well(x):
+    start = [0.5, 1.5]
+    best = start
+    for v in x:
+        new = []
+        for w in x:
+            if w > v:
+                new.append(w)
+        if len(new) > 3:
+            best = new
+    best.append(3.5)
+    return start, best
+
+
+@pytest.mark.parametrize("fn", [_kept_as_well, _run_over, _read_behind, _first_as_well])
 def test_a_list_that_others_have(fn: Callable[..., Any]) -> None:
     compiled = fxc.compile(fn)
     for x in FLOATS:
@@ -510,6 +607,7 @@ FLOATS = (
 )
 PROGRAMS = [
     *(levels, aliased, by_a_helper, by_exchange, in_a_history, emptied_in_turn, walkers),
+    *(until_there_is_none, the_better_one, longest_run, either_of_two, begun_again),
     *(emptied_from_the_left, changed_under_the_new_name, in_a_loop, weighted),
     *(both_ends, window_maxima, of_pairs, of_rows, of_either_kind, again_and_again),
     *(changed_while_run_over, grows_while_run_over, until_something, shrinks_while_run_over),

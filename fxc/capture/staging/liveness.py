@@ -22,11 +22,14 @@ _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
 @frozen
 class Handed:
-    """The variables that a statement assigns: all, those live behind it, those live at its head."""
+    """The variables that a statement assigns: all, those live behind it, those live at its head;
+    and those that are given another name in it, and not read behind it.
+    """
 
     assigned: Names
     behind: Names
     at_head: Names = _NONE
+    renamed: Names = _NONE
 
 
 def handed_on(body: list[ast.stmt]) -> dict[ast.stmt, Handed]:
@@ -52,7 +55,8 @@ class _Liveness:
     def _before(self, statement: ast.stmt, live: Names) -> Names:
         match statement:
             case ast.If(test, body, orelse):
-                self._note(statement, live)
+                renamed = _renamed((*body, *orelse))
+                self._note(statement, live, renamed=renamed - live)
                 arms = self.before(body, live) | self.before(orelse, live)
                 return arms | self._read(test)
             case ast.For(target, iterable, body, orelse):
@@ -101,13 +105,22 @@ class _Liveness:
             case _:
                 return live | self._read(statement)
 
-    def _note(self, statement: ast.stmt, behind: Names, at_head: Names = _NONE) -> None:
+    def _note(
+        self,
+        statement: ast.stmt,
+        behind: Names,
+        at_head: Names = _NONE,
+        renamed: Names = _NONE,
+    ) -> None:
         names = self._assigned.get(statement)
         if names is None:
             names = self._assigned[statement] = assigned([statement])
         captured = self._captured
         self.found[statement] = Handed(
-            names, names & (behind | captured), names & (at_head | captured)
+            names,
+            names & (behind | captured),
+            names & (at_head | captured),
+            renamed - captured,
         )
 
     def _read(self, node: ast.AST) -> Names:
@@ -115,6 +128,16 @@ class _Liveness:
         if found is None:
             found = self._reads[node] = read(node)
         return found
+
+
+def _renamed(body: Iterable[ast.stmt]) -> Names:
+    """The variables that statements give another name."""
+    found: Names = _NONE
+    for statement in body:
+        match statement:
+            case ast.Assign([ast.Name()], ast.Name(name)):
+                found |= {name}
+    return found
 
 
 def _flag(loop: ast.stmt) -> Names:

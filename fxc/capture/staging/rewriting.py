@@ -198,7 +198,7 @@ class Rewriter(Expressions):
         names = self._local(handed.assigned)
         part, arm = self._fresh("branch"), self._fresh("arm")
         behind = tuple(name for name in names if name in handed.behind)
-        constants = [names, behind, self._sure(handed)]
+        constants = [names, behind, self._sure(handed), self._local(handed.renamed)]
         begin = self._begin(node, part, "branch", [self._test(node.test)], constants)
         body, orelse = self._statements(node.body), self._statements(node.orelse)
         both = [ast.If(name_of(arm), body, orelse)]

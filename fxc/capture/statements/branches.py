@@ -19,6 +19,7 @@ from .arms import Either, paired, record_cond
 from .carried_views import carried_view
 from .cells import Cells
 from .differing import parts_in
+from .kept_lists import is_list, is_variable, keep_lists
 from .structured import (
     UNBOUND,
     Recording,
@@ -61,6 +62,7 @@ class Branch(Statement):
         names: tuple[str, ...],
         behind: tuple[str, ...],
         sure: tuple[str, ...],
+        renamed: tuple[str, ...],
         rebound: Any,
         env: Mapping[str, Any],
     ) -> None:
@@ -68,6 +70,7 @@ class Branch(Statement):
         added = self.cells.names
         super().__init__(door, line, (*names, *added), sure, self.cells.among(env))
         self._behind = frozenset((*behind, *added))
+        self._renamed = renamed
         self._test = truth(test)
         self._start = self.values
         self._arms: list[tuple[Recording, list[Any]]] = []
@@ -107,8 +110,18 @@ class Branch(Statement):
             self.values = self.of(env)
             return
         region, _ = self._arms[-1]
-        self._arms[-1] = (region, self.of({name: env[name] for name in env if self.hands_on(name)}))
+        after = self.of({name: env[name] for name in env if self.hands_on(name)})
+        self._arms[-1] = region, self._keeping_lists(after, env)
         region.leave()
+
+    def _keeping_lists(self, after: list[Any], env: Mapping[str, Any]) -> list[Any]:
+        """The variables at the end of an arm: see Note [Lists that replace one another]."""
+        if not any(map(is_list, after)):
+            return after
+        before, now = (dict(zip(self.names, x, strict=True)) for x in (self._start, after))
+        gone = {*self.names, *self._renamed}
+        others = [x for name, x in env.items() if name not in gone and is_variable(name)]
+        return keep_lists(self.door, None, before, now, others)
 
     @property
     def recording(self) -> Recording | None:

@@ -1,4 +1,4 @@
-"""Variables that are another list after each iteration: ``frontier = found``.
+"""Variables that are another list after an iteration, or an arm: ``frontier = found``.
 
 See Note [Lists that replace one another].
 """
@@ -19,9 +19,10 @@ from ..values.traced_lists import TracedList
 
 # Note [Lists that replace one another]
 # A list that a variable holds before an iteration, and another list behind it, is gone then if
-# nobody else has it. So it takes over the items of the new one, which nobody else has either, and
-# is what the variable holds in all iterations: what a loop carries is arrays, not lists. Who has a
-# list is found by going through all that the program's functions can reach.
+# nobody else has it; so it is with the arms of a branch. It takes over the items of the new one,
+# which nobody else has either, and is what the variable holds in all iterations: what a loop
+# carries is arrays, not lists. Who has a list is found by going through all that the program's
+# functions can reach.
 
 _OPAQUE = (type, ModuleType, External, FrameType, Session)
 _MOST_LOOKED_AT = 10_000
@@ -29,30 +30,41 @@ _MOST_LOOKED_AT = 10_000
 
 def keep_lists(
     door: Any,
-    region: int,
+    region: int | None,
     before: Mapping[str, Any],
     after: Mapping[str, Any],
-    others: Mapping[str, Any],
+    others: Iterable[Any],
 ) -> list[Any]:
-    """What variables are after an iteration, in whose region this is recorded: lists stay what they
-    were ``before``. ``others`` are what the function has that the loop does not assign.
+    """What variables are after an iteration, or an arm of a branch, in whose region this is
+    recorded: lists stay what they were ``before``. ``others`` are what the function has that the
+    statement does not assign, and that somebody may read. New lists are made in a ``region``, if
+    there is one.
     """
     found = dict(after)
-    for name, x in after.items():
-        old = before[name]
-        if old is x or not (is_list(old) and is_list(x)):
-            continue
-        if type(old) is list or type(x) is list:
-            _ask_for(door, old, x)
-            continue
-        held = [
-            *(value for each in (others, after) for other, value in each.items() if other != name),
-            *_outer_variables(),
-            *(effect.value for effect in door.outside.effects.entries),
-        ]
-        if x.is_made_in(region) and not _reach(held, (old, x)) and old.take_items(x):
-            found[name] = old
+    others = [*others, *_outer_variables(), *_stored(door)]
+    changed = [name for name, x in after.items() if _is_another(door, before[name], x)]
+    for _ in range(len(changed)):  # one may be free when another has taken over what it held
+        for name in changed:
+            old, x = before[name], found[name]
+            held = [*others, *(value for other, value in found.items() if other != name)]
+            is_new = region is None or (old is not x and x.is_made_in(region))
+            if old is not x and is_new and not _reach(held, (old, x)) and old.take_items(x):
+                found[name] = old
     return list(found.values())
+
+
+def _is_another(door: Any, old: Any, x: Any) -> bool:
+    """Whether these are two lists of the graph; asks for them where they are Python's."""
+    if old is x or not (is_list(old) and is_list(x)):
+        return False
+    if type(old) is list or type(x) is list:
+        _ask_for(door, old, x)
+    return type(old) is type(x) is TracedList
+
+
+def _stored(door: Any) -> Iterator[Any]:
+    """What the program has stored outside."""
+    return (effect.value for effect in door.outside.effects.entries)
 
 
 def is_list(x: Any) -> bool:

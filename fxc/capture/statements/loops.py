@@ -268,11 +268,11 @@ class CapturedLoop(Statement):
         used = [name for name in self.names if self.hands_on(name)]
         before, now = (dict(zip(self.names, x, strict=True)) for x in (self._seen, after))
         was, is_now = ({name: x[name] for name in used} for x in (before, now))
-        others = {
-            name: x
+        others = [
+            x
             for name, x in self._env.items()
-            if id(x) == self._known.get(name) and is_variable(name)
-        }
+            if id(x) == self._known.get(name) and name not in now and is_variable(name)
+        ]
         kept = keep_lists(self.door, self._region.number, was, is_now, others)
         return list({**now, **dict(zip(used, kept, strict=True))}.values())
 

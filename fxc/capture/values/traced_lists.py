@@ -110,13 +110,11 @@ class TracedList(Traced):
     def append(self, x: Any) -> None:
         """As ``list.append``."""
         x, session = settled(x), current()
-        self._check_not_running()
-        owner = self._owner(session)
+        owner = self._owner_of_change(turns=False)
         if owner is not None:
             if not self._has_room(owner, x):
                 assert owner.recording is not None
                 once = not session.in_loop(owner.recording.number)
-                self._changing = True
                 owner.wishes.note(self, [x], once=once)
                 return
         elif self._room is None:
@@ -198,13 +196,13 @@ class TracedList(Traced):
             return True
         if theirs.head is not None or (theirs.kind != room.kind and len(theirs.kind.parts) > 1):
             return False
-        number = other._number()
+        end = wrap_dim(other._size_here())
         given: list[Any] = room.kind.filled(theirs.kind, theirs.arrays)
         for array, part in zip(room.arrays, given, strict=True):
-            wrap(array)[:number] = part if isinstance(part, int) else part[:number]
+            wrap(array)[:end] = part if isinstance(part, int) else part[:end]
         if room.head is not None:
             wrap(room.head)[0] = 0
-        room.set_count(number)
+        room.set_count(end)
         return True
 
     def _appendleft(self, x: Any) -> None:
@@ -240,10 +238,8 @@ class TracedList(Traced):
 
     def clear(self) -> None:
         """As ``list.clear``."""
-        self._check_not_running()
-        owner = self._owner(current())
+        owner = self._owner_of_change(turns=False)
         if owner is not None and not self._has_room(owner):
-            self._changing = True
             self._not_yet(owner)
         elif self._room is None:
             self._items.clear()
@@ -298,6 +294,8 @@ class TracedList(Traced):
         """Whether this statement has made room for what it appends."""
         room = self._room
         if room is None or room.owner is not owner or (self._turns and room.head is None):
+            return False
+        if self._changing and self._known is not None:  # which the statement has relied on
             return False
         return all(map(room.kind.takes, more))
 
