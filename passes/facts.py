@@ -17,7 +17,7 @@ from .counters import Range
 INT64: Range = (-(2**63), 2**63 - 1)
 BOOL: Range = (0, 1)
 MOST_TOPS = 8
-MOST_DEEP = 16  # computations that a fact is followed back: of a long sum each tells all before
+MOST_DEEP = 24  # computations that a fact is followed back: of a long sum each tells all before
 T = TypeVar("T")
 # Comparisons: whether their operands are swapped, and whether they are strict.
 _ORDER = {
@@ -179,9 +179,14 @@ class Facts:
     def suppose(self, condition: Operand, holds: bool) -> None:
         """A condition holds, or does not."""
         node = self.makers.get(condition) if isinstance(condition, Value) else None
-        if node is None:
-            return
-        assert isinstance(condition, Value)
+        if node is not None and self.depth < MOST_DEEP:
+            assert isinstance(condition, Value)
+            self.depth += 1
+            self.suppose_made(node, condition, holds)
+            self.depth -= 1
+
+    def suppose_made(self, node: Node, condition: Value, holds: bool) -> None:
+        """A condition that a node makes holds, or does not."""
         name = node.op.removeprefix("py_")
         if node.op == "cond":
             self.chosen(node, condition, holds)

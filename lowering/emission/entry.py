@@ -250,9 +250,12 @@ def _emit_segment(
     _bind_data(emitter, program, block, given, arena.offsets, frame)
     kept: list[Slot] = []
     if loops_of(program) != "none":
+        memory = dict(emitter.regs.data)
         kept = _bind_numbers(emitter, program, block, returned)
-        storages = [*emitter.regs.data, *emitter.scratches]
-        emitter.regs.marks = alias_marks(module, storages, arena.meet)
+        data = emitter.regs.data
+        in_memory = (name for name in data if name not in returned and data[name] == memory[name])
+        marks = alias_marks(module, [*in_memory, *emitter.scratches], arena.meet)
+        emitter.regs.marks = dict.fromkeys(data, "") | marks  # LLVM knows what is in the frame
     if segment.looks:
         interrupts.prepare(emitter)
     if segment.calls:
