@@ -261,3 +261,17 @@ def test_control_c_ends_a_loop_without_end() -> None:
         finally:
             child.kill()
     assert output == "interrupted True 0\n"
+
+
+def test_a_look_leaves_vectors_as_they_are() -> None:
+    """Upper halves of registers were cleared: what a loop had in them was 0 from then on."""
+
+    def program(y):
+        for k in range(1, len(y) - 1):
+            y = -y
+            y[k] = np.minimum.accumulate(y)[-1]
+        return y
+
+    y = np.arange(12.0) * 7 % 5 - 1.5
+    compiled = fxc.compile(program, fullgraph=True)
+    assert compiled(y.copy()).tolist() == program(y.copy()).tolist()
