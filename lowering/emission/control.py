@@ -148,20 +148,86 @@ def _note_leaving(emitter: Emitter, leaves: str) -> None:
 
 
 def user_loop(emitter: Emitter, stmt: For) -> None:
-    code = Lanes(emitter.function, 1)
-    lo, hi = emitter.atom(stmt.lo, I64, code), emitter.atom(stmt.hi, I64, code)
-    inside = emitter.in_scalar_nest
-    chain = is_chain(stmt, inside=inside)
-    looks_apart = interrupts.looks_apart(stmt, inside=inside)
-    in_strips = looks_apart and not chain
-    handed = handed_on(emitter.program, stmt) if chain else {}
-    block = tuple(s for s in stmt.body if not (isinstance(s, Load) and s.name in handed))
-    outside, emitter.left = emitter.left, None
-    if in_strips and stmt.leave is not None:
-        emitter.left = emitter.function.stack("i1", 1)
+    _UserLoop(emitter, stmt).emit()
 
-    def body() -> str | None:
-        if not looks_apart:
+
+class _UserLoop:
+    """A loop of the user's program while it is written."""
+
+    def __init__(self, emitter: Emitter, stmt: For) -> None:
+        self.emitter, self.stmt = emitter, stmt
+        self.code = code = Lanes(emitter.function, 1)
+        self.lo, self.hi = emitter.atom(stmt.lo, I64, code), emitter.atom(stmt.hi, I64, code)
+        self.inside = emitter.in_scalar_nest
+        self.chain = is_chain(stmt, inside=self.inside)
+        self.looks_apart = interrupts.looks_apart(stmt, inside=self.inside)
+        self.in_strips = self.looks_apart and not self.chain
+        self.handed = handed_on(emitter.program, stmt) if self.chain else {}
+
+    def emit(self) -> None:
+        """The loop, in its bounds or looking at each index; then the checks behind it."""
+        emitter, stmt = self.emitter, self.stmt
+        outside, emitter.left = emitter.left, None
+        if self.in_strips and stmt.leave is not None:
+            emitter.left = emitter.function.stack("i1", 1)
+        if checks_late(emitter, stmt):
+            emitter.lost = emitter.function.stack("i1", 1)
+            emitter.function.do(f"store i1 false, ptr {emitter.lost}, align 1")
+        emitter.replacing |= replacing(emitter.program, stmt)
+        looks = extremes.looks(stmt) if stmt.leave is None and emitter.regs.marks else {}
+
+        def unchecked() -> None:
+            outer, emitter.passed = emitter.passed, emitter.passed | looks.keys()
+            self.run()
+            emitter.passed = outer
+
+        with _scalar_nest(emitter, stmt):
+            if looks:
+                in_bounds = extremes.are_in_bounds(emitter, stmt, self.lo, self.hi)
+                emitter.either(in_bounds, unchecked, self.run)
+            else:
+                self.run()
+        emitter.left = outside
+        if emitter.lost is not None:
+            _check_late(emitter, emitter.lost)
+            emitter.lost = None
+
+    def run(self) -> None:
+        """All iterations."""
+        emitter, stmt = self.emitter, self.stmt
+        if self.in_strips:
+            interrupts.in_strips(
+                emitter, stmt, self.lo, self.hi, self.iterations, inside=self.inside
+            )
+        elif self.chain and interrupts.trips(stmt) is None:
+            some = emitter.function.op(f"icmp slt i64 {self.lo}, {self.hi}")
+            emitter.either(some, self.run_chain, lambda: None)
+        elif self.chain:
+            self.run_chain()
+        else:
+            self.iterations(self.lo, self.hi)
+
+    def run_chain(self) -> None:
+        """Iterations that hand on in registers what they store: there is one."""
+        emitter, stmt = self.emitter, self.stmt
+        _load_first(emitter, stmt, self.lo, self.handed)
+        kinds = [(name, self.code.type(store.dtype)) for name, store in self.handed.items()]
+        emitter.counted(stmt.var, self.lo, self.hi, 1, 1, (), self.body, kinds, rest=True)
+        if self.looks_apart and self.inside:
+            interrupts.spend_all(emitter, stmt, self.lo, self.hi)
+
+    def iterations(self, start: str, stop: str) -> None:
+        """Those from one number up to another."""
+        emitter, stmt = self.emitter, self.stmt
+        _note_leaving(emitter, "false")
+        rest = id(stmt) in emitter.minor
+        emitter.counted(stmt.var, start, stop, 1, 1, (), self.body, rest=rest)
+
+    def body(self) -> str | None:
+        """One iteration; whether the loop ends behind it."""
+        emitter, stmt, handed = self.emitter, self.stmt, self.handed
+        block = tuple(s for s in stmt.body if not (isinstance(s, Load) and s.name in handed))
+        if not self.looks_apart:
             interrupts.spend_iteration(emitter, stmt)
         for name in handed:
             emitter.regs.atoms[name] = (emitter.regs.totals[name], 1)
@@ -170,55 +236,13 @@ def user_loop(emitter: Emitter, stmt: For) -> None:
             emitter.block(block)
         else:
             _iteration(emitter, block, emitter.done)
-            leaves = emitter.atom(stmt.leave, BOOL, code)
+            leaves = emitter.atom(stmt.leave, BOOL, self.code)
             _note_leaving(emitter, leaves)
         for name, store in handed.items():
-            emitter.regs.totals[name] = emitter.atom(store.value, store.dtype, code)
-        if looks_apart and chain:
+            emitter.regs.totals[name] = emitter.atom(store.value, store.dtype, self.code)
+        if self.looks_apart and self.chain:
             interrupts.look_in_passing(emitter, stmt)
         return leaves
-
-    def run(start: str, stop: str) -> None:
-        _note_leaving(emitter, "false")
-        emitter.counted(stmt.var, start, stop, 1, 1, (), body, rest=id(stmt) in emitter.minor)
-
-    def run_chain() -> None:
-        _load_first(emitter, stmt, lo, handed)
-        kinds = [(name, code.type(store.dtype)) for name, store in handed.items()]
-        emitter.counted(stmt.var, lo, hi, 1, 1, (), body, kinds, rest=True)
-        if looks_apart and inside:
-            interrupts.spend_all(emitter, stmt, lo, hi)
-
-    def checked() -> None:
-        if in_strips:
-            interrupts.in_strips(emitter, stmt, lo, hi, run, inside=inside)
-        elif chain and interrupts.trips(stmt) is None:
-            some = emitter.function.op(f"icmp slt i64 {lo}, {hi}")
-            emitter.either(some, run_chain, lambda: None)
-        elif chain:
-            run_chain()
-        else:
-            run(lo, hi)
-
-    def unchecked() -> None:
-        outer, emitter.passed = emitter.passed, emitter.passed | looks.keys()
-        checked()
-        emitter.passed = outer
-
-    if checks_late(emitter, stmt):
-        emitter.lost = emitter.function.stack("i1", 1)
-        emitter.function.do(f"store i1 false, ptr {emitter.lost}, align 1")
-    emitter.replacing |= replacing(emitter.program, stmt)
-    looks = extremes.looks(stmt) if stmt.leave is None and emitter.regs.marks else {}
-    with _scalar_nest(emitter, stmt):
-        if looks:
-            emitter.either(extremes.are_in_bounds(emitter, stmt, lo, hi), unchecked, checked)
-        else:
-            checked()
-    emitter.left = outside
-    if emitter.lost is not None:
-        _check_late(emitter, emitter.lost)
-        emitter.lost = None
 
 
 def _load_first(emitter: Emitter, stmt: For, lo: str, names: Collection[str]) -> None:
