@@ -101,7 +101,7 @@ def _optimise(
 
 # LLVM's reduction of strength takes time that grows faster than the code, a third of all machine
 # code generation at this length, and makes code of it faster by no more than a few per cent.
-_LONG = 500  # lines
+_LONG = 430  # lines
 
 
 @contextmanager
