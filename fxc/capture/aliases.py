@@ -94,8 +94,9 @@ class Aliases:
             memory = [root, *self.overlapping(root)]
             for each in memory:
                 self._check_region_write(each)
-            self._give_up([twin for each in memory for twin in self.twins.get(each, ())])
-            if any(each in self.given or each in self.lent for each in memory):
+            twins = [twin for each in memory for twin in self.twins.get(each, ())]
+            self._give_up(twins)
+            if any(each in self.given or each in self.lent for each in (*memory, *twins)):
                 raise refuse(
                     "a write to an array that is in a list whose length depends on data cannot be "
                     "captured; append a copy, or write to one"

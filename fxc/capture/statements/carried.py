@@ -39,6 +39,8 @@ class Carried:
         self.sliding: dict[str, Sliding] = {}  # are not carried, see Note [Sliding views]
         self.mixed: dict[str, tuple[Any, ...]] = {}  # types of numbers that become mixed
         self.gifts: dict[str, Any] = {}  # lists that have taken over what is carried
+        # What a list has taken over in this pass that has to be another array after an iteration.
+        self.awaited: list[Value] = []
         self.given: dict[str, Value] = {}  # what a copy in another layout is carried for
         self._known_gifts = frozenset[str]()  # at the begin of this pass
         self.params: dict[str, list[Value]] = {}  # of this pass
@@ -47,7 +49,7 @@ class Carried:
 
     def begin(self) -> None:
         """Begin another pass."""
-        self.params, self.kinds = {}, {}
+        self.params, self.kinds, self.awaited = {}, {}, []
         self._known_gifts = frozenset(self.gifts)
 
     def forget_first(self) -> None:

@@ -126,6 +126,18 @@ class CapturedLoop(Statement):
         self.carried.gifts[name] = given[value]
         return True
 
+    def start_of(self, value: Value) -> Value | None:
+        """What a variable is before the loop that is this array before an iteration. One that has
+        not been seen to change is awaited to.
+        """
+        for name, start in zip(self.names, self.values, strict=True):
+            if self.carried.params.get(name, ())[-1:] == [value] and self.carried.is_pure(name):
+                return array_of(start)
+            if name in self._at_head and array_of(start) is value:
+                self.carried.awaited.append(value)
+                return value
+        return None
+
     @property
     def state(self) -> list[Any]:
         return self._handed(self.values)

@@ -11,7 +11,7 @@ from fxc.ir.symbols import Dim
 from ..session import refuse
 from ..staging.jumps import RESULT
 from ..values.alternatives import Alternative, options_of
-from ..values.given import give
+from ..values.given import give, refuse_twice
 from ..values.operands import kind_of, wrap
 from ..values.several import SeveralKinds
 from .carried_views import carried_view
@@ -41,6 +41,8 @@ class Outcome:
         self._loop, self._session, self._region = loop, loop.session, region
         self._carried = loop.carried
         self._starts = dict(zip(loop.names, loop.values, strict=True))
+        if self._carried.awaited:
+            raise refuse_twice()
         self._at_first: dict[str, Value] = {}  # see _taken_over
         self._names: list[str] = []
         self.init: list[Operand] = []

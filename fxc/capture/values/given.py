@@ -22,6 +22,7 @@ from .several import arrays_of
 # appended must have been made since the innermost loop began, be no view, and no longer change:
 # from there on nobody writes to it (``Aliases.given``), nor to an item that has been read, hands it
 # on out of a branch, asks whether it is another one, or returns it beside the list.
+# A variable that a loop carries may be appended before an iteration assigns it anew.
 # The items that a list begins with may be the caller's arrays: nobody writes to them from there on
 # (``Aliases.lent``), and a list that is returned begins with these arrays themselves.
 
@@ -38,20 +39,49 @@ def lend(session: Session, items: Any, value: Value) -> bool:
         return False
     _check_layout(session, value)
     session.aliases.lent.add(root)
-    session.aliases.borrowers.append(items)
     return True
 
 
-def check_gift(session: Session, value: Value) -> None:
+def _take_from_before(session: Session, items: Any, value: Value) -> bool:
+    """Have a list take over what a variable of the innermost loop is before an iteration: what the
+    one before has made, or the array before the loop. Whether it is such a variable.
+    """
+    loops = (each for each in reversed(session.statements) if hasattr(each, "start_of"))
+    loop = next(loops, None)
+    if loop is None or loop.recording is None or session.in_loop(loop.recording.number):
+        return False
+    start = loop.start_of(value)
+    if start is None:
+        return False
+    aliases, root = session.aliases, session.aliases.root(start)
+    began = next(each.began for each in session.regions if each.kind == "loop")
+    twins = (each for each in aliases.twins.get(root, ()) if each is not value)
+    if aliases.changed.get(root, -1) >= began or any(map(session.is_alive, twins)):
+        return False
+    if aliases.given.get(root, items) is not items:
+        return False
+    if root in aliases.input_arrays:
+        aliases.lent.add(root)
+        items.borrow(())
+    elif start is root and start in session.made and start not in session.alternatives:
+        give(session, items, start)
+    else:
+        return False
+    return True
+
+
+def check_gift(session: Session, items: Any, value: Value) -> None:
     """Refuse an array that a list cannot take over."""
+    if value in session.aliases.given:
+        raise refuse_twice()
     made = value in session.made and value not in session.aliases.bases
-    if not made or value in session.alternatives or session.in_loop(session.made_in(value)):
+    made = made and value not in session.alternatives
+    made = made and not session.in_loop(session.made_in(value))
+    if not made and not _take_from_before(session, items, value):
         raise refuse(
             "an array that is no new one, in a list whose length depends on data, cannot be "
             "captured; append a copy"
         )
-    if value in session.aliases.given:
-        raise refuse("one array at two places of such lists cannot be captured; append a copy")
     kind = value.type
     assert isinstance(kind, ArrayType)
     if not kind.writeable:
@@ -84,6 +114,11 @@ def check_kept(session: Session, region: int, variables: Iterable[Any]) -> None:
                 for root in session.aliases.roots(value)
             ):
                 raise refuse_kept()
+
+
+def refuse_twice() -> Exception:
+    """The refusal to have one array at two places."""
+    return refuse("one array at two places of such lists cannot be captured; append a copy")
 
 
 def refuse_kept() -> Exception:

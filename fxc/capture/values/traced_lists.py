@@ -88,6 +88,11 @@ class TracedList(Traced):
         """The items, as far as Python knows them."""
         return self._items if self._room is None else None
 
+    def borrow(self, items: Sequence[Any]) -> None:
+        """Note that it has arrays of the caller's: these, which it begins with, or others."""
+        self._borrowed = items
+        current().aliases.borrowers.append(self)
+
     @property
     def borrowed(self) -> Sequence[Any]:
         """The arrays of the caller's that it begins with, and with them what is between them."""
@@ -135,7 +140,7 @@ class TracedList(Traced):
         session = current()
         given = [value for value in arrays_in(x) if value not in lent]
         for value in given:
-            check_gift(session, value)
+            check_gift(session, self, value)
         self._taken_room().put(place, x)
         for value in given:
             give(session, self, value)
@@ -367,7 +372,7 @@ class TracedList(Traced):
         lent = {value for x in items for value in arrays_in(x) if lend(session, self, value)}
         for place, x in enumerate(items):
             if not lent.isdisjoint(arrays_in(x)):
-                self._borrowed = list(items)[: place + 1]
+                self.borrow(list(items)[: place + 1])
         for place, x in enumerate(items):
             self._put(place, x, lent)
         self._spare = _SPARE
