@@ -50,16 +50,12 @@ def _load_llvm() -> Any:
 
 
 @functools.cache
-def target_machine(opt: int = 2, *, support: bool = False) -> llvm.TargetMachine:
+def target_machine(opt: int = 2) -> llvm.TargetMachine:
     """The target machine for this processor. What it finds out about the processor's features, and
     that is more work than a small module, it does once.
-
-    Functions for ``support`` may have to keep the registers of who calls them: they return without
-    the instruction that clears the upper halves of vectors.
     """
     _load_llvm()
     target, cpu, features = _target
-    features += ",-vzeroupper" * support
     return target.create_target_machine(
         cpu=cpu, features=features, opt=opt, reloc="pic", codemodel="small", jit=True
     )
@@ -126,16 +122,16 @@ def _bind_support(llvm: Any, text: str) -> None:
     """Give the functions of a module, which is compiled once in a process, to the linker."""
     if text in _supports:
         return
-    machine, module = _parsed(llvm, text, 2, support=True)
+    machine, module = _parsed(llvm, text, 2)
     _optimise(machine, module, "scalar")
     engine = _supports[text] = _loaded(llvm, machine.emit_object(module))
     for name in [each.name for each in module.functions if not each.is_declaration]:
         llvm.add_symbol(name, engine.get_function_address(name))
 
 
-def _parsed(llvm: Any, text: str, opt: int, *, support: bool = False) -> tuple[Any, Any]:
+def _parsed(llvm: Any, text: str, opt: int) -> tuple[Any, Any]:
     """A target machine, and the module for it."""
-    machine = target_machine(opt, support=support)
+    machine = target_machine(opt)
     module = llvm.parse_assembly(text)
     module.verify()
     module.triple = machine.triple

@@ -41,9 +41,10 @@ UNKNOWN = 64  # a guess for what depends on what is computed inside
 _FEW = 16  # statements
 _WORTH_A_LOOK = 64  # elements of an iteration that can do with a look of its own
 
-# A function that changes no register but its result's: what loops have in registers stays there.
+# What loops have in registers stays there, but for vectors: those, with preserve_allcc, LLVM relies
+# on, too, and clears their upper halves before the return (vzeroupper).
 _NAME = '@"fxc.look"'
-_LOOKS = f"preserve_allcc i1 {_NAME}() cold nounwind"
+_LOOKS = f"preserve_mostcc i1 {_NAME}() cold nounwind"
 _LOOK = f"""\
 declare i32 @PyErr_CheckSignals()
 define {_LOOKS} {{
@@ -170,7 +171,7 @@ def _look(emitter: Emitter, on: str, mark: str = "") -> None:
     f = emitter.function
     f.module.support[_LOOK] = None
     f.module.declare(f"declare {_LOOKS}")
-    raised = f.op(f"call preserve_allcc i1 {_NAME}()")
+    raised = f.op(f"call preserve_mostcc i1 {_NAME}()")
     seldom = mark or f.module.seldom(True)
     f.do(f"br i1 {raised}, label %{INTERRUPTED}, label %{on}{seldom}")
 
