@@ -592,6 +592,20 @@ def _first_as_well(x):
     return start, best
 
 
+def of_no_items(x):
+    """Lists that are changed where they hold nothing."""
+    first, second, third, fourth = [], [], [], deque()
+    if x[0] > 0:
+        first.clear()
+    if x[0] > 99:
+        second.pop()
+        fourth.popleft()
+    for v in x:
+        if v > 1:
+            third = []
+    return first, second, third, fourth
+
+
 @pytest.mark.parametrize("fn", [_kept_as_well, _run_over, _read_behind, _first_as_well])
 def test_a_list_that_others_have(fn: Callable[..., Any]) -> None:
     compiled = fxc.compile(fn)
@@ -607,7 +621,7 @@ FLOATS = (
 )
 PROGRAMS = [
     *(levels, aliased, by_a_helper, by_exchange, in_a_history, emptied_in_turn, walkers),
-    *(until_there_is_none, the_better_one, longest_run, either_of_two, begun_again),
+    *(of_no_items, until_there_is_none, the_better_one, longest_run, either_of_two, begun_again),
     *(emptied_from_the_left, changed_under_the_new_name, in_a_loop, weighted),
     *(both_ends, window_maxima, of_pairs, of_rows, of_either_kind, again_and_again),
     *(changed_while_run_over, grows_while_run_over, until_something, shrinks_while_run_over),

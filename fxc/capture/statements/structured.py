@@ -191,14 +191,15 @@ class Wishes:
         return found
 
     def grant(self, owner: Statement, most: Dim | None) -> bool:
-        """Make room, before the statement, whose region is run so many times at most; whether some
-        was wished for.
+        """Make room, before the statement, whose region is run so many times at most; whether there
+        is some: of what no list ever holds an item of, there is none.
         """
         wishes, self._wishes = self._wishes, {}
+        found = False
         for wanted, samples, times in wishes.values():
             more = most * len(times) if most is not None and all(times) else None
-            wanted.make_room(samples, more, owner)
-        return bool(wishes)
+            found |= wanted.make_room(samples, more, owner)
+        return found
 
 
 class Statement:

@@ -189,6 +189,8 @@ class TracedList(Traced):
         if self.of is not other.of or any(True for x in samples for _ in arrays_in(x)):
             return False
         assert owner is not None
+        if not (samples or self._items or self._room):
+            return True
         if not self._has_room(owner, *samples):
             owner.wishes.note(self, samples, once=False)
             return True
@@ -245,7 +247,8 @@ class TracedList(Traced):
         """As ``list.clear``."""
         owner = self._owner_of_change(turns=False)
         if owner is not None and not self._has_room(owner):
-            self._not_yet(owner)
+            if self._items or self._room or self._awaited_by():
+                self._not_yet(owner)
         elif self._room is None:
             self._items.clear()
         else:
@@ -349,8 +352,10 @@ class TracedList(Traced):
         more: Dim | None,
         owner: Statement | None,
         kind: ItemKind | None = None,
-    ) -> None:
-        """Make, here, room for so many more items of the kinds of ``samples``, or of this kind."""
+    ) -> bool:
+        """Make, here, room for so many more items of the kinds of ``samples``, or of this kind;
+        False if nothing says what the items are.
+        """
         session, old = current(), self._room
         assert session.region == self._home
         if self._changing:
@@ -359,7 +364,7 @@ class TracedList(Traced):
         if kind is None:
             kind = kind_of_items([*items, *samples], None if old is None else old.kind)
         if kind is None:
-            return  # nothing is ever appended
+            return False  # nothing is ever appended
         before: Dim = len(items) if old is None else old.most
         has_arrays = any(isinstance(part, ArrayType) for part in kind.parts)
         unknown = MOST_ARRAYS if has_arrays else MOST_APPENDED
@@ -376,6 +381,7 @@ class TracedList(Traced):
         for place, x in enumerate(items):
             self._put(place, x, lent)
         self._spare = _SPARE
+        return True
 
     def begun(self, what: str) -> tuple[tuple[Value, ...], Any]:
         """Arrays that begin with the items, and how many these are; ``what`` needs them."""
