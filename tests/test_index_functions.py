@@ -43,6 +43,9 @@ def _taken_into(x, i, out):
 
 READS: list[Case] = [
     (lambda x, i: np.take(x, i), (X, I)),
+    (lambda x, s: x.take(s * 0.7), (X, 2.0)),
+    (lambda x, s: np.take(x, -s), (X, 1.7)),
+    (lambda x, s: x.take(np.float32(2.9)) + np.take(x, -1.2) + s, (X, 1.7)),
     (lambda x, i: np.take(x, i, axis=0), (F, I)),
     (lambda x, i: x.take(i, 1), (X[::-1], I)),
     (lambda x, i: np.take(x, i, -1), (F, GRID)),

@@ -9,10 +9,12 @@ import numpy as np
 
 from fxc.ir.graph import Value
 from fxc.ir.symbols import Dim
+from fxc.ir.types import ScalarType
 from fxc.ops.metas.shapes import broadcast_shapes, is_known_zero, normalize_axis, same_shape
 
 from ..session import current, refuse
 from ..values.operands import (
+    TracedValue,
     array_value,
     axis_number,
     constant,
@@ -21,6 +23,7 @@ from ..values.operands import (
     record,
     wrap,
 )
+from ..values.python_numbers import to_int
 from ..values.traced_int import known_ints, wrap_dim
 from . import advanced, creation, shaping
 from .counting import places
@@ -34,9 +37,13 @@ _INTP = np.dtype(np.intp)
 def positions(indices: Any, casting: str = "same_kind") -> Value:
     """An array of NumPy's own kind of index for what a function takes as ``indices``.
 
-    Raises NumPy's ``TypeError`` for an array of another kind.
+    A float that is no array is cut to an int. Raises NumPy's ``TypeError`` for an array of another
+    kind.
     """
-    if not has_traced(indices) and not isinstance(indices, np.ndarray | np.generic):
+    kind = indices._value.type if isinstance(indices, TracedValue) else None
+    if isinstance(kind, ScalarType) and kind.dtype.kind == "f":
+        indices = to_int(indices)
+    if not has_traced(indices) and not isinstance(indices, np.ndarray):
         return constant(np.array(indices, _INTP))
     value = array_value(indices)
     if value.type.dtype == _INTP:
