@@ -712,3 +712,28 @@ def test_root_of_an_int() -> None:
             x = y
 
     same(root, lambda: (2,), lambda: (9,))
+
+
+def test_what_a_loop_between_bounds_from_data_relies_on_is_guarded() -> None:
+    """Sizes could be others in a later call: it read beyond arrays, and gave wrong results."""
+
+    def elements(x, y, v):
+        total = 0.0
+        for _ in range(v[0], 3):
+            total += x[5] + x[:6].sum() + (x + y)[0]
+        return total
+
+    def exchanged(x, y, v):
+        now = x
+        for _ in range(v[0], 3):
+            before, now = y * 2, x
+            for _ in range(v[1]):
+                before, now = now, before + 1
+        return now.copy()
+
+    sizes = [(8, 8), (9, 9), (2, 2), (8, 9), (8, 3), (3, 8), (8, 8), (6, 1)]
+    for program in (elements, exchanged):
+        compiled = fxc.compile(program, dynamic=True)
+        for m, n in sizes:
+            args = [(np.ones(m), np.arange(float(n)), np.arange(1, 9)) for _ in range(2)]
+            assert difference(run(program, args[0]), run(compiled, args[1])) == "", (m, n)

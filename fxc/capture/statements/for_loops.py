@@ -404,9 +404,10 @@ class ForLoop(CapturedLoop):
             results = [*results, operand(env[self._stop])]
             options["stops"] = True
         low, high = self._bounds()
-        if type(self.over) is Counted:
-            assert region.guards is not None
-            check_guards(region.guards, self._index.name, *self._ends, self.session.varies)
+        assert region.guards is not None
+        name = self._index.name if type(self.over) is Counted else None
+        begin, end = self._ends if type(self.over) is Counted else (0, 0)
+        check_guards(region.guards, name, begin, end, self.session.varies)
         body = region.finished([self._index, *outcome.params], results)
         init = tuple(outcome.init)
         outputs = self.session.record("fori_loop", low, high, init, body=body, **options)
