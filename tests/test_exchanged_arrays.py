@@ -381,3 +381,68 @@ def test_views_of_new_arrays_take_their_turn(function):
         for n in (2, 1, 0, 3):
             calls = [(np.arange(4.0), np.ones(4), n) for _ in range(2)]
             assert not difference(run(function, calls[0]), run(compiled, calls[1]))
+
+
+def behind_a_loop_in_a_loop(x, y, n):
+    z = x
+    for m in range(n):
+        p = y
+        for _ in range(3 - m):
+            p = p * 2
+        z = p
+    z -= 1
+
+
+def exchanged_in_a_loop_in_a_loop(x, y, n):
+    z, w = x, x
+    for m in range(n):
+        p, s = y, y
+        for _ in range(3 - m):
+            p, s = s, p * 2
+        z, w = p, z
+    w -= 1
+    y[0] = 50
+    return z.sum()
+
+
+def behind_a_loop_in_a_branch(x, y, n):
+    if x[2] < 3:
+        p = y
+        for _ in range(int(x[n])):
+            p = p * 2
+        z = p
+    else:
+        z = x * 3
+    z -= 1
+    return z
+
+
+def behind_a_while_loop(x, y, n):
+    z = x
+    while n > 0:
+        p = y
+        for _ in range(int(x[n])):
+            p = p * 2
+        z = p
+        n -= 1
+    return z
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        behind_a_loop_in_a_loop,
+        exchanged_in_a_loop_in_a_loop,
+        behind_a_loop_in_a_branch,
+        behind_a_while_loop,
+    ],
+)
+def test_what_a_loop_inside_may_have_left_as_it_was(function):
+    """It may be the caller's array: a write to it was lost."""
+    for n in (0, 1, 2, 3, 4, 9):
+        compiled = fxc.compile(function)
+        calls = [(np.arange(12.0), np.arange(12.0) + 1, n) for _ in range(2)]
+        found = run(function, calls[0]), run(compiled, calls[1])
+        assert not difference(*found), n
+        same = [each.result is call[1] for each, call in zip(found, calls, strict=True)]
+        assert same[0] == same[1], n

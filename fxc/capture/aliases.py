@@ -176,6 +176,13 @@ class Aliases:
                 self.twins.setdefault(one, {})[other] = None
                 self.twins.setdefault(other, {})[one] = None
 
+    def hand_on(self, found: Value, values: Iterable[Value]) -> None:
+        """Note that a result of a region may be what these values of the region may be."""
+        for root in [root for value in values for root in self.roots(value)]:
+            for each in (root, *self.twins.get(root, ())):
+                if self._session.is_alive(each):
+                    self.may_be_one(found, each)
+
     def check_results(
         self,
         leaves: Mapping[int, Value],

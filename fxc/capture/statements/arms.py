@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from fxc.ir.graph import Operand, Value
@@ -265,7 +265,7 @@ class _Join:
             first = self._numbers.pop(0)
             made = of_parts(self._outputs[first : first + len(kinds)], kinds)
             for value in arrays_of(made):
-                self._may_be(value, (*arrays_of(left), *arrays_of(right)))
+                self._session.aliases.hand_on(value, (*arrays_of(left), *arrays_of(right)))
             return made
         arrays = [
             self._made_behind(side, value)
@@ -273,14 +273,6 @@ class _Join:
             if value is not None
         ]
         return self._wrapped(arrays[0] if len(arrays) == 1 else self._one_of(*arrays))
-
-    def _may_be(self, value: Value, sources: Iterable[Value]) -> None:
-        """Note that a result may be one of these arrays, or what they may be."""
-        session = self._session
-        for source in sources:
-            for each in (source, *session.aliases.twins.get(source, ())):
-                if session.is_alive(each):
-                    session.aliases.may_be_one(value, each)
 
     def _wrapped(self, value: Value) -> Any:
         """Variables that hold one array in each arm do so behind the node."""
@@ -314,7 +306,10 @@ class _Join:
             made = view.behind(self._session, self._outputs[first : first + count])._value
             self._behind[side][value] = made
         if value in self._places[side]:
-            return self._outputs[self._places[side][value]]
+            found = self._outputs[self._places[side][value]]
+            if value in self._session.aliases.twins:
+                self._session.aliases.hand_on(found, (value,))
+            return found
         if value not in self._behind[side]:
             parts = [
                 self._made_behind(side, each) if isinstance(each, Value) else each

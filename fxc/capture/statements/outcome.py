@@ -41,6 +41,7 @@ class Outcome:
         self._loop, self._session, self._region = loop, loop.session, region
         self._carried = loop.carried
         self._starts = dict(zip(loop.names, loop.values, strict=True))
+        self._after = dict(zip(loop.names, after, strict=True))
         if self._carried.awaited:
             raise refuse_twice()
         self._at_first: dict[str, Value] = {}  # see _taken_over
@@ -180,9 +181,16 @@ class Outcome:
             found[name] = carried.variable(name, parts)
             if name in carried.held and carried.held[name].kind is not None:
                 arrays[name] = values[-1]
+                session.aliases.hand_on(values[-1], self._made(name))
                 if name in carried.gifts:
                     give(session, carried.gifts[name], arrays[name])
         return found, arrays
+
+    def _made(self, name: str) -> list[Value]:
+        """The arrays that a variable may be which an iteration made."""
+        value = array_of(self._after[name])
+        options = () if value is None else options_of(self._session, value)
+        return [each for each in options if not self._session.is_alive(each)]
 
     def _resized(self, name: str, outputs: Sequence[Value]) -> Value:
         """An array that changes its shape."""
