@@ -265,6 +265,82 @@ def one_loop_behind_another(y):
     return h
 
 
+def a_size_behind_two_loops(y):
+    for _ in range(len(y) - 4):
+        u = 1
+    for _ in range(int(y[0])):
+        u = y[1:]
+    return len(u)
+
+
+def an_item_behind_two_loops(y):
+    for _ in range(len(y) - 4):
+        u = 1
+    for _ in range(int(y[0])):
+        u = y[1:]
+    return y[len(y) % len(u)]
+
+
+def a_text_behind_two_loops(y):
+    for _ in range(len(y) - 4):
+        u = 1
+    for _ in range(int(y[0])):
+        u = "text"
+    return u
+
+
+def itself_behind_two_loops(y):
+    for _ in range(len(y) - 4):
+        u = 1
+    k = 0
+    while k < y[0]:
+        k += 1
+        u = y
+    return u is y
+
+
+def a_target_behind_two_loops(y):
+    for k in range(len(y) - 4):
+        y[0] += k
+    for k in range(int(y[0])):
+        y[1] += k
+    return y[k:]
+
+
+def nobody_asks_what_it_is(y):
+    while len(y) < 4:
+        u = 1
+    for _ in range(int(y[0])):
+        u = y[1:]
+    w = u  # noqa: F841
+    return y
+
+
+def in_a_comprehension_behind_two_loops(y):
+    for _ in range(len(y) - 4):
+        u = 1
+    for _ in range(int(y[0])):
+        u = y[1:]
+    return [len(u) for _ in range(2)]
+
+
+# The second of these loops is taken to have a variable for that the first one has an iteration.
+BEHIND_TWO_LOOPS = [
+    a_size_behind_two_loops, an_item_behind_two_loops, a_text_behind_two_loops,
+    itself_behind_two_loops, a_target_behind_two_loops, nobody_asks_what_it_is,
+    in_a_comprehension_behind_two_loops,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("program", BEHIND_TWO_LOOPS, ids=lambda each: each.__name__)
+def test_the_first_of_two_loops_has_no_iteration(program: Callable[..., Any]) -> None:
+    """What the second loop gives was taken for the variable, though it had no iteration, too."""
+    compiled = fxc.compile(program)
+    for first in (0.0, 2.0, 0.0):
+        y = np.array([first, 1.5, 2.0, 0.0])
+        assert difference(run(program, [y.copy()]), run(compiled, [y.copy()])) == ""
+
+
 NO_ITERATION = [
     (one_loop_behind_another, 4),
     (a_loop_that_has_no_iteration, 2),
@@ -307,3 +383,20 @@ def test_what_is_still_refused() -> None:
 
     with pytest.raises(fxc.CaptureError, match="y has a value behind this loop only if"):
         fxc.compile(value_of_the_last, fullgraph=True)(R.random(20))
+
+
+def test_a_variable_whose_size_a_loop_counts() -> None:
+    """The array that stands for it where it has no value had that size, outside of the loop."""
+
+    def program(A, x):
+        for j in range(4):
+            for _ in range(2):
+                g = A.ravel()[j - 1 :]
+                for i in range(1, len(x)):
+                    x[len(x) - 1 - i] = j + i
+            g = g
+        return x
+
+    compiled = fxc.compile(program, fullgraph=True)
+    A, x = R.random((4, 4)), R.random(4)
+    assert difference(run(program, [A.copy(), x.copy()]), run(compiled, [A, x])) == ""

@@ -24,7 +24,7 @@ from fxc.ir.records import frozen
 from fxc.ir.size_functions import counted_size
 from fxc.ir.size_guards import Guard, assuming, recorders, recording
 from fxc.ir.symbols import Dim, Symbol, SymExpr, counted_in, symbols_of
-from fxc.ir.types import ScalarType
+from fxc.ir.types import ArrayType, ScalarType
 from fxc.ops.python_numbers import PYTHON_OPERATORS
 from fxc.ops.table import TABLE, Tag
 
@@ -234,6 +234,10 @@ class Session:
     def is_bound(self, dim: Dim) -> bool:
         """Whether the counted sizes in a dim have been counted in a region that has not ended."""
         return all(self.is_alive(self.sizes[symbol.name].value) for symbol in counted_in(dim))
+
+    def has_bound_sizes(self, kind: ArrayType | ScalarType) -> bool:
+        """Whether that holds for all sizes of a type."""
+        return isinstance(kind, ScalarType) or all(map(self.is_bound, kind.shape))
 
     def assume(self, assumed: Guard) -> None:
         """Check, at this place of the program, what is assumed of counted sizes."""

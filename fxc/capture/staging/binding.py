@@ -164,6 +164,7 @@ class _Reads:
         self._loads = loads
         self._by_loops = names.difference(careful)  # have a value behind a loop that assigns them
         self._loops: list[_Loop] = []
+        self._by_turns: _State = frozenset()  # of the loops so far
         self.found: list[ast.AST] = []  # reads that may come before an assignment
         self.unsure: set[str] = set()  # their variables
         self.torn: set[str] = set()  # have a value on one way to a statement, not on another
@@ -274,9 +275,11 @@ class _Reads:
 
     def _note_by_turns(self, loop: ast.stmt, done: _State | None, before: _State) -> None:
         """Mark a loop with the variables that are taken to have a value behind it for that there
-        is an iteration.
+        is an iteration; and those of them that are taken to have one before it for the same.
         """
-        vars(loop)["by_turns"] = self._ended(done, before) - before
+        ended = self._ended(done, before)
+        vars(loop)["by_turns"] = ended - before, ended & before & self._by_turns
+        self._by_turns |= ended - before
 
     def _ended(self, done: _State | None, before: _State) -> _State:
         """The state behind a loop that has been run to its end, or had no iteration."""

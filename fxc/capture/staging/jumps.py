@@ -229,7 +229,7 @@ class _Jumps:
 
     def _loop(self, node: ast.For | ast.While) -> tuple[list[ast.stmt], list[ast.stmt]]:
         """The loop with what is before it, and statements for behind it."""
-        by_turns = vars(node).get("by_turns", frozenset())
+        by_turns = vars(node).get("by_turns", (frozenset(), frozenset()))
         ends: list[ast.stmt] = []  # behind a loop that its test has ended
         before: list[ast.stmt] = []
         if isinstance(node, ast.While) and assigns(node.test):

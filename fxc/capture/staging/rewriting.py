@@ -204,14 +204,14 @@ class Rewriter(Expressions):
         both = [ast.If(name_of(arm), body, orelse)]
         return [begin, self._run(node, part, arm, names, both), *self._resume(node, part, names)]
 
-    def _kept(self, loop: ast.For | ast.While) -> tuple[tuple[str, ...], ...]:
+    def _kept(self, loop: ast.For | ast.While) -> tuple[tuple[Any, ...], ...]:
         """Names that are live at the head of a loop, those behind it, those that are read only
-        where they have a value, and those that have one behind it if there is an iteration.
+        where they have a value, and those that have one behind it if there is an iteration, of
+        which others may have one before it.
         """
         handed, by_turns = self._handed[loop], loop.by_turns  # type: ignore[union-attr]
-        names = (handed.at_head, handed.behind, by_turns)
-        at_head, behind, alone = map(self._local, names)
-        return at_head, behind, self._sure(handed), alone
+        at_head, behind = map(self._local, (handed.at_head, handed.behind))
+        return at_head, behind, self._sure(handed), tuple(map(self._local, by_turns))
 
     def _sure(self, handed: Handed) -> tuple[str, ...]:
         return self._local(handed.assigned & self._flagged[-1])

@@ -48,7 +48,7 @@ class ForLoop(CapturedLoop):
         at_head: tuple[str, ...],
         behind: tuple[str, ...],
         sure: tuple[str, ...],
-        by_turns: tuple[str, ...],
+        by_turns: tuple[tuple[str, ...], tuple[str, ...]],
         stop: str | None,
         grows: tuple[tuple[str, bool], ...],
         deep: bool,

@@ -82,7 +82,7 @@ class CapturedLoop(Statement):
         at_head: tuple[str, ...],
         behind: tuple[str, ...],
         sure: tuple[str, ...],
-        by_turns: tuple[str, ...],
+        by_turns: tuple[tuple[str, ...], tuple[str, ...]],
         stop: str | None,
         rebound: Any,
         env: Mapping[str, Any],
@@ -111,7 +111,9 @@ class CapturedLoop(Statement):
         self._has_new_tuples = False
         self._unbound = False
         self._differs_in_arms = False
-        self.by_turns = by_turns  # have a value behind the loop only if there is an iteration
+        alone, again = by_turns
+        # Have a value behind the loop only if there is an iteration.
+        self.by_turns = frozenset((*alone, *(name for name in again if name not in env)))
 
     def of(self, env: Mapping[str, Any]) -> list[Any]:
         return self._spread.open(values_of(self._spread.outer, env))
@@ -352,7 +354,8 @@ class CapturedLoop(Statement):
                 continue
             if start is UNBOUND and self.may_be_unbound(name):
                 kinds = joint_kinds(x, x)
-                if kinds is not None:  # see Note [Variables without a value]
+                # See Note [Variables without a value].
+                if kinds is not None and self.session.has_bound_sizes(kinds[0]):
                     self.values[place] = of_parts([placeholder(self.session, kinds[0])])
                     again = True
             if value is None or first is None:
