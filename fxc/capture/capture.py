@@ -231,7 +231,7 @@ def _attempt(
         overlaps=overlaps,
         static=static,
         varying=varying,
-        need_not_raise=session.handles or any(may_leave(node.op) for node in walk(body)),
+        need_not_raise=_need_not_raise(session, body),
     )
 
 
@@ -257,7 +257,14 @@ def _run(session: Session, callee: Any, args: tuple[Any, ...], kwargs: dict[str,
         refused = session.error or _raised_in(session, error)
         if refused is not None:
             raise refused from None
+        body = Region((), session.builder.nodes, ())
+        vars(error)["__fxc_need_not_raise__"] = _need_not_raise(session, body)
         raise
+
+
+def _need_not_raise(session: Session, body: Region) -> bool:
+    """Whether Python may go on, or another way, where native code leaves a call to it."""
+    return session.handles or any(may_leave(node.op) for node in walk(body))
 
 
 def _try_otherwise(session: Session, outside: Outside, error: CaptureError | None) -> None:
