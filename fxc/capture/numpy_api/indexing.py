@@ -38,7 +38,7 @@ from ..values.operands import (
     wrap,
 )
 from ..values.traced_int import TracedInt, exact
-from ..values.varying import place_in_bounds
+from ..values.varying import in_bounds_from_either_end, place_in_bounds
 from .windows import window
 
 Steps = tuple[ViewStep, ...]
@@ -306,6 +306,10 @@ def _select(kind: ArrayType, axis: int, at: _At) -> ViewStep:
         if there.holds_now() and guard(there.left, there.relation, there.right):
             return ViewStep("select", (axis, size + dim if dim < 0 else dim))
     index: Any = operand(at.index)
+    if in_bounds_from_either_end(session, dim, size):
+        from_back = session.record("py_int", session.record("py_less", index, Literal(0)))
+        back = session.record("py_multiply", from_back, session.size_operand(size))
+        return ViewStep("dynamic_select", (session.record("py_add", index, back), axis))
     return ViewStep("dynamic_select", (checked(index, size, axis), axis))
 
 

@@ -24,6 +24,14 @@ def place_in_bounds(session: Session, index: Dim, size: Dim) -> Dim | None:
     return None
 
 
+def in_bounds_from_either_end(session: Session, index: Dim, size: Dim) -> bool:
+    """Whether an index is in bounds in every iteration, in some from the back: by guards."""
+    least, most = _extreme(session, index + size, -1), _extreme(session, index - size, 1)
+    if least is None or most is None or hint(least) < 0 or hint(most) >= 0:
+        return False
+    return guard(least, ">=", 0) and guard(most, "<", 0)
+
+
 def stays_within(session: Session, dim: Dim, low: int, high: int) -> bool:
     """Whether a dim is from ``low`` to ``high`` in every iteration, by what the sizes are now."""
     least, most = _extreme(session, dim, -1), _extreme(session, dim, 1)
