@@ -400,3 +400,53 @@ def test_a_variable_whose_size_a_loop_counts() -> None:
     compiled = fxc.compile(program, fullgraph=True)
     A, x = R.random((4, 4)), R.random(4)
     assert difference(run(program, [A.copy(), x.copy()]), run(compiled, [A, x])) == ""
+
+
+def test_a_variable_whose_size_each_iteration_has() -> None:
+    """The array that stood for it had the size of an iteration that was over: an error of fxc's."""
+
+    def inner_last(A, x):
+        for k in range(3):
+            for j in range(len(x)):
+                g = x[j:] * 2
+                x[k % 4] += A[k % 3, j]
+            x[0] += g[0]
+        return x
+
+    def inner_each(A, x):
+        for j in range(len(x)):
+            for k in range(3):
+                g = x[j:] * 2
+                x[k % 4] += A[k % 3, j]
+            x[0] += g[0]
+        return x
+
+    for program in (inner_last, inner_each):
+        compiled = fxc.compile(program, fullgraph=True)
+        A, x = R.random((5, 5)), R.random(5)
+        assert difference(run(program, [A.copy(), x.copy()]), run(compiled, [A, x])) == ""
+
+
+def test_an_array_of_an_iteration_before_has_another_size() -> None:
+    """It is carried, or refused: it was read where there is nothing."""
+
+    def by_mask(x):
+        for j in range(len(x)):
+            m = x[x >= 0]
+            if x[j] > 0:
+                g = m * 2
+            x[j] += 1
+            x[0] += g[0]
+        return x
+
+    def by_counter(x):
+        for j in range(len(x)):
+            if x[j] > 0:
+                g = x[j:] * 2
+            x[j] += 1
+            x[0] += g[0]
+        return x
+
+    for program in (by_mask, by_counter):
+        with pytest.raises(fxc.CaptureError, match="whose size is counted in a branch or a loop"):
+            fxc.compile(program, fullgraph=True)(np.array([1.0, 0, 1, 0, 0]))

@@ -91,6 +91,7 @@ class Session:
         self.snapshots: list[Mapping[str, Any]] = []  # of the variables, by branches and loops
         # Counters of the loops that are being captured: their first number, and one past the last.
         self.counters: dict[str, tuple[Dim | None, Dim | None]] = {}
+        self._indices: dict[str, Value] = {}  # the parameters that they are
         # Sizes that are counted at run time, by the symbol's name, and what is assumed of them: by
         # the regions in which it is checked. See Note [Counted sizes].
         self.sizes: dict[str, CountedSize] = {}
@@ -201,6 +202,11 @@ class Session:
         """Whether a loop is being recorded that has begun inside of that region."""
         return any(each.kind != "arm" for each in self.regions if each.number > home)
 
+    def counts(self, index: Value, low: Dim | None, high: Dim | None) -> None:
+        """Note the counter of a loop that is being captured, and its bounds."""
+        self.counters[index.name] = low, high
+        self._indices[index.name] = index
+
     def varies(self, dim: Dim) -> bool:
         """Whether a dim differs between the iterations of a loop that is being captured."""
         return not self.counters.keys().isdisjoint(symbols_of(dim))
@@ -235,9 +241,13 @@ class Session:
         """Whether the counted sizes in a dim have been counted in a region that has not ended."""
         return all(self.is_alive(self.sizes[symbol.name].value) for symbol in counted_in(dim))
 
-    def has_bound_sizes(self, kind: ArrayType | ScalarType) -> bool:
-        """Whether that holds for all sizes of a type."""
-        return isinstance(kind, ScalarType) or all(map(self.is_bound, kind.shape))
+    def has_sizes(self, kind: ArrayType | ScalarType) -> bool:
+        """Whether that holds for all sizes of a type, and the loops that they vary in go on."""
+        if isinstance(kind, ScalarType):
+            return True
+        names = (name for dim in kind.shape for name in symbols_of(dim))
+        counters = (self._indices[name] for name in names if name in self._indices)
+        return all(map(self.is_bound, kind.shape)) and all(map(self.is_alive, counters))
 
     def assume(self, assumed: Guard) -> None:
         """Check, at this place of the program, what is assumed of counted sizes."""

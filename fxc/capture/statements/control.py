@@ -300,7 +300,7 @@ def _record_loop(
     taken: dict[Guard, None] = {}
     with _inside_region(session, "loop") as enter, recording(taken):
         params = enter([PY_INT, *types], [_index_name(body), *[None] * len(types)])
-        session.counters[params[0].name] = low, high
+        session.counts(params[0], low, high)
         index = symbol(params[0].name, hint=hint(low) if low is not None else 0, lower=_least(low))
         state = unflatten(spec, [wrap(param) for param in params[1:]])
         result = _call(session, body, TracedInt(index), state)

@@ -207,7 +207,7 @@ class ForLoop(CapturedLoop):
         (self._index,) = region.params([PY_INT], ["i"])
         if type(self.over) is Counted:
             name, (low, high) = self._index.name, self._ends
-            self.session.counters[name] = low, high
+            self.session.counts(self._index, low, high)
             by_first = self._by_first in self.session.static
             middle = hint(low) + (0 if by_first else (hint(high) - hint(low)) // 2)
             self._counter = symbol(name, hint=middle, lower=low if isinstance(low, int) else None)

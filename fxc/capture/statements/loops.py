@@ -29,6 +29,7 @@ from .structured import (
     Recording,
     Statement,
     array_of,
+    counted_inside,
     flag_of,
     is_constant,
     is_same,
@@ -354,8 +355,9 @@ class CapturedLoop(Statement):
                 continue
             if start is UNBOUND and self.may_be_unbound(name):
                 kinds = joint_kinds(x, x)
-                # See Note [Variables without a value].
-                if kinds is not None and self.session.has_bound_sizes(kinds[0]):
+                if kinds is not None:  # see Note [Variables without a value]
+                    if not self.session.has_sizes(kinds[0]):
+                        raise counted_inside()
                     self.values[place] = of_parts([placeholder(self.session, kinds[0])])
                     again = True
             if value is None or first is None:

@@ -121,7 +121,7 @@ class Recording:
         for result in results:
             if isinstance(result, Value):
                 self.session.aliases.check_given_up(result)
-                if not self.session.has_bound_sizes(result.type):
+                if not self.session.has_sizes(result.type):
                     raise counted_inside()
         return Region(tuple(params), self._nodes, tuple(results))
 

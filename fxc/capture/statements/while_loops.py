@@ -100,7 +100,7 @@ class WhileLoop(CapturedLoop):
         if self.carried.sliding:
             (self._index,) = region.params([PY_INT], ["i"])
             name, count = self._index.name, self._count
-            self.session.counters[name] = 0, count
+            self.session.counts(self._index, 0, count)
             middle = 0 if count is None else (hint(count) - 1) // 2
             self._counter = symbol(name, hint=middle, lower=0)
         self._begin(region)
