@@ -653,7 +653,7 @@ def unknown(x: Any, k: Any) -> Any:
         (triangle, 0),
         (summed(lambda i, n: i * i % n, known), 0),
         (summed(lambda i, n: i + 1, known), 1),
-        (summed(lambda i, n: i - 2, known), 1),
+        (summed(lambda i, n: i - 2, known), 0),
         (summed(lambda i, n: i, unknown), 1),
         (summed(lambda i, n: 2 * i - n, unknown), 1),
         (summed(lambda i, n: i * i, unknown), 1),
