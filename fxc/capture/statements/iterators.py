@@ -32,7 +32,6 @@ def places_of(*sizes: Any) -> Any:
         return iter([()])
     if not all(guard(dim, ">=", 0) for dim in dims):
         raise ValueError("negative dimensions are not allowed")
-
     return Counted(product(dims), lambda k: _place(dims, k), once=True)
 
 

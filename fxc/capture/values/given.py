@@ -74,10 +74,13 @@ def check_gift(session: Session, items: Any, value: Value) -> None:
     """Refuse an array that a list cannot take over."""
     if value in session.aliases.given:
         raise refuse_twice()
-    made = value in session.made and value not in session.aliases.bases
-    made = made and value not in session.alternatives
-    made = made and not session.in_loop(session.made_in(value))
-    if not made and not _take_from_before(session, items, value):
+    is_new = (
+        value in session.made
+        and value not in session.aliases.bases
+        and value not in session.alternatives
+        and not session.in_loop(session.made_in(value))
+    )
+    if not is_new and not _take_from_before(session, items, value):
         raise refuse(
             "an array that is no new one, in a list whose length depends on data, cannot be "
             "captured; append a copy"
