@@ -718,3 +718,31 @@ def test_run_over_and_changed_otherwise() -> None:
         compiled = fxc.compile(fn)
         mine, given = (FLOATS[0].copy(), list(rest)), (FLOATS[0].copy(), list(rest))
         assert not difference(run(fn, mine), run(compiled, given))
+
+
+def levels(x, front):
+    out = []
+    while front:
+        found = []
+        for u in front:
+            out.append(u)
+            if 2 * u + 2 < len(x) and x[u] > -9:
+                found.append(2 * u + 1)
+                found.append(2 * u + 2)
+        front = found
+    return out
+
+
+def _attempt(x, front):
+    return levels(x, front)
+
+
+def test_a_caller_keeps_its_list_whatever_functions_are_called() -> None:
+    """Its variables were not looked at behind a function of the name of one of fxc's own."""
+
+    def program(x):
+        front = [0]
+        return _attempt(x, front), front
+
+    x = np.ones(9)
+    assert fxc.compile(program)(x) == program(x) == (list(range(9)), [0])
