@@ -35,11 +35,17 @@ def is_users(frame: FrameType) -> bool:
     return not hidden
 
 
+def runs_ours(frame: FrameType, name: str) -> bool:
+    """Whether a frame runs the function of ours of that name."""
+    code = frame.f_code
+    return code.co_name == name and code.co_filename.startswith(OURS)
+
+
 def is_outermost(entry: str) -> bool:
     """Whether one function of the user's is being run, called by that function of ours."""
     frame: FrameType | None = sys._getframe(1)
     others = 0
-    while frame is not None and frame.f_code.co_name != entry:
+    while frame is not None and not runs_ours(frame, entry):
         others += not frame.f_code.co_filename.startswith(OURS)
         frame = frame.f_back
     return frame is not None and others == 1

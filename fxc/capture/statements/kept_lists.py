@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import FrameType, FunctionType, ModuleType
 from typing import Any
 
-from ..locations import is_users
+from ..locations import is_users, runs_ours
 from ..outside.containers import External
 from ..session import Respecialise, Session
 from ..values.operands import Traced
@@ -89,7 +89,7 @@ def _outer_variables() -> Iterator[Any]:
     """The variables of the functions of the program that have called the one that is run."""
     frame: FrameType | None = sys._getframe(1)
     inside = False
-    while frame is not None and (is_users(frame) or frame.f_code.co_name != "_attempt"):
+    while frame is not None and not runs_ours(frame, "_attempt"):
         if is_users(frame):
             if inside:
                 yield from (x for name, x in frame.f_locals.items() if is_variable(name))
