@@ -32,7 +32,7 @@ import numpy as np
 
 from fxc.ir.atoms import AtomParser
 from fxc.ir.errors import ParseError
-from fxc.ir.graph import Graph
+from fxc.ir.graph import Graph, walk
 from fxc.ir.parse import parse_graph
 from fxc.ir.records import frozen
 from fxc.ir.text import show_scalar
@@ -132,6 +132,12 @@ def program_text(program: Program) -> str:
         "result": _show_spec(program.out_spec),
         "leaves": [_show_leaf(leaf) for leaf in program.leaves],
     }
+    for node in walk(program.graph.body):
+        if not TABLE.lists(node.op):
+            raise ValueError(
+                f"{program.graph.name} cannot be saved: it calls a function that is no part of "
+                f"NumPy or fxc ({node.op})"
+            )
     graph = str(program.graph)
     body = f"{_TITLE}{FORMAT}\n{json.dumps(header)}\n\n{graph}\n"
     try:

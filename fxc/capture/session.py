@@ -128,7 +128,12 @@ class Session:
             args = self._fitted(name, args)
         if schema.writes:
             self.aliases.before_write(schema.index_of, schema.written_params, args, kwargs)
-        result = self.dispatcher.call(name, *args, **kwargs)
+        try:
+            result = self.dispatcher.call(name, *args, **kwargs)
+        except CaptureError as error:
+            if type(error) is not CaptureError or "location" in vars(error):
+                raise
+            raise refuse(str(error)) from None  # a meta's, which knows no lines
         if type(result) is Value and result.type.rank > MOST_AXES:
             raise ValueError(f"number of dimensions must be within [0, {MOST_AXES}]")
         if self.region and result is not None:

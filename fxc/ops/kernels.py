@@ -21,6 +21,7 @@ from fxc.ir.graph import ArrayConstant, SliceSpec
 from fxc.ir.types import strided_empty
 
 from . import ufunc_methods
+from .foreign_ufuncs import guarded, ufunc_named
 from .library import plain
 from .metas.views import rows_of
 from .table import TABLE, Operator
@@ -51,8 +52,9 @@ def writing_kernel_of(name: str) -> Kernel | None:
     op = TABLE[name]
     if op.name == "ufunc_accumulate":
         return ufunc_methods.accumulate_into
-    follows = op.name not in _KERNELS and not op.role and isinstance(op.numpy, np.ufunc)
-    return op.numpy if follows else None
+    if op.name in _KERNELS or op.role or not isinstance(op.numpy, np.ufunc):
+        return None
+    return guarded(op.numpy)
 
 
 def called_by(name: str) -> tuple[Kernel, tuple[str, ...]]:
@@ -61,7 +63,7 @@ def called_by(name: str) -> tuple[Kernel, tuple[str, ...]]:
     if op.name in _KERNELS or op.role or op.numpy is None:
         return kernel_of(name), ()
     names = tuple(param.name for param in op.schema.params[op.schema.positional :])
-    return plain(op.numpy), names
+    return plain(guarded(op.numpy)), names
 
 
 def _make_kernel(op: Operator) -> Kernel:
@@ -78,7 +80,7 @@ def _make_kernel(op: Operator) -> Kernel:
             return _scattering(kernel_of(op.group))
     if op.numpy is None:
         raise KeyError(f"no eager kernel says what {op.name!r} means")
-    return _by_name(op, op.numpy)
+    return _by_name(op, guarded(op.numpy))
 
 
 def _by_name(op: Operator, function: Kernel) -> Kernel:
@@ -358,7 +360,7 @@ def _index_reduce(
     result = _unshared(x)
     view, flat, values = _targets(result, source, indices, axes, place)
     operands = () if values is None else (values,)
-    getattr(np, ufunc).at(view, flat, *operands)
+    ufunc_named(ufunc).at(view, flat, *operands)
     return result
 
 

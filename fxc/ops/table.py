@@ -12,6 +12,9 @@ by rule: ``add`` gives ``add_`` (in place) and ``add.out``; from a view row ``sl
 from __future__ import annotations
 
 import enum
+import itertools
+import re
+import threading
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
@@ -506,6 +509,7 @@ class Table:
         self._by_callable = {row.numpy: row.name for row in rows if row.numpy is not None}
         self._groups: dict[str, dict[str, Operator]] = {}  # those derived so far, by role
         self._operators: dict[str, Operator] = {}  # the operators in them
+        self._adopting = threading.Lock()
 
     def _derive(self, row: Row) -> dict[str, Operator]:
         group = {op.role: op for op in operators_of(row)}
@@ -539,6 +543,27 @@ class Table:
         if row.numpy is not None:
             self._by_callable[row.numpy] = row.name
         return self._derive(row)[""]
+
+    def adopt(self, function: Callable[..., Any], written: Callable[[str], Row]) -> Operator:
+        """The operator that means ``function``, of which the table knows nothing: ``written``
+        makes its row, given a name that is free.
+
+        The operator is found by its name and by its callable, but it is not one of those that the
+        table lists.
+        """
+        with self._adopting:
+            known = self._by_callable.get(function)
+            if known is None:
+                stem = re.sub(r"\W+", "_", getattr(function, "__name__", "function")).strip("_")
+                names = (f"call_{stem}{number or ''}" for number in itertools.count())
+                row = written(next(name for name in names if name not in self))
+                self._derive(row)
+                known = self._by_callable[function] = row.name
+            return self[known]
+
+    def lists(self, name: str) -> bool:
+        """Whether an operator is one of the table's own: every process has those."""
+        return self[name].group in self._rows
 
     def remove(self, name: str) -> None:
         """Undo ``add`` of the row ``name``."""

@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from .foreign_ufuncs import ufunc_named
+
 
 def reduce(
     x: Any,
@@ -19,7 +21,7 @@ def reduce(
     result: np.dtype | None,
 ) -> Any:
     """``ufunc.reduce``; if ``result`` is given into an array of that dtype."""
-    function = getattr(np, ufunc)
+    function = ufunc_named(ufunc)
     options: dict[str, Any] = {"axis": axis, "dtype": dtype, "keepdims": keepdims}
     if initial is not None:
         options["initial"] = initial
@@ -47,19 +49,19 @@ def accumulate(
 ) -> Any:
     """``ufunc.accumulate``; if ``result`` is given into an array of that dtype."""
     out = None if result is None else np.empty_like(x, result)
-    return getattr(np, ufunc).accumulate(x, axis=axis, dtype=dtype, out=out)
+    return ufunc_named(ufunc).accumulate(x, axis=axis, dtype=dtype, out=out)
 
 
 def accumulate_into(
     x: Any, ufunc: str, axis: int, dtype: np.dtype | None, result: np.dtype | None, out: np.ndarray
 ) -> Any:
     """``accumulate`` into an array for the result."""
-    return getattr(np, ufunc).accumulate(x, axis=axis, dtype=dtype, out=out)
+    return ufunc_named(ufunc).accumulate(x, axis=axis, dtype=dtype, out=out)
 
 
 def reduceat(x: Any, indices: Any, ufunc: str, axis: int, dtype: np.dtype | None) -> Any:
     """``ufunc.reduceat``."""
-    return getattr(np, ufunc).reduceat(x, indices, axis=axis, dtype=dtype)
+    return ufunc_named(ufunc).reduceat(x, indices, axis=axis, dtype=dtype)
 
 
 KERNELS: dict[str, Callable[..., Any]] = {

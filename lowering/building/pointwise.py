@@ -8,6 +8,7 @@ import numpy as np
 
 from fxc.ir.graph import Literal, Node, Value
 from fxc.ir.types import PART_DTYPES, ArrayType, ScalarType, Type
+from fxc.ops.foreign_ufuncs import is_foreign
 from fxc.ops.table import TABLE, Tag
 
 from ..emission import complex_rules
@@ -62,8 +63,10 @@ def runs_inner_loop(node: Node) -> bool:
 
     NumPy takes the elements one by one, so the result depends on nothing but the element.
     """
-    function, kind = TABLE[node.op].numpy, node.output.type.dtype
-    if not isinstance(function, np.ufunc) or function.nin != 1 or kind not in PART_DTYPES:
+    function, kind = TABLE[node.op].numpy, node.outputs[0].type.dtype
+    if not isinstance(function, np.ufunc) or (function.nin, function.nout) != (1, 1):
+        return False
+    if kind not in PART_DTYPES or is_foreign(function):
         return False
     is_same = all(operand.type.dtype == kind for operand in node.args)
     return is_same and rule_of(node) is None and f"{kind.char}->{kind.char}" in function.types

@@ -457,7 +457,7 @@ def rule_of(node: Node) -> ComplexRule | None:
 
 
 def _types(node: Node) -> list[Type]:
-    return [operand.type for arg in (*node.args, node.output) for operand in operands_of(arg)]
+    return [operand.type for arg in (*node.args, *node.outputs) for operand in operands_of(arg)]
 
 
 def _goes_backwards(node: Node) -> bool:

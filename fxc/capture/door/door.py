@@ -25,6 +25,8 @@ from typing import Any
 
 import numpy as np
 
+from fxc.ops.foreign_ufuncs import runs_python
+
 from ..locations import OURS
 from ..numpy_api.creation import CREATION
 from ..numpy_api.protocol import FUNCTIONS, array_function
@@ -218,6 +220,8 @@ class Door(Stores):
         args, kwargs = as_numpy(args, kwargs)
         if has_traced(args) or (kwargs and has_traced(kwargs)):
             return array_ufunc(f, method, args, kwargs)
+        if runs_python(f):
+            raise self._refuse_call(f)
         return self._eager(f if method == "__call__" else getattr(f, method), args, kwargs)
 
     def _call_numpy(self, f: Any, args: Any, kwargs: Any) -> Any:

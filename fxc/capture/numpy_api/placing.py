@@ -212,7 +212,7 @@ def at(ufunc: np.ufunc, name: str, a: Any, indices: Any, *source: Any) -> None:
     place = locate(kind_of(target), indices)
     view = apply_steps(target, place.steps)
     if isinstance(place.arrays, IndexArrays):
-        advanced.update(view, place.arrays, ufunc.__name__, given[0] if given else None)
+        advanced.update(view, place.arrays, name, given[0] if given else None)
         return
     others = [x.value if isinstance(x, Literal) else wrap(x) for x in given]
     if place.arrays is not None:  # a mask chooses each place once

@@ -14,12 +14,13 @@ from fxc.ir.graph import Operand
 from fxc.ir.size_guards import guard
 from fxc.ir.symbols import counted_in, symbols_of
 from fxc.ir.types import ArrayType
+from fxc.ops.foreign_ufuncs import is_foreign
 from fxc.ops.metas.layout import is_c_ordered
 from fxc.ops.metas.shapes import hints, is_zero
 
 from ..session import Respecialise, current, refuse
 from ..values.operands import Traced, array_value, axis_number, operand, record, wrap
-from .ufuncs import single_out, writable
+from .ufuncs import adopted, single_out, writable
 
 _REDUCTIONS: dict[np.ufunc, str] = {
     np.add: "sum",
@@ -83,9 +84,10 @@ def ufunc_reduceat(
 
 
 def _name_of(ufunc: np.ufunc) -> str:
+    """The attribute that names a ufunc, see ``ufunc_named``."""
+    if is_foreign(ufunc):
+        return adopted(ufunc)
     name: str = ufunc.__name__
-    if getattr(np, name, None) is not ufunc:
-        raise refuse(f"methods of the ufunc {name} cannot be captured")
     return name
 
 

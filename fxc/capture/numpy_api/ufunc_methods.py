@@ -9,7 +9,7 @@ import numpy as np
 from ..session import refuse
 from . import reductions
 from .placing import at
-from .ufuncs import call_with_options, operator_name, outer
+from .ufuncs import adopted, call_with_options, operator_name, outer
 
 
 def array_ufunc(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: Any) -> Any:
@@ -22,9 +22,7 @@ def array_ufunc(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: A
             return reductions.ufunc_accumulate(ufunc, *inputs, **options)
         case "reduceat":
             return reductions.ufunc_reduceat(ufunc, *inputs, **options)
-    name = operator_name(ufunc)
-    if name is None:
-        raise refuse(f"np.{ufunc.__name__} cannot be captured in this version of fxc")
+    name = operator_name(ufunc) or adopted(ufunc)
     match method:
         case "__call__":
             return call_with_options(ufunc, name, inputs, options)

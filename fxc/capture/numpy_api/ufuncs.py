@@ -9,6 +9,7 @@ import numpy as np
 
 from fxc.ir.graph import Literal, Operand, Value
 from fxc.ir.types import ArrayType, ScalarType
+from fxc.ops.foreign_ufuncs import operator_of, runs_python
 from fxc.ops.metas.layout import is_f_ordered
 from fxc.ops.metas.shapes import broadcast_shapes, broadcasts_to, show_shape
 from fxc.ops.table import TABLE
@@ -33,6 +34,18 @@ def operator_name(function: Any) -> str | None:
     """The operator in the table that a NumPy callable means."""
     op = TABLE.for_callable(function)
     return None if op is None else op.name
+
+
+def adopted(ufunc: np.ufunc) -> str:
+    """The operator of a ufunc that the table does not list, see Note [Foreign ufuncs]."""
+    if ufunc.signature is not None:
+        raise refuse(f"the ufunc {ufunc.__name__}, which has core dimensions, cannot be captured")
+    if runs_python(ufunc):
+        raise refuse(
+            f"the ufunc {ufunc.__name__}, whose loops run Python code for each element, cannot be "
+            "captured"
+        )
+    return operator_of(ufunc).name
 
 
 def call_ufunc(name: str, *inputs: Any, out: Any = None) -> Any:

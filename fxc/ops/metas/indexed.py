@@ -12,6 +12,7 @@ from fxc.ir.size_functions import counted_size
 from fxc.ir.symbols import Dim
 from fxc.ir.types import PY_INT, ArrayType, ScalarType, Type, array_type, ordered_strides
 
+from ..foreign_ufuncs import ufunc_named
 from .layout import copied_strides, fresh_strides
 from .probing import Key, Operand, key_of, quietly, sample, type_of
 from .shapes import Shape, broadcast_shapes, check_mask
@@ -101,7 +102,7 @@ def index_reduce(
 @lru_cache(maxsize=4096)
 def _ask_at(ufunc: str, dtype: np.dtype[Any], source: Key | None) -> None:
     operands = () if source is None else (sample(source),)
-    quietly(getattr(np, ufunc).at, np.ones((1,), dtype), [0], *operands)
+    quietly(ufunc_named(ufunc).at, np.ones((1,), dtype), [0], *operands)
 
 
 def masked_put(x: Operand, mask: Operand, source: Operand) -> Type:

@@ -28,6 +28,7 @@ from fxc.ir.types import (
     scalar_type_of,
 )
 
+from ..foreign_ufuncs import is_foreign
 from ..table import Operator
 
 Operand = ArrayType | ScalarType | Literal
@@ -107,8 +108,11 @@ def kind_of_result(value: Any, name: str) -> Type:
 @lru_cache(maxsize=16384)
 def ask(function: Callable[..., Any], keys: tuple[Key | None, ...]) -> tuple[Type, ...]:
     """The types of what ``function`` gives for samples of its operands."""
-    if isinstance(function, np.ufunc) and any(key and key[2] is not None for key in keys):
-        return _ask_with_values(function, keys)
+    if isinstance(function, np.ufunc):
+        if is_foreign(function):
+            return _ask_without_elements(function, keys)
+        if any(key and key[2] is not None for key in keys):
+            return _ask_with_values(function, keys)
     return _types(quietly(function, *map(sample, keys)), function)
 
 
@@ -126,6 +130,20 @@ def _ask_with_values(function: np.ufunc, keys: tuple[Key | None, ...]) -> tuple[
         for one, one_is_strong in zip(samples, strong, strict=True)
     ]
     results = _types(quietly(function, *empty), function)
+    if any(isinstance(one, np.ndarray) and one.ndim for one in samples):
+        return results
+    return tuple(ScalarType(result.dtype) for result in results)
+
+
+def _ask_without_elements(function: np.ufunc, keys: tuple[Key | None, ...]) -> tuple[Type, ...]:
+    """The types that a ufunc of any origin gives: none of its code runs for no elements."""
+    samples = [sample(key) for key in keys]
+    is_strong = [isinstance(one, np.ndarray | np.generic) for one in samples]
+    nothing = [
+        np.asarray(one).reshape(-1)[:0] if strong or not any(is_strong) else one
+        for one, strong in zip(samples, is_strong, strict=True)
+    ]
+    results = _types(quietly(function, *nothing), function)
     if any(isinstance(one, np.ndarray) and one.ndim for one in samples):
         return results
     return tuple(ScalarType(result.dtype) for result in results)

@@ -1,0 +1,71 @@
+"""Operators for ufuncs of any origin: SciPy's, numba's, the user's own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from fxc.ir.asynchronous import NUMPYS_ERRORS, hand_on
+from fxc.ir.errors import WouldRaise
+
+from .table import TABLE, Operator, Row, Tag, row
+
+# Note [Foreign ufuncs]
+# A ufunc that the table does not list gets a row of its own when a program first calls it; it stays
+# for as long as the process runs. The types of its results are those that it gives for arrays
+# without elements: its code does not run then. One with a loop over Python objects for these types
+# may do anything at all, and one with core dimensions is no pointwise operator: neither is adopted.
+
+
+def operator_of(ufunc: np.ufunc) -> Operator:
+    """The operator that means a ufunc without core dimensions."""
+    return TABLE.adopt(ufunc, lambda name: _row_of(ufunc, name))
+
+
+def _row_of(ufunc: np.ufunc, name: str) -> Row:
+    params = ", ".join(f"Array x{place}" for place in range(ufunc.nin))
+    returns = ", ".join(["Array"] * ufunc.nout)
+    result = returns if ufunc.nout == 1 else f"({returns})"
+    return row(f"{name}({params}) -> {result}", Tag.POINTWISE, ufunc, raises=True)
+
+
+def is_foreign(ufunc: np.ufunc) -> bool:
+    """Whether a ufunc is none of NumPy's own, by its name."""
+    return getattr(np, ufunc.__name__, None) is not ufunc
+
+
+@cache
+def guarded(function: Callable[..., Any]) -> Callable[..., Any]:
+    """``function``; of a foreign ufunc, one whose exceptions are never taken for those of a handler
+    of a signal: see ``NUMPYS_ERRORS``.
+    """
+    if not (isinstance(function, np.ufunc) and is_foreign(function)):
+        return function
+
+    def call(*args: Any, **options: Any) -> Any:
+        try:
+            return function(*args, **options)
+        except NUMPYS_ERRORS:
+            raise
+        except Exception as error:
+            hand_on(error)
+            raise WouldRaise(f"{function.__name__} raises {error!r}") from error
+
+    return call
+
+
+def runs_python(ufunc: np.ufunc) -> bool:
+    """Whether a ufunc has loops over Python objects alone, as those of ``np.frompyfunc``."""
+    return all("O" in loop for loop in ufunc.types) and bool(ufunc.types)
+
+
+def ufunc_named(name: str) -> np.ufunc:
+    """The ufunc that an operator's attribute names: one of NumPy's, or an adopted one's row."""
+    found = getattr(np, name, None)
+    if found is None:
+        found = TABLE[name].numpy
+    assert isinstance(found, np.ufunc)
+    return found

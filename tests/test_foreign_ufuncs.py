@@ -1,0 +1,170 @@
+"""Ufuncs that fxc's table does not list: SciPy's, and those that run Python code."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import special
+
+import fxc
+from fxc.ops.foreign_ufuncs import operator_of
+from fxc.ops.table import TABLE
+from tests.outcomes import difference, run
+
+_x = np.linspace(0.1, 2, 12)
+
+
+def _same(fn: Callable[..., Any], *args: Any) -> Any:
+    """Compare two calls, the state of the arguments after each, and see that nothing was left."""
+    compiled = fxc.compile(fn, fullgraph=True)
+    plain_args, our_args = copy.deepcopy(args), copy.deepcopy(args)
+    for _ in range(2):
+        assert difference(run(fn, plain_args), run(compiled, our_args)) == ""
+    assert compiled.cache_info().eager_calls == 0
+    return compiled
+
+
+def _into_arrays(x):
+    sine, cosine = np.empty_like(x), np.empty((2, *x.shape))
+    special.sici(x, out=(sine, cosine[0]))
+    special.erf(x, cosine[1])
+    special.erf(x, out=x, where=x > 1)
+    return sine, cosine
+
+
+def _in_a_loop(x):
+    total = 0.0
+    for k in range(20):
+        x = special.erf(x) + 0.1
+        total = total + special.gammaln(x[k % 3] + total)
+    return x, total
+
+
+def _in_a_branch(x):
+    if x[0] > 0:
+        x[1:] = special.expit(x[:-1])
+    else:
+        x *= 2
+    return x
+
+
+@pytest.mark.parametrize(
+    "fn",
+    [
+        lambda x: special.erf(x * 2) + 1,
+        lambda x: special.xlogy(x, x[::-1]) + special.gammaln(x),
+        lambda x: special.sici(x * 2),
+        lambda x: special.erf(x, dtype="f4", casting="same_kind"),
+        lambda x: special.xlogy.outer(x, x[:3]),
+        lambda x: special.xlogy.reduce(x),
+        lambda x: special.xlogy.accumulate(x),
+        lambda x: special.xlogy.reduceat(x, [0, 3, 5]),
+        lambda x: special.erf(x.reshape(3, 4).T * 2),
+        lambda x: special.erf(x.reshape(3, 4)[:, ::2]),
+        lambda x: special.erf(x[0]) * 2,
+        lambda x: special.erf(0.5) * x,
+        lambda x: special.erf(x.astype("f4")),
+        lambda x: special.erf(x.astype("c8") * 1j),
+        lambda x: special.jv((x * 2).astype("i8"), x),
+        lambda x: special.erf((x * 2).astype("i1")),
+        lambda x: special.erf(x > 1),
+        lambda x: special.erf(x[:0]),
+        _into_arrays,
+        _in_a_loop,
+        _in_a_branch,
+    ],
+)
+def test_a_ufunc_of_scipys_is_an_operator(fn):
+    _same(fn, _x)
+
+
+def _count_at(x, places):
+    special.xlogy.at(x, places, 2.0)
+    return x
+
+
+def test_its_method_at_updates_each_place():
+    _same(_count_at, _x, np.array([0, 1, 1, 5]))
+
+
+def test_one_compilation_serves_all_sizes():
+    compiled = fxc.compile(lambda x: special.erf(x * 2) + 1, fullgraph=True)
+    for size in (5, 6, 7, 100):
+        x = np.linspace(0, 1, size)
+        assert np.array_equal(compiled(x), special.erf(x * 2) + 1)
+    assert compiled.cache_info().variants == 2
+
+
+def test_types_are_those_of_numpy_and_no_loop_runs_to_find_them():
+    ran = []
+
+    def noted(x):
+        ran.append(x)
+        return x + 1
+
+    ufunc = np.frompyfunc(noted, 1, 1)
+    compiled = fxc.compile(lambda x: ufunc(x * 2), fullgraph=True)
+    with pytest.raises(fxc.CaptureError, match="whose loops run Python code"):
+        compiled(_x)
+    assert ran == []
+
+
+def test_python_code_of_a_ufunc_does_not_run_on_constants_either():
+    ran = []
+    ufunc = np.frompyfunc(lambda x: ran.append(x) or x, 1, 1)
+    compiled = fxc.compile(lambda x: x + ufunc(3), fullgraph=True)
+    with pytest.raises(fxc.CaptureError, match="cannot be captured"):
+        compiled(_x)
+    assert ran == []
+
+
+def test_python_code_of_a_ufunc_runs_once_for_each_element_in_order():
+    ran = []
+    ufunc = np.frompyfunc(lambda x: ran.append(float(x)) or x + 1, 1, 1)
+
+    def fn(x):
+        return ufunc(x * 2).astype(float).sum()
+
+    compiled = fxc.compile(fn)
+    with pytest.warns(fxc.CaptureWarning):
+        assert compiled(_x) == (_x * 2 + 1).sum()
+    assert ran == list(_x * 2)
+
+
+def test_a_result_of_objects_names_the_line():
+    ufunc = np.frompyfunc(lambda x: x, 1, 1)
+    compiled = fxc.compile(lambda x: np.add(x, ufunc(x)), fullgraph=True)
+    with pytest.raises(fxc.CaptureError) as caught:
+        compiled(_x)
+    assert any("test_foreign_ufuncs.py" in note for note in caught.value.__notes__)
+
+
+def test_what_scipy_raises_comes_through():
+    def fn(x):
+        x += 1
+        return special.gammaln(x - 1) + 1
+
+    with special.errstate(all="raise"):
+        x = np.array([0.0, 1.0])
+        expected = run(fn, [x.copy()])
+        assert type(expected.error) is special.SpecialFunctionError
+        assert difference(expected, run(fxc.compile(fn), [x])) == ""
+
+
+def test_an_adopted_operator_is_not_listed():
+    name = operator_of(special.erfinv).name
+    assert name in TABLE
+    assert not TABLE.lists(name)
+    assert name not in {op.name for op in TABLE}
+    assert operator_of(special.erfinv) is TABLE[name]
+
+
+def test_a_program_that_calls_scipy_cannot_be_saved(tmp_path):
+    program = fxc.export(lambda x: special.erf(x) * 2, _x)
+    assert np.array_equal(program(_x), special.erf(_x) * 2)
+    with pytest.raises(ValueError, match="it calls a function that is no part of NumPy or fxc"):
+        program.save(tmp_path / "program.fxc")
