@@ -73,7 +73,7 @@ REFUSED = [
     (
         lambda x: setattr(x.flags, "writeable", False),
         (X,),
-        "an assignment to .writeable of a Flags",
+        "an assignment to x.flags.writeable",
     ),
     (lambda x: np.repeat(x, [1, 2, 3], 0), (X,), "np.repeat with several numbers cannot be capt"),
     (

@@ -592,26 +592,6 @@ def test_random_numbers_are_drawn_once_per_call(function):
 # ------------------------------------------------------------------ refused
 
 
-class Watched:
-    def __init__(self) -> None:
-        self.x = 1.0
-
-    def __setattr__(self, name, value):
-        object.__setattr__(self, name, value)
-
-
-class Descriptor:
-    def __set__(self, owner, value):
-        LOG.append(value)
-
-    def __get__(self, owner, kind=None):
-        return 1.0
-
-
-class Described:
-    x = Descriptor()
-
-
 def in_a_branch(sim, x):
     def arm(y):
         sim.n = 5
@@ -651,8 +631,6 @@ def key_of_objects(table, x):
 @pytest.mark.parametrize(
     "function, args, message",
     [
-        (lambda o, x: setattr(o, "x", x), (Watched(),), "Watched defines __setattr__"),
-        (lambda o, x: setattr(o, "x", x), (Described(),), "an assignment to .x of a Described"),
         (in_a_branch, (Sim(),), "a change to a Sim in a branch or loop"),
         (in_a_loop, (Sim(),), "a change to a list in a branch or loop"),
         (to_the_class, (Sim(),), "an assignment to .scale of a Sim cannot be captured"),

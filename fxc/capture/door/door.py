@@ -19,6 +19,7 @@ from types import (
     FunctionType,
     MethodDescriptorType,
     MethodType,
+    MethodWrapperType,
     ModuleType,
 )
 from typing import Any
@@ -34,13 +35,13 @@ from ..numpy_api.ufunc_methods import array_ufunc
 from ..outside.containers import settle_all
 from ..outside.objects import (
     MISSING,
-    check_class,
     class_attribute,
     has_owner,
     is_namedtuple,
     is_python_class,
 )
 from ..outside.outside import Outside
+from ..outside.shadows import is_shadow, shadow_of
 from ..session import MOST_UNROLLED, Session, refuse
 from ..staging.nodes import DOOR
 from ..staging.staging import codes_in, stage
@@ -63,6 +64,7 @@ from ..values.traced_scalar import numpy_scalar
 from . import purity
 from .by_places import at_place, has_place, list_to_change
 from .numpy_source import SOURCES, run_source
+from .reads import name_of
 from .special import SPECIAL
 from .stores import Names, Stores
 
@@ -218,6 +220,7 @@ class Door(Stores):
 
     def _call_ufunc(self, f: np.ufunc, method: str, args: Any, kwargs: Any) -> Any:
         args, kwargs = as_numpy(args, kwargs)
+        self._check_operands(args)
         if has_traced(args) or (kwargs and has_traced(kwargs)):
             return array_ufunc(f, method, args, kwargs)
         if runs_python(f):
@@ -232,11 +235,23 @@ class Door(Stores):
         if (found := joined_list(f, args, kwargs)) is not None:
             return found
         args, kwargs = as_numpy(args, kwargs)
+        self._check_operands(args)
         if f in CREATION or f is np.fromfunction or has_traced(args) or has_traced(kwargs):
             return array_function(f, args, kwargs)
         if f in purity.NUMPY_WITH_EFFECTS:
             raise self._refuse_call(f)
         return self._eager(f, args, kwargs)
+
+    def _check_operands(self, args: Any) -> None:
+        """Refuse objects of the user's classes among the arguments of a function of NumPy's."""
+        for x in args:
+            if type(x) in (list, tuple):
+                self._check_operands(x)
+            elif is_shadow(type(x)):
+                raise refuse(
+                    f"a function of NumPy's of a {name_of(x)} cannot be captured; pass the arrays "
+                    "it holds"
+                )
 
     def _eager(self, f: Any, args: Any, kwargs: Any) -> Any:
         """Run a pure function now; arrays that come out are constants of the graph."""
@@ -308,14 +323,15 @@ class Door(Stores):
 
     def _construct(self, f: type, args: Any, kwargs: Any) -> Any:
         """An instance of a class of the user's, its ``__init__`` staged."""
-        check_class(f)
         if getattr(f, "__abstractmethods__", None):
             return f(*args, **kwargs)  # Python says what is missing
+        if isinstance(class_attribute(f, "__del__"), FunctionType):
+            raise refuse(f"{f.__name__} defines __del__, and its objects cannot be made here")
         init = class_attribute(f, "__init__")
-        made: Any = object.__new__(f)
+        made: Any = object.__new__(shadow_of(f))
         self.places.note_made(made)
         if isinstance(init, FunctionType):
-            self._guard_class_attribute(f, "__init__", init)
+            self.guard_class_attribute(f, "__init__", init)
             if dataclasses.is_dataclass(f) and init.__code__.co_filename == "<string>":
                 self._fill(f, made, init, args, kwargs)
             else:
@@ -401,6 +417,12 @@ class Door(Stores):
             return self.call(f.__fxc_original__, *args, **kwargs)
         if kind in purity.PURE_CALLABLES:
             return f(*args, **kwargs)
+        if f is object.__setattr__ and len(args) == 3 and not kwargs:
+            return self.store_plain_attr(*args)
+        if kind is MethodWrapperType and f.__objclass__ is object and len(args) == 2:
+            if f.__name__ != "__setattr__":
+                raise self._refuse_call(f)
+            return self.store_plain_attr(f.__self__, *args)  # super().__setattr__
         method = getattr(kind, "__call__", None)  # noqa: B004
         if isinstance(method, FunctionType):
             return self.call(self.attr(f, "__call__"), *args, **kwargs)
@@ -482,7 +504,7 @@ class Door(Stores):
 
     def runnables(self, args: tuple[Any, ...]) -> list[Any]:
         settle_all(args)
-        return [self.iterable(self.runnable(plain_list(arg))) for arg in args]
+        return [self.iterated(self.runnable(plain_list(arg))) for arg in args]
 
     def runnable_options(self, kwargs: dict[str, Any]) -> dict[str, Any]:
         return {name: self.runnable(value) for name, value in kwargs.items()}

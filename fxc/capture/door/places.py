@@ -15,6 +15,8 @@ from fxc.ir.records import frozen
 from ..outside.containers import External
 from ..outside.dicts import ExternalDict
 from ..outside.lists import ExternalList
+from ..outside.objects import put_attribute
+from ..outside.shadows import class_of
 from ..session import Respecialise
 from ..statements.structured import UNBOUND, is_same
 
@@ -78,7 +80,7 @@ class Attribute(_Part):
         if self.door.is_foreign(self.owner):
             self.door.see_attribute(self.owner, self.name, value)
         else:
-            setattr(self.owner, self.name, value)
+            put_attribute(self.owner, self.name, value)
 
     def store(self, value: Any) -> None:
         if self.door.is_foreign(self.owner):
@@ -225,7 +227,7 @@ class Places:
     def note_made(self, x: Any) -> None:
         """Note an object, a dict or an iterator that the program makes here."""
         region = self._session.region
-        self._made[id(x)] = region, x, self._numbered(f"{type(x).__name__}()")
+        self._made[id(x)] = region, x, self._numbered(f"{class_of(x).__name__}()")
 
     def is_made(self, x: Any) -> bool:
         """Whether the program made an object, or a dict."""

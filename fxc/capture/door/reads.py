@@ -26,6 +26,7 @@ from ..outside.objects import (
     vars_of,
 )
 from ..outside.outside import Known, Outside
+from ..outside.shadows import class_of, is_shadow, real_class
 from ..session import Session, label_of, refuse
 from ..values.operands import Traced
 from . import purity
@@ -140,25 +141,41 @@ class Reads:
             return self._object_attr(owner, name, known)
         if kind is super:
             return self._super_attr(owner, name)
-        return self._own_attr(owner, kind, name)
+        return self._own_attr(owner, class_of(owner), name)
 
     def _own_attr(self, owner: Any, kind: type, name: str) -> Any:
         """An attribute of an object made inside; what its class has is from outside."""
+        if name == "__class__":
+            return kind
         found = class_attribute(kind, name)
-        if found is MISSING or kind.__module__ == "builtins" or name in vars_of(owner):
+        watched = is_data_descriptor(found) and not is_slot(found)
+        plain = found is MISSING or (name in vars_of(owner) and not watched)
+        if plain or kind.__module__ == "builtins" or kind in purity.PURE_CLASSES:
             return getattr(owner, name)
-        if isinstance(found, property) and kind not in purity.PURE_CLASSES:
-            return self.call(found.fget, owner)
         if not hasattr(type(found), "__get__"):
             return self.attr(kind, name)
-        if isinstance(found, FunctionType) and kind.__module__.partition(".")[0] != "numpy":
-            self._guard_class_attribute(kind, name, found)
+        if kind.__module__.partition(".")[0] == "numpy":
+            return self.call(found.fget, owner) if type(found) is property else getattr(owner, name)
+        if isinstance(found, property | functools.cached_property | classmethod) or (
+            isinstance(class_attribute(type(found), "__get__"), FunctionType)
+        ):
+            return self._computed(owner, name, kind, found)
+        if isinstance(found, FunctionType):
+            self.guard_class_attribute(kind, name, found)
+            return MethodType(found, owner)
         return getattr(owner, name)
+
+    def special(self, owner: Any, name: str, *args: Any, **kwargs: Any) -> Any:
+        """Call a special method of an object. See Note [Special methods]."""
+        kind = class_of(owner)
+        found = class_attribute(kind, name)
+        self.guard_class_attribute(kind, name, found)
+        return self.call(_bound(found, owner, kind), *args, **kwargs)
 
     def _super_attr(self, owner: Any, name: str) -> Any:
         """``super().name``."""
         instance, start = owner.__self__, owner.__self_class__
-        mro = start.__mro__
+        mro = [each for each in start.__mro__ if not is_shadow(each)]
         for each in mro[mro.index(owner.__thisclass__) + 1 :]:
             if name in vars(each):
                 break
@@ -167,11 +184,11 @@ class Reads:
         found = vars(each)[name]
         if each.__module__ == "builtins":
             return getattr(owner, name)
-        self._guard_class_attribute(each, name, found)
+        self.guard_class_attribute(each, name, found)
         if isinstance(found, property):
             return self.call(found.fget, instance)
         if isinstance(found, FunctionType | classmethod | staticmethod) or _is_compiled(found):
-            return _bound(found, instance, start)
+            return _bound(found, instance, real_class(start))
         if hasattr(type(found), "__get__"):
             raise refuse(f"super().{name} is computed by a {type(found).__name__}")
         return self.attr(each, name)
@@ -202,7 +219,7 @@ class Reads:
             return getattr(owner, name)
         found = class_attribute(owner, name)
         if isinstance(found, classmethod):
-            self._guard_class_attribute(owner, name, found)
+            self.guard_class_attribute(owner, name, found)
             return MethodType(found.__func__, owner)
         if isinstance(found, property) or (
             name.startswith("__") and not isinstance(found, FunctionType)
@@ -211,7 +228,7 @@ class Reads:
         source = self.outside.root(owner, owner.__name__)
         return self._plain_attr(owner, name, source, getattr(owner, name))
 
-    def _guard_class_attribute(self, kind: type, name: str, found: Any) -> None:
+    def guard_class_attribute(self, kind: type, name: str, found: Any) -> None:
         guards = self.outside.guards
         holder = next(each for each in kind.__mro__ if name in vars(each))
         root = guards.constant(holder)
@@ -237,8 +254,13 @@ class Reads:
         if name in held and not is_data_descriptor(found):
             return self._plain_attr(owner, name, source, held[name])
         if found is MISSING or (is_slot(found) and not hasattr(real, name)):
-            if hasattr(kind, "__getattr__"):
-                raise refuse(f"{source.text}.{name} is computed by __getattr__")
+            if isinstance(class_attribute(kind, "__getattr__"), FunctionType):
+                if hasattr(real, "__dict__"):
+                    self.outside.guards.check(
+                        f"{name!r} not in {source.var}.__dict__",
+                        f"{source.text} has no {name} of its own",
+                    )
+                return self.special(owner, "__getattr__", name)
             self.outside.guards.check(
                 f"not hasattr({source.var}, {name!r})", f"{source.text} has no {name}"
             )
@@ -250,27 +272,38 @@ class Reads:
     def _described(self, owner: Any, name: str, known: Known, found: Any) -> Any:
         """An attribute that the class defines by a function or another descriptor."""
         kind, source = type(known.object), known.source
-        if not isinstance(found, _OF_PYTHON) and not _is_compiled(found):
+        own_get = isinstance(class_attribute(type(found), "__get__"), FunctionType)
+        if not (isinstance(found, _OF_PYTHON) or own_get or _is_compiled(found)):
             value = getattr(owner, name)
             if isinstance(value, _C_METHODS):  # a method of C: calls are checked
                 return value
             raise refuse(f"{source.text}.{name} is computed by a {type(found).__name__}")
-        self._guard_class_attribute(kind, name, found)
-        if isinstance(found, property):
-            return self.call(found.fget, owner)
-        if hasattr(known.object, "__dict__"):
+        if hasattr(known.object, "__dict__") and not is_data_descriptor(found):
             self.outside.guards.check(
                 f"{name!r} not in {source.var}.__dict__", f"{source.text}.{name} is its class's"
             )
+        return self._computed(owner, name, kind, found)
+
+    def _computed(self, owner: Any, name: str, kind: type, found: Any) -> Any:
+        """An attribute that Python code of the class computes."""
+        self.guard_class_attribute(kind, name, found)
+        if isinstance(found, property):
+            if found.fget is None:
+                raise no_attribute(owner, name)
+            return self.call(found.fget, owner)
+        root = self.outside.guards.constant(found)
         if isinstance(found, functools.cached_property):
             value = self.call(found.func, owner)
             self.store_attr(owner, name, value)
             return value
         if isinstance(found, functools.partialmethod):
-            root = self.outside.guards.constant(found)
             given = self.read(found.args, f"{root}.args", f"{name}.args")
             options = self.read(found.keywords, f"{root}.keywords", f"{name}.keywords")
             return functools.partial(_bound(found.func, owner, kind), *given, **options)
+        if isinstance(class_attribute(type(found), "__get__"), FunctionType):
+            return self.special(
+                self.read(found, root, f"{kind.__name__}.{name}"), "__get__", owner, kind
+            )
         return _bound(found, owner, kind)
 
 
@@ -308,9 +341,12 @@ def _bound(found: Any, owner: Any, kind: type) -> Any:
 
 
 def name_of(owner: Any) -> str:
-    return str(getattr(owner, "__name__", None) or type(owner).__name__)
+    """What a message calls an object."""
+    named = isinstance(owner, type | ModuleType | FunctionType | BuiltinFunctionType)
+    return str(owner.__name__ if named else class_of(owner).__name__)
 
 
 def no_attribute(owner: Any, name: str) -> AttributeError:
-    text = f"{type(owner).__name__!r} object has no attribute {name!r}"
+    """Python's error for an attribute that is not there."""
+    text = f"{class_of(owner).__name__!r} object has no attribute {name!r}"
     return AttributeError(text, name=name, obj=owner)

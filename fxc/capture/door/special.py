@@ -17,6 +17,7 @@ from fxc.ir.types import ScalarType
 from ..numpy_api.creation import is_array
 from ..outside.containers import External
 from ..outside.objects import MISSING
+from ..outside.shadows import class_of, has_method
 from ..session import refuse
 from ..statements.choices import chosen
 from ..statements.counted import (
@@ -31,7 +32,7 @@ from ..statements.counted import (
 from ..statements.folds import fold_few, fold_items
 from ..statements.iterators import counts, elements_of, pairs, pairs_of_two, places_of, products
 from ..statements.rows import list_array_of
-from ..statements.structured import flag_of
+from ..statements.structured import flag_of, going_on
 from ..values.lists_of_lists import ListOfLists, ListRow
 from ..values.mixed import Mixed, number_of
 from ..values.operands import Traced, operand, record, settled
@@ -59,7 +60,42 @@ def _len(door: Door, x: Any) -> Any:
         return wrap_dim(x.count)
     if type(x) is Bounded and not x.once:
         return x.length()
+    if has_method(x, "__len__"):
+        return _length_by_python(door, x)
     return len(door.container(x))
+
+
+def _length_by_python(door: Door, x: Any) -> Any:
+    found: Any = door.special(x, "__len__")
+    if type(found) is not TracedInt:
+        return operator.index(found) if type(found) is int and found >= 0 else len(_Sized(found))
+    if operator.lt(found, 0):
+        raise ValueError("__len__() should return >= 0")
+    return found
+
+
+class _Sized:
+    """Has the length that a method of the program has given: Python says what is wrong with it."""
+
+    def __init__(self, length: Any) -> None:
+        self._length = length
+
+    def __len__(self) -> int:
+        return self._length  # type: ignore[no-any-return]
+
+
+def _of_number(name: str, convert: Callable[..., Any]) -> Callable[..., Any]:
+    """``int(x)`` and its like, of an object that says itself which number it is."""
+
+    def of_number(door: Door, *args: Any, **kwargs: Any) -> Any:
+        if len(args) == 1 and not kwargs and has_method(args[0], name):
+            found = door.special(args[0], name)
+            if isinstance(found, Traced) and f"__{found.__class__.__name__}__" != name:
+                raise refuse(f"{name} that gives a {found.__class__.__name__} cannot be captured")
+            return convert(door, found) if isinstance(found, Traced) else convert(door, *args)
+        return convert(door, *args, **kwargs)
+
+    return of_number
 
 
 def _int(door: Door, *args: Any, **kwargs: Any) -> Any:
@@ -102,6 +138,8 @@ def _complex(door: Door, *args: Any, **kwargs: Any) -> Any:
 
 
 def _bool(door: Door, *args: Any) -> Any:
+    if len(args) == 1 and has_method(args[0], "__bool__"):
+        return going_on(args[0])
     if len(args) == 1 and type(args[0]) is Several:
         test = args[0]._is_filled()
         return test if type(test) is bool else to_bool(test)
@@ -118,7 +156,7 @@ def _type(door: Door, x: Any, *rest: Any) -> Any:
         raise x.unclear("type()")
     if isinstance(x, Traced):
         return x.__class__
-    return x.kind if isinstance(x, External) else type(x)
+    return x.kind if isinstance(x, External) else class_of(x)
 
 
 def _text(kind: Any) -> Any:
@@ -332,11 +370,11 @@ def _next(door: Door, iterator: Any, *default: Any) -> Any:
 
 SPECIAL: dict[Any, Callable[..., Any]] = {
     len: _len,
-    int: _int,
-    float: _float,
+    int: _of_number("__int__", _int),
+    float: _of_number("__float__", _float),
     type: _type,
     bool: _bool,
-    complex: _complex,
+    complex: _of_number("__complex__", _complex),
     min: _extreme("minimum", min, smallest, operator.lt),
     max: _extreme("maximum", max, largest, operator.gt),
     **{function: _of_items(function) for function in (sum, any, all)},

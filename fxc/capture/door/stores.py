@@ -8,7 +8,7 @@ import os
 import sys
 from collections import defaultdict
 from collections.abc import Callable
-from types import CellType, FunctionType, MethodType, ModuleType
+from types import CellType, FunctionType, ModuleType
 from typing import Any
 
 import numpy as np
@@ -26,10 +26,14 @@ from ..outside.objects import (
     has_c_method,
     is_data_descriptor,
     is_slot,
+    put_attribute,
+    sets_by_python,
     vars_of,
 )
 from ..outside.outside import Known, Outside
+from ..outside.shadows import class_of, has_method
 from ..session import Session, label_of, refuse
+from ..statements.choices import negated
 from ..statements.counted import Bounded
 from ..statements.structured import array_of, is_same
 from ..values.made_lists import MadeLists
@@ -133,22 +137,39 @@ class Stores(Reads):
         foreign = known is not None and known.is_object
         if isinstance(owner, type) or name in _OF_PYTHON or (foreign and name.startswith("__")):
             raise refuse(f"{text} cannot be captured; return the new value instead")
-        kind = type(owner)
+        kind = class_of(owner)
+        if sets_by_python(kind):
+            self.special(owner, "__setattr__", name, value)
+            return
+        self.store_plain_attr(owner, name, value)
+
+    def store_plain_attr(self, owner: Any, name: str, value: Any) -> None:
+        """``object.__setattr__(owner, name, value)``."""
+        known = self.outside.shown.get(id(owner))
+        text = f"an assignment to .{name} of a {name_of(owner)}"
+        foreign = known is not None and known.is_object
+        kind = class_of(owner)
         found = class_attribute(kind, name)
         if isinstance(found, property) and found.fset is not None:
-            self._guard_class_attribute(kind, name, found)
+            self.guard_class_attribute(kind, name, found)
             self.call(found.fset, owner, value)
+            return
+        if isinstance(class_attribute(type(found), "__set__"), FunctionType):
+            self.guard_class_attribute(kind, name, found)
+            root = self.outside.guards.constant(found)
+            descriptor = self.read(found, root, f"{kind.__name__}.{name}")
+            self.special(descriptor, "__set__", owner, value)
             return
         if not foreign:
             if not self.places.takes(Attribute(self, owner, name)):
                 self.check_change(owner)
             if is_data_descriptor(found) and not is_slot(found):
                 raise refuse(f"{text}, which a {type(found).__name__} watches, cannot be captured")
-            setattr(owner, name, value)
+            put_attribute(owner, name, value)
             return
         assert known is not None
         watched = is_data_descriptor(found) and not is_slot(found)
-        if watched or not has_c_method(kind, "__setattr__"):
+        if watched or not (sets_by_python(kind) or has_c_method(kind, "__setattr__")):
             raise refuse(
                 f"{text} from outside of the compiled function, whose class watches assignments, "
                 "cannot be captured; return the new value instead"
@@ -175,7 +196,8 @@ class Stores(Reads):
                 return
         self.outside.stored(label_of(f"{known.source.text}.{name}"))
         self._attributes[id(owner), name] = value
-        self.outside.effects.store(known.source, "setattr", name, value)
+        action = "put" if sets_by_python(class_of(owner)) else "setattr"
+        self.outside.effects.store(known.source, action, name, value)
 
     def has_attribute(self, owner: Any, name: str) -> bool:
         """Whether an object has an attribute that is just there."""
@@ -201,8 +223,8 @@ class Stores(Reads):
             self.check_change(owner)
             delattr(owner, name)
             return
-        plain = has_c_method(type(owner), "__delattr__")
-        found = class_attribute(type(owner), name)
+        plain = has_c_method(class_of(owner), "__delattr__")
+        found = class_attribute(class_of(owner), name)
         watched = is_data_descriptor(found) and not is_slot(found)
         if known is None or not known.is_object or not plain or watched:
             raise refuse(f"'del' of .{name} of a {name_of(owner)} from outside cannot be captured")
@@ -231,15 +253,20 @@ class Stores(Reads):
         """``owner`` itself, if its items may be read."""
         if type(owner) is defaultdict and self.session.region:
             return _Items(self, owner)
-        if not isinstance(owner, Traced | type) and self.is_foreign(owner):
+        if not isinstance(owner, Traced | type) and self._is_closed(owner):
             raise refuse(
                 f"reading items of a {name_of(owner)} cannot be captured; read them outside"
             )
         return owner
 
+    def _is_closed(self, owner: Any) -> bool:
+        """Whether this is an object of C from outside, in which code of C would look."""
+        known = self.outside.shown.get(id(owner))
+        return known is not None and known.is_object and known.is_fixed
+
     def stored(self, owner: Any) -> Any:
         """``owner`` in ``owner[key] = value``."""
-        if isinstance(owner, Traced | External):
+        if isinstance(owner, Traced | External) or has_method(owner, "__setitem__"):
             return owner
         if type(owner) is list and self.session.region:
             return _Items(self, owner)
@@ -274,9 +301,20 @@ class Stores(Reads):
         """``x`` in ``for _ in x``, which takes the items of an iterator away."""
         if isinstance(x, Traced | External | Bounded | type):
             return x
+        if has_method(x, "__iter__"):
+            found = self.special(x, "__iter__")
+            if not (isinstance(found, Traced | Bounded) or hasattr(type(found), "__next__")):
+                raise TypeError(f"iter() returned non-iterator of type {name_of(found)!r}")
+            return self.iterated(found)
+        return self.iterated(x)
+
+    def iterated(self, x: Any) -> Any:
+        """``x``, over which code of C may iterate."""
+        if isinstance(x, Traced | External | Bounded | type):
+            return x
         if hasattr(type(x), "__next__"):
             self.check_change(x)
-        if self.is_foreign(x) and not callable(x):
+        if self._is_closed(x) and not callable(x):
             raise refuse(
                 f"iterating over a {name_of(x)} from outside of the compiled function "
                 "cannot be captured; make it a list or a tuple"
@@ -324,15 +362,10 @@ class Stores(Reads):
         """``a == b``; the ``__eq__`` of a class of the user's goes through the door."""
         if not (self._has_own_equality(a) or self._has_own_equality(b)):
             return a == b
-        found = class_attribute(type(a), "__eq__")
+        found = class_attribute(class_of(a), "__eq__")
         if not isinstance(found, FunctionType):
             raise refuse(f"a comparison with a {name_of(b)} cannot be captured")
-        self._guard_class_attribute(type(a), "__eq__", found)
-        if found.__code__.co_filename != "<string>":
-            result = self.call(MethodType(found, a), b)
-            if result is NotImplemented:
-                raise refuse(f"a comparison with a {name_of(b)} cannot be captured")
-            return result
+        self.guard_class_attribute(class_of(a), "__eq__", found)
         if type(a) is not type(b):
             raise refuse(f"a comparison with a {name_of(b)} cannot be captured")
         names = [field.name for field in dataclasses.fields(a) if field.compare]
@@ -343,16 +376,21 @@ class Stores(Reads):
 
     def unequal(self, a: Any, b: Any) -> Any:
         """``a != b``."""
-        if not (self._has_own_equality(a) or self._has_own_equality(b)):
+        own = self._has_own_equality(a) or self._has_own_equality(b)
+        is_asked = has_method(a, "__eq__") and not has_method(a, "__ne__")
+        if is_asked and (not has_method(b, "__eq__") or type(a) is type(b)):  # else b may go first
+            found = self.special(a, "__eq__", b)
+            if found is not NotImplemented:
+                return negated(self, found)
+        if not own or has_method(a, "__ne__"):
             return a != b
-        if isinstance(class_attribute(type(a), "__ne__"), FunctionType):
-            raise refuse(f"a {name_of(a)} has a != of its own, which cannot be captured")
         return not self.equal(a, b)
 
     def _has_own_equality(self, x: Any) -> bool:
-        if isinstance(x, Traced | External | type):
+        """Whether a dataclass has written the ``__eq__`` of an object: it reads the fields."""
+        if isinstance(x, Traced | External | type) or has_method(x, "__eq__"):
             return False
-        found = class_attribute(type(x), "__eq__")
+        found = class_attribute(class_of(x), "__eq__")
         watched = self.outside.is_stand_in(x) and found is not vars(object)["__eq__"]
         return watched or isinstance(found, FunctionType)
 
@@ -368,18 +406,20 @@ class Stores(Reads):
         for x in parts:
             if isinstance(x, Traced | External):
                 continue
+            if any(has_method(x, name) for name in ("__repr__", "__str__", "__format__")):
+                continue
             if self.outside.is_stand_in(x):
                 raise refuse(f"the text of a {name_of(x)} from outside cannot be captured")
             if isinstance(x, tuple | list | dict | set | frozenset):
                 self.check_text(x)
             elif not isinstance(x, type) and type(x).__module__ != "builtins":
-                texts = [class_attribute(type(x), name) for name in ("__repr__", "__str__")]
+                texts = [class_attribute(class_of(x), name) for name in ("__repr__", "__str__")]
                 if texts[0] is object.__repr__ or any(isinstance(t, FunctionType) for t in texts):
                     raise refuse(f"the text of a {name_of(x)} cannot be captured")
 
     def parts_of(self, tree: Any) -> tuple[tuple[Any, ...], list[Any]] | None:
         """Keys and children of a container of a pytree, read by the door; None for a leaf."""
-        kind = type(tree)
+        kind = class_of(tree)
         registered = registration(kind)
         if registered is not None:
             children, rest = self.call(registered[0], tree)[:2]
@@ -400,7 +440,7 @@ class Stores(Reads):
         """``manager`` in ``with manager:``."""
         if type(manager) is np.errstate:
             return manager
-        if isinstance(class_attribute(type(manager), "__enter__"), FunctionType):
+        if isinstance(class_attribute(class_of(manager), "__enter__"), FunctionType):
             self.trying()
             return Manager(self, manager)
         raise refuse(f"a with statement over a {name_of(manager)} cannot be captured")

@@ -28,6 +28,7 @@ from ..values.operands import (
     wrap_all,
 )
 from ..values.traced_int import TracedInt
+from .deferring import left_to
 
 
 def operator_name(function: Any) -> str | None:
@@ -356,10 +357,10 @@ def binary(name: str) -> tuple[Callable[[Any, Any], Any], Callable[[Any, Any], A
         shortcut = _shortcut(self, other) if name == "power" else None
         if shortcut is not None:
             return call_ufunc(shortcut, self)
-        return call_ufunc(name, self, other) if taken(other) else NotImplemented
+        return call_ufunc(name, self, other) if taken(other) else left_to(other)
 
     def reflected(self: Any, other: Any) -> Any:
-        return call_ufunc(name, other, self) if taken(other) else NotImplemented
+        return call_ufunc(name, other, self) if taken(other) else left_to(other)
 
     return plain, reflected
 
@@ -413,6 +414,6 @@ def write_in_place(name: str) -> Callable[[Any, Any], Any]:
         if shortcut is not None:
             current().record(f"{shortcut}_", self._value)
             return self
-        return in_place(name, self, other) if taken(other) else NotImplemented
+        return in_place(name, self, other) if taken(other) else left_to(other, in_place=True)
 
     return method

@@ -43,6 +43,7 @@ from .containers import is_plain
 from .effects import Effect
 from .objects import is_made_by_object, is_namedtuple, is_python_class, slots_of, vars_of
 from .outside import Outside
+from .shadows import class_of
 
 
 @frozen
@@ -136,7 +137,7 @@ def output_leaf(outside: Outside, leaf: Any) -> CapturedLeaf:
         return ConstantLeaf(leaf)
     if isinstance(leaf, _IDENTIFIED) and not outside.session.door.is_made_inside(leaf):
         return ConstantLeaf(leaf)
-    raise refuse(f"a {type(leaf).__name__} in the result cannot be captured; return arrays")
+    raise refuse(f"a {class_of(leaf).__name__} in the result cannot be captured; return arrays")
 
 
 class EpilogueBuilder:
@@ -208,7 +209,7 @@ class EpilogueBuilder:
         if id(x) in self._open:
             raise refuse("a container that holds itself cannot be captured")
         self._open.add(id(x))
-        expression = self._container(x, type(x))
+        expression = self._container(x, class_of(x))
         self._open.discard(id(x))
         if expression is None:
             return self._leaf(x)
@@ -374,6 +375,8 @@ class EpilogueBuilder:
                 return f"{owner}.{key} = {self._value(effect)}{text}"
             case "setattr":
                 return f"setattr({owner}, {key!r}, {self._value(effect)}){text}"
+            case "put":  # the class has a __setattr__, which has run
+                return f"put({owner}, {key!r}, {self._value(effect)}){text}"
             case "delattr":
                 return f"delattr({owner}, {key!r}){text}"
             case "setitem" | "replace":
@@ -413,5 +416,6 @@ _NAMESPACE: dict[str, Any] = {
     "empty": np.empty,
     "deque": deque,
     "new_tuple": tuple.__new__,
+    "put": object.__setattr__,
     "rebuild": rebuild,
 }

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import weakref
 from abc import ABCMeta
 from types import (
     BuiltinFunctionType,
@@ -18,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from ..session import refuse
+from .shadows import shadow_of
 
 # Note [Stand-ins]
 # The program does not get an object from outside but an empty object of the same class. Its
@@ -31,12 +31,8 @@ def is_namedtuple(kind: type) -> bool:
 
 
 def stand_in(kind: type) -> Any:
-    """An empty object of a class. See Note [Stand-ins].
-
-    Raises ``CaptureError`` for a class whose operators are Python code.
-    """
-    check_class(kind)
-    made: Any = kind() if kind is SimpleNamespace else object.__new__(kind)
+    """An empty object of a class. See Note [Stand-ins] and Note [Special methods]."""
+    made: Any = kind() if kind is SimpleNamespace else object.__new__(shadow_of(kind))
     return made
 
 
@@ -67,6 +63,8 @@ def is_python_class(kind: type) -> bool:
 
 
 def _is_built_as_object(kind: type) -> bool:
+    if class_attribute(kind, "__del__") is not MISSING:  # an object made here would be deleted here
+        return all(each is object or "__module__" in vars(each) for each in kind.__mro__)
     try:
         object.__new__(kind)
     except TypeError:
@@ -90,39 +88,6 @@ def is_by_identity(value: Any) -> bool:
             "lists or dicts"
         )
     return True
-
-
-# Methods with which Python code would run where the call door does not see it.
-_UNSEEN_NAMES = (
-    "add radd iadd sub rsub isub mul rmul imul truediv rtruediv itruediv floordiv mod pow matmul "
-    "rmatmul and or xor lshift rshift neg abs invert getitem setitem delitem iter next len "
-    "contains bool getattr getattribute setattr delattr array array_ufunc array_function float "
-    "int index lt le gt ge"
-)
-_UNSEEN = frozenset(f"__{name}__" for name in _UNSEEN_NAMES.split())
-_checked: weakref.WeakSet[type] = weakref.WeakSet()
-
-
-def check_class(kind: type) -> None:
-    """Refuse objects of a class whose operators are Python code."""
-    if kind in _checked:
-        return
-    for each in kind.__mro__:
-        if each.__module__ in ("builtins", "typing", "abc") or is_namedtuple(each):
-            continue
-        unseen = sorted(name for name in _UNSEEN & set(vars(each)) if _is_code(vars(each)[name]))
-        if unseen:
-            raise refuse(
-                f"{kind.__name__} defines {unseen[0]}, and objects with operators of their own "
-                "cannot be captured; pass the arrays they hold"
-            )
-    _checked.add(kind)
-
-
-def _is_code(attribute: Any) -> bool:
-    # What dataclasses write has no file: it only compares fields, and finds none in a stand-in.
-    code = getattr(attribute, "__code__", None)
-    return code is not None and code.co_filename != "<string>"
 
 
 # ------------------------------------------------------------------ attributes
@@ -177,3 +142,19 @@ def is_slot(found: Any) -> bool:
 def is_data_descriptor(found: Any) -> bool:
     """Whether a class attribute goes before what the object holds."""
     return hasattr(type(found), "__set__") or hasattr(type(found), "__delete__")
+
+
+def sets_by_python(kind: type) -> bool:
+    """Whether a class has a ``__setattr__`` of its own, in Python; what a frozen dataclass has only
+    raises.
+    """
+    setter = class_attribute(kind, "__setattr__")
+    return isinstance(setter, FunctionType) and setter.__code__.co_filename != "<string>"
+
+
+def put_attribute(owner: Any, name: str, value: Any) -> None:
+    """Set an attribute of an object that the program has made; nobody watches it."""
+    if sets_by_python(type(owner)):
+        object.__setattr__(owner, name, value)
+    else:
+        setattr(owner, name, value)

@@ -18,6 +18,7 @@ from fxc.ir.errors import CaptureError
 from fxc.ir.graph import Literal
 
 from ..outside.containers import PLAIN
+from ..outside.shadows import has_method
 from ..session import refuse
 from ..values.operands import Traced, operand, record
 from ..values.python_numbers import logical_not, to_bool, to_int
@@ -75,6 +76,9 @@ def negated(door: Any, x: Any) -> Any:
 
 def contained(door: Any, x: Any, items: Any) -> Any:
     """``x in items``; a number that is not known is compared with one item after the other."""
+    if has_method(items, "__contains__"):
+        test = truth(door.special(items, "__contains__", x))
+        return test if type(test) is bool else to_bool(test)
     if type(items) is TracedList:
         if items.items is None:
             return items.has(x)

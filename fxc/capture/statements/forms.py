@@ -8,6 +8,7 @@ from typing import Any
 from fxc.ir.records import frozen
 
 from ..outside.objects import is_made_by_object, is_namedtuple, is_python_class, slots_of, vars_of
+from ..outside.shadows import class_of, shadow_of
 from ..session import current
 from ..staging.jumps import RESULT
 
@@ -28,7 +29,7 @@ class Form:
         """The same with these items, which nobody else has."""
         if issubclass(self.kind, tuple):
             return tuple.__new__(self.kind, items)
-        made: Any = {} if self.kind is dict else object.__new__(self.kind)
+        made: Any = {} if self.kind is dict else object.__new__(shadow_of(self.kind))
         (made if self.kind is dict else vars(made)).update(zip(self.keys, items, strict=True))
         current().door.places.note_joined(made)
         return made
@@ -40,7 +41,7 @@ def form_of(x: Any, name: str) -> Form | None:
     A tuple may always be, and an object of a frozen dataclass that the program made; of a dict or
     another object nobody may have seen which one it is: it was made where it is returned.
     """
-    kind, places = type(x), current().door.places
+    kind, places = class_of(x), current().door.places
     if kind is tuple:
         return Form(kind, tuple(range(len(x))))
     if isinstance(x, tuple):

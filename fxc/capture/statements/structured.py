@@ -19,6 +19,7 @@ from fxc.ops.metas.shapes import same_shape
 from fxc.ops.table import TABLE, Tag
 
 from ..numpy_api.masked import MaskedRead
+from ..outside.shadows import has_method
 from ..session import OpenRegion, Session, current, label_of, refuse
 from ..values.given import check_kept
 from ..values.mixed import Mixed, mixed, mixed_kinds, mixed_parts, of_numpy
@@ -486,7 +487,18 @@ def going_on(test: Any) -> Any:
     found = array_of(test)
     if found is not None and found.type.rank == 0:
         return test[()]
-    return test.__ne__(0) if type(test) is TracedInt else bool(test)
+    if type(test) is TracedInt:
+        return test.__ne__(0)
+    return _by_python(test) if has_method(test, "__bool__") else bool(test)
+
+
+def _by_python(x: Any) -> Any:
+    """The truth of an object whose ``__bool__`` is Python code."""
+    found: Any = current().door.special(x, "__bool__")
+    kind = found.__class__
+    if kind is not bool:
+        raise TypeError(f"__bool__ should return bool, returned {kind.__name__}")
+    return truth(found) if isinstance(found, Traced) else found
 
 
 def flag_of(test: Any) -> Operand:

@@ -13,6 +13,7 @@ from fxc.ir.size_guards import guard
 from fxc.ir.types import ArrayType, ScalarType
 
 from ..numpy_api import memory
+from ..numpy_api.deferring import left_to, left_to_of_scalar
 from ..numpy_api.reductions import reduce
 from ..numpy_api.ufunc_methods import array_ufunc
 from ..numpy_api.ufuncs import BINARY, COMPARISONS, UNARY, call_ufunc, taken
@@ -280,8 +281,10 @@ def _square(x: TracedScalar) -> Any:
 
 def _define_binary(name: str, numpy_name: str) -> None:
     def compute(left: Any, right: Any) -> Any:
-        if not (taken(left) and taken(right)):
-            return NotImplemented
+        if not taken(right):
+            return NotImplemented if left._type.weak else left_to_of_scalar(name, left, right)
+        if not taken(left):
+            return NotImplemented if right._type.weak else left_to(left)
         if any(isinstance(x, Traced) and x._run is not None for x in (left, right)):
             return NotImplemented  # the other one knows better
         if _is_python_scalar(left) and _is_python_scalar(right):

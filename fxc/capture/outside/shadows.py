@@ -1,0 +1,152 @@
+"""Classes whose special methods are Python code, and of what class the program's objects are then.
+
+See Note [Special methods].
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable, Iterator
+from types import FunctionType
+from typing import Any
+
+from ..session import current, refuse
+from ..values.operands import Traced
+
+# Note [Special methods]
+# Python, and code of C, finds a special method (``__add__``, ``__getitem__``, ``__len__``) by the
+# class of the object and calls it where the door does not see it. The objects that the program has
+# of a class with such methods in Python are therefore of a *shadow* of the class: a subclass in
+# which each of these methods goes through the door. Shadows derive from one another as their
+# classes do, so that Python's own rules say which operand is asked first and who inherits what.
+# ``class_of`` gives the class that the program knows an object by; no object of a shadow leaves the
+# capture.
+
+_OF = "__fxc_class__"
+
+
+def class_of(x: Any) -> type:
+    """The class of an object as the program knows it."""
+    return real_class(type(x))
+
+
+def real_class(kind: type) -> type:
+    """The class that a shadow stands for; another class itself."""
+    found = kind.__dict__.get(_OF)
+    return kind if found is None else found()
+
+
+def is_shadow(kind: type) -> bool:
+    """Whether a class is a shadow."""
+    return _OF in kind.__dict__
+
+
+def has_method(x: Any, name: str) -> bool:
+    """Whether an object has a special method that is Python code and goes through the door."""
+    if isinstance(x, Traced) or not is_shadow(type(x)):
+        return False
+    return isinstance(getattr(type(x), name, None), FunctionType) and any(
+        name in vars(each) for each in type(x).__mro__ if is_shadow(each)
+    )
+
+
+def shadow_of(kind: type) -> type:
+    """The class of the objects that stand for those of ``kind``: itself, if none of its special
+    methods is Python code.
+    """
+    known = _shadows.get(kind)
+    found = known() if known is not None else None
+    if found is None:
+        found = _shadow(kind)
+        _shadows[kind] = weakref.ref(found)
+    return found
+
+
+_shadows: weakref.WeakKeyDictionary[type, weakref.ref[type]] = weakref.WeakKeyDictionary()
+
+
+def _shadow(kind: type) -> type:
+    names = [*_methods(kind)]
+    bases = [base for base in map(shadow_of, kind.__bases__) if is_shadow(base)]
+    if not names and not bases:
+        return kind
+    # The user's ``__init_subclass__`` is not told of a class that the program does not know.
+    quiet = type("Quiet", (), {"__slots__": (), "__init_subclass__": classmethod(_do_nothing)})
+    space: dict[str, Any] = {name: _through_door(name) for name in names}
+    space |= {"__slots__": (), "__module__": kind.__module__, _OF: weakref.ref(kind)}
+    if "__hash__" not in space and "__hash__" in vars(kind):
+        space["__hash__"] = vars(kind)["__hash__"]  # defining __eq__ alone would take it away
+    if "__del__" in names:
+        space["__del__"] = _do_nothing  # what stands for an object from outside goes away unnoticed
+    try:
+        return type(kind)(kind.__name__, (quiet, kind, *bases), space)
+    except TypeError as error:
+        raise refuse(
+            f"objects of {kind.__name__}, whose special methods are Python code, cannot be "
+            f"captured ({error})"
+        ) from None
+
+
+def _do_nothing(*_: object) -> None:
+    return None
+
+
+_NAMES_BY_DOOR = """
+    new init post_init init_subclass class_getitem set_name setattr delattr enter exit copy deepcopy
+    replace reduce reduce_ex getstate setstate getnewargs getnewargs_ex sizeof dir get set delete
+    instancecheck subclasscheck subclasshook mro_entries prepare annotate annotations fspath buffer
+    release_buffer aenter aexit aiter anext await
+"""
+_NAMES_REFUSED = """
+    getattribute array array_ufunc array_function array_wrap array_finalize array_prepare
+    array_interface array_struct
+"""
+# These the door calls itself, or nobody calls but by a call of the program.
+_BY_DOOR = frozenset(f"__{name}__" for name in _NAMES_BY_DOOR.split())
+# With these NumPy and Python take an object apart in ways that are not followed.
+_REFUSED = frozenset(f"__{name}__" for name in _NAMES_REFUSED.split())
+
+
+def _methods(kind: type) -> Iterator[str]:
+    """The special methods that a class itself defines by Python code."""
+    if kind.__module__ in ("builtins", "typing", "abc"):
+        return
+    for name, found in vars(kind).items():
+        if not (name.startswith("__") and name.endswith("__")) or name in _BY_DOOR:
+            continue
+        if name in _REFUSED and found is not None:
+            raise refuse(
+                f"{kind.__name__} defines {name}, and such objects cannot be captured; pass the "
+                "arrays they hold"
+            )
+        if isinstance(found, FunctionType):
+            # What dataclasses write has no file: it only reads fields.
+            if found.__code__.co_filename != "<string>":
+                yield name
+        elif hasattr(type(found), "__fxc_original__"):
+            yield name
+
+
+def _through_door(name: str) -> Callable[..., Any]:
+    convert = _RESULTS.get(name)
+
+    def method(self: Any, /, *args: Any, **kwargs: Any) -> Any:
+        found = current().door.special(self, name, *args, **kwargs)
+        return convert(found) if convert is not None and isinstance(found, Traced) else found
+
+    method.__name__ = name
+    return method
+
+
+# What code of C wants to be a number or a bool of Python's.
+_RESULTS: dict[str, Callable[[Any], Any]] = {
+    "__bool__": bool,
+    "__contains__": bool,
+    "__len__": int,
+    "__length_hint__": int,
+    "__hash__": int,
+    "__index__": int,
+    "__int__": int,
+    "__float__": float,
+    "__complex__": complex,
+}
