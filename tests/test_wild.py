@@ -1,0 +1,23 @@
+"""Programs as people write them: equal to NumPy in all that can be seen, and most captured whole."""
+
+from __future__ import annotations
+
+import pytest
+
+import fxc
+from tests.wild.programs import CAPTURED, FIELDS, PROGRAMS
+from tests.wild.registry import WildProgram
+from tests.wild.seen import differs
+
+
+def test_there_are_enough() -> None:
+    names = {each.name for each in PROGRAMS}
+    assert len(names) == len(PROGRAMS) >= 60
+    assert names >= CAPTURED
+    assert {case.function.__module__ for case in PROGRAMS} == {each.__name__ for each in FIELDS}
+
+
+@pytest.mark.parametrize("program", PROGRAMS, ids=[each.name for each in PROGRAMS])
+def test_as_numpy(program: WildProgram) -> None:
+    compiled = fxc.compile(program.function, fullgraph=program.name in CAPTURED)
+    assert differs(program, compiled, program.small) == ""

@@ -1,0 +1,123 @@
+"""`python -m tests.wild`: what becomes of each program, one line each."""
+
+from __future__ import annotations
+
+import argparse
+import logging
+import statistics
+import sys
+import time
+from typing import Any
+
+import fxc
+from tests.wild.programs import PROGRAMS
+from tests.wild.registry import WildProgram
+from tests.wild.seen import differs, watch
+
+CALLS = 10  # before anything is timed
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m tests.wild", description=__doc__)
+    parser.add_argument("only", nargs="*", help="the programs whose names begin so")
+    parser.add_argument("--small", action="store_true", help="of the sizes of the tests")
+    parser.add_argument("--seconds", type=float, default=0.5, help="to time each")
+    parser.add_argument("--no-times", action="store_true")
+    options = parser.parse_args()
+    logging.getLogger("fxc").setLevel(logging.ERROR)
+    rows = []
+    for program in PROGRAMS:
+        if not options.only or any(program.name.startswith(each) for each in options.only):
+            size = program.small if options.small else program.large
+            row = Row(program, size, 0.0 if options.no_times else options.seconds)
+            print(row.line(), flush=True)
+            rows.append(row)
+    print(footer(rows))
+    return 0
+
+
+class Row:
+    """One program: captured or why not, equal or how not, and how fast after some calls."""
+
+    def __init__(self, program: WildProgram, size: int, seconds: float) -> None:
+        self.program = program
+        self.compiled = fxc.compile(program.function)
+        start = time.perf_counter()
+        self.refusal = refusal(program, size)
+        self.first = time.perf_counter() - start
+        self.differs = differs(program, self.compiled, size)
+        self.ratio = ratio(program, self.compiled, size, seconds) if seconds else float("nan")
+        self.info = self.compiled.cache_info()
+
+    def line(self) -> str:
+        verdict = "captured" if not self.refusal else "refused"
+        equal = "equal" if not self.differs else "DIFFERS"
+        text = f"{self.program.name:42} {verdict:9} {equal:8} {self.ratio:6.2f} {self.first:5.1f} s"
+        text += f"  {self.info.variants} variants, {self.info.eager_calls} eager"
+        for note in (self.refusal, self.differs):
+            text += f"\n    {note}" if note else ""
+        return text
+
+
+def refusal(program: WildProgram, size: int) -> str:
+    """Why the program is not captured with ``fullgraph=True``, or ''."""
+    compiled = fxc.compile(program.function, fullgraph=True)
+    reasons: list[str] = []
+
+    def call(*args: Any) -> None:
+        try:
+            compiled(*args)
+        except fxc.FxcError as error:
+            text = "\n".join((str(error), *getattr(error, "__notes__", ())))
+            reasons.append(" | ".join(line.strip() for line in text.splitlines() if line.strip()))
+
+    watch(call, program.arguments(0, size))
+    if not reasons and compiled.cache_info().eager_calls:
+        reasons.append("eager, in spite of fullgraph=True")
+    return "".join(reasons)
+
+
+def ratio(program: WildProgram, compiled: Any, size: int, seconds: float) -> float:
+    """The time of NumPy over that of fxc, medians of calls with new arguments, after ten calls."""
+    for k in range(CALLS):
+        watch(compiled, program.arguments(k, size))
+    times: tuple[list[float], list[float]] = ([], [])
+    end = time.perf_counter() + seconds
+    seed = 100
+    while time.perf_counter() < end or len(times[0]) < 5:
+        for fn, found in zip((program.function, compiled), times, strict=True):
+            args = program.arguments(seed, size)
+            found.append(timed(fn, args))
+        seed += 1
+    return statistics.median(times[0]) / statistics.median(times[1])
+
+
+def timed(fn: Any, args: tuple[Any, ...]) -> float:
+    taken = 0.0
+
+    def call(*args: Any) -> Any:
+        nonlocal taken
+        start = time.perf_counter()
+        try:
+            return fn(*args)
+        finally:
+            taken = time.perf_counter() - start
+
+    watch(call, args)
+    return taken
+
+
+def footer(rows: list[Row]) -> str:
+    captured = sum(not row.refusal for row in rows)
+    equal = sum(not row.differs for row in rows)
+    ratios = sorted(row.ratio for row in rows) or [float("nan")]
+    slow = sum(each < 0.95 for each in ratios)
+    return (
+        f"{len(rows)} programs: {captured} captured with fullgraph=True ({captured / len(rows):.0%}), "
+        f"{equal} equal; NumPy's time over fxc's: median {statistics.median(ratios):.2f}, "
+        f"least {ratios[0]:.2f}, {slow} below 0.95"
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(main())
