@@ -84,7 +84,7 @@ REFUSED = [
     (
         lambda x: np.broadcast_arrays(x, np.zeros((2, 3, 4)))[0].fill(1),
         (X,),
-        "a write to an array in which several elements share memory cannot be captured",
+        "a write of a view that np.broadcast_arrays or np.meshgrid made, of which NumPy warns",
     ),
     (lambda x: x.tobytes(), (X,), "x.tobytes cannot be captured; convert outside of the compiled"),
     (lambda x: x.to_device("cpu"), (X,), "x.to_device cannot be captured in this version of fxc"),

@@ -53,6 +53,7 @@ class Aliases:
         self.changed: dict[Value, int] = {}  # likewise, also by writes to inputs that overlap it
         self.input_arrays: dict[Value, np.ndarray] = {}
         self._apart: dict[frozenset[Value], bool] = {}  # pairs of them
+        self.warned: set[Value] = set()  # see ``check_warned``
         self._relied_on: dict[Value, list[tuple[int, int]]] = {}  # see ``rely_on``
 
     def root(self, value: Value) -> Value:
@@ -89,6 +90,7 @@ class Aliases:
             if place not in places:
                 continue
             target = args[place] if place < len(args) else kwargs[name]
+            self.check_warned(target, "a write")
             self._check_distinct(target)
             root = self.root(target)
             memory = [root, *self.overlapping(root)]
@@ -265,6 +267,16 @@ class Aliases:
                 raise refuse(
                     "a write to an array in which several elements share memory cannot be "
                     "captured; write to a copy of it"
+                )
+            value = self.bases[value]
+
+    def check_warned(self, value: Value, what: str) -> None:
+        """Refuse ``what`` of a view by ``np.broadcast_arrays``: NumPy warns of it."""
+        while value in self.bases:
+            if value in self.warned:
+                raise refuse(
+                    f"{what} of a view that np.broadcast_arrays or np.meshgrid made, of which "
+                    "NumPy warns, cannot be captured; use a copy"
                 )
             value = self.bases[value]
 

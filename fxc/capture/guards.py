@@ -22,7 +22,7 @@ from fxc.ir.errors import MISSED, Interrupted, RunFailed
 from fxc.ir.records import frozen
 from fxc.ir.size_guards import Guard
 from fxc.ir.symbols import Dim, Symbol
-from fxc.ir.types import DTYPE_NAMES, array_type
+from fxc.ir.types import array_type, is_known, same_dtype
 
 Inputs = tuple[Any, ...]
 
@@ -253,7 +253,7 @@ class GuardProgram:
 def _shown(x: Any) -> str:
     """A value of a guard's variable, for people."""
     match x:
-        case np.ndarray() if x.dtype in DTYPE_NAMES:
+        case np.ndarray() if is_known(x.dtype):
             return str(array_type(x.dtype, x.shape, x.strides))
         case tuple():
             return f"{len(x)} positional arguments"
@@ -281,8 +281,10 @@ def same_value(x: Any, known: Any) -> bool:
         return bool(x == known) and math.copysign(1.0, x) == math.copysign(1.0, known)
     if isinstance(known, complex):
         return same_value(x.real, known.real) and same_value(x.imag, known.imag)
+    if isinstance(known, np.dtype):
+        return same_dtype(x, known)
     if isinstance(known, np.generic):
-        return bool(x.dtype == known.dtype) and x.tobytes() == known.tobytes()
+        return same_dtype(x.dtype, known.dtype) and x.tobytes() == known.tobytes()
     if isinstance(known, tuple | list):
         return same_items(x, known)
     return bool(x == known)

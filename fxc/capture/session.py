@@ -24,7 +24,7 @@ from fxc.ir.records import frozen
 from fxc.ir.size_functions import counted_size
 from fxc.ir.size_guards import Guard, assuming, recorders, recording
 from fxc.ir.symbols import Dim, Symbol, SymExpr, counted_in, symbols_of
-from fxc.ir.types import ArrayType, ScalarType
+from fxc.ir.types import ArrayType, ScalarType, is_known
 from fxc.ops.python_numbers import PYTHON_OPERATORS
 from fxc.ops.table import TABLE, Tag
 
@@ -128,6 +128,9 @@ class Session:
             args = self._fitted(name, args)
         if schema.writes:
             self.aliases.before_write(schema.index_of, schema.written_params, args, kwargs)
+        for each in (*args, *kwargs.values()):
+            if isinstance(each, np.dtype) and not is_known(each):
+                raise refuse(f"an array of dtype {each} cannot be captured")
         try:
             result = self.dispatcher.call(name, *args, **kwargs)
         except CaptureError as error:

@@ -30,6 +30,24 @@ DTYPE_NAMES = {
         *((f"c{n}", f"c{8 * n}") for n in (8, 16)),
     ]
 }
+_KNOWN = {dtype: dtype for dtype in DTYPE_NAMES}
+
+
+def is_known(dtype: np.dtype) -> bool:
+    """Whether a dtype is one of those that programs compute with.
+
+    NumPy calls dtypes equal that programs can tell apart: ``longlong`` and ``long`` of one size,
+    and those with metadata.
+    """
+    known = _KNOWN.get(dtype)
+    return known is dtype or (known is not None and same_dtype(known, dtype))
+
+
+def same_dtype(left: np.dtype, right: np.dtype) -> bool:
+    """Whether nothing tells two dtypes apart."""
+    return left.num == right.num and left == right and left.metadata == right.metadata
+
+
 DTYPES_BY_NAME = {name: dtype for dtype, name in DTYPE_NAMES.items()}
 PYTHON_KINDS: dict[type, np.dtype] = {
     bool: np.dtype(bool),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import operator
 from typing import Any
 
 import numpy as np
@@ -22,7 +23,9 @@ from ..values.operands import (
     array_value,
     dim_of,
     dims_of,
+    dtype_of,
     operand,
+    order_of,
     record,
     settled,
     wrap,
@@ -30,7 +33,7 @@ from ..values.operands import (
 from ..values.sequences import array_of
 from ..values.traced_int import exact, int_dim, wrap_dim
 from .indexing import check_fits
-from .shaping import transpose, wrap_dims
+from .shaping import broadcast_arrays, transpose
 
 
 def is_array(x: Any) -> bool:
@@ -47,6 +50,7 @@ def _supported(what: str, **options: Any) -> None:
 
 
 def _layout(order: str, rank: int) -> tuple[int, ...] | None:
+    order = order_of(order)
     if order == "F" and rank > 1:
         return tuple(reversed(range(rank)))
     if order not in ("C", "F"):
@@ -60,7 +64,7 @@ def _filled_with(name: str) -> Any:
     ) -> Any:
         _supported(name, device=device, like=like)
         dims = dims_of(shape)
-        return record(name, dims, np.dtype(dtype), layout=_layout(order, len(dims)))
+        return record(name, dims, dtype_of(dtype), layout=_layout(order, len(dims)))
 
     return create
 
@@ -81,7 +85,7 @@ def full(
     _supported("full", device=device, like=like)
     dims = dims_of(shape)
     value = operand(fill_value)
-    wanted = value.type.dtype if dtype is None else np.dtype(dtype)
+    wanted = value.type.dtype if dtype is None else dtype_of(dtype)
     check_fits(fill_value, wanted)
     return _full_of(value, dims, wanted, _layout(order, len(dims)))
 
@@ -97,10 +101,10 @@ def _full_of(value: Operand, dims: tuple[Dim, ...], dtype: np.dtype, layout: Any
 
 def _like(x: Any, dtype: Any, order: str, shape: Any) -> tuple[Any, np.dtype, Any]:
     """Shape, dtype and layout of ``zeros_like(x)``."""
-    kind = array_value(x).type
+    kind, order = array_value(x).type, order_of(order, "K")
     assert isinstance(kind, ArrayType)
     dims = kind.shape if shape is None else dims_of(shape)
-    wanted = kind.dtype if dtype is None else np.dtype(dtype)
+    wanted = kind.dtype if dtype is None else dtype_of(dtype)
     if order == "K":
         layout = layout_of(kind) if len(dims) == kind.rank else None
     elif order == "A":
@@ -258,7 +262,7 @@ def linspace(
     if not isinstance(count, int) and guard(count, "<", 0):
         count = num.__index__()  # for NumPy's message
     found = _linspace_dtype(low, high)
-    wanted = np.dtype(dtype) if dtype is not None else found
+    wanted = dtype_of(dtype) if dtype is not None else found
     result = record("linspace", low, high, num=count, endpoint=closed, dtype=wanted)
     return (result, _step(low, high, count - closed, found)) if retstep else result
 
@@ -297,11 +301,11 @@ def eye(
 ) -> Any:
     """As ``np.eye``."""
     _supported("eye", device=device, like=like)
-    if order != "C":
+    if order_of(order) != "C":
         raise refuse("np.eye with order= cannot be captured")
     rows = dim_of(N)
     columns = rows if M is None else dim_of(M)
-    return record("eye", rows, columns, k=k.__index__(), dtype=np.dtype(dtype))
+    return record("eye", rows, columns, k=k.__index__(), dtype=dtype_of(dtype))
 
 
 def identity(n: Any, dtype: Any = None, *, like: Any = None) -> Any:
@@ -323,23 +327,24 @@ def asarray(
 ) -> Any:
     """As ``np.asarray``: the array itself where nothing needs to change."""
     _supported("asarray", device=device, like=like)
+    order = order_of(order, "K")
     if isinstance(a, np.flatiter):  # a view or a copy that is written back
         raise refuse("np.asarray of x.flat cannot be captured; use x.ravel() or x.flatten()")
     if is_array(a):
         array = a
     else:
-        array = wrap(array_value(a)) if dtype is None else array_of(a, np.dtype(dtype))
-    result = _converted(array, dtype, order or "K")
+        array = wrap(array_value(a)) if dtype is None else array_of(a, dtype_of(dtype))
+    result = _converted(array, dtype, order)
     if result is not array:
         if copy is False:
             raise ValueError("Unable to avoid copy while creating an array as requested.")
         return result
-    return array.copy(order or "K") if copy and is_array(a) else array
+    return array.copy(order) if copy and is_array(a) else array
 
 
 def _converted(array: Any, dtype: Any, order: str) -> Any:
     kind = array._value.type
-    wanted = kind.dtype if dtype is None else np.dtype(dtype)
+    wanted = kind.dtype if dtype is None else dtype_of(dtype)
     if wanted != kind.dtype:
         return array.astype(wanted, order=order)
     if order == "C" and not is_c_ordered(kind):
@@ -361,6 +366,9 @@ def array(
     like: Any = None,
 ) -> Any:
     """As ``np.array``."""
+    if ndmax:
+        raise refuse("np.array with ndmax= cannot be captured")
+    ndmin = operator.index(ndmin)
     result = asarray(object, dtype, order, copy=copy, like=like)
     missing = ndmin - result.ndim
     return result.reshape((1,) * missing + result.shape) if missing > 0 else result
@@ -396,12 +404,7 @@ def meshgrid(*xi: Any, copy: Any = True, sparse: Any = False, indexing: str = "x
     if indexing == "xy" and rank > 1:
         grids = [_swap_first(grid, rank) for grid in grids]
     if not sparse:
-        from fxc.ops.metas.shapes import broadcast_shapes
-
-        from .shaping import broadcast_to
-
-        whole = wrap_dims(broadcast_shapes(*(grid._value.type.shape for grid in grids)))
-        grids = [broadcast_to(grid, whole) for grid in grids]
+        grids = list(broadcast_arrays(*grids))
     return tuple(grid.copy() if copy else grid for grid in grids)
 
 

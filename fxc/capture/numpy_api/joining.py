@@ -9,10 +9,20 @@ import numpy as np
 
 from fxc.ir.graph import SliceSpec, Value
 from fxc.ir.symbols import Dim
+from fxc.ir.types import ScalarType
 from fxc.ops.metas.shapes import normalize_axis, same_shape
 
 from ..session import current, refuse
-from ..values.operands import Traced, array_value, axis_number, dim_of, operand, record, wrap
+from ..values.operands import (
+    Traced,
+    array_value,
+    axis_number,
+    dim_of,
+    dtype_of,
+    operand,
+    record,
+    wrap,
+)
 from ..values.traced_int import wrap_dim
 from . import creation, shaping
 from .ufuncs import writable
@@ -28,8 +38,30 @@ def concatenate(
     casting: str | None = "same_kind",
 ) -> Any:
     """As ``np.concatenate``."""
-    parts = tuple(array_value(x) for x in _sequence(arrays))
+    items = _sequence(arrays)
+    parts = tuple(array_value(x) for x in items)
+    if axis is None and out is None and dtype is None:
+        parts = _with_fitted_numbers(items, parts)
     return _joined(parts, None if axis is None else axis_number(axis), out, dtype, casting)
+
+
+def _with_fitted_numbers(items: Sequence[Any], parts: tuple[Value, ...]) -> tuple[Value, ...]:
+    """The parts of arrays joined flat: Python numbers among them do not widen the dtype, and NumPy
+    casts them without a check.
+    """
+    found: list[Any] = [part.type.dtype for part in parts]
+    for place, item in enumerate(items):
+        if not isinstance(item, tuple | list):
+            kind = operand(item).type
+            if isinstance(kind, ScalarType) and kind.weak:
+                found[place] = kind.python_type(0)
+    joined = np.result_type(*found)
+    return tuple(
+        part
+        if isinstance(dtype, np.dtype) or part.type.dtype == joined
+        else current().record("astype", part, joined, casting="unsafe")
+        for dtype, part in zip(found, parts, strict=True)
+    )
 
 
 def _joined(
@@ -42,7 +74,7 @@ def _joined(
         if dtype is not None:
             raise TypeError("concatenate() only takes `out` or `dtype` as an argument, but both")
         return _joined_into(writable(out), parts, axis, found.shape, out, casting)
-    wanted = found.dtype if dtype is None else np.dtype(dtype)
+    wanted = found.dtype if dtype is None else dtype_of(dtype)
     if dtype is not None or casting != "same_kind":
         parts = tuple(
             x if x.type.dtype == wanted else session.record("astype", x, wanted, casting=casting)

@@ -21,7 +21,7 @@ from fxc.ops.table import TABLE, Tag
 
 from ..history import hold_same, may_overlap
 from ..session import current, refuse
-from ..values.operands import Traced, TracedValue, kind_of, operand, record, settled, wrap
+from ..values.operands import Traced, TracedValue, dtype_of, kind_of, operand, record, settled, wrap
 from . import advanced
 from .advanced import fitted, in_dtype
 from .counting import chosen, places
@@ -232,7 +232,7 @@ class MaskedRead(Traced):
         """
         neutral = _NEUTRAL.get(name)
         plain = out is None and not keepdims and (axis is None or (axis == 0 and self.ndim == 1))
-        exact = self.dtype.kind in "biu" and (dtype is None or np.dtype(dtype).kind in "iu")
+        exact = self.dtype.kind in "biu" and (dtype is None or dtype_of(dtype).kind in "iu")
         exact = neutral is not None and (exact or name in ("any", "all"))
         same = self._made is None and _is_same_mask(self, self.mask, current().now)
         if not (plain and exact and same):

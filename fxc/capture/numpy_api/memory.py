@@ -16,7 +16,7 @@ from fxc.ir.graph import SliceSpec, Value
 from fxc.ir.size_functions import hint
 from fxc.ir.size_guards import guard
 from fxc.ir.symbols import Dim, product
-from fxc.ir.types import DTYPE_NAMES, ArrayType, normal_strides
+from fxc.ir.types import ArrayType, is_known, normal_strides
 from fxc.ops.metas.layout import is_c_ordered, reshape_strides, resolve_shape
 from fxc.ops.metas.shapes import normalize_axes_tuple
 
@@ -35,7 +35,7 @@ def view(value: Value, dtype: Any = None, kind: Any = None) -> Any:
         raise refuse(f"x.view of class {kind.__name__} cannot be captured; use plain arrays")
     old = value.type.dtype
     new = old if dtype is None else np.dtype(dtype)
-    if new not in DTYPE_NAMES or (new.kind == "b" and old.kind != "b"):
+    if not is_known(new) or (new.kind == "b" and old.kind != "b"):
         raise refuse(f"x.view({new}) of {old} cannot be captured; use x.astype")
     if not isinstance(value.type, ArrayType):
         return record("reinterpret", value, new) if new.itemsize == old.itemsize else _no_scalar()

@@ -41,6 +41,7 @@ from . import (
 )
 from .reductions import find, reducible, scan
 from .reductions import reduce as reduction
+from .signatures import check_call
 
 
 def array_function(function: Any, args: Any, kwargs: Any) -> Any:
@@ -48,6 +49,7 @@ def array_function(function: Any, args: Any, kwargs: Any) -> Any:
 
     Raises ``CaptureError`` for a function without one.
     """
+    check_call(function, args, kwargs)
     handler = FUNCTIONS.get(function)
     if handler is not None:
         return handler(*args, **kwargs)
@@ -136,6 +138,8 @@ def _variance(name: str) -> Callable[..., Any]:
     ) -> Any:
         correction = more.pop("correction", np._NoValue)
         if correction is not np._NoValue:
+            if ddof != 0:
+                raise ValueError("ddof and correction can't be provided simultaneously.")
             ddof = correction
         return reduction(name, a, axis, dtype, out, keepdims, ddof=ddof, **more)
 

@@ -19,7 +19,7 @@ from fxc.ops.metas.layout import is_c_ordered
 from fxc.ops.metas.shapes import hints, is_zero
 
 from ..session import Respecialise, current, refuse
-from ..values.operands import Traced, array_value, axis_number, operand, record, wrap
+from ..values.operands import Traced, array_value, axis_number, dtype_of, operand, record, wrap
 from .ufuncs import adopted, single_out, writable
 
 _REDUCTIONS: dict[np.ufunc, str] = {
@@ -75,7 +75,7 @@ def ufunc_reduceat(
         raise refuse(
             f"np.{ufunc.__name__}.reduceat with out= cannot be captured; assign the result"
         )
-    kind = None if dtype is None else np.dtype(dtype)
+    kind = None if dtype is None else dtype_of(dtype)
     value, places = array_value(array), array_value(indices)
     if not (isinstance(value.type, ArrayType) and is_c_ordered(value.type)):
         raise refuse(f"np.{ufunc.__name__}.reduceat of an array that is not in C order")
@@ -109,7 +109,7 @@ def _reduced_by_numpy(
         "ufunc": _name_of(ufunc),
         "axis": _axes(axis),
         "keepdims": _flag(keepdims),
-        "dtype": None if dtype is None else np.dtype(dtype),
+        "dtype": None if dtype is None else dtype_of(dtype),
         "result": None if out is None else writable(out).type.dtype,
     }
     return _into(out, "ufunc_reduce", x, start, mask, **options)
@@ -120,7 +120,7 @@ def _accumulated_by_numpy(ufunc: np.ufunc, array: Any, axis: Any, dtype: Any, ou
     options = {
         "ufunc": _name_of(ufunc),
         "axis": axis_number(axis),
-        "dtype": None if dtype is None else np.dtype(dtype),
+        "dtype": None if dtype is None else dtype_of(dtype),
         "result": None if out is None else writable(out).type.dtype,
     }
     return _into(out, "ufunc_accumulate", x, **options)
@@ -165,7 +165,7 @@ def reduce(
         axis = _axis_of_rank_0(axis, value)
     options: dict[str, Any] = {"axis": _axes(axis), "keepdims": _flag(keepdims)}
     if name in _TAKES_DTYPE:
-        options["dtype"] = None if dtype is None else np.dtype(dtype)
+        options["dtype"] = None if dtype is None else dtype_of(dtype)
     if name in ("var", "std"):
         options["ddof"] = _whole(ddof, f"np.{name} with ddof=")
     if name in _COMPOSED and isinstance(value.type, ArrayType) and counted_in(value.type.size):
@@ -252,7 +252,7 @@ def find(name: str, x: Any, axis: Any = None, out: Any = None, keepdims: Any = F
 def scan(name: str, x: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
     """Record ``cumsum`` or ``cumprod``."""
     place = None if axis is None else axis_number(axis)
-    options = {"axis": place, "dtype": None if dtype is None else np.dtype(dtype)}
+    options = {"axis": place, "dtype": None if dtype is None else dtype_of(dtype)}
     value, out = reducible(x), single_out(out)
     if out is None or out.dtype == _result_dtype(name, value, options):
         is_other = out is not None and out.shape != value.type.shape

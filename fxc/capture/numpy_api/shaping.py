@@ -25,8 +25,17 @@ from fxc.ops.metas.shapes import (
     same_shape,
 )
 
-from ..session import refuse
-from ..values.operands import Traced, TracedValue, array_value, axis_number, dims_of, record, wrap
+from ..session import current, refuse
+from ..values.operands import (
+    Traced,
+    TracedValue,
+    array_value,
+    axis_number,
+    dims_of,
+    order_of,
+    record,
+    wrap,
+)
 
 # Note [Views or copies]
 # ``reshape``, ``ravel``, ``asarray`` and ``astype(copy=False)`` give a view or a copy by the
@@ -73,7 +82,7 @@ def is_in_order(kind: ArrayType, order: str) -> bool:
 
 def reshape(x: Any, shape: Any, order: str = "C", copy: Any = None) -> Any:
     """As ``np.reshape``."""
-    value = _array(x)
+    value, order = _array(x), order_of(order)
     if order in ("A", "F"):
         kind = _kind(value)
         if order == "F" or (is_f_ordered(kind) and not is_c_ordered(kind)):
@@ -100,9 +109,7 @@ def wrap_dims(dims: Sequence[Dim]) -> tuple[Any, ...]:
 
 def _flat_source(x: Any, order: str) -> Any:
     """The array whose elements in C order are those of ``x`` in ``order``."""
-    kind = _kind(_array(x))
-    if order not in ("C", "F", "A", "K"):
-        raise ValueError(f"order must be one of 'C', 'F', 'A', or 'K' (got '{order}')")
+    kind, order = _kind(_array(x)), order_of(order)
     if order == "C" or (order != "F" and is_c_ordered(kind)):
         return x
     if order == "F" or is_f_ordered(kind):
@@ -266,8 +273,13 @@ def broadcast_arrays(*args: Any, subok: bool = False) -> tuple[Any, ...]:
     values = [_array(x) for x in args]
     shape = broadcast_shapes(*(value.type.shape for value in values))
     return tuple(
-        itself(x, value)
-        if same_shape(value.type.shape, shape)
-        else record("broadcast", value, shape)
+        itself(x, value) if same_shape(value.type.shape, shape) else _view_that_warns(value, shape)
         for x, value in zip(args, values, strict=True)
     )
+
+
+def _view_that_warns(value: Value, shape: Sequence[Dim]) -> Any:
+    """Of which NumPy warns where it is written."""
+    view = record("broadcast", value, shape)
+    current().aliases.warned.add(view._value)
+    return view

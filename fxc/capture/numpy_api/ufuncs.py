@@ -19,6 +19,7 @@ from ..values.operands import (
     Traced,
     TracedValue,
     array_value,
+    dtype_of,
     guard_range,
     has_traced,
     operand,
@@ -213,7 +214,7 @@ def _signature(ufunc: np.ufunc, options: dict[str, Any]) -> Any:
         return signature
     if signature is not None:
         raise TypeError("cannot specify both 'signature' and 'dtype'")
-    return (*(None,) * ufunc.nin, *(np.dtype(dtype),) * ufunc.nout)
+    return (*(None,) * ufunc.nin, *(dtype_of(dtype),) * ufunc.nout)
 
 
 def _unknown_option(ufunc: np.ufunc, key: str) -> Exception:

@@ -23,6 +23,7 @@ from fxc.ir.types import (
     ArrayType,
     array_type,
     c_strides,
+    is_known,
     scalar_type_of,
 )
 
@@ -301,7 +302,7 @@ class Outside:
     def _numpy_scalar(
         self, value: np.generic, source: Source, name: str, argument: bool, varies: bool
     ) -> Any:
-        if value.dtype not in DTYPE_NAMES:
+        if not is_known(value.dtype):
             raise refuse(f"{source.text} is a {type(value).__name__}, {_EAGER}")
         label = self._label(name)
         if not (argument or varies or label in self.varying) or label in self.static:
@@ -319,7 +320,7 @@ class Outside:
         return TracedScalar(graph_value)
 
     def _array(self, array: np.ndarray, source: Source, name: str, hidden: bool) -> Any:
-        if array.dtype not in DTYPE_NAMES:
+        if not is_known(array.dtype):
             raise refuse(f"{source.text} has dtype {array.dtype}, {_EAGER}")
         if not array.flags.aligned:
             raise refuse(f"{source.text} is not aligned in memory, {_EAGER}")
@@ -336,7 +337,10 @@ class Outside:
         elif flags.f_contiguous:
             mask, wanted = mask | _F_CONTIGUOUS, wanted | _F_CONTIGUOUS
         dtype = guards.constant(array.dtype)
-        checks = [f"type({var}) is ndarray", f"({var}.dtype is {dtype} or {var}.dtype == {dtype})"]
+        checks = [
+            f"type({var}) is ndarray",
+            f"({var}.dtype is {dtype} or same_value({var}.dtype, {dtype}))",
+        ]
         label = f"{name}.shape"
         dynamic = label in self.varying if self.dynamic is None else self.dynamic
         if dynamic:

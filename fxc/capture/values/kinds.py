@@ -15,7 +15,7 @@ from fxc.ops.metas.shapes import same_shape
 from ..session import current, refuse
 from ..statements.structured import array_of, of_parts, parts_of
 from .mixed import parts_for, scalar_kinds
-from .operands import TracedValue, operand, record, wrap
+from .operands import TracedValue, dtype_of, operand, record, wrap
 
 
 @frozen
@@ -103,7 +103,7 @@ class ItemKind:
         found = wrap(arrays[0])
         if len(self.parts) == 3:
             found = record("where", arrays[1], arrays[0], arrays[2])
-        wanted = found.dtype if dtype is None else np.dtype(dtype)
+        wanted = found.dtype if dtype is None else dtype_of(dtype)
         if not all(np.can_cast(each, wanted) or each.kind + wanted.kind == "if" for each in dtypes):
             raise refuse(f"a list of {found.dtype} as an array of {wanted} cannot be captured")
         return found if found.dtype == wanted else found.astype(wanted)

@@ -10,7 +10,7 @@ import numpy as np
 from fxc.ir.graph import ArrayConstant, Literal, Operand, Value
 from fxc.ir.size_guards import guard
 from fxc.ir.symbols import Dim, Symbol, SymExpr, SymFunc
-from fxc.ir.types import DTYPE_NAMES, ArrayType, ScalarType
+from fxc.ir.types import ArrayType, ScalarType, is_known
 from fxc.ops.metas.layout import is_c_ordered
 
 from ..session import current, refuse
@@ -153,7 +153,7 @@ def operand(x: Any) -> Operand:
             raise refuse(f"the Python integer {x} does not fit in 64 bits and cannot be captured")
         return Literal(x)
     if isinstance(x, np.generic):
-        if x.dtype in DTYPE_NAMES:
+        if is_known(x.dtype):
             return Literal(x)
         raise refuse(f"a scalar of dtype {x.dtype} cannot be captured")
     if isinstance(x, np.ndarray):
@@ -167,9 +167,34 @@ def operand(x: Any) -> Operand:
     raise refuse(f"a {type(x).__name__} among arrays cannot be captured; use an array or a number")
 
 
+def dtype_of(dtype: Any) -> np.dtype:
+    """The dtype that the user's program asks for.
+
+    Raises ``CaptureError`` for one that graphs know nothing of.
+    """
+    found: np.dtype = np.dtype(dtype)
+    if not is_known(found):
+        raise refuse(f"an array of dtype {found} cannot be captured")
+    return found
+
+
+def order_of(order: Any, default: str = "C") -> str:
+    """An order as NumPy reads it: of either case, or none.
+
+    Raises NumPy's exceptions for what is none.
+    """
+    if order is None:
+        return default
+    if not isinstance(order, str):
+        raise TypeError(f"order must be str, not {type(order).__name__}")
+    if order.upper() not in ("C", "F", "A", "K"):
+        raise ValueError(f"order must be one of 'C', 'F', 'A', or 'K' (got '{order}')")
+    return order.upper()
+
+
 def constant(array: np.ndarray) -> Value:
     """The node that makes, at each call, a fresh array with these elements."""
-    if array.dtype not in DTYPE_NAMES:
+    if not is_known(array.dtype):
         raise refuse(f"an array of dtype {array.dtype} cannot be captured")
     value: Value = current().record("constant", ArrayConstant.of(array))
     return value
@@ -301,12 +326,19 @@ def _not_an_int(x: Any) -> int:
 
 
 def dims_of(shape: Any) -> tuple[Dim, ...]:
-    """The dims for a shape as NumPy takes it: an int or a sequence of ints."""
+    """The dims for a shape as NumPy takes it: an int or a sequence of ints, and no bools."""
     if isinstance(shape, tuple | list):
-        return tuple(dim_of(size) for size in shape)
+        return tuple(map(_size, shape))
     if isinstance(shape, np.ndarray) and not isinstance(shape, Traced):
         return tuple(map(int, shape))
-    return (dim_of(shape),)
+    return (_size(shape),)
+
+
+def _size(x: Any) -> Dim:
+    kind = x._operand().type if isinstance(x, TracedValue) else None
+    if isinstance(x, bool | np.bool_) or (isinstance(kind, ScalarType) and kind.dtype.kind == "b"):
+        raise TypeError("an integer is required")
+    return dim_of(x)
 
 
 def known_int(x: Any, what: str) -> int:

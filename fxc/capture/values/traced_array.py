@@ -19,7 +19,7 @@ from ..numpy_api.ufunc_methods import array_ufunc
 from ..numpy_api.ufuncs import call_ufunc, give_operators, write_in_place
 from ..session import current, current_or_none, refuse
 from ..statements.rows import list_array_of
-from .operands import TracedValue, kind_of, operand, record, wrap
+from .operands import TracedValue, dtype_of, kind_of, operand, order_of, record, wrap
 from .python_numbers import to_python
 from .sequences import source_of
 from .traced_int import wrap_dim
@@ -106,6 +106,7 @@ class TracedArray(TracedValue):
 
     @property
     def flags(self) -> Flags:
+        current().aliases.check_warned(self._value, "x.flags")
         return Flags(self._type)
 
     @property
@@ -298,7 +299,7 @@ class TracedArray(TracedValue):
     # -------------------------------------------------------- copies, shapes
 
     def copy(self, order: str = "C") -> Any:
-        return record("copy", self._value, order=order)
+        return record("copy", self._value, order=order_of(order))
 
     def astype(
         self,
@@ -308,7 +309,7 @@ class TracedArray(TracedValue):
         subok: bool = True,
         copy: bool = True,
     ) -> Any:
-        wanted = np.dtype(dtype)
+        wanted, order = dtype_of(dtype), order_of(order, "K")
         if wanted == self._type.dtype and not copy and shaping.is_in_order(self._type, order):
             return self
         return record("astype", self._value, wanted, casting=casting, order=order)

@@ -21,7 +21,7 @@ from ..statements.structured import Statement, flag_of, placeholder
 from .given import check_gift, give, lend
 from .kinds import ItemKind, arrays_in, kind_of_items
 from .list_room import Room, new_room
-from .operands import Traced, operand, settled, wrap
+from .operands import Traced, dtype_of, operand, settled, wrap
 from .python_numbers import to_int
 from .traced_int import TracedInt, wrap_dim
 
@@ -544,7 +544,7 @@ class TracedList(Traced):
             return found
         if self._known is not None and guard(self._known, ">", 0):
             return found
-        asked = None if dtype is None else np.dtype(dtype)
+        asked = None if dtype is None else dtype_of(dtype)
         made = ListArray(found._value, flag_of(self._is_filled()), asked)
         return type(found)._later_read(made) if not current().region else wrap(made.read())
 

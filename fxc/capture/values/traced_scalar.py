@@ -19,7 +19,7 @@ from ..numpy_api.ufunc_methods import array_ufunc
 from ..numpy_api.ufuncs import BINARY, COMPARISONS, UNARY, call_ufunc, taken
 from ..session import current, refuse
 from .derived import int_of
-from .operands import Traced, TracedValue, check_real, dim_of, operand, record, wrap
+from .operands import Traced, TracedValue, check_real, dim_of, dtype_of, operand, record, wrap
 from .python_numbers import arithmetic, rounded, to_int, to_python
 from .traced_int import TracedInt
 
@@ -184,7 +184,7 @@ def astype(
     copy: bool = True,
 ) -> Any:
     """The scalar as another dtype; still a scalar."""
-    wanted = np.dtype(dtype)
+    wanted = dtype_of(dtype)
     if wanted == x._value.type.dtype and not x._value.type.weak:
         return x
     result = record("astype", x._value, wanted, casting=casting)
@@ -374,12 +374,12 @@ TracedValue._wrappers[ScalarType] = TracedScalar
 
 def numpy_scalar(dtype: Any, x: Any) -> Any:
     """``np.float32(x)`` of a traced scalar or rank-0 array."""
-    value = operand(x._stored_as(np.dtype(dtype)) if isinstance(x, Traced) else x)
+    value = operand(x._stored_as(dtype_of(dtype)) if isinstance(x, Traced) else x)
     if isinstance(value, Literal):
         return dtype(value.value)
-    check_real(value, np.dtype(dtype))
+    check_real(value, dtype_of(dtype))
     if isinstance(value.type, ArrayType):
         if value.type.rank:
-            return record("astype", value, np.dtype(dtype), casting="unsafe")
+            return record("astype", value, dtype_of(dtype), casting="unsafe")
         return astype(record("item", value), dtype)
     return astype(wrap(value), dtype)

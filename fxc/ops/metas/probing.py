@@ -25,6 +25,7 @@ from fxc.ir.types import (
     ArrayType,
     ScalarType,
     Type,
+    is_known,
     scalar_type_of,
 )
 
@@ -95,7 +96,7 @@ def kind_of_result(value: Any, name: str) -> Type:
     """
     if isinstance(value, np.ndarray | np.generic):
         dtype_name = DTYPE_NAMES.get(value.dtype)
-        if dtype_name is None:
+        if dtype_name is None or not is_known(value.dtype):
             raise CaptureError(f"{name} gives dtype {value.dtype} here, which fxc does not compile")
         dtype = DTYPES_BY_NAME[dtype_name]
         if isinstance(value, np.generic):

@@ -1,0 +1,196 @@
+"""What NumPy takes as dtypes, orders and arguments: what graphs know nothing of is NumPy's, and
+what NumPy refuses is refused.
+"""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+
+import fxc
+from tests.outcomes import difference, run
+
+A = np.arange(6.0).reshape(2, 3)
+FIELDS = [("a", "i4"), ("b", "f8")]
+WITH_METADATA = np.dtype("f8", metadata={"unit": "m"})
+UNKNOWN = [object, FIELDS, "S8", ">f8", "g", "M8[s]", "q", WITH_METADATA]
+
+
+def both(program, *args):
+    """The outcomes of NumPy and of the compiled program, called twice."""
+    compiled = fxc.compile(program)
+    expected = run(program, [np.copy(x) if type(x) is np.ndarray else x for x in args])
+    for _ in range(2):
+        found = run(compiled, [np.copy(x) if type(x) is np.ndarray else x for x in args])
+        text = difference(expected, found)
+        assert not text, text
+    return expected, compiled
+
+
+@pytest.mark.parametrize("dtype", UNKNOWN, ids=str)
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda x, dtype: np.zeros(2, dtype=dtype),
+        lambda x, dtype: np.zeros_like(x, dtype=dtype),
+        lambda x, dtype: np.full(2, 1, dtype),
+        lambda x, dtype: np.identity(2, dtype=dtype),
+        lambda x, dtype: np.array(x, dtype=dtype),
+        lambda x, dtype: np.asarray(x, dtype),
+        lambda x, dtype: x.astype(dtype),
+    ],
+    ids=["zeros", "zeros_like", "full", "identity", "array", "asarray", "astype"],
+)
+def test_a_dtype_outside_of_the_table_is_left_to_numpy(make, dtype):
+    def program(x):
+        made = make(x, dtype)
+        return made, made.dtype.str, made.dtype.char, made.dtype.metadata == {"unit": "m"}
+
+    for x in (np.arange(2.0), np.float64(0.7)):
+        _, compiled = both(program, x)
+        assert compiled.cache_info().native_calls == 0
+
+
+@pytest.mark.parametrize("number", [0.7, 0.7j, 7, np.float32(0.7), np.complex64(1j)])
+def test_a_number_as_an_object_array_stays_itself(number):
+    def program(x):
+        made = np.array(x, dtype=object)
+        return type(made.item()).__name__, made.item()
+
+    both(program, number)
+
+
+def test_fields_can_be_written():
+    def program(n):
+        table = np.zeros(n, dtype=FIELDS)
+        table["a"] = 3
+        return table["a"] + 1
+
+    both(program, 2)
+
+
+def test_an_argument_with_metadata_is_no_argument_without():
+    def program(x):
+        return x[:1].dtype.metadata == {"unit": "m"}, x + 1
+
+    compiled = fxc.compile(program)
+    for x in (np.zeros(3), np.zeros(3, WITH_METADATA), np.zeros(3)):
+        assert not difference(run(program, [x]), run(compiled, [x]))
+
+
+def test_dtype_arguments_are_told_apart_by_their_metadata():
+    def program(x, dtype):
+        return np.zeros(2, dtype).dtype.metadata == {"unit": "m"}, x * 2
+
+    compiled = fxc.compile(program)
+    for dtype in (np.dtype("f8"), WITH_METADATA):
+        assert not difference(run(program, [A, dtype]), run(compiled, [A, dtype]))
+
+
+NUMBERS = [True, 1, 300, -1, 1.5, 2j, np.float32(1), np.uint8(3), np.float16(2), np.bool_(True)]
+PARTS = [*NUMBERS, np.ones(2, np.uint8), np.ones(2, np.float32), [1, 2], [1.5]]
+
+
+@pytest.mark.parametrize("left", PARTS, ids=repr)
+def test_python_numbers_do_not_widen_what_is_joined_flat(left):
+    compiled = fxc.compile(lambda a, b: np.concatenate([a, b], axis=None), fullgraph=True)
+    for right in PARTS:
+        expected = run(lambda a, b: np.concatenate([a, b], axis=None), (left, right))
+        assert not difference(expected, run(compiled, (left, right)))
+
+
+REFUSED_BY_NUMPY = {
+    "std, both": lambda x: np.std(x, ddof=1, correction=1),
+    "std of a method": lambda x: x.std(ddof=1, correction=1),
+    "putmask": lambda x: np.putmask(x, x > 0, 3, foo=1),
+    "where by keywords": lambda x: np.where(condition=x > 1, x=x, y=0),
+    "where of two": lambda x: np.where(x > 1, x),
+    "sort": lambda x: np.sort(x, foo=3),
+    "ndmax": lambda x: np.array(x, ndmax=-1),
+    "ndmax of a list": lambda x: np.array([x, x], ndmax=1),
+    "ndmin": lambda x: np.array(x, ndmin=1.0),
+    "reshape": lambda x: x.reshape(True, -1),
+    "np.reshape": lambda x: np.reshape(x, (np.True_, -1)),
+    "zeros": lambda x: np.zeros((True, 3)),
+    "a comparison as a size": lambda x: np.zeros(x.size > 3),
+    "order": lambda x: x.copy("X"),
+    "order of zeros": lambda x: np.zeros(3, order="K"),
+    "order by number": lambda x: np.array(x, order=3),
+}
+
+
+@pytest.mark.parametrize("program", REFUSED_BY_NUMPY.values(), ids=REFUSED_BY_NUMPY)
+def test_what_numpy_refuses_is_refused(program):
+    with warnings.catch_warnings():
+        warnings.filterwarnings("error", ".*fxc failed where NumPy did not")
+        expected, _ = both(program, A)
+    assert isinstance(expected.error, TypeError | ValueError)
+
+
+TAKEN = {
+    "arange beside its signature": lambda x: np.arange(start=1, stop=3) * x[0, 0],
+    "ndmin": lambda x: np.array(x, ndmin=True),
+}
+
+
+@pytest.mark.parametrize("program", TAKEN.values(), ids=TAKEN)
+def test_what_numpy_takes_is_taken(program):
+    both(program, A)
+
+
+ORDERED = {
+    "reshape": lambda x, order: x.reshape(3, 2, order=order),
+    "ravel": lambda x, order: x.T.ravel(order),
+    "flatten": lambda x, order: x.flatten(order),
+    "copy": lambda x, order: x.T.copy(order),
+    "np.copy": lambda x, order: np.copy(x.T, order=order),
+    "asarray": lambda x, order: np.asarray(x.T, order=order),
+    "astype": lambda x, order: x.T.astype(np.float64, order=order, copy=False),
+    "zeros_like": lambda x, order: np.zeros_like(x.T, order=order),
+}
+
+
+@pytest.mark.parametrize("program", ORDERED.values(), ids=ORDERED)
+@pytest.mark.parametrize("order", ["c", "f", "a", "k", "C", "F", "A", "K"])
+def test_orders_are_of_either_case(program, order):
+    expected, compiled = both(program, A, order)
+    assert expected.error is not None or compiled.cache_info().eager_calls == 0
+
+
+def views_written(x, y):
+    a, b = np.broadcast_arrays(x, y)
+    a[0, 0] = 7
+    return a, b
+
+
+def grids_written(x, y):
+    a, b = np.meshgrid(x, y[:, 0], copy=False)
+    a[0, 0] = 7
+    b[:] = 3
+    return a, b
+
+
+def test_an_array_of_full_size_is_itself():
+    def program(x, y):
+        a, b = np.broadcast_arrays(x, y)
+        a[0, 0] = 7
+        return b, a is x
+
+    _, compiled = both(program, A, A[:1])
+    assert compiled.cache_info().eager_calls == 0
+
+
+@pytest.mark.parametrize("program", [views_written, grids_written])
+def test_a_write_of_which_numpy_warns(program):
+    outcomes = []
+    for fn in (program, fxc.compile(program)):
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            warnings.simplefilter("ignore", fxc.CaptureWarning)
+            args = np.arange(3.0), np.arange(3.0)[:, None]
+            outcomes.append((repr(fn(*args)), repr(args)))
+            outcomes[-1] += tuple((x.category, str(x.message)) for x in caught)
+    assert outcomes[0] == outcomes[1]
+    assert len(outcomes[0]) > 2
