@@ -13,6 +13,7 @@ import numpy as np
 from fxc.ir.errors import InternalError
 from fxc.ir.evaluate import evaluate
 from fxc.ir.graph import Graph
+from fxc.ir.handles import object_at
 from fxc.ir.records import frozen
 from fxc.ir.symbols import Dim, symbols_of
 from fxc.ir.types import array_type, stride_order
@@ -22,7 +23,9 @@ from fxc.lowering.emission.entry import Module
 from fxc.lowering.emission.objects import SCALAR
 from fxc.lowering.loops import Boxed, BufferArg, InputArg, Program, is_cut, walk
 from fxc.lowering.lower import lower
+from fxc.ops.effects import direct
 from fxc.ops.kernels import kernel_of
+from fxc.ops.table import TABLE, Tag
 from fxc.runtime.engine import Engine
 from fxc.runtime.plan import GivenArg, NativeStep, NumpyStep, Plan, Recipe, Slot, SlotArg, make_plan
 
@@ -117,7 +120,11 @@ def _steps(module: Module, engine: Engine) -> Iterator[NativeStep | NumpyStep]:
             yield starts[place]
         if isinstance(stmt, Boxed) and is_cut(stmt):
             args = tuple(_argument(arg, module.program) for arg in stmt.args)
-            yield NumpyStep(stmt.op, _kernel(stmt), args, stmt.outs, stmt.size)
+            if TABLE[stmt.op].tag is Tag.EFFECT:
+                kernel, given = _effect(stmt.op, args[1:])
+                yield NumpyStep(stmt.op, kernel, (args[0], *given), stmt.outs, fresh=True)
+            else:
+                yield NumpyStep(stmt.op, _kernel(stmt), args, stmt.outs, stmt.size)
 
 
 def _kernel(stmt: Boxed) -> Callable[..., Any]:
@@ -131,6 +138,16 @@ def _kernel(stmt: Boxed) -> Callable[..., Any]:
         return results[0] if len(results) == 1 else results
 
     return run
+
+
+def _effect(op: str, args: tuple[Any, ...]) -> tuple[Callable[..., Any], tuple[Any, ...]]:
+    """What an operator does that has an effect, and the arguments behind its handle."""
+    function, given = direct(op, args)
+
+    def run(handle: np.ndarray, *args: Any) -> Any:
+        return function(object_at(handle), *args)
+
+    return run, given
 
 
 def _argument(arg: Any, program: Program) -> Any:

@@ -59,7 +59,7 @@ def native_call(captured: Captured, made: Compilation, count: Count) -> NativeCa
 
     Raises ``Untranslated``.
     """
-    if made.assembled is None or not objects_are_as_known():
+    if made.assembled is None or captured.drawn or not objects_are_as_known():
         raise Untranslated("no native code")
     program, epilogue = captured.guards, captured.epilogue
     finish = None if epilogue is None else epilogue.finish

@@ -142,6 +142,15 @@ def _within_regions(graph: Graph, regions: Mapping[int, tuple[ViewSteps, ...]]) 
 
 def compile_captured(captured: Captured, backend: str | Backend) -> Compilation:
     """Take a captured call through the stages for a backend: "llvm", "numpy" or a callable."""
+    made = _compiled(captured, backend)
+    if not captured.drawn:
+        return made
+    from fxc.runtime.generators import restoring
+
+    return replace(made, run=restoring(made.run, captured.drawn))
+
+
+def _compiled(captured: Captured, backend: str | Backend) -> Compilation:
     functional = functional_graph(captured)
     if backend == "llvm":
         return _native(captured, functional)

@@ -288,13 +288,16 @@ class Functionalization:
         path = extended(array.path, array.type.shape, step)
         return FunctionalArray(array.base, (*array.steps, step), path, _array(kind))
 
-    def write(self, op: Operator, args: tuple[Any, ...]) -> None:
-        """Compute the new content purely, then let the base take it."""
+    def write(self, op: Operator, args: tuple[Any, ...]) -> Any:
+        """Compute the new content purely, then let the base take it; what else it gives."""
         types = tuple(map(_type_of, args))
         self.dispatcher.redispatch(DispatchKey.META, op.name, types)  # raises what NumPy raises
         (place,) = op.schema.written_params
         target: FunctionalArray = args[place]
+        more: tuple[Any, ...] = ()
         match op.role:
+            case "inplace" if op.schema.returns:
+                content, *more = self.trace(op.group, *map(self.unwrapped, args))
             case "inplace":
                 content = self.trace(op.group, *map(self.unwrapped, args))
             case "out":
@@ -302,6 +305,7 @@ class Functionalization:
             case _:  # copy_: the content is the second argument
                 content = self.unwrapped(args[1])
         self.store(target, content)
+        return more[0] if len(more) == 1 else tuple(more) or None
 
     def store(self, target: FunctionalArray, content: Operand) -> None:
         """Replace what ``target`` holds by ``content``, broadcast and cast as NumPy does."""

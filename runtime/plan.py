@@ -84,7 +84,8 @@ class NumpyStep:
     """A call of an eager NumPy kernel; its results are copied into slots.
 
     With a ``size`` they are listed in any case, and the size of the first is the value of that
-    symbol, which goes into that slot.
+    symbol, which goes into that slot. An array that a ``fresh`` one gives is new, and in C
+    order: it is the slot.
     """
 
     op: str
@@ -92,6 +93,7 @@ class NumpyStep:
     args: tuple[Any, ...]
     outs: tuple[str, ...]
     size: tuple[str, str] | None = None
+    fresh: bool = False
 
 
 @frozen
@@ -144,6 +146,16 @@ class _PlanWriter:
         self.slot_names: dict[str, str] = {}
         self.symbols: dict[str, str] = {}
         self.slots = {slot.name: slot for slot in recipe.slots}
+        self.given = {  # the slots that are arrays which NumPy makes
+            name
+            for step in recipe.steps
+            if isinstance(step, NumpyStep) and step.fresh
+            for name in step.outs
+            if self._may_be_given(self.slots[name])
+        }
+
+    def _may_be_given(self, slot: Slot) -> bool:
+        return bool(slot.shape) and slot.input is None and slot.room is None and _in_order(slot)
 
     def constant(self, stem: str, value: Any) -> str:
         name = f"{stem}{len(self.constants)}"
@@ -261,7 +273,7 @@ class _PlanWriter:
             shape = slot.shape if slot.room is None else (slot.room,)
             sizes = {name for dim in shape for name in symbols_of(dim)}
             is_known = slot.input is not None or sizes <= self.symbols.keys()
-            if is_known and slot.name not in self.slot_names:
+            if is_known and slot.name not in self.slot_names and slot.name not in self.given:
                 self._allocate(slot)
 
     def _allocate(self, slot: Slot) -> None:
@@ -320,6 +332,11 @@ class _PlanWriter:
         kernel = self.constant(step.op.replace(".", "_"), step.kernel)
         given = ", ".join(self._argument(arg) for arg in step.args)
         match step.outs:
+            case ():
+                self.add(f"{kernel}({given})")
+            case (single,) if single in self.given:
+                self.slot_names[single] = f"m{len(self.slot_names)}"
+                self.add(f"{self.slot_names[single]} = {kernel}({given})")
             case (single,) if step.size is None:
                 self.add(f"{self._exact(self.slots[single])}[...] = {kernel}({given})")
             case outs:
@@ -379,6 +396,10 @@ class _PlanWriter:
             given = ", ".join(self._argument(arg) for arg in step.args)
             self.add(f"{name} = {kernel}({name}, {given})")
         return name
+
+
+def _in_order(slot: Slot) -> bool:
+    return slot.order == tuple(range(len(slot.shape)))
 
 
 def _dims_of(part: object) -> list[Dim]:

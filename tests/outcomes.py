@@ -12,6 +12,7 @@ the order of operands that the compiler chose for its loops).
 from __future__ import annotations
 
 import itertools
+import random
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, is_dataclass
@@ -122,6 +123,10 @@ def leaves(tree: Any, where: str) -> Iterator[Leaf]:
             yield from leaves(item, f"{where}.{name}")
     elif isinstance(tree, np.random.Generator):
         yield f"{where}.state", repr(tree.bit_generator.state)
+    elif isinstance(tree, np.random.RandomState):
+        yield f"{where}.state", repr(tree.get_state(legacy=False))
+    elif isinstance(tree, random.Random):
+        yield f"{where}.state", repr(tree.getstate())
     else:
         yield where, tree
 

@@ -86,10 +86,13 @@ def test_arguments_are_written_that_the_schema_says(name: str) -> None:
 
 def _changes_nothing(op: Operator) -> bool:
     """Whether the operator computes its operand, as positive does: in place, nobody sees it."""
-    return op.role == "inplace" and all(
-        np.array_equal(x, run(TABLE[op.group], Sample((x, *rest))), equal_nan=x.dtype.kind in "fc")
-        for x, *rest in (sample.args for sample in samples(op))
-    )
+
+    def is_computed(x: np.ndarray, *rest: object) -> bool:
+        found = run(TABLE[op.group], Sample((x, *rest)))
+        content = found[0] if isinstance(found, tuple) else found
+        return np.array_equal(x, content, equal_nan=x.dtype.kind in "fc")
+
+    return op.role == "inplace" and all(is_computed(*sample.args) for sample in samples(op))
 
 
 @pytest.mark.parametrize("name", NAMES)

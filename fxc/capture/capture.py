@@ -49,7 +49,8 @@ class Captured:
     epilogue takes, or None. ``overlaps`` says what became of inputs that share memory. ``static``
     names the inputs that had to become constants, ``varying`` the numbers from outside that did
     not, see Note [Numbers from outside]. ``need_not_raise`` says that the program itself may take
-    what native code leaves to it: it handles exceptions, or has Python numbers that grow.
+    what native code leaves to it: it handles exceptions, or has Python numbers that grow. ``drawn``
+    are the inputs that are handles of random generators.
 
     Captured with ``effects=False``, there is no epilogue: the leaves are in the order of
     ``out_spec``.
@@ -66,6 +67,7 @@ class Captured:
     static: frozenset[str]
     varying: frozenset[str]
     need_not_raise: bool
+    drawn: tuple[int, ...] = ()
 
     def finish(self, leaves: list[Any], objects: tuple[Any, ...]) -> Any:
         """The result from its leaves; makes the effects."""
@@ -232,6 +234,7 @@ def _attempt(
         static=static,
         varying=varying,
         need_not_raise=_need_not_raise(session, body),
+        drawn=tuple(outside.drawn),
     )
 
 

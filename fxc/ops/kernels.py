@@ -24,7 +24,7 @@ from . import ufunc_methods
 from .foreign_ufuncs import guarded, ufunc_named
 from .library import plain
 from .metas.views import rows_of
-from .table import TABLE, Operator
+from .table import TABLE, Operator, Tag
 
 Kernel = Callable[..., Any]
 
@@ -121,6 +121,13 @@ def _in_place(op: Operator) -> Kernel:
 
         return kernel
     compute = kernel_of(op.group)
+    if op.tag is Tag.WRITE and op.schema.returns:
+
+        def run(*args: Any) -> Any:
+            _, found = compute(*args)  # the first operand has been written
+            return found
+
+        return run
 
     def write_back(x: np.ndarray, *rest: Any) -> None:
         np.copyto(x, compute(x, *rest), casting="same_kind")

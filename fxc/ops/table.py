@@ -24,6 +24,7 @@ import numpy as np
 from fxc.ir.records import frozen
 from fxc.ir.schema import Alias, Param, Return, Schema, parse_schema
 
+from .effects import draw, note
 from .library import (
     bincount,
     bincount_all,
@@ -58,6 +59,7 @@ class Tag(enum.Enum):
     OPAQUE = "opaque"
     WRITE = "write"
     SIZE = "size"
+    EFFECT = "effect"
 
 
 @frozen
@@ -459,6 +461,15 @@ ROWS: tuple[Row, ...] = (
         Tag.CONTROL,
     ),
     row("while_loop(Array[] init, *, Region test, Region body) -> Array[]", Tag.CONTROL),
+    # effects: the first result is the first operand, see Note [Operators with effects]
+    row(
+        "draw(Array state, Array[] xs, *, Sym[]? size, Sym[]? shape, str call, str source) -> "
+        "(Array, Array)",
+        Tag.EFFECT,
+        draw,
+        raises=True,
+    ),
+    row("note(Array log, Array[] xs, *, int site) -> Array", Tag.EFFECT, note),
 )
 
 _OUT_TAGS = frozenset({P, R, Tag.SCAN, Tag.CONTRACTION, Tag.COMPOSITE, Tag.OPAQUE})
@@ -480,6 +491,11 @@ def operators_of(row: Row) -> Iterator[Operator]:
         params = (Param("x", "Array"), Param("source", "Array"), *rest)
         scatter = Schema(f"{name}_scatter", params, (Return(),))
         yield Operator(scatter, Tag.SCATTER, None, name, "scatter")
+        return
+    if tag is Tag.EFFECT:
+        params = (replace(schema.params[0], alias=_WRITTEN), *schema.params[1:])
+        written = Schema(f"{name}_", params, schema.returns[1:])
+        yield Operator(written, Tag.WRITE, numpy, name, "inplace", raises)
         return
     if tag not in _OUT_TAGS | _INPLACE_TAGS or schema.returns != (Return(),):
         return

@@ -34,7 +34,8 @@ def way(graph: Graph, mutation: Mutation) -> Way:
 
 def updated_by(node: Node, value: Value) -> Operand | None:
     """The operand of an update, a branch or a loop that a result of it is, or is an update of."""
-    if TABLE[node.op].tag in UPDATES:
+    tag = TABLE[node.op].tag
+    if tag in UPDATES or (tag is Tag.EFFECT and value is node.outputs[0]):
         base: Operand = node.args[0]
         return base
     if not node.regions:

@@ -354,8 +354,14 @@ def boxed(context: Context, node: Node) -> None:
     graph = _evaluated(context, node) if node.regions else None
     given = graph.inputs if graph is not None else node.args
     args = tuple(_boxed_arg(context, arg, inside) for arg in given)
-    outs = tuple(context.new_buffer(value.type) for value in node.outputs)
-    for value, out in zip(node.outputs, outs, strict=True):
+    values = node.outputs
+    if TABLE[node.op].tag is Tag.EFFECT:  # it gives back the handle, where that is
+        held = args[0]
+        assert isinstance(held, BufferArg)
+        context.put(values[0], held.buffer)
+        values = values[1:]
+    outs = tuple(context.new_buffer(value.type) for value in values)
+    for value, out in zip(values, outs, strict=True):
         context.put(value, out)
     if inside:
         failed = context.fresh()

@@ -12,7 +12,9 @@ from fxc.ir.objects import OBJECT_TYPE, SCALAR_VALUE
 from fxc.ir.records import frozen
 from fxc.ir.symbols import Dim, SymExpr
 from fxc.ir.types import c_strides
+from fxc.ops.effects import direct
 from fxc.ops.kernels import called_by, writing_kernel_of
+from fxc.ops.table import TABLE, Tag
 
 from ..loops import Boxed, Buffer, BufferArg, Program, boxed_buffers
 from .call_parts import C_ORDER, CALL_DECLARES, CALL_PARTS, FORTRAN_ORDER, WRITEABLE
@@ -134,14 +136,18 @@ class _Function:
     def write(self, number: int) -> tuple[Any, ...]:
         """Append the text to the module; the objects that it mentions."""
         code = self.code
-        given = [self.argument(arg) for arg in self.stmt.args]
         outs = [self.buffers[name] for name in self.stmt.outs]
-        into = writing_kernel_of(self.stmt.op) if all(out.shape for out in outs) else None
-        function, names = (into, ()) if into is not None else called_by(self.stmt.op)
-        if into is not None:
-            given += map(self.array, outs)
-        called = code.known(function), given, code.known(names) if names else "null"
-        found = code.hold(code.present(code.vectorcall(*called, len(names))))
+        into = None
+        if TABLE[self.stmt.op].tag is Tag.EFFECT:
+            found = self.effect()
+        else:
+            given = [self.argument(arg) for arg in self.stmt.args]
+            into = writing_kernel_of(self.stmt.op) if all(out.shape for out in outs) else None
+            function, names = (into, ()) if into is not None else called_by(self.stmt.op)
+            if into is not None:
+                given += map(self.array, outs)
+            called = code.known(function), given, code.known(names) if names else "null"
+            found = code.hold(code.present(code.vectorcall(*called, len(names))))
         if into is None and len(outs) == 1:
             self.store(found, outs[0])
         elif into is None:
@@ -155,6 +161,15 @@ class _Function:
         lines = [head, "entry:", *self.f.stack_lines, *self.f.lines, "}"]
         self.f.module.functions.append("\n".join(lines))
         return code.objects
+
+    def effect(self) -> str:
+        """Call what an operator with an effect does, with the object of its handle."""
+        code, (state, *rest) = self.code, self.stmt.args
+        assert isinstance(state, BufferArg)
+        function, args = direct(self.stmt.op, tuple(rest))
+        held = code.load("ptr", self.address(self.buffers[state.buffer]))
+        given = [held, *map(self.argument, args)]
+        return code.hold(code.present(code.vectorcall(code.known(function), given)))
 
     def leave(self) -> None:
         """Drop everything, and return: behind the results, and with what is raised."""

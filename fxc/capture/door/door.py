@@ -33,6 +33,7 @@ from ..numpy_api.creation import CREATION
 from ..numpy_api.protocol import FUNCTIONS, array_function
 from ..numpy_api.ufunc_methods import array_ufunc
 from ..outside.containers import settle_all
+from ..outside.generators import made_by, source_kind
 from ..outside.objects import (
     MISSING,
     class_attribute,
@@ -202,6 +203,9 @@ class Door(Stores):
         if kind is FunctionType:
             return self._call_function(f, args, kwargs)
         if kind is MethodType:
+            if source_kind(f.__self__) is not None:
+                generator = self.outside.generator(f.__self__)
+                return getattr(generator, f.__name__)(*args, **kwargs)
             if isinstance(f.__self__, Traced):
                 return f(*args, **kwargs)
             if f.__name__ in ("_replace", "_asdict") and is_plain_namedtuple(type(f.__self__)):
@@ -319,6 +323,8 @@ class Door(Stores):
             return self._construct(f, args, kwargs)
         elif is_plain_namedtuple(f):
             return f(*args, **kwargs)
+        elif (made := made_by(self.outside, f, args, kwargs)) is not NotImplemented:
+            return made
         raise self._refuse_call(f)
 
     def _construct(self, f: type, args: Any, kwargs: Any) -> Any:
@@ -423,6 +429,8 @@ class Door(Stores):
             if f.__name__ != "__setattr__":
                 raise self._refuse_call(f)
             return self.store_plain_attr(f.__self__, *args)  # super().__setattr__
+        if (made := made_by(self.outside, f, args, kwargs)) is not NotImplemented:
+            return made
         method = getattr(kind, "__call__", None)  # noqa: B004
         if isinstance(method, FunctionType):
             return self.call(self.attr(f, "__call__"), *args, **kwargs)

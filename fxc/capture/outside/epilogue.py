@@ -41,6 +41,7 @@ from ..values.traced_int import TracedInt
 from ..values.traced_lists import TracedList
 from .containers import is_plain
 from .effects import Effect
+from .generators import TracedGenerator
 from .objects import is_made_by_object, is_namedtuple, is_python_class, slots_of, vars_of
 from .outside import Outside
 from .shadows import class_of
@@ -196,6 +197,8 @@ class EpilogueBuilder:
             return self._traced(x._object) if of_list is None else self._list_array(x, of_list)
         if type(x) is TracedList:
             return self._list(x)
+        if type(x) is TracedGenerator:
+            return self._reference(x._var())
         if isinstance(x, Counted | Bounded):
             raise refuse("a range or an iterator as a result cannot be captured; return a list")
         if isinstance(x, Traced):

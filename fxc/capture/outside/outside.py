@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from fxc.ir.graph import Value
+from fxc.ir.handles import HANDLE, handle
 from fxc.ir.records import frozen
 from fxc.ir.symbols import Dim, symbol
 from fxc.ir.types import (
@@ -36,6 +37,7 @@ from ..values.traced_scalar import TracedScalar
 from .containers import PLAIN, External, Held, is_plain
 from .dicts import ExternalDict
 from .effects import Effects
+from .generators import TracedGenerator, check_apart, source_kind
 from .lists import ExternalList
 from .objects import has_owner, is_by_identity, is_namedtuple, stand_in
 from .sets import ExternalSet
@@ -112,6 +114,8 @@ class Outside:
         self.symbols: dict[str, SymbolSource] = {}
         self.known: dict[int, Known] = {}  # by the object from outside
         self.shown: dict[int, Known] = {}  # by what the program sees in its place
+        self.drawn: dict[int, TracedGenerator] = {}  # by the input that is the handle
+        self._keeper: Value | None = None
         self._derived: dict[str, Any] = {}
         self._labels: set[str] = set()
         self._constants: set[str] = set()
@@ -197,6 +201,8 @@ class Outside:
             return self._partial(value, source, name, argument)
         if kind is BuiltinFunctionType and has_owner(value):
             return self._builtin_method(value, source, name)
+        if source_kind(value) is not None:
+            return self._generator(value, kind, source)
         return self._object(value, kind, source)
 
     def _plain(self, value: Any, source: Source, name: str, argument: bool, varies: bool) -> Any:
@@ -484,8 +490,34 @@ class Outside:
         self.remember(Known(value, seen, source, True))
         return seen
 
+    def _generator(self, value: Any, kind: type, source: Source) -> Any:
+        self.guards.check(
+            f"type({source.var}) is {self.guards.constant(kind)}",
+            f"{source.text} is a {kind.__name__}",
+        )
+        return TracedGenerator(value, source, self)
+
+    def generator(self, value: Any) -> Any:
+        """What the program sees for a random generator that it has by a method of it."""
+        known = self.known.get(id(value))
+        if known is not None:
+            return known.seen
+        return self.admit(value, self.root(value, type(value).__name__), "generator")
+
+    def keeper(self) -> Value:
+        """The handle of a list, new at each call, that keeps what the program makes."""
+        if self._keeper is None:
+            made = f"{self.guards.constant(handle, 'handle')}([])"
+            source = self.guards.fetch(made, "what the program makes")
+            self._keeper = self.add_input(HANDLE, source, "made", hidden=True)
+        return self._keeper
+
     def _method(self, value: MethodType, source: Source, name: str) -> Any:
         self.guards.check(f"type({source.var}) is {self.guards.constant(MethodType)}", source.text)
+        if source_kind(value.__self__) is not None:
+            name = value.__name__
+            self.guards.check(f"{source.var}.__name__ == {name!r}", f"{source.text} is {name}")
+            return getattr(self._part(value.__self__, source, "__self__", name), name)
         return MethodType(
             self._part(value.__func__, source, "__func__", name),
             self._part(value.__self__, source, "__self__", name),
@@ -533,6 +565,10 @@ class Outside:
             if len(sources) > 1:
                 variables = ", ".join(source.var for source in sources)
                 self.guards.check(f"distinct({variables})", f"each {kind.__name__} is another one")
+        if len(self.drawn) > 1:
+            check_apart(self.drawn.values())
+            states = ", ".join(each._expression for each in self.drawn.values())
+            self.guards.check(f"distinct({states})", "each random generator is another one")
         if self.effects.entries:
             self._guard_namespaces()
 

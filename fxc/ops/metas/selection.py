@@ -9,6 +9,7 @@ from . import (
     Meta,
     contractions,
     control,
+    effects,
     factories,
     indexed,
     joins,
@@ -34,6 +35,7 @@ META: Mapping[str, Meta] = {
     **contractions.METAS,
     **writes.METAS,
     **control.METAS,
+    **effects.METAS,
 }
 
 

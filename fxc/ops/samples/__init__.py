@@ -24,6 +24,7 @@ from ..table import TABLE, Operator, Tag
 from . import (
     contractions,
     control,
+    effects,
     factories,
     indexed,
     joins,
@@ -47,6 +48,7 @@ _BY_NAME: dict[str, Source] = {
     **contractions.SAMPLES,
     **writes.SAMPLES,
     **control.SAMPLES,
+    **effects.SAMPLES,
 }
 
 

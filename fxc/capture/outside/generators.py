@@ -1,0 +1,351 @@
+"""Random generators of the program: what draws from them becomes nodes of the graph.
+
+See Note [Operators with effects].
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterable, Mapping
+from types import MethodType
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fxc.ir.graph import Value
+from fxc.ir.handles import HANDLE, handle
+from fxc.ir.symbols import Dim
+from fxc.ir.types import ArrayType
+from fxc.ops.effects import fresh_source
+from fxc.ops.metas.layout import is_c_ordered
+from fxc.ops.metas.shapes import broadcast_shapes
+
+from ..guards import Source
+from ..session import current, refuse
+from ..values.operands import (
+    Traced,
+    array_value,
+    dim_of,
+    dims_of,
+    known_int,
+    operand,
+    record,
+    settled,
+    type_of,
+)
+from .containers import settle_all
+
+if TYPE_CHECKING:
+    from .outside import Outside
+
+Shape = tuple[Dim, ...]
+
+
+def source_kind(value: Any) -> str | None:
+    """The name of the kind of random generators that an object is of; None for others."""
+    kind = type(value)
+    if kind.__module__ == "random" and kind.__name__ == "Random":
+        return "Random"
+    is_numpys = kind.__module__.startswith("numpy.random.")
+    return kind.__name__ if is_numpys and kind.__name__ in ("Generator", "RandomState") else None
+
+
+class TracedGenerator(Traced):
+    """A random generator: ``np.random.Generator``, ``RandomState`` or ``random.Random``."""
+
+    __slots__ = ("_handle", "_kind", "_like", "_outside", "_source")
+
+    def __init__(self, like: Any, source: Source | None, outside: Outside, made: Any = None):
+        self._like = like  # the generator, or another one of its class
+        self._source = source
+        self._outside = outside
+        self._kind = source_kind(like) or "list"
+        self._handle: Value | None = made
+
+    @property  # type: ignore[misc]
+    def __class__(self) -> type:
+        return type(self._like)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(f"{self._kind!r} object has no attribute {name!r}")
+        method = getattr(type(self._like), name)
+        if not callable(method) or name in _NO_DRAWS:
+            raise refuse(f"{name} of a random generator cannot be captured")
+        return MethodType(_method(name), self)
+
+    def _state(self) -> Value:
+        """The handle, which becomes an input of the graph at the first draw."""
+        if self._handle is None:
+            assert self._source is not None
+            guards = self._outside.guards
+            made = f"{guards.constant(handle, 'handle')}({self._source.var})"
+            source = guards.fetch(made, self._source.text)
+            self._handle = self._outside.add_input(HANDLE, source, "generator", hidden=True)
+            self._outside.drawn[len(self._outside.inputs) - 1] = self
+        return self._handle
+
+    def _var(self) -> str:
+        """The variable of the guard program that has it."""
+        if self._source is None:
+            raise refuse("a random generator that is made here cannot leave the function")
+        return self._source.var
+
+    @property
+    def _bits(self) -> str:
+        """The attribute that has the state; empty if the generator itself has it."""
+        return {"Generator": ".bit_generator", "RandomState": "._bit_generator"}.get(self._kind, "")
+
+    @property
+    def _expression(self) -> str:
+        """What has the state, in the guard program."""
+        assert self._source is not None
+        return f"{self._source.var}{self._bits}"
+
+    def _drawn(
+        self, call: str, xs: tuple[Any, ...], size: Shape | None = None, shape: Shape | None = None
+    ) -> Any:
+        """What a draw gives; ``call`` as in Note [Operators with effects]."""
+        return record(
+            "draw_", self._state(), xs, size=size, shape=shape, call=call, source=self._kind
+        )
+
+
+def check_apart(generators: Iterable[TracedGenerator]) -> None:
+    """Refuse generators that share a state."""
+    states = [
+        id(getattr(each._like, each._bits[1:]) if each._bits else each._like) for each in generators
+    ]
+    if len(set(states)) < len(states):
+        raise refuse("random generators that share a bit generator cannot be captured")
+
+
+def made_by(outside: Outside, f: Any, args: Any, kwargs: Any) -> Any:
+    """What a function or class that makes generators gives, or one that seeds NumPy's own;
+    NotImplemented for others.
+    """
+    module, name = str(getattr(f, "__module__", "")), getattr(f, "__name__", "")
+    if module != "random" and not module.startswith("numpy.random"):
+        return NotImplemented
+    if name in ("seed", "ranf", "sample") and f is getattr(np.random, name):
+        name = {"seed": "seed"}.get(name, "random_sample")
+        return getattr(outside.generator(np.random.mtrand._rand), name)(*args, **kwargs)
+    kind = {"default_rng": "Generator"}.get(name, name)
+    if kind not in ("Generator", "RandomState", "Random") or (kind == name == "Generator"):
+        return NotImplemented
+    seeds = (*args, *kwargs.values())
+    if len(seeds) > 1 or not kwargs.keys() <= {"seed", "x"}:
+        return NotImplemented
+    if seeds and isinstance(seeds[0], TracedGenerator):
+        return seeds[0] if seeds[0]._kind == kind == "Generator" else NotImplemented
+    where = "random" if module == "random" else "np.random"
+    xs = tuple(map(_operand, seeds)) if seeds and seeds[0] is not None else ()
+    keeper = TracedGenerator([], None, outside, outside.keeper())
+    call = f"kept(g, {where}.{name}({'x0' if xs else ''}))"
+    made = operand(keeper._drawn(call, xs, None, HANDLE.shape))
+    assert isinstance(made, Value)
+    return TracedGenerator(fresh_source(kind), None, outside, made)
+
+
+_NO_DRAWS = frozenset(
+    [
+        "spawn",
+        "bytes",
+        "bit_generator",
+        "get_state",
+        "set_state",
+        "getstate",
+        "setstate",
+        "getrandbits_",
+        "random_integers",
+        "choices",
+        "sample",
+        "randbytes",
+        "tomaxint",
+    ]
+)
+
+
+def _method(name: str) -> Callable[..., Any]:
+    special = _SPECIAL.get(name)
+    if special is not None:
+        return special
+
+    def draw(self: TracedGenerator, *args: Any, **kwargs: Any) -> Any:
+        return drawn(self, name, args, kwargs)
+
+    return draw
+
+
+def drawn(generator: TracedGenerator, name: str, args: Any, kwargs: Any) -> Any:
+    """What ``generator.name(*args, **kwargs)`` gives."""
+    given = _bound(generator, name, args, kwargs)
+    size = given.pop("size", None)
+    sizes = None if size is None else dims_of(settled(size))
+    out = given.pop("out", None)
+    parts: list[str] = []
+    xs: dict[str, Any] = {}
+    gap = False
+    for each, parameter in _parameters(generator, name).items():
+        gap = gap or parameter.kind is parameter.KEYWORD_ONLY
+        if each == "size" and sizes is not None:
+            parts.append("size=size" if gap else "size")
+        elif each in given:
+            text = _text(each, given[each])
+            if text is None:
+                text = f"x{len(xs)}"
+                xs[each] = _operand(given[each])
+            parts.append(f"{each}={text}" if gap else text)
+        else:
+            gap = True
+    shape = _shape(generator, name, given, xs, sizes)
+    if out is not None:
+        return _into(generator, name, parts, tuple(xs.values()), out, sizes)
+    return generator._drawn(f"g.{name}({', '.join(parts)})", tuple(xs.values()), sizes, shape)
+
+
+def _into(
+    generator: TracedGenerator, name: str, parts: list[str], xs: Any, out: Any, sizes: Any
+) -> Any:
+    """A draw into an array."""
+    target = settled(out)
+    kind = type_of(operand(target))
+    if not isinstance(kind, ArrayType) or sizes is not None or name == "permuted":
+        raise refuse(f"a random {name} with out= cannot be captured here; assign what it gives")
+    call = f"g.{name}({', '.join([*parts, 'size=size'])})"
+    target[...] = generator._drawn(call, xs, kind.shape, kind.shape)
+    return out
+
+
+def _bound(generator: TracedGenerator, name: str, args: Any, kwargs: Any) -> dict[str, Any]:
+    """The arguments by name; without those that are not given."""
+    settle_all((*args, *kwargs.values()))
+    try:
+        signature = inspect.signature(getattr(generator._like, name))
+    except (TypeError, ValueError):
+        raise refuse(f"{name} of a random generator cannot be captured") from None
+    kinds = {each.kind for each in signature.parameters.values()}
+    if kinds & {inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD}:
+        raise refuse(f"{name} of a random generator cannot be captured")
+    return dict(signature.bind(*args, **kwargs).arguments)
+
+
+def _parameters(generator: TracedGenerator, name: str) -> Mapping[str, inspect.Parameter]:
+    return inspect.signature(getattr(generator._like, name)).parameters
+
+
+def _text(name: str, x: Any) -> str | None:
+    """An argument that is a part of the call; None for an operand."""
+    if isinstance(x, Traced):
+        return None
+    if name == "dtype":
+        return repr(np.dtype(x).name)
+    return repr(x) if x is None or type(x) in (bool, str) else None
+
+
+def _operand(x: Any) -> Any:
+    x = settled(x)
+    return array_value(x) if isinstance(x, list | tuple | range) else operand(x)
+
+
+def _dims(x: Any) -> Shape:
+    kind = type_of(x)
+    return kind.shape if isinstance(kind, ArrayType) else ()
+
+
+def _shape(
+    generator: TracedGenerator, name: str, given: Any, xs: dict[str, Any], sizes: Shape | None
+) -> Shape | None:
+    """The shape of what a draw gives; None for a number."""
+    if name in _BY_SHAPE:
+        first = next(iter(xs.values()))
+        kind = type_of(first)
+        if isinstance(kind, ArrayType) and kind.rank > 1 and not is_c_ordered(kind):
+            raise refuse(f"a random {name} of an array in another order than C cannot be captured")
+        dims = _BY_SHAPE[name](given, xs, sizes)
+        return dims if dims or sizes is not None else None
+    if sizes is not None:
+        return sizes
+    dims = broadcast_shapes(*map(_dims, xs.values())) if xs else ()
+    return dims or None
+
+
+def _permuted(given: Any, xs: dict[str, Any], sizes: Shape | None) -> Shape:
+    (x,) = list(xs.values())[:1]
+    return _dims(x) or (dim_of(given["x"]),)
+
+
+def _chosen(given: Any, xs: dict[str, Any], sizes: Shape | None) -> Shape:
+    dims = _dims(xs["a"])
+    axis = known_int(given.get("axis", 0), "an axis")
+    place = axis % len(dims) if dims else 0
+    return (*dims[:place], *(sizes or ()), *dims[place + 1 :])
+
+
+def _rows(counted: str, items: str) -> Callable[..., Shape]:
+    """Of draws of a row of numbers each."""
+
+    def shape(given: Any, xs: dict[str, Any], sizes: Shape | None) -> Shape:
+        *more, last = _dims(xs[items])
+        if sizes is None:
+            sizes = broadcast_shapes(_dims(xs[counted]), tuple(more)) if counted else tuple(more)
+        return (*sizes, last)
+
+    return shape
+
+
+_BY_SHAPE: dict[str, Callable[..., Shape]] = {
+    "permutation": _permuted,
+    "permuted": _permuted,
+    "choice": _chosen,
+    "multinomial": _rows("n", "pvals"),
+    "dirichlet": _rows("", "alpha"),
+    "multivariate_normal": _rows("", "mean"),
+    "multivariate_hypergeometric": _rows("", "colors"),
+}
+
+
+def _of_sizes(name: str) -> Callable[..., Any]:
+    """A draw that is given its sizes one by one."""
+
+    def draw(self: TracedGenerator, *sizes: Any) -> Any:
+        return drawn(self, name, (), {"size": sizes} if sizes else {})
+
+    return draw
+
+
+def _shuffle(self: TracedGenerator, x: Any, axis: Any = 0) -> None:
+    """``shuffle``: in place."""
+    x = settled(x)
+    if not isinstance(x, Traced) or not isinstance(type_of(operand(x)), ArrayType):
+        raise refuse("a random shuffle of anything but an array cannot be captured")
+    value = operand(x)
+    more = "" if axis == 0 else f", {known_int(axis, 'an axis')}"
+    x[...] = self._drawn(f"shuffled(g, x0{more})", (value,), None, _dims(value))  # type: ignore[index]
+
+
+def _seed(self: TracedGenerator, *seed: Any) -> None:
+    """``seed``."""
+    if seed in ((), (None,)):
+        self._drawn("seeded(g)", ())
+    else:
+        self._drawn("seeded(g, x0)", (_operand(seed[0]),))
+
+
+def _pick(self: TracedGenerator, *args: Any, **kwargs: Any) -> Any:
+    """``choice``: of Python's generators an item of any sequence."""
+    if self._kind != "Random":
+        return drawn(self, "choice", args, kwargs)
+    (items,) = args
+    door = current().door
+    count = door.call(len, items)
+    return door.indexed(items)[self._drawn("g._randbelow(x0)", (operand(count),))]
+
+
+_SPECIAL: dict[str, Callable[..., Any]] = {
+    "rand": _of_sizes("random_sample"),
+    "randn": _of_sizes("standard_normal"),
+    "shuffle": _shuffle,
+    "seed": _seed,
+    "choice": _pick,
+}

@@ -1,0 +1,102 @@
+"""What operators with effects do: draws from random generators, and notes of what is to be shown.
+
+See Note [Operators with effects].
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from fxc.ir.handles import handle, object_at
+
+# Note [Operators with effects]
+# A random generator is a handle in a graph: an array of one number, the address of the object. What
+# draws from it writes the handle (with the number that is there already), so that the order of
+# draws, in branches and loops too, and that none is left out, computed twice or moved out of a
+# loop, follow from the rules for writes. ``draw`` evaluates ``call``, a Python expression in ``g``
+# (the generator), ``size`` and the operands ``x0``, ``x1``, … : a method of NumPy's own draws all
+# numbers at once. A generator that the program makes is drawn, so to speak, from a list that keeps
+# it for the time of the call. ``note`` appends numbers and copies of arrays to a list.
+# Native code may still leave a call to NumPy behind a draw. Whoever runs it therefore keeps the
+# states of the generators as they are at first, and brings them back: fxc/runtime/generators.py.
+
+
+def draw(
+    state: np.ndarray,
+    xs: tuple[Any, ...],
+    size: tuple[int, ...] | None,
+    shape: tuple[int, ...] | None,
+    call: str,
+    source: str,
+) -> tuple[np.ndarray, Any]:
+    """Draw from the generator at ``state``: the handle, and what ``call`` gives."""
+    return state.copy(), caller(call, len(xs))(object_at(state), size, *xs)
+
+
+@lru_cache(maxsize=4096)
+def caller(call: str, count: int) -> Callable[..., Any]:
+    """The text of a draw with so many operands as a function of generator, size and operands."""
+    names = "".join(f", x{place}" for place in range(count))
+    import random  # on first use, as NumPy does it
+
+    known = {"np": np, "random": random, "shuffled": _shuffled, "seeded": _seeded, "kept": _kept}
+    made: Callable[..., Any] = eval(f"lambda g, size{names}: {call}", known)
+    return made
+
+
+def note(log: np.ndarray, xs: tuple[Any, ...], site: int) -> np.ndarray:
+    """Note numbers, and copies of arrays, for the statement ``site``."""
+    _noting(site)(object_at(log), *xs)
+    return log.copy()
+
+
+def direct(op: str, args: tuple[Any, ...]) -> tuple[Callable[..., Any], tuple[Any, ...]]:
+    """What an operator calls with the object of its handle, and the arguments behind that.
+
+    ``args`` are those behind the handle.
+    """
+    if op == "note":
+        xs, site = args
+        return _noting(site), xs
+    xs, size, _, call, _ = args
+    return caller(call, len(xs)), (size, *xs)
+
+
+def _noting(site: int) -> Callable[..., None]:
+    def run(log: list[Any], *xs: Any) -> None:
+        log.append((site, *[np.array(x) if type(x) is np.ndarray else x for x in xs]))
+
+    return run
+
+
+def fresh_source(source: str) -> Any:
+    """A generator of a kind, with a state of its own."""
+    import random
+
+    kinds: dict[str, Callable[[int], Any]] = {
+        "Generator": np.random.default_rng,
+        "RandomState": np.random.RandomState,
+        "Random": random.Random,
+        "list": lambda seed: [],
+    }
+    return kinds[source](1)
+
+
+def _shuffled(g: Any, x: np.ndarray, *axis: int) -> np.ndarray:
+    made = np.array(x)
+    g.shuffle(made, *axis)
+    return made
+
+
+def _seeded(g: Any, *seed: Any) -> int:
+    g.seed(*seed)
+    return 0
+
+
+def _kept(made: list[Any], x: Any) -> np.ndarray:
+    made.append(x)
+    return handle(x)

@@ -1,0 +1,117 @@
+"""Metas of operators with effects."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from fxc.ir.errors import CaptureError
+from fxc.ir.graph import Literal
+from fxc.ir.handles import HANDLE
+from fxc.ir.size_functions import hint
+from fxc.ir.types import ArrayType, ScalarType, Type
+
+from ..effects import caller, fresh_source
+from .layout import fresh_strides
+from .probing import Operand, kind_of_result, quietly, type_of
+from .shapes import Shape
+
+
+def draw(
+    state: Operand,
+    xs: tuple[Operand, ...],
+    size: Shape | None,
+    shape: Shape | None,
+    call: str,
+    source: str,
+) -> tuple[Type, Type]:
+    """The handle, and what a draw gives: asked of a generator of the same kind."""
+    if any(type_of(x).dtype.kind not in "?biufc" for x in xs):
+        raise CaptureError("a draw for operands that are no numbers cannot be captured")
+    sizes = None if size is None else tuple(hint(dim) for dim in size)
+    found = _asked(call, source, tuple(map(_key, xs)), sizes)
+    if shape is None or isinstance(found, ScalarType):
+        return HANDLE, found
+    if len(shape) != found.rank:
+        raise CaptureError(f"a draw by {call} gives an array of rank {found.rank} here")
+    return HANDLE, ArrayType(found.dtype, shape, fresh_strides(shape, found.dtype.itemsize))
+
+
+def note(log: Operand, xs: tuple[Operand, ...], site: int) -> Type:
+    """The handle."""
+    return HANDLE
+
+
+# ---------------------------------------------------------------- samples
+
+# An operand of a draw: the dtype, the shape or the kind, and the value of a literal.
+_Key = tuple[np.dtype, "tuple[int, ...] | str", Any]
+_FEW = 64  # elements of a draw to ask for
+
+
+def _key(x: Operand) -> _Key:
+    kind = type_of(x)
+    if isinstance(x, Literal):
+        return kind.dtype, "literal", x.value
+    if isinstance(kind, ArrayType):
+        return kind.dtype, tuple(hint(dim) for dim in kind.shape), None
+    return kind.dtype, "weak" if kind.weak else "scalar", None
+
+
+@lru_cache(maxsize=1024)
+def _asked(call: str, source: str, keys: tuple[_Key, ...], size: tuple[int, ...] | None) -> Type:
+    """The type of what a draw gives. The numbers that a distribution takes are not known: several
+    are tried.
+    """
+    made, error = caller(call, len(keys)), None
+    for small in (True, False):
+        asked = size
+        if small and size is not None:
+            asked = tuple(min(each, 2) for each in size)
+        for fill in _FILLS:
+            samples = [_sample(fill, place, key, small) for place, key in enumerate(keys)]
+            try:
+                found = quietly(made, fresh_source(source), asked, *samples)
+            except (ValueError, ZeroDivisionError) as problem:
+                error = problem
+                continue
+            return kind_of_result(found, call)
+    raise CaptureError(f"it is not known what a draw by {call} gives: {error}")
+
+
+def _sample(fill: Callable[[int, int], float], place: int, key: _Key, small: bool) -> Any:
+    dtype, kind, value = key
+    if kind == "literal":
+        return value
+    count = kind[-1] if isinstance(kind, tuple) and kind else 1
+    shape = kind if isinstance(kind, tuple) else ()
+    if small and np.prod(shape) > _FEW:
+        shape = tuple(min(each, 2) for each in shape)
+        count = min(count, 2)
+    number = fill(place, max(count, 1))
+    if dtype.kind in "iu":
+        number = max(1, int(number))
+    if kind == "weak":
+        return ScalarType(dtype, weak=True).python_type(number)
+    return dtype.type(number) if kind == "scalar" else np.full(shape, number, dtype)
+
+
+_FILLS: tuple[Callable[[int, int], float], ...] = (
+    lambda place, count: 1,
+    lambda place, count: 1 / count,
+    lambda place, count: 0.5,
+    lambda place, count: place + 1,
+    lambda place, count: place + 2,
+    lambda place, count: (place + 1) / 8,
+)
+
+
+METAS: dict[str, Callable[..., Any]] = {
+    "draw": draw,
+    "note": note,
+    "draw_": lambda *args: draw(*args)[1],
+    "note_": lambda *args: (),
+}

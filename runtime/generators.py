@@ -1,0 +1,104 @@
+"""The states of random generators, kept for a call that may have to be made again.
+
+See Note [Operators with effects].
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable, Sequence
+from functools import cache
+from typing import Any
+
+from fxc.ir.handles import object_at
+
+_HEADER = object.__basicsize__
+Restore = Callable[[], None]
+
+
+def restoring(run: Callable[..., Any], places: Sequence[int]) -> Callable[..., Any]:
+    """``run``, which draws from the generators whose handles are the inputs at these places: if it
+    raises, they are as they were.
+    """
+
+    def run_or_restore(*inputs: Any) -> Any:
+        kept = [checkpoint(object_at(inputs[place])) for place in places]
+        try:
+            return run(*inputs)
+        except Exception:
+            for restore in kept:
+                restore()
+            raise
+
+    return run_or_restore
+
+
+def checkpoint(generator: Any) -> Restore:
+    """A function that brings the generator back to the state that it has now."""
+    parts = _parts(generator)
+    if all(map(_is_plain, map(type, parts))):
+        kept = [(id(part) + _HEADER, _bytes_of(part)) for part in parts]
+
+        def restore() -> None:
+            for address, memory in kept:
+                ctypes.memmove(address, memory, len(memory))
+
+        return restore
+    return _by_state(generator)
+
+
+def _by_state(generator: Any) -> Restore:
+    """The same by what every generator has to say of its state."""
+    if hasattr(generator, "getstate"):
+        state = generator.getstate()
+        return lambda: generator.setstate(state)
+    if hasattr(generator, "get_state"):
+        known = generator.get_state(legacy=False)
+        return lambda: generator.set_state(known)
+    bits = generator.bit_generator
+    found = bits.state
+
+    def restore() -> None:
+        bits.state = found
+
+    return restore
+
+
+def _parts(generator: Any) -> tuple[Any, ...]:
+    """The objects that hold the state."""
+    if hasattr(generator, "_bit_generator"):
+        return generator, generator._bit_generator  # NumPy's old kind has a normal number left
+    if hasattr(generator, "bit_generator"):
+        return (generator.bit_generator,)
+    return (generator,)
+
+
+def _bytes_of(part: Any) -> bytes:
+    """All that C code holds in an object."""
+    return ctypes.string_at(id(part) + _HEADER, type(part).__basicsize__ - _HEADER)
+
+
+# The classes whose objects have all of their state in memory of their own, with how to try one.
+_PLAIN = ("PCG64", "PCG64DXSM", "MT19937", "Philox", "SFC64", "RandomState")
+
+
+@cache
+def _is_plain(kind: type) -> bool:
+    """Whether the bytes of an object are its state: tried on one of the class."""
+    if kind.__name__ not in _PLAIN or not kind.__module__.startswith("numpy.random."):
+        return False
+    from numpy.random import Generator, RandomState
+
+    part: Any = kind(7)
+    made: Any = part if isinstance(part, RandomState) else Generator(part)
+    parts = (part, part._bit_generator) if made is part else (part,)
+    made.standard_normal(3)
+    state, memory = repr(_state(part)), [_bytes_of(each) for each in parts]
+    drawn = made.standard_normal(701).tobytes()
+    for each, known in zip(parts, memory, strict=True):
+        ctypes.memmove(id(each) + _HEADER, known, len(known))
+    return repr(_state(part)) == state and made.standard_normal(701).tobytes() == drawn
+
+
+def _state(part: Any) -> Any:
+    return part.get_state(legacy=False) if hasattr(part, "get_state") else part.state
