@@ -15,13 +15,22 @@ from fxc.ir.evaluate import evaluate
 from fxc.ir.graph import Graph
 from fxc.ir.handles import object_at
 from fxc.ir.records import frozen
+from fxc.ir.signature import ViewStep
 from fxc.ir.symbols import Dim, symbols_of
 from fxc.ir.types import array_type, stride_order
 from fxc.lowering.emission.bounds import counter_ranges, most_elements
 from fxc.lowering.emission.calls import CALL, NUMPY_FUNCTIONS
 from fxc.lowering.emission.entry import Module
 from fxc.lowering.emission.objects import SCALAR
-from fxc.lowering.loops import Boxed, BufferArg, InputArg, Program, is_cut, walk
+from fxc.lowering.loops import (
+    Boxed,
+    BufferArg,
+    InputArg,
+    Program,
+    buffer_args,
+    is_cut,
+    walk,
+)
 from fxc.lowering.lower import lower
 from fxc.ops.effects import direct
 from fxc.ops.kernels import kernel_of
@@ -90,6 +99,13 @@ def _recipe(graph: Graph, module: Module, engine: Engine) -> Recipe:
             room = most_elements(buffer.shape, ranges)
         slots.append(Slot(name, buffer.dtype, buffer.shape, order, place, room, name in rows))
     views = {step.op for leaf in graph.signature.outputs for step in getattr(leaf, "steps", ())}
+    views |= {
+        step.op
+        for stmt in program.body
+        if isinstance(stmt, Boxed)
+        for arg in buffer_args(stmt.args)
+        for step in arg.steps
+    }
     return Recipe(
         graph.inputs,
         tuple(slots),
@@ -156,7 +172,11 @@ def _argument(arg: Any, program: Program) -> Any:
         if buffer.data is not None:
             return np.frombuffer(buffer.data, buffer.dtype).reshape(buffer.shape)
         kind = "python" if arg.weak else "scalar" if arg.scalar else "array"
-        return SlotArg(arg.buffer, kind)
+        steps = tuple(
+            ViewStep(step.op, tuple(_argument(each, program) for each in step.args))
+            for step in arg.steps
+        )
+        return SlotArg(arg.buffer, kind, steps)
     if isinstance(arg, InputArg):
         return GivenArg(arg.input)
     if isinstance(arg, tuple):

@@ -24,6 +24,7 @@ import numpy as np
 from fxc.ir.graph import Graph
 from fxc.ir.location import SourceLocation
 from fxc.ir.records import frozen
+from fxc.ir.signature import ViewStep
 from fxc.ir.symbols import Dim, computed_in
 
 # Note [Computed indices]
@@ -307,11 +308,15 @@ class Boxed:
 
 @frozen
 class BufferArg:
-    """A buffer as an argument of a boxed call; ``scalar`` if the kernel takes a NumPy scalar."""
+    """A buffer as an argument of a boxed call; ``scalar`` if the kernel takes a NumPy scalar.
+
+    With ``steps`` it is a view of the buffer. Their arguments are those of boxed calls.
+    """
 
     buffer: str
     scalar: bool = False
     weak: bool = False
+    steps: tuple[ViewStep, ...] = ()
 
 
 @frozen
@@ -462,11 +467,18 @@ def whole_buffers(stmt: Matmul | Apply | Boxed) -> Iterator[tuple[str, bool]]:
 
 def boxed_buffers(args: Sequence[object]) -> Iterator[str]:
     """The buffers among the arguments of a boxed call."""
+    return (arg.buffer for arg in buffer_args(args))
+
+
+def buffer_args(args: Sequence[object]) -> Iterator[BufferArg]:
+    """The arrays and scalars in memory among the arguments of a boxed call."""
     for arg in args:
         if isinstance(arg, BufferArg):
-            yield arg.buffer
+            yield arg
+            for step in arg.steps:
+                yield from buffer_args(step.args)
         elif isinstance(arg, tuple):
-            yield from boxed_buffers(arg)
+            yield from buffer_args(arg)
 
 
 def with_blocks(stmt: Stmt, blocks: tuple[tuple[Stmt, ...], ...]) -> Stmt:

@@ -35,6 +35,18 @@ from .loops import (
 from .traffic import traffic
 
 
+def _given(arg: object) -> str:
+    """An argument of a boxed call."""
+    if isinstance(arg, tuple):
+        return f"({', '.join(map(_given, arg))})"
+    if not isinstance(arg, BufferArg):
+        return repr(arg)
+    shown = arg.buffer
+    for step in arg.steps:
+        shown = f"{step.op}({', '.join((shown, *map(_given, step.args)))})"
+    return shown
+
+
 def print_program(program: Program) -> str:
     """The text of a program, and how many bytes it moves."""
     return _Printer(program).text()
@@ -131,7 +143,7 @@ class _Printer:
                 of = f" of {keys}" if keys is not None else ""
                 self.lines.append(f"{pad}{function} {out}{of}")
             case Boxed(op, args, outs):
-                shown = ", ".join(a.buffer if isinstance(a, BufferArg) else repr(a) for a in args)
+                shown = ", ".join(map(_given, args))
                 self.lines.append(f"{pad}{', '.join(outs)} = numpy.{op}({shown})")
 
     def define(self, pad: str, name: str, text: str, known: dict[str, str]) -> None:

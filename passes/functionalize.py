@@ -41,6 +41,7 @@ from fxc.ir.types import ArrayType, ScalarType, Type, stride_order
 from fxc.ops.table import TABLE, Operator
 
 from .aliases import Affine, Other, Path, extended, inverse_steps, region_of, steps_of
+from .apart import sees_sharing
 from .bases import Base, FunctionalArray
 
 # Note [Bases and views]
@@ -72,7 +73,7 @@ def functionalize(graph: Graph, leaves: Sequence[OutputLeaf], dispatcher: Dispat
     Ensures: every node is pure; the signature names the inputs that get new content, and how each
     leaf is made of results and inputs.
     """
-    run = Functionalization(dispatcher)
+    run = Functionalization(dispatcher, any(map(sees_sharing, walk(graph.body))))
     builder = GraphBuilder()
     inputs = [builder.value(value.type, value.name) for value in graph.inputs]
     bases: list[Base | None] = []
@@ -124,8 +125,9 @@ def _array(kind: Type) -> ArrayType:
 class Functionalization:
     """The Functionalize column of one run, and the captured values met so far."""
 
-    def __init__(self, dispatcher: Dispatcher) -> None:
+    def __init__(self, dispatcher: Dispatcher, sees_sharing: bool = False) -> None:
         self.dispatcher = dispatcher
+        self.sees_sharing = sees_sharing
         self.known: dict[Value, FunctionalArray | Operand] = {}
         self.derived_here: list[list[tuple[Base, Path]]] = []  # by each of the open regions
 
@@ -304,6 +306,9 @@ class Functionalization:
                 content = self.trace(op.group, *map(self.unwrapped, args[:-1]))
             case _:  # copy_: the content is the second argument
                 content = self.unwrapped(args[1])
+                if self.sees_sharing and _is_written_whole(target):
+                    # See Note [Operands that stay apart].
+                    content = self.trace("copy", content, "K")
         self.store(target, content)
         return more[0] if len(more) == 1 else tuple(more) or None
 
@@ -342,6 +347,11 @@ class Functionalization:
         if isinstance(content, Value) and content.type == kind:
             return content
         return self.copied(content, kind)
+
+
+def _is_written_whole(target: FunctionalArray) -> bool:
+    """Whether a write to the array replaces all that its base holds."""
+    return all(isinstance(each, Affine) and region_of(each) is None for each in target.path)
 
 
 def _copy_of(step: ViewStep) -> str:

@@ -20,6 +20,7 @@ from fxc.ops.metas.layout import overlaps_itself
 from fxc.ops.table import TABLE, Tag
 from fxc.ops.updates import UPDATES
 
+from .apart import LAYOUT_FREE, Sharing
 from .hoisting import hoist
 from .overwrites import drop_overwritten
 from .unread import carried_params, drop_unread, keeping, regions_in
@@ -28,11 +29,6 @@ from .unread import carried_params, drop_unread, keeping, regions_in
 # A node's array is an array of its own, and a caller sees that when the array is returned. A
 # simplification therefore never lets a result of the graph (or of a region) become the same value
 # as another result or a parameter, or one from outside of the region.
-
-# The tags of operators whose bits do not depend on the layout of their operands.
-_LAYOUT_FREE = frozenset(
-    {Tag.POINTWISE, Tag.VIEW, Tag.SCATTER, Tag.GATHER, Tag.INDEX_PUT, Tag.JOIN}
-)
 
 
 def simplify(graph: Graph) -> Graph:
@@ -79,9 +75,10 @@ class _Simplification:
         self.layout_read = {
             value
             for node in walk(graph.body)
-            if TABLE[node.op].tag not in _LAYOUT_FREE
+            if TABLE[node.op].tag not in LAYOUT_FREE
             for value in node.inputs
         }
+        self.sharing = Sharing(graph)
 
     def region(self, region: Region, known: _Known) -> Region:
         """The region simplified; ``known`` are the nodes whose values it can read."""
@@ -149,7 +146,9 @@ class _Simplification:
         return None
 
     def may_replace(self, value: Value, by: Operand) -> bool:
-        """See Note [Results that stay apart]."""
+        """See Note [Results that stay apart] and Note [Operands that stay apart]."""
+        if not self.sharing.stays(value, by, self.operand):
+            return False
         if value not in self.results:
             if isinstance(by, Value) and value in self.layout_read:
                 self.layout_read.add(by)

@@ -24,6 +24,7 @@ from fxc.ir.signature import (
     ResultLeaf,
     Signature,
     ViewLeaf,
+    ViewStep,
 )
 from fxc.ir.symbols import Dim, SymExpr, SymFunc, product, symbols_of
 from fxc.ir.types import ScalarType, layout_model
@@ -66,10 +67,14 @@ class NativeStep:
 
 @frozen
 class SlotArg:
-    """An array slot as an argument of a NumPy kernel; ``kind`` is array, scalar or python."""
+    """An array slot as an argument of a NumPy kernel; ``kind`` is array, scalar or python.
+
+    With ``steps`` it is a view of the slot.
+    """
 
     name: str
     kind: str
+    steps: tuple[ViewStep, ...] = ()
 
 
 @frozen
@@ -351,10 +356,9 @@ class _PlanWriter:
 
     def _argument(self, arg: Any) -> str:
         match arg:
-            case SlotArg(name, kind):
-                slot = self._exact(self.slots[name])
+            case SlotArg(name, kind, steps):
                 suffix = {"array": "", "scalar": "[()]", "python": ".item()"}[kind]
-                return slot + suffix
+                return self._viewed(self._exact(self.slots[name]) + suffix, steps)
             case GivenArg(place):
                 return f"a{place}"
             case tuple():
@@ -392,10 +396,16 @@ class _PlanWriter:
             return name
         self.add(f"{name} = {self._leaf(leaf.base)}")
         for step in leaf.steps:
-            kernel = self.constant(step.op, self.recipe.view_kernels[step.op])
-            given = ", ".join(self._argument(arg) for arg in step.args)
-            self.add(f"{name} = {kernel}({name}, {given})")
+            self.add(f"{name} = {self._viewed(name, (step,))}")
         return name
+
+    def _viewed(self, array: str, steps: Sequence[ViewStep]) -> str:
+        """A view of an array as a Python expression."""
+        for step in steps:
+            kernel = self.constant(step.op, self.recipe.view_kernels[step.op])
+            given = "".join(f", {self._argument(arg)}" for arg in step.args)
+            array = f"{kernel}({array}{given})"
+        return array
 
 
 def _in_order(slot: Slot) -> bool:
@@ -407,7 +417,7 @@ def _dims_of(part: object) -> list[Dim]:
     match part:
         case DimLeaf(value):
             return [value]
-        case ViewLeaf(steps=steps):
+        case ViewLeaf(steps=steps) | SlotArg(steps=steps):
             return [d for step in steps for d in _dims_of(step.args)]
         case SliceSpec(start, stop, step):
             return [start, stop, step]

@@ -1,6 +1,6 @@
 """Products of vectors and matrices have NumPy's bits, wherever their factors lie.
 
-See Note [Strides of factors].
+See Note [What a call sees].
 """
 
 from __future__ import annotations

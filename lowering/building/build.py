@@ -6,12 +6,15 @@ from dataclasses import replace
 
 import numpy as np
 
+from fxc.ir.evaluate import viewed
 from fxc.ir.graph import ArrayConstant, Graph, Literal, Node, Operand, Region, Value, walk
+from fxc.ir.signature import ViewStep
 from fxc.ir.size_functions import hint
 from fxc.ir.size_guards import guard
 from fxc.ir.symbols import product, symbol, symbols_of
 from fxc.ir.text import dims_of
-from fxc.ir.types import PART_DTYPES, ArrayType, ScalarType, c_strides, is_c_contiguous
+from fxc.ir.types import PART_DTYPES, ArrayType, ScalarType, c_strides
+from fxc.ops.kernels import kernel_of
 from fxc.ops.metas.shapes import hints
 from fxc.ops.table import TABLE, Tag
 from fxc.ops.updates import UPDATES, way
@@ -32,13 +35,15 @@ from ..loops import (
     InputArg,
     Param,
     Program,
+    buffer_args,
     touched,
 )
 from . import control, counting
 from .body import Body
+from .call_operands import as_numpys, seen_by_plan
 from .context import INLINE_RESHAPES, INLINE_WEIGHT, STRETCHED_WEIGHT, Context
 from .contraction import contraction
-from .coverage import NATIVE_DTYPES, is_called, is_native
+from .coverage import NATIVE_DTYPES, is_native
 from .index_maps import is_view_copy
 from .indexed import wrap_operands
 from .masked import check_count
@@ -350,7 +355,7 @@ def boxed(context: Context, node: Node) -> None:
     """A call of NumPy itself: from the plan, with operands that are arrays of their own, or from
     native code.
     """
-    inside = len(context.scopes) > 1 or _depends_on_strides(node)
+    inside = len(context.scopes) > 1
     graph = _evaluated(context, node) if node.regions else None
     given = graph.inputs if graph is not None else node.args
     args = tuple(_boxed_arg(context, arg, inside) for arg in given)
@@ -374,14 +379,6 @@ def boxed(context: Context, node: Node) -> None:
         counting.read_size(context, node, size[1])
 
 
-def _depends_on_strides(node: Node) -> bool:
-    """Whether NumPy adds in an order that depends on how the operands lie in memory."""
-    tags = (Tag.REDUCTION, Tag.SCAN, Tag.CONTRACTION)
-    kinds = [value.type for value in node.inputs]
-    strided = any(isinstance(kind, ArrayType) and not is_c_contiguous(kind) for kind in kinds)
-    return strided and TABLE[node.op].tag in tags and is_called(node)
-
-
 def _evaluated(context: Context, node: Node) -> Graph:
     """The node as a graph of its own: its inputs are what it reads and what binds symbols."""
     binding = [v for v in context.inputs if isinstance(v.type, ArrayType) or v in context.dim_of]
@@ -392,10 +389,10 @@ def _evaluated(context: Context, node: Node) -> Graph:
 def _whole_buffer(context: Context, value: Value, inside: bool) -> str:
     """The buffer that a call of NumPy reads.
 
-    ``inside`` of native code views stay views, for NumPy adds in an order that depends on strides.
+    ``inside`` of native code views stay views: Note [What a call sees].
     """
     if not inside or value in context.place:
-        return context.place_value(value)
+        return as_numpys(context, value)
     kind = value.type
     if isinstance(kind, ArrayType):
         _place_base(context, value)
@@ -431,16 +428,37 @@ def _boxed_arg(context: Context, arg: object, inside: bool) -> object:
                 return InputArg(context.param_of[arg].input)
             if arg in context.literal_of:
                 return context.literal_of[arg].value
-            name, kind = _whole_buffer(context, arg, inside), arg.type
-            buffer = context.buffers[name]
-            if buffer.data is not None:
-                return np.frombuffer(buffer.data, buffer.dtype).reshape(hints(kind.shape))
-            if isinstance(kind, ScalarType):
-                return BufferArg(name, scalar=True, weak=kind.weak)
-            return BufferArg(name)
+            if isinstance(arg.type, ScalarType):
+                name = _whole_buffer(context, arg, inside)
+                return BufferArg(name, scalar=True, weak=arg.type.weak)
+            if not inside:
+                return _seen_by_plan(context, arg)
+            buffer = context.buffers[_whole_buffer(context, arg, inside)]
+            return BufferArg(buffer.name) if buffer.data is None else _constant_array(buffer)
         case Literal():
             return arg.value
         case tuple():
             return tuple(_boxed_arg(context, item, inside) for item in arg)
         case _:
             return arg
+
+
+def _seen_by_plan(context: Context, value: Value) -> object:
+    """An array for a call of the plan: a view as NumPy's own. See Note [What a call sees]."""
+    name, steps = seen_by_plan(context, value)
+    given = [ViewStep(s.op, tuple(_boxed_arg(context, a, False) for a in s.args)) for s in steps]
+    buffer = context.buffers[name]
+    if buffer.data is None:
+        return BufferArg(name, steps=tuple(given))
+    if all(map(_is_known, given)):
+        return viewed(_constant_array(buffer), given, {}, kernel_of)
+    return BufferArg(context.place_value(value))
+
+
+def _constant_array(buffer: Buffer) -> np.ndarray:
+    assert buffer.data is not None
+    return np.frombuffer(buffer.data, buffer.dtype).reshape(hints(buffer.shape))
+
+
+def _is_known(step: ViewStep) -> bool:
+    return not any(True for _ in (*buffer_args(step.args), *dims_of(step.args)))

@@ -27,6 +27,7 @@ from fxc.ir.types import (
 from fxc.ops.table import TABLE
 from fxc.ops.updates import Way
 
+from ..emission.addressing import linearised
 from ..loops import Buffer, Element, Loop, Pair, Param, Stmt, Store
 from .index_maps import INDEX_MAPS, PART_VIEWS, Idx, is_view_copy
 from .pointwise import weight
@@ -255,38 +256,55 @@ class Context:
         """A buffer that reads ``value`` in place with strides, if it is an affine view of one."""
         if value in self.place:
             return self.place[value]
-        index = self.loop_vars(value.type.shape)
-        here: Idx = index
         base = value
-        part: Idx = ()
         while base not in self.place:
             node = self.node_of.get(base)
-            if node is None or not is_view_copy(node) or isinstance(node.args[0], Literal):
+            if node is None or not is_view_copy(node) or not isinstance(node.args[0], Value):
                 return None
+            base = node.args[0]
+        buffer = self.buffers[self.place[base]]
+        found = self.affine(value, base, buffer.strides)
+        if found is None:
+            return None
+        part, start, strides = found
+        if part is not None:
+            buffer = self.buffers[self.parts(buffer.name)]
+            start = start + part * buffer.strides[-1]
+        return self.alias(buffer, value.type, strides, buffer.offset + start)
+
+    def affine(
+        self, value: Value, base: Value, strides: Sequence[Dim]
+    ) -> tuple[int | None, Dim, list[Dim]] | None:
+        """Where a view of ``base``, which has these strides, starts, and its own strides; in front
+        of them which part of complex numbers it shows. None if strides do not describe it.
+        """
+        index = self.loop_vars(value.type.shape)
+        here: Idx = index
+        part: int | None = None
+        above = value
+        while above is not base:
+            node = self.node_of[above]
             index_map = INDEX_MAPS.get(TABLE[node.op].group)
             if index_map is None:
                 return None
-            base, here = node.args[0], index_map(node.args[0].type, node.args[1:], here)
-            part = (PART_VIEWS[node.op],) if node.op in PART_VIEWS else part
-        buffer = self.buffers[self.place[base]]
-        if part:
-            buffer, here = self.buffers[self.parts(buffer.name)], (*here, *part)
-        offset: Dim = buffer.offset
-        for stride, at in zip(buffer.strides, here, strict=True):
+            above, here = node.args[0], index_map(node.args[0].type, node.args[1:], here)
+            part = PART_VIEWS.get(node.op, part)
+        offset: Dim = 0
+        for stride, at in zip(strides, here, strict=True):
             offset = offset + at * stride
+        offset = linearised(offset)
         zero = {str(i): 0 for i in index if not isinstance(i, int)}
-        strides: list[Dim] = []
-        for i in index:
-            one = {**zero, str(i): 1}
-            step = substitute(offset, one) - substitute(offset, zero) if str(i) in one else 0
-            strides.append(step if not isinstance(i, int) else buffer.dtype.itemsize)
         start = substitute(offset, zero)
+        steps: list[Dim] = []
         rebuilt: Dim = start
-        for stride, i in zip(strides, index, strict=True):
-            rebuilt = rebuilt + (i * stride if not isinstance(i, int) else 0)
-        if rebuilt != offset:
-            return None
-        return self.alias(buffer, value.type, strides, start)
+        for i in index:
+            if isinstance(i, int):
+                steps.append(value.type.dtype.itemsize)
+                continue
+            step = substitute(offset, {**zero, str(i): 1}) - start
+            steps.append(step)
+            rebuilt = rebuilt + i * step
+        return (part, start, steps) if rebuilt == offset else None
 
     def flattened(self, operand: Operand) -> Operand:
         """A value of rank 1 with the elements of ``operand`` in C order."""

@@ -52,8 +52,8 @@ def outer(a: Any, b: Any, out: Any = None) -> Any:
 
 def vdot(a: Any, b: Any) -> Any:
     """As ``np.vdot``."""
-    left, right = wrap(array_value(a)), wrap(array_value(b))
-    return record("dot", operand(shaping.ravel(left).conj()), operand(shaping.ravel(right)))
+    left, right = (shaping.reshape(wrap(array_value(x)), -1) for x in (a, b))
+    return record("dot", operand(left.conj()), operand(right))
 
 
 def trace(
