@@ -547,3 +547,60 @@ def test_what_stands_for_an_object_is_not_deleted_as_one():
     compiled = fxc.compile(lambda o: o.x + 1, fullgraph=True)
     np.testing.assert_array_equal(compiled(held), x8() + 1)
     assert Registered.seen == []
+
+
+class _Secretive:
+    __scale = 3.0
+
+    def __init__(self, k):
+        self.__k = k
+
+    def __times(self, __x, *, __by=2.0):
+        __y = __x * self.__k
+        for __i in range(20):
+            __y = __y + __i * self.__scale
+        return __y * __by
+
+    def whole(self, x):
+        def __inner(v, __by):
+            return self.__times(v * __by)
+
+        self.__k += 1
+        return [__inner(__v, 3.0) for __v in (x, 2 * x)]
+
+    def __add__(self, x):
+        return self.__times(x)
+
+
+class Open_(_Secretive):
+    def of_another(self, x):
+        return self.whole(x), self._Secretive__k
+
+
+class Outer:
+    class __Inner:
+        def __init__(self, x):
+            self.__x = x
+
+        def x(self):
+            return self.__x
+
+    def make(self, x):
+        return self.__Inner(x).x()
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        lambda o, x: o.whole(x),
+        lambda o, x: o + x,
+        lambda o, x: (_Secretive(4.0), _Secretive(x).whole(x)),
+        lambda o, x: Outer().make(x),
+    ],
+)
+def test_private_names(program):
+    def world():
+        o = Open_(2.0)
+        return World(program, [(o, x8()), (o, x8())], lambda: o)
+
+    compare(world)

@@ -337,8 +337,8 @@ class Operators:
 
 def tries(x):
     try:
-        return x.reshape(17)
-    except ValueError:
+        return x[0] + "a"
+    except TypeError:
         return x
 
 
@@ -398,7 +398,7 @@ REFUSED = [
     (lambda x, o: o + x, (array(3), Operators()), "a deque from outside cannot be captured"),
     (lambda x, o: o.u * x, (array(3), Lazy()), "a deque from outside cannot be captured"),
     (lambda x: setattr(Model, "gain", 1), (array(3),), "an assignment to .gain of a Model"),
-    (tries, (array(3),), "a handler for a ValueError of an operation that is being captured"),
+    (tries, (array(3),), "a handler for a TypeError of an operation that is being captured"),
     (deep, (array(3), 2000), "a recursion this deep cannot be captured; use a loop"),
     (generates, (array(3),), "generates is a generator or a coroutine and cannot be captured"),
     (defines, (array(3),), "a class in a function (Inner) cannot be captured"),

@@ -29,6 +29,7 @@ import numpy as np
 from fxc.ops.foreign_ufuncs import runs_python
 
 from ..locations import OURS
+from ..noted import note
 from ..numpy_api.creation import CREATION
 from ..numpy_api.protocol import FUNCTIONS, array_function
 from ..numpy_api.ufunc_methods import array_ufunc
@@ -197,6 +198,14 @@ class Door(Stores):
 
     def call(self, f: Any, /, *args: Any, **kwargs: Any) -> Any:
         """Call ``f`` in the only way it may be called here."""
+        try:
+            return self._call(f, args, kwargs)
+        except Exception as error:
+            owner = (f.__self__,) if type(f) is MethodType else ()
+            note(error, f, (*owner, *args), kwargs)
+            raise
+
+    def _call(self, f: Any, args: Any, kwargs: Any) -> Any:
         kind = type(f)
         if kind is np.ufunc:
             return self._call_ufunc(f, "__call__", args, kwargs)

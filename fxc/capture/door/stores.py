@@ -45,6 +45,7 @@ from ..values.traced_array import TracedArray
 from ..values.traced_int import TracedInt, known_ints
 from ..values.traced_scalar import TracedScalar
 from . import purity
+from .failures import is_confirmed
 from .numpy_source import INDEX_TRICKS, IndexTrick
 from .places import Attribute, Enclosing, Global, Places
 from .reads import DELETED, Reads, name_of, no_attribute
@@ -413,6 +414,8 @@ class Stores(Reads):
             if isinstance(x, tuple | list | dict | set | frozenset):
                 self.check_text(x)
             elif not isinstance(x, type) and type(x).__module__ != "builtins":
+                if isinstance(x, Exception) and type(x).__module__.partition(".")[0] == "numpy":
+                    continue
                 texts = [class_attribute(class_of(x), name) for name in ("__repr__", "__str__")]
                 if texts[0] is object.__repr__ or any(isinstance(t, FunctionType) for t in texts):
                     raise refuse(f"the text of a {name_of(x)} cannot be captured")
@@ -441,19 +444,22 @@ class Stores(Reads):
         if type(manager) is np.errstate:
             return manager
         if isinstance(class_attribute(class_of(manager), "__enter__"), FunctionType):
-            self.trying()
-            return Manager(self, manager)
+            return Manager(self, manager, self.trying())
         raise refuse(f"a with statement over a {name_of(manager)} cannot be captured")
 
-    def trying(self) -> None:
-        """Before a try statement."""
+    def trying(self) -> int:
+        """Before a try statement: how many branches and loops around it are being captured."""
         self.session.handles = True
+        return self._depth()
 
-    def caught(self) -> None:
+    def _depth(self) -> int:
+        return len(self.session.regions) + len(self.session.statements)
+
+    def caught(self, around: int) -> None:
         """At the begin of a handler."""
         error = sys.exception()
         if error is not None:
-            self.check_caught(error)
+            self.check_caught(error, around)
 
     def raising(self, error: Any) -> Any:
         """``error`` in ``raise error``."""
@@ -462,13 +468,19 @@ class Stores(Reads):
         self._raised.append(error)
         return error
 
-    def check_caught(self, error: BaseException | None) -> None:
+    def check_caught(self, error: BaseException | None, around: int) -> None:
         """Refuse to handle what NumPy might not have raised, or not in this way."""
         if self.session.error is not None:
             raise self.session.error
         if not isinstance(error, Exception) or isinstance(error, FxcError):
             raise error or AssertionError("no exception is being handled")
-        if any(error is each for each in self._raised) or is_from_program(error):
+        if self._depth() != around:
+            raise refuse(
+                f"a handler for a {type(error).__name__} around a branch or loop that is captured "
+                "as a whole, and in which it is raised, cannot be captured; handle it inside"
+            )
+        own = any(error is each for each in self._raised)
+        if own or is_from_program(error) or is_confirmed(error):
             return
         raise refuse(
             f"a handler for a {type(error).__name__} of an operation that is being captured "
@@ -493,9 +505,10 @@ class Stores(Reads):
 class Manager:
     """A context manager whose methods are Python functions, called through the door."""
 
-    def __init__(self, door: Stores, manager: Any) -> None:
+    def __init__(self, door: Stores, manager: Any, around: int) -> None:
         self._door = door
         self._manager = manager
+        self._around = around
 
     def __enter__(self) -> Any:
         return self._door.call(self._door.attr(self._manager, "__enter__"))
@@ -506,7 +519,7 @@ class Manager:
         leave = self._door.attr(self._manager, "__exit__")
         handled = bool(self._door.call(leave, kind, error, traceback))
         if handled:
-            self._door.check_caught(error)
+            self._door.check_caught(error, self._around)
         return handled
 
 

@@ -14,6 +14,7 @@ from fxc.ops.metas.layout import is_f_ordered
 from fxc.ops.metas.shapes import broadcast_shapes, broadcasts_to, show_shape
 from fxc.ops.table import TABLE
 
+from ..noted import note
 from ..session import current, refuse
 from ..values.operands import (
     Traced,
@@ -59,7 +60,11 @@ def call_ufunc(name: str, *inputs: Any, out: Any = None) -> Any:
     operands = [operand(x) for x in inputs]
     _check_python_ints(name, inputs, operands)
     if out is None:
-        return wrap_all(current().record(name, *operands))
+        try:
+            return wrap_all(current().record(name, *operands))
+        except Exception as error:
+            note(error, TABLE[name].numpy, inputs, {})
+            raise
     current().record(f"{name}.out", *operands, out=writable(out))
     return out
 

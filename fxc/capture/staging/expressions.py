@@ -90,7 +90,6 @@ class Expressions(Names):
         return self._door("made", node, self._comprehension(node))
 
     def visit_Name(self, node: ast.Name) -> Any:
-        node.id = self._mangled(node.id)
         if node.id == "__class__" or node.id.startswith("__fxc_"):
             return node
         place = self._place_of(node.id)
@@ -112,7 +111,6 @@ class Expressions(Names):
 
     def visit_Attribute(self, node: ast.Attribute) -> Any:
         node.value = self.visit(node.value)
-        node.attr = self._mangled(node.attr)
         if isinstance(node.ctx, ast.Load):
             return self._door("attr", node, node.value, self._text(node, node.attr))
         node.value = self._door("owned", node.value, node.value)

@@ -32,7 +32,7 @@ def without_jumps(node: ast.FunctionDef, prefix: str) -> list[ast.stmt]:
     """The statements of a function, its jumps out of branches and loops replaced.
 
     Loops that may be left early get an attribute ``stop``: the name of a flag. Statements that
-    keep their jumps, for there is a ``try`` around one, have a true attribute ``plain``.
+    keep their jumps, such as those of a ``finally``, have a true attribute ``plain``.
     """
     return _Jumps(prefix).function(node.body)
 
@@ -111,6 +111,8 @@ class _Jumps:
                     return self._branch(made, statement, rest, around)
                 case ast.With() if self._jumps(statement, around):
                     return self._with(made, statement, rest, around)
+                case ast.Try() if not _is_kept(statement) and self._leaves(statement, around):
+                    return self._try(made, statement, rest, around)
                 case ast.For() | ast.While() if not _is_plain(statement):
                     before, after = self._loop(statement)
                     made.body += before
@@ -176,6 +178,14 @@ class _Jumps:
                 return True
         return False
 
+    def _leaves(self, statement: ast.stmt, around: _Around) -> bool:
+        """Whether a statement has jumps that are replaced, besides ``raise``."""
+        jumps = [each for each in _jumps_in(statement) if not isinstance(each, ast.Raise)]
+        return any(
+            self._returns if isinstance(each, ast.Return | _Returned) else around.stop is not None
+            for each in jumps
+        )
+
     def _append(self, made: _Block, rest: list[ast.stmt], around: _Around) -> _Block:
         block = self._block(rest, around)
         return _Block(made.body + block.body, block.always)
@@ -213,6 +223,27 @@ class _Jumps:
         inner = self._block(node.body, around.marked(flag))
         made.body += [_set(node, flag, False), at(node, ast.With(node.items, inner.body))]
         if inner.always:
+            made.always = True
+            return made
+        return self._under(flag, made, node, rest, around)
+
+    def _try(self, made: _Block, node: ast.Try, rest: list[ast.stmt], around: _Around) -> _Block:
+        """``else`` is for a body that ends without an exception and without a jump."""
+        flag = self._flag("skip")
+        inner = around.marked(flag)
+        inner.raises = False  # what is raised here may be handled here
+        body = self._block(node.body, inner)
+        handlers = [self._block(handler.body, inner) for handler in node.handlers]
+        orelse = self._block(node.orelse, inner)
+        otherwise = [at(node, ast.If(_not(node, flag), orelse.body, []))] if orelse.body else []
+        for handler, block in zip(node.handlers, handlers, strict=True):
+            handler.body = block.body
+        final = self._block(node.finalbody, _Around()).body
+        made.body += [
+            _set(node, flag, False),
+            at(node, ast.Try(body.body, node.handlers, otherwise, final)),
+        ]
+        if (body.always or orelse.always) and all(block.always for block in handlers):
             made.always = True
             return made
         return self._under(flag, made, node, rest, around)
@@ -350,7 +381,7 @@ _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 _LOOPS = (ast.For, ast.While, ast.AsyncFor)
 _JUMPS = (ast.Return, ast.Break, ast.Continue, ast.Raise, _Returned)
 _YIELDS = (ast.Yield, ast.YieldFrom, ast.Await)
-_KEEPING = (ast.Try, ast.Match, ast.AsyncWith, ast.AsyncFor) + (
+_KEEPING = (ast.Match, ast.AsyncWith, ast.AsyncFor) + (
     (ast.TryStar,) if hasattr(ast, "TryStar") else ()
 )
 
@@ -362,6 +393,14 @@ def _own(nodes: Iterable[ast.AST]) -> Iterable[ast.stmt]:
             yield node
         if not isinstance(node, (*_FUNCTIONS, ast.expr)):
             yield from _own(children(node))
+
+
+def _is_kept(node: ast.stmt) -> bool:
+    """Whether the jumps of a ``try`` statement stay: one out of ``finally`` drops an exception."""
+    if not isinstance(node, ast.Try):
+        return False
+    jumps = [each for part in node.finalbody for each in (part, *_jumps_in(part))]
+    return any(isinstance(each, ast.Return | ast.Break | ast.Continue) for each in jumps)
 
 
 def _parts(node: ast.AST) -> list[ast.AST]:
@@ -421,7 +460,7 @@ def _mark_plain(body: list[ast.stmt]) -> bool:
     kept = {
         id(jump)
         for each in _own(body)
-        if isinstance(each, _KEEPING)
+        if isinstance(each, _KEEPING) or _is_kept(each)
         for jump in _jumps_in(each)
         if not isinstance(jump, ast.Raise)
     }

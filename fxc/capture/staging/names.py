@@ -35,7 +35,6 @@ class Names(ast.NodeTransformer):
     def __init__(self, code: CodeType) -> None:
         self._code = code
         self._scopes: list[Scope] = []
-        self._owner = _class_of(code)
         self._count = 0
         self._handed: dict[ast.stmt, Handed] = {}
         self._lists: set[ast.expr] = set()  # expressions whose values are kept
@@ -60,11 +59,6 @@ class Names(ast.NodeTransformer):
     def _fresh(self, kind: str) -> str:
         self._count += 1
         return f"__fxc_{kind}{self._count}__"
-
-    def _mangled(self, name: str) -> str:
-        if self._owner and name.startswith("__") and not name.endswith("__"):
-            return f"_{self._owner.lstrip('_')}{name}"
-        return name
 
     def _door(self, method: str, place: ast.AST, *args: ast.expr) -> Any:
         return at(place, ast.Call(door_part(method), list(args), []))
@@ -94,12 +88,6 @@ def given(code: CodeType) -> list[str]:
     count = code.co_argcount + code.co_kwonlyargcount
     count += bool(code.co_flags & 0x04) + bool(code.co_flags & 0x08)
     return list(code.co_varnames[:count])
-
-
-def _class_of(code: CodeType) -> str:
-    """The class in whose body the function stands, for names that begin with two underscores."""
-    parts = code.co_qualname.split(".")
-    return parts[-2] if len(parts) > 1 and parts[-2] != "<locals>" else ""
 
 
 def scope_of(function: FunctionNode) -> Scope:

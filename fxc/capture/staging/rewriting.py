@@ -284,16 +284,19 @@ class Rewriter(Expressions):
     def visit_Try(self, node: ast.Try) -> Any:
         """What is caught is looked at before a handler runs."""
         self.generic_visit(node)
+        around = self._fresh("try")
         for handler in node.handlers:
-            handler.body.insert(0, self._statement("caught", handler))
+            handler.body.insert(0, self._statement("caught", handler, name_of(around)))
             if handler.name is not None and self._place_of(handler.name) != "local":
                 raise self._refuse(handler, f"'as {handler.name}', a variable from outside,")
         if any(isinstance(each, _LEAVING) for part in node.finalbody for each in walk(part)):
-            node.finalbody.insert(0, self._statement("caught", node.finalbody[0]))
-        return [self._statement("trying", node), node]
+            caught = self._statement("caught", node.finalbody[0], name_of(around))
+            node.finalbody.insert(0, caught)
+        target = at(node, name_of(around, ast.Store()))
+        return [at(node, ast.Assign([target], self._door("trying", node))), node]
 
-    def _statement(self, method: str, place: ast.AST) -> Any:
-        return at(place, ast.Expr(self._door(method, place)))
+    def _statement(self, method: str, place: ast.AST, *args: ast.expr) -> Any:
+        return at(place, ast.Expr(self._door(method, place, *(at(place, each) for each in args))))
 
     def visit_Raise(self, node: ast.Raise) -> Any:
         self.generic_visit(node)
@@ -354,7 +357,7 @@ class Rewriter(Expressions):
         names: list[str] = []
         inner = node
         while isinstance(inner, ast.Attribute):
-            names.insert(0, self._mangled(inner.attr))
+            names.insert(0, inner.attr)
             inner = inner.value
         assert isinstance(inner, ast.Name)
         place = self._place_of(inner.id)

@@ -28,6 +28,7 @@ from fxc.ir.records import frozen
 from ..session import refuse
 from .names import FunctionNode, given, parameters
 from .nodes import DOOR, walk
+from .private_names import spell_out
 from .rewriting import Rewriter
 
 _COROUTINE_FLAGS = 0x80 | 0x100 | 0x200
@@ -132,6 +133,8 @@ def _candidates(tree: ast.Module, code: CodeType) -> list[FunctionNode]:
                 found.append(node)
         elif isinstance(node, ast.Lambda) and code.co_name == "<lambda>":
             found += [node] if node.lineno == code.co_firstlineno else []
+    for node in found:
+        spell_out(node, code)
     return [
         node for node in found if parameters(node.args) == given(code) and _is_source_of(node, code)
     ]

@@ -10,6 +10,7 @@ import numpy as np
 from fxc.ir.graph import Value
 from fxc.ir.types import ArrayType
 
+from ..noted import noting
 from ..numpy_api import advanced, joining, masked, memory, parts, shaping, sorting
 from ..numpy_api.flags import Flags
 from ..numpy_api.flat import TracedFlat
@@ -251,6 +252,7 @@ class TracedArray(TracedValue):
 
     # -------------------------------------------------------- elements
 
+    @noting
     def __getitem__(self, key: Any) -> Any:
         place = locate(self._type, key)
         view = apply_steps(self._value, place.steps)
@@ -266,6 +268,7 @@ class TracedArray(TracedValue):
         found._place = (self._value, place)
         return found
 
+    @noting
     def __setitem__(self, key: Any, source: Any) -> None:
         place = locate(self._type, key)
         # ``x[i] += v`` ends with ``x[i] = view``, where view is x[i]: nothing is left to do.
