@@ -263,7 +263,7 @@ OWN_CALLS: dict[str, Call] = {
     "linalg_qr_r": lambda x: np.linalg.qr(x, "r"),
     "linalg_lstsq": lambda x, y, rcond: np.linalg.lstsq(x, y, rcond),
     "bincount": lambda x, weights, most: np.bincount(x, weights, most),
-    "fourier": lambda x, kind, axis, norm: getattr(np.fft, kind)(x, axis=axis, norm=norm),
+    "fourier": lambda x, kind, axis, norm, n: getattr(np.fft, kind)(x, n, axis, norm),
     "einsum": lambda xs, text, optimize: np.einsum(text, *xs, optimize=optimize),
     "linspace": lambda a, b, n, e, d: np.linspace(a, b, n, endpoint=e, dtype=d),
     "eye": lambda n, m, k, d: np.eye(n, m, k, d),

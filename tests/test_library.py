@@ -87,6 +87,14 @@ def _transforms(x):
     return u, both, real, np.fft.fftn(x.T), np.fft.fftshift(u), np.fft.rfftfreq(x.shape[1])
 
 
+def _transforms_of_sizes(x):
+    n, m = x.shape
+    spectrum = np.fft.rfft(x, 16)
+    cut = np.fft.fft(x, n=3, axis=0), np.fft.ifft(x, 2 * n, 0), np.fft.rfft(x, 1)
+    both = np.fft.fft2(x, s=(m, n)), np.fft.ifftn(x, (4, -1), axes=(1, 0))
+    return spectrum, np.fft.irfft(spectrum, 15), np.fft.irfft(spectrum)[:, :m], cut, both
+
+
 PROGRAMS: list[tuple[Callable[..., Any], np.ndarray]] = [
     (_medians, X),
     (_percentiles, X),
@@ -97,6 +105,7 @@ PROGRAMS: list[tuple[Callable[..., Any], np.ndarray]] = [
     (_sums, X),
     (_transforms, X),
     (_transforms, X.astype(np.float32)),
+    (_transforms_of_sizes, X),
 ]
 
 

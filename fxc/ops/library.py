@@ -39,9 +39,9 @@ def cosine(x: np.ndarray) -> Any:
     return np.cos(x)
 
 
-def fourier(x: np.ndarray, kind: str, axis: int, norm: Any) -> np.ndarray:
-    """The transform of ``np.fft`` of that name, along one axis."""
-    found: np.ndarray = plain(getattr(np.fft, kind))(x, axis=axis, norm=norm)
+def fourier(x: np.ndarray, kind: str, axis: int, norm: Any, n: int | None) -> np.ndarray:
+    """The transform of ``np.fft`` of that name, of ``n`` points along one axis."""
+    found: np.ndarray = plain(getattr(np.fft, kind))(x, n, axis, norm)
     return found
 
 

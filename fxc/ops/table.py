@@ -391,7 +391,7 @@ ROWS: tuple[Row, ...] = (
         histogram_of_edges,
         raises=True,
     ),
-    row("fourier(Array x, *, str kind, int axis, str? norm) -> Array", Tag.OPAQUE, fourier),
+    row("fourier(Array x, *, str kind, int axis, str? norm, Sym? n) -> Array", Tag.OPAQUE, fourier),
     row("einsum(Array[] xs, *, str subscripts, bool optimize) -> Array", Tag.OPAQUE, einsum),
     row("modf(Array x) -> (Array, Array)", Tag.OPAQUE, np.modf),
     row("frexp(Array x) -> (Array, Array)", Tag.OPAQUE, np.frexp),

@@ -189,8 +189,10 @@ _MOST_BINS = 2**16  # beside one for each element
 
 def _transform(name: str) -> Callable[..., Any]:
     def call(a: Any, n: Any = None, axis: Any = -1, norm: Any = None, out: Any = None) -> Any:
-        _refuse_options(f"fft.{name}", n=n, out=out)
-        return record("fourier", array_value(a), kind=name, axis=axis_number(axis), norm=norm)
+        _refuse_options(f"fft.{name}", out=out)
+        size = None if n is None else dim_of(n)
+        value = array_value(a)
+        return record("fourier", value, kind=name, axis=axis_number(axis), norm=norm, n=size)
 
     return call
 
@@ -200,11 +202,16 @@ def _transforms(name: str, usual: tuple[int, ...] | None) -> Callable[..., Any]:
     along = _transform(name)
 
     def call(a: Any, s: Any = None, axes: Any = usual, norm: Any = None, out: Any = None) -> Any:
-        _refuse_options(f"fft.{name}n", s=s, out=out)
+        _refuse_options(f"fft.{name}n", out=out)
         found = wrap(array_value(a))
-        places = range(found.ndim) if axes is None else axes
-        for axis in reversed(tuple(places)):
-            found = along(found, None, axis, norm)
+        if s is not None and axes is None:
+            raise refuse(f"np.fft.{name}n with s= and without axes= cannot be captured")
+        places = tuple(range(found.ndim) if axes is None else axes)
+        sizes = (None,) * len(places) if s is None else tuple(s)
+        if len(sizes) != len(places):
+            raise ValueError("Shape and axes have different lengths.")
+        for axis, size in reversed(tuple(zip(places, sizes, strict=True))):
+            found = along(found, None if size == -1 else size, axis, norm)
         return found
 
     return call

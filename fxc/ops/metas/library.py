@@ -163,17 +163,18 @@ def bincount_all(x: Operand, weights: Operand | None, symbol: str, most: Dim) ->
     return (array_type(dtype, (counted_size(symbol, most),)),)
 
 
-def fourier(x: Operand, kind: str, axis: int, norm: str | None) -> Type:
-    """One of the transforms of ``np.fft`` along an axis; memory is laid out as that of ``x``."""
+def fourier(x: Operand, kind: str, axis: int, norm: str | None, n: Dim | None) -> Type:
+    """A transform of ``np.fft``, of ``n`` points along an axis; memory is laid out as that of ``x``."""
     given = type_of(x)
     assert isinstance(given, ArrayType)
     place = normalize_axis(axis, given.rank)
     dtype = _fourier_dtype(given.dtype, kind, norm)
     size = given.shape[place]
-    if not guard(size, ">", 1):
+    if not (guard(size, ">", 1) if n is None else guard(n, ">", 0)):
         raise CaptureError(f"np.fft.{kind} of less than two elements cannot be captured")
-    sizes = {"rfft": size // 2 + 1, "irfft": 2 * (size - 1)}
-    shape = (*given.shape[:place], sizes.get(kind, size), *given.shape[place + 1 :])
+    if n is None:
+        n = 2 * (size - 1) if kind == "irfft" else size
+    shape = (*given.shape[:place], n // 2 + 1 if kind == "rfft" else n, *given.shape[place + 1 :])
     return ArrayType(dtype, shape, ordered_strides(shape, stride_order(given), dtype.itemsize))
 
 

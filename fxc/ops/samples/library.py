@@ -70,9 +70,11 @@ SAMPLES: dict[str, Source] = {
         (np.array([1, 0]), np.array([0.5, 1.0]), "count", 9),
     ),
     "fourier": literally(
-        *((np.arange(12.0).reshape(3, 4) ** 2, kind, axis, norm)
+        *((np.arange(12.0).reshape(3, 4) ** 2, kind, axis, norm, None)
           for kind in ("fft", "ifft", "rfft", "irfft") for axis in (0, -1)
-          for norm in (None, "ortho"))
+          for norm in (None, "ortho")),
+        *((np.arange(12.0).reshape(3, 4) ** 2, kind, axis, None, n)
+          for kind in ("fft", "ifft", "rfft", "irfft") for axis in (0, -1) for n in (2, 3, 7, 8))
     ),
     "einsum": literally(
         ((np.arange(3.0), np.arange(3)), "i,i->", False),
