@@ -133,9 +133,22 @@ def _counts(x, i):
     return found, means, means[i[0]], found.argmax(), len(found), np.cumsum(found)
 
 
+def _lists_with_elements(x, i):
+    few = [x[0, 0], x[5, 1], 2.0]
+    joined = np.append(x, few), np.append(few, [i[0, 0]]), np.r_[x[5], few]
+    return joined, np.resize(few, 7), np.array_split(few, 2), np.cov(few), np.tile(few, 2)
+
+
+def _repeats(x, i):
+    counts, v = i[0] % 3, x[5]
+    rows = np.repeat(x, [2, 0, 1, 1, 0, 3], axis=0)
+    return np.repeat(v, counts), np.repeat(v, counts).size, rows, np.repeat(v, [2])
+
+
 PROGRAMS: tuple[Callable[..., Any], ...] = (
     *(_without_nans, _orders_without_nans, _averages, _covariances, _histograms, _windows),
     *(_products, _places, _sets, _between, _by_functions, _counts),
+    *(_lists_with_elements, _repeats),
 )
 
 

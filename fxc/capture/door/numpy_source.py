@@ -34,7 +34,8 @@ from ..values.traced_scalar import TracedScalar, astype
 _NAMES = """
     append apply_over_axes array_split atleast_3d block corrcoef cov cross
     cumulative_prod cumulative_sum delete diag diag_indices diagflat diff dsplit dstack ediff1d
-    fft.fftshift fft.ifftshift fix geomspace gradient hsplit indices insert intersect1d isclose
+    fft.fftshift fft.hfft fft.ifftshift fft.ihfft fft.irfft2 fft.irfftn fft.rfft2 fft.rfftn
+    fix geomspace gradient hsplit indices insert intersect1d isclose
     linalg.cond linalg.cross linalg.diagonal linalg.matmul linalg.matrix_norm
     linalg.matrix_power linalg.matrix_rank linalg.matrix_transpose linalg.multi_dot linalg.norm
     linalg.outer linalg.pinv linalg.svdvals linalg.tensorinv linalg.trace
@@ -172,6 +173,8 @@ def _seen(value: Any) -> Any:
         return _helper(value) if _is_numpys(value.__module__) else value
     if isinstance(value, BuiltinFunctionType):
         value = _dispatched().get(value, value)
+    if type(value) is _DISPATCHER and value not in CREATION:
+        return _taking_lists(value)
     if value is np.broadcast:
         return _Broadcast
     if value is np.result_type:
@@ -233,6 +236,20 @@ def _of_numbers(function: Any) -> Any:
     def call(*args: Any) -> Any:
         found = call_function(function, args, {})
         return function(*args) if found is NotImplemented else found
+
+    return call
+
+
+_DISPATCHER: type = type(np.sum)  # of functions that ask their arguments for __array_function__
+
+
+def _taking_lists(function: Any) -> Callable[..., Any]:
+    """A function of NumPy's, which does not see that a list holds traced numbers."""
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        if type(args[0] if args else None) in (list, tuple) and has_traced(args):
+            return current().door.call(function, *args, **kwargs)
+        return function(*args, **kwargs)
 
     return call
 

@@ -19,6 +19,7 @@ from ..values.operands import (
     axis_number,
     dim_of,
     dtype_of,
+    has_traced,
     operand,
     record,
     wrap,
@@ -187,13 +188,13 @@ def _rolled(array: Any, by: Any, axis: int) -> Any:
 
 
 def repeat(a: Any, repeats: Any, axis: Any = None) -> Any:
-    """As ``np.repeat`` with one known number."""
+    """As ``np.repeat``."""
     array = wrap(array_value(a))
     if axis is None:
         return repeat(shaping.ravel(array), repeats, 0)
     along = normalize_axis(axis_number(axis), array.ndim)
     if np.ndim(repeats) if not isinstance(repeats, Traced) else operand(repeats).type.rank:
-        raise refuse("np.repeat with several numbers cannot be captured; repeat the parts")
+        return _repeat_each(array, repeats, along)
     count = wrap_dim(dim_of(repeats, "the number of repeats"))
     if count < 0:
         if array.size:
@@ -203,3 +204,24 @@ def repeat(a: Any, repeats: Any, axis: Any = None) -> Any:
     each = array[(*(slice(None),) * (along + 1), None)]
     spread = shaping.broadcast_to(each, (*before, array.shape[along], count, *behind))
     return shaping.reshape(spread, (*before, array.shape[along] * count, *behind), copy=True)
+
+
+def _repeat_each(array: Any, repeats: Any, along: int) -> Any:
+    """Each entry along an axis as often as its own number says."""
+    if not has_traced(repeats):
+        known = np.asarray(repeats)
+        if known.shape == (1,):
+            return repeat(array, int(known[0]), along)
+        if known.ndim == 1 and array.shape[along] != len(known):
+            raise ValueError(f"operands could not be broadcast together with shape {known.shape}")
+        return np.take(array, np.repeat(np.arange(len(known)), repeats), axis=along)
+    counts = wrap(array_value(repeats))
+    if counts.ndim != 1 or counts.dtype.kind not in "bi":
+        raise refuse("np.repeat by numbers that are no vector of ints cannot be captured")
+    if array.shape[along] != counts.shape[0]:
+        raise ValueError(f"operands could not be broadcast together with shape {counts.shape}")
+    current().record("try_demand", operand(np.all(counts >= 0)))
+    ends = np.cumsum(counts)
+    return np.take(
+        array, np.searchsorted(ends, creation.arange(ends[-1]), side="right"), axis=along
+    )

@@ -164,7 +164,7 @@ def bincount_all(x: Operand, weights: Operand | None, symbol: str, most: Dim) ->
 
 
 def fourier(x: Operand, kind: str, axis: int, norm: str | None, n: Dim | None) -> Type:
-    """A transform of ``np.fft``, of ``n`` points along an axis; memory is laid out as that of ``x``."""
+    """A transform of ``np.fft`` of ``n`` points along an axis, laid out in memory as ``x``."""
     given = type_of(x)
     assert isinstance(given, ArrayType)
     place = normalize_axis(axis, given.rank)
