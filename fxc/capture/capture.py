@@ -18,6 +18,7 @@ from fxc.ir.records import frozen
 from fxc.ir.size_guards import Guard
 from fxc.ir.tree import LEAF, TreeSpec, flatten
 from fxc.ops.python_numbers import may_leave
+from fxc.ops.table import TABLE
 
 from .assignments import OrderedAssignment, ordered_assignments
 from .door.door import Door
@@ -267,7 +268,9 @@ def _run(session: Session, callee: Any, args: tuple[Any, ...], kwargs: dict[str,
 
 def _need_not_raise(session: Session, body: Region) -> bool:
     """Whether Python may go on, or another way, where native code leaves a call to it."""
-    return session.handles or any(may_leave(node.op) for node in walk(body))
+    return session.handles or any(
+        may_leave(node.op) or not TABLE.lists(node.op) for node in walk(body)
+    )
 
 
 def _try_otherwise(session: Session, outside: Outside, error: CaptureError | None) -> None:

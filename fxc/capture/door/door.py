@@ -26,6 +26,7 @@ from typing import Any
 
 import numpy as np
 
+from fxc.ops.foreign_calls import Unlearnable
 from fxc.ops.foreign_ufuncs import runs_python
 
 from ..locations import OURS
@@ -57,7 +58,7 @@ from ..statements.nests import nest
 from ..statements.structured import UNBOUND
 from ..statements.while_loops import WhileLoop
 from ..values.list_arguments import array_of_list, as_numpy, joined_list
-from ..values.operands import Traced, as_constants, has_traced
+from ..values.operands import Traced, TracedValue, as_constants, has_traced
 from ..values.python_numbers import call_function
 from ..values.several import Several, for_each
 from ..values.traced_int import known_ints
@@ -65,6 +66,7 @@ from ..values.traced_lists import plain_list
 from ..values.traced_scalar import numpy_scalar
 from . import purity
 from .by_places import at_place, has_place, list_to_change
+from .foreign import call_foreign, call_known
 from .numpy_source import SOURCES, run_source
 from .reads import name_of
 from .special import SPECIAL
@@ -282,7 +284,7 @@ class Door(Stores):
                 return run_source(function, args, kwargs)
             if f in purity.PURE_NUMPY and not has_traced(known := known_ints((args, kwargs))):
                 return self._eager(f, *known)
-            raise self._refuse_call(f)
+            return self._unknown(f, args, kwargs)
         if f.__code__ in self._inner_codes:
             return self._run(f, f.__code__, args, kwargs)
         if f.__code__.co_filename.startswith(_CAPTURE):
@@ -295,7 +297,22 @@ class Door(Stores):
             return f(*args, **kwargs)
         if f in purity.WITH_MEMORY:
             raise self._refuse_call(f)
+        if purity.only_computes(f):
+            found = self._foreign(f, args, kwargs)
+            if not isinstance(found, Unlearnable):
+                return found
         return self._run(self.staged(f), f.__code__, args, kwargs)
+
+    def _foreign(self, f: Any, args: Any, kwargs: Any) -> Any:
+        """What a function gives that only computes; why that is not known."""
+        if not purity.only_computes(f):
+            return Unlearnable("it may do more than return a value")
+        args, kwargs = as_numpy(args, kwargs)
+        try:
+            call = call_foreign if has_traced((args, kwargs)) else call_known
+            return call(f, args, kwargs)
+        except Unlearnable as reason:
+            return reason
 
     def _run(self, f: Callable[..., Any], code: Any, args: Any, kwargs: Any) -> Any:
         """Run a function of the program; one that calls itself, as long as that is not too much."""
@@ -393,6 +410,8 @@ class Door(Stores):
                 found = call_function(f, args, kwargs) if args else NotImplemented
                 if found is not NotImplemented:
                     return found
+                if purity.only_computes(f) and any(isinstance(x, TracedValue) for x in args):
+                    return self._unknown(f, args, kwargs)
                 return f(*self.runnables(args), **self.runnable_options(kwargs))
             if f in purity.PURE_NUMPY and not has_traced((args, kwargs)):
                 return self._eager(f, args, kwargs)
@@ -414,7 +433,7 @@ class Door(Stores):
                 return self.made(f(*self.runnables(args), **self.runnable_options(kwargs)))
         elif isinstance(owner, type) and owner in purity.PURE_CLASSES:
             return f(*args, **kwargs)
-        raise self._refuse_call(f)
+        return self._unknown(f, args, kwargs)
 
     def _is_growing(self, f: Any, owner: Any, args: Any) -> bool:
         """Whether a loop that is being captured appends to the list, see Note [Lists that grow]."""
@@ -445,9 +464,16 @@ class Door(Stores):
             return self.call(self.attr(f, "__call__"), *args, **kwargs)
         if method is None:
             raise TypeError(f"{kind.__name__!r} object is not callable")
-        raise self._refuse_call(f)
+        return self._unknown(f, args, kwargs)
 
-    def _refuse_call(self, f: Any) -> Exception:
+    def _unknown(self, f: Any, args: Any, kwargs: Any) -> Any:
+        """A call of a function that is no Python code."""
+        found = self._foreign(f, args, kwargs)
+        if isinstance(found, Unlearnable):
+            raise self._refuse_call(f, found if purity.only_computes(f) else None)
+        return found
+
+    def _refuse_call(self, f: Any, reason: Unlearnable | None = None) -> Exception:
         name = getattr(f, "__qualname__", None) or getattr(f, "__name__", repr(type(f)))
         owner = getattr(f, "__self__", None)
         module = getattr(f, "__module__", None) or ""
@@ -455,9 +481,9 @@ class Door(Stores):
             name = f"{type(owner).__name__}.{getattr(f, '__name__', name)}"
         elif module and module != "builtins":
             name = f"{module}.{name}".replace("numpy.", "np.", 1)
+        why = reason or "fxc does not know what it does besides returning a value"
         return refuse(
-            f"a call of {name} cannot be captured: fxc does not know what it does besides "
-            "returning a value; call it outside of the compiled function"
+            f"a call of {name} cannot be captured: {why}; call it outside of the compiled function"
         )
 
     # -------------------------------------------------------- staged functions

@@ -102,6 +102,21 @@ PURE_NUMPY: frozenset[Any] = frozenset(
     getattr(np, name) for name in _PURE_NUMPY.split() if hasattr(np, name)
 )
 
+# Packages whose functions do nothing but compute what they return, see Note [Foreign calls].
+_COMPUTING = ("numpy", "scipy", "math", "cmath", "statistics")
+_BUT = ("numpy.random", "numpy.testing", "numpy.f2py", "scipy.io", "scipy.datasets")
+
+
+def only_computes(f: Any) -> bool:
+    """Whether a function is one of these."""
+    module = getattr(f, "__module__", None)
+    if not isinstance(module, str) or not callable(f) or isinstance(f, type):
+        return False
+    parts = module.split(".")
+    excluded = any(parts[:2] == each.split(".") for each in _BUT)
+    return parts[0] in _COMPUTING and not excluded and f not in NUMPY_WITH_EFFECTS
+
+
 # Attributes that lead to effects, for code whose calls cannot be seen.
 IMPURE_NAMES: frozenset[str] = frozenset(
     {"random", "seterr", "seterrcall", "setbufsize", "set_printoptions", "errstate", "testing"}

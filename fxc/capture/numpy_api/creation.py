@@ -328,6 +328,7 @@ def asarray(
     """As ``np.asarray``: the array itself where nothing needs to change."""
     _supported("asarray", device=device, like=like)
     order = order_of(order, "K")
+    copy = _COPIES.get(copy, copy) if isinstance(copy, np._CopyMode) else copy
     if isinstance(a, np.flatiter):  # a view or a copy that is written back
         raise refuse("np.asarray of x.flat cannot be captured; use x.ravel() or x.flatten()")
     if is_array(a):
@@ -340,6 +341,13 @@ def asarray(
             raise ValueError("Unable to avoid copy while creating an array as requested.")
         return result
     return array.copy(order) if copy and is_array(a) else array
+
+
+_COPIES = {
+    np._CopyMode.ALWAYS: True,
+    np._CopyMode.IF_NEEDED: None,
+    np._CopyMode.NEVER: False,
+}
 
 
 def _converted(array: Any, dtype: Any, order: str) -> Any:

@@ -12,10 +12,13 @@ from typing import Any
 
 import numpy as np
 
+from fxc.ir.errors import CaptureError
 from fxc.ir.types import ArrayType
 from fxc.ops.table import TABLE, Tag
 
+from ..door.foreign import attempt
 from ..door.numpy_source import SOURCES, run_source
+from ..door.purity import only_computes
 from ..session import refuse
 from ..values.operands import array_value, axis_number, record, result_type
 from ..values.traced_int import wrap_dim
@@ -45,11 +48,20 @@ from .signatures import check_call
 
 
 def array_function(function: Any, args: Any, kwargs: Any) -> Any:
-    """Call the table's entry for ``function``.
+    """Call the table's entry for ``function``; what there is no entry for is called as it is.
 
-    Raises ``CaptureError`` for a function without one.
+    Raises ``CaptureError`` where it is not known what that gives.
     """
     check_call(function, args, kwargs)
+    try:
+        return _handled(function, args, kwargs)
+    except CaptureError as error:
+        if type(error) is not CaptureError or not only_computes(function):
+            raise
+        return attempt(function, args, kwargs, error)
+
+
+def _handled(function: Any, args: Any, kwargs: Any) -> Any:
     handler = FUNCTIONS.get(function)
     if handler is not None:
         return handler(*args, **kwargs)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from ..foreign_calls import ForeignCall
 from ..table import TABLE, Operator, Tag
 from . import (
     Meta,
@@ -45,6 +46,8 @@ def meta_for(op: Operator) -> Meta:
         return META[op.name]
     if op.role:
         return _derived_meta(op)
+    if isinstance(op.numpy, ForeignCall):
+        return op.numpy.meta
     if op.numpy is not None:
         if op.tag is Tag.SCAN:
             return reductions.scan_meta(op)

@@ -1,0 +1,268 @@
+"""Functions that fxc knows nothing of: SciPy's, and those of NumPy and Python that it does not list."""
+
+from __future__ import annotations
+
+import copy
+import math
+import random
+import statistics
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import fft, integrate, interpolate, linalg, ndimage, optimize, signal, spatial, special
+
+import fxc
+from fxc.ir.types import array_type
+from fxc.ops.foreign_calls import Hole, Unlearnable, operator_of
+from tests.outcomes import difference, run
+
+_x = np.linspace(0.1, 2, 24)
+_a = np.eye(6) * 3 + np.arange(36.0).reshape(6, 6) / 10
+
+
+def _same(fn: Callable[..., Any], *args: Any, calls: int = 2) -> Any:
+    """Compare calls, and the arguments after each; all must be captured, and run natively."""
+    compiled = fxc.compile(fn, fullgraph=True)
+    plain_args, our_args = copy.deepcopy(args), copy.deepcopy(args)
+    for _ in range(calls):
+        assert difference(run(fn, plain_args), run(compiled, our_args)) == ""
+    assert compiled.cache_info().eager_calls == 0
+    return compiled
+
+
+def _factors(a, x):
+    lu, pivots = linalg.lu_factor(a * 2)
+    q, r = linalg.qr(a)
+    return lu + 1, pivots, q @ r, linalg.cho_solve(linalg.cho_factor(a @ a.T), x[:6])
+
+
+def _in_a_loop(a, x):
+    for k in range(30):
+        x = ndimage.gaussian_filter(x, 0.5) + k
+        if x[0] > 20:
+            x[1:] = linalg.norm(x)
+    return x
+
+
+def _between_writes(a, x):
+    x *= 2
+    y = signal.lfilter([1.0, 2.0], [1.0, 0.5], x)
+    x += y
+    a[0] = linalg.solve(a, x[:6])
+    return y
+
+
+def _of_numbers(a, x):
+    return math.gamma(x[0]) * x, math.fsum(x), math.dist(x, x * 2), statistics.fmean(x * 2)
+
+
+def _of_constants(a, x):
+    b, c = signal.butter(2, 0.2)
+    b *= 2
+    return signal.lfilter(b, c, x), signal.get_window("hann", 24) * x, special.binom(4, 2)
+
+
+@pytest.mark.parametrize(
+    "fn",
+    [
+        lambda a, x: linalg.solve(a * 2, x[:6]) + 1,
+        lambda a, x: linalg.solve(a.T, x[:6].reshape(6, 1)) * 2,
+        lambda a, x: linalg.expm(a / 10) * 2,
+        lambda a, x: linalg.inv(a) @ a,
+        lambda a, x: linalg.svd(a * 2),
+        lambda a, x: linalg.eigh(a + a.T)[0] * 2,
+        lambda a, x: linalg.norm(x * 2) * x,
+        lambda a, x: linalg.toeplitz(x)[:3] * 2,
+        lambda a, x: linalg.block_diag(a, x) + 1,
+        lambda a, x: linalg.solve_banded((1, 1), np.ones((3, 1)) + x[:12].reshape(1, 12), x[:12]),
+        lambda a, x: signal.lfilter([1.0, 2.0], [1.0, 0.5], x * 2) + 1,
+        lambda a, x: signal.fftconvolve(x * 2, x[:5], mode="same") + 1,
+        lambda a, x: signal.convolve2d(a, a[:2]) * 2,
+        lambda a, x: signal.detrend(x * x) + 1,
+        lambda a, x: ndimage.gaussian_filter(a * 2, 1.0) + 1,
+        lambda a, x: ndimage.convolve1d(x * 2, np.ones(3)),
+        lambda a, x: ndimage.label(x > 1)[0] * 2,
+        lambda a, x: ndimage.median_filter(a, size=3) * 2,
+        lambda a, x: special.logsumexp(x * 2) * x,
+        lambda a, x: special.softmax(a, axis=1) * 2,
+        lambda a, x: fft.dct(x) * 2,
+        lambda a, x: fft.rfft(x, n=32) * 2,
+        lambda a, x: integrate.simpson(x * 2, dx=0.1) * x,
+        lambda a, x: integrate.cumulative_trapezoid(x, dx=0.1) * 2,
+        lambda a, x: spatial.distance.cdist(a, a * 2) + 1,
+        lambda a, x: interpolate.pchip_interpolate(x, x * x, x[3:7]),
+        lambda a, x: np.fft.fft(x, n=16) * 2,
+        lambda a, x: np.fft.rfft2(a) * 2,
+        lambda a, x: np.packbits(x > 1) + 1,
+        lambda a, x: np.poly(x[:3]) * 2,
+        lambda a, x: np.histogram_bin_edges(x, 3) * 2,
+        lambda a, x: np.repeat(a, [1, 2, 3, 1, 1, 1], 0),
+        lambda a, x: np.gradient(x * x, x),
+        lambda a, x: np.round(x > 1),
+        lambda a, x: np.clip(x, 0, 1, dtype=float) * 2,
+        lambda a, x: np.zeros(3, like=x) + 1,
+        lambda a, x: np.linspace(0, x, 3),
+        lambda a, x: np.linalg.svd(a + a.T, hermitian=True),
+        lambda a, x: np.linalg.qr(a, "raw"),
+        lambda a, x: np.nanquantile(a, [0.1, 0.2], axis=0),
+        lambda a, x: np.isin(x, x[3:], kind="sort"),
+        _factors,
+        _in_a_loop,
+        _between_writes,
+        _of_numbers,
+        _of_constants,
+    ],
+)
+def test_a_function_that_computes_is_called_in_the_graph(fn):
+    _same(fn, _a, _x)
+
+
+@pytest.mark.parametrize(
+    ("fn", "arguments"),
+    [
+        (lambda a, b: linalg.solve(a * 2, b) + 1, lambda n: (np.eye(n) * 3 + 0.1, np.ones(n))),
+        (lambda x: ndimage.gaussian_filter(x * 2, 1.5) + 1, lambda n: (np.linspace(0, 1, n),)),
+        (lambda x, y: signal.fftconvolve(x, y) + 1, lambda n: (np.ones(n), np.ones(n // 2))),
+        (lambda x: linalg.toeplitz(x)[0] * 2, lambda n: (np.linspace(0, 1, n),)),
+    ],
+)
+def test_one_compilation_serves_all_sizes(fn, arguments):
+    compiled = fxc.compile(fn, fullgraph=True)
+    for size in (12, 15, 20, 31, 50):
+        given = arguments(size)
+        assert difference(run(fn, given), run(compiled, given)) == ""
+    assert compiled.cache_info().variants == 2
+
+
+def test_sizes_become_constants_where_they_decide_otherwise():
+    def fn(x):
+        return fft.rfft(x * 2) + 1
+
+    compiled = fxc.compile(fn, fullgraph=True)
+    for size in (12, 13, 14, 13):
+        x = np.linspace(0, 1, size)
+        assert difference(run(fn, [x]), run(compiled, [x])) == ""
+    assert compiled.cache_info().eager_calls == 0
+
+
+def test_what_is_not_as_learnt_runs_in_python_and_is_not_learnt_again():
+    def fn(x):
+        x += 1
+        found = np.roots(x[:3])
+        x += 1
+        return found.real.sum()
+
+    compiled = fxc.compile(fn)
+    expected, found = np.array([1.0, 2, 3, 0]), np.array([1.0, 2, 3, 0])
+    for first in (1.0, 0.0, -1.0, -1.0, 1.0):  # with 0 in front there is one root less
+        expected[0] = found[0] = first
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", fxc.CaptureWarning)
+            assert difference(run(fn, [expected]), run(compiled, [found])) == ""
+
+
+def _in_scipy(text: str) -> Callable[..., Any]:
+    """A function without source that is said to be SciPy's."""
+    space: dict[str, Any] = {"random": random, "np": np}
+    exec(text, space)
+    space["f"].__module__ = "scipy"
+    return space["f"]
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("def f(x): return x", "shares memory"),
+        ("def f(x): return x[1:]", "shares memory"),
+        ("def f(x): y = x + 1; return y, y[1:]", "shares memory"),
+        ("def f(x): x[0] = 1.0; return x + 1", "read-only"),
+        ("def f(x): return x + np.random.rand()", "draws random numbers"),
+        ("def f(x): return x + random.random()", "draws random numbers"),
+        ("class C:\n    n = 0\ndef f(x): C.n += 1; return x + C.n", "something else each time"),
+        ("def f(x): return None", "gives a NoneType"),
+        ("def f(x): return {'a': x + 1}", "gives a dict"),
+        ("def f(x): return x.astype(object)", "gives dtype object"),
+        ("def f(x): return (x + 1)[::2]", "gaps in memory"),
+        ("def f(x): return bool(x[0])", "gives a bool"),
+        ("def f(x): return None, 'a'", "no or one array"),
+    ],
+)
+def test_what_does_more_than_give_new_arrays_is_not_learnt(text, reason):
+    f, kind = _in_scipy(text), array_type(np.dtype(float), (24,))
+    state, drawn = random.getstate(), np.random.get_state(legacy=False)
+    with pytest.raises(Unlearnable, match=reason):
+        operator_of(f, (Hole(0),), {}, [kind], ())
+    assert state == random.getstate()
+    assert np.array_equal(drawn["state"]["key"], np.random.get_state(legacy=False)["state"]["key"])
+    assert drawn["state"]["pos"] == np.random.get_state(legacy=False)["state"]["pos"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["def f(x): return x", "def f(x): x[0] = 1.0; return x + 1", "def f(x): return {'a': x + 1}"],
+)
+def test_what_is_not_learnt_runs_as_the_code_that_it_is(text):
+    f = _in_scipy(text)
+
+    def fn(x):
+        y = f(x)
+        x *= 2
+        return y
+
+    _same(fn, _x)
+
+
+def test_a_result_that_shares_memory_at_run_time_is_the_functions_own():
+    f = _in_scipy("def f(x): return x if x[0] > 5 else x + 0")
+
+    def fn(x):
+        y = f(x)
+        y[0] = -1
+        return y
+
+    compiled = fxc.compile(fn)
+    for first in (1.0, 9.0, 1.0):
+        expected, found = np.array([first, 2.0]), np.array([first, 2.0])
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", fxc.CaptureWarning)
+            assert difference(run(fn, [expected]), run(compiled, [found])) == ""
+
+
+def test_what_a_function_raises_comes_through_behind_the_writes_before_it():
+    def fn(a):
+        a *= 0
+        return linalg.inv(a) + 1
+
+    expected, found = run(fn, [_a.copy()]), run(fxc.compile(fn), [_a.copy()])
+    assert type(expected.error) is linalg.LinAlgError
+    assert difference(expected, found) == ""
+
+
+def test_a_function_of_the_program_is_never_run_to_learn_something():
+    ran = []
+
+    def target(t):
+        ran.append(t)
+        return t - 1
+
+    compiled = fxc.compile(lambda x: x * optimize.brentq(target, 0, 3), fullgraph=True)
+    with pytest.raises(fxc.CaptureError):
+        compiled(_x)
+    assert ran == []
+
+
+def test_a_random_function_of_scipys_is_refused_and_draws_as_in_numpy():
+    from scipy import stats
+
+    def fn(x):
+        return x + stats.norm.rvs(size=3)
+
+    compiled = fxc.compile(fn)
+    np.random.seed(3)
+    expected = fn(_x[:3])
+    np.random.seed(3)
+    with pytest.warns(fxc.CaptureWarning):
+        assert np.array_equal(compiled(_x[:3]), expected)
