@@ -69,9 +69,9 @@ REFUSED = [
     (lambda x: x.flat.coords, (X,), "x.flat.coords cannot be captured"),
     (lambda x: setattr(x, "flat", x.T), (X,), "an assignment to x.flat from x itself, element by"),
     (
-        lambda x: setattr(x.flags, "writeable", False),
+        lambda x: setattr(x.flags, "aligned", False),
         (X,),
-        "an assignment to x.flags.writeable",
+        "an assignment to x.flags.aligned",
     ),
     (
         lambda x, n: np.repeat(x, n * 1.0, 0),
@@ -85,7 +85,7 @@ REFUSED = [
     ),
     (lambda x: x.tobytes(), (X,), "x.tobytes cannot be captured; convert outside of the compiled"),
     (lambda x: x.to_device("cpu"), (X,), "x.to_device cannot be captured in this version of fxc"),
-    (lambda x: x.flags.owndata, (X,), "x.flags.owndata cannot be captured"),
+    (lambda x: x.flags.num, (X,), "x.flags.num cannot be captured"),
     (lambda x: x.fill(x), (X,), "x.fill with an array cannot be captured; use x[...] = value"),
     (lambda i: np.round(i, out=i), (I,), "np.round of integers with out= cannot be captured"),
     # ufuncs

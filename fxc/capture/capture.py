@@ -379,6 +379,10 @@ def _keep_shapes(outside: Outside) -> None:
         if value in inputs:
             raise refuse("a change of the shape of an argument cannot be captured without effects")
         array._original = array._value
+    for value, (array, _, _) in outside.session.flagged.items():
+        if value in inputs:
+            raise refuse("a change of the flags of an argument cannot be captured without effects")
+        array._original = array._value
 
 
 def _check_plain(outside: Outside, tree: Any, seen: set[int]) -> None:

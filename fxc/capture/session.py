@@ -88,6 +88,8 @@ class Session:
         self.alternatives: dict[Value, Alternative] = {}  # see Note [Conditional aliases]
         # Arrays whose shape the program has set, by what the caller's object is; see memory.py.
         self.reshaped: dict[Value, Any] = {}
+        # Arrays whose flag has been set, what they read before, and the flag; see sharing.py.
+        self.flagged: dict[Value, tuple[Any, Value, bool]] = {}
         self.snapshots: list[Mapping[str, Any]] = []  # of the variables, by branches and loops
         # Counters of the loops that are being captured: their first number, and one past the last.
         self.counters: dict[str, tuple[Dim | None, Dim | None]] = {}

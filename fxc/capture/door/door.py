@@ -66,6 +66,7 @@ from ..values.traced_lists import plain_list
 from ..values.traced_scalar import numpy_scalar
 from . import purity
 from .by_places import at_place, has_place, list_to_change
+from .copies import COPIES
 from .foreign import call_foreign, call_known
 from .numpy_source import SOURCES, run_source
 from .reads import name_of
@@ -278,6 +279,8 @@ class Door(Stores):
             return self._call_numpy(f, args, kwargs)
         if function in CONTROL:
             return f(*args, **kwargs)
+        if function in COPIES:
+            return COPIES[function](self, *args, **kwargs)
         module = f.__module__ or ""
         if module.partition(".")[0] == "numpy":
             if function in SOURCES and has_traced((args, kwargs)):

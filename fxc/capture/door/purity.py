@@ -88,7 +88,7 @@ CONTAINER_WRITES = frozenset(
 _NUMPY_WITH_EFFECTS = (
     "save savez savez_compressed savetxt loadtxt genfromtxt fromfile load fromregex put place "
     "putmask fill_diagonal put_along_axis copyto apply_along_axis apply_over_axes piecewise "
-    "nditer fromiter fromfunction memmap shares_memory may_share_memory"
+    "nditer fromiter fromfunction memmap"
 )
 NUMPY_WITH_EFFECTS: frozenset[Any] = frozenset(
     getattr(np, name) for name in _NUMPY_WITH_EFFECTS.split() if hasattr(np, name)

@@ -33,6 +33,7 @@ from ..statements.folds import fold_few, fold_items
 from ..statements.iterators import counts, elements_of, pairs, pairs_of_two, places_of, products
 from ..statements.rows import list_array_of
 from ..statements.structured import flag_of, going_on
+from ..values.identity import Identity
 from ..values.lists_of_lists import ListOfLists, ListRow
 from ..values.mixed import Mixed, number_of
 from ..values.operands import Traced, operand, record, settled
@@ -385,6 +386,7 @@ SPECIAL: dict[Any, Callable[..., Any]] = {
     setattr: _setattr,
     delattr: _delattr,
     isinstance: _isinstance,
+    id: lambda door, x: Identity(settled(x)),
     **{kind: _text(kind) for kind in (str, repr, ascii, format)},
     next: _next,
     range: lambda door, *args: range_of(*args),

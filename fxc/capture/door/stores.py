@@ -28,6 +28,8 @@ from ..outside.objects import (
     is_slot,
     put_attribute,
     sets_by_python,
+    slot_names,
+    slots_of,
     vars_of,
 )
 from ..outside.outside import Known, Outside
@@ -206,6 +208,36 @@ class Stores(Reads):
         real = owner if known is None else known.object
         seen = self._attributes.get((id(owner), name), MISSING)
         return seen is not DELETED and (seen is not MISSING or name in vars_of(real))
+
+    def held_by(self, owner: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+        """What an object holds in its namespace, and in slots, as the program sees it."""
+        known = self.outside.shown.get(id(owner))
+        if known is None:
+            return dict(vars_of(owner)), slots_of(owner)
+        real, source = known.object, known.source
+        held = list(vars_of(real))
+        if hasattr(real, "__dict__"):
+            names = self.outside.guards.same_keys(f"{source.var}.__dict__", tuple(held))
+            self.outside.guards.check(names, f"{source.text} has the same attributes")
+        for effect in self.outside.effects.entries:
+            if effect.owner.var == source.var and effect.action in ("setattr", "put"):
+                held += [effect.key] if effect.key not in held else []  # type: ignore[list-item]
+            elif effect.owner.var == source.var and effect.action == "delattr":
+                raise refuse(f"a copy of a {name_of(owner)} after 'del' cannot be captured")
+        slots = dict.fromkeys(slot_names(type(real)))
+        found: dict[str, Any] = {}
+        for name in (*held, *slots):
+            seen = self._attributes.get((id(owner), name), MISSING)
+            if seen is MISSING and name in vars_of(real):
+                seen = self._plain_attr(owner, name, source, vars_of(real)[name])
+            elif seen is MISSING:
+                try:
+                    seen = self.attr(owner, name)
+                except AttributeError:
+                    continue
+            found[name] = seen
+        plain = {name: value for name, value in found.items() if name not in slots}
+        return plain, {name: value for name, value in found.items() if name in slots}
 
     def see_attribute(self, owner: Any, name: str, value: Any) -> None:
         """Let the program see an attribute of an object from outside, and nobody else."""

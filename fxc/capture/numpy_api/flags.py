@@ -8,6 +8,7 @@ from fxc.ir.types import ArrayType
 from fxc.ops.metas.layout import is_c_ordered, is_f_ordered
 
 from ..session import refuse
+from . import sharing
 
 _SHORT = {
     "C": "c_contiguous",
@@ -15,6 +16,7 @@ _SHORT = {
     "A": "aligned",
     "W": "writeable",
     "X": "writebackifcopy",
+    "O": "owndata",
     "CA": "carray",
     "FA": "farray",
     "CONTIGUOUS": "contiguous",
@@ -24,16 +26,27 @@ _SHORT = {
 class Flags:
     """What ``x.flags`` tells of a traced array."""
 
-    _kind: ArrayType
+    _array: Any
 
-    def __init__(self, kind: ArrayType) -> None:
-        object.__setattr__(self, "_kind", kind)
+    def __init__(self, array: Any) -> None:
+        object.__setattr__(self, "_array", array)
 
     def __setattr__(self, name: str, value: Any) -> None:
-        raise refuse(f"an assignment to x.flags.{name} cannot be captured")
+        if name != "writeable":
+            raise refuse(f"an assignment to x.flags.{name} cannot be captured")
+        sharing.set_writeable(self._array, value)
 
     def __setitem__(self, name: str, value: Any) -> None:
-        raise refuse(f"an assignment to x.flags[{name!r}] cannot be captured")
+        setattr(self, _SHORT.get(name, name.lower()), value)
+
+    @property
+    def _kind(self) -> ArrayType:
+        kind: ArrayType = self._array._type
+        return kind
+
+    @property
+    def owndata(self) -> bool:
+        return sharing.base_of(self._array) is None
 
     def __getitem__(self, name: str) -> bool:
         return bool(getattr(self, _SHORT.get(name, name.lower())))

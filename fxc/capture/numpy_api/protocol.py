@@ -38,6 +38,7 @@ from . import (
     placing,
     products,
     shaping,
+    sharing,
     sorting,
     statistics,
     tapers,
@@ -160,6 +161,7 @@ def _variance(name: str) -> Callable[..., Any]:
 
 FUNCTIONS: dict[Any, Callable[..., Any]] = {
     **creation.CREATION,
+    **sharing.FUNCTIONS,
     **library.FUNCTIONS,
     **decompositions.FUNCTIONS,
     **statistics.FUNCTIONS,

@@ -363,11 +363,17 @@ class EpilogueBuilder:
         session = self._outside.session
         seen = {each.value for each in self._outside.inputs}
         seen.update(leaf.value for leaf in self.leaves if isinstance(leaf, ArrayLeaf))
-        return [
+        shapes = [
             f"{self._leaf(array)}.shape = ({self._items(array.shape)})"
             for value, array in session.reshaped.items()
             if value in seen
         ]
+        flags = [
+            f"{self._leaf(array)}.flags.writeable = {flag}"
+            for value, (array, _, flag) in session.flagged.items()
+            if value in seen
+        ]
+        return [*shapes, *flags]
 
     def _statement(self, effect: Effect) -> str:
         """The statement that makes a change; ``owner`` is an object from outside."""

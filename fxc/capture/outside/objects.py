@@ -124,6 +124,12 @@ def slots_of(owner: Any) -> dict[str, Any]:
     return found
 
 
+def slot_names(kind: type) -> list[str]:
+    """The slots of the objects of a class."""
+    members = (member for each in kind.__mro__ for member in vars(each).items())
+    return [name for name, member in members if isinstance(member, MemberDescriptorType)]
+
+
 def is_made_by_object(kind: type) -> bool:
     """Whether ``object.__new__`` makes the objects of a class."""
     return class_attribute(kind, "__new__") is vars(object)["__new__"]

@@ -123,7 +123,7 @@ class Outside:
 
     def guard_distinct(self, a: Any, b: Any) -> None:
         """Rely on two objects from outside being different ones, if both are from outside."""
-        left, right = self._source_of(a), self._source_of(b)
+        left, right = self.source_of(a), self.source_of(b)
         if left is not None and right is not None:
             self.guards.check(f"{left.var} is not {right.var}", f"{left.text} is not {right.text}")
 
@@ -132,7 +132,8 @@ class Outside:
         known = self.shown.get(id(x))
         return known is not None and known.is_object and not known.is_fixed
 
-    def _source_of(self, x: Any) -> Source | None:
+    def source_of(self, x: Any) -> Source | None:
+        """How a call gets at something from outside; None for what is not."""
         if isinstance(x, TracedArray):
             for each, source in zip(self.inputs, self.input_sources, strict=True):
                 if x._value is each.value:

@@ -11,7 +11,7 @@ from fxc.ir.graph import Value
 from fxc.ir.types import ArrayType
 
 from ..noted import noting
-from ..numpy_api import advanced, joining, masked, memory, parts, shaping, sorting
+from ..numpy_api import advanced, joining, masked, memory, parts, shaping, sharing, sorting
 from ..numpy_api.flags import Flags
 from ..numpy_api.flat import TracedFlat
 from ..numpy_api.indexing import IndexArrays, Place, apply_steps, assign, assign_element, locate
@@ -26,14 +26,12 @@ from .sequences import source_of
 from .traced_int import wrap_dim
 
 _REFUSED = {
-    "setflags": "set flags outside of the compiled function",
     "tofile": "write files outside of the compiled function",
     "tobytes": "convert outside of the compiled function",
     "dump": "write files outside of the compiled function",
     "dumps": "convert outside of the compiled function",
     "ctypes": "use the array outside of the compiled function",
     "data": "use the array outside of the compiled function",
-    "base": "compare arrays outside of the compiled function",
     "byteswap": "convert outside of the compiled function",
     "getfield": "use the array outside of the compiled function",
     "setfield": "use the array outside of the compiled function",
@@ -108,7 +106,13 @@ class TracedArray(TracedValue):
     @property
     def flags(self) -> Flags:
         current().aliases.check_warned(self._value, "x.flags")
-        return Flags(self._type)
+        return Flags(self)
+
+    setflags = sharing.setflags
+
+    @property
+    def base(self) -> Any:
+        return sharing.base_of(self)
 
     @property
     def T(self) -> Any:

@@ -1,0 +1,126 @@
+"""``copy.copy`` and ``copy.deepcopy`` of what the program holds."""
+
+from __future__ import annotations
+
+import copy
+import types
+from collections import OrderedDict, defaultdict, deque
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..outside.containers import PLAIN, External
+from ..outside.objects import (
+    MISSING,
+    class_attribute,
+    is_made_by_object,
+    is_namedtuple,
+    is_python_class,
+    put_attribute,
+)
+from ..outside.shadows import class_of, shadow_of
+from ..session import refuse
+from ..statements.structured import array_of, is_number
+from ..values.identity import Identity
+from ..values.operands import Traced, settled
+from ..values.traced_lists import TracedList
+
+if TYPE_CHECKING:
+    from .door import Door
+
+_Copy = Callable[[Any], Any]
+
+# What copies to itself.
+_SHARED = (type, types.FunctionType, types.BuiltinFunctionType, np.ufunc, np.dtype, property)
+# With these a class says itself how it is copied.
+_PICKLING = ("reduce", "reduce_ex", "getstate", "setstate", "getnewargs", "getnewargs_ex", "new")
+
+
+def shallow(door: Door, x: Any) -> Any:
+    """As ``copy.copy``."""
+    x = settled(x)
+    if _is_shared(x) or _kind(x) in (tuple, frozenset):
+        return x
+    if is_namedtuple(_kind(x)):
+        return tuple.__new__(_kind(x), x)
+    if array_of(x) is not None:
+        return x.copy(order="K")
+    kind = _kind(x)
+    if kind in (list, dict, set) and (isinstance(x, External) or type(x) is kind):
+        return door.call(kind, x)
+    if type(x) in (OrderedDict, defaultdict, deque) or (type(x) is TracedList and kind is list):
+        return door.call(door.attr(x, "copy"))
+    found = class_attribute(kind, "__copy__")
+    if isinstance(found, types.FunctionType):
+        return door.special(x, "__copy__")
+    return _object(door, x, kind, lambda part: part, {})
+
+
+def deep(door: Door, x: Any, memo: Any = None) -> Any:
+    """As ``copy.deepcopy``."""
+    memo = {} if memo is None else memo
+    x = settled(x)
+    if _is_shared(x):
+        return x
+    key = Identity(x)
+    if key in memo:
+        return memo[key]
+    kind = _kind(x)
+    if array_of(x) is not None:
+        memo[key] = x.copy(order="K")
+    elif kind is list and (isinstance(x, External) or type(x) is list):
+        memo[key] = made = door.call(list, ())
+        made += [deep(door, item, memo) for item in door.call(list, x)]
+    elif kind is dict and (isinstance(x, External) or type(x) is dict):
+        memo[key] = door.made({})
+        for name, item in door.call(dict, x).items():
+            memo[key][deep(door, name, memo)] = deep(door, item, memo)
+    elif kind is tuple or is_namedtuple(kind):
+        items = [deep(door, item, memo) for item in x]
+        same = all(one is other for one, other in zip(items, x, strict=True))
+        memo[key] = x if same else tuple.__new__(kind, items)
+    elif kind in (set, frozenset) and (isinstance(x, External) or type(x) is kind):
+        memo[key] = x if kind is frozenset else door.call(set, x)
+    elif isinstance(class_attribute(kind, "__deepcopy__"), types.FunctionType):
+        memo[key] = door.special(x, "__deepcopy__", memo)
+    else:
+        return _object(door, x, kind, lambda part: deep(door, part, memo), memo)
+    return memo[key]
+
+
+def _kind(x: Any) -> type:
+    kind: type = x.kind if isinstance(x, External) else class_of(x)
+    return x.__class__ if isinstance(x, Traced) else kind
+
+
+def _is_shared(x: Any) -> bool:
+    if isinstance(x, Traced):
+        return is_number(x)
+    return type(x) in PLAIN or isinstance(x, (*_SHARED, np.generic))
+
+
+def _object(door: Door, x: Any, kind: type, part: _Copy, memo: dict[Any, Any]) -> Any:
+    """A new object of a class of the user's with copies of the attributes."""
+    plain = not isinstance(x, Traced | External) and is_python_class(kind)
+    if not plain or not is_made_by_object(kind) or _says_how(kind):
+        raise refuse(f"a copy of a {kind.__name__} cannot be captured")
+    made: Any = object.__new__(shadow_of(kind))
+    memo[Identity(x)] = made
+    door.places.note_made(made)
+    held, slots = door.held_by(x)
+    for name, value in held.items():
+        vars(made)[name] = part(value)
+    for name, value in slots.items():
+        put_attribute(made, name, part(value))
+    return made
+
+
+def _says_how(kind: type) -> bool:
+    methods = (class_attribute(kind, f"__{name}__") for name in _PICKLING)
+    return any(isinstance(each, types.FunctionType) for each in methods) or (
+        class_attribute(kind, "__del__") is not MISSING
+    )
+
+
+COPIES: dict[Any, Callable[..., Any]] = {copy.copy: shallow, copy.deepcopy: deep}

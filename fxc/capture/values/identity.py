@@ -1,0 +1,57 @@
+"""``id(x)`` while the program is captured: it can be compared, and be a key."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fxc.ir.graph import Operand
+
+from ..session import current, refuse
+from .operands import Traced, TracedValue
+
+
+class Identity(Traced):
+    """The identity of an object; the number is another one in each call."""
+
+    __slots__ = ("of",)
+
+    def __init__(self, of: Any) -> None:
+        self.of = of
+
+    def _operand(self) -> Operand:
+        raise _unknown()
+
+    def __eq__(self, other: object) -> Any:
+        if type(other) is not Identity:
+            raise _unknown()
+        return current().door.same(self.of, other.of)
+
+    def __ne__(self, other: object) -> Any:
+        return not self == other
+
+    def __hash__(self) -> int:
+        return id(self.of._object) if isinstance(self.of, TracedValue) else id(self.of)
+
+    def __bool__(self) -> bool:
+        return True
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):  # Python asks of any object what it may have
+            raise AttributeError(name)
+        raise _unknown()
+
+
+def _asks(self: Identity, *_: object) -> Any:
+    raise _unknown()
+
+
+_NUMBERS = """
+    add radd sub rsub mul rmul mod floordiv truediv and rand or ror xor rxor lshift rshift neg abs
+    lt le gt ge int float index str repr format
+"""
+for _name in _NUMBERS.split():
+    setattr(Identity, f"__{_name}__", _asks)
+
+
+def _unknown() -> Exception:
+    return refuse("the number that id() gives cannot be captured, but to compare it with another")
