@@ -58,6 +58,10 @@ _LATER = {
 }
 
 
+def __dir__() -> list[str]:
+    return [*__all__, *(name for name in globals() if name.startswith("__"))]
+
+
 def __getattr__(name: str) -> Any:
     module = _LATER.get(name)
     if module is None:

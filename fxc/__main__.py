@@ -16,11 +16,14 @@ COMMANDS = {
 
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m fxc", description="A compiler for NumPy.")
-    commands = parser.add_subparsers(dest="command", required=True, metavar="command")
+    commands = parser.add_subparsers(dest="command", metavar="command")
     for name, (module, summary) in COMMANDS.items():
         command = commands.add_parser(name, help=summary, description=module.__doc__)
         module.add_arguments(command)
     options = parser.parse_args(arguments)
+    if options.command is None:
+        parser.print_help()
+        return 0
     module, _ = COMMANDS[options.command]
     status: int = module.run(options)
     return status

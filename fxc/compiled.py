@@ -15,7 +15,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import field, replace
-from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, Self, TypeVar, overload
 
 import numpy as np
 
@@ -33,6 +33,8 @@ from fxc.ir.errors import (
 )
 from fxc.ir.records import frozen, mutable
 
+from .tracebacks import hide_fxc, met_in_capture
+
 if TYPE_CHECKING:
     from fxc.capture.capture import Captured
 
@@ -40,6 +42,8 @@ if TYPE_CHECKING:
     from .stages import Backend, Compilation
 
 P = ParamSpec("P")
+Q = ParamSpec("Q")
+T = TypeVar("T")
 R = TypeVar("R")
 
 _log = logging.getLogger("fxc")
@@ -211,11 +215,23 @@ class Compiled(Generic[P, R]):
         except RunFailed as failure:
             cause = failure.__cause__
         else:
-            result = self._miss(args, kwargs)
-            return result
-        result = self._failed(variant, cause, args, kwargs)
+            cause = None
+        try:
+            if cause is None:
+                result = self._miss(args, kwargs)
+            else:
+                result = self._failed(variant, cause, args, kwargs)
+        except Exception as error:
+            hide_fxc(error)
+            raise
         return result
 
+    @overload
+    def __get__(self, owner: None, kind: type | None = None) -> Self: ...
+    @overload
+    def __get__(
+        self: Compiled[Concatenate[T, Q], R], owner: T, kind: type | None = None
+    ) -> Callable[Q, R]: ...
     def __get__(self, owner: Any, kind: type | None = None) -> Any:
         """A method, where the function itself would be one."""
         binds = hasattr(type(self.__fxc_original__), "__get__")
@@ -284,6 +300,7 @@ class Compiled(Generic[P, R]):
         return None
 
     def _found_or_compiled(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> _Variant:
+        handled = sys.exc_info()[1]
         with self._state.guard():
             try:
                 found = self._find(args, kwargs)
@@ -294,6 +311,7 @@ class Compiled(Generic[P, R]):
             except Exception as error:
                 raised = raised_by_handler(error)
                 if raised is None:
+                    met_in_capture(error, handled)
                     raise
                 raise Interrupted from raised
 

@@ -218,7 +218,8 @@ def native(functional: Graph) -> Native:
         decomposed = verified(reinplace(decomposed), "reinplace")
         assembled = assemble(decomposed)
     more = without_counters((*decomposed.guards, *taken), functional.body)
-    return Native(decomposed, assembled, tuple(g for g in more if g not in functional.guards))
+    known = frozenset(functional.guards)
+    return Native(decomposed, assembled, tuple(g for g in more if g not in known))
 
 
 def _native(captured: Captured, functional: Graph) -> Compilation:

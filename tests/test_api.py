@@ -9,7 +9,7 @@ import inspect
 import pickle
 import warnings
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, assert_type
 
 import numpy as np
 import pytest
@@ -741,3 +741,30 @@ def test_writes_that_overlap_their_sources(fn, dynamic):
 def test_a_mutated_input_that_is_returned_is_the_same_object():
     x = np.arange(4.0)
     assert compiled(through_views)(x) is x
+
+
+def test_the_module_shows_what_users_call() -> None:
+    assert {name for name in dir(fxc) if not name.startswith("_")} == set(fxc.__all__)
+
+
+def test_methods_have_types() -> None:
+    class Scaled:
+        @fxc.compile
+        def twice(self, x: int) -> float:
+            return x * 2.0
+
+        @fxc.compile(fullgraph=True)
+        def thrice(self, x: int) -> float:
+            return x * 3.0
+
+    assert_type(Scaled().twice(3), float)
+    assert_type(Scaled().thrice(3), float)
+    assert_type(Scaled.twice(Scaled(), 3), float)
+    assert (Scaled().twice(3), Scaled().thrice(3), Scaled.twice(Scaled(), 3)) == (6.0, 9.0, 6.0)
+
+
+def test_without_a_command_the_help_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
+    from fxc.__main__ import main  # the module is also a script
+
+    assert main([]) == 0
+    assert "usage: python -m fxc" in capsys.readouterr().out

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import time
 from collections.abc import Callable, Mapping
 from inspect import CO_ASYNC_GENERATOR, CO_COROUTINE, CO_GENERATOR
 from types import BuiltinFunctionType, FunctionType, MethodType
@@ -36,7 +37,7 @@ from .outside.epilogue import (
 from .outside.outside import GraphInput, Outside, SymbolSource
 from .overlaps import Overlaps, SizesNeeded, settle_overlaps
 from .relations import strongest
-from .session import Respecialise, Session, refuse
+from .session import MOST_SECONDS, Respecialise, Session, refuse
 
 
 @frozen
@@ -116,9 +117,9 @@ def capture(
     """
     first_error: CaptureError | None = None
     outer: dict[str, Any] = {}
-    spent = 0
+    spent, deadline = 0, time.thread_time() + MOST_SECONDS
     for _ in range(_MOST_ATTEMPTS):
-        session = Session(dispatcher, demanded, outer, spent)
+        session = Session(dispatcher, demanded, outer, spent, deadline)
         try:
             attempt = _begun(session, fn, args, kwargs, dynamic, static, varying, effects)
         except Respecialise as request:

@@ -6,6 +6,7 @@ The thread's current session is found by ``current()``; traced values belong to 
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
@@ -32,7 +33,16 @@ from .locations import line_text, user_location
 from .values.alternatives import Alternative, first_of, record_either
 
 RegionKind = OneOf["arm", "loop", "test"]
-MOST_NODES = 20_000  # of all attempts to capture a program: two seconds
+# Note [The budget]
+# A capture that does not end is worse than none. All attempts to capture a program together have
+# so many operations, each of them an operator that is recorded; a statement, or an item that is
+# read from a container of the caller's and guarded, counts for several. That is the same on every
+# machine. What takes long in other ways ends by the processor time of the thread. Either is refused
+# at the line that the capture has come to.
+MOST_NODES = 20_000
+MOST_SECONDS = 2
+_BETWEEN_LOOKS = 50  # operations between looks at the clock
+ITEM = 5  # operations that an item of a container counts for: its guards, and its input
 # Of a loop that Python runs instead, or of a function that calls itself: about a second to compile.
 MOST_UNROLLED = 2_000
 _CONTROL = 10  # operations that a loop or branch counts for: what it takes to compile one
@@ -60,6 +70,7 @@ class Session:
         demanded: frozenset[Guard] = frozenset(),
         outer: dict[str, Any] | None = None,
         spent: int = 0,
+        deadline: float | None = None,
     ) -> None:
         from .aliases import Aliases  # which refuses writes
 
@@ -109,6 +120,8 @@ class Session:
         self._made_in: dict[Value, int] = {}
         self._count = 0
         self.operations = spent  # the work of compiling them, with that of earlier attempts
+        self._deadline = time.thread_time() + MOST_SECONDS if deadline is None else deadline
+        self._next_look = spent
         self.made: dict[Value, Call] = {}  # by what recorded it, on the clock ``now``
 
     def record(self, name: str, *args: Any, **kwargs: Any) -> Any:
@@ -120,12 +133,7 @@ class Session:
             return record_either(self, either, name, args, kwargs)
         schema = TABLE[name].schema
         self._count += 1
-        self.operations += _CONTROL if TABLE[name].tag is Tag.CONTROL else 1
-        if self.operations > MOST_NODES:
-            raise refuse(
-                f"a program of more than {MOST_NODES} operations is not captured; use "
-                "fxc.fori_loop for long loops"
-            )
+        self.spend(_CONTROL if TABLE[name].tag is Tag.CONTROL else 1)
         if any(map(_is_weak_int, args)) and TABLE[name].tag in _CONVERTING:
             args = self._fitted(name, args)
         if schema.writes:
@@ -156,6 +164,24 @@ class Session:
         elif result is not None and self.region:
             self.aliases.homes.update((each, self.region) for each in result)
         return result
+
+    def spend(self, work: int) -> None:
+        """Take note of work, in operations; refuse what takes more of it, or more time, than a
+        capture may. See Note [The budget].
+        """
+        self.operations += work
+        if self.operations > MOST_NODES:
+            raise refuse(
+                f"a program of more than {MOST_NODES} operations is not captured; use "
+                "fxc.fori_loop for long loops"
+            )
+        if self.operations >= self._next_look:
+            self._next_look = self.operations + _BETWEEN_LOOKS
+            if time.thread_time() > self._deadline:
+                raise refuse(
+                    f"a program that takes more than {MOST_SECONDS} seconds to capture is not "
+                    "captured; use arrays for lists, and loops for repeated statements"
+                )
 
     def _fitted(self, name: str, args: tuple[Any, ...]) -> tuple[Any, ...]:
         """The arguments of an operator of NumPy's, whose dtype must hold Python ints among them.

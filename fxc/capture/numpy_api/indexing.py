@@ -26,7 +26,7 @@ from fxc.ops.kernels import kernel_of
 from fxc.ops.metas.shapes import check_mask, is_one, normalize_slice
 
 from ..history import known_array
-from ..session import current, refuse
+from ..session import MOST_AXES, current, refuse
 from ..values.operands import (
     Traced,
     TracedValue,
@@ -237,6 +237,11 @@ class _Walk:
             ((mask, axis),) = self.masks
             return Place(tuple(steps), arrays=Mask(mask, axis, at, is_mask))
         values, axes = zip(*self.arrays, strict=True)
+        if len(values) >= MOST_AXES:
+            raise IndexError(
+                "when no subspace is given, the number of index arrays cannot be above "
+                f"{MOST_AXES - 1}, but {len(values)} index arrays found"
+            )
         return Place(tuple(steps), arrays=IndexArrays(values, axes, at, is_mask))
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from fxc.ir.records import frozen
 
 from ..guards import Source
-from ..session import refuse
+from ..session import ITEM, refuse
 from ..values.operands import Traced
 from ..values.traced_int import TracedInt
 
@@ -41,6 +41,7 @@ class Held:
 
     def part(self, value: Any, suffix: str, name: str) -> Any:
         """What the program sees of an element; ``suffix`` gets it from the container."""
+        self.outside.session.spend(ITEM)
         text = f"{self.source.text}{suffix}"
         source = self.outside.guards.fetch(f"{self.source.var}{suffix}", text)
         varies = self.name in self.outside.varying

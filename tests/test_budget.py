@@ -1,0 +1,90 @@
+"""Capture has a budget that it keeps: what takes too long is refused at a line of the user's."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+import pytest
+
+import fxc
+from fxc.capture import capture as capturing
+
+SECONDS = 4  # of processor time; the budget is two, and imports may be among it
+
+
+def quick(program, *args):
+    """The compiled program, whose first call was quick and equal to NumPy's."""
+    compiled = fxc.compile(program)
+    before = time.thread_time()
+    found = compiled(*args)
+    spent = time.thread_time() - before
+    np.testing.assert_array_equal(found, program(*args))
+    assert spent < SECONDS, spent
+    return compiled
+
+
+def alive(table):
+    count = 0
+    for row in range(len(table)):
+        for column in range(len(table)):
+            if table[row][column] == 1:
+                count += 1
+    return count
+
+
+def table_of(size):
+    return [[(i * j) % 3 for i in range(size)] for j in range(size)]
+
+
+def test_decisions_by_the_items_of_a_long_table():
+    with pytest.warns(fxc.CaptureWarning, match="more than 20000 operations"):
+        quick(alive, table_of(64))
+    assert quick(alive, table_of(12)).cache_info().native_calls == 1
+
+
+SQUARES = np.ones((2,) * 8 + (1,) * 56)
+
+
+@pytest.mark.parametrize("dynamic", [None, True])
+@pytest.mark.parametrize(
+    "program",
+    [
+        lambda x, i: x[(i,) * 63],
+        lambda x, i: (x.T + x).sum(),
+        lambda x, i: np.transpose(x, tuple(range(63, -1, -1))).reshape(-1) * 2,
+        lambda x, i: x.sum(axis=tuple(range(0, 64, 2))),
+        lambda x, i: x[(slice(None, None, -1),) * 64] + x,
+        lambda x, i: x[x > 0],
+    ],
+    ids=["index arrays", "transpose", "ravel", "sum", "slices", "mask"],
+)
+def test_64_dimensions(program, dynamic):
+    args = SQUARES, np.array([0, 0])
+    before = time.thread_time()
+    found = fxc.compile(program, dynamic=dynamic)(*args)
+    assert time.thread_time() - before < SECONDS
+    np.testing.assert_array_equal(found, program(*args))
+
+
+def test_as_many_index_arrays_as_numpy_takes():
+    compiled = fxc.compile(lambda x, i: x[(i,) * 64])
+    with pytest.raises(IndexError, match="cannot be above 63, but 64 index arrays"):
+        compiled(np.ones((1,) * 64), np.array([0]))
+
+
+def test_a_thousand_chained_views():
+    def program(x):
+        for _ in range(1000):
+            x = x[1:]
+        x[0] = 3
+        return x.sum()
+
+    quick(program, np.ones(1010))
+
+
+def test_the_time_of_all_attempts_is_counted(monkeypatch):
+    monkeypatch.setattr(capturing, "MOST_SECONDS", -1)
+    with pytest.raises(fxc.CaptureError, match="seconds to capture") as caught:
+        fxc.compile(lambda x: x + 1, fullgraph=True)(np.ones(2))
+    assert caught.value.location.file == __file__

@@ -1,0 +1,84 @@
+"""An error of the program shows the program: its frames, and what it was handling."""
+
+from __future__ import annotations
+
+import traceback
+
+import numpy as np
+import pytest
+
+import fxc
+
+
+def shown(call):
+    """The frames of what a call raises, below this file's own, and the exceptions it handled."""
+    try:
+        call()
+    except Exception as error:
+        frames = [(each.name, each.lineno) for each in traceback.extract_tb(error.__traceback__)]
+        contexts, seen = [], error.__context__
+        while seen is not None:
+            contexts.append(repr(seen))
+            seen = seen.__context__
+        return frames[2:], repr(error), contexts, error.__suppress_context__
+    raise AssertionError("nothing was raised")
+
+
+def by_hand(x, n):
+    y = x + 1
+    if n > 3:
+        raise ValueError("no")
+    return y[n]
+
+
+def in_a_helper(x, n):
+    return by_hand(x * 2, n) + 1
+
+
+def while_handling(x, n):
+    try:
+        return by_hand(x, n)
+    except LookupError:
+        raise RuntimeError("again") from None
+
+
+def raised_in_a_handler(x, n):
+    try:
+        return x.reshape(n + 1)
+    except ValueError as error:
+        raise KeyError(n) from error
+
+
+def of_numpy(x, n):
+    return np.linalg.inv(x * np.zeros((3, 1))) + n
+
+
+@pytest.mark.parametrize(
+    "program", [by_hand, in_a_helper, while_handling, raised_in_a_handler, of_numpy]
+)
+@pytest.mark.parametrize("n", [3, 5])
+@pytest.mark.filterwarnings("ignore::fxc.CaptureWarning")
+def test_frames_and_contexts(program, n):
+    compiled = fxc.compile(program)
+    expected = shown(lambda: program(np.ones(3), n))
+    for _ in range(3):
+        assert shown(lambda: compiled(np.ones(3), n)) == expected
+
+
+def test_what_the_caller_handles_stays():
+    compiled = fxc.compile(by_hand)
+
+    def handling(fn):
+        try:
+            raise OSError("mine")
+        except OSError:
+            fn(np.ones(3), 5)
+
+    *_, contexts, _ = shown(lambda: handling(compiled))
+    assert contexts == ["OSError('mine')"]
+
+
+def test_errors_of_fxc_keep_their_frames():
+    compiled = fxc.compile(lambda x: input(x), fullgraph=True)
+    frames, *_ = shown(lambda: compiled(np.ones(3)))
+    assert len(frames) > 2
