@@ -26,7 +26,9 @@ from fxc.ir.types import (
     ScalarType,
     Type,
     array_type,
+    is_known,
     ordered_strides,
+    same_dtype,
     stride_order,
 )
 
@@ -99,7 +101,7 @@ class _Result:
         dtype = constant(self.dtype)
         holds = [
             f"type({name}) is ndarray",
-            f"({name}.dtype is {dtype} or {name}.dtype == {dtype})",
+            f"({name}.dtype is {dtype} or {constant(same_dtype)}({name}.dtype, {dtype}))",
             f"{name}.shape == ({shape})",
         ]
         if self.order == tuple(range(len(sizes))):
@@ -267,7 +269,7 @@ _FIXED = (bool, str, type(None))
 
 def _check_part(part: Any) -> None:
     if type(part) is np.ndarray or isinstance(part, np.generic):
-        if part.dtype in DTYPE_NAMES:
+        if is_known(part.dtype):
             return
         raise Unlearnable(f"it gives dtype {part.dtype}")
     if type(part) not in PYTHON_KINDS:
@@ -283,7 +285,7 @@ def _is_like(part: Any, result: _Result, shapes: Sequence[Sequence[int]]) -> boo
             is_small = type(part) is not int or -(2**63) <= part < 2**63
             return type(part) is _PYTHON_TYPE[result.dtype.kind] and is_small
         return result.kind == "scalar" and type(part) is result.dtype.type
-    if result.kind != "array" or part.dtype != result.dtype:
+    if result.kind != "array" or not same_dtype(part.dtype, result.dtype):
         return False
     if part.shape != result.shape(shapes):
         return False

@@ -16,7 +16,7 @@ from fxc.ir.graph import Literal, Operand, Value
 from fxc.ir.size_functions import hint
 from fxc.ir.size_guards import guard
 from fxc.ir.symbols import SymExpr, counted_in, symbols_of
-from fxc.ir.types import DTYPE_NAMES, Type
+from fxc.ir.types import Type, is_known
 from fxc.ops.foreign_calls import (
     ForeignCall,
     Group,
@@ -164,7 +164,7 @@ def call_known(function: Callable[..., Any], args: tuple[Any, ...], kwargs: Any)
 def _is_plain(x: Any) -> bool:
     if type(x) in (tuple, list):
         return all(map(_is_plain, x))
-    return isinstance(x, _PLAIN) or (type(x) is np.ndarray and x.dtype in DTYPE_NAMES)
+    return isinstance(x, _PLAIN) or (type(x) is np.ndarray and is_known(x.dtype))
 
 
 def attempt(
