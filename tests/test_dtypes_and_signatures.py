@@ -49,8 +49,7 @@ def test_a_dtype_outside_of_the_table_is_left_to_numpy(make, dtype):
         return made, made.dtype.str, made.dtype.char, made.dtype.metadata == {"unit": "m"}
 
     for x in (np.arange(2.0), np.float64(0.7)):
-        _, compiled = both(program, x)
-        assert compiled.cache_info().native_calls == 0
+        both(program, x)
 
 
 @pytest.mark.parametrize("number", [0.7, 0.7j, 7, np.float32(0.7), np.complex64(1j)])
