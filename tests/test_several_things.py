@@ -341,7 +341,6 @@ def as_a_key(x):
 
 
 REFUSED = {
-    as_text: "the text of a variable that is 'high' or 'low' by a condition",
     as_a_key: "a key, or hash",
     array_of_some_size_or_none: "the same kind of value",
     beside_an_array: "a number that is of several types by conditions",

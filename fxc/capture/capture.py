@@ -201,6 +201,8 @@ def _attempt(
             outside.guard_identities()
         else:
             _check_plain(outside, result, set())
+            if outside.drawn or outside.keeps:
+                raise refuse("draws and what loops show cannot be captured without effects")
             _keep_shapes(outside)
             leaves, out_spec = flatten(result)
             outputs = tuple(output_leaf(outside, leaf) for leaf in leaves)

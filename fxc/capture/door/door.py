@@ -45,6 +45,7 @@ from ..outside.objects import (
 )
 from ..outside.outside import Outside
 from ..outside.shadows import is_shadow, shadow_of
+from ..outside.shows import is_logging, show_log
 from ..session import MOST_UNROLLED, Session, refuse
 from ..staging.nodes import DOOR
 from ..staging.staging import codes_in, stage
@@ -57,6 +58,7 @@ from ..statements.loops import bound
 from ..statements.nests import nest
 from ..statements.structured import UNBOUND
 from ..statements.while_loops import WhileLoop
+from ..values.late import Late, is_unknown, late
 from ..values.list_arguments import array_of_list, as_numpy, joined_list
 from ..values.operands import Traced, TracedValue, as_constants, has_traced
 from ..values.python_numbers import call_function
@@ -112,7 +114,8 @@ class Scope:
         self.same = door.same
         self.equal = door.equal
         self.unequal = door.unequal
-        self.shown = door.shown
+        self.text = door.text
+        self.percent = door.percent
         self.settled = door.settled
         self.trying = door.trying
         self.caught = door.caught
@@ -300,6 +303,8 @@ class Door(Stores):
             return f(*args, **kwargs)
         if f in purity.WITH_MEMORY:
             raise self._refuse_call(f)
+        if is_logging(f):
+            return show_log(self, f, args, kwargs)
         if purity.only_computes(f):
             found = self._foreign(f, args, kwargs)
             if not isinstance(found, Unlearnable):
@@ -335,6 +340,8 @@ class Door(Stores):
 
     def _call_class(self, f: type, args: Any, kwargs: Any) -> Any:
         special = SPECIAL.get(f)
+        if f is not str and any(type(x) is Late for x in args):
+            args = tuple(x._known() if type(x) is Late else x for x in args)
         if special is not None:
             return special(self, *args, **kwargs)
         if issubclass(f, np.generic):
@@ -424,6 +431,8 @@ class Door(Stores):
             if type(owner) in purity.PURE_OWNERS or not self.is_foreign(owner):
                 if type(owner) is str:
                     self.check_text((args, kwargs))
+                    if f.__name__ in ("format", "join") and is_unknown((args, kwargs)):
+                        return late(str, getattr(str, f.__name__), owner, *args, **kwargs)
                 if self._is_growing(f, owner, args):
                     return None
                 self.lists.note_change(owner)
@@ -544,6 +553,8 @@ class Door(Stores):
 
     def runnable(self, f: Any) -> Any:
         """``f`` for code that calls it without the door: as a function that goes through it."""
+        if type(f) is Late:
+            return f._known()
         if isinstance(f, FunctionType | MethodType | functools.partial):
             return functools.partial(self.call, f)
         return f

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 import operator
+import warnings
 from collections import deque
 from collections.abc import Callable, Iterable
 from functools import partial
@@ -15,9 +16,10 @@ import numpy as np
 from fxc.ir.types import ScalarType
 
 from ..numpy_api.creation import is_array
-from ..outside.containers import External
+from ..outside.containers import External, plain_key
 from ..outside.objects import MISSING
 from ..outside.shadows import class_of, has_method
+from ..outside.shows import show_print, show_warning
 from ..session import refuse
 from ..statements.choices import chosen
 from ..statements.counted import (
@@ -34,6 +36,7 @@ from ..statements.iterators import counts, elements_of, pairs, pairs_of_two, pla
 from ..statements.rows import list_array_of
 from ..statements.structured import flag_of, going_on
 from ..values.identity import Identity
+from ..values.late import Late, is_unknown, late
 from ..values.lists_of_lists import ListOfLists, ListRow
 from ..values.mixed import Mixed, number_of
 from ..values.operands import Traced, operand, record, settled
@@ -163,6 +166,12 @@ def _type(door: Door, x: Any, *rest: Any) -> Any:
 def _text(kind: Any) -> Any:
     def text(door: Door, *args: Any, **kwargs: Any) -> Any:
         door.check_text(args)
+        if len(args) == 1 and kind in (str, repr):
+            made = door.as_text(args[0], f"__{kind.__name__}__")
+            if made is not args[0]:
+                return made
+        if args and not kwargs and is_unknown(args):
+            return args[0] if kind is str and type(args[0]) is Late else late(str, kind, *args)
         return kind(*door.runnables(args), **kwargs)
 
     return text
@@ -324,7 +333,7 @@ def _is_close(a: Any, b: Any, rel_tol: Any, abs_tol: Any) -> Any:
 
 def _getattr(door: Door, owner: Any, name: str, *default: Any) -> Any:
     try:
-        return door.attr(owner, name)
+        return door.attr(owner, plain_key(name))
     except AttributeError:
         if default:
             return default[0]
@@ -336,7 +345,7 @@ def _hasattr(door: Door, owner: Any, name: str) -> bool:
 
 
 def _setattr(door: Door, owner: Any, name: str, value: Any) -> None:
-    door.store_attr(owner, name, value)
+    door.store_attr(owner, plain_key(name), value)
 
 
 def _delattr(door: Door, owner: Any, name: str) -> None:
@@ -370,6 +379,8 @@ def _next(door: Door, iterator: Any, *default: Any) -> Any:
 
 
 SPECIAL: dict[Any, Callable[..., Any]] = {
+    print: show_print,
+    warnings.warn: show_warning,
     len: _len,
     int: _of_number("__int__", _int),
     float: _of_number("__float__", _float),

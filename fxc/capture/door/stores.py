@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import importlib.util
+import operator
 import os
 import sys
 from collections import defaultdict
@@ -38,6 +39,7 @@ from ..session import Session, label_of, refuse
 from ..statements.choices import negated
 from ..statements.counted import Bounded
 from ..statements.structured import array_of, is_same
+from ..values.late import formatted, late
 from ..values.made_lists import MadeLists
 from ..values.mixed import Mixed
 from ..values.operands import Traced, settled
@@ -427,10 +429,31 @@ class Stores(Reads):
         watched = self.outside.is_stand_in(x) and found is not vars(object)["__eq__"]
         return watched or isinstance(found, FunctionType)
 
-    def shown(self, x: Any) -> Any:
-        """``x`` where it becomes text."""
-        self.check_text((x,))
+    def text(self, *parts: Any) -> Any:
+        """An f-string of texts and of parts, each a value, a conversion and a format."""
+        self.check_text(tuple(part[0] for part in parts if type(part) is tuple))
+        return late(str, formatted, *map(self._formatted, parts))
+
+    def _formatted(self, part: Any) -> Any:
+        if type(part) is str:
+            return part
+        value, conversion, spec = part
+        if conversion == -1 and has_method(value, "__format__"):
+            return self.special(value, "__format__", spec), -1, ""
+        made = self.as_text(value, "__str__" if conversion in (-1, ord("s")) else "__repr__")
+        return made, conversion if made is value else -1, spec
+
+    def as_text(self, x: Any, name: str = "__str__") -> Any:
+        """``x``, or the text of an object whose class makes it in Python."""
+        for each in (name, "__repr__"):
+            if has_method(x, each):
+                return self.special(x, each)
         return x
+
+    def percent(self, text: Any, given: Any) -> Any:
+        """``text % given`` of a text that stands in the program."""
+        self.check_text((given,))
+        return late(str, operator.mod, text, given)
 
     def check_text(self, parts: Any) -> None:
         """Refuse objects whose text is where they lie in memory, or code that we do not see."""

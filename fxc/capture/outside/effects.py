@@ -41,6 +41,8 @@ class Effects:
         self._session = session
         self.entries: list[Effect] = []
         self._latest: dict[tuple[str, str, object], Effect] = {}
+        self.constants: dict[str, object] = {}  # of what statements in regions show
+        self.objects: dict[str, None] = {}
 
     def check_allowed(self, kind: str) -> None:
         """Refuse changes in regions: they would happen once, not as often as the region runs."""

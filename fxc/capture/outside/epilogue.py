@@ -34,8 +34,9 @@ from ..statements.carried_views import CarriedView, carried_view
 from ..statements.counted import Bounded, Counted
 from ..statements.differing import Differing
 from ..statements.rows import ListArray, Rows, list_array_of, rows_in
+from ..values.late import Held, Late
 from ..values.mixed import Mixed
-from ..values.operands import Traced, TracedValue, constant, has_traced, settled, wrap
+from ..values.operands import Traced, TracedValue, constant, has_traced, operand, settled, wrap
 from ..values.several import Several
 from ..values.traced_int import TracedInt
 from ..values.traced_lists import TracedList
@@ -45,6 +46,7 @@ from .generators import TracedGenerator
 from .objects import is_made_by_object, is_namedtuple, is_python_class, slots_of, vars_of
 from .outside import Outside
 from .shadows import class_of
+from .shows import TracedFile, show_notes
 
 
 @frozen
@@ -158,6 +160,8 @@ class EpilogueBuilder:
         """The epilogue that makes the recorded effects and gives ``result``; None if the result is
         the first leaf and there are no effects.
         """
+        self._constants.update(self._outside.effects.constants)
+        self.objects.update(self._outside.effects.objects)
         answer = self._place(result)
         effects = [self._statement(each) for each in self._outside.effects.entries]
         effects = [*self._shapes(), *effects]
@@ -166,6 +170,9 @@ class EpilogueBuilder:
         lines = [f"def finish({', '.join(('leaves', *self.objects))}):"]
         if self.leaves:
             lines.append(f"    {''.join(f'r{n}, ' for n in range(len(self.leaves)))}= leaves")
+        notes = self._outside.notes
+        for function in () if notes is None else notes.texts:
+            lines += [f"    {line}" for line in function.splitlines()]
         lines += [f"    {line}" for line in (*self._lines, *effects)]
         lines.append(f"    return {answer}")
         return Epilogue("\n".join(lines), self._constants)
@@ -199,6 +206,10 @@ class EpilogueBuilder:
             return self._list(x)
         if type(x) is TracedGenerator:
             return self._reference(x._var())
+        if type(x) is TracedFile:
+            return self._reference(x._source.var)
+        if type(x) is Late:
+            return self._called(x._function, x._args, x._kwargs)
         if isinstance(x, Counted | Bounded):
             raise refuse("a range or an iterator as a result cannot be captured; return a list")
         if isinstance(x, Traced):
@@ -352,9 +363,29 @@ class EpilogueBuilder:
     def _key(self, key: Any) -> str:
         if type(key) is str:
             return repr(key)
+        if type(key) is Late:
+            key = key._known()
+            return repr(key)
         if isinstance(key, Traced):
             raise refuse("a number that varies cannot be captured as a key; use a constant")
         return self._constant(key) if is_plain((key,)) else self._place(key)
+
+    def _called(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:
+        """The expression for a call."""
+        parts = [self._part(x) for x in args]
+        parts += [f"{name}={self._part(x)}" for name, x in kwargs.items()]
+        return f"{self._constant(function)}({', '.join(parts)})"
+
+    def _part(self, x: Any) -> str:
+        """The expression for a part of a call."""
+        if type(x) in (int, str):
+            return repr(x)
+        if type(x) is Held:
+            return self._place(x.seen)
+        if type(x) is tuple:
+            return f"({''.join(f'{self._part(item)}, ' for item in x)})"
+        is_ours = type(x).__module__.startswith("fxc.") and not isinstance(x, Traced)
+        return self._constant(x) if is_ours or (type(x) is dict and not x) else self._place(x)
 
     # -------------------------------------------------------- effects
 
@@ -377,7 +408,8 @@ class EpilogueBuilder:
 
     def _statement(self, effect: Effect) -> str:
         """The statement that makes a change; ``owner`` is an object from outside."""
-        owner, key = self._reference(effect.owner.var), effect.key
+        key = effect.key
+        owner = self._reference(effect.owner.var) if effect.owner.var else ""
         text = f"  # {effect.owner.text}"
         match effect.action:
             case "setattr" if str(key).isidentifier() and not keyword.iskeyword(str(key)):
@@ -394,6 +426,14 @@ class EpilogueBuilder:
                 return f"del {owner}[{self._index(key)}]{text}"
             case "insert":
                 return f"{owner}.insert({key}, {self._value(effect)}){text}"
+            case "call":
+                assert isinstance(effect.value, tuple)
+                return f"{self._called(effect.key, *effect.value)}{text}"
+            case "notes":
+                assert isinstance(key, int)
+                marked = self._outside.notes.marks[key]
+                names = ", ".join(f"{number}: n{number}" for number in sorted(marked))
+                return f"show_notes({owner}, {{{names}}})"
             case "append" | "add" | "discard":
                 return f"{owner}.{effect.action}({self._value(effect)}){text}"
             case action:
@@ -405,6 +445,35 @@ class EpilogueBuilder:
 
     def _index(self, key: Any) -> str:
         return repr(key) if type(key) in (int, str) else self._constant(key)
+
+
+class NoteBuilder(EpilogueBuilder):
+    """Collects the text of a function that shows what a statement in a region has noted."""
+
+    def __init__(self, outside: Outside) -> None:
+        super().__init__(outside)
+        self.operands: list[Operand] = []
+        self.constants = self._constants
+        self._prefix = ""
+
+    def function(self, number: int, shows: Any, args: Any, kwargs: Any) -> str:
+        """``def n3(x0, x1): print(x0, x1)``."""
+        self._prefix = f"note{number}_"
+        call = self._called(shows, args, kwargs)
+        given = ", ".join(f"x{place}" for place in range(len(self.operands)))
+        lines = [f"def n{number}({given}):", *(f"    {line}" for line in (*self._lines, call))]
+        return "\n".join(lines)
+
+    def _leaf(self, x: Any) -> str:
+        if not isinstance(x, Traced):
+            return self._constant(x)
+        self.operands.append(operand(settled(x)))
+        return f"x{len(self.operands) - 1}"
+
+    def _constant(self, value: Any) -> str:
+        name = f"{self._prefix}{len(self._constants)}"
+        self._constants[name] = value
+        return name
 
 
 def rebuild(kind: type, held: dict[str, Any], slots: dict[str, Any] | None = None) -> Any:
@@ -427,4 +496,5 @@ _NAMESPACE: dict[str, Any] = {
     "new_tuple": tuple.__new__,
     "put": object.__setattr__,
     "rebuild": rebuild,
+    "show_notes": show_notes,
 }

@@ -8,6 +8,7 @@ program sees stand-ins (containers.py, objects.py), whose parts come here when t
 from __future__ import annotations
 
 import functools
+import io
 from collections import OrderedDict, defaultdict
 from types import BuiltinFunctionType, MethodType
 from typing import Any
@@ -41,6 +42,7 @@ from .generators import TracedGenerator, check_apart, source_kind
 from .lists import ExternalList
 from .objects import has_owner, is_by_identity, is_namedtuple, stand_in
 from .sets import ExternalSet
+from .shows import TracedFile
 
 _C_CONTIGUOUS, _F_CONTIGUOUS, _ALIGNED, _WRITEABLE = 0x1, 0x2, 0x100, 0x400
 _NUMBERS = frozenset({int, float, complex})
@@ -116,6 +118,7 @@ class Outside:
         self.shown: dict[int, Known] = {}  # by what the program sees in its place
         self.drawn: dict[int, TracedGenerator] = {}  # by the input that is the handle
         self._keeper: Value | None = None
+        self.notes: Any = None  # see Note [Late effects]
         self._derived: dict[str, Any] = {}
         self._labels: set[str] = set()
         self._constants: set[str] = set()
@@ -204,6 +207,8 @@ class Outside:
             return self._builtin_method(value, source, name)
         if source_kind(value) is not None:
             return self._generator(value, kind, source)
+        if isinstance(value, io.IOBase):
+            return self._file(value, kind, source)
         return self._object(value, kind, source)
 
     def _plain(self, value: Any, source: Source, name: str, argument: bool, varies: bool) -> Any:
@@ -498,12 +503,24 @@ class Outside:
         )
         return TracedGenerator(value, source, self)
 
+    def _file(self, value: Any, kind: type, source: Source) -> Any:
+        self.guards.check(
+            f"type({source.var}) is {self.guards.constant(kind)}",
+            f"{source.text} is a {kind.__name__}",
+        )
+        return TracedFile(value, source, self.session.door)
+
     def generator(self, value: Any) -> Any:
         """What the program sees for a random generator that it has by a method of it."""
         known = self.known.get(id(value))
         if known is not None:
             return known.seen
         return self.admit(value, self.root(value, type(value).__name__), "generator")
+
+    @property
+    def keeps(self) -> bool:
+        """Whether the program makes generators, or shows something in a loop."""
+        return self._keeper is not None or self.notes is not None
 
     def keeper(self) -> Value:
         """The handle of a list, new at each call, that keeps what the program makes."""

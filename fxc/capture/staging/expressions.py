@@ -250,18 +250,28 @@ class Expressions(Names):
             made = self._door("both", node, made, later(self._chain(node, place + 1, name)))
         return bound(node, name, right, made)
 
-    def visit_FormattedValue(self, node: ast.FormattedValue) -> Any:
-        self.generic_visit(node)
-        node.value = self._door("shown", node.value, node.value)
-        return node
+    def visit_JoinedStr(self, node: ast.JoinedStr) -> Any:
+        """A call with the parts of the text: see Note [Late effects]."""
+        parts: list[ast.expr] = []
+        for each in node.values:
+            if not isinstance(each, ast.FormattedValue):
+                parts.append(each)
+                continue
+            spec = (
+                self._text(each, "") if each.format_spec is None else self.visit(each.format_spec)
+            )
+            conversion = placed(each, ast.Constant(each.conversion))
+            part = ast.Tuple([self.visit(each.value), conversion, spec], ast.Load())
+            parts.append(placed(each, part))
+        return self._door("text", node, *parts)
 
     def visit_BinOp(self, node: ast.BinOp) -> Any:
-        is_list = self._is_list(node)
+        is_list, is_text = self._is_list(node), isinstance(node.op, ast.Mod) and _is_text(node.left)
         self.generic_visit(node)
         if is_list:
             return self._made_list(node, node)
-        if isinstance(node.op, ast.Mod) and isinstance(node.left, ast.Constant | ast.JoinedStr):
-            node.right = self._door("shown", node.right, node.right)
+        if is_text:
+            return self._door("percent", node, node.left, node.right)
         return node
 
     def _note_lists(self, value: ast.expr) -> None:
@@ -343,6 +353,12 @@ class Expressions(Names):
 
 
 _OF_LEVELS = ("__fxc_run__", "__fxc_last__", "__fxc_so_far__")
+
+
+def _is_text(node: ast.expr) -> bool:
+    return isinstance(node, ast.JoinedStr) or (
+        isinstance(node, ast.Constant) and isinstance(node.value, str)
+    )
 
 
 def _level(made: ast.ListComp | ast.GeneratorExp, depth: int) -> tuple[ast.expr, ...]:

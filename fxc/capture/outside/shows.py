@@ -1,0 +1,279 @@
+"""Calls that show something: ``print``, ``logging``, ``warnings``, ``write`` of files.
+
+See Note [Late effects].
+"""
+
+from __future__ import annotations
+
+import logging
+import sys
+import warnings
+from collections import deque
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from fxc.ir.graph import Value
+from fxc.ir.handles import HANDLE, handle
+from fxc.ir.records import mutable
+
+from ..guards import Source
+from ..locations import is_users, runs_ours, user_frame
+from ..session import refuse
+from ..values.late import Held, late, snapshot
+from ..values.operands import Traced
+
+if TYPE_CHECKING:
+    from ..door.door import Door
+    from .outside import Outside
+
+# Note [Late effects]
+# What a program shows (``print``, a log record, a warning, what it writes to an open file) is shown
+# behind the compiled code, by the epilogue, in the order of the program and in order with changes
+# to objects: until then a call can go back to NumPy, which then shows it. What is to be shown is as
+# it is at the statement: numbers, and copies of arrays. A text of numbers that are known at run
+# time only is a ``Late``: a function and its arguments; that may be kept and returned, too.
+# In branches and loops of the graph the operator ``note`` appends the numbers to a list of the
+# call, with the number of the statement; the epilogue shows all that such a statement has noted
+# where it stands. A statement outside of them is an effect of its own (effects.py).
+
+
+@mutable
+class Notes:
+    """The statements in regions of one capture, and the list behind the handle ``log``."""
+
+    source: Source
+    log: Value
+    texts: list[str]  # of the functions that show what the statement of that number has noted
+    marks: list[set[int]]  # statements that are shown at one place of the epilogue
+
+
+def show(door: Door, what: str, function: Callable[..., Any], *args: Any, **kwargs: Any) -> None:
+    """Record that ``function(*args, **kwargs)`` is to be called; ``what`` is its name."""
+    given, options = snapshot(args), snapshot(kwargs)
+    effects = door.outside.effects
+    if not door.session.region:
+        effects.add(Source("", what), "call", function, (given, options))
+        return
+    notes = _notes(door.outside)
+    number = len(notes.texts)
+    from .epilogue import NoteBuilder  # which places what leaves the function
+
+    builder = NoteBuilder(door.outside)
+    notes.texts.append(builder.function(number, function, given, options))
+    effects.constants.update(builder.constants)
+    effects.objects.update(builder.objects)
+    door.session.record("note_", notes.log, tuple(builder.operands), site=number)
+    last = effects.entries[-1] if effects.entries else None
+    if last is None or last.action != "notes":
+        notes.marks.append(set())
+        effects.add(notes.source, "notes", len(notes.marks) - 1, None)
+    notes.marks[-1].add(number)
+
+
+def _notes(outside: Outside) -> Notes:
+    notes: Notes | None = outside.notes
+    if notes is None:
+        guards = outside.guards
+        kept = guards.fetch(f"{guards.constant(deque, 'deque')}()", "what is to be shown")
+        source = guards.fetch(f"{guards.constant(handle, 'handle')}({kept.var})", kept.text)
+        log = outside.add_input(HANDLE, source, "notes", hidden=True)
+        notes = outside.notes = Notes(kept, log, [], [])
+    return notes
+
+
+def show_notes(log: deque[Any], functions: Mapping[int, Callable[..., None]]) -> None:
+    """Show what these statements have noted, up to the first note of another."""
+    while log and log[0][0] in functions:
+        number, *values = log.popleft()
+        functions[number](*values)
+
+
+# ---------------------------------------------------------------- print
+
+
+def show_print(door: Door, *args: Any, **kwargs: Any) -> None:
+    """``print``."""
+    file = kwargs.get("file")
+    if file is not None and not isinstance(file, TracedFile):
+        raise refuse("print to this kind of file cannot be captured")
+    door.check_text(args)
+    show(door, "print", print, *map(door.as_text, args), **kwargs)
+
+
+# ---------------------------------------------------------------- files
+
+
+class TracedFile(Traced):
+    """An open file from outside."""
+
+    __slots__ = ("_door", "_real", "_source")
+
+    def __init__(self, real: Any, source: Source, door: Any) -> None:
+        self._real = real
+        self._source = source
+        self._door = door
+
+    @property  # type: ignore[misc]
+    def __class__(self) -> type:
+        return type(self._real)
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "write":
+            return self._write
+        if name == "flush":
+            return self._flush
+        if name.startswith("__"):
+            raise AttributeError(name)
+        raise refuse(f"{name} of an open file cannot be captured")
+
+    def _write(self, text: Any) -> Any:
+        if not isinstance(text, str):
+            raise refuse("writing anything but a text to a file cannot be captured")
+        show(self._door, "write", _write, self, text)
+        return late(int, len, text)
+
+    def _flush(self) -> None:
+        show(self._door, "flush", _flush, self)
+
+
+def _write(file: Any, text: str) -> None:
+    file.write(text)
+
+
+def _flush(file: Any) -> None:
+    file.flush()
+
+
+# ---------------------------------------------------------------- logging
+
+
+_LEVELS = {
+    "debug": 10,
+    "info": 20,
+    "warning": 30,
+    "warn": 30,
+    "error": 40,
+    "critical": 50,
+    "fatal": 50,
+}
+
+
+def is_logging(f: Any) -> bool:
+    """Whether a function is one of ``logging`` that makes a record."""
+    if f.__module__ != "logging" or f.__name__ not in (*_LEVELS, "log"):
+        return False
+    return f in (getattr(logging.Logger, f.__name__, None), getattr(logging, f.__name__, None))
+
+
+def show_log(door: Door, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    """``logger.info(…)`` and its kin, and the functions of ``logging``."""
+    of_module = getattr(logging, f.__name__, None) is f
+    logger: Any = logging.root if of_module else args[0]
+    guards = door.outside.guards
+    if of_module:
+        var, real = guards.constant(logging.root), logging.root
+    else:
+        known = door.outside.shown.get(id(logger))
+        if known is None or type(known.object) not in (logging.Logger, logging.RootLogger):
+            raise refuse("a logger of a class of its own cannot be captured")
+        var, real = known.source.var, known.object
+        args = args[1:]
+    level: Any = _LEVELS.get(f.__name__)
+    if level is None:
+        level, *rest = args
+        args = tuple(rest)
+    if type(level) is not int or not args or kwargs.keys() - {"extra"}:
+        raise refuse(f"logging.{f.__name__} with these arguments cannot be captured")
+    enabled = real.isEnabledFor(level)
+    text = f"{real.name} logs level {level}: {enabled}"
+    guards.check(f"{var}.isEnabledFor({level}) is {enabled}", text)
+    if not enabled:
+        return
+    message, *values = args
+    frame = user_frame()
+    assert frame is not None
+    where = frame.f_code.co_filename, frame.f_lineno, frame.f_code.co_name
+    extra = kwargs.get("extra")
+    door.check_text((message, *values, extra))
+    function = _log_root if of_module else _log
+    show(door, "logging", function, Held(logger), level, where, message, tuple(values), extra)
+
+
+def _log(
+    logger: Any, level: int, where: tuple[str, int, str], message: Any, args: Any, extra: Any
+) -> None:
+    if logger.isEnabledFor(level):
+        path, line, name = where
+        record = logger.makeRecord(
+            logger.name, level, path, line, message, args, None, name, extra, None
+        )
+        logger.handle(record)
+
+
+def _log_root(logger: Any, *more: Any) -> None:
+    if not logging.root.handlers:
+        logging.basicConfig()
+    _log(logging.root, *more)
+
+
+# ---------------------------------------------------------------- warnings
+
+
+def show_warning(
+    door: Door, message: Any, category: Any = None, stacklevel: Any = 1, *more: Any, **options: Any
+) -> None:
+    """``warnings.warn``."""
+    if more or options or type(stacklevel) is not int:
+        raise refuse("warnings.warn with these arguments cannot be captured")
+    guards = door.outside.guards
+    filters = f"{guards.constant(warnings)}.filters"
+    if any(each[0] == "error" for each in warnings.filters):
+        raise refuse("warnings.warn where warnings are errors cannot be captured")
+    guards.check(f"not any(each[0] == 'error' for each in {filters})", "no warning is an error")
+    if isinstance(message, Warning):
+        raise refuse("warnings.warn of a warning that is made before cannot be captured; pass text")
+    door.check_text((message,))
+    where = _place_of(max(stacklevel, 1))
+    show(door, "warnings.warn", _warn, message, category or UserWarning, where)
+
+
+def _place_of(level: int) -> Any:
+    """Where a warning says that it comes from: a place in the program that is being captured, or
+    how many callers of it are between.
+    """
+    frame = user_frame()
+    while frame is not None and not runs_ours(frame, "_attempt"):
+        if is_users(frame):
+            level -= 1
+            if level == 0:
+                return Place(frame.f_code.co_filename, frame.f_lineno, frame.f_globals)
+        frame = frame.f_back
+    return level
+
+
+class Place:
+    """A line of a module."""
+
+    def __init__(self, path: str, line: int, space: dict[str, Any]) -> None:
+        self.path = path
+        self.line = line
+        self.space = space
+
+
+def _warn(message: Any, category: Any, where: Any) -> None:
+    place = where if isinstance(where, Place) else _caller(where)
+    registry = place.space.setdefault("__warningregistry__", {})
+    name = place.space.get("__name__") or "<string>"
+    warnings.warn_explicit(message, category, place.path, place.line, name, registry)
+
+
+def _caller(level: int) -> Place:
+    """The line that called the compiled function, or one of its callers."""
+    frame = sys._getframe(1)
+    while frame.f_back is not None:
+        if is_users(frame) and not frame.f_code.co_filename.startswith("<fxc "):
+            level -= 1
+            if level == 0:
+                break
+        frame = frame.f_back
+    return Place(frame.f_code.co_filename, frame.f_lineno, frame.f_globals)

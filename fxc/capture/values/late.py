@@ -1,0 +1,221 @@
+"""Texts of numbers that are known at run time only.
+
+See Note [Late effects].
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any
+
+import numpy as np
+
+from fxc.ir.types import ArrayType
+
+from ..session import refuse
+from .operands import Traced, TracedValue, record, settled
+
+
+class Late(Traced):
+    """What ``function(*args, **kwargs)`` will give: a text, or a number that says something of
+    what is shown. The arguments are as they are now; see ``snapshot``.
+    """
+
+    __slots__ = ("_args", "_function", "_kind", "_kwargs")
+
+    def __init__(self, kind: type, function: Callable[..., Any], args: Any, kwargs: Any) -> None:
+        self._kind = kind
+        self._function = function
+        self._args = args
+        self._kwargs = kwargs
+
+    @property  # type: ignore[misc]
+    def __class__(self) -> type:
+        return self._kind
+
+    def _known(self, what: str = "a text") -> Any:
+        """The object itself, of the numbers of this call."""
+        args, kwargs = _known((self._args, self._kwargs))
+        return self._function(*args, **kwargs)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(f"{self._kind.__name__!r} object has no attribute {name!r}")
+        method = getattr(self._kind, name)
+
+        def call(*args: Any, **kwargs: Any) -> Any:
+            if name in _OF_TEXTS:
+                return late(str, method, self, *args, **kwargs)
+            return getattr(self._known(), name)(*args, **kwargs)
+
+        return call
+
+    def __add__(self, other: Any) -> Any:
+        return late(str, operator.add, self, _text(other))
+
+    def __radd__(self, other: Any) -> Any:
+        return late(str, operator.add, _text(other), self)
+
+    def __mul__(self, count: Any) -> Any:
+        return late(str, operator.mul, self, count)
+
+    __rmul__ = __mul__
+
+    def __mod__(self, args: Any) -> Any:
+        return late(str, operator.mod, self, args)
+
+    def __getitem__(self, key: Any) -> Any:
+        return self._known()[key]
+
+    def __contains__(self, other: Any) -> bool:
+        return other in self._known()
+
+    def __eq__(self, other: object) -> Any:
+        return self._known() == (other._known() if type(other) is Late else other)
+
+    def __ne__(self, other: object) -> Any:
+        return not self == other
+
+    def __hash__(self) -> int:
+        return hash(self._known())
+
+    def __len__(self) -> int:
+        return len(self._known())
+
+    def __iter__(self) -> Any:
+        return iter(self._known())
+
+    def __bool__(self) -> bool:
+        return bool(self._known())
+
+    def __str__(self) -> str:
+        return str(self._known())
+
+    def __repr__(self) -> str:
+        return repr(self._known())
+
+    def __format__(self, spec: str) -> str:
+        return format(self._known(), spec)
+
+
+# Methods of texts that give texts, and look at nothing else.
+_OF_TEXTS = frozenset(
+    (
+        *("capitalize", "center", "ljust", "rjust", "lower", "upper", "title", "strip", "lstrip"),
+        *("rstrip", "replace", "expandtabs", "zfill", "swapcase", "casefold", "format", "join"),
+    )
+)
+
+
+def _text(x: Any) -> Any:
+    if isinstance(x, str):
+        return x
+    raise TypeError(f'can only concatenate str (not "{type(x).__name__}") to str')
+
+
+def _known(x: Any) -> Any:
+    """A tree without texts that are not known."""
+    kind = type(x)
+    if kind in (tuple, list):
+        return kind(map(_known, x))
+    if kind is dict:
+        return {key: _known(item) for key, item in x.items()}
+    return x._known() if kind is Late else x
+
+
+def formatted(*parts: Any) -> str:
+    """An f-string."""
+    texts = []
+    for part in parts:
+        if type(part) is str:
+            texts.append(part)
+        else:
+            value, conversion, spec = part
+            texts.append(format(_CONVERSIONS[conversion](value), spec))
+    return "".join(texts)
+
+
+_CONVERSIONS: dict[int, Callable[[Any], Any]] = {
+    -1: lambda x: x,
+    ord("s"): str,
+    ord("r"): repr,
+    ord("a"): ascii,
+}
+
+
+def late(kind: type, function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
+    """What a pure function gives: at once where all arguments are known, a ``Late`` otherwise."""
+    if not (is_unknown(args) or is_unknown(kwargs)):
+        return function(*args, **kwargs)
+    with suppress(_NoSample):
+        function(*_sample(args), **_sample(kwargs))  # it raises now what it would raise later
+    return Late(kind, function, snapshot(args), snapshot(kwargs))
+
+
+class _NoSample(Exception):
+    """There is no sample of something."""
+
+
+def _sample(x: Any) -> Any:
+    """A tree with other numbers of the same types."""
+    x = settled(x)
+    kind = type(x)
+    if kind in (tuple, list):
+        return kind(map(_sample, x))
+    if kind is dict:
+        return {key: _sample(item) for key, item in x.items()}
+    if kind is Late:
+        return "" if x._kind is str else x._kind()
+    if not isinstance(x, Traced):
+        return x
+    if isinstance(x, int):
+        return 1
+    if not isinstance(x, TracedValue):
+        raise _NoSample
+    found = x._object.type
+    if isinstance(found, ArrayType):
+        return np.ones((1,) * found.rank, found.dtype)
+    return found.python_type(1) if found.weak else found.dtype.type(1)
+
+
+def is_unknown(x: Any) -> bool:
+    """Whether something has parts that are not known while capturing."""
+    if isinstance(x, Traced):
+        return True
+    if isinstance(x, tuple | list):
+        return any(map(is_unknown, x))
+    return isinstance(x, dict) and any(map(is_unknown, x.values()))
+
+
+class Held:
+    """An object from outside that is given to what shows something."""
+
+    def __init__(self, seen: Any) -> None:
+        self.seen = seen
+
+
+def snapshot(x: Any) -> Any:
+    """What a part of a text holds now: copies of arrays, and of containers."""
+    x = settled(x)
+    kind = type(x)
+    if kind in (tuple, list):
+        return kind(map(snapshot, x))
+    if kind is dict:
+        return {key: snapshot(item) for key, item in x.items()}
+    if isinstance(x, TracedValue):
+        return record("copy", x._object, order="K") if is_array(x) else x
+    if kind is np.ndarray:
+        return x.copy()
+    if kind in (set, frozenset) and not any(isinstance(item, Traced) for item in x):
+        return kind(x)
+    if type(x).__dict__.get("__fxc_class__") is not None:
+        raise refuse(f"showing a {kind.__name__} inside of something else cannot be captured")
+    if isinstance(x, list | dict | set):
+        raise refuse(f"showing a {kind.__name__} from outside cannot be captured; show its items")
+    return x
+
+
+def is_array(x: TracedValue) -> bool:
+    return isinstance(x._object.type, ArrayType)
