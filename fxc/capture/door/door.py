@@ -70,7 +70,7 @@ from . import purity
 from .by_places import at_place, has_place, list_to_change
 from .copies import COPIES
 from .foreign import call_foreign, call_known
-from .numpy_source import SOURCES, run_source
+from .numpy_source import SOURCES, has_source
 from .reads import name_of
 from .special import SPECIAL
 from .stores import Names, Stores
@@ -286,8 +286,8 @@ class Door(Stores):
             return COPIES[function](self, *args, **kwargs)
         module = f.__module__ or ""
         if module.partition(".")[0] == "numpy":
-            if function in SOURCES and has_traced((args, kwargs)):
-                return run_source(function, args, kwargs)
+            if (function in SOURCES or has_source(function)) and has_traced((args, kwargs)):
+                return array_function(function, args, kwargs)
             if f in purity.PURE_NUMPY and not has_traced(known := known_ints((args, kwargs))):
                 return self._eager(f, *known)
             return self._unknown(f, args, kwargs)

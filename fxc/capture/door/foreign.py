@@ -31,7 +31,7 @@ from ..session import Respecialise, current
 from ..values.operands import Traced, TracedValue, as_constants, constant, wrap
 from ..values.traced_int import TracedInt, known_ints
 
-_PLAIN = (type(None), bool, int, float, complex, str, bytes, type(Ellipsis), np.generic, np.dtype)
+_PLAIN = (type(None), bool, int, float, complex, str, bytes, type(Ellipsis))
 
 
 def call_foreign(function: Callable[..., Any], args: tuple[Any, ...], kwargs: Any) -> Any:
@@ -66,9 +66,11 @@ def _template(x: Any, operands: list[Value]) -> Any:
         return _hole(constant(x), operands)
     if type(x) in (tuple, list):
         return type(x)([_template(item, operands) for item in x])
-    if isinstance(x, _PLAIN) or (isinstance(x, type) and issubclass(x, np.generic)):
+    if type(x) in _PLAIN or issubclass(type(x), np.generic | np.dtype):
         return x
-    if isinstance(x, np.ufunc) or x in (float, int, bool, complex):
+    if type(x) is np.ufunc or (
+        type(x) is type and issubclass(x, np.generic | complex | float | int)
+    ):
         return x
     raise Unlearnable(f"one of its arguments is a {type(x).__name__}")
 
@@ -164,7 +166,9 @@ def call_known(function: Callable[..., Any], args: tuple[Any, ...], kwargs: Any)
 def _is_plain(x: Any) -> bool:
     if type(x) in (tuple, list):
         return all(map(_is_plain, x))
-    return isinstance(x, _PLAIN) or (type(x) is np.ndarray and is_known(x.dtype))
+    if type(x) in _PLAIN or isinstance(x, np.generic | np.dtype):
+        return True
+    return type(x) is np.ndarray and is_known(x.dtype)
 
 
 def attempt(

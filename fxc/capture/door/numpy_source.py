@@ -29,6 +29,7 @@ from ..values.operands import as_constants, has_traced, operand, result_type
 from ..values.python_numbers import call_function
 from ..values.traced_int import TracedInt, known_ints
 from ..values.traced_scalar import TracedScalar, astype
+from .purity import only_computes
 
 # Functions that do nothing but compute their result, or write to the array they are given.
 _NAMES = """
@@ -63,6 +64,14 @@ _OF_KNOWN_INTS: frozenset[Any] = frozenset({np.pad})  # which look at their ints
 _CAREFUL: frozenset[Any] = frozenset(map(_named, _CAREFUL_NAMES.split()))
 
 
+def has_source(function: Any) -> bool:
+    """Whether a function of NumPy's is Python code that only computes, or writes to arrays that it
+    is given.
+    """
+    inner = getattr(function, "__wrapped__", function)
+    return isinstance(inner, FunctionType) and only_computes(function)
+
+
 def run_source(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any], name: str = "") -> Any:
     """What NumPy's own code of ``function`` makes of traced arguments.
 
@@ -86,6 +95,20 @@ def run_source(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any], nam
         session.sources -= 1
         session.careful -= function in _CAREFUL
     return as_constants(result)
+
+
+def run_unlisted(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """As ``run_source``, for a function that nobody has looked at.
+
+    Its code may ask for sizes that depend on data, where one answer is taken to be the usual one
+    and the call goes back to NumPy otherwise. Which one is usual is not known here.
+    """
+    session = current()
+    before = len(session.assumed)
+    found = run_source(function, args, kwargs)
+    if len(session.assumed) > before:
+        raise refuse(f"np.{function.__name__} decides by a size that depends on data")
+    return found
 
 
 def _callable(door: Any, x: Any) -> Any:

@@ -14,10 +14,11 @@ import numpy as np
 
 from fxc.ir.errors import CaptureError
 from fxc.ir.types import ArrayType
+from fxc.ops.foreign_calls import Unlearnable
 from fxc.ops.table import TABLE, Tag
 
-from ..door.foreign import attempt
-from ..door.numpy_source import SOURCES, run_source
+from ..door.foreign import attempt, call_foreign
+from ..door.numpy_source import SOURCES, has_source, run_source, run_unlisted
 from ..door.purity import only_computes
 from ..session import refuse
 from ..values.operands import array_value, axis_number, record, result_type
@@ -71,6 +72,11 @@ def _handled(function: Any, args: Any, kwargs: Any) -> Any:
         return _opaque(op.name, *args, **kwargs)
     if function in SOURCES:
         return run_source(function, args, kwargs)
+    if has_source(function):
+        try:
+            return call_foreign(function, args, kwargs)
+        except Unlearnable:  # a predicate, for instance, whose code says what it depends on
+            return run_unlisted(function, args, kwargs)
     name = getattr(function, "__name__", repr(function))
     module = getattr(function, "__module__", "numpy") or "numpy"
     raise refuse(f"{module.replace('numpy', 'np', 1)}.{name} cannot be captured")

@@ -6,6 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from fxc.ops.foreign_calls import Unlearnable
+from fxc.ops.foreign_ufuncs import runs_python
+
+from ..door.foreign import call_foreign
 from ..session import refuse
 from . import reductions
 from .placing import at
@@ -22,7 +26,10 @@ def array_ufunc(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: A
             return reductions.ufunc_accumulate(ufunc, *inputs, **options)
         case "reduceat":
             return reductions.ufunc_reduceat(ufunc, *inputs, **options)
-    name = operator_name(ufunc) or adopted(ufunc)
+    name = operator_name(ufunc)
+    if name is None and ufunc.signature is not None and method == "__call__":
+        return _with_core_dimensions(ufunc, inputs, options)
+    name = name or adopted(ufunc)
     match method:
         case "__call__":
             return call_with_options(ufunc, name, inputs, options)
@@ -32,3 +39,13 @@ def array_ufunc(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: A
             return at(ufunc, name, *inputs, **options)
         case _:
             raise refuse(f"np.{ufunc.__name__}.{method} cannot be captured")
+
+
+def _with_core_dimensions(ufunc: np.ufunc, inputs: tuple[Any, ...], options: dict[str, Any]) -> Any:
+    """A ufunc of matrices and the like, which is called as it is."""
+    if runs_python(ufunc):
+        raise refuse(f"the ufunc {ufunc.__name__}, which runs Python code, cannot be captured")
+    try:
+        return call_foreign(ufunc, inputs, options)
+    except Unlearnable as reason:
+        raise refuse(f"np.{ufunc.__name__} cannot be captured here: {reason}") from None
