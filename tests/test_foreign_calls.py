@@ -15,6 +15,7 @@ import pytest
 from scipy import fft, integrate, interpolate, linalg, ndimage, optimize, signal, spatial, special
 
 import fxc
+from fxc.capture.door.purity import only_computes
 from fxc.ir.types import array_type
 from fxc.ops.foreign_calls import Hole, Unlearnable, operator_of
 from tests.outcomes import difference, run
@@ -268,3 +269,38 @@ def test_a_random_function_of_scipys_draws_as_in_numpy():
         warnings.simplefilter("ignore", fxc.CaptureWarning)
         assert np.array_equal(compiled(_x[:3]), expected)
         assert not np.array_equal(compiled(_x[:3]), expected)
+
+
+def test_functions_that_do_not_look_at_their_arguments_are_not_run_on_samples():
+    from scipy.sparse import _sparsetools, csr_matrix
+
+    assert not only_computes(_sparsetools.csr_matvec)
+    assert not only_computes(ndimage._nd_image.correlate1d)
+    assert not only_computes(np.random.rand)
+    assert not only_computes(np.save)
+    assert only_computes(linalg.solve)
+    assert only_computes(np.packbits)
+    assert only_computes(math.gamma)
+    matrix = csr_matrix(_a)
+    compiled = fxc.compile(lambda x: matrix @ (x * 2) + 1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", fxc.CaptureWarning)
+        assert np.array_equal(compiled(_x[:6]), matrix @ (_x[:6] * 2) + 1)
+
+
+def _products(a, x):
+    return np.vecdot(a, x[:6]) + np.matvec(a, x[:6]) if hasattr(np, "matvec") else np.vecdot(a, a)
+
+
+def test_a_ufunc_with_core_dimensions_is_called_as_it_is():
+    _same(_products, _a, _x)
+
+
+def _by_rank(x):
+    return (x * 2 if np.isscalar(x) else x * 3) + (1 if np.iterable(x) else 2)
+
+
+@pytest.mark.parametrize("x", [_x, 2.0, np.float64(3), np.array(2.0)])
+def test_predicates_of_numpys_run_by_their_own_code(x):
+    compiled = _same(_by_rank, x)
+    assert compiled.cache_info().fallbacks == {}

@@ -9,6 +9,7 @@ import functools
 import itertools
 import math
 import operator
+import sys
 import types
 from types import BuiltinFunctionType
 from typing import Any
@@ -108,13 +109,19 @@ _BUT = ("numpy.random", "numpy.testing", "numpy.f2py", "scipy.io", "scipy.datase
 
 
 def only_computes(f: Any) -> bool:
-    """Whether a function is one of these."""
-    module = getattr(f, "__module__", None)
+    """Whether a function is one of these, and a public one.
+
+    Others need not look at their arguments: of a sample they might read what is no memory of it.
+    """
+    module, name = getattr(f, "__module__", None), getattr(f, "__name__", "")
     if not isinstance(module, str) or not callable(f) or isinstance(f, type):
         return False
     parts = module.split(".")
-    excluded = any(parts[:2] == each.split(".") for each in _BUT)
-    return parts[0] in _COMPUTING and not excluded and f not in NUMPY_WITH_EFFECTS
+    if parts[0] not in _COMPUTING or any(parts[:2] == each.split(".") for each in _BUT):
+        return False
+    public = ".".join(itertools.takewhile(lambda part: not part.startswith("_"), parts))
+    found = getattr(sys.modules.get(public), name, None)
+    return found is f and not name.startswith("_") and f not in NUMPY_WITH_EFFECTS
 
 
 # Attributes that lead to effects, for code whose calls cannot be seen.
