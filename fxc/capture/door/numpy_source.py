@@ -107,7 +107,9 @@ def run_unlisted(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -
     before = len(session.assumed)
     found = run_source(function, args, kwargs)
     if len(session.assumed) > before:
-        raise refuse(f"np.{function.__name__} decides by a size that depends on data")
+        raise refuse(
+            f"np.{function.__name__} cannot be captured: it decides by a size that depends on data"
+        )
     return found
 
 
