@@ -13,7 +13,7 @@ import types
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, Self, TypeVar, overload
 
@@ -32,13 +32,18 @@ from fxc.ir.errors import (
     WouldRaise,
 )
 from fxc.ir.records import frozen, mutable
+from fxc.ir.replay import REPLAY
 
 from .tracebacks import hide_fxc, met_in_capture
 
 if TYPE_CHECKING:
     from fxc.capture.capture import Captured
+    from fxc.capture.guards import GuardProgram
+    from fxc.capture.refusals import Refusal
+    from fxc.split.driver import PartSource
 
     from .native_calls import NativeCall
+    from .splits import Split
     from .stages import Backend, Compilation
 
 P = ParamSpec("P")
@@ -49,27 +54,33 @@ R = TypeVar("R")
 _log = logging.getLogger("fxc")
 _BACKENDS = ("llvm", "numpy")
 MOST_VARIANTS = 64
+_MOST_REFUSALS = 4  # of one combination of argument types, before all are taken to be refused
+_MOST_OF_PART = 8  # variants of a part, which runs in a loop of Python's, perhaps
 _MOST_DEMANDED = 32  # relations for which a call is captured again, see ``Unchecked``
 OFTEN = 2000  # calls after which native code for whole calls pays: it takes 5 ms to make
 
 
 @frozen
 class CacheInfo:
-    """What has run so far: compilations, calls of compiled code, calls of plain NumPy, and how
-    often which operator was left to NumPy inside compiled code.
+    """What has run so far: compilations; calls of compiled code; calls that Python ran, wholly or
+    between compiled parts; how often which operator was left to NumPy inside compiled code; and the
+    compiled parts of a function that is split, with their calls.
 
     >>> import numpy as np
     >>> volume = compile(lambda a: abs(np.linalg.det(a)) + 1)
     >>> volume(np.eye(2))
     np.float64(2.0)
     >>> volume.cache_info()
-    CacheInfo(variants=1, native_calls=1, eager_calls=0, fallbacks={'linalg_det': 1})
+    CacheInfo(variants=1, native_calls=1, eager_calls=0, fallbacks={'linalg_det': 1},
+              parts=0, part_calls=0)
     """
 
     variants: int
     native_calls: int
     eager_calls: int
     fallbacks: Mapping[str, int]
+    parts: int = 0
+    part_calls: int = 0
 
 
 @frozen
@@ -142,6 +153,50 @@ class _Variant:
 
 
 @frozen
+class SplitStages:
+    """A function that is split: its driver as Python source, and the stages of its parts."""
+
+    driver: str
+    parts: tuple[Stages, ...]
+
+    def __str__(self) -> str:
+        return "\n".join(["== driver ==\n", self.driver, "", *map(str, self.parts)])
+
+
+def _stages_of(variant: _Variant) -> Stages:
+    made = variant.compilation
+    module = made.assembled.module if made.assembled is not None else None
+    return Stages(
+        made.captured,
+        made.functional,
+        made.decomposed,
+        module.program if module is not None else "",
+        module.text if module is not None else "",
+        made.assembled,
+    )
+
+
+@mutable
+class _Refused:
+    """Refusals of calls with arguments of the same kinds, by what they depended on."""
+
+    guards: list[GuardProgram] = field(default_factory=list)
+    always: bool = False
+
+    def add(self, guards: GuardProgram | None) -> None:
+        if guards is None or len(self.guards) == _MOST_REFUSALS:
+            self.always = True
+        else:
+            self.guards.append(guards)
+
+    def holds(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+        """Whether a call would be refused again."""
+        if self.always:
+            return True
+        return any(each.check(args, kwargs) is not None for each in self.guards)
+
+
+@frozen
 class Options:
     """How a function is compiled; see ``fxc.compile``."""
 
@@ -161,7 +216,8 @@ class _State:
     """What all bindings of one compiled function share."""
 
     variants: list[_Variant] = field(default_factory=list)
-    refused: dict[object, str] = field(default_factory=dict)
+    refused: dict[object, _Refused] = field(default_factory=dict)
+    split: Split | None = None
     overlaps: list[OverlapError] = field(default_factory=list)
     warned: set[str] = field(default_factory=set)
     varying: set[str] = field(default_factory=set)  # see Note [Numbers from outside]
@@ -194,6 +250,7 @@ class Compiled(Generic[P, R]):
     # In slots, so that functools.wraps does not hand them on to the wrapper of a compiled function.
     __slots__ = ("__dict__", "__fxc_original__", "__weakref__", "_options", "_state")
     __fxc_original__: Callable[P, R]
+    _most_variants = MOST_VARIANTS
 
     def __init__(self, fn: Callable[P, R], options: Options) -> None:
         self.__name__: str = getattr(fn, "__name__", type(fn).__name__)
@@ -258,22 +315,24 @@ class Compiled(Generic[P, R]):
 
     # -- looking inside
 
-    def inspect(self, *args: P.args, **kwargs: P.kwargs) -> Stages:
-        """All stages of the compilation for these arguments; nothing is run or changed.
+    def inspect(self, *args: P.args, **kwargs: P.kwargs) -> Stages | SplitStages:
+        """All stages of the compilation for these arguments; nothing is run or changed. Of a
+        function that is split, those of its parts that have been called.
 
         Raises ``CaptureError`` if the call cannot be captured.
         """
-        variant = self._find(args, kwargs) or self._compile(args, kwargs)
-        made = variant.compilation
-        module = made.assembled.module if made.assembled is not None else None
-        return Stages(
-            made.captured,
-            made.functional,
-            made.decomposed,
-            module.program if module is not None else "",
-            module.text if module is not None else "",
-            made.assembled,
-        )
+        state = self._state
+        variant = self._find(args, kwargs)
+        if variant is None and state.split is not None and state.split.driver.parts:
+            return SplitStages(
+                state.split.driver.text,
+                tuple(
+                    _stages_of(variant)
+                    for part in state.split.compiled
+                    for variant in part._state.variants
+                ),
+            )
+        return _stages_of(variant or self._compile(args, kwargs))
 
     def cache_info(self) -> CacheInfo:
         """Counts of compilations and calls."""
@@ -283,8 +342,13 @@ class Compiled(Generic[P, R]):
             for name in variant.compilation.fallbacks:
                 fallbacks[name] += variant.all_calls
         calls = sum(variant.all_calls for variant in state.variants)
+        parts = [] if state.split is None else [part.cache_info() for part in state.split.compiled]
+        for part in parts:
+            fallbacks.update(part.fallbacks)
         used = {name: count for name, count in fallbacks.items() if count}
-        return CacheInfo(len(state.variants), calls, state.eager_calls, used)
+        variants = len(state.variants) + sum(part.variants for part in parts)
+        part_calls = sum(part.native_calls for part in parts)
+        return CacheInfo(variants, calls, state.eager_calls, used, len(parts), part_calls)
 
     def cache_clear(self) -> None:
         """Forget all compilations and counts."""
@@ -382,8 +446,9 @@ class Compiled(Generic[P, R]):
         state = self._state
         key = _coarse_key(args, kwargs)
         if not self._options.fullgraph:
-            if key in state.refused:
-                return self._eager(args, kwargs)
+            refused = state.refused.get(key)
+            if refused is not None and refused.holds(args, kwargs):
+                return self._instead(args, kwargs)
             for overlap in state.overlaps:
                 if overlap.check(args, kwargs) is not None:
                     return self._eager(args, kwargs, overlap)
@@ -399,13 +464,13 @@ class Compiled(Generic[P, R]):
         except CaptureError as error:
             if self._options.fullgraph:
                 raise
-            state.refused[key] = str(error)
-            self._warn_eager(str(error), error)
-            return self._eager(args, kwargs)
+            self._remember(key, error.refusal)
+            self._split(error)
+            return self._instead(args, kwargs)
         except InternalError as error:
             if self._options.fullgraph:
                 raise
-            state.refused[key] = str(error)
+            self._remember(key, None)
             self._warn_eager(f"a bug in fxc, please report it: {error}", error)
             return self._eager(args, kwargs)
         except Exception as error:  # the program's own error, or NumPy's: let NumPy raise it
@@ -429,6 +494,68 @@ class Compiled(Generic[P, R]):
             self._warn(f": fxc failed where NumPy did not: {error!r}; please report it")
         return result
 
+    # -- functions that are split, see Note [Splitting]
+
+    def _remember(self, key: object, refusal: Refusal | None) -> None:
+        """Note that calls like this one are refused."""
+        known = self._state.refused.setdefault(key, _Refused())
+        known.add(None if refusal is None else refusal.guards)
+
+    def _split(self, error: CaptureError) -> None:
+        """Cut the function where its capture was refused, and say so."""
+        split = self._splitting()
+        if split is None:
+            self._warn_eager(str(error), error)
+        elif split.refused(error, split.plan.body):
+            self._warn_split(split, error)
+
+    def _splitting(self) -> Split | None:
+        """The splitting of the function; None if it has no source."""
+        state, function = self._state, self.__fxc_original__
+        function = getattr(function, "__func__", function)
+        if state.split is None and isinstance(function, types.FunctionType):
+            from .splits import Split
+
+            with suppress(CaptureError):
+                state.split = Split(function, self._part, self._helper, _helper_of)
+        return state.split
+
+    def _part(self, split: Split, source: PartSource) -> Part:
+        return Part(split, source, replace(self._options, fullgraph=False))
+
+    def _helper(self, refusal: Refusal) -> bool:
+        """Let a function that this one calls, and that was refused, be split itself; whether that
+        leaves something to compile.
+        """
+        function = refusal.places[0].function
+        if function.__closure__ is not None or function is self.__fxc_original__:
+            return False
+        if function not in _helpers:
+            made = Compiled(function, replace(self._options, fullgraph=False))
+            split = made._splitting()
+            if split is None or not split.leaves_parts(refusal):
+                return False
+            _helpers[function] = made
+        return True
+
+    def _instead(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Run the function in Python, and what is left of it compiled."""
+        split = self._state.split
+        if split is None or not split.driver.parts:
+            return self._eager(args, kwargs)
+        self._state.eager_calls += 1
+        owner = getattr(self.__fxc_original__, "__self__", None)
+        return split.driver.function(*(() if owner is None else (owner,)), *args, **kwargs)
+
+    def _warn_split(self, split: Split, error: CaptureError) -> None:
+        """Say which statement was refused, and how much of the function is compiled."""
+        if not split.driver.parts:
+            self._warn_eager(str(error), error)
+            return
+        count = sum(1 for _ in split.plan.statements())
+        text = "\n".join([str(error), *getattr(error, "__notes__", ())])
+        self._warn(f": {count - split.in_parts} of {count} statements run as plain NumPy: {text}")
+
     def _warn_eager(self, reason: str, error: Exception) -> None:
         text = "\n".join([reason, *getattr(error, "__notes__", ())])
         self._warn(f" runs as plain NumPy: {text}")
@@ -445,10 +572,10 @@ class Compiled(Generic[P, R]):
         state, options = self._state, self._options
         if state.variants:
             why = _why(state.variants, args, kwargs)
-            if len(state.variants) >= MOST_VARIANTS:
+            if len(state.variants) >= self._most_variants:
                 raise CaptureError(
-                    f"{self.__name__} has been compiled {MOST_VARIANTS} times and is not compiled "
-                    f"again: {why}; pass what differs as an argument, or use dynamic=True"
+                    f"{self.__name__} has been compiled {self._most_variants} times and is not "
+                    f"compiled again: {why}; pass what differs as an argument, or use dynamic=True"
                 )
             _log.info("%s: compiled again: %s", self.__name__, why)
         for each in state.variants:
@@ -489,6 +616,59 @@ class Compiled(Generic[P, R]):
             raise
         except Exception as error:  # the program was captured: what fails now is fxc
             raise InternalError(f"{self.__name__}: {type(error).__name__}: {error}") from error
+
+
+class Part(Compiled[..., Any]):
+    """A part of a function that is split; it gives ``REPLAY`` where the driver shall run its
+    statements. See Note [Splitting].
+    """
+
+    __slots__ = ("_whole", "source")
+    _most_variants = _MOST_OF_PART
+
+    def __init__(self, split: Split, source: PartSource, options: Options) -> None:
+        super().__init__(source.function, options)
+        self._whole = split
+        self.source = source
+        self._state.varying |= source.counting
+
+    @property
+    def is_compiled(self) -> bool:
+        """Whether there is compiled code of the part."""
+        return bool(self._state.variants)
+
+    def _split(self, error: CaptureError) -> None:
+        if self._whole.refused(error, self.source.statements):
+            self._warn_split(self._whole, error)
+
+    def _instead(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        driver = self._whole.driver_of(self.source)
+        return REPLAY if driver is None else driver.function(*args)
+
+    def _eager(
+        self, args: tuple[Any, ...], kwargs: dict[str, Any], why: Exception | str | None = None
+    ) -> Any:
+        if why is not None:
+            _log.info("%s: a part runs as plain NumPy: %s", self.__name__, why)
+        self._state.eager_calls += 1
+        return REPLAY
+
+    def _eager_after(self, error: Exception, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        return self._eager(args, kwargs, error)
+
+
+# Functions that are called by functions which are split, and are split themselves.
+_helpers: dict[types.FunctionType, Compiled[..., Any]] = {}
+
+
+def _helper_of(function: Any) -> Any:
+    """What to call instead of a function that may be split."""
+    if type(function) is types.FunctionType:
+        return _helpers.get(function, function)
+    if type(function) is types.MethodType and type(function.__func__) is types.FunctionType:
+        found = _helpers.get(function.__func__)
+        return function if found is None else types.MethodType(found, function.__self__)
+    return function
 
 
 @contextmanager

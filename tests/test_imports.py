@@ -22,6 +22,7 @@ FRONT = "front"
 MAY_IMPORT = {
     "export": {"capture", "passes", "lowering", "runtime", "dispatch", "ops", "ir"},
     "debug": {"capture", "passes", "lowering", "runtime", "dispatch", "ops", "ir"},
+    "split": {"capture", "ir"},
     "capture": {"dispatch", "ops", "ir"},
     "passes": {"dispatch", "ops", "ir"},
     "lowering": {"ops", "ir"},

@@ -36,6 +36,7 @@ from .outside.epilogue import (
 )
 from .outside.outside import GraphInput, Outside, SymbolSource
 from .overlaps import Overlaps, SizesNeeded, settle_overlaps
+from .refusals import note_refusal
 from .relations import strongest
 from .session import MOST_SECONDS, Respecialise, Session, refuse
 
@@ -131,9 +132,14 @@ def capture(
             continue
         except CaptureError as error:
             first_error = first_error or error
+            _note_refusal(session, error)
             otherwise = (session.retries | session.door.lists.sized) - static
             if not otherwise:
-                raise first_error from None
+                first_error.refusal = error.refusal
+                try:
+                    raise first_error from None
+                finally:
+                    del first_error  # whose traceback holds this frame, and so the arguments
             static |= otherwise  # loops that are copied or begin apart, lists that Python makes
             continue
         except SizesNeeded:
@@ -141,10 +147,18 @@ def capture(
             continue
         finally:
             spent = session.operations
+            session.door.outside.forget()
+            session.error = None
         if isinstance(attempt, Captured):
             return attempt
         varying |= attempt
     raise CaptureError("too many numbers had to become constants")
+
+
+def _note_refusal(session: Session, error: CaptureError) -> None:
+    outside = session.door.outside
+    program = outside.guards.program(())
+    note_refusal(error, session.door.staged_functions, outside.being_admitted, program)
 
 
 _NOT_UNROLLED = (" first", " as a whole", " few iterations")
@@ -353,12 +367,15 @@ def _admit_arguments(
     guards.check(shape, f"{len(args)} positional arguments, keywords {list(kwargs)}")
     call_args = []
     for place, (value, name) in enumerate(zip(args, names, strict=True)):
+        outside.being_admitted = name
         source = guards.fetch(f"args[{place}]", name)
         call_args.append(outside.admit(value, source, name, argument=True))
     call_kwargs = {}
     for name, value in kwargs.items():
+        outside.being_admitted = name
         source = guards.fetch(f"kwargs[{name!r}]", name)
         call_kwargs[name] = outside.admit(value, source, name, argument=True)
+    outside.being_admitted = ""
     return call_args, call_kwargs
 
 

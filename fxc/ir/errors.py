@@ -14,9 +14,12 @@ class CaptureError(FxcError):
     """The program is fine, but fxc cannot capture it.
 
     The message names the call and what to write instead; a note names the user's line.
-    Without ``fullgraph=True`` a user sees it as a :class:`CaptureWarning`, and the call runs as
-    plain NumPy.
+    Without ``fullgraph=True`` a user sees it as a :class:`CaptureWarning`, and the statement runs
+    in Python. ``refusal`` says where the program was, if it had begun; see
+    ``fxc.capture.refusals.Refusal``.
     """
+
+    refusal: Any = None
 
 
 class OverlapError(CaptureError):

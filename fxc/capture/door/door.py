@@ -196,7 +196,7 @@ class Door(Stores):
 
     def __init__(self, session: Session, outside: Outside) -> None:
         super().__init__(session, outside)
-        self._staged: dict[FunctionType, FunctionType] = {}
+        self.staged_functions: dict[FunctionType, FunctionType] = {}
         self._inner_codes: set[Any] = set()
         self._running: dict[Any, int] = {}  # by function: the operations before its first call
 
@@ -502,7 +502,7 @@ class Door(Stores):
 
     def staged(self, f: FunctionType) -> Callable[..., Any]:
         """The staged form of a Python function in this capture."""
-        found = self._staged.get(f)
+        found = self.staged_functions.get(f)
         if found is not None:
             return found
         staged = stage(f)
@@ -528,7 +528,7 @@ class Door(Stores):
             text = f"{root}.__kwdefaults__"
             seen = self.read(f.__kwdefaults__, text, f"the defaults of {f.__name__}")
             made.__kwdefaults__ = dict(seen)
-        self._staged[f] = made
+        self.staged_functions[f] = made
         return made
 
     def _check_unstaged(self, f: FunctionType) -> None:

@@ -119,10 +119,16 @@ class Outside:
         self.drawn: dict[int, TracedGenerator] = {}  # by the input that is the handle
         self._keeper: Value | None = None
         self.notes: Any = None  # see Note [Late effects]
+        self.being_admitted = ""  # the name of an argument
         self._derived: dict[str, Any] = {}
         self._labels: set[str] = set()
         self._constants: set[str] = set()
         self._stored: set[str] = set()
+
+    def forget(self) -> None:
+        """Let go of what the caller has, at the end: until the garbage collector comes round."""
+        for each in (self.known, self.shown, self.arrays, self.numbers):
+            each.clear()
 
     def guard_distinct(self, a: Any, b: Any) -> None:
         """Rely on two objects from outside being different ones, if both are from outside."""

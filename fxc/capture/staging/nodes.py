@@ -79,6 +79,9 @@ def later(value: ast.expr) -> ast.expr:
     return ast.copy_location(made, value)
 
 
+_WITH_LINES = (ast.stmt, ast.expr, ast.arg, ast.excepthandler)
+
+
 def placed(place: ast.AST, node: _N) -> _N:
     """A new statement at the line of another, and all that is new in it; statements inside which
     have a line are not new.
@@ -86,7 +89,7 @@ def placed(place: ast.AST, node: _N) -> _N:
     todo: list[ast.AST] = [node]
     for each in todo:
         has_line = hasattr(each, "lineno")
-        if not has_line and isinstance(each, ast.stmt | ast.expr | ast.arg):
+        if not has_line and isinstance(each, _WITH_LINES):
             ast.copy_location(each, place)
         if not has_line or not isinstance(each, ast.stmt):
             todo += children(each)

@@ -18,7 +18,7 @@ import copy
 import linecache
 import opcode
 import weakref
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from types import CodeType, FunctionType
 from typing import Any
 
@@ -86,6 +86,9 @@ def codes_in(code: CodeType) -> Iterator[CodeType]:
 
 def _source_node(function: FunctionType) -> FunctionNode:
     code = function.__code__
+    kept = _kept.get(code)
+    if kept is not None:
+        return copy.deepcopy(kept)
     linecache.checkcache(code.co_filename)
     lines = linecache.getlines(code.co_filename, function.__globals__)
     first = code.co_firstlineno
@@ -200,24 +203,67 @@ def _compiled(node: FunctionNode, code: CodeType) -> CodeType:
     else:
         body = ast.copy_location(ast.Return(value=node), node)
     name = _STAGED if isinstance(node, ast.FunctionDef) else code.co_name
-    names = [ast.arg(arg=name) for name in (DOOR, *code.co_freevars)]
+    return _from_factory(body, (DOOR, *code.co_freevars), name, given(code), code)
+
+
+def _from_factory(
+    body: ast.stmt, cells: Iterable[str], name: str, names: list[str], code: CodeType
+) -> CodeType:
+    """The code of the function of that name and these parameters in a statement, which sees the
+    variables ``cells``.
+    """
+    args = [ast.arg(arg=name) for name in cells]
     factory = ast.FunctionDef(
         name="__fxc_factory__",
-        args=ast.arguments(posonlyargs=[], args=names, kwonlyargs=[], kw_defaults=[], defaults=[]),
+        args=ast.arguments(posonlyargs=[], args=args, kwonlyargs=[], kw_defaults=[], defaults=[]),
         body=[body],
         decorator_list=[],
     )
-    for made in (factory, *names):  # the nodes inside have theirs
-        ast.copy_location(made, node)
+    for made in (factory, *args):  # the nodes inside have theirs
+        ast.copy_location(made, body)
     if hasattr(factory, "type_params"):
         factory.type_params = []
     module = ast.Module(body=[factory], type_ignores=[])
     flags = code.co_flags & _FUTURES
     compiled = compile(module, code.co_filename, "exec", flags=flags, dont_inherit=True)
     for found in codes_in(compiled):
-        if found.co_name == name and given(found) == given(code):
+        if found.co_name == name and given(found) == names:
             return found.replace(co_name=code.co_name)
     raise _NoSource
 
 
 _STAGED = "__fxc_staged__"
+
+
+# ------------------------------------------------------------------ other functions of a source
+
+
+def source_of(function: FunctionType) -> FunctionNode | None:
+    """The syntax tree of a function, without decorators and defaults; None if there is no source.
+
+    The tree is the caller's own.
+    """
+    try:
+        return _source_node(function)
+    except _NoSource:
+        return None
+
+
+def code_like(node: ast.FunctionDef, cells: Iterable[str], code: CodeType) -> CodeType:
+    """The code of another function that stands where that of ``code`` does, and sees the variables
+    ``cells`` besides.
+    """
+    body = copy.copy(node)
+    body.name = _STAGED
+    if hasattr(body, "type_params"):
+        body.type_params = []
+    made = _from_factory(body, (*code.co_freevars, *cells), _STAGED, parameters(node.args), code)
+    return made.replace(co_qualname=code.co_qualname, co_firstlineno=code.co_firstlineno)
+
+
+def keep_source(code: CodeType, node: ast.FunctionDef) -> None:
+    """Note the syntax tree of code that stands in no file."""
+    _kept[code] = node
+
+
+_kept: weakref.WeakKeyDictionary[CodeType, ast.FunctionDef] = weakref.WeakKeyDictionary()

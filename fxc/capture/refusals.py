@@ -1,0 +1,82 @@
+"""What is known of a refusal: where the program was, and what of the call it follows from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from types import CodeType, FunctionType, TracebackType
+from typing import Any
+
+from fxc.ir.errors import CaptureError
+from fxc.ir.location import SourceLocation
+from fxc.ir.records import frozen
+
+from .guards import GuardProgram
+from .locations import line_text
+from .staging.staging import codes_in
+
+
+@frozen(eq=False)
+class Place:
+    """A place in a function of the program; the column is None if only the line is known."""
+
+    function: Any  # a FunctionType, which type checkers take for a method
+    line: int
+    column: int | None
+
+    @property
+    def location(self) -> SourceLocation:
+        """The line."""
+        code = self.function.__code__
+        return SourceLocation(code.co_filename, self.line, code.co_name)
+
+
+@frozen(eq=False)
+class Refusal:
+    """Where the program was when it was refused, from the captured function to the innermost one,
+    and the line that it is about; the argument that was refused, if it was one; and what the
+    capture had relied on.
+    """
+
+    places: tuple[Place, ...]
+    location: SourceLocation | None
+    argument: str
+    guards: GuardProgram
+
+
+def note_refusal(
+    error: CaptureError,
+    staged: Mapping[FunctionType, FunctionType],
+    argument: str,
+    guards: GuardProgram,
+) -> None:
+    """Keep what is known of a refusal with it, and nothing else: its traceback holds arrays."""
+    codes = {
+        code: function for function, made in staged.items() for code in codes_in(made.__code__)
+    }
+    places = tuple(_places(error.__traceback__, codes))
+    location = vars(error).get("location")
+    if error.refusal is None:
+        for place in reversed(places[:-1]):
+            error.add_note(f"  called at {line_text(place.location).lstrip()}")
+    error.refusal = Refusal(places, location, argument, guards)
+    error.__traceback__ = error.__context__ = error.__cause__ = None
+
+
+def _places(
+    traceback: TracebackType | None, codes: Mapping[CodeType, FunctionType]
+) -> Iterator[Place]:
+    last = None
+    while traceback is not None:
+        function = codes.get(traceback.tb_frame.f_code)
+        if function is not None and function is not last:
+            last = function
+            yield _place(function, traceback)
+        traceback = traceback.tb_next
+
+
+def _place(function: FunctionType, traceback: TracebackType) -> Place:
+    positions = [*traceback.tb_frame.f_code.co_positions()]
+    line, _, column, _ = positions[traceback.tb_lasti // 2]
+    if line is None:
+        return Place(function, traceback.tb_lineno, None)
+    return Place(function, line, column)

@@ -1,0 +1,178 @@
+"""The splitting of one function: its cuts, its parts, and the drivers around them.
+
+See Note [Splitting].
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from types import FunctionType
+from typing import TYPE_CHECKING, Any, Protocol
+
+from fxc.capture.staging.staging import source_of
+from fxc.ir.errors import CaptureError
+from fxc.split.driver import Cuts, Driver, DriverWriter, PartKey, PartSource
+from fxc.split.function_plan import FunctionPlan, Names, Statement, plan_of
+
+if TYPE_CHECKING:
+    from fxc.capture.refusals import Place, Refusal
+
+
+class Part(Protocol):
+    """What a driver calls."""
+
+    @property
+    def source(self) -> PartSource: ...
+    @property
+    def is_compiled(self) -> bool: ...
+    def __call__(self, *args: Any) -> Any: ...
+
+
+class Split:
+    """How a function is split so far; each refusal adds a cut."""
+
+    def __init__(
+        self,
+        function: FunctionType,
+        make_part: Callable[[Split, PartSource], Part],
+        helper: Callable[[Refusal], bool],
+        helper_of: Callable[[Any], Any],
+    ) -> None:
+        node = source_of(function)
+        if node is None:
+            raise CaptureError(f"the source of {function.__name__} is not available")
+        self.plan: FunctionPlan = plan_of(node)
+        self.cuts = Cuts(set(), set(), set())
+        self.parts: dict[PartKey, Part] = {}
+        self._code = function.__code__
+        self._make_part = make_part
+        self._helper = helper
+        self._writer = DriverWriter(function, node, self.plan, self.cuts, self._part, helper_of)
+        self._whole: Driver | None = None
+        self._of_parts: dict[PartKey, Driver] = {}
+        self._unpaid: set[PartKey] = set()
+
+    # -------------------------------------------------------- drivers
+
+    @property
+    def driver(self) -> Driver:
+        """The driver of the function, with all cuts so far."""
+        if self._whole is None:
+            self._whole = self._writer.whole()
+        return self._whole
+
+    def driver_of(self, part: PartSource) -> Driver | None:
+        """The driver of a part that is split itself; None if it would be the statements as they
+        are, a handler may read what they have bound when one raises, or they call inner functions,
+        which are to be the driver's own.
+        """
+        made = self._of_parts.get(part.key)
+        if made is None:
+            made = self._of_parts[part.key] = self._writer.of_part(part)
+        binds = frozenset[str]().union(*(each.binds for each in part.statements))
+        is_read = not binds.isdisjoint(part.statements[0].on_error)
+        spans = {each.span for statement in part.statements for each in statement.inside()}
+        differs = made.parts or not self.cuts.calling.isdisjoint(spans)
+        return made if differs and not is_read and not part.inner else None
+
+    @property
+    def compiled(self) -> list[Any]:
+        """The parts that have been compiled."""
+        return [part for part in self.parts.values() if part.is_compiled]
+
+    @property
+    def is_entered_again(self) -> bool:
+        """Whether it is a generator or a coroutine, which nobody can capture as a whole."""
+        return bool(self._code.co_flags & _ENTERED_AGAIN)
+
+    @property
+    def in_parts(self) -> int:
+        """How many statements are in parts of the driver."""
+        inside = (each for part in self.driver.parts for each in part.source.statements)
+        return sum(1 for statement in inside for _ in statement.inside())
+
+    def _changed(self) -> None:
+        self._whole = None
+        self._of_parts.clear()
+
+    def _part(self, source: PartSource) -> Part | None:
+        if source.key in self._unpaid:
+            return None
+        found = self.parts.get(source.key)
+        if found is None:
+            found = self.parts[source.key] = self._make_part(self, source)
+        return found
+
+    def leaves_parts(self, refusal: Refusal) -> bool:
+        """Cut at a refusal; whether anything is left to compile."""
+        self._cut(refusal, self.plan.body)
+        self._changed()
+        return bool(self.driver.parts)
+
+    def give_up(self, part: PartSource) -> None:
+        """Let Python run the statements of a part that does not pay."""
+        self._unpaid.add(part.key)
+        self._changed()
+
+    # -------------------------------------------------------- cuts
+
+    def refused(self, error: CaptureError, within: tuple[Statement, ...]) -> bool:
+        """Cut where the capture of some statements was refused; whether that is worth a warning:
+        a generator is split where it yields, and a function that is split itself says so itself.
+        """
+        if within is self.plan.body and self.is_entered_again:
+            return False
+        refusal, calling = error.refusal, len(self.cuts.calling)
+        if refusal is None or not self._cut(refusal, within):
+            self._halve(within)
+        self._changed()
+        return len(self.cuts.calling) == calling
+
+    def _cut(self, refusal: Refusal, within: tuple[Statement, ...]) -> bool:
+        """Cut at the statement that was refused; whether it is known which one it was."""
+        if refusal.argument:
+            spans = {x.span for x in _simple(within) if refusal.argument in x.reads}
+            self.cuts.statements |= spans
+            return bool(spans)
+        found = self._found(refusal.places, refusal.location, within)
+        if found is None:
+            return False
+        is_helper = len(refusal.places) > 1 and self._helper(
+            replace(refusal, places=refusal.places[1:])
+        )
+        (self.cuts.calling if is_helper else self.cuts.statements).add(found.span)
+        return True
+
+    def _found(
+        self, places: tuple[Place, ...], location: Any, within: tuple[Statement, ...]
+    ) -> Statement | None:
+        """The statement where the program was."""
+        if places:
+            line, column = places[0].line, places[0].column
+        elif location is not None and location.file == self._code.co_filename:
+            line, column = location.line, None
+        else:
+            return None
+        found = self.plan.innermost(line, column)
+        inside = {each.span for statement in within for each in statement.inside()}
+        return found if found is not None and found.span in inside else None
+
+    def _halve(self, within: tuple[Statement, ...]) -> None:
+        """Let statements of which it is not known what is wrong with them be two parts."""
+        if len(within) > 1:
+            self.cuts.borders.add(within[len(within) // 2].span)
+        else:
+            self.cuts.statements.add(within[0].span)
+
+
+def _simple(within: Iterable[Statement]) -> Iterable[Statement]:
+    """The statements without blocks, and the compound ones as far as their heads go."""
+    for statement in within:
+        for each in statement.inside():
+            inner: Names = frozenset().union(*(x.reads for block in each.blocks for x in block))
+            if not each.blocks or not each.reads <= inner:
+                yield each
+
+
+_ENTERED_AGAIN = 0x20 | 0x80 | 0x200  # generators and coroutines

@@ -1,0 +1,487 @@
+"""Functions of which a statement cannot be captured: split, with the rest of them compiled."""
+
+import gc
+import itertools
+import traceback
+import warnings
+import weakref
+
+import numpy as np
+import pytest
+
+import fxc
+
+SEEN: list = []
+
+
+def unknown(x):
+    """What fxc cannot capture: it runs source that is only known then."""
+    eval("SEEN.append(1)")
+    return x
+
+
+@pytest.fixture(autouse=True)
+def _quiet():
+    SEEN.clear()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", fxc.CaptureWarning)
+        yield
+
+
+def outcome(fn, *args):
+    """Result or exception of a call, the arguments afterwards, and how often ``unknown`` ran."""
+    SEEN.clear()
+    try:
+        result = fn(*args)
+        result = list(result) if hasattr(result, "send") else result
+        found = ("returned", result)
+    except Exception as error:
+        found = (type(error).__name__, str(error))
+    return found, args, len(SEEN)
+
+
+def same(a, b):
+    if isinstance(a, np.ndarray):
+        assert type(a) is type(b)
+        assert a.dtype == b.dtype
+        np.testing.assert_array_equal(a, b)
+    elif isinstance(a, tuple | list):
+        assert type(a) is type(b)
+        assert len(a) == len(b)
+        for x, y in zip(a, b, strict=True):
+            same(x, y)
+    elif isinstance(a, dict):
+        assert [*a] == [*b]
+        same([*a.values()], [*b.values()])
+    else:
+        assert type(a) is type(b)
+        assert a == b or a != a
+
+
+def check(fn, make, calls=4, parts=1):
+    """Compare with Python, call by call; ``parts`` are compiled at least."""
+    compiled = fxc.compile(fn)
+    for _ in range(calls):
+        same(outcome(fn, *make()), outcome(compiled, *make()))
+    info = compiled.cache_info()
+    assert info.parts >= parts, info
+    assert info.part_calls >= parts, info
+    return compiled
+
+
+def vector():
+    return (np.linspace(0.0, 1.0, 40), 5)
+
+
+def straight(u, n):
+    v = u * 2 + n
+    unknown(v)
+    w = v * v - u
+    u += w
+    return w, v
+
+
+def in_a_loop(u, n):
+    v = np.zeros_like(u) + 1
+    for k in range(n):
+        w = u * 0.5 + k
+        u += w * 0.25
+        unknown(k)
+        v += w * w
+    return v - u
+
+
+def in_a_branch(u, n):
+    v = u * 2 + 1
+    if n > 3:
+        v += u * u
+        unknown(v)
+        v *= u + 3
+    else:
+        v = v - 1 + u
+    return v * 3 + u
+
+
+def early_return(u, n):
+    v = u * u + 1
+    if n > 100:
+        return v * 2 + u
+    unknown(v)
+    for k in range(n):
+        v = v * 0.5 + u
+        if k == 3:
+            return v, k
+        unknown(k)
+    return v + u * 2
+
+
+def jumps(u, n):
+    total = 0.0
+    for k in range(n):
+        v = u * k + 1
+        if k == 1:
+            continue
+        unknown(k)
+        total += v.sum() * 2
+        if k == 3:
+            break
+    else:
+        total = -1.0
+    return total
+
+
+def with_handlers(u, n):
+    state = "begin"
+    try:
+        v = u * 2 + n
+        state = "computed"
+        unknown(v)
+        w = v.reshape(7, -1) * 2 + 1
+        state = "reshaped"
+    except ValueError as error:
+        w = v + len(str(error)) * u
+    finally:
+        u += 1.0 * n
+    return state, w, u * 2 + 1
+
+
+def with_a_context(u, n):
+    with np.errstate(all="ignore"):
+        v = u / 0.0 + n
+        unknown(v)
+        w = v * 0 + u
+    return w, v * 2 + u
+
+
+def unbound(u, n):
+    if n > 100:
+        late = u * 2 + 1
+    unknown(u)
+    return late * 2 + u
+
+
+def deleted(u, n):
+    v = u * 2 + 1
+    del n
+    unknown(v)
+    w = v * 3 + u
+    return w * n  # noqa: F821
+
+
+def sharing(u, n):
+    count = 0
+
+    def more(x):
+        nonlocal count
+        count += 1
+        return x * count + n
+
+    v = more(u) + 1
+    unknown(v)
+    v = more(v) * 2 + u
+    return v, count
+
+
+def steady_closure(u, n):
+    scale = u.sum() + n
+
+    def g(x, factor=2):
+        return x * scale * factor
+
+    h = lambda x: g(x) + n  # noqa: E731
+    v = h(u) * 2 + 1
+    unknown(v)
+    return g(v) + h(u), unknown(3)
+
+
+def generator(u, n):
+    v = u * 2 + 1
+    for k in range(n):
+        v = v * 0.5 + u * k
+        got = yield v.copy()
+        v += 1.0 if got is None else got * 2 + 1
+    yield v.sum() * 2 + 1
+
+
+def delegating(u, n):
+    w = u * 3 + 1
+    yield from generator(w, n)
+    w = w * 2 - u
+    return w
+
+
+def of_items(u, n):
+    found = []
+    table = {}
+    for k in range(n):
+        v = u * k + 1
+        found.append(v.sum() * 2)
+        unknown(k)
+        table[k] = v * 2 - u
+    return found, table
+
+
+def with_match(u, n):
+    match n:
+        case 5:
+            v = u * 2 + 1
+            unknown(v)
+            w = v * v + u
+        case _:
+            w = u
+    return w * 2 + 1
+
+
+def raises_behind(u, n):
+    v = u * 2 + n
+    u += v * 2
+    unknown(v)
+    u *= v + 1
+    return np.ones((3, 4)) @ u + v
+
+
+def several_unknown(u, n):
+    a = u * 2 + 1
+    unknown(a)
+    b = a * a + u
+    unknown(b)
+    c = b * a - u
+    unknown(c)
+    u += c * 2
+    return a, b, c
+
+
+def views(u, n):
+    left, right = u[: u.size // 2], u[u.size // 2 :]
+    left += right * 2
+    unknown(u)
+    right -= left * 3
+    view = u[::2]
+    unknown(u)
+    view *= 2.0 + n
+    return left, view * 1
+
+
+def walrus(u, n):
+    if (m := n * 2 + 1) > 3:
+        u = u * m + 1
+    unknown(m)
+    return u * m + 1, m
+
+
+def _shift(x, n):
+    y = x * 2 + n
+    unknown(y)
+    return y * y - x
+
+
+def in_a_helper(u, n):
+    v = u * 3 + 1
+    w = _shift(v, n)
+    return w * 2 + v
+
+
+NO_PARTS = (unbound, sharing)
+PROGRAMS = [
+    straight,
+    in_a_loop,
+    in_a_branch,
+    early_return,
+    jumps,
+    with_handlers,
+    with_a_context,
+    unbound,
+    deleted,
+    sharing,
+    steady_closure,
+    generator,
+    delegating,
+    of_items,
+    with_match,
+    raises_behind,
+    several_unknown,
+    views,
+    walrus,
+    in_a_helper,
+]
+
+
+@pytest.mark.parametrize("program", PROGRAMS, ids=lambda each: each.__name__)
+@pytest.mark.parametrize("n", [5, 2, 101])
+def test_a_split_function_does_what_python_does(program, n):
+    # Without the statement, or with what is read before it is bound, nothing is left to a part.
+    whole = n != 5 and program in (in_a_branch, with_match, early_return)
+    check(program, lambda: (np.linspace(0.0, 1.0, 40), n), 4, program not in NO_PARTS and not whole)
+
+
+def test_a_body_in_a_python_loop_is_compiled_once():
+    compiled = check(in_a_loop, lambda: (np.linspace(0.0, 1.0, 40), 300))
+    info = compiled.cache_info()
+    assert info.variants == info.parts
+    assert info.part_calls >= 4 * 2 * 299
+
+
+def test_parts_keep_their_code_when_the_driver_is_written_again():
+    compiled = check(several_unknown, vector, calls=6)
+    info = compiled.cache_info()
+    assert info.variants == info.parts
+
+
+def test_a_refusal_is_remembered_by_what_it_depended_on():
+    def f(u, debug):
+        if debug:
+            unknown(u)
+        return u * 2 + 1
+
+    compiled = fxc.compile(f)
+    for debug in (True, True, False, True, False, False):
+        same(f(np.ones(3), debug), compiled(np.ones(3), debug))
+    info = compiled.cache_info()
+    assert (info.native_calls, info.eager_calls) == (3, 3)
+
+
+def test_the_warning_names_the_statement_and_what_is_compiled():
+    compiled = fxc.compile(straight)
+    with pytest.warns(fxc.CaptureWarning, match="straight: 1 of 5 statements run") as caught:
+        compiled(*vector())
+    (warning,) = caught
+    assert "unknown(v)" in str(warning.message)
+    assert warning.filename == __file__
+
+
+def test_fullgraph_raises_instead():
+    with pytest.raises(fxc.CaptureError):
+        fxc.compile(straight, fullgraph=True)(*vector())
+
+
+def test_methods_and_their_private_names():
+    class Model:
+        def __init__(self):
+            self.__u = np.linspace(0.0, 1.0, 8)
+            self.steps = 0
+
+        @fxc.compile
+        def step(self, n):
+            self.__u += self.__u * n + 1
+            unknown(self.__u)
+            self.steps += 1
+            return self.__twice() + self.__u * 3
+
+        def __twice(self):
+            return self.__u * 2
+
+    class Better(Model):
+        @fxc.compile
+        def step(self, n):
+            v = super().step(n) * 2 + 1
+            unknown(v)
+            return v * v + 1
+
+    for kind in (Model, Better):
+        one, other = kind(), kind()
+        for n in range(1, 5):
+            plain = getattr(kind.step, "__fxc_original__", None)
+            same(plain(one, n), other.step(n))
+        same(one._Model__u, other._Model__u)
+        assert one.steps == other.steps
+
+
+def test_variables_of_enclosing_functions():
+    factor, count = np.arange(4.0), 0
+
+    def f(u):
+        nonlocal count, factor
+        v = u * factor + 1
+        count += 1
+        unknown(v)
+        factor = factor + v * 2
+        return v * count + factor
+
+    compiled = fxc.compile(f)
+    for _ in range(4):
+        factor, count = np.arange(4.0), 0
+        expected = (f(np.ones(4)), factor, count)
+        factor, count = np.arange(4.0), 0
+        same(expected, (compiled(np.ones(4)), factor, count))
+
+
+def test_arguments_of_every_kind():
+    def f(a, /, b, *rest, c=2.0, **named):
+        v = a * b + c
+        unknown(v)
+        return v * 2 + sum(rest) + named["d"] * 3
+
+    compiled = fxc.compile(f)
+    for _ in range(3):
+        args, named = (np.ones(3), 2.0, 3, 4.5), {"d": np.arange(3.0)}
+        same(f(*args, **named), compiled(*args, **named))
+    with pytest.raises(TypeError, match="missing"):
+        compiled()
+
+
+def test_an_argument_that_no_graph_takes_is_left_to_python():
+    def f(table, u):
+        v = u * 2 + 1
+        name = table["name"][0]
+        return v * v + u, name
+
+    table = np.array([("a", 1)], dtype=[("name", "U1"), ("n", "i4")])
+    compiled = fxc.compile(f)
+    for _ in range(3):
+        same(f(table, np.arange(3.0)), compiled(table, np.arange(3.0)))
+    assert compiled.cache_info().part_calls >= 3
+
+
+def test_an_exception_shows_the_users_lines():
+    compiled = fxc.compile(raises_behind)
+    for _ in range(3):
+        with pytest.raises(ValueError, match="matmul") as caught:
+            compiled(*vector())
+        lines = traceback.extract_tb(caught.value.__traceback__)
+        assert lines[-1].filename == __file__
+        assert lines[-1].name == "raises_behind"
+        assert "@ u" in lines[-1].line
+
+
+def test_nothing_keeps_arrays_alive():
+    compiled = fxc.compile(straight)
+    gc.disable()
+    try:
+        for _ in range(3):
+            u = np.linspace(0.0, 1.0, 40)
+            known = weakref.ref(u)
+            compiled(u, 3)
+            del u
+            assert known() is None
+    finally:
+        gc.enable()
+
+
+def test_a_generator_in_python_between_parts():
+    plain, compiled = generator, fxc.compile(generator)
+    for _ in range(3):
+        one, other = plain(np.arange(4.0), 4), compiled(np.arange(4.0), 4)
+        same(next(one), next(other))
+        same(one.send(np.float64(2.0)), other.send(np.float64(2.0)))
+        same(one.send(3), other.send(3))
+        for iterator in (one, other):
+            with pytest.raises(KeyError):
+                iterator.throw(KeyError("x"))
+            assert list(iterator) == []
+
+
+def test_sizes_and_kinds_that_change():
+    compiled = fxc.compile(in_a_loop)
+    for size, kind in itertools.product((4, 5, 6, 40), (np.float64, np.float32)):
+        one, other = (np.linspace(0, 1, size).astype(kind) for _ in range(2))
+        same(outcome(in_a_loop, one, 4), outcome(compiled, other, 4))
+    assert compiled.cache_info().variants <= 4 * compiled.cache_info().parts
+
+
+def test_inspect_shows_driver_and_parts():
+    compiled = fxc.compile(straight)
+    compiled(*vector())
+    shown = compiled.inspect(*vector())
+    assert len(shown.parts) == 2
+    assert "unknown(v)" in shown.driver
+    assert "multiply" in str(shown.parts[0].functional)
