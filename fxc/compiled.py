@@ -24,6 +24,7 @@ from fxc.ir.errors import (
     MISSED,
     CaptureError,
     CaptureWarning,
+    FxcError,
     InternalError,
     Interrupted,
     OverlapError,
@@ -178,16 +179,21 @@ def _stages_of(variant: _Variant) -> Stages:
 
 @mutable
 class _Refused:
-    """Refusals of calls with arguments of the same kinds, by what they depended on."""
+    """Refusals of calls with arguments of the same kinds, by the values that they depended on.
+
+    If ``by_types``, nothing but the types of the arguments decides about them.
+    """
 
     guards: list[GuardProgram] = field(default_factory=list)
     always: bool = False
+    by_types: bool = False
 
-    def add(self, guards: GuardProgram | None) -> None:
-        if guards is None or len(self.guards) == _MOST_REFUSALS:
+    def add(self, refusal: Refusal | None) -> None:
+        if refusal is None or refusal.guards is None or len(self.guards) == _MOST_REFUSALS:
             self.always = True
+            self.by_types = refusal is not None and not refusal.argument
         else:
-            self.guards.append(guards)
+            self.guards.append(refusal.guards)
 
     def holds(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
         """Whether a call would be refused again."""
@@ -217,8 +223,11 @@ class _State:
 
     variants: list[_Variant] = field(default_factory=list)
     refused: dict[object, _Refused] = field(default_factory=dict)
+    # What to call instead, by the types of arguments, where nothing else decides about it.
+    instead: dict[object, Callable[..., Any]] = field(default_factory=dict)
     split: Split | None = None
     overlaps: list[OverlapError] = field(default_factory=list)
+    raised: list[GuardProgram] = field(default_factory=list)  # of calls that raised in capture
     warned: set[str] = field(default_factory=set)
     varying: set[str] = field(default_factory=set)  # see Note [Numbers from outside]
     eager_calls: int = 0
@@ -262,8 +271,15 @@ class Compiled(Generic[P, R]):
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         """Run the function; the result is NumPy's."""
         result: R
+        state = self._state
+        if state.instead and not kwargs:
+            instead = state.instead.get(tuple(map(type, args)))
+            if instead is not None:
+                state.eager_calls += 1
+                result = instead(*args)
+                return result
         try:
-            for variant in self._state.variants:
+            for variant in state.variants:
                 result = variant.call(args, kwargs)
                 if result is not MISSED:
                     if variant.calls >= variant.often:
@@ -448,43 +464,63 @@ class Compiled(Generic[P, R]):
         if not self._options.fullgraph:
             refused = state.refused.get(key)
             if refused is not None and refused.holds(args, kwargs):
-                return self._instead(args, kwargs)
+                return self._instead(refused, args, kwargs)
             for overlap in state.overlaps:
                 if overlap.check(args, kwargs) is not None:
                     return self._eager(args, kwargs, overlap)
+        if any(each.check(args, kwargs) is not None for each in state.raised):
+            return self._eager(args, kwargs)
         try:
             variant = self._found_or_compiled(args, kwargs)
         except Interrupted as interrupt:
             raise interrupt.__cause__ or interrupt from None
-        except OverlapError as error:
+        except FxcError as error:
             if self._options.fullgraph:
                 raise
-            state.overlaps.append(error)
-            return self._eager(args, kwargs, error)
-        except CaptureError as error:
-            if self._options.fullgraph:
-                raise
-            self._remember(key, error.refusal)
-            self._split(error)
-            return self._instead(args, kwargs)
-        except InternalError as error:
-            if self._options.fullgraph:
-                raise
-            self._remember(key, None)
-            self._warn_eager(f"a bug in fxc, please report it: {error}", error)
-            return self._eager(args, kwargs)
+            error.__traceback__ = None  # it holds the arguments
+            otherwise = self._refused(error, key, args)
         except Exception as error:  # the program's own error, or NumPy's: let NumPy raise it
-            return self._eager_after(error, args, kwargs)
-        try:
-            result = variant.call(args, kwargs)
-        except RunFailed as failure:
-            cause = failure.__cause__
+            otherwise = self._raised(error)
         else:
-            if result is not MISSED:
-                return result
-            why = variant.captured.guards.why(args, kwargs)
-            raise RuntimeError(f"the guards of a new compilation do not hold: {why}")
-        return self._failed(variant, cause, args, kwargs)
+            try:
+                result = variant.call(args, kwargs)
+            except RunFailed as failure:
+                cause = failure.__cause__
+            else:
+                if result is not MISSED:
+                    return result
+                why = variant.captured.guards.why(args, kwargs)
+                cause = InternalError(f"the guards of a new compilation do not hold: {why}")
+                if self._options.fullgraph:
+                    raise cause
+            return self._failed(variant, cause, args, kwargs)
+        return otherwise(args, kwargs)  # where nothing is being handled
+
+    def _refused(
+        self, error: FxcError, key: object, args: tuple[Any, ...]
+    ) -> Callable[[tuple[Any, ...], dict[str, Any]], Any]:
+        """What to do where a call cannot be compiled."""
+        state = self._state
+        if isinstance(error, OverlapError):
+            state.overlaps.append(error)
+            return functools.partial(self._eager, why=error)
+        known = state.refused.setdefault(key, _Refused())
+        if isinstance(error, CaptureError):
+            known.add(error.refusal)
+            self._split(error)
+        else:
+            known.add(None)
+            self._warn_eager(f"a bug in fxc, please report it: {error}", error)
+        return functools.partial(self._instead, known)
+
+    def _raised(self, error: Exception) -> Callable[[tuple[Any, ...], dict[str, Any]], Any]:
+        """What to do where the program raises an exception while it is captured."""
+        guards = vars(error).pop("__fxc_guards__", None)
+        if guards is not None:
+            self._state.raised[_MOST_REFUSALS - 1 :] = []
+            self._state.raised.insert(0, guards)
+        error.__traceback__ = None
+        return functools.partial(self._eager_after, error)
 
     def _eager_after(self, error: Exception, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Run as plain NumPy what raised in fxc; it should raise the same."""
@@ -495,11 +531,6 @@ class Compiled(Generic[P, R]):
         return result
 
     # -- functions that are split, see Note [Splitting]
-
-    def _remember(self, key: object, refusal: Refusal | None) -> None:
-        """Note that calls like this one are refused."""
-        known = self._state.refused.setdefault(key, _Refused())
-        known.add(None if refusal is None else refusal.guards)
 
     def _split(self, error: CaptureError) -> None:
         """Cut the function where its capture was refused, and say so."""
@@ -518,6 +549,7 @@ class Compiled(Generic[P, R]):
 
             with suppress(CaptureError):
                 state.split = Split(function, self._part, self._helper, _helper_of)
+                state.split.on_change.append(state.instead.clear)
         return state.split
 
     def _part(self, split: Split, source: PartSource) -> Part:
@@ -538,14 +570,21 @@ class Compiled(Generic[P, R]):
             _helpers[function] = made
         return True
 
-    def _instead(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    def _instead(self, refused: _Refused, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Run the function in Python, and what is left of it compiled."""
-        split = self._state.split
+        state, run = self._state, self._runner()
+        state.eager_calls += 1
+        if refused.by_types and not kwargs and not state.variants:
+            state.instead[tuple(map(type, args))] = run
+        return run(*args, **kwargs)
+
+    def _runner(self) -> Callable[..., Any]:
+        """What to call instead of the function."""
+        original, split = self.__fxc_original__, self._state.split
         if split is None or not split.driver.parts:
-            return self._eager(args, kwargs)
-        self._state.eager_calls += 1
-        owner = getattr(self.__fxc_original__, "__self__", None)
-        return split.driver.function(*(() if owner is None else (owner,)), *args, **kwargs)
+            return original
+        made: Callable[..., Any] = split.driver.function
+        return _bound_as(original, made)
 
     def _warn_split(self, split: Split, error: CaptureError) -> None:
         """Say which statement was refused, and how much of the function is compiled."""
@@ -605,6 +644,7 @@ class Compiled(Generic[P, R]):
                 dynamic = False
             else:
                 state.variants.append(variant)
+                state.instead.clear()
                 return variant
 
     def _compiled(self, captured: Captured) -> Compilation:
@@ -631,6 +671,7 @@ class Part(Compiled[..., Any]):
         self._whole = split
         self.source = source
         self._state.varying |= source.counting
+        split.on_change.append(self._state.instead.clear)
 
     @property
     def is_compiled(self) -> bool:
@@ -641,9 +682,9 @@ class Part(Compiled[..., Any]):
         if self._whole.refused(error, self.source.statements):
             self._warn_split(self._whole, error)
 
-    def _instead(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    def _runner(self) -> Callable[..., Any]:
         driver = self._whole.driver_of(self.source)
-        return REPLAY if driver is None else driver.function(*args)
+        return _replay if driver is None else driver.function
 
     def _eager(
         self, args: tuple[Any, ...], kwargs: dict[str, Any], why: Exception | str | None = None
@@ -655,6 +696,16 @@ class Part(Compiled[..., Any]):
 
     def _eager_after(self, error: Exception, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         return self._eager(args, kwargs, error)
+
+
+def _replay(*args: Any) -> Any:
+    return REPLAY
+
+
+def _bound_as(original: Any, function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function, as a method if the original is one."""
+    bound = isinstance(original, types.MethodType)
+    return types.MethodType(function, original.__self__) if bound else function
 
 
 # Functions that are called by functions which are split, and are split themselves.

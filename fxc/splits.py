@@ -52,6 +52,7 @@ class Split:
         self._whole: Driver | None = None
         self._of_parts: dict[PartKey, Driver] = {}
         self._unpaid: set[PartKey] = set()
+        self.on_change: list[Callable[[], None]] = []
 
     # -------------------------------------------------------- drivers
 
@@ -95,6 +96,8 @@ class Split:
     def _changed(self) -> None:
         self._whole = None
         self._of_parts.clear()
+        for forget in self.on_change:
+            forget()
 
     def _part(self, source: PartSource) -> Part | None:
         if source.key in self._unpaid:

@@ -145,6 +145,9 @@ def capture(
         except SizesNeeded:
             dynamic = False
             continue
+        except Exception as error:
+            vars(error)["__fxc_guards__"] = session.door.outside.guards.program(())
+            raise
         finally:
             spent = session.operations
             session.door.outside.forget()

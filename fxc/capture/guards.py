@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 import operator
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property
@@ -64,8 +65,10 @@ class Check:
     text: str
     label: str = ""
     part: str = ""
+    is_of_value: bool = False
 
 
+_VARIABLE = re.compile(r"\bv\d+\b")
 Step = Fetch | Check
 
 
@@ -100,6 +103,24 @@ class GuardProgram:
         """The program with more relations between symbols."""
         steps = (*self.steps, *(_relation(each, self.symbols) for each in relations))
         return GuardProgram(steps, self.constants, self.inputs, self.objects, self.symbols)
+
+    def deciding(self) -> GuardProgram | None:
+        """What of the program is about values, which decide where the program goes, with what that
+        takes; None if there is nothing.
+        """
+        wanted: set[str] = set()
+        steps: list[Step] = []
+        for step in reversed(self.steps):
+            if isinstance(step, Check):
+                if not step.is_of_value:
+                    continue
+                wanted.update(_VARIABLE.findall(step.condition))
+            elif wanted.isdisjoint(_VARIABLE.findall(step.var)):
+                continue
+            else:
+                wanted.update(_VARIABLE.findall(step.expression))
+            steps.append(step)
+        return GuardProgram(reversed(steps), self.constants, ()) if steps else None
 
     @property
     def namespace(self) -> dict[str, Any]:
@@ -379,9 +400,16 @@ class GuardBuilder:
         self.steps.append(Fetch(source.var, expression))
         return source
 
-    def check(self, condition: str, text: str, label: str = "", part: str = "") -> None:
+    def check(
+        self,
+        condition: str,
+        text: str,
+        label: str = "",
+        part: str = "",
+        is_of_value: bool = False,
+    ) -> None:
         """Demand a fact; ``label`` names what may change of it from call to call, see ``Check``."""
-        self.steps.append(Check(condition, " ".join(text.split()), label, part))
+        self.steps.append(Check(condition, " ".join(text.split()), label, part, is_of_value))
 
     def same_keys(self, var: str, keys: tuple[Any, ...]) -> str:
         """The condition that a dict has these keys in this order."""
@@ -398,6 +426,7 @@ class GuardBuilder:
             f"{source.var} is {name} or same_value({source.var}, {name})",
             f"{source.text} is {shown}",
             label,
+            is_of_value=True,
         )
 
     def check_identity(self, source: Source, value: Any) -> None:

@@ -33,14 +33,14 @@ class Place:
 @frozen(eq=False)
 class Refusal:
     """Where the program was when it was refused, from the captured function to the innermost one,
-    and the line that it is about; the argument that was refused, if it was one; and what the
-    capture had relied on.
+    and the line that it is about; the argument that was refused, if it was one; and which values
+    had decided that it came there.
     """
 
     places: tuple[Place, ...]
     location: SourceLocation | None
     argument: str
-    guards: GuardProgram
+    guards: GuardProgram | None
 
 
 def note_refusal(
@@ -58,7 +58,7 @@ def note_refusal(
     if error.refusal is None:
         for place in reversed(places[:-1]):
             error.add_note(f"  called at {line_text(place.location).lstrip()}")
-    error.refusal = Refusal(places, location, argument, guards)
+    error.refusal = Refusal(places, location, argument, guards.deciding())
     error.__traceback__ = error.__context__ = error.__cause__ = None
 
 
