@@ -11,6 +11,7 @@ import functools
 import inspect
 import math
 import opcode
+import operator
 import os
 from collections.abc import Callable
 from types import (
@@ -46,7 +47,7 @@ from ..outside.objects import (
 from ..outside.outside import Outside
 from ..outside.shadows import is_shadow, shadow_of
 from ..outside.shows import is_logging, show_log
-from ..session import MOST_UNROLLED, Session, refuse
+from ..session import MOST_UNROLLED, Session, label_of, refuse
 from ..staging.nodes import DOOR
 from ..staging.staging import codes_in, stage
 from ..statements import choices
@@ -74,6 +75,7 @@ from .numpy_source import SOURCES, has_source
 from .reads import name_of
 from .special import SPECIAL
 from .stores import Names, Stores
+from .twins import twin_of
 
 # Note [The call door]
 # Capture has no effects, so whoever calls something must know that it has none. Staged code makes
@@ -290,7 +292,8 @@ class Door(Stores):
                 return array_function(function, args, kwargs)
             if f in purity.PURE_NUMPY and not has_traced(known := known_ints((args, kwargs))):
                 return self._eager(f, *known)
-            return self._unknown(f, args, kwargs)
+            if purity.only_computes(f):
+                return self._unknown(f, args, kwargs)
         if f.__code__ in self._inner_codes:
             return self._run(f, f.__code__, args, kwargs)
         if f.__code__.co_filename.startswith(_CAPTURE):
@@ -463,6 +466,11 @@ class Door(Stores):
             return self.call(f.__fxc_original__, *args, **kwargs)
         if kind in purity.PURE_CALLABLES:
             return f(*args, **kwargs)
+        if kind is operator.methodcaller and len(args) == 1 and not kwargs:
+            name, given, options = _asked_method(f)
+            return self.call(self.attr(args[0], name), *given, **options)
+        if kind is _REMEMBERING:
+            return self._remembered(f, args, kwargs)
         if f is object.__setattr__ and len(args) == 3 and not kwargs:
             return self.store_plain_attr(*args)
         if kind is MethodWrapperType and f.__objclass__ is object and len(args) == 2:
@@ -479,11 +487,32 @@ class Door(Stores):
         return self._unknown(f, args, kwargs)
 
     def _unknown(self, f: Any, args: Any, kwargs: Any) -> Any:
-        """A call of a function that is no Python code."""
+        """A call of a function that is no Python code, or none that is to be staged."""
+        twin = twin_of(f)
+        if twin is not None:
+            return self.call(twin, *args, **kwargs)
         found = self._foreign(f, args, kwargs)
         if isinstance(found, Unlearnable):
             raise self._refuse_call(f, found if purity.only_computes(f) else None)
         return found
+
+    def _remembered(self, f: Any, args: Any, kwargs: Any) -> Any:
+        """What a function with a memory (``functools.lru_cache``) gives for known arguments.
+
+        It is asked at each call, with the guards, and is read from outside like a global: what it
+        gives is one object for all that ask it.
+        """
+        args, kwargs = known_ints((args, kwargs))
+        given = (*args, *kwargs.values())
+        if self.session.region or not all(type(x) in _KEYS for x in given):
+            raise self._refuse_call(f)
+        guards = self.outside.guards
+        root, each = guards.constant(f), guards.constant(args)
+        options = f", **{guards.constant(kwargs)}" if kwargs else ""
+        text = f"{getattr(f, '__name__', 'function')}({', '.join(map(repr, given))})"
+        text = label_of(text)
+        source = guards.fetch(f"{root}(*{each}{options})", text)
+        return self.outside.admit(f(*args, **kwargs), source, text)
 
     def _refuse_call(self, f: Any, reason: Unlearnable | None = None) -> Exception:
         name = getattr(f, "__qualname__", None) or getattr(f, "__name__", repr(type(f)))
@@ -574,6 +603,18 @@ class Door(Stores):
 
 
 # ------------------------------------------------------------------ small questions
+
+_REMEMBERING = type(functools.lru_cache(len))
+_KEYS = (bool, int, float, complex, str, bytes, type(None))
+
+
+def _asked_method(f: Any) -> tuple[str, tuple[Any, ...], dict[str, Any]]:
+    """The name and the arguments of what an ``operator.methodcaller`` calls."""
+    reduced: Any = f.__reduce__()
+    maker, given = reduced[:2]
+    asked: tuple[Any, ...] = (*getattr(maker, "args", ()), *given)
+    return asked[0], asked[1:], dict(getattr(maker, "keywords", {}))
+
 
 _CAPTURE = os.path.join(OURS, "capture")
 _STORES = frozenset(

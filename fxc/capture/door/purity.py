@@ -53,6 +53,7 @@ PURE_CLASSES: frozenset[type] = frozenset(
         *(kind for kind in vars(itertools).values() if isinstance(kind, type)),
         operator.itemgetter,
         operator.attrgetter,
+        operator.methodcaller,
         types.SimpleNamespace,
         np.dtype,
         np.finfo,

@@ -1,0 +1,155 @@
+"""Functions of the standard library: their Python code stands for C code, or they have a memory."""
+
+from __future__ import annotations
+
+import bisect
+import copy
+import functools
+import heapq
+import operator
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import fxc
+from fxc.capture.door.twins import twin_of
+from tests.outcomes import difference, run
+
+_x = np.array([3.0, 1.0, 2.0, 5.0, 4.0])
+
+
+def _same(fn: Callable[..., Any], *args: Any) -> Any:
+    """Compare two calls, and the arguments after each; both must be native."""
+    compiled = fxc.compile(fn, fullgraph=True)
+    plain_args, our_args = copy.deepcopy(args), copy.deepcopy(args)
+    for _ in range(2):
+        assert difference(run(fn, plain_args), run(compiled, our_args)) == ""
+    assert compiled.cache_info().eager_calls == 0
+    return compiled
+
+
+def _searches(x):
+    ordered = np.sort(x)
+    total = 0
+    for k in range(len(x)):
+        total += bisect.bisect_left(ordered, x[k]) * k + bisect.bisect(ordered, x[k], 1, 3)
+    return total
+
+
+def _known_list(x):
+    numbers = [1, 4, 7]
+    return x * bisect.bisect(numbers, 5) + len(numbers)
+
+
+def _heap_of_elements(x):
+    heap = []
+    for value in x:
+        heapq.heappush(heap, value)
+    first = heapq.heappop(heap)
+    heapq.heapreplace(heap, first + 10)
+    return first + 10 * heapq.heappop(heap)
+
+
+def _known_heap(x):
+    heap = [3, 1, 2]
+    heapq.heapify(heap)
+    return x * heapq.heappop(heap) + heapq.heappushpop(heap, 0)
+
+
+class _Scaled:
+    def __init__(self, factor):
+        self.factor = factor
+
+    def times(self, number, *, more=1):
+        return self.factor * number + more
+
+
+_scaled = _Scaled(2.0)
+
+
+def _methods(x):
+    clip, times = operator.methodcaller("clip", 2, max=4), operator.methodcaller("times", 3, more=2)
+    return clip(x) * 2, times(_scaled) * x, operator.methodcaller("sum")(x)
+
+
+@pytest.mark.parametrize("fn", [_searches, _known_list, _heap_of_elements, _known_heap, _methods])
+def test_the_python_code_of_a_c_function_is_captured(fn):
+    _same(fn, _x)
+
+
+def test_twins_are_functions_of_the_same_module():
+    assert twin_of(heapq.heappush).__module__ == "heapq"
+    assert twin_of(bisect.bisect_right).__name__ == "bisect_right"
+    assert twin_of(len) is None
+    assert twin_of(np.frompyfunc) is None
+
+
+def test_a_function_with_a_memory_gives_its_one_object():
+    ran = []
+
+    @functools.lru_cache
+    def table(n, scale=1.0):
+        ran.append(n)
+        return np.arange(float(n)) * scale
+
+    def fn(x):
+        found = table(len(x), scale=2.0)
+        found += 1
+        return x * found + table(5), found
+
+    compiled = fxc.compile(fn, fullgraph=True)
+    expected = [copy.deepcopy(fn(_x)) for _ in range(3)]
+    assert ran == [5, 5]
+    table.cache_clear()
+    ran.clear()
+    assert all(
+        np.array_equal(ours, theirs)
+        for given in expected
+        for ours, theirs in zip(compiled(_x), given, strict=True)
+    )
+    assert ran == [5, 5]
+    assert compiled(_x)[1] is table(5, scale=2.0)
+    assert compiled.cache_info().eager_calls == 0
+
+
+def test_arguments_that_look_alike_are_apart():
+    @functools.cache
+    def size(text):
+        return np.full(2, float(len(text)))
+
+    _same(lambda x: size("a b") * x[0] + size("a_b") + size("a__b") * 2, _x)
+
+
+def test_native_calls_ask_a_function_with_a_memory():
+    @functools.cache
+    def factor(n):
+        return float(n)
+
+    compiled = fxc.compile(lambda x: x * factor(3), fullgraph=True)
+    for _ in range(2500):
+        found = compiled(_x)
+    assert np.array_equal(found, _x * 3)
+    assert factor.cache_info().misses == 1
+
+
+def test_a_function_with_a_memory_in_a_branch_does_not_run_before_it_must():
+    ran = []
+
+    @functools.cache
+    def factor(n):
+        ran.append(n)
+        return float(n)
+
+    def fn(x):
+        if x[0] > 100:
+            x = x * factor(3)
+        return x + 1
+
+    compiled = fxc.compile(fn)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", fxc.CaptureWarning)
+        assert np.array_equal(compiled(_x), _x + 1)
+    assert ran == []
