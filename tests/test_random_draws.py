@@ -238,6 +238,18 @@ def test_global_functions() -> None:
         assert states == (state(np.random.mtrand._rand), random.getstate())
 
 
+def test_sequences() -> None:
+    def draw(r: Any, x: Any) -> Any:
+        y = [1.0, 2.0, 3.0, 4.0]
+        r.shuffle(y)
+        r.shuffle(x)
+        for i in range(20):
+            x[i % 5] += r.choice([1.5, 2.5, 4.0]) + r.choice(y)
+        return y, r.sample(range(10), 3), r.choices([1, 2, 3], k=5), r.sample([1.0, 2.0], 2)
+
+    check(draw, seeded(np.arange(5.0), kind=random.Random))
+
+
 def test_seeds_inside() -> None:
     def draw(n: Any, x: Any) -> Any:
         np.random.seed(n)

@@ -36,7 +36,7 @@ from ..numpy_api.creation import CREATION
 from ..numpy_api.protocol import FUNCTIONS, array_function
 from ..numpy_api.ufunc_methods import array_ufunc
 from ..outside.containers import settle_all
-from ..outside.generators import made_by, source_kind
+from ..outside.generators import TracedGenerator, made_by, source_kind
 from ..outside.objects import (
     MISSING,
     class_attribute,
@@ -223,6 +223,8 @@ class Door(Stores):
             if source_kind(f.__self__) is not None:
                 generator = self.outside.generator(f.__self__)
                 return getattr(generator, f.__name__)(*args, **kwargs)
+            if type(f.__self__) is TracedGenerator and f.__func__.__module__ == "random":
+                return self.call(f.__func__, f.__self__, *args, **kwargs)
             if isinstance(f.__self__, Traced):
                 return f(*args, **kwargs)
             if f.__name__ in ("_replace", "_asdict") and is_plain_namedtuple(type(f.__self__)):

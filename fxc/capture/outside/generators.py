@@ -21,7 +21,7 @@ from fxc.ops.metas.layout import is_c_ordered
 from fxc.ops.metas.shapes import broadcast_shapes
 
 from ..guards import Source
-from ..session import current, refuse
+from ..session import refuse
 from ..values.operands import (
     Traced,
     array_value,
@@ -67,9 +67,13 @@ class TracedGenerator(Traced):
         return type(self._like)
 
     def __getattr__(self, name: str) -> Any:
+        if name == "_randbelow" and self._kind == "Random":
+            return MethodType(_below, self)
         if name.startswith("_"):
             raise AttributeError(f"{self._kind!r} object has no attribute {name!r}")
         method = getattr(type(self._like), name)
+        if self._kind == "Random" and name in _OF_SEQUENCES:
+            return MethodType(method, self)  # Python code, which is staged
         if not callable(method) or name in _NO_DRAWS:
             raise refuse(f"{name} of a random generator cannot be captured")
         return MethodType(_method(name), self)
@@ -156,10 +160,7 @@ _NO_DRAWS = frozenset(
         "set_state",
         "getstate",
         "setstate",
-        "getrandbits_",
         "random_integers",
-        "choices",
-        "sample",
         "randbytes",
         "tomaxint",
     ]
@@ -332,20 +333,16 @@ def _seed(self: TracedGenerator, *seed: Any) -> None:
         self._drawn("seeded(g, x0)", (_operand(seed[0]),))
 
 
-def _pick(self: TracedGenerator, *args: Any, **kwargs: Any) -> Any:
-    """``choice``: of Python's generators an item of any sequence."""
-    if self._kind != "Random":
-        return drawn(self, "choice", args, kwargs)
-    (items,) = args
-    door = current().door
-    count = door.call(len, items)
-    return door.indexed(items)[self._drawn("g._randbelow(x0)", (operand(count),))]
+def _below(self: TracedGenerator, n: Any) -> Any:
+    """What Python's own code draws an index by."""
+    return self._drawn("g._randbelow(x0)", (operand(n),))
 
+
+_OF_SEQUENCES = frozenset({"choice", "choices", "sample", "shuffle"})
 
 _SPECIAL: dict[str, Callable[..., Any]] = {
     "rand": _of_sizes("random_sample"),
     "randn": _of_sizes("standard_normal"),
     "shuffle": _shuffle,
     "seed": _seed,
-    "choice": _pick,
 }
