@@ -374,3 +374,13 @@ def test_what_is_refused_shows_nothing(capsys: pytest.CaptureFixture[str]) -> No
         with pytest.raises(fxc.CaptureError):
             fxc.compile(fn, fullgraph=True)(X.copy())
     assert capsys.readouterr().out == ""
+
+
+def test_an_array_of_unknown_size_is_shown_in_a_loop() -> None:
+    def prints(x: Any) -> None:
+        places = np.zeros(len(x), int)
+        w = x[: places[0] % len(x)]
+        for _ in x:
+            print(w)
+
+    check(prints, arrays())

@@ -53,7 +53,7 @@ def with_allocations(program: Program) -> Program:
                 for place, stmt in enumerate(program.body[:last])
                 if isinstance(stmt, Bind) and stmt.name in sizes
             ]
-            made.setdefault(max(first, *binds), []).append(Allocate(name))
+            made.setdefault(max((first, *binds)), []).append(Allocate(name))
     body: list[Stmt] = []
     for place, stmt in enumerate(program.body):
         body += [*made.get(place, ()), stmt]
