@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
+import operator
 from collections.abc import Callable
 from typing import Any
 
@@ -104,9 +106,21 @@ def count_zipped(a):
     return total
 
 
+def reduced(a):
+    row, found = a[0], []
+    for i in range(len(row)):
+        if row[i] > 0.5:
+            found.append(i)
+    least = functools.reduce(np.minimum, [a, a[::-1], a * 2])
+    known = functools.reduce(operator.add, [1, 2, 3])
+    horner = functools.reduce(lambda x, y: x * 0.5 + y, row)
+    return horner, functools.reduce(lambda x, y: x + y, found, 0), least, known
+
+
 PROGRAMS = [
     *(places, places_and_elements, flat, flat_elements_are_read_when_they_come, product),
     *(product_takes_the_elements_first, small_product, combinations, count, count_zipped),
+    reduced,
 ]
 
 

@@ -51,9 +51,20 @@ def _in_arrays(x):
     return seen, 4 in x, x[0] in x
 
 
+def _searches(x):
+    distances = [abs(v - 3) for v in x]
+    mixed = [x[0], None, "a", 4, x[2]]
+    found = distances.index(min(distances)), distances.count(2), mixed.index(4)
+    return found, (x[1], 1.0).index(x[1]), mixed.count(x[0]), [1, 2].index(2), type(found[0])
+
+
 def _one_nan(x):
     v = x[1]
     return v in (v, 1.0)
+
+
+def _found_by_nan(x):
+    return [x[0], x[1]].count(x[1])
 
 
 def _by_nan(x):
@@ -82,6 +93,7 @@ def _any_all(x):
     ("program", "given"),
     [
         *((f, INTS.astype(t)) for f in (_in_literals, _in_ranges, _in_arrays) for t in "iBl"),
+        *((_searches, INTS.astype(t)) for t in "ild"),
         (_in_arrays, FLOATS),
         (_any_all, INTS),
         (_any_all, FLOATS),
@@ -96,7 +108,7 @@ def test_numbers_that_are_not_known(program: Callable[..., Any], given: Any) -> 
     assert (info.variants, info.eager_calls) == (1, 0)
 
 
-@pytest.mark.parametrize("program", [_one_nan, _by_nan, _in_literals])
+@pytest.mark.parametrize("program", [_one_nan, _found_by_nan, _by_nan, _in_literals])
 def test_what_holds_a_nan_is_left_to_python(program: Callable[..., Any]) -> None:
     compiled = fxc.compile(program)
     assert difference(run(program, [FLOATS]), run(compiled, [FLOATS.copy()])) == ""

@@ -438,6 +438,9 @@ class Door(Stores):
                     self.check_text((args, kwargs))
                     if f.__name__ in ("format", "join") and is_unknown((args, kwargs)):
                         return late(str, getattr(str, f.__name__), owner, *args, **kwargs)
+                is_searched = f.__name__ in ("index", "count") and type(owner) in (list, tuple)
+                if is_searched and len(args) == 1:
+                    return choices.searched(self, owner, f.__name__, *args)
                 if self._is_growing(f, owner, args):
                     return None
                 self.lists.note_change(owner)

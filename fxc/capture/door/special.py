@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
 import operator
@@ -378,9 +379,27 @@ def _next(door: Door, iterator: Any, *default: Any) -> Any:
     return next(door.iterable(iterator), *default)
 
 
+def _reduce(door: Door, function: Any, items: Any, *initial: Any) -> Any:
+    if initial:
+        return door.staged(_reduced)(function, items, *initial)
+    if is_array(items) or type(items) in (list, tuple, TracedList):
+        if not _len(door, items):
+            raise TypeError("reduce() of empty iterable with no initial value")
+        return door.staged(_reduced)(function, items[1:], items[0])
+    return functools.reduce(*door.runnables((function, items)))
+
+
+def _reduced(function: Any, items: Any, so_far: Any) -> Any:
+    """What ``functools.reduce`` does; it is staged like the user's own code."""
+    for item in items:
+        so_far = function(so_far, item)
+    return so_far
+
+
 SPECIAL: dict[Any, Callable[..., Any]] = {
     print: show_print,
     warnings.warn: show_warning,
+    functools.reduce: _reduce,
     len: _len,
     int: _of_number("__int__", _int),
     float: _of_number("__float__", _float),

@@ -17,11 +17,12 @@ import numpy as np
 from fxc.ir.errors import CaptureError
 from fxc.ir.graph import Literal
 
+from ..numpy_api.creation import asarray
 from ..outside.containers import PLAIN
 from ..outside.shadows import has_method
 from ..session import refuse
 from ..values.operands import Traced, operand, record
-from ..values.python_numbers import logical_not, to_bool, to_int
+from ..values.python_numbers import logical_not, to_bool, to_int, to_python
 from ..values.traced_array import TracedArray
 from ..values.traced_int import TracedInt
 from ..values.traced_lists import TracedList
@@ -98,6 +99,19 @@ def contained(door: Any, x: Any, items: Any) -> Any:
             door.session.record("try_demand", flag_of(x == x))  # one object is in what holds it
         found = either_true(door, found, partial(operator.eq, x, each))
     return found if type(found) is bool else to_bool(found)
+
+
+def searched(door: Any, items: list[Any] | tuple[Any, ...], name: str, x: Any) -> Any:
+    """``items.index(x)`` or ``items.count(x)``, by ``name``; what Python says of known numbers."""
+    if not _are_compared(x, items):
+        return getattr(items, name)(x)
+    door.session.record("try_demand", flag_of(x == x))  # one object is in what holds it
+    words = (str, bytes, NoneType)
+    same: Any = asarray([False if type(each) in words else each == x for each in items])
+    if name == "count":
+        return to_python(same.sum())
+    door.session.record("try_demand", flag_of(to_bool(same.any())))  # else it raises ValueError
+    return to_python(same.argmax())
 
 
 def _in_range(number: Any, items: range) -> Any:
