@@ -380,12 +380,13 @@ def _next(door: Door, iterator: Any, *default: Any) -> Any:
 
 
 def _reduce(door: Door, function: Any, items: Any, *initial: Any) -> Any:
+    reduced: Any = _reduced
     if initial:
-        return door.staged(_reduced)(function, items, *initial)
+        return door.staged(reduced)(function, items, *initial)
     if is_array(items) or type(items) in (list, tuple, TracedList):
         if not _len(door, items):
             raise TypeError("reduce() of empty iterable with no initial value")
-        return door.staged(_reduced)(function, items[1:], items[0])
+        return door.staged(reduced)(function, items[1:], items[0])
     return functools.reduce(*door.runnables((function, items)))
 
 
