@@ -48,6 +48,7 @@ from ..outside.outside import Outside
 from ..outside.shadows import is_shadow, shadow_of
 from ..outside.shows import is_logging, show_log
 from ..session import MOST_UNROLLED, Session, label_of, refuse
+from ..staging.continuations import asked
 from ..staging.nodes import DOOR
 from ..staging.staging import codes_in, stage
 from ..statements import choices
@@ -539,7 +540,7 @@ class Door(Stores):
         found = self.staged_functions.get(f)
         if found is not None:
             return found
-        staged = stage(f)
+        staged = stage(f, asked(self.session.static, f.__code__.co_filename))
         if staged is None:
             self._check_unstaged(f)
             self._inner_codes.add(f.__code__)

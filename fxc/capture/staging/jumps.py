@@ -377,6 +377,12 @@ def flags_in(test: ast.expr) -> list[str]:
 
 # ------------------------------------------------------------------ where jumps are
 
+
+def leaves_loop(node: ast.If) -> bool:
+    """Whether a branch has a ``break`` or ``continue`` of a loop around it."""
+    return any(isinstance(each, ast.Break | ast.Continue) for each in _jumps_in(node))
+
+
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 _LOOPS = (ast.For, ast.While, ast.AsyncFor)
 _JUMPS = (ast.Return, ast.Break, ast.Continue, ast.Raise, _Returned)

@@ -26,6 +26,7 @@ from fxc.ir.location import SourceLocation
 from fxc.ir.records import frozen
 
 from ..session import refuse
+from .continuations import Asked, rewrite
 from .names import FunctionNode, given, parameters
 from .nodes import DOOR, walk
 from .private_names import spell_out
@@ -47,16 +48,21 @@ class _NoSource(Exception):
     """The source of a function is not to be had."""
 
 
-_staged: weakref.WeakKeyDictionary[CodeType, Staged] = weakref.WeakKeyDictionary()
+_staged: weakref.WeakKeyDictionary[CodeType, dict[Asked, Staged]] = weakref.WeakKeyDictionary()
 
 
-def stage(function: FunctionType) -> Staged | None:
+def stage(function: FunctionType, asked: Asked = frozenset()) -> Staged | None:
     """The rewritten code of a function; None if there is no source.
+
+    Branches are written otherwise where it is asked, see Note [What follows a branch].
 
     Raises ``CaptureError`` for code that cannot be captured whatever it does.
     """
     code = function.__code__
-    known = _staged.get(code)
+    if asked:
+        first, last = code.co_firstlineno, max(map(_last_line, codes_in(code)))
+        asked = frozenset(each for each in asked if first <= each[0] <= last)
+    known = _staged.get(code, {}).get(asked)
     if known is not None and known.code.co_filename == code.co_filename:  # equal codes may differ
         return known
     if code.co_flags & _COROUTINE_FLAGS:
@@ -66,10 +72,15 @@ def stage(function: FunctionType) -> Staged | None:
         )
     try:
         node = _source_node(function)
+        if asked:
+            rewrite(node, asked)
         rewritten = _rewrite(node, code)
     except _NoSource:
         return None
-    staged = _staged[code] = Staged(rewritten, frozenset(codes_in(rewritten)))
+    staged = Staged(rewritten, frozenset(codes_in(rewritten)))
+    if next(iter(_staged.get(code, {}).values()), staged).code.co_filename != code.co_filename:
+        del _staged[code]  # an equal code of another file
+    _staged.setdefault(code, {})[asked] = staged
     return staged
 
 

@@ -11,7 +11,8 @@ import numpy as np
 from fxc.ir.graph import Literal
 
 from ..locations import is_outermost
-from ..session import Session, current, refuse
+from ..session import Respecialise, Session, current, refuse
+from ..staging.continuations import AS_LOOPS, WITH_REST, label_of_branch, may_ask
 from ..staging.jumps import RESULT
 from ..values.operands import TracedValue, operand
 from ..values.traced_int import TracedInt
@@ -24,6 +25,7 @@ from .structured import (
     UNBOUND,
     Recording,
     Statement,
+    array_of,
     is_constant,
     joint_kinds,
     optional_kinds,
@@ -170,8 +172,25 @@ class Branch(Statement):
         if kinds is None:
             for each in self.session.statements:
                 each.meets_difference(name)
+            self._ask_otherwise(left, right)
             raise refuse(self._reason)
         return kinds
+
+    def _ask_otherwise(self, left: Any, right: Any) -> None:
+        """Ask for what may be captured in place of joining what differs. See Note [What follows a
+        branch].
+        """
+        static, arrays = self.session.static, [array_of(x) for x in (left, right)]
+        kinds = {(x.type.dtype, x.type.rank) for x in arrays if x is not None}
+        ways = [WITH_REST] if None in arrays or len(kinds) > 1 else [WITH_REST, AS_LOOPS]
+        branches = (self, *reversed(self.session.statements))
+        for how in ways if may_ask(static) else ():
+            for each in branches:
+                if not isinstance(each, Branch):
+                    break
+                label = label_of_branch(each.line, how)
+                if label not in static:
+                    raise Respecialise(frozenset((label,)), refuse(self._reason))
 
 
 def _is_returnable(x: Any) -> bool:
@@ -185,4 +204,4 @@ def _is_returnable(x: Any) -> bool:
         return not current().varies(x._dim)
     if current().door.places.home_of(x) == 0:  # made before the branch: nothing in it is of an arm
         return type(x) is dict or hasattr(x, "__dict__")
-    return x is None or isinstance(x, np.generic) or type(x) in (str, bool, int, float)
+    return x is None or isinstance(x, np.generic | np.dtype) or type(x) in (str, bool, int, float)
