@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import importlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from typing import Any
 
@@ -22,6 +22,7 @@ from fxc.lowering.emission.bounds import counter_ranges, most_elements
 from fxc.lowering.emission.calls import CALL, NUMPY_FUNCTIONS
 from fxc.lowering.emission.entry import Module
 from fxc.lowering.emission.objects import SCALAR
+from fxc.lowering.emission.sticky import NOTICE
 from fxc.lowering.loops import (
     Boxed,
     BufferArg,
@@ -36,6 +37,7 @@ from fxc.ops.effects import direct
 from fxc.ops.kernels import kernel_of
 from fxc.ops.table import TABLE, Tag
 from fxc.runtime.engine import Engine
+from fxc.runtime.notice import DEFAULT, ERRSTATE, Notice
 from fxc.runtime.plan import GivenArg, NativeStep, NumpyStep, Plan, Recipe, Slot, SlotArg, make_plan
 
 
@@ -47,6 +49,7 @@ class Assembled:
     engine: Engine
     plan: Plan
     fallbacks: tuple[str, ...]
+    notice: Notice
 
 
 def assemble(graph: Graph) -> Assembled:
@@ -60,8 +63,9 @@ def assemble(graph: Graph) -> Assembled:
         pointers(*map(numpy_function, NUMPY_FUNCTIONS), *map(id, objects))
         for objects in module.calls
     ]
+    notice = Notice()
     table = b"".join(
-        pointers(id(calls[int(kind)]), 0) if ufunc == CALL else _inner_loop(ufunc, kind)
+        _pointers_for(ufunc, kind, calls, notice)
         for ufunc, kind in module.inner_loops
     )
     engine = Engine(
@@ -69,12 +73,21 @@ def assemble(graph: Graph) -> Assembled:
         table,
         entries,
         loops=module.user_loops,
-        kept=[*calls, module.calls],
+        kept=[*calls, module.calls, notice],
         support=module.support,
     )
     recipe = _recipe(graph, module, engine)
     boxed = tuple(s.op for s in walk(module.program.body) if isinstance(s, Boxed))
-    return Assembled(module, engine, make_plan(recipe), boxed)
+    return Assembled(module, engine, make_plan(recipe), boxed, notice)
+
+
+def _pointers_for(ufunc: str, kind: str, calls: Sequence[bytes], notice: Notice) -> bytes:
+    """What stands in the table of pointers for an inner loop, or for what goes by such a name."""
+    if ufunc == CALL:
+        return pointers(id(calls[int(kind)]), 0)
+    if ufunc == NOTICE:
+        return pointers(id(notice), id(ERRSTATE)) if kind == "notice" else pointers(id(DEFAULT), 0)
+    return _inner_loop(ufunc, kind)
 
 
 def _recipe(graph: Graph, module: Module, engine: Engine) -> Recipe:
@@ -127,7 +140,14 @@ def _code(dtype: np.dtype) -> str:
 
 def _steps(module: Module, engine: Engine) -> Iterator[NativeStep | NumpyStep]:
     natives = [
-        NativeStep(function, segment.checks, segment.looks, segment.calls, segment.binds)
+        NativeStep(
+            function,
+            segment.checks,
+            segment.looks,
+            segment.calls,
+            segment.binds,
+            segment.flags,
+        )
         for segment, function in zip(module.segments, engine.functions, strict=True)
     ]
     starts = {s.first: step for s, step in zip(module.segments, natives, strict=True)}

@@ -25,6 +25,7 @@ from fxc.ir.errors import (
     CaptureError,
     CaptureWarning,
     FxcError,
+    Flagged,
     InternalError,
     Interrupted,
     OverlapError,
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
     from fxc.capture.refusals import Refusal
     from fxc.split.driver import PartSource
 
+    from .flagged import Watch
     from .native_calls import NativeCall
     from .splits import Split
     from .stages import Backend, Compilation
@@ -140,6 +142,7 @@ class _Variant:
     calls: int = 0  # of ``call``
     often: float = field(default_factory=lambda: OFTEN)  # see Note [Native calls]
     native: NativeCall | None = None
+    watch: Watch | None = None  # if its code may set floating-point flags
 
     @property
     def all_calls(self) -> int:
@@ -150,7 +153,14 @@ class _Variant:
         finish = None if epilogue is None else epilogue.finish
         guards = self.captured.guards.demanding(self.compilation.relations)
         self.captured = replace(self.captured, guards=guards)
-        self.call = guards.call(self.compilation.run, finish, self)
+        run, made = self.compilation.run, self.compilation.assembled
+        if made is not None and any(segment.flags for segment in made.module.segments):
+            from .flagged import watched
+
+            self.watch = watched(self.captured.graph, made, run)
+            if made.module.updated:
+                run = self.watch.run
+        self.call = guards.call(run, finish, self)
 
 
 @frozen
@@ -408,6 +418,9 @@ class Compiled(Generic[P, R]):
         with state.guard():
             if variant.often == math.inf:  # another thread was quicker
                 return
+            if variant.watch is not None and variant.watch.copies:
+                variant.often = variant.calls + OFTEN
+                return
             variant.often = math.inf
             try:
                 variant.native = native_call(variant.captured, variant.compilation, variant)
@@ -444,10 +457,37 @@ class Compiled(Generic[P, R]):
     ) -> Any:
         """Nothing that the caller sees has changed: NumPy replays the call."""
         assert isinstance(error, Exception)
+        if isinstance(error, Flagged):
+            return self._tell(variant, args, kwargs)
         if variant.captured.need_not_raise:
             why = "native code has stopped where Python or NumPy goes on, or raises"
             return self._eager(args, kwargs, why if type(error) is WouldRaise else repr(error))
         return self._eager_after(error, args, kwargs)
+
+    def _tell(self, variant: _Variant, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Run as plain NumPy what has set floating-point flags, and then some calls more. See
+        Note [Warnings].
+        """
+        from .flagged import resting
+
+        assert variant.watch is not None
+        rest, usual = variant.watch.rest(variant.all_calls), variant.call
+        if rest:
+
+            def done() -> None:
+                variant.call = usual
+
+            check = variant.captured.guards.check
+            variant.call = resting(check, rest, self._eager, done)
+            self._only_python(variant)
+        return self._eager(args, kwargs, "there may be floating-point warnings")
+
+    def _only_python(self, variant: _Variant) -> None:
+        """Take native calls back, for some time."""
+        if variant.native is not None:
+            variant.calls, variant.native = variant.all_calls, None
+            self._call_by(None)
+        variant.often = variant.calls + OFTEN
 
     def _eager(
         self, args: tuple[Any, ...], kwargs: dict[str, Any], why: Exception | str | None = None
@@ -643,6 +683,8 @@ class Compiled(Generic[P, R]):
                 _log.info("%s: compiled for sizes as they are: %s", self.__name__, error)
                 dynamic = False
             else:
+                if variant.watch is not None:
+                    variant.watch.changed = functools.partial(self._only_python, variant)
                 state.variants.append(variant)
                 state.instead.clear()
                 return variant

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from fxc.ir.errors import Interrupted, WouldRaise
+from fxc.ir.errors import Flagged, Interrupted, WouldRaise
 from fxc.ir.graph import SliceSpec, Value
 from fxc.ir.records import frozen
 from fxc.ir.signature import (
@@ -63,6 +63,7 @@ class NativeStep:
     looks: bool
     calls: bool
     binds: tuple[str, ...] = ()
+    flags: bool = False  # it may give back its ``self``, see ``Flagged``
 
 
 @frozen
@@ -184,13 +185,13 @@ class _PlanWriter:
             packed = f"{pack}({', '.join(values)})"
         for step in recipe.steps:
             match step:
-                case NativeStep(function, checks, looks, calls, binds):
+                case NativeStep(function, checks, looks, calls, binds, flags):
                     entry = self.constant("entry", function)
                     given = ", ".join((entry, packed, *self._arguments()))
                     call = f"{entry}({given})"
-                    if checks or recipe.returned:
+                    if checks or flags or recipe.returned:
                         call = f"found = {call}"
-                    if looks:
+                    if looks or flags:
                         self.constants["Interrupted"] = Interrupted
                         self.add(f"try: {call}")
                         self.add("except Exception as error: raise Interrupted from error")
@@ -199,6 +200,9 @@ class _PlanWriter:
                     if checks:
                         self.add(f"if found is {entry}:")
                         self.add(f"    raise {self.constant('WouldRaise', WouldRaise)}")
+                    if flags:
+                        owner = self.constant("flagged", function.__self__)
+                        self.add(f"if found is {owner}: raise {self.constant('Flagged', Flagged)}")
                     if calls:
                         self.add("if isinstance(found, Exception): raise found")
                     self._bind_sizes(binds)

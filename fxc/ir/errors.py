@@ -65,6 +65,10 @@ class WouldRaise(FxcError):
     """
 
 
+class Flagged(WouldRaise):
+    """Compiled code has done what NumPy tells of: NumPy shall run the call again, and tell."""
+
+
 class RunFailed(BaseException):
     """Compiled code raised the exception that is the cause of this one, before any effect.
 

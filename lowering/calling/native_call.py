@@ -265,6 +265,13 @@ class _Call(_Function):
             code.call("void", "Py_DecRef", "ptr %self")
             code.do(f"br label %{MISS}")
             code.f.start(fine)
+        if segment.flags:
+            bad, fine = code.f.new_label("flagged"), code.f.new_label("fine")
+            code.branch(code.op(f"icmp eq ptr {self.found}, {own}"), bad, fine)
+            code.f.start(bad)
+            code.call("void", "Py_DecRef", f"ptr {own}")
+            code.do(f"br label %{MISS}")
+            code.f.start(fine)
         if self.module.returned:
             code.hold(self.found)
 

@@ -17,6 +17,7 @@ from fxc.ops.kernels import called_by, writing_kernel_of
 from fxc.ops.table import TABLE, Tag
 
 from ..loops import Boxed, Buffer, BufferArg, Program, boxed_buffers
+from . import sticky
 from .call_parts import C_ORDER, CALL_DECLARES, CALL_PARTS, FORTRAN_ORDER, WRITEABLE
 from .interrupts import INTERRUPTED
 from .llvm_text import FunctionText, ModuleText
@@ -88,6 +89,7 @@ def dims_in(tree: object) -> Iterator[SymExpr]:
 def emit_call(emitter: Emitter, stmt: Boxed) -> None:
     """Fill in what the function of this call needs, and call it."""
     f, module, site = emitter.function, emitter.module, site_of(emitter.program, stmt)
+    sticky.collect(emitter)
     if not module.calls:
         module.functions += CALL_PARTS
         for each in CALL_DECLARES:

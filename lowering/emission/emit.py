@@ -71,6 +71,7 @@ class Emitter(Elements):
         self.undo: Undo | None = None  # see Note [Stores that are undone]
         self.budget = ""  # where the work until the next look for signals stands
         self.raised = ""  # where what NumPy has raised is, see Note [Calls of NumPy]
+        self.flags = ""  # room for flags, see Note [Floating-point flags]
 
     def inside(self, function: FunctionText) -> Emitter:
         """An emitter for another function of the same program."""

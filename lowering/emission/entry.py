@@ -19,7 +19,7 @@ from ..building.scratch import allocated, free, prepare
 from ..loops import Allocate, Bind, Boxed, Check, Loop, Param, Program, Stmt, walk
 from ..scheduling.accesses import accesses, storages, stored
 from ..vector_math import definitions
-from . import interrupts
+from . import interrupts, sticky
 from .bounds import Range, counter_ranges, most_elements
 from .calls import dims_in, return_raised
 from .emit import Emitter
@@ -43,11 +43,13 @@ from .undo import prepare as prepare_undo
 #            slots in order, then the arena for temporaries, unless those are few enough for the
 #            stack frame
 # Its result is a number that the program gives, a tuple of several, or args[1] if there is none;
-# NULL if an exception is set, see Note [Interrupts].
+# NULL if an exception is set, see Note [Interrupts]; ``self`` if the call has to be replayed for
+# what NumPy tells of, see Note [Floating-point flags].
 # Data pointers, dims and strides are read from the arrays themselves; no address is part of the
 # code. The caller has checked everything that the graph's guards say.
 
 ALIGNMENT = 64
+_FLAGGED, _TOLD = "flagged", "told"  # blocks, see Note [Floating-point flags]
 
 
 @frozen
@@ -65,6 +67,7 @@ class Segment:
     looks: bool
     calls: bool
     binds: tuple[str, ...] = ()  # symbols, see Note [Counted sizes]
+    flags: bool = False  # see Note [Floating-point flags]
 
 
 @frozen
@@ -92,7 +95,8 @@ class Module:
     ``inner_loops`` name the contents of the pointer table: (ufunc, dtype) each with its data
     pointer. For ``user_loops`` see Note [Scalar loops]. ``calls`` are the objects that each call of
     NumPy mentions. ``support`` are texts of modules whose
-    functions it calls, each after those that it needs.
+    functions it calls, each after those that it needs. ``updated`` are the inputs that it reads and
+    writes.
     """
 
     text: str
@@ -105,6 +109,7 @@ class Module:
     user_loops: LoopKind
     calls: tuple[tuple[Any, ...], ...]
     support: tuple[str, ...]
+    updated: tuple[int, ...] = ()
 
 
 @frozen
@@ -150,7 +155,10 @@ def emit_module(graph: Graph, program: Program) -> Module:
     user_loops = loops_of(program)
     called = tuple(module.calls), tuple(module.support)
     results = tuple(returned)
-    return Module(text, program, tuple(segments), given, size, results, loops, user_loops, *called)
+    updated = sticky.updated_inputs(program)
+    return Module(
+        text, program, tuple(segments), given, size, results, loops, user_loops, *called, updated
+    )
 
 
 def _segments(program: Program) -> Iterator[Segment]:
@@ -160,7 +168,8 @@ def _segments(program: Program) -> Iterator[Segment]:
         looks = interrupts.looks(block)
         calls = any(isinstance(s, Boxed) for s in walk(block))
         binds = tuple(s.name for s in block if isinstance(s, Bind))
-        yield Segment(f"fxc.entry{first}", first, last, checks, looks, calls, binds)
+        flags = sticky.sets_flags(block)
+        yield Segment(f"fxc.entry{first}", first, last, checks, looks, calls, binds, flags)
 
 
 def _bytes(program: Program, name: str, ranges: Mapping[str, Range]) -> Dim:
@@ -260,6 +269,8 @@ def _emit_segment(
         interrupts.prepare(emitter)
     if segment.calls:
         emitter.raised = f.null_slot()
+    if segment.flags:
+        sticky.clear(emitter)
     emitter.minor = minor_loops(block)
     undo = emitter.undo = prepare_undo(emitter, block)
     checked = last_check(block) if undo is not None else 0
@@ -268,6 +279,9 @@ def _emit_segment(
     emitter.block(block[checked:])
     for slot in kept:
         slot.write(f)
+    if segment.flags:
+        numbers = [(emitter.regs.data[n], program.buffers[n].dtype.itemsize) for n in returned]
+        sticky.look(emitter, numbers, _FLAGGED, _TOLD)
     free(f, emitter.scratches.values())
     if returned:
         return_numbers(emitter, returned)
@@ -283,6 +297,14 @@ def _emit_segment(
         _return_argument(f, 0)
     if segment.looks:
         interrupts.end(emitter, kept)
+    if segment.flags:
+        f.start(_FLAGGED)
+        free(f, emitter.scratches.values())
+        f.do("call void @Py_IncRef(ptr %self)")
+        f.do("ret ptr %self")
+        f.start(_TOLD)
+        free(f, emitter.scratches.values())
+        f.do("ret ptr null")
     module.declare("declare void @Py_IncRef(ptr)")
     probed = ' "probe-stack"="inline-asm"' if frame else ""  # more than a page: touch each one
     arguments = "(ptr %self, ptr %args, i64 %nargs)"

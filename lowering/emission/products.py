@@ -14,6 +14,7 @@ from fxc.ir.size_guards import guard
 from fxc.ir.symbols import Dim, product, symbol
 
 from ..loops import Apply, Buffer, Matmul
+from . import sticky
 from .llvm_text import kind_name
 
 if TYPE_CHECKING:
@@ -54,6 +55,7 @@ def dot_copies(buffer: Buffer) -> bool:
 
 def emit_matmul(emitter: Emitter, stmt: Matmul) -> None:
     """Loops over the leading dims around calls of the inner loop."""
+    sticky.collect(emitter)
     buffers = emitter.program.buffers
     out, x, y = buffers[stmt.out], buffers[stmt.x], buffers[stmt.y]
     batch = out.shape[: len(out.shape) - sum(len(b.shape) > 1 for b in (x, y))]
@@ -112,6 +114,7 @@ def emit_apply(emitter: Emitter, stmt: Apply) -> None:
     if stmt.function in ("sort", "argsort"):
         _sort(emitter, stmt)
         return
+    sticky.collect(emitter)
     out, f = emitter.program.buffers[stmt.out], emitter.function
     place, step = emitter.address(stmt.out, out.offset), str(out.dtype.itemsize)
     arrays = _fill(emitter, "ptr", [place, place])

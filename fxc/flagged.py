@@ -1,0 +1,235 @@
+"""What NumPy tells of compiled code that has set floating-point flags.
+
+See Note [Warnings].
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fxc.ir.errors import MISSED, Flagged
+from fxc.ir.graph import Graph, Node, Region
+from fxc.ir.size_functions import hint
+from fxc.ir.types import ArrayType, ScalarType
+from fxc.lowering.emission.sticky import DIVIDE, INVALID, OVERFLOW, UNDERFLOW
+from fxc.lowering.traffic import traffic
+from fxc.ops.kernels import kernel_of
+
+if TYPE_CHECKING:
+    from .assemble import Assembled
+
+# Note [Warnings]
+# Which flags native code has set is known where it ends (Note [Floating-point flags]). Which
+# operator at which line has set them, and how often, NumPy alone says: the call is replayed as plain
+# NumPy. That needs the inputs as they were.
+# - Most programs do not read what they overwrite; the replay overwrites it again.
+# - Of one that does (``u += du``), what it updates is copied before the first ``YOUNG`` calls, and
+#   again for as many after each that sets flags; and always, if a copy is little beside the work.
+# - A call for which there is no copy is not replayed. It warns once, of the first operator that can
+#   set the flag, with the text that NumPy has for it; which one did is not known.
+# A function that sets flags again and again runs as plain NumPy for a number of calls, twice as many
+# each time, before native code is tried again: whether it warned, or only has flags that NumPy does
+# not look at, it is hardly slower than NumPy.
+
+YOUNG = 16
+MOST_RESTS = 7  # 2**7 calls of plain NumPy between two of native code
+_NEAR = 8  # calls without flags after which those before do not count
+_LITTLE = 32  # times the bytes of a copy: what native code moves where a copy is always made
+
+_MODES: Mapping[int, str] = {
+    DIVIDE: "divide",
+    OVERFLOW: "over",
+    UNDERFLOW: "under",
+    INVALID: "invalid",
+}
+
+
+class Watch:
+    """The calls of one compilation, as far as floating-point flags are concerned.
+
+    ``updated`` are the numbers of the inputs that it reads and overwrites, ``moved`` the bytes that
+    it moves, as far as is known.
+    """
+
+    def __init__(
+        self, graph: Graph, updated: Sequence[int], moved: int, run: Callable[..., Any]
+    ) -> None:
+        self._graph = graph
+        self._updated = tuple(updated)
+        self._moved = moved
+        self._run = run
+        self._copying: set[int] = set()  # threads in a call with copies
+        self._young = YOUNG
+        self._rests = 0
+        self._last = 0
+        self.changed: Callable[[], None] = lambda: None  # native calls are out of date
+        self.registry: dict[str, Any] = {}  # of the function's module: what has been told
+
+    @property
+    def copies(self) -> bool:
+        """Whether inputs are copied before each call."""
+        return bool(self._updated) and self._young > 0
+
+    def run(self, *inputs: Any) -> Any:
+        """Run the compiled code. Raises ``Flagged``, with the inputs as they were, if NumPy is to
+        run the call.
+        """
+        if not self.copies:
+            return self._run(*inputs)
+        arrays = [inputs[place] for place in self._updated]
+        if sum(array.nbytes for array in arrays) * _LITTLE > self._moved:
+            self._young -= 1
+        saved = [array.copy() for array in arrays]
+        thread = threading.get_ident()
+        self._copying.add(thread)
+        try:
+            return self._run(*inputs)
+        except Flagged:
+            for array, old in zip(arrays, saved, strict=True):
+                array[...] = old
+            raise
+        finally:
+            self._copying.discard(thread)
+
+    def decides(self, flags: int) -> bool:
+        """Whether a call that has set these flags is to be replayed."""
+        flags = _told(flags)
+        if not flags:
+            return False
+        if not self._updated or threading.get_ident() in self._copying:
+            return True
+        self._young = YOUNG
+        self.changed()
+        self._tell(flags)
+        return False
+
+    def rest(self, calls: int) -> int:
+        """For how many calls native code is not tried, after one of ``calls`` that set flags."""
+        self._young = YOUNG
+        if calls - self._last > _NEAR:
+            self._rests = 0
+        self._last = calls
+        self._rests = min(self._rests + 1, MOST_RESTS)
+        return int(2**self._rests) - 2
+
+    def _tell(self, flags: int) -> None:
+        """Warn without a replay."""
+        for flag, mode in _MODES.items():
+            if flags & flag:
+                for node in _nodes(self._graph):
+                    text = _text(node, mode)
+                    if text is not None and node.loc is not None:
+                        _warn(text, mode, node.loc.file, node.loc.line, self.registry)
+                        break
+
+
+def watched(graph: Graph, made: Assembled, run: Callable[..., Any]) -> Watch:
+    """Watch the calls of a compilation of this captured graph."""
+    watch = Watch(graph, made.module.updated, hint(traffic(made.module.program)), run)
+    made.notice.decides = watch.decides
+    return watch
+
+
+def resting(
+    check: Callable[..., object],
+    calls: int,
+    eager: Callable[..., Any],
+    done: Callable[[], None],
+) -> Callable[[tuple[Any, ...], dict[str, Any]], Any]:
+    """``call`` of a compilation while plain NumPy takes its calls; behind the last, ``done()``."""
+    left = calls
+
+    def call(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        nonlocal left
+        if check(args, kwargs) is None:
+            return MISSED
+        left -= 1
+        if left <= 0:
+            done()
+        return eager(args, kwargs)
+
+    return call
+
+
+def _told(flags: int) -> int:
+    """Those flags of which NumPy would tell somebody."""
+    state = np.geterr()
+    modes = {flag: state[mode] for flag, mode in _MODES.items() if flags & flag}
+    loud = sum(flag for flag, mode in modes.items() if mode != "ignore")
+    if loud and all(modes[flag] == "warn" for flag in modes if flag & loud) and _is_silenced():
+        return 0
+    return loud
+
+
+def _is_silenced() -> bool:
+    """Whether the filters of ``warnings`` let no RuntimeWarning pass, whatever it says."""
+    for action, message, category, module, line in warnings.filters:
+        if issubclass(RuntimeWarning, category):
+            return action == "ignore" and message is None and module is None and line == 0
+    return False
+
+
+def _nodes(graph: Graph | Region) -> list[Node]:
+    found = []
+    for node in graph.nodes:
+        for region in node.regions:
+            found += _nodes(region)
+        found.append(node)
+    return found
+
+
+_SPECIAL = (0.0, 1.0, -1.0, -0.5, 2.0, np.inf, -np.inf, 1e308, -1e308, 1e-308, 1e38, 1e-38)
+
+
+def _text(node: Node, mode: str) -> str | None:
+    """What NumPy says of an operator if this happens to one of its operands, if it can."""
+    kinds = [getattr(arg, "type", None) for arg in node.args]
+    operands = [i for i, kind in enumerate(kinds) if isinstance(kind, ArrayType | ScalarType)]
+    if not operands or node.regions or len(operands) > 2:
+        return None
+    quiet = dict.fromkeys(_MODES.values(), "ignore")
+    for left in _SPECIAL:
+        for right in _SPECIAL if len(operands) == 2 else (0.0,):
+            args: list[Any] = list(node.args)
+            with suppress(Exception), np.errstate(**{**quiet, mode: "raise"}):  # type: ignore[arg-type]
+                with np.errstate(all="ignore"):
+                    for place, number in zip(operands, (left, right), strict=False):
+                        args[place] = _sample(kinds[place], number)
+                try:
+                    kernel_of(node.op)(*args)
+                except FloatingPointError as error:
+                    return str(error)
+    return None
+
+
+def _sample(kind: Any, number: float) -> Any:
+    if isinstance(kind, ScalarType):
+        return kind.dtype.type(number) if not kind.weak else number
+    return np.full((2,) * len(kind.shape), number).astype(kind.dtype)
+
+
+def _warn(text: str, mode: str, file: str, line: int, registry: dict[str, Any]) -> None:
+    """Do what errstate says of the flag."""
+    how = np.geterr()[mode]
+    kind = text.split(" encountered")[0]
+    match how:
+        case "warn":
+            warnings.warn_explicit(text, RuntimeWarning, file, line, registry=registry)
+        case "raise":
+            raise FloatingPointError(text)
+        case "print":
+            sys.stdout.write(f"Warning: {text}\n")
+        case "call" | "log":
+            told: Any = np.geterrcall()
+            number = {"divide": 1, "over": 2, "under": 4, "invalid": 8}[mode]
+            if how == "call" and told is not None:
+                told(kind, number)
+            elif told is not None:
+                told.write(f"Warning: {text}\n")

@@ -1,0 +1,199 @@
+"""Native code looks at the processor's floating-point flags where it ends.
+
+See Note [Floating-point flags].
+"""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from ..loops import Accumulate, Apply, Boxed, Compute, Matmul, Program, Stmt, walk
+from ..scheduling.accesses import accesses
+from .llvm_text import FunctionText
+
+if TYPE_CHECKING:
+    from .emit import Emitter
+
+# Note [Floating-point flags]
+# NumPy looks at the processor's sticky flags behind each ufunc, and warns of what it finds as
+# ``np.errstate`` says. Native code does so once, where it ends: a few instructions. It clears the
+# flags where it starts, in case that something has left any.
+# - Nothing is set but "inexact", as a rule: that is all.
+# - Else a Python function, ``Notice``, decides by np.errstate and the filters of ``warnings`` whether
+#   NumPy could say anything. "Underflow" alone is looked at only if the thread's errstate is not
+#   NumPy's default: a comparison of two pointers.
+# - If it could, native code gives back its ``self``, and the call is replayed as plain NumPy, which
+#   then says what it has to say, with its own words, at the user's lines, as often as it has to.
+# So flags that NumPy would not set cost time, but are never a wrong warning. The other way round,
+# code has to set a flag where NumPy does: elementary functions and integer division set it on
+# purpose, where the arguments are special (``Value.reported`` in ``vector_math/builder.py``).
+# What comes before a call of NumPy is collected first: NumPy clears the flags.
+# LLVM takes floating-point operations for free of effects. All that are computed are stored before
+# the flags are looked at; of numbers that are returned a copy is. Dead code sets no flags.
+# ``updated`` names the inputs that a program reads and writes: they are not what they were when the
+# flags are looked at; fxc/flagged.py says what is done about that.
+
+NOTICE = "floating-point flags"  # among the functions of the pointer table
+INVALID, DIVIDE, OVERFLOW, UNDERFLOW = 1, 4, 8, 16  # bits of MXCSR
+_ALL = INVALID | DIVIDE | OVERFLOW | UNDERFLOW
+_STICKY = 63
+_GO_ON, _REPLAY, _RAISED = range(3)  # what ``fxc.notice`` gives
+
+# Operators on floats that set no flags, whatever their operands are, unless those are signaling.
+_SILENT = frozenset(
+    "copy item where reinterpret negative positive conjugate absolute fabs copysign signbit isnan "
+    "equal not_equal logical_and logical_or logical_xor logical_not".split()
+)
+_INTEGER_DIVISIONS = frozenset(("floor_divide", "remainder", "fmod"))
+
+_NOTICE = """\
+declare i32 @PyContextVar_Get(ptr, ptr, ptr)
+declare ptr @PyLong_FromLong(i64)
+declare ptr @PyObject_CallFunctionObjArgs(ptr, ...)
+declare i32 @PyObject_IsTrue(ptr)
+declare void @Py_DecRef(ptr)
+define i32 @"fxc.notice"(i32 %flags, ptr %notice, ptr %variable, ptr %default) \
+cold noinline nounwind {
+entry:
+  %slot = alloca ptr, align 8
+  store ptr null, ptr %slot, align 8
+  %loud = and i32 %flags, 13
+  %is_loud = icmp ne i32 %loud, 0
+  br i1 %is_loud, label %ask, label %look
+look:
+  %got = call i32 @PyContextVar_Get(ptr %variable, ptr null, ptr %slot)
+  %state = load ptr, ptr %slot, align 8
+  call void @Py_DecRef(ptr %state)
+  %usual = icmp eq ptr %state, %default
+  br i1 %usual, label %on, label %ask
+on:
+  ret i32 0
+ask:
+  %wide = zext i32 %flags to i64
+  %number = call ptr @PyLong_FromLong(i64 %wide)
+  %none = icmp eq ptr %number, null
+  br i1 %none, label %raised, label %call
+call:
+  %found = call ptr (ptr, ...) @PyObject_CallFunctionObjArgs(ptr %notice, ptr %number, ptr null)
+  call void @Py_DecRef(ptr %number)
+  %bad = icmp eq ptr %found, null
+  br i1 %bad, label %raised, label %decide
+decide:
+  %replay = call i32 @PyObject_IsTrue(ptr %found)
+  call void @Py_DecRef(ptr %found)
+  ret i32 %replay
+raised:
+  ret i32 2
+}
+"""
+
+
+def has_flags() -> bool:
+    """Whether this processor's flags are looked at: those of x86-64 are."""
+    return platform.machine() in ("x86_64", "AMD64")
+
+
+def sets_flags(block: Sequence[Stmt]) -> bool:
+    """Whether statements may set a flag that NumPy would tell of."""
+    return has_flags() and any(_sets_flags(stmt) for stmt in walk(tuple(block)))
+
+
+def _sets_flags(stmt: Stmt) -> bool:
+    match stmt:
+        case Compute(op=op, arg_dtypes=dtypes):
+            is_float = any(dtype.kind == "f" for dtype in dtypes)
+            return is_float and op not in _SILENT or op in _INTEGER_DIVISIONS
+        case Accumulate(dtype=dtype, position=position):
+            return dtype.kind == "f" and position is None
+        case Matmul() | Apply() | Boxed():
+            return True
+    return False
+
+
+def updated_inputs(program: Program) -> tuple[int, ...]:
+    """The numbers of the inputs that a program both reads and writes."""
+    read: set[str] = set()
+    written: set[str] = set()
+    for stmt in program.body:
+        for access in accesses(program, stmt):
+            (written if access.written else read).add(access.storage)
+    both = read & written
+    return tuple(i for i, name in enumerate(program.inputs) if name in both)
+
+
+def clear(emitter: Emitter) -> None:
+    """At the start of a function: what others have left is not ours."""
+    f = emitter.function
+    emitter.flags = f.stack("i32", 2)
+    other, on = f.new_label("clear"), f.new_label("clean")
+    found = _stored(f, emitter.flags)
+    some = f.op(f"icmp ne i32 {f.op(f'and i32 {found}, {_ALL}')}, 0")
+    f.do(f"store i32 0, ptr {_collected(emitter)}, align 4")
+    f.do(f"br i1 {some}, label %{other}, label %{on}{f.module.seldom(True)}")
+    f.start(other)
+    f.do(f"store i32 {f.op(f'and i32 {found}, {~_STICKY}')}, ptr {emitter.flags}, align 4")
+    f.module.declare("declare void @llvm.x86.sse.ldmxcsr(ptr)")
+    f.do(f"call void @llvm.x86.sse.ldmxcsr(ptr {emitter.flags})")
+    _settle(f, emitter.flags)
+    f.do(f"br label %{on}")
+    f.start(on)
+
+
+def collect(emitter: Emitter) -> None:
+    """Before a call of NumPy, which clears the flags."""
+    if emitter.flags:
+        f, at = emitter.function, _collected(emitter)
+        before = f.op(f"load i32, ptr {at}, align 4")
+        f.do(f"store i32 {f.op(f'or i32 {before}, {_stored(f, emitter.flags)}')}, ptr {at}, align 4")
+
+
+def look(emitter: Emitter, numbers: Sequence[tuple[str, int]], replay: str, raised: str) -> None:
+    """Where a function ends: go on, or to one of the blocks.
+
+    ``numbers`` are places of numbers, with their sizes in bytes, that are yet to be returned.
+    """
+    f, module = emitter.function, emitter.module
+    shown = f.stack("i8", max(1, sum(size for _, size in numbers)))
+    offset = 0
+    for place, size in numbers:
+        kind, at = f"i{8 * size}", f.op(f"getelementptr i8, ptr {shown}, i64 {offset}")
+        f.do(f"store {kind} {f.op(f'load {kind}, ptr {place}, align 1')}, ptr {at}, align 1")
+        offset += size
+    _settle(f, shown)
+    found = _stored(f, emitter.flags)
+    found = f.op(f"or i32 {found}, {f.op(f'load i32, ptr {_collected(emitter)}, align 4')}")
+    found = f.op(f"and i32 {found}, {_ALL}")
+    ask, decided, on = f.new_label("notice"), f.new_label("decided"), f.new_label("on")
+    some = f.op(f"icmp ne i32 {found}, 0")
+    f.do(f"br i1 {some}, label %{ask}, label %{on}{module.seldom(True)}")
+    f.start(ask)
+    notice, variable = emitter.inner_loop(NOTICE, "notice")
+    default, _ = emitter.inner_loop(NOTICE, "default")
+    module.support[_NOTICE] = None
+    module.declare('declare i32 @"fxc.notice"(i32, ptr, ptr, ptr) cold nounwind')
+    state = f.op(
+        f'call i32 @"fxc.notice"(i32 {found}, ptr {notice}, ptr {variable}, ptr {default})'
+    )
+    f.do(f"br i1 {f.op(f'icmp eq i32 {state}, {_GO_ON}')}, label %{on}, label %{decided}")
+    f.start(decided)
+    f.do(f"br i1 {f.op(f'icmp eq i32 {state}, {_RAISED}')}, label %{raised}, label %{replay}")
+    f.start(on)
+
+
+def _collected(emitter: Emitter) -> str:
+    return emitter.function.op(f"getelementptr i32, ptr {emitter.flags}, i64 1")
+
+
+def _stored(f: FunctionText, at: str) -> str:
+    """The register with the processor's flags."""
+    _settle(f, at)
+    f.module.declare("declare void @llvm.x86.sse.stmxcsr(ptr)")
+    f.do(f"call void @llvm.x86.sse.stmxcsr(ptr {at})")
+    return f.op(f"load i32, ptr {at}, align 4")
+
+
+def _settle(f: FunctionText, at: str) -> None:
+    """No load and no store passes this point, and ``at`` is in memory."""
+    f.do(f'call void asm sideeffect "", "r,~{{memory}}"(ptr {at})')
