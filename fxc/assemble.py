@@ -65,8 +65,7 @@ def assemble(graph: Graph) -> Assembled:
     ]
     notice = Notice()
     table = b"".join(
-        _pointers_for(ufunc, kind, calls, notice)
-        for ufunc, kind in module.inner_loops
+        _pointers_for(ufunc, kind, calls, notice) for ufunc, kind in module.inner_loops
     )
     engine = Engine(
         module.text,

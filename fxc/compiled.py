@@ -154,12 +154,11 @@ class _Variant:
         guards = self.captured.guards.demanding(self.compilation.relations)
         self.captured = replace(self.captured, guards=guards)
         run, made = self.compilation.run, self.compilation.assembled
-        if made is not None and any(segment.flags for segment in made.module.segments):
+        if made is not None and (made.fallbacks or made.module.sets_flags):
             from .flagged import watched
 
             self.watch = watched(self.captured.graph, made, run)
-            if made.module.updated:
-                run = self.watch.run
+            run = self.watch.run
         self.call = guards.call(run, finish, self)
 
 
@@ -419,11 +418,14 @@ class Compiled(Generic[P, R]):
             if variant.often == math.inf:  # another thread was quicker
                 return
             if variant.watch is not None and variant.watch.copies:
-                variant.often = variant.calls + OFTEN
+                variant.often = variant.calls + 1
                 return
             variant.often = math.inf
             try:
-                variant.native = native_call(variant.captured, variant.compilation, variant)
+                made = variant.compilation
+                if variant.watch is not None:
+                    made = replace(made, run=variant.watch.run)
+                variant.native = native_call(variant.captured, made, variant)
             except Untranslated as reason:
                 _log.debug("%s: its calls stay Python: %s", self.__name__, reason)
                 return
@@ -685,6 +687,7 @@ class Compiled(Generic[P, R]):
             else:
                 if variant.watch is not None:
                     variant.watch.changed = functools.partial(self._only_python, variant)
+                    variant.watch.names = getattr(self.__fxc_original__, "__globals__", {})
                 state.variants.append(variant)
                 state.instead.clear()
                 return variant

@@ -13,35 +13,39 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy._core import umath
 
 from fxc.ir.errors import MISSED, Flagged
 from fxc.ir.graph import Graph, Node, Region
 from fxc.ir.size_functions import hint
+from fxc.ir.symbols import product
 from fxc.ir.types import ArrayType, ScalarType
-from fxc.lowering.emission.sticky import DIVIDE, INVALID, OVERFLOW, UNDERFLOW
+from fxc.lowering.emission.llvm_text import DIVIDE, INVALID, OVERFLOW, UNDERFLOW
 from fxc.lowering.traffic import traffic
 from fxc.ops.kernels import kernel_of
+from fxc.runtime.notice import ERRSTATE
 
 if TYPE_CHECKING:
     from .assemble import Assembled
 
 # Note [Warnings]
 # Which flags native code has set is known where it ends (Note [Floating-point flags]). Which
-# operator at which line has set them, and how often, NumPy alone says: the call is replayed as plain
-# NumPy. That needs the inputs as they were.
+# operator at which line has set them, and how often, NumPy alone says: the call is replayed as
+# plain NumPy. That needs the inputs as they were.
 # - Most programs do not read what they overwrite; the replay overwrites it again.
 # - Of one that does (``u += du``), what it updates is copied before the first ``YOUNG`` calls, and
 #   again for as many after each that sets flags; and always, if a copy is little beside the work.
 # - A call for which there is no copy is not replayed. It warns once, of the first operator that can
 #   set the flag, with the text that NumPy has for it; which one did is not known.
-# A function that sets flags again and again runs as plain NumPy for a number of calls, twice as many
-# each time, before native code is tried again: whether it warned, or only has flags that NumPy does
-# not look at, it is hardly slower than NumPy.
+# A function that sets flags again and again runs as plain NumPy for a number of calls, twice as
+# many each time, before native code is tried again: whether it warned, or only has flags that NumPy
+# does not look at, it is hardly slower than NumPy.
 
 YOUNG = 16
 MOST_RESTS = 7  # 2**7 calls of plain NumPy between two of native code
 _NEAR = 8  # calls without flags after which those before do not count
-_LITTLE = 32  # times the bytes of a copy: what native code moves where a copy is always made
+_LITTLE = 32  # times the bytes of a copy: what native code moves where a copy is always made,
+_LONG = 2**16  # and at least so many bytes: native calls would not be much faster
 
 _MODES: Mapping[int, str] = {
     DIVIDE: "divide",
@@ -51,31 +55,43 @@ _MODES: Mapping[int, str] = {
 }
 
 
+# NumPy's own bits, which it gives to what ``np.seterrcall`` has set.
+_NUMPYS: Mapping[int, int] = {1: DIVIDE, 2: OVERFLOW, 4: UNDERFLOW, 8: INVALID}
+
+
 class Watch:
     """The calls of one compilation, as far as floating-point flags are concerned.
 
     ``updated`` are the numbers of the inputs that it reads and overwrites, ``moved`` the bytes that
-    it moves, as far as is known.
+    it moves, as far as is known. ``calls_numpy``: it does, for what may warn.
     """
 
     def __init__(
-        self, graph: Graph, updated: Sequence[int], moved: int, run: Callable[..., Any]
+        self,
+        graph: Graph,
+        updated: Sequence[int],
+        moved: int,
+        run: Callable[..., Any],
+        calls_numpy: bool,
     ) -> None:
         self._graph = graph
         self._updated = tuple(updated)
-        self._moved = moved
-        self._run = run
         self._copying: set[int] = set()  # threads in a call with copies
+        self._heard: dict[int, int] = {}  # by thread: flags of a call that calls NumPy
+        self._run = self._listening(run) if calls_numpy else run
         self._young = YOUNG
+        kinds = [graph.inputs[place].type for place in updated]
+        size = sum(k.dtype.itemsize * hint(product(k.shape)) for k in kinds if hasattr(k, "shape"))
+        self._always = bool(updated) and max(size * _LITTLE, _LONG) <= moved
         self._rests = 0
         self._last = 0
         self.changed: Callable[[], None] = lambda: None  # native calls are out of date
-        self.registry: dict[str, Any] = {}  # of the function's module: what has been told
+        self.names: dict[str, Any] = {}  # the function's global ones
 
     @property
     def copies(self) -> bool:
         """Whether inputs are copied before each call."""
-        return bool(self._updated) and self._young > 0
+        return self._always or (bool(self._updated) and self._young > 0)
 
     def run(self, *inputs: Any) -> Any:
         """Run the compiled code. Raises ``Flagged``, with the inputs as they were, if NumPy is to
@@ -84,8 +100,7 @@ class Watch:
         if not self.copies:
             return self._run(*inputs)
         arrays = [inputs[place] for place in self._updated]
-        if sum(array.nbytes for array in arrays) * _LITTLE > self._moved:
-            self._young -= 1
+        self._young -= 1
         saved = [array.copy() for array in arrays]
         thread = threading.get_ident()
         self._copying.add(thread)
@@ -98,12 +113,42 @@ class Watch:
         finally:
             self._copying.discard(thread)
 
+    def _listening(self, run: Callable[..., Any]) -> Callable[..., Any]:
+        """``run``, but what NumPy has to say of the operators that it is called for is not said
+        where they are called: it counts as flags.
+        """
+        heard = self._heard
+
+        def hear(kind: str, flag: int) -> None:
+            heard[threading.get_ident()] |= _NUMPYS[flag & -flag]
+
+        listens = umath._make_extobj(all="call", call=hear)
+
+        def listening(*inputs: Any) -> Any:
+            thread = threading.get_ident()
+            heard[thread] = 0
+            token = ERRSTATE.set(listens)
+            try:
+                leaves = run(*inputs)
+            finally:
+                ERRSTATE.reset(token)
+                flags = heard.pop(thread, 0)
+            if flags and self.decides(flags):
+                raise Flagged
+            return leaves
+
+        return listening
+
     def decides(self, flags: int) -> bool:
         """Whether a call that has set these flags is to be replayed."""
+        thread = threading.get_ident()
+        if thread in self._heard:  # NumPy's errstate is not the caller's just now
+            self._heard[thread] |= flags
+            return False
         flags = _told(flags)
         if not flags:
             return False
-        if not self._updated or threading.get_ident() in self._copying:
+        if not self._updated or thread in self._copying:
             return True
         self._young = YOUNG
         self.changed()
@@ -126,13 +171,14 @@ class Watch:
                 for node in _nodes(self._graph):
                     text = _text(node, mode)
                     if text is not None and node.loc is not None:
-                        _warn(text, mode, node.loc.file, node.loc.line, self.registry)
+                        _warn(text, mode, node.loc.file, node.loc.line, self.names)
                         break
 
 
 def watched(graph: Graph, made: Assembled, run: Callable[..., Any]) -> Watch:
     """Watch the calls of a compilation of this captured graph."""
-    watch = Watch(graph, made.module.updated, hint(traffic(made.module.program)), run)
+    moved, calls_numpy = hint(traffic(made.module.program)), bool(made.fallbacks)
+    watch = Watch(graph, made.module.updated, moved, run, calls_numpy)
     made.notice.decides = watch.decides
     return watch
 
@@ -160,7 +206,7 @@ def resting(
 
 def _told(flags: int) -> int:
     """Those flags of which NumPy would tell somebody."""
-    state = np.geterr()
+    state: Mapping[str, str] = np.geterr()  # type: ignore[assignment]
     modes = {flag: state[mode] for flag, mode in _MODES.items() if flags & flag}
     loud = sum(flag for flag, mode in modes.items() if mode != "ignore")
     if loud and all(modes[flag] == "warn" for flag in modes if flag & loud) and _is_silenced():
@@ -215,21 +261,24 @@ def _sample(kind: Any, number: float) -> Any:
     return np.full((2,) * len(kind.shape), number).astype(kind.dtype)
 
 
-def _warn(text: str, mode: str, file: str, line: int, registry: dict[str, Any]) -> None:
+def _warn(text: str, mode: str, file: str, line: int, names: dict[str, Any]) -> None:
     """Do what errstate says of the flag."""
-    how = np.geterr()[mode]
+    state: Mapping[str, str] = np.geterr()  # type: ignore[assignment]
+    how = state[mode]
     kind = text.split(" encountered")[0]
     match how:
         case "warn":
-            warnings.warn_explicit(text, RuntimeWarning, file, line, registry=registry)
+            told = names.setdefault("__warningregistry__", {})
+            module = names.get("__name__")
+            warnings.warn_explicit(text, RuntimeWarning, file, line, module, told)
         case "raise":
             raise FloatingPointError(text)
         case "print":
             sys.stdout.write(f"Warning: {text}\n")
         case "call" | "log":
-            told: Any = np.geterrcall()
+            hearer: Any = np.geterrcall()
             number = {"divide": 1, "over": 2, "under": 4, "invalid": 8}[mode]
-            if how == "call" and told is not None:
-                told(kind, number)
-            elif told is not None:
-                told.write(f"Warning: {text}\n")
+            if how == "call" and hearer is not None:
+                hearer(kind, number)
+            elif hearer is not None:
+                hearer.write(f"Warning: {text}\n")

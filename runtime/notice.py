@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import contextvars
 from collections.abc import Callable
+from typing import Any
 
 from numpy._core import umath
 
 # Where NumPy keeps what ``np.errstate`` says, and what says that it is as NumPy has it at first.
-ERRSTATE: contextvars.ContextVar[object] = umath._extobj_contextvar
+ERRSTATE: contextvars.ContextVar[Any] = umath._extobj_contextvar
 DEFAULT: object = contextvars.Context().run(ERRSTATE.get)
 
 

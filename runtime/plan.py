@@ -201,7 +201,7 @@ class _PlanWriter:
                         self.add(f"if found is {entry}:")
                         self.add(f"    raise {self.constant('WouldRaise', WouldRaise)}")
                     if flags:
-                        owner = self.constant("flagged", function.__self__)
+                        owner = self.constant("flagged", getattr(function, "__self__", None))
                         self.add(f"if found is {owner}: raise {self.constant('Flagged', Flagged)}")
                     if calls:
                         self.add("if isinstance(found, Exception): raise found")

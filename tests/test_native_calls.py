@@ -23,6 +23,7 @@ import pytest
 
 import fxc
 import fxc.compiled
+import fxc.flagged
 import fxc.native_calls
 
 Call = tuple[Any, ...]
@@ -32,6 +33,7 @@ Call = tuple[Any, ...]
 def soon(monkeypatch: pytest.MonkeyPatch) -> None:
     """Native calls are made after the second call, not after thousands."""
     monkeypatch.setattr(fxc.compiled, "OFTEN", 1)
+    monkeypatch.setattr(fxc.flagged, "YOUNG", 0)  # what is updated is not copied
 
 
 def is_native(program: Any) -> bool:
@@ -562,6 +564,7 @@ def test_calls_become_native_when_there_are_many(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr(fxc.compiled, "OFTEN", 10)
+    monkeypatch.setattr(fxc.flagged, "YOUNG", 0)  # what is updated is not copied
     program = fxc.compile(add_one, fullgraph=True)
     for _ in range(10):
         assert type(program) is fxc.Compiled

@@ -17,6 +17,8 @@ import numpy as np
 import pytest
 
 import fxc
+import fxc.compiled
+import fxc.flagged
 from tests.outcomes import difference, run
 from tests.test_interrupts import Alarmed, alarm, raiser
 
@@ -323,6 +325,7 @@ def test_what_numpy_raises_in_a_function_that_is_called_often(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(fxc.compiled, "OFTEN", 10)
+    monkeypatch.setattr(fxc.flagged, "YOUNG", 0)  # what is updated is not copied
     compiled = fxc.compile(_until_negative, fullgraph=True)
     numbers = abs(NUMBERS)
     for _ in range(12):

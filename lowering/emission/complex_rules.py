@@ -227,13 +227,15 @@ def _absolute(body: Body, args: Sequence[Element], dtypes: DTypes, result: np.dt
     re, im = floats.op("absolute", x.re), floats.op("absolute", x.im)
     by_re = floats.test("greater", re, im)
     larger, smaller = choose(by_re, re, im), choose(by_re, im, re)
-    ratio = floats.div(smaller, larger)
-    root = floats.op("sqrt", floats.muladd(ratio, ratio, floats.const(1.0), dtypes[0]))
-    size = floats.mul(root, larger)
-    size = choose(floats.test("equal", floats.add(re, im), floats.const(0.0)), larger, size)
     infinite = logic(
         body, "logical_or", *(floats.test("equal", each, infinity) for each in (re, im))
     )
+    nothing = floats.test("equal", larger, floats.const(0.0))
+    special = logic(body, "logical_or", nothing, infinite)  # their ratio would set flags
+    ratio = floats.div(smaller, choose(special, floats.const(1.0), larger))
+    root = floats.op("sqrt", floats.muladd(ratio, ratio, floats.const(1.0), dtypes[0]))
+    size = floats.mul(root, larger)
+    size = choose(nothing, larger, size)
     return choose(infinite, infinity, size)
 
 

@@ -111,6 +111,11 @@ class Module:
     support: tuple[str, ...]
     updated: tuple[int, ...] = ()
 
+    @property
+    def sets_flags(self) -> bool:
+        """Whether it looks at floating-point flags."""
+        return any(segment.flags for segment in self.segments)
+
 
 @frozen
 class Arena:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import platform
 import struct
 from collections.abc import Sequence
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..vector_math import symbol
+from ..vector_math.builder import is_signaling, quiet
 
 _SCALAR = {
     "i": {1: "i8", 2: "i16", 4: "i32", 8: "i64"},
@@ -155,6 +157,37 @@ class FunctionText:
         return f"%r{self._registers}"
 
 
+HAS_FLAGS = platform.machine() in ("x86_64", "AMD64")  # those of others are not looked at
+INVALID, DIVIDE, OVERFLOW, UNDERFLOW = 1, 4, 8, 16  # bits of MXCSR
+_REPORT_DECLARES = (
+    "declare void @llvm.x86.sse.stmxcsr(ptr)",
+    "declare void @llvm.x86.sse.ldmxcsr(ptr)",
+)
+
+
+def _report(name: str, mask: str, some: str, flag: int) -> str:
+    """A function that sets a flag if a lane is true; all but two instructions are cold."""
+    reduced = ""
+    if some != "%lanes":
+        count = mask[1:].split()[0]
+        reduced = f"  %some = call i1 @llvm.vector.reduce.or.v{count}i1({mask} %lanes)\n"
+    return f"""\
+define internal void {name}({mask} %lanes) alwaysinline nounwind {{
+entry:
+  %flags = alloca i32, align 4
+{reduced}  br i1 {some}, label %set, label %on, !prof !{{!"branch_weights", i32 1, i32 1000}}
+set:
+  call void @llvm.x86.sse.stmxcsr(ptr %flags)
+  %before = load i32, ptr %flags, align 4
+  %after = or i32 %before, {flag}
+  store i32 %after, ptr %flags, align 4
+  call void @llvm.x86.sse.ldmxcsr(ptr %flags)
+  br label %on
+on:
+  ret void
+}}"""
+
+
 class Lanes:
     """Code for ``count`` elements at once; one lane is plain scalar code."""
 
@@ -179,8 +212,47 @@ class Lanes:
         return self.op(f"{name} {self.type(dtype)} {left}, {right}")
 
     def compare(self, predicate: str, dtype: np.dtype, left: str, right: str) -> str:
+        if dtype.kind == "f" and is_signaling(predicate, self.count):
+            kind = f"{dtype.kind}{8 * dtype.itemsize}"
+            text, declare = quiet(predicate, kind, self.type(dtype), self.count)
+            self.function.module.declare(declare)
+            return self.op(text.format(left, right))
+        return self.signaling(predicate, dtype, left, right)
+
+    def signaling(self, predicate: str, dtype: np.dtype, left: str, right: str) -> str:
+        """A comparison that may report nan as an invalid operation: LLVM makes more of it."""
         name = "fcmp" if dtype.kind == "f" else "icmp"
         return self.op(f"{name} {predicate} {self.type(dtype)} {left}, {right}")
+
+    def report(self, lanes: str, flag: int) -> None:
+        """Set a floating-point flag if this is so in any lane: what NumPy tells of, but the
+        processor does not. See Note [Floating-point flags] in ``sticky.py``.
+        """
+        if HAS_FLAGS:
+            module, mask = self.function.module, self.of("i1")
+            name = f'@"fxc.report{flag}x{self.count}"'
+            for line in _REPORT_DECLARES:
+                module.declare(line)
+            some = "%lanes"
+            if self.count > 1:
+                some = "%some"
+                module.declare(f"declare i1 @llvm.vector.reduce.or.v{self.count}i1({mask})")
+            text = _report(name, mask, some, flag)
+            if text not in module.functions:
+                module.functions.append(text)
+            self.function.do(f"call void {name}({mask} {lanes})")
+
+    def computed(self, register: str, dtype: np.dtype) -> str:
+        """The same number, in all lanes: LLVM may leave out lanes that a ``select`` does not take,
+        and NumPy tells of them.
+        """
+        if dtype.kind != "f" or not register.startswith("%"):
+            return register
+        kind = self.type(dtype)
+        scalar = f"f{8 * dtype.itemsize}"
+        name = f"@llvm.arithmetic.fence.{scalar if self.count == 1 else f'v{self.count}{scalar}'}"
+        self.function.module.declare(f"declare {kind} {name}({kind})")
+        return self.op(f"call {kind} {name}({kind} {register})")
 
     def select(self, condition: str, dtype: np.dtype, yes: str, no: str) -> str:
         kind = self.type(dtype)

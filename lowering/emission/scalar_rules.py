@@ -16,7 +16,7 @@ from fxc.ir.records import frozen
 
 from ..loops import BOOL, F64, I64
 from ..vector_math import FUNCTIONS
-from .llvm_text import Lanes
+from .llvm_text import DIVIDE, INVALID, OVERFLOW, Lanes
 from .scalar_power import power_of_scalars
 
 DTypes = tuple[np.dtype, ...]
@@ -114,7 +114,7 @@ def _extreme(float_test: str, signed: str, unsigned: str) -> Emit:
         if dtype.kind != "f":
             test = signed if dtype.kind == "i" else unsigned
             return code.select(code.compare(test, dtype, x, y), dtype, x, y)
-        chosen = code.select(code.compare(float_test, dtype, x, y), dtype, x, y)
+        chosen = code.select(code.signaling(float_test, dtype, x, y), dtype, x, y)
         return code.select(code.compare("uno", dtype, x, x), dtype, x, chosen)
 
     return emit
@@ -149,6 +149,18 @@ def _safe_divisor(code: Lanes, dtype: np.dtype, y: str) -> tuple[str, str]:
     return code.select(special, dtype, one, y), special
 
 
+def _report_division(code: Lanes, dtype: np.dtype, x: str, y: str, overflows: bool) -> None:
+    """Set the flags of a division of integers: by zero, and of the lowest number by -1."""
+    if re.fullmatch(r"(?:splat \(i\d+ )?[1-9]\d*\)?", y):
+        return
+    code.report(code.compare("eq", dtype, y, code.const(0, dtype)), DIVIDE)
+    if overflows and dtype.kind == "i":
+        lowest = code.const(int(np.iinfo(dtype).min), dtype)
+        is_lowest = code.compare("eq", dtype, x, lowest)
+        by_minus_one = code.compare("eq", dtype, y, code.const(-1, dtype))
+        code.report(code.binary("and", BOOL, is_lowest, by_minus_one), OVERFLOW)
+
+
 def _floor_divide(code: Lanes, args: Sequence[str], dtypes: DTypes, result: np.dtype) -> str:
     dtype, (x, y) = dtypes[0], args
     if dtype.kind == "f":
@@ -157,6 +169,7 @@ def _floor_divide(code: Lanes, args: Sequence[str], dtypes: DTypes, result: np.d
     if shift is not None:
         by = code.const(shift, dtype)
         return code.binary("ashr" if dtype.kind == "i" else "lshr", dtype, x, by)
+    _report_division(code, dtype, x, y, overflows=True)
     safe, special = _safe_divisor(code, dtype, y)
     quotient = code.binary("sdiv" if dtype.kind == "i" else "udiv", dtype, x, safe)
     zero = code.const(0, dtype)
@@ -193,6 +206,7 @@ def _remainder(code: Lanes, args: Sequence[str], dtypes: DTypes, result: np.dtyp
     shift = _power_of_two(y)
     if shift is not None:
         return code.binary("and", dtype, x, code.const((1 << shift) - 1, dtype))
+    _report_division(code, dtype, x, y, overflows=False)
     safe, _ = _safe_divisor(code, dtype, y)
     rest = code.binary("srem" if dtype.kind == "i" else "urem", dtype, x, safe)
     if dtype.kind == "u":
@@ -234,6 +248,7 @@ def _fmod(code: Lanes, args: Sequence[str], dtypes: DTypes, result: np.dtype) ->
     dtype, (x, y) = dtypes[0], args
     if dtype.kind == "f":
         return code.math("fmod", dtype, args)
+    _report_division(code, dtype, x, y, overflows=False)
     safe, _ = _safe_divisor(code, dtype, y)
     return code.binary("srem" if dtype.kind == "i" else "urem", dtype, x, safe)
 
@@ -253,13 +268,14 @@ def _power_by_one(code: Lanes, args: Sequence[str], dtypes: DTypes, result: np.d
     dtype, (x, y) = dtypes[0], args
     power = _power(code, args, dtypes, result)
     for exponent, other in (
-        (2.0, _square(code, args, dtypes, result)),
-        (1.0, x),
-        (0.5, code.intrinsic("sqrt", dtype, (x,))),
-        (-1.0, _reciprocal(code, args, dtypes, result)),
+        (2.0, lambda base: _square(code, (base,), dtypes, result)),
+        (1.0, lambda base: base),
+        (0.5, lambda base: code.intrinsic("sqrt", dtype, (base,))),
+        (-1.0, lambda base: _reciprocal(code, (base,), dtypes, result)),
     ):
         is_it = code.compare("oeq", dtype, y, code.const(exponent, dtype))
-        power = code.select(is_it, dtype, other, power)
+        base = code.select(is_it, dtype, x, code.const(1.0, dtype))  # else it would set flags
+        power = code.select(is_it, dtype, other(base), power)
     return power
 
 
@@ -397,7 +413,8 @@ def _shift(name_signed: str, name_unsigned: str) -> Emit:
 
 
 def _where(code: Lanes, args: Sequence[str], dtypes: DTypes, result: np.dtype) -> str:
-    return code.select(args[0], result, args[1], args[2])
+    chosen = [code.computed(each, result) for each in args[1:]]
+    return code.select(args[0], result, *chosen)
 
 
 def _counted_from_front(code: Lanes, args: Sequence[str]) -> tuple[str, str]:
@@ -460,16 +477,16 @@ def _checked_to_int(code: Lanes, x: str, source: np.dtype, wide: np.dtype, limit
         "and", BOOL, code.compare("oge", source, x, lowest), code.compare("olt", source, x, limit)
     )
     safe = code.select(inside, source, x, lowest)
+    code.report(code.binary("xor", BOOL, inside, code.const(True, BOOL)), INVALID)
     return code.convert("fptosi", safe, source, wide)
 
 
 def _float_to_uint64(code: Lanes, x: str, source: np.dtype, limit: str) -> str:
-    small = _checked_to_int(code, x, source, I64, limit)
-    reduced = code.binary("fsub", source, x, limit)
-    large = _checked_to_int(code, reduced, source, I64, limit)
+    is_large = code.compare("oge", source, x, limit)
+    reduced = code.select(is_large, source, code.binary("fsub", source, x, limit), x)
+    whole = _checked_to_int(code, reduced, source, I64, limit)
     top = code.const(int(np.iinfo(np.int64).min), I64)
-    large = code.binary("xor", I64, large, top)
-    return code.select(code.compare("oge", source, x, limit), I64, large, small)
+    return code.select(is_large, I64, code.binary("xor", I64, whole, top), whole)
 
 
 def cast_types(dtypes: DTypes, result: np.dtype) -> tuple[DTypes, np.dtype]:

@@ -5,13 +5,12 @@ See Note [Floating-point flags].
 
 from __future__ import annotations
 
-import platform
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ..loops import Accumulate, Apply, Boxed, Compute, Matmul, Program, Stmt, walk
 from ..scheduling.accesses import accesses
-from .llvm_text import FunctionText
+from .llvm_text import DIVIDE, HAS_FLAGS, INVALID, OVERFLOW, UNDERFLOW, FunctionText
 
 if TYPE_CHECKING:
     from .emit import Emitter
@@ -21,14 +20,14 @@ if TYPE_CHECKING:
 # ``np.errstate`` says. Native code does so once, where it ends: a few instructions. It clears the
 # flags where it starts, in case that something has left any.
 # - Nothing is set but "inexact", as a rule: that is all.
-# - Else a Python function, ``Notice``, decides by np.errstate and the filters of ``warnings`` whether
-#   NumPy could say anything. "Underflow" alone is looked at only if the thread's errstate is not
-#   NumPy's default: a comparison of two pointers.
+# - Else a Python function, ``Notice``, decides by np.errstate and the filters of ``warnings``
+#   whether NumPy could say anything. "Underflow" alone is looked at only if the thread's errstate
+#   is not NumPy's default: a comparison of two pointers.
 # - If it could, native code gives back its ``self``, and the call is replayed as plain NumPy, which
 #   then says what it has to say, with its own words, at the user's lines, as often as it has to.
 # So flags that NumPy would not set cost time, but are never a wrong warning. The other way round,
-# code has to set a flag where NumPy does: elementary functions and integer division set it on
-# purpose, where the arguments are special (``Value.reported`` in ``vector_math/builder.py``).
+# code has to set a flag where NumPy does: elementary functions do so by what they compute for
+# special arguments, divisions of integers and casts to them by ``Lanes.report``.
 # What comes before a call of NumPy is collected first: NumPy clears the flags.
 # LLVM takes floating-point operations for free of effects. All that are computed are stored before
 # the flags are looked at; of numbers that are returned a copy is. Dead code sets no flags.
@@ -36,15 +35,17 @@ if TYPE_CHECKING:
 # flags are looked at; fxc/flagged.py says what is done about that.
 
 NOTICE = "floating-point flags"  # among the functions of the pointer table
-INVALID, DIVIDE, OVERFLOW, UNDERFLOW = 1, 4, 8, 16  # bits of MXCSR
 _ALL = INVALID | DIVIDE | OVERFLOW | UNDERFLOW
 _STICKY = 63
 _GO_ON, _REPLAY, _RAISED = range(3)  # what ``fxc.notice`` gives
 
 # Operators on floats that set no flags, whatever their operands are, unless those are signaling.
 _SILENT = frozenset(
-    "copy item where reinterpret negative positive conjugate absolute fabs copysign signbit isnan "
-    "equal not_equal logical_and logical_or logical_xor logical_not".split()
+    (
+        *("copy", "item", "where", "reinterpret", "conjugate", "copysign"),
+        *("negative", "positive", "absolute", "fabs", "signbit", "isnan"),
+        *("equal", "not_equal", "logical_and", "logical_or", "logical_xor", "logical_not"),
+    )
 )
 _INTEGER_DIVISIONS = frozenset(("floor_divide", "remainder", "fmod"))
 
@@ -90,21 +91,16 @@ raised:
 """
 
 
-def has_flags() -> bool:
-    """Whether this processor's flags are looked at: those of x86-64 are."""
-    return platform.machine() in ("x86_64", "AMD64")
-
-
 def sets_flags(block: Sequence[Stmt]) -> bool:
     """Whether statements may set a flag that NumPy would tell of."""
-    return has_flags() and any(_sets_flags(stmt) for stmt in walk(tuple(block)))
+    return HAS_FLAGS and any(_sets_flags(stmt) for stmt in walk(tuple(block)))
 
 
 def _sets_flags(stmt: Stmt) -> bool:
     match stmt:
         case Compute(op=op, arg_dtypes=dtypes):
             is_float = any(dtype.kind == "f" for dtype in dtypes)
-            return is_float and op not in _SILENT or op in _INTEGER_DIVISIONS
+            return (is_float and op not in _SILENT) or op in _INTEGER_DIVISIONS
         case Accumulate(dtype=dtype, position=position):
             return dtype.kind == "f" and position is None
         case Matmul() | Apply() | Boxed():
@@ -146,7 +142,9 @@ def collect(emitter: Emitter) -> None:
     if emitter.flags:
         f, at = emitter.function, _collected(emitter)
         before = f.op(f"load i32, ptr {at}, align 4")
-        f.do(f"store i32 {f.op(f'or i32 {before}, {_stored(f, emitter.flags)}')}, ptr {at}, align 4")
+        f.do(
+            f"store i32 {f.op(f'or i32 {before}, {_stored(f, emitter.flags)}')}, ptr {at}, align 4"
+        )
 
 
 def look(emitter: Emitter, numbers: Sequence[tuple[str, int]], replay: str, raised: str) -> None:

@@ -10,9 +10,11 @@ that polynomials and argument reductions read like the formulas they implement:
     y = where(x < 0.0, -y, y)           # fcmp, fneg, select
 """
 
+import importlib
 import struct
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache
+from typing import Final
 
 _SCALARS = {"f64": "double", "f32": "float", "i64": "i64", "i32": "i32", "i1": "i1"}
 _INTEGER_OF = {"f64": "i64", "f32": "i32"}
@@ -41,8 +43,12 @@ class Value:
         return self.code.emit(self.kind, f"{op} {self.typed}, {right.name}")
 
     def _compare(self, float_op: str, integer_op: str, other: "Operand") -> "Value":
-        op = f"fcmp {float_op}" if self.kind[0] == "f" else f"icmp {integer_op}"
         right = self.code.operand(self.kind, other)
+        if self.kind[0] == "f" and is_signaling(float_op, self.code.lanes):
+            text, declare = quiet(float_op, self.kind, self.code.type(self.kind), self.code.lanes)
+            self.code.declares.add(declare)
+            return self.code.emit("i1", text.format(self.name, right.name))
+        op = f"fcmp {float_op}" if self.kind[0] == "f" else f"icmp {integer_op}"
         return self.code.emit("i1", f"{op} {self.typed}, {right.name}")
 
     def __add__(self, other: "Operand") -> "Value":
@@ -155,6 +161,27 @@ class Value:
 
 
 Operand = Value | float | int
+
+
+# LLVM takes an ordered comparison of vectors to be one that reports nan as an invalid operation;
+# NumPy's report none. Where it has none that is quiet (SSE2), quiet ones are taken lane by lane.
+_QUIET_VECTORS: Final[bool] = bool(
+    importlib.import_module("numpy._core._multiarray_umath").__cpu_features__.get("AVX")
+)
+
+
+def is_signaling(predicate: str, lanes: int) -> bool:
+    """Whether a comparison of floats is better written as ``quiet`` has it."""
+    return lanes > 1 and predicate in ("olt", "ole", "ogt", "oge") and _QUIET_VECTORS
+
+
+def quiet(predicate: str, kind: str, vector: str, lanes: int) -> tuple[str, str]:
+    """A comparison that takes nan silently, with braces for the operands, and its declaration."""
+    mask = f"<{lanes} x i1>"
+    symbol = f"@llvm.experimental.constrained.fcmp.{suffix(kind, lanes)}"
+    how = f'metadata !"{predicate}", metadata !"fpexcept.ignore"'
+    text = f"call {mask} {symbol}({vector} {{}}, {vector} {{}}, {how})"
+    return text, f"declare {mask} {symbol}({vector}, {vector}, metadata, metadata)"
 
 
 class Code:

@@ -91,11 +91,12 @@ def scaled_normal(x: Value, bits: Value) -> Value:
 
 
 def unless_beyond(
-    x: Value, bound: float, usual: Callable[[], Value], always: Callable[[], Value]
+    x: Value, bound: float, usual: Callable[[Value], Value], always: Callable[[], Value]
 ) -> Value:
-    """`usual()`, but `always()` where abs(x) >= bound or x is nan, in cold code."""
+    """`usual(x)`, but `always()` where abs(x) >= bound or x is nan, in cold code."""
     rare = magnitude(x).at_least_unsigned(pattern(x.kind, bound))
-    return x.code.unless_rare(rare, [usual()], lambda: [always()])[0]
+    inside = where(rare, 0.0, x)  # else it would set flags
+    return x.code.unless_rare(rare, [usual(inside)], lambda: [always()])[0]
 
 
 def exp_of_sum(high: Value, low: Value | None) -> Value:
@@ -132,8 +133,8 @@ def exp(code: Code, x: Value) -> Value:
     return unless_beyond(
         x,
         FORMATS[x.kind].exp_bound,
-        lambda: exp_within(x, None),
-        lambda: where(x.is_nan(), x, exp_of_sum(capped_exponent(x), None)),
+        lambda inside: exp_within(inside, None),
+        lambda: _with_limits(x, lambda finite: exp_of_sum(capped_exponent(finite), None)),
     )
 
 
@@ -141,18 +142,26 @@ def exp2(code: Code, x: Value) -> Value:
     """2**x, exact for integers. Below 1.1 ulp."""
     form = FORMATS[x.kind]
 
-    def usual() -> Value:
-        n, bits = nearest_integer(x, None, 0)
-        r = x - n
+    def usual(inside: Value) -> Value:
+        n, bits = nearest_integer(inside, None, 0)
+        r = inside - n
         return scaled_normal(fma(r, polynomial(r, EXP2[x.kind]), 1.0), bits)
 
-    def always() -> Value:
-        inside = capped(x, form.lowest_exponent, form.highest_exponent)
+    def always(finite: Value) -> Value:
+        inside = capped(finite, form.lowest_exponent, form.highest_exponent)
         n, bits = nearest_integer(inside, None, 2 * form.bias)
         r = inside - n
-        return where(x.is_nan(), x, scaled(fma(r, polynomial(r, EXP2[x.kind]), 1.0), bits))
+        return scaled(fma(r, polynomial(r, EXP2[x.kind]), 1.0), bits)
 
-    return unless_beyond(x, form.bias - 1.0, usual, always)
+    return unless_beyond(x, form.bias - 1.0, usual, lambda: _with_limits(x, always))
+
+
+def _with_limits(x: Value, finite: Callable[[Value], Value]) -> Value:
+    """An exponential, by a function of finite numbers: infinity, zero and nan set no flags."""
+    infinite = pattern(x.kind, float("inf"))
+    limit = magnitude(x).at_least_unsigned(infinite)
+    beyond = where(x.bits.equals(pattern(x.kind, -float("inf"))), 0.0, x)
+    return where(limit, beyond, finite(where(limit, 0.0, x)))
 
 
 @frozen
@@ -192,8 +201,8 @@ def expm1(code: Code, x: Value) -> Value:
     if x.kind == "f64":
         return _precise_expm1(x)
 
-    def usual() -> Value:
-        start, rest = expm1_multiple(x, 1)
+    def usual(inside: Value) -> Value:
+        start, rest = expm1_multiple(inside, 1)
         return copysign(start + rest, x)
 
     return unless_beyond(x, FORMATS["f32"].exp_bound, usual, lambda: _precise_expm1(x))

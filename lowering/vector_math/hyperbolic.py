@@ -37,8 +37,8 @@ def tanh(code: Code, x: Value) -> Value:
     a, limit = abs(x), x.code.constant(x.kind, 22.0 if x.kind == "f64" else 10.0)
     inside = where(limit < a, limit, a)  # a minimum that keeps nan
     if x.kind == "f32":
-        square = x * x
-        near = fma(square * a, polynomial(square, TANH["f32"]), a)
+        square = inside * inside  # of what is not near, too: that is to set no flags
+        near = fma(square * inside, polynomial(square, TANH["f32"]), inside)
         return copysign(where(a < 0.4, near, _tanh_from_exp(inside)), x)
     start, rest = expm1_multiple(inside, 2)
     top = start + rest

@@ -29,20 +29,23 @@ def pow(code: Code, x: Value, y: Value) -> Value:
     infinite = pattern(x.kind, _INFINITE)
     first = pattern(x.kind, FORMATS[x.kind].smallest_normal)
     rare = (x.bits - first).at_least_unsigned(infinite - first)
+    normal = where(rare, 1.0, x)  # else it would set flags, and so would a huge y
     if x.kind == "f32":
-        result = _pow_of_parts_f32(split_normal(x), y)
-        rare = rare | magnitude(y).at_least_unsigned(infinite)
+        huge = magnitude(y).at_least_unsigned(infinite)
+        result = _pow_of_parts_f32(split_normal(normal), y)
+        rare = rare | huge
 
         def remedy() -> Value:
             return _pow_of_parts_f32(split(_ordinary(x)), y)
     else:
         # Also results that are not normal, and huge or infinite y and nans.
-        log_high, log_low = _precise_log(split_normal(x))
-        high = log_high * y
-        low = fma(log_high, y, -high) + log_low * y
+        huge = magnitude(y).at_least_unsigned(pattern("f64", 2.0**70))
+        factor = where(huge, 0.0, y)
+        log_high, log_low = _precise_log(split_normal(normal))
+        high = log_high * factor
+        low = fma(log_high, factor, -high) + log_low * factor
         result = exp_within(high, low)
-        rare = rare | magnitude(high).at_least_unsigned(pattern("f64", 707.0))
-        rare = rare | magnitude(y).at_least_unsigned(pattern("f64", 2.0**70))
+        rare = rare | magnitude(high).at_least_unsigned(pattern("f64", 707.0)) | huge
 
         def remedy() -> Value:
             return _pow_of_positive_f64(x, y)
