@@ -20,7 +20,7 @@ from fxc.ir.graph import Graph, Node, Region
 from fxc.ir.size_functions import hint
 from fxc.ir.symbols import product
 from fxc.ir.types import ArrayType, ScalarType
-from fxc.lowering.emission.llvm_text import DIVIDE, INVALID, OVERFLOW, UNDERFLOW
+from fxc.lowering.emission.llvm_text import DIVIDE, FLAG_KINDS, INVALID, OVERFLOW, UNDERFLOW
 from fxc.lowering.traffic import traffic
 from fxc.ops.kernels import kernel_of
 from fxc.runtime.notice import ERRSTATE
@@ -47,12 +47,7 @@ _NEAR = 8  # calls without flags after which those before do not count
 _LITTLE = 32  # times the bytes of a copy: what native code moves where a copy is always made,
 _LONG = 2**16  # and at least so many bytes: native calls would not be much faster
 
-_MODES: Mapping[int, str] = {
-    DIVIDE: "divide",
-    OVERFLOW: "over",
-    UNDERFLOW: "under",
-    INVALID: "invalid",
-}
+_MODES: Mapping[int, str] = {bit: FLAG_KINDS[bit] for bit in (DIVIDE, OVERFLOW, UNDERFLOW, INVALID)}
 
 
 # NumPy's own bits, which it gives to what ``np.seterrcall`` has set.

@@ -110,13 +110,17 @@ class Load:
 
 @frozen
 class Compute:
-    """``name = op(args)``; every argument has the dtype that the operation's loop takes."""
+    """``name = op(args)``; every argument has the dtype that the operation's loop takes.
+
+    For ``quiet`` see ``SourceLocation``.
+    """
 
     name: str
     dtype: np.dtype
     op: str
     args: tuple[Atom, ...]
     arg_dtypes: tuple[np.dtype, ...]
+    quiet: frozenset[str] = frozenset()
 
 
 @frozen
@@ -154,6 +158,7 @@ class Accumulate:
     order: Order
     levels: int = 1
     position: Dim | None = None
+    quiet: frozenset[str] = frozenset()
 
     @property
     def is_pairwise(self) -> bool:

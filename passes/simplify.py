@@ -132,7 +132,8 @@ class _Simplification:
             back = self.read_back(node)
             found = None if back is None else (back,)
         if found is None:
-            key = (node.op, node.args, tuple(value.type for value in node.outputs))
+            types = tuple(value.type for value in node.outputs)
+            key = (node.op, node.args, types, node.quiet)
             if self.filled.intersection(node.outputs) and TABLE[node.op].tag is Tag.FACTORY:
                 return node  # if two were one, one of them would be a copy
             earlier = known.get(key) if node.op not in DISTINCT else None

@@ -336,13 +336,19 @@ def test_carried_numbers_are_registers(
     """``returned``: the NumPy scalars of the result, which NumPy reads from memory."""
     text = fxc.compile(function).inspect(*inputs).llvm
     assert "alloca i8, i64 8" in text
-    assert str(Engine(text, b"", [], loops="scalar").optimised).count("alloca") == returned
+    assert _slots(str(Engine(text, b"", [], loops="scalar").optimised)) == returned
+
+
+def _slots(text: str) -> int:
+    """Room in the stack frame, but for what has to do with floating-point flags."""
+    return sum("alloca" in line and "%fxc." not in line for line in text.splitlines())
 
 
 def test_code_without_loops_has_no_slots_and_no_marks() -> None:
     text = fxc.compile(lambda x: x - x.sum()).inspect(FLOATS).llvm
-    assert "alloca" not in text
-    assert "!" not in text
+    assert _slots(text) == 0
+    assert "!alias.scope" not in text
+    assert "!noalias" not in text
 
 
 def neighbours(g: Any, n: Any) -> Any:

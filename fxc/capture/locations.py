@@ -5,6 +5,7 @@ from __future__ import annotations
 import linecache
 import os
 import sys
+import threading
 from types import FrameType
 
 import numpy as np
@@ -57,7 +58,29 @@ def user_location() -> SourceLocation | None:
     if frame is None:
         return None
     code = frame.f_code
-    return SourceLocation(code.co_filename, frame.f_lineno, code.co_name)
+    return SourceLocation(code.co_filename, frame.f_lineno, code.co_name, _ignored.kinds)
+
+
+class _Ignored(threading.local):
+    kinds: frozenset[str] = frozenset()
+
+
+_ignored = _Ignored()
+
+
+class Ignoring:
+    """``np.errstate`` with "ignore" alone, in a function that is captured."""
+
+    def __init__(self, *kinds: str) -> None:
+        self._kinds = frozenset(kinds)
+        self._before: list[frozenset[str]] = []
+
+    def __enter__(self) -> None:
+        self._before.append(_ignored.kinds)
+        _ignored.kinds |= self._kinds
+
+    def __exit__(self, *error: object) -> None:
+        _ignored.kinds = self._before.pop()
 
 
 def location_of(error: BaseException) -> SourceLocation | None:

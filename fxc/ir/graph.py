@@ -115,6 +115,9 @@ def operands_of(arg: Arg) -> Iterator[Operand]:
                 yield item
 
 
+OF_PYTHON = frozenset(("python",))
+
+
 @frozen(eq=False)
 class Node:
     """One call of an operator.
@@ -141,6 +144,16 @@ class Node:
     @cached_property
     def regions(self) -> tuple[Region, ...]:
         return tuple(arg for arg in self.args if isinstance(arg, Region))
+
+    @property
+    def quiet(self) -> frozenset[str]:
+        """The floating-point errors that ``np.errstate`` around the line says to ignore; of Python's
+        own numbers ``OF_PYTHON``, which has no such errors.
+        """
+        kinds = [value.type for value in self.outputs]
+        if kinds and all(isinstance(kind, ScalarType) and kind.weak for kind in kinds):
+            return OF_PYTHON
+        return self.loc.quiet if self.loc is not None else frozenset()
 
     @property
     def bound(self) -> str | None:

@@ -9,11 +9,16 @@ from .records import frozen
 
 @frozen
 class SourceLocation:
-    """A line of the user's program: ``heat.py:12 in step``."""
+    """A line of the user's program: ``heat.py:12 in step``.
+
+    ``quiet`` are the floating-point errors that ``np.errstate`` around it, in the function, says to
+    ignore, in its words ("divide", "over", "under", "invalid").
+    """
 
     file: str
     line: int
     function: str
+    quiet: frozenset[str] = frozenset()
 
     def __str__(self) -> str:
         return f"{os.path.basename(self.file)}:{self.line}"

@@ -40,6 +40,7 @@ class Body:
         self.stmts: list[Stmt] = []
         self.origins: list[Origin] = []
         self._known: dict[tuple[Operand, Idx], Element] = {}
+        self.quiet: frozenset[str] = frozenset()  # of the node that is being computed
 
     def value(self, operand: Operand, index: Idx, dtype: np.dtype | None = None) -> Atom:
         """The element of ``operand``, which is real, at ``index``, cast to ``dtype``."""
@@ -81,7 +82,7 @@ class Body:
         self, op: str, args: Sequence[Atom], dtypes: Sequence[np.dtype], dtype: np.dtype
     ) -> str:
         name = self.context.fresh()
-        self.stmts.append(Compute(name, dtype, op, tuple(args), tuple(dtypes)))
+        self.stmts.append(Compute(name, dtype, op, tuple(args), tuple(dtypes), self.quiet))
         return name
 
     def index(self, dim: Dim, dtype: np.dtype) -> Atom:
@@ -177,12 +178,15 @@ class Body:
             at = broadcast(operand.type.shape, index, node.output.type.shape)
             args.append(self.element(operand, at, dtype))
             dtypes.append(dtype)
-        rule = rule_of(node)
+        rule, before = rule_of(node), self.quiet
+        self.quiet = node.quiet
         if isinstance(rule, ComplexRule):
             made = rule.make(self, args, tuple(dtypes), result)
         else:
             made = self.compute(loop_name(node), list(map(real_atom, args)), dtypes, result)
-        return self.cast(made, result, node.output.type.dtype)
+        made = self.cast(made, result, node.output.type.dtype)
+        self.quiet = before
+        return made
 
 
 def _statics(node: Node) -> int:

@@ -279,6 +279,7 @@ def attempted(context: Context, node: Node) -> None:
     made = body.stmts[-1]
     assert isinstance(made, Compute)
     given, dtypes = (*made.args, made.name), (*made.arg_dtypes, made.dtype)
+    body.quiet = node.quiet
     failed = body.compute(f"{node.op} fails", given, dtypes, BOOL)
     for stmt in (*body.stmts, *context.cells(name, (), result)):
         context.emit(stmt)

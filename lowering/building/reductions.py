@@ -177,7 +177,17 @@ def _nest(
     scalar = PART_DTYPES.get(dtype, dtype)
     start = neutral(reducer.combine, scalar)
     accumulates = [
-        Accumulate(context.fresh(), scalar, reducer.combine, atom, start, how, len(loops), position)
+        Accumulate(
+            context.fresh(),
+            scalar,
+            reducer.combine,
+            atom,
+            start,
+            how,
+            len(loops),
+            position,
+            node.quiet,
+        )
         for atom in atoms_of(value)
     ]
     stmts: tuple[Stmt, ...] = (*body.stmts, *accumulates)
@@ -243,7 +253,7 @@ def scan(context: Context, node: Node) -> None:
     part = PART_DTYPES.get(dtype, dtype)
     start = nothing(combine, part)
     totals = [
-        Accumulate(context.fresh(), part, combine, atom, start, "sequential", 1)
+        Accumulate(context.fresh(), part, combine, atom, start, "sequential", 1, None, node.quiet)
         for atom in atoms_of(value)
     ]
     stores = context.cells(name, tuple(index), element_of([stmt.name for stmt in totals]))

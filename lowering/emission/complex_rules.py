@@ -230,7 +230,7 @@ def _absolute(body: Body, args: Sequence[Element], dtypes: DTypes, result: np.dt
     infinite = logic(
         body, "logical_or", *(floats.test("equal", each, infinity) for each in (re, im))
     )
-    nothing = floats.test("equal", larger, floats.const(0.0))
+    nothing = floats.test("equal", floats.add(re, im), floats.const(0.0))
     special = logic(body, "logical_or", nothing, infinite)  # their ratio would set flags
     ratio = floats.div(smaller, choose(special, floats.const(1.0), larger))
     root = floats.op("sqrt", floats.muladd(ratio, ratio, floats.const(1.0), dtypes[0]))

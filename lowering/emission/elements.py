@@ -38,6 +38,7 @@ class Elements:
         self.prefix = prefix
         self.regs = Registers()
         self.numbers = interleaved.Numbers(self)
+        self.is_ignored = False  # what flags are set is not kept, see ``sticky.ignoring``
 
     # -- dims and addresses
 
@@ -194,6 +195,7 @@ class Elements:
                 if op == "wrap_index" and place in self.regs.wrapped:
                     self.regs.atoms[name] = (self.regs.wrapped[place], 1)
                     return
+                code.quiet = frozenset() if self.is_ignored else stmt.quiet
                 result = SCALAR_RULES[op].emit(code, registers, arg_dtypes, dtype)
                 self.regs.atoms[name] = (result, code.count)
                 if op == "out_of_bounds" and code.count == 1 and self.regs.marks:

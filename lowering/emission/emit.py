@@ -34,7 +34,7 @@ from ..loops import (
     While,
 )
 from ..scheduling.accesses import rename
-from . import control, ends, interleaved, interrupts
+from . import control, ends, interleaved, interrupts, sticky
 from .bests import Record
 from .blocks import is_block_move
 from .calls import emit_call
@@ -72,10 +72,13 @@ class Emitter(Elements):
         self.budget = ""  # where the work until the next look for signals stands
         self.raised = ""  # where what NumPy has raised is, see Note [Calls of NumPy]
         self.flags = ""  # room for flags, see Note [Floating-point flags]
+        self.has_quiet = False  # some statements set flags that nobody is to be told of
 
     def inside(self, function: FunctionText) -> Emitter:
         """An emitter for another function of the same program."""
-        return Emitter(self.module, function, self.program, self.prefix)
+        inner = Emitter(self.module, function, self.program, self.prefix)
+        inner.is_ignored = self.is_ignored
+        return inner
 
     def inner_loop(self, ufunc: str, kind: str) -> tuple[str, str]:
         """Registers with NumPy's inner loop for a dtype and its data, from the pointer table."""
@@ -103,7 +106,8 @@ class Emitter(Elements):
             match stmt:
                 case Loop():
                     undo, self.undo = self.undo, None  # all is kept
-                    self.loop(stmt, lanes)
+                    with sticky.ignoring(self, stmt):
+                        self.loop(stmt, lanes)
                     self.undo = undo
                 case Accumulate():
                     self.accumulate(stmt, code)

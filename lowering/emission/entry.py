@@ -275,6 +275,7 @@ def _emit_segment(
     if segment.calls:
         emitter.raised = f.null_slot()
     if segment.flags:
+        emitter.has_quiet = sticky.has_quiet(block)
         sticky.clear(emitter)
     emitter.minor = minor_loops(block)
     undo = emitter.undo = prepare_undo(emitter, block)

@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from fxc.ir.graph import OF_PYTHON
+
 from ..vector_math import symbol
 from ..vector_math.builder import is_signaling, quiet
 
@@ -159,6 +161,7 @@ class FunctionText:
 
 HAS_FLAGS = platform.machine() in ("x86_64", "AMD64")  # those of others are not looked at
 INVALID, DIVIDE, OVERFLOW, UNDERFLOW = 1, 4, 8, 16  # bits of MXCSR
+FLAG_KINDS = {INVALID: "invalid", DIVIDE: "divide", OVERFLOW: "over", UNDERFLOW: "under"}
 _REPORT_DECLARES = (
     "declare void @llvm.x86.sse.stmxcsr(ptr)",
     "declare void @llvm.x86.sse.ldmxcsr(ptr)",
@@ -194,6 +197,7 @@ class Lanes:
     def __init__(self, function: FunctionText, count: int) -> None:
         self.function = function
         self.count = count
+        self.quiet: frozenset[str] = frozenset()  # see ``SourceLocation``
 
     def type(self, dtype: np.dtype) -> str:
         return self.of(scalar_type(dtype))
@@ -228,7 +232,7 @@ class Lanes:
         """Set a floating-point flag if this is so in any lane: what NumPy tells of, but the
         processor does not. See Note [Floating-point flags] in ``sticky.py``.
         """
-        if HAS_FLAGS:
+        if HAS_FLAGS and self.quiet.isdisjoint((FLAG_KINDS[flag], *OF_PYTHON)):
             module, mask = self.function.module, self.of("i1")
             name = f'@"fxc.report{flag}x{self.count}"'
             for line in _REPORT_DECLARES:

@@ -103,7 +103,51 @@ def _square(code: Lanes, args: Sequence[str], dtypes: DTypes, result: np.dtype) 
 
 
 def _reciprocal(code: Lanes, args: Sequence[str], dtypes: DTypes, result: np.dtype) -> str:
-    return code.binary("fdiv", dtypes[0], code.const(1.0, dtypes[0]), args[0])
+    return _quotient(code, dtypes[0], code.const(1.0, dtypes[0]), args[0])
+
+
+def _divide(code: Lanes, args: Sequence[str], dtypes: DTypes, result: np.dtype) -> str:
+    if dtypes[0].kind == "f":
+        return _quotient(code, dtypes[0], args[0], args[1])
+    return _arithmetic("fdiv", "sdiv", "and")(code, args, dtypes, result)
+
+
+def _quotient(code: Lanes, dtype: np.dtype, x: str, y: str) -> str:
+    """A quotient; without the flags of a division by zero that nobody is to be told of."""
+    ignored = code.quiet & {"divide", "invalid"}
+    if not ignored:
+        return code.binary("fdiv", dtype, x, y)
+    zero = code.const(0.0, dtype)
+    by_zero = code.compare("oeq", dtype, y, zero)
+    nothing = code.compare("ueq", dtype, x, zero)
+    if ignored == {"divide"}:
+        by_zero = code.binary("and", BOOL, by_zero, code.compare("one", dtype, x, zero))
+    elif ignored == {"invalid"}:
+        by_zero = code.binary("and", BOOL, by_zero, nothing)
+    usual = code.computed(code.select(by_zero, dtype, code.const(1.0, dtype), y), dtype)
+    found = code.computed(code.binary("fdiv", dtype, x, usual), dtype)
+    bits = I64 if dtype == F64 else I32
+    signs = [code.convert("bitcast", each, dtype, bits) for each in (x, y)]
+    sign = code.convert("bitcast", code.binary("xor", bits, *signs), bits, dtype)
+    limit = code.select(
+        nothing,
+        dtype,
+        code.const(np.nan, dtype),
+        code.intrinsic("copysign", dtype, (code.const(np.inf, dtype), sign)),
+    )
+    return code.select(by_zero, dtype, limit, found)
+
+
+def _sqrt(code: Lanes, args: Sequence[str], dtypes: DTypes, result: np.dtype) -> str:
+    """A root; without the flags of that of a negative number that nobody is to be told of."""
+    dtype, (x,) = dtypes[0], args
+    if "invalid" not in code.quiet:
+        return code.intrinsic("sqrt", dtype, args)
+    zero = code.const(0.0, dtype)
+    below = code.compare("olt", dtype, x, zero)
+    inside = code.computed(code.select(below, dtype, zero, x), dtype)
+    root = code.computed(code.intrinsic("sqrt", dtype, (inside,)), dtype)
+    return code.select(below, dtype, code.const(np.nan, dtype), root)
 
 
 def _extreme(float_test: str, signed: str, unsigned: str) -> Emit:
@@ -274,7 +318,8 @@ def _power_by_one(code: Lanes, args: Sequence[str], dtypes: DTypes, result: np.d
         (-1.0, lambda base: _reciprocal(code, (base,), dtypes, result)),
     ):
         is_it = code.compare("oeq", dtype, y, code.const(exponent, dtype))
-        base = code.select(is_it, dtype, x, code.const(1.0, dtype))  # else it would set flags
+        # Of others it would set flags.
+        base = code.computed(code.select(is_it, dtype, x, code.const(1.0, dtype)), dtype)
         power = code.select(is_it, dtype, other(base), power)
     return power
 
@@ -414,7 +459,7 @@ def _shift(name_signed: str, name_unsigned: str) -> Emit:
 
 def _where(code: Lanes, args: Sequence[str], dtypes: DTypes, result: np.dtype) -> str:
     chosen = [code.computed(each, result) for each in args[1:]]
-    return code.select(args[0], result, *chosen)
+    return code.computed(code.select(args[0], result, *chosen), result)
 
 
 def _counted_from_front(code: Lanes, args: Sequence[str]) -> tuple[str, str]:
@@ -518,13 +563,13 @@ def _no_bools(args: Sequence[object], dtypes: DTypes) -> bool:
 
 
 _CHEAP_MATH = {"exp": 20, "exp2": 20, "log": 24, "log2": 24, "sin": 30, "cos": 30, "tanh": 30}
-_ROUND = ["rint", "floor", "ceil", "trunc", "sqrt", "fabs"]
+_ROUND = ["rint", "floor", "ceil", "trunc", "fabs"]
 
 NUMPY_RULES: dict[str, ScalarRule] = {
     "add": ScalarRule(_arithmetic("fadd", "add", "or")),
     "subtract": ScalarRule(_arithmetic("fsub", "sub", "xor")),
     "multiply": ScalarRule(_arithmetic("fmul", "mul", "and")),
-    "divide": ScalarRule(_arithmetic("fdiv", "sdiv", "and"), cost=5),
+    "divide": ScalarRule(_divide, cost=5),
     "floor_divide": ScalarRule(_floor_divide, cost=20, supports=_no_bools),
     "remainder": ScalarRule(_remainder, cost=20, supports=_no_bools),
     "fmod": ScalarRule(_fmod, cost=20, supports=_no_bools),
@@ -554,7 +599,8 @@ NUMPY_RULES: dict[str, ScalarRule] = {
     "radians": ScalarRule(_scaled(np.pi, 180.0), supports=floats),
     "rad2deg": ScalarRule(_scaled(180.0, np.pi), supports=floats),
     "degrees": ScalarRule(_scaled(180.0, np.pi), supports=floats),
-    **{name: ScalarRule(_intrinsic(name), cost=1 if name != "sqrt" else 6) for name in _ROUND},
+    **{name: ScalarRule(_intrinsic(name)) for name in _ROUND},
+    "sqrt": ScalarRule(_sqrt, cost=6),
     "equal": ScalarRule(_comparison("oeq", "eq")),
     "not_equal": ScalarRule(_comparison("une", "ne")),
     "less": ScalarRule(_comparison("olt", "lt")),

@@ -5,12 +5,15 @@ See Note [Floating-point flags].
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from ..loops import Accumulate, Apply, Boxed, Compute, Matmul, Program, Stmt, walk
+from fxc.ir.graph import OF_PYTHON
+
+from ..loops import Accumulate, Apply, Boxed, Compute, Loop, Matmul, Program, Stmt, walk
 from ..scheduling.accesses import accesses
-from .llvm_text import DIVIDE, HAS_FLAGS, INVALID, OVERFLOW, UNDERFLOW, FunctionText
+from .llvm_text import DIVIDE, FLAG_KINDS, HAS_FLAGS, INVALID, OVERFLOW, UNDERFLOW, FunctionText
 
 if TYPE_CHECKING:
     from .emit import Emitter
@@ -37,6 +40,7 @@ if TYPE_CHECKING:
 NOTICE = "floating-point flags"  # among the functions of the pointer table
 _ALL = INVALID | DIVIDE | OVERFLOW | UNDERFLOW
 _STICKY = 63
+_BITS = {kind: bit for bit, kind in FLAG_KINDS.items()}
 _GO_ON, _REPLAY, _RAISED = range(3)  # what ``fxc.notice`` gives
 
 # Operators on floats that set no flags, whatever their operands are, unless those are signaling.
@@ -97,6 +101,8 @@ def sets_flags(block: Sequence[Stmt]) -> bool:
 
 
 def _sets_flags(stmt: Stmt) -> bool:
+    if isinstance(stmt, Compute | Accumulate) and stmt.quiet >= OF_PYTHON:
+        return False
     match stmt:
         case Compute(op=op, arg_dtypes=dtypes):
             is_float = any(dtype.kind == "f" for dtype in dtypes)
@@ -122,17 +128,15 @@ def updated_inputs(program: Program) -> tuple[int, ...]:
 def clear(emitter: Emitter) -> None:
     """At the start of a function: what others have left is not ours."""
     f = emitter.function
-    emitter.flags = f.stack("i32", 2)
+    emitter.flags = "%fxc.flags"
+    f.stack_lines.append(f"  {emitter.flags} = alloca i32, i64 2, align 8")
     other, on = f.new_label("clear"), f.new_label("clean")
     found = _stored(f, emitter.flags)
     some = f.op(f"icmp ne i32 {f.op(f'and i32 {found}, {_ALL}')}, 0")
     f.do(f"store i32 0, ptr {_collected(emitter)}, align 4")
     f.do(f"br i1 {some}, label %{other}, label %{on}{f.module.seldom(True)}")
     f.start(other)
-    f.do(f"store i32 {f.op(f'and i32 {found}, {~_STICKY}')}, ptr {emitter.flags}, align 4")
-    f.module.declare("declare void @llvm.x86.sse.ldmxcsr(ptr)")
-    f.do(f"call void @llvm.x86.sse.ldmxcsr(ptr {emitter.flags})")
-    _settle(f, emitter.flags)
+    _load(f, emitter.flags, f.op(f"and i32 {found}, {~_STICKY}"))
     f.do(f"br label %{on}")
     f.start(on)
 
@@ -147,19 +151,51 @@ def collect(emitter: Emitter) -> None:
         )
 
 
+@contextmanager
+def ignoring(emitter: Emitter, stmt: Loop) -> Iterator[None]:
+    """Around a nest: what it alone sets of flags that nobody is to be told of is not kept."""
+    quiet = _quiet(stmt) if emitter.has_quiet and emitter.flags and not emitter.is_ignored else None
+    if not quiet:
+        yield
+        return
+    collect(emitter)
+    emitter.is_ignored = True
+    yield
+    emitter.is_ignored = False
+    f, bits = emitter.function, sum(_BITS[kind] for kind in quiet)
+    kept = f.op(f"and i32 {_stored(f, emitter.flags)}, {~bits}")
+    _load(f, emitter.flags, kept)
+
+
+def has_quiet(block: Sequence[Stmt]) -> bool:
+    """Whether flags of some statements are to be ignored."""
+    return any(_sets_flags(s) and getattr(s, "quiet", None) for s in walk(tuple(block)))
+
+
+def _quiet(stmt: Loop) -> frozenset[str]:
+    """The kinds of errors that all statements of a nest ignore."""
+    kinds: frozenset[str] = frozenset(_BITS)
+    for each in walk((stmt,)):
+        if _sets_flags(each):
+            kinds &= each.quiet if isinstance(each, Compute | Accumulate) else frozenset()
+    return kinds
+
+
 def look(emitter: Emitter, numbers: Sequence[tuple[str, int]], replay: str, raised: str) -> None:
     """Where a function ends: go on, or to one of the blocks.
 
     ``numbers`` are places of numbers, with their sizes in bytes, that are yet to be returned.
     """
     f, module = emitter.function, emitter.module
-    shown = f.stack("i8", max(1, sum(size for _, size in numbers)))
-    offset = 0
+    shown, offset = "%fxc.numbers", 0
+    if numbers:
+        f.stack_lines.append(f"  {shown} = alloca [{sum(s for _, s in numbers)} x i8], align 8")
     for place, size in numbers:
         kind, at = f"i{8 * size}", f.op(f"getelementptr i8, ptr {shown}, i64 {offset}")
         f.do(f"store {kind} {f.op(f'load {kind}, ptr {place}, align 1')}, ptr {at}, align 1")
         offset += size
-    _settle(f, shown)
+    if numbers:
+        _settle(f, shown)
     found = _stored(f, emitter.flags)
     found = f.op(f"or i32 {found}, {f.op(f'load i32, ptr {_collected(emitter)}, align 4')}")
     found = f.op(f"and i32 {found}, {_ALL}")
@@ -190,6 +226,14 @@ def _stored(f: FunctionText, at: str) -> str:
     f.module.declare("declare void @llvm.x86.sse.stmxcsr(ptr)")
     f.do(f"call void @llvm.x86.sse.stmxcsr(ptr {at})")
     return f.op(f"load i32, ptr {at}, align 4")
+
+
+def _load(f: FunctionText, at: str, flags: str) -> None:
+    """Give the processor its flags."""
+    f.module.declare("declare void @llvm.x86.sse.ldmxcsr(ptr)")
+    f.do(f"store i32 {flags}, ptr {at}, align 4")
+    f.do(f"call void @llvm.x86.sse.ldmxcsr(ptr {at})")
+    _settle(f, at)
 
 
 def _settle(f: FunctionText, at: str) -> None:

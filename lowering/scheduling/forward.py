@@ -108,7 +108,7 @@ def _forward_one(program: Program, stmt: Stmt, known: _Known) -> Stmt | None:
             if any(map(operator.is_not, given, stmt.args)):
                 stmt = replace(stmt, args=given)
             args = tuple(repr(a.value) if isinstance(a, Const) else (a,) for a in stmt.args)
-            return _once(stmt, (stmt.op, stmt.dtype, stmt.arg_dtypes, args), known)
+            return _once(stmt, (stmt.op, stmt.dtype, stmt.arg_dtypes, args, stmt.quiet), known)
         case Index(dtype=dtype):
             value = known.dim(stmt.value)
             if value is not stmt.value:

@@ -30,7 +30,7 @@ import numpy as np
 from fxc.ops.foreign_calls import Unlearnable
 from fxc.ops.foreign_ufuncs import runs_python
 
-from ..locations import OURS
+from ..locations import OURS, Ignoring
 from ..noted import note
 from ..numpy_api.creation import CREATION
 from ..numpy_api.protocol import FUNCTIONS, array_function
@@ -658,4 +658,6 @@ def _is_harmless(value: Any) -> bool:
 def _errstate(**options: Any) -> Any:
     if any(value != "ignore" for value in options.values()):
         raise refuse("np.errstate with anything but 'ignore' cannot be captured")
-    return np.errstate(**options)
+    np.errstate(**options)  # its own exception for other names
+    kinds = ("divide", "over", "under", "invalid")
+    return Ignoring(*(kind for kind in kinds if kind in options or "all" in options))

@@ -18,7 +18,7 @@ from fxc.ir.errors import FxcError
 from fxc.ir.tree import children_of, registration
 
 from ..guards import Source
-from ..locations import OURS
+from ..locations import OURS, Ignoring
 from ..outside.containers import External, is_number, settle_all
 from ..outside.lists import ExternalList
 from ..outside.objects import (
@@ -496,7 +496,7 @@ class Stores(Reads):
 
     def context(self, manager: Any) -> Any:
         """``manager`` in ``with manager:``."""
-        if type(manager) is np.errstate:
+        if type(manager) is Ignoring:
             return manager
         if isinstance(class_attribute(class_of(manager), "__enter__"), FunctionType):
             return Manager(self, manager, self.trying())
