@@ -157,7 +157,7 @@ class _Variant:
         if made is not None and (made.fallbacks or made.module.sets_flags):
             from .flagged import watched
 
-            self.watch = watched(self.captured.graph, made, run)
+            self.watch = watched(self.captured, made)
             run = self.watch.run
         self.call = guards.call(run, finish, self)
 

@@ -21,11 +21,16 @@ from fxc.ir.size_functions import hint
 from fxc.ir.symbols import product
 from fxc.ir.types import ArrayType, ScalarType
 from fxc.lowering.emission.llvm_text import DIVIDE, FLAG_KINDS, INVALID, OVERFLOW, UNDERFLOW
+from fxc.lowering.loops import Boxed, Program, boxed_buffers, walk
 from fxc.lowering.traffic import traffic
 from fxc.ops.kernels import kernel_of
+from fxc.ops.table import TABLE, Tag
+from fxc.runtime.generators import restoring
 from fxc.runtime.notice import ERRSTATE
 
 if TYPE_CHECKING:
+    from fxc.capture.capture import Captured
+
     from .assemble import Assembled
 
 # Note [Warnings]
@@ -58,7 +63,7 @@ class Watch:
     """The calls of one compilation, as far as floating-point flags are concerned.
 
     ``updated`` are the numbers of the inputs that it reads and overwrites, ``moved`` the bytes that
-    it moves, as far as is known. ``calls_numpy``: it does, for what may warn.
+    it moves, as far as is known. ``runs`` is the code.
     """
 
     def __init__(
@@ -66,14 +71,12 @@ class Watch:
         graph: Graph,
         updated: Sequence[int],
         moved: int,
-        run: Callable[..., Any],
-        calls_numpy: bool,
     ) -> None:
         self._graph = graph
         self._updated = tuple(updated)
         self._copying: set[int] = set()  # threads in a call with copies
         self._heard: dict[int, int] = {}  # by thread: flags of a call that calls NumPy
-        self._run = self._listening(run) if calls_numpy else run
+        self.runs: Callable[..., Any] = _nothing
         self._young = YOUNG
         kinds = [graph.inputs[place].type for place in updated]
         size = sum(k.dtype.itemsize * hint(product(k.shape)) for k in kinds if hasattr(k, "shape"))
@@ -93,14 +96,14 @@ class Watch:
         run the call.
         """
         if not self.copies:
-            return self._run(*inputs)
+            return self.runs(*inputs)
         arrays = [inputs[place] for place in self._updated]
         self._young -= 1
         saved = [array.copy() for array in arrays]
         thread = threading.get_ident()
         self._copying.add(thread)
         try:
-            return self._run(*inputs)
+            return self.runs(*inputs)
         except Flagged:
             for array, old in zip(arrays, saved, strict=True):
                 array[...] = old
@@ -108,7 +111,7 @@ class Watch:
         finally:
             self._copying.discard(thread)
 
-    def _listening(self, run: Callable[..., Any]) -> Callable[..., Any]:
+    def listening(self, run: Callable[..., Any]) -> Callable[..., Any]:
         """``run``, but what NumPy has to say of the operators that it is called for is not said
         where they are called: it counts as flags.
         """
@@ -170,12 +173,29 @@ class Watch:
                         break
 
 
-def watched(graph: Graph, made: Assembled, run: Callable[..., Any]) -> Watch:
-    """Watch the calls of a compilation of this captured graph."""
-    moved, calls_numpy = hint(traffic(made.module.program)), bool(made.fallbacks)
-    watch = Watch(graph, made.module.updated, moved, run, calls_numpy)
+def watched(captured: Captured, made: Assembled) -> Watch:
+    """Watch the calls of a compilation of what has been captured."""
+    module = made.module
+    updated = [place for place in module.updated if place not in captured.drawn]
+    watch = Watch(captured.graph, updated, hint(traffic(module.program)))
+    run = watch.listening(made.plan.run) if _may_warn(module.program) else made.plan.run
+    watch.runs = restoring(run, captured.drawn) if captured.drawn else run
     made.notice.decides = watch.decides
     return watch
+
+
+def _may_warn(program: Program) -> bool:
+    """Whether NumPy is called for what may set floating-point flags."""
+    for stmt in walk(program.body):
+        if isinstance(stmt, Boxed) and TABLE[stmt.op].tag is not Tag.EFFECT:
+            names = (*boxed_buffers(stmt.args), *stmt.outs)
+            if any(program.buffers[name].dtype.kind in "iufc" for name in names):
+                return True
+    return False
+
+
+def _nothing(*inputs: Any) -> Any:
+    raise AssertionError("no code yet")
 
 
 def resting(
@@ -264,7 +284,7 @@ def _warn(text: str, mode: str, file: str, line: int, names: dict[str, Any]) -> 
     match how:
         case "warn":
             told = names.setdefault("__warningregistry__", {})
-            module = names.get("__name__")
+            module = names.get("__name__", "<string>")
             warnings.warn_explicit(text, RuntimeWarning, file, line, module, told)
         case "raise":
             raise FloatingPointError(text)

@@ -1,5 +1,461 @@
 """What NumPy tells the user: floating-point warnings, and ``np.errstate``, as plain NumPy has them.
 
-Each case runs as plain NumPy and compiled, with all warnings let through. Texts, categories, lines and the
-contents of the arguments have to be the same; where NumPy says nothing, native code has to serve.
+A case runs as plain NumPy and compiled, with all warnings let through. Categories, texts and lines, what
+is printed, exceptions and the contents of the arguments have to be the same. Where NumPy has nothing to
+tell, native code serves the call: flags that it sets by itself would cost time.
 """
+
+from __future__ import annotations
+
+import copy
+import io
+import itertools
+import linecache
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import redirect_stdout
+from typing import Any
+
+import numpy as np
+import pytest
+
+import fxc
+import fxc.compiled
+import fxc.flagged
+from fxc.lowering.emission.llvm_text import HAS_FLAGS
+from fxc.ops.table import TABLE
+
+pytestmark = pytest.mark.skipif(not HAS_FLAGS, reason="this processor's flags are not looked at")
+
+Outcome = tuple[Any, ...]
+_numbers = itertools.count()
+
+
+def function(source: str, **names: Any) -> Callable[..., Any]:
+    """The function ``f`` of a source text that has lines."""
+    file = f"<warnings {next(_numbers)}>"
+    linecache.cache[file] = (len(source), None, source.splitlines(True), file)
+    space = {"np": np, "warnings": warnings, **names}
+    exec(compile(source, file, "exec"), space)
+    made: Callable[..., Any] = space["f"]
+    return made
+
+
+def outcome(f: Callable[..., Any], args: Sequence[Any], action: Any = "always") -> Outcome:
+    """Warnings, printed text, exception, result and what the arguments are then."""
+    args = copy.deepcopy(args)
+    printed = io.StringIO()
+    result, error = None, None
+    with warnings.catch_warnings(record=True) as caught, redirect_stdout(printed):
+        warnings.simplefilter(action)
+        try:
+            result = f(*args)
+        except Exception as raised:
+            error = type(raised), str(raised)
+    told = [(w.category, str(w.message), w.filename, w.lineno) for w in caught]
+    return told, printed.getvalue(), error, _plain(result), _plain(args)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, tuple | list):
+        return [_plain(each) for each in value]
+    if isinstance(value, np.ndarray | np.generic):  # elementary functions may differ in last bits
+        found = np.asarray(value)
+        numbers = found.ravel().tolist()
+        shown = [f"{x:.4e}" if found.dtype.kind in "fc" else repr(x) for x in numbers]
+        return (type(value), found.dtype, found.shape, shown)
+    return repr(value)
+
+
+def check(source: str, *calls: tuple[Any, ...], **names: Any) -> fxc.compiled.Compiled[..., Any]:
+    """Each call tells the same, compiled or not; nothing is told of one that is served natively."""
+    f = function(source, **names)
+    compiled = fxc.compile(f, fullgraph=True)
+    for args in calls:
+        wake(compiled)
+        before = compiled.cache_info().eager_calls
+        expected, found = outcome(f, args), outcome(compiled, args)
+        assert found == expected, (source, args)
+        if not expected[0]:
+            assert compiled.cache_info().eager_calls == before, (source, args)
+    return compiled
+
+
+def wake(compiled: Any) -> None:
+    """Let the next call be a native one, whatever was told before."""
+    for variant in compiled._state.variants:
+        if variant.watch is not None:
+            variant.watch._rests, variant.watch._last = 0, -100
+
+
+def told(source: str, *args: Any) -> list[str]:
+    """What NumPy has to say, for tests that rely on it."""
+    return [each[1] for each in outcome(function(source), args)[0]]
+
+
+# ------------------------------------------------------------------ operators
+
+FLOATS = [0.0, -0.0, 1.0, -1.0, 0.5, -0.5, 2.0, -2.0, 3.7, 1e5, -1e5, 88.8, -104.0, 710.0, -750.0]
+HUGE = [1e38, -1e38, 1e-38, 1e-45, 1e308, -1e308, 1e-308, 1e-320, np.inf, -np.inf, np.nan]
+INTS = [0, 1, -1, 2, 7, 100, -128, -(2**31), -(2**63), 2**31 - 1, 2**63 - 1]
+# Native code sets a flag where NumPy does not, for these operands: infinities, nans, and numbers
+# that become infinite in float32. They cost time.
+LOUD = {
+    *("maximum", "minimum", "fmax", "fmin", "sign", "heaviside", "fmod", "remainder", "divmod"),
+    *("floor_divide", "power", "float_power", "arctan2", "arcsinh", "arccosh", "cbrt", "log1p"),
+    *("sinh", "cosh", "tanh", "tan", "expm1", "absolute"),
+}
+
+
+def _ufuncs(kind: str) -> Iterator[np.ufunc]:
+    """Those of the table with a loop for a dtype."""
+    seen = {row.numpy for row in TABLE if isinstance(row.numpy, np.ufunc)}
+    for ufunc in sorted(seen, key=lambda each: each.__name__):
+        code = np.dtype(kind).char
+        if ufunc.signature is None and any(t.startswith(code * ufunc.nin) for t in ufunc.types):
+            yield ufunc
+
+
+def _with(place: int, value: Any, size: int, dtype: str, usual: float) -> np.ndarray:
+    with np.errstate(all="ignore"):
+        made = np.full(size, usual)
+        made = made.astype(dtype)
+        made[place] = np.array(value).astype(dtype)
+    return made
+
+
+_USUAL = {"arccosh": 2.0, "arctanh": 0.5}
+CASES = [(kind, ufunc) for kind in ("f8", "f4", "i8", "u1", "i4") for ufunc in _ufuncs(kind)]
+
+
+@pytest.mark.parametrize(("kind", "ufunc"), CASES, ids=[f"{u.__name__}-{k}" for k, u in CASES])
+def test_each_ufunc(kind: str, ufunc: np.ufunc) -> None:
+    """One special element among usual ones: in a vector, at its end, in the rest of a loop."""
+    names = ["a", "b"][: ufunc.nin]
+    f = function(
+        f"def f({', '.join(names)}):\n    return np.{ufunc.__name__}({', '.join(names)})\n"
+    )
+    compiled = fxc.compile(f)
+    numbers = FLOATS + HUGE if kind[0] == "f" else [n for n in INTS if _fits(n, kind)]
+    usual = _USUAL.get(ufunc.__name__, 1.0)
+    for special in itertools.product(numbers, repeat=ufunc.nin):
+        for size, place in ((37, 7), (37, 36), (1, 0)) if ufunc.nin == 1 else ((37, 36),):
+            args = [_with(place, each, size, kind, usual) for each in special]
+            wake(compiled)
+            before = compiled.cache_info().eager_calls
+            expected, found = outcome(f, args)[0], outcome(compiled, args)[0]
+            assert found == expected, special
+            ordinary = all(x == 0 or 1e-30 < abs(x) < 1e30 for x in map(float, special))
+            if not expected and (ordinary or ufunc.__name__ not in LOUD) and kind[0] == "f":
+                assert compiled.cache_info().eager_calls == before, special
+
+
+def _fits(number: int, kind: str) -> bool:
+    return np.iinfo(kind).min <= number <= np.iinfo(kind).max
+
+
+OPERATORS = ["+", "-", "*", "/", "//", "%", "**"]
+
+
+@pytest.mark.parametrize("operator", OPERATORS)
+@pytest.mark.parametrize("kind", ["f8", "f4", "c16"])
+def test_scalars(kind: str, operator: str) -> None:
+    if kind == "c16" and operator in ("//", "%"):
+        return
+    numbers = [0.0, -0.0, 1.0, -2.5, 1e30] if kind != "c16" else [0.0, 1.0, -2.5, 1e200]
+    with np.errstate(all="ignore"):
+        pairs = [np.array(p).astype(kind) for p in itertools.product(numbers, repeat=2)]
+    check(f"def f(a):\n    x = a[0] {operator} a[1]\n    return x\n", *((p,) for p in pairs))
+
+
+@pytest.mark.parametrize("operator", ["//", "%", "/"])
+def test_scalars_that_are_integers(operator: str) -> None:
+    pairs = [np.array(pair) for pair in itertools.product([0, 1, -1, 7, -9], repeat=2)]
+    check(f"def f(a):\n    x = a[0] {operator} a[1]\n    return x\n", *((p,) for p in pairs))
+
+
+@pytest.mark.parametrize("target", ["i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f4", "?"])
+@pytest.mark.parametrize("kind", ["f8", "f4"])
+def test_casts(kind: str, target: str) -> None:
+    numbers = [
+        1.5,
+        np.nan,
+        np.inf,
+        300.0,
+        -3.0,
+        3e9,
+        -3e9,
+        1e19,
+        1e30,
+        2.0**31,
+        -(2.0**63),
+        2.0**63,
+    ]
+    if target == "u4":  # where NumPy warns depends on the processor, as its results do
+        numbers = [number for number in numbers if not 2.0**32 <= abs(number) and number >= 0]
+    f = function(f"def f(a):\n    return a.astype('{target}')\n")
+    compiled = fxc.compile(f, fullgraph=True)
+    for number, size in itertools.product(numbers, (5, 40)):
+        args = (_with(3, number, size, kind, 1.0),)
+        wake(compiled)
+        # What numbers out of range become is another matter, see docs/numerics.md.
+        assert outcome(compiled, args)[0] == outcome(f, args)[0], number
+
+
+# ------------------------------------------------------------------ programs
+
+INF, NAN = np.inf, np.nan
+A, B = (
+    np.array([5.0, 1, 0, -2, 3, 0, 4, 5, -6, 7, 2]),
+    np.array([1.0, 0, 0, 2, 3, 4, 5, 6, 0, 9, 1]),
+)
+PROGRAMS: list[tuple[str, tuple[Any, ...]]] = [
+    ("return a.sum(), a.mean(), a.std()", (np.array([INF, -INF, 2]),)),
+    ("return a.sum(0), a.sum(1)", (np.array([[1e308, 2], [1e308, 3]]),)),
+    ("return a.prod(), a.cumsum(), a.cumprod()", (np.array([1e308, 1e308, 2]),)),
+    ("return np.where(b != 0, a / b, 0)", (A, B)),
+    ("x = 1 / a\n    x[a == 0] = 0\n    return x", (A,)),
+    ("x = 1 / a\n    y = 1 / a\n    return x, y", (A,)),
+    ("x = a / 0\n    y = a * np.inf\n    return x, y, np.exp(a * 1e4)", (A,)),
+    ("return a @ b", (np.array([[INF, 1], [1, 2]]), np.array([[1, -INF], [-INF, 2]]))),
+    ("return np.sqrt(a[3]), np.log(a[2])", (A,)),
+    ("return np.logaddexp(a, b), np.log(np.abs(a))", (np.array([1, NAN]), np.array([NAN, 0.0]))),
+    ("return np.linalg.inv(a), np.linalg.det(a * 1e308)", (np.array([[5.0, 1], [1, 3]]),)),
+    ("s = 0.0\n    for i in range(len(a)):\n        s += 1 / a[i]\n    return s", (A,)),
+    ("for i in range(len(a)):\n        a[i] = np.sqrt(a[i])\n    return a", (A,)),
+    ("for i in range(20):\n        a *= a\n    return a", (A,)),
+    ("i = 0\n    while i < 11:\n        a[i] /= b[i]\n        i += 1\n    return a", (A, B)),
+    ("if a[0] > 3:\n        a = a / 0\n    return a", (A,)),
+    ("a /= b\n    a -= b", (A, B)),
+    ("a[:] = 1 / b\n    b[:] = 0", (A, B)),
+    ("a[1:] += a[:-1] / b[1:]\n    return a.sum()", (A, B)),
+    ("return a // b, a % b, np.fmod(a, b)", (A.astype(int), B.astype(int))),
+    ("a //= b\n    return a", (A.astype(int), B.astype(int))),
+    ("return (a + 1j * b) / (b * 1j)", (A, B)),
+    ("return np.outer(a, 1 / b), np.interp(a, b, b)", (A, B)),
+]
+
+
+@pytest.mark.parametrize(("body", "args"), PROGRAMS, ids=[body for body, _ in PROGRAMS])
+def test_programs(body: str, args: tuple[Any, ...]) -> None:
+    names = ", ".join(("a", "b")[: len(args)])
+    source = f"def f({names}):\n    {body}\n"
+    assert told(source, *copy.deepcopy(args))
+    check(source, args, args, args)
+
+
+SILENT: list[tuple[str, tuple[Any, ...]]] = [
+    ("return a < b, a >= 0, (a > b) & (b > 1)", (np.resize([1, NAN, 3], 40), np.ones(40))),
+    ("return np.where(a > 0, a, b), np.nansum(a)", (np.resize([1, NAN, 3], 40), np.ones(40))),
+    ("return np.exp(a), np.exp2(a), np.abs(a + 0j)", (np.resize([-INF, NAN, 3, 0], 40),)),
+    ("return np.exp(-a * a), a**3, a**2.5", (np.linspace(0, 50, 40),)),
+    ("return np.divide(a, b, out=np.zeros(11), where=b != 0)", (A, B)),
+    (
+        "for i in range(11):\n        if b[i] != 0:\n            a[i] = a[i] / b[i]\n    return a",
+        (A, B),
+    ),
+    (
+        "for i in range(11):\n        if b[i] != 0:\n            a[i] = a[i] // b[i]\n    return a",
+        (A.astype(int), B.astype(int)),
+    ),
+    ("return x * x - x * x, x * 1e300 * 1e300", (INF, 1e300)),
+    ("return np.tanh(a), np.sin(a), np.cbrt(a), np.arctan2(a, b), np.hypot(a, b)", (A, B)),
+    ("return a.astype(int), (a * 100).astype('i1'), a.astype('f4')", (A,)),
+]
+
+
+@pytest.mark.parametrize(("body", "args"), SILENT, ids=[body for body, _ in SILENT])
+def test_flags_that_numpy_does_not_set(body: str, args: tuple[Any, ...]) -> None:
+    """nan and infinities among the data, lanes and arms that are not taken, Python's numbers."""
+    names = ", ".join(("x", "y") if type(args[0]) is float else ("a", "b")[: len(args)])
+    source = f"def f({names}):\n    {body}\n"
+    assert not told(source, *copy.deepcopy(args))
+    assert check(source, args, args).cache_info().eager_calls == 0
+
+
+def test_a_power_that_is_known_late() -> None:
+    check("def f(a, p):\n    return a**p\n", *((A, p) for p in (2.0, 3.0, 0.5, -1.0, 1.0, -0.5)))
+
+
+# ------------------------------------------------------------------ in place, and often
+
+
+def test_inputs_that_are_updated_are_as_they_were() -> None:
+    """For the warnings NumPy runs the call once more; what was overwritten comes back first."""
+    source = "def f(a, b, c):\n    a *= 2\n    c += a\n    a /= b\n    return np.log(c)\n"
+    args = (A.copy(), B.copy(), np.zeros(11))
+    check(source, *[args] * 4)
+
+
+@pytest.mark.parametrize("clean", [0, 3, 40])
+def test_a_warning_after_many_calls_without(clean: int) -> None:
+    f = function("def f(a, b):\n    a /= b\n")
+    compiled = fxc.compile(f, fullgraph=True)
+    calls = [(A, np.ones(11))] * clean + [(A, B)] * 3 + [(A, np.ones(11))] * 3
+    for args in calls:
+        assert outcome(compiled, args) == outcome(f, args)
+
+
+def test_native_calls_warn(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fxc.compiled, "OFTEN", 1)
+    f = function("def f(a, b):\n    return a / b, (a * b).sum()\n")
+    compiled = fxc.compile(f, fullgraph=True)
+    ones = np.ones(11)
+    for args in [(A, ones)] * 4 + [(A, B)] * 9 + [(A, ones)] * 9:
+        assert outcome(compiled, args) == outcome(f, args)
+
+
+def test_a_function_that_warns_at_each_call_becomes_plain_numpy() -> None:
+    f = function("def f(a, b):\n    return a / b\n")
+    compiled = fxc.compile(f, fullgraph=True)
+    for _ in range(300):
+        assert outcome(compiled, (A, B)) == outcome(f, (A, B))
+    tried = sum(v.watch._rests for v in compiled._state.variants if v.watch is not None)
+    assert compiled.cache_info().eager_calls == 300
+    assert tried <= fxc.flagged.MOST_RESTS
+    for _ in range(2 ** (fxc.flagged.MOST_RESTS + 1)):
+        compiled(A, np.ones(11))
+    assert compiled.cache_info().native_calls > 100  # native code has it back
+
+
+def test_draws_are_made_once() -> None:
+    source = "def f(g, b):\n    return g.normal(size=11) / b\n"
+    f = function(source)
+    compiled = fxc.compile(f)
+    for _ in range(3):
+        ours, numpys = np.random.default_rng(1), np.random.default_rng(1)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            expected = f(numpys, B)
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            found = compiled(ours, B)
+        assert [str(w.message) for w in caught] == ["divide by zero encountered in divide"]
+        np.testing.assert_array_equal(found, expected)
+        assert ours.bit_generator.state == numpys.bit_generator.state
+
+
+# ------------------------------------------------------------------ filters
+
+
+def test_filters_of_warnings() -> None:
+    f = function("def f(a, b):\n    c = a / b\n    a += 1\n    return c\n")
+    for action in ("error", "ignore", "default", "once", "module"):
+        compiled = fxc.compile(f, fullgraph=True)
+        for _ in range(3):
+            f.__globals__.pop("__warningregistry__", None)
+            expected = outcome(f, (A, B), action)
+            f.__globals__.pop("__warningregistry__", None)
+            assert outcome(compiled, (A, B), action) == expected, action
+
+
+def test_where_warnings_are_ignored_native_code_serves() -> None:
+    compiled = fxc.compile(function("def f(a, b):\n    return a / b\n"), fullgraph=True)
+    for _ in range(20):
+        outcome(compiled, (A, B), "ignore")
+    assert compiled.cache_info().eager_calls == 0
+
+
+# ------------------------------------------------------------------ np.errstate around
+
+AROUND = [
+    "return a / b",
+    "c = a / b\n    return np.log(c * 0) + np.sqrt(a)",
+    "a /= b\n    a += np.exp(b * 1e4)\n    return a",
+    "for i in range(11):\n        a[i] = a[i] / b[i]\n    return a",
+    "return a * 1e-300 * 1e-300",
+    "return (a / b).sum(), np.logaddexp(a, b / 0)",
+]
+
+
+@pytest.mark.parametrize("mode", ["ignore", "warn", "raise", "call", "print", "log"])
+@pytest.mark.parametrize("kinds", ["all", "divide", "invalid", "over", "under"])
+@pytest.mark.parametrize("body", AROUND)
+def test_errstate_around_a_call(body: str, kinds: str, mode: str) -> None:
+    f = function(f"def f(a, b):\n    {body}\n")
+    compiled = fxc.compile(f, fullgraph=True)
+
+    def around(run: Callable[..., Any], heard: list[Any]) -> Callable[..., Any]:
+        class Log:
+            def write(self, text: str) -> None:
+                heard.append(text)
+
+        def hear(text: str, flag: int) -> None:
+            heard.append((text, flag))
+
+        def call(*args: Any) -> Any:
+            options: dict[str, Any] = {kinds: mode}
+            with np.errstate(**options, call=Log() if mode == "log" else hear):
+                return run(*args)
+
+        return call
+
+    for _ in range(3):
+        ours: list[Any] = []
+        numpys: list[Any] = []
+        expected = outcome(around(f, numpys), (A, B))
+        assert outcome(around(compiled, ours), (A, B)) == expected
+        assert ours == numpys
+
+
+def test_where_errors_are_ignored_native_code_serves() -> None:
+    compiled = fxc.compile(function("def f(a, b):\n    a /= b\n    return a\n"), fullgraph=True)
+    for _ in range(40):
+        with np.errstate(all="ignore"):
+            assert not outcome(compiled, (A, B))[0]
+    assert compiled.cache_info().eager_calls == 0
+
+
+# ------------------------------------------------------------------ np.errstate inside
+
+INSIDE = [
+    "c = a / b\n    return c",
+    "c = a / b\n        c[~np.isfinite(c)] = 0\n    return c",
+    "c = a / b\n    return c[np.isfinite(c)].sum()",
+    "c = np.log(a)\n    return np.where(a > 0, c, 0)",
+    "c = np.sqrt(a)\n    return np.isnan(c).sum()",
+    "c = np.where(b > 0, a / b, 0)\n    return c.mean()",
+    "c = 1 / b\n    return c * 1.5",
+    "c = a[0] / b[1]\n    return c",
+    "c = a[0] / b[2]\n    return c + 1",
+    "c = a.astype(int) // b.astype(int)\n    return c",
+    "c = np.power(b, -1.5)\n    return c",
+    "c = np.exp(a * 1e4)\n    return c",
+]
+
+
+@pytest.mark.parametrize("kinds", ["divide", "invalid", "over", "divide,invalid", "all"])
+@pytest.mark.parametrize("size", [11, 60])
+@pytest.mark.parametrize("body", INSIDE)
+def test_errstate_that_ignores_inside(body: str, size: int, kinds: str) -> None:
+    options = ", ".join(f"{kind}='ignore'" for kind in kinds.split(","))
+    source = f"def f(a, b):\n    with np.errstate({options}):\n        {body}\n"
+    args = (np.resize(A, size), np.resize(B, size))
+    check(source, args, args)
+
+
+def test_what_stands_behind_errstate_is_told() -> None:
+    source = "def f(a, b):\n    with np.errstate(all='ignore'):\n        c = a / b\n    return c + b / a\n"
+    assert told(source, A, B) == [
+        "divide by zero encountered in divide",
+        "invalid value encountered in divide",
+    ]
+    check(source, (A, B), (A, B))
+    nested = (
+        "def f(a, b):\n    with np.errstate(divide='ignore'):\n"
+        "        with np.errstate(invalid='ignore'):\n            c = a / b\n"
+        "        d = b / a\n    return c, d\n"
+    )
+    assert told(nested, A, B) == ["invalid value encountered in divide"]
+    check(nested, (A, B), (A, B))
+
+
+@pytest.mark.parametrize("mode", ["warn", "raise", "print"])
+def test_errstate_in_other_modes_inside(mode: str) -> None:
+    f = function(
+        f"def f(a, b):\n    with np.errstate(all='{mode}'):\n        c = a / b\n    return c\n"
+    )
+    compiled = fxc.compile(f)
+    outcome(compiled, (A, np.ones(11)))
+    for _ in range(3):
+        assert outcome(compiled, (A, B)) == outcome(f, (A, B))

@@ -147,8 +147,8 @@ class Node:
 
     @property
     def quiet(self) -> frozenset[str]:
-        """The floating-point errors that ``np.errstate`` around the line says to ignore; of Python's
-        own numbers ``OF_PYTHON``, which has no such errors.
+        """The floating-point errors that ``np.errstate`` around the line says to ignore; where the
+        numbers are Python's own, which have no such errors, ``OF_PYTHON``.
         """
         kinds = [value.type for value in self.outputs]
         if kinds and all(isinstance(kind, ScalarType) and kind.weak for kind in kinds):

@@ -43,12 +43,14 @@ _STICKY = 63
 _BITS = {kind: bit for bit, kind in FLAG_KINDS.items()}
 _GO_ON, _REPLAY, _RAISED = range(3)  # what ``fxc.notice`` gives
 
-# Operators on floats that set no flags, whatever their operands are, unless those are signaling.
+# Operators on floats of which NumPy has nothing to tell, whatever their operands are.
 _SILENT = frozenset(
     (
-        *("copy", "item", "where", "reinterpret", "conjugate", "copysign"),
-        *("negative", "positive", "absolute", "fabs", "signbit", "isnan"),
-        *("equal", "not_equal", "logical_and", "logical_or", "logical_xor", "logical_not"),
+        *("copy", "item", "where", "reinterpret", "conjugate", "copysign", "sign", "heaviside"),
+        *("negative", "positive", "absolute", "fabs", "signbit", "isnan", "isinf", "isfinite"),
+        *("equal", "not_equal", "less", "less_equal", "greater", "greater_equal"),
+        *("logical_and", "logical_or", "logical_xor", "logical_not"),
+        *("maximum", "minimum", "fmax", "fmin", "rint", "floor", "ceil", "trunc"),
     )
 )
 _INTEGER_DIVISIONS = frozenset(("floor_divide", "remainder", "fmod"))
@@ -107,8 +109,8 @@ def _sets_flags(stmt: Stmt) -> bool:
         case Compute(op=op, arg_dtypes=dtypes):
             is_float = any(dtype.kind == "f" for dtype in dtypes)
             return (is_float and op not in _SILENT) or op in _INTEGER_DIVISIONS
-        case Accumulate(dtype=dtype, position=position):
-            return dtype.kind == "f" and position is None
+        case Accumulate(dtype=dtype, combine=combine):
+            return dtype.kind == "f" and combine not in _SILENT
         case Matmul() | Apply() | Boxed():
             return True
     return False

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -175,6 +176,8 @@ def call_with_options(
         current().record(f"{name}.out", *operands, out=writable(outs[0]))
         return outs[0]
     mask = None if where is True else _mask(name, operands, where)
+    if mask is not None:
+        operands = _quiet(ufunc, mask, operands)
     recorded = current().record(name, *operands)
     results = recorded if isinstance(recorded, tuple) else (recorded,)
     if loop is not None and [type_of(x).dtype for x in results] != list(loop[ufunc.nin :]):
@@ -270,6 +273,30 @@ def _mask(name: str, operands: Sequence[Operand], where: Any) -> Operand:
             "may raise"
         )
     return mask
+
+
+def _quiet(ufunc: np.ufunc, mask: Operand, operands: Sequence[Operand]) -> list[Operand]:
+    """Operands of which those that are not chosen set no floating-point flags, as a rule."""
+    *others, last = operands
+    kind = last.type
+    if isinstance(kind, ArrayType) and kind.dtype.kind == "f":
+        usual = _harmless(ufunc, kind.dtype)
+        if usual is not None and broadcasts_to(mask.type.shape, kind.shape):
+            last = current().record("where", mask, last, Literal(usual))
+    return [*others, last]
+
+
+@cache
+def _harmless(ufunc: np.ufunc, dtype: np.dtype) -> Any:
+    """A number that does no harm as the last operand."""
+    for number in (dtype.type(1), dtype.type(0.5)):
+        try:
+            with np.errstate(all="raise"):
+                ufunc(*[number] * ufunc.nin)
+        except (FloatingPointError, TypeError):
+            continue
+        return number
+    return None
 
 
 def _new_result(
