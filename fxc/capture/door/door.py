@@ -37,6 +37,7 @@ from ..numpy_api.protocol import FUNCTIONS, array_function
 from ..numpy_api.ufunc_methods import array_ufunc
 from ..outside.containers import settle_all
 from ..outside.generators import TracedGenerator, made_by, source_kind
+from ..outside.lists import ExternalList
 from ..outside.objects import (
     MISSING,
     class_attribute,
@@ -237,7 +238,7 @@ class Door(Stores):
             return self._call_class(f, args, kwargs)
         special = SPECIAL.get(f) if kind is BuiltinFunctionType else None
         if special is not None:
-            return special(self, *args, **kwargs)
+            return special(self, *map(functools.partial(_items_for, f), args), **kwargs)
         if kind is BuiltinFunctionType:
             return self.builtin(f, args, kwargs)
         return self._call_object(f, kind, args, kwargs)
@@ -349,7 +350,7 @@ class Door(Stores):
         if f is not str and any(type(x) is Late for x in args):
             args = tuple(x._known() if type(x) is Late else x for x in args)
         if special is not None:
-            return special(self, *args, **kwargs)
+            return special(self, *map(functools.partial(_items_for, f), args), **kwargs)
         if issubclass(f, np.generic):
             return numpy_scalar(f, *args) if has_traced(args) else f(*args, **kwargs)
         if f in purity.DIRECT_CLASSES:
@@ -638,6 +639,18 @@ def is_plain_namedtuple(f: type) -> bool:
     code = getattr(getattr(new, "__func__", new), "__code__", None)
     made = code is not None and code.co_filename.startswith("<string>")
     return made and f.__init__ is object.__init__ and type(f) is type
+
+
+# What takes up the items of what it is given, and nothing else of it.
+_OVER_ITEMS = frozenset({zip, enumerate, reversed, sum, any, all, min, max, sorted})
+
+
+def _items_for(f: Any, x: Any) -> Any:
+    """An argument of a builtin: a list of numbers from outside as one of the graph."""
+    if type(x) is ExternalList and f in _OVER_ITEMS:
+        made = x.as_list()
+        return x if made is None else made
+    return x
 
 
 def _is_harmless(value: Any) -> bool:

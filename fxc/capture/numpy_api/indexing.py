@@ -34,6 +34,7 @@ from ..values.operands import (
     constant,
     dim_of,
     has_traced,
+    of_list,
     operand,
     wrap,
 )
@@ -97,7 +98,7 @@ def locate(kind: ArrayType, key: Any) -> Place:
 
     Raises NumPy's IndexError for a bad key.
     """
-    given = key if isinstance(key, tuple) else (key,)
+    given = [of_list(each) for each in (key if isinstance(key, tuple) else (key,))]
     walk = _Walk(kind)
     for entry in _with_all_axes(kind, [_parsed(each) for each in given]):
         walk.take(entry)

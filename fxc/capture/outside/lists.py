@@ -8,8 +8,18 @@ from typing import Any
 
 import numpy as np
 
+from ..guards import kind_of_numbers, numbers_of
+from ..session import Respecialise
 from ..values.operands import Traced
 from .containers import MISSING, External, Held, is_number, is_plain, settled
+
+# Note [Lists of numbers]
+# A list argument of more than a few ints, or floats, is read item by item where the program asks
+# for items at known places. Where it takes all of them (a function of NumPy's, an index, a loop) or
+# one at a place that is not known, the guard program makes an array of the items, whose size is a
+# symbol: one input of the graph, one compilation for all lengths, and one look at each item in C.
+# If the program cannot be captured so, it is captured again with the items one by one; so it is if
+# the program changes the list.
 
 
 class ExternalList(External, list[Any]):
@@ -22,6 +32,9 @@ class ExternalList(External, list[Any]):
     def __init__(self, held: Held) -> None:
         super().__init__()
         self._held = held
+        self._kind: type | None = None  # see Note [Lists of numbers]
+        self._numbers: Any = None
+        self._is_changed = False
         self._whole = False
         self._seen: dict[int, Any] = {}
         self._added: list[Any] = []
@@ -76,6 +89,8 @@ class ExternalList(External, list[Any]):
             return self._original(place)
         if isinstance(key, int) and -len(self._added) <= key < 0 and not self._whole:
             return self._added[key]
+        if isinstance(key, slice) and (made := self.as_list()) is not None:
+            return made[key]
         self.settle()
         return list.__getitem__(self, key)
 
@@ -83,6 +98,8 @@ class ExternalList(External, list[Any]):
         if self._whole:
             return list.__len__(self)
         held = self._held
+        if self._numbers is not None:
+            return self._numbers.shape[0]
         if f"{held.name}.len" in held.outside.varying:
             return held.outside.length_of(held) + len(self._added)
         size = len(held.real)
@@ -106,7 +123,50 @@ class ExternalList(External, list[Any]):
         self.settle()
         return other + list(self)
 
+    # -------------------------------------------------------- numbers
+
+    def as_array(self) -> Any:
+        """A new array of the items; None if that is left to Python."""
+        held = self._held
+        if not self.is_of_numbers():
+            return None
+        if self._numbers is None:
+            assert self._kind is not None
+            held.outside.session.door.lists.sized |= {self._by_items}
+            var, source = held.outside.guards.constant(self._kind), held.source
+            made = held.outside.guards.fetch(f"numbers_of({source.var}, {var})", source.text)
+            items = numbers_of(held.real, self._kind)
+            assert items is not None
+            self._numbers = held.outside.array_of_list(items, made, held.name)
+        return self._numbers.copy()
+
+    def is_of_numbers(self) -> bool:
+        """Whether ``as_array`` gives an array."""
+        held = self._held
+        if not held.argument or self._is_changed or held.outside.dynamic is False:
+            return False
+        if self._kind is None and self._by_items not in held.outside.static:
+            self._kind = kind_of_numbers(held.real)
+        return self._kind is not None
+
+    @property
+    def _by_items(self) -> str:
+        """The request to read the items one by one."""
+        return f"{self._held.name} by its items"
+
+    def as_list(self) -> Any:
+        """A new list of the graph with these items; None if that is left to Python."""
+        from ..values.sized_lists import list_of  # which records
+
+        array = self.as_array()
+        return None if array is None else list_of(array)
+
     # -------------------------------------------------------- changes
+
+    def _note_change(self) -> None:
+        self._is_changed = True
+        if self._numbers is not None:
+            raise Respecialise(frozenset((self._by_items,)))
 
     def append(self, value: Any, /) -> None:
         self._changing()
@@ -118,6 +178,7 @@ class ExternalList(External, list[Any]):
 
     def _changing(self) -> None:
         """Before a change of more than one element."""
+        self._note_change()
         held = self._held
         held.check_allowed()
         held.outside.stored(held.name, f"{held.name}.len")
@@ -132,6 +193,7 @@ class ExternalList(External, list[Any]):
 
     def __setitem__(self, key: Any, value: Any, /) -> None:
         held = self._held
+        self._note_change()
         if held.outside.session.region and type(key) is int:
             known = _plain_place(list(self), key)
             if held.outside.session.door.places.takes_item(self, known):
@@ -160,6 +222,7 @@ class ExternalList(External, list[Any]):
 
     def see(self, key: int, value: Any) -> None:
         """Let the program see another element, and nobody else."""
+        self._note_change()
         self.settle()
         list.__setitem__(self, key, value)
 

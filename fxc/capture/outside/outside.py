@@ -256,6 +256,14 @@ class Outside:
         self._constants.add(label)
         self.guards.check(condition, text, label)
 
+    def array_of_list(self, items: np.ndarray, source: Source, name: str) -> Any:
+        """The array that the guard program makes of a list, as an input of any size."""
+        self.guards.check(f"type({source.var}) is ndarray", f"{source.text} holds such numbers")
+        value = self.add_input(array_type(items.dtype, ()), source, f"{name}.items", True)
+        value.type = array_type(items.dtype, self._dims(items, source, value.name))
+        self.arrays[value] = items
+        return TracedArray(value)
+
     def length_of(self, held: Held) -> Any:
         """The length of a list as a run-time input."""
         label = f"{held.name}.len"

@@ -16,6 +16,7 @@ from fxc.ir.types import ScalarType
 from fxc.ops.metas.shapes import normalize_slice, same_dim, slice_length
 
 from ..numpy_api.measured import known_size
+from ..outside.lists import ExternalList
 from ..session import current, refuse
 from ..values.operands import (
     Traced,
@@ -286,6 +287,8 @@ def _python_int(x: Any) -> Any:
 def counted(x: Any) -> Any:
     """``x`` as something that is counted; None for what only Python can run over."""
     x = settled(x)
+    if type(x) is ExternalList:
+        x = x.as_list()
     if type(x) is Counted or type(x) is Bounded:
         return x
     if isinstance(x, Traced) and (found := x._counted()) is not None:

@@ -129,7 +129,7 @@ def record(name: str, *args: Any, **kwargs: Any) -> Any:
 
 def has_traced(x: Any) -> bool:
     """Whether ``x`` is a traced value or a tuple, list, dict or slice that holds one."""
-    if isinstance(x, Traced):
+    if isinstance(x, Traced) or _is_of_numbers(x):
         return True
     if isinstance(x, tuple | list):
         return any(map(has_traced, x))
@@ -228,8 +228,24 @@ def _promoting(x: Any) -> Any:
     return kind.python_type(1) if isinstance(kind, ScalarType) and kind.weak else kind.dtype
 
 
+def of_list(x: Any) -> Any:
+    """The array of a list of numbers from outside; anything else itself. See Note [Lists of
+    numbers].
+    """
+    if not _is_of_numbers(x):
+        return x
+    made: TracedValue = x.as_array()
+    return made
+
+
+def _is_of_numbers(x: Any) -> bool:
+    asked = getattr(x, "is_of_numbers", None) if isinstance(x, list) else None
+    return asked is not None and bool(asked())
+
+
 def array_value(x: Any) -> Value:
     """The Value of ``np.asarray(x)``: for scalars a rank-0 array, for lists a joined one."""
+    x = of_list(x)
     if isinstance(x, tuple | list) and has_traced(x):
         return joined(x)
     if not isinstance(x, Traced):

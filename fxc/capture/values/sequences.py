@@ -15,7 +15,17 @@ from fxc.ir.types import ArrayType, ScalarType
 
 from ..numpy_api.indexing import check_fits
 from ..session import current, refuse
-from .operands import Traced, check_real, constant, has_traced, operand, record, type_of, wrap
+from .operands import (
+    Traced,
+    check_real,
+    constant,
+    has_traced,
+    of_list,
+    operand,
+    record,
+    type_of,
+    wrap,
+)
 from .python_numbers import to_int
 
 
@@ -23,6 +33,9 @@ def array_of(items: Any, dtype: np.dtype) -> Any:
     """The traced array of ``np.array(items, dtype)``; ``items`` is a list, a tuple or a scalar."""
     if not has_traced(items):
         return wrap(constant(np.array(items, dtype)))
+    found = of_list(items)
+    if found is not items and _is_a_cast(found.dtype, dtype):
+        return found.astype(dtype, copy=False)
     return wrap(_joined(items, dtype) if isinstance(items, tuple | list) else _copied(items, dtype))
 
 

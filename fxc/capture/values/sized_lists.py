@@ -113,6 +113,13 @@ def to_list(x: Any) -> Any:
     return _items(x)
 
 
+def list_of(array: Any) -> Any:
+    """The list of the items of a new vector; None where Python has to make it."""
+    if not _may_be_sized(array._value.type.shape[0], from_array=True):
+        return None
+    return _of_array(array._value, weak=True)
+
+
 MOST_LISTED = 256
 
 

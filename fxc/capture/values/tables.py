@@ -11,6 +11,7 @@ from typing import Any
 from fxc.ir.graph import Operand, Value
 
 from ..outside.containers import External
+from ..outside.lists import ExternalList
 from ..session import Respecialise, current, refuse
 from ..statements.structured import array_of, flag_of
 from . import sequences
@@ -47,6 +48,11 @@ class Table:
         if not _is_unknown(key):
             return self._owner[key]
         if isinstance(self._owner, External):
+            if (
+                isinstance(self._owner, ExternalList)
+                and (made := self._owner.as_list()) is not None
+            ):
+                return made[key]
             self._owner.settle()
         items = [_Row.of(x, self._owner) for x in self._owner]
         if items and all(type(x) is TracedList for x in items):
