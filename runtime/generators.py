@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable, Sequence
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 from fxc.ir.handles import object_at
 
 _HEADER = object.__basicsize__
-Restore = Callable[[], None]
+_string_at = ctypes.string_at
+Restore = Callable[[], Any]
 
 
 def restoring(run: Callable[..., Any], places: Sequence[int]) -> Callable[..., Any]:
@@ -35,16 +36,40 @@ def restoring(run: Callable[..., Any], places: Sequence[int]) -> Callable[..., A
 
 def checkpoint(generator: Any) -> Restore:
     """A function that brings the generator back to the state that it has now."""
-    parts = _parts(generator)
-    if all(map(_is_plain, map(type, parts))):
-        kept = [(id(part) + _HEADER, _bytes_of(part)) for part in parts]
+    kind: Any = type(generator)
+    bits: Any = generator.bit_generator if kind.__name__ == "Generator" else generator
+    if kind.__name__ == "RandomState":
+        bits = generator._bit_generator
+    inside: Any = type(bits)
+    sizes = _sizes(kind, inside)
+    if sizes is None:
+        return _by_state(generator)
+    own, inner = sizes
+    where, there = id(bits) + _HEADER, id(generator) + _HEADER
+    memory = _string_at(where, inner)
+    if not own:
+        return partial(ctypes.memmove, where, memory, inner)
+    beside = _string_at(there, own)
 
-        def restore() -> None:
-            for address, memory in kept:
-                ctypes.memmove(address, memory, len(memory))
+    def restore() -> None:
+        ctypes.memmove(where, memory, inner)
+        ctypes.memmove(there, beside, own)
 
-        return restore
-    return _by_state(generator)
+    return restore
+
+
+@cache
+def _sizes(kind: type, bits: type) -> tuple[int, int] | None:
+    """How many bytes of a generator, and of its bit generator, are state; None if that is not so
+    simple.
+    """
+    if not _is_plain(bits) or kind.__name__ not in ("Generator", "RandomState"):
+        return None
+    if kind.__name__ == "Generator":
+        return 0, bits.__basicsize__ - _HEADER
+    if not _is_plain(kind):
+        return None
+    return kind.__basicsize__ - _HEADER, bits.__basicsize__ - _HEADER
 
 
 def _by_state(generator: Any) -> Restore:
@@ -62,15 +87,6 @@ def _by_state(generator: Any) -> Restore:
         bits.state = found
 
     return restore
-
-
-def _parts(generator: Any) -> tuple[Any, ...]:
-    """The objects that hold the state."""
-    if hasattr(generator, "_bit_generator"):
-        return generator, generator._bit_generator  # NumPy's old kind has a normal number left
-    if hasattr(generator, "bit_generator"):
-        return (generator.bit_generator,)
-    return (generator,)
 
 
 def _bytes_of(part: Any) -> bytes:

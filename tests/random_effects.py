@@ -33,6 +33,7 @@ _DRAWN = (
     "c = c + np.random.rand()",
     "RNG.random()",
 )
+_UNKNOWN = ("exec('pass')", "c = c + eval('0.5')", "print(eval('1'), {1})")  # they are split
 _ASSIGNED = re.compile(r"\s*(\w+)(?:\[.*\])? [-+*]?= ")
 _GOES_ON = re.compile(r"\s*(else|elif|except|finally|case)\b")
 
@@ -42,11 +43,12 @@ def random_effects(seed: int) -> LoopProgram:
     rng = random.Random(seed)
     program = random_loops(seed, short=rng.random() < 0.7)
     names = ["x", "c", "n", "x[0]", "y.sum()", "A", "v", "None"]
+    unknown = _UNKNOWN if rng.random() < 0.4 else _SHOWN
     body: list[str] = []
     for line in program.body:
         indent = line[: len(line) - len(line.lstrip())]
         if line.strip() and not _GOES_ON.match(line) and rng.random() < 0.35:
-            templates = _SHOWN if rng.random() < 0.5 else _DRAWN
+            templates = rng.choices((_SHOWN, _DRAWN, unknown), (5, 5, 1))[0]
             shown = rng.choice(names[-4:]), rng.choice(names)
             body.append(indent + rng.choice(templates).format(*shown))
         body.append(line)

@@ -30,6 +30,21 @@ def handle(x: Any) -> np.ndarray:
     return made
 
 
+def handle_of(x: Any) -> np.ndarray:
+    """The handle of an object that the caller keeps; the same array while it is used often."""
+    number = id(x)
+    found = _known.get(number)
+    if found is None:
+        if len(_known) > _MOST:
+            _known.clear()
+        found = _known[number] = np.array((number,), np.int64)
+    return found
+
+
+_known: dict[int, np.ndarray] = {}
+_MOST = 1000
+
+
 def object_at(handle: np.ndarray) -> Any:
     """The object of a handle."""
     return PyObj_FromPtr(int(handle[0]))

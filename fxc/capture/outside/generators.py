@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fxc.ir.graph import Value
-from fxc.ir.handles import HANDLE, handle
+from fxc.ir.handles import HANDLE, handle_of
 from fxc.ir.symbols import Dim
 from fxc.ir.types import ArrayType
 from fxc.ops.effects import fresh_source
@@ -83,7 +83,7 @@ class TracedGenerator(Traced):
         if self._handle is None:
             assert self._source is not None
             guards = self._outside.guards
-            made = f"{guards.constant(handle, 'handle')}({self._source.var})"
+            made = f"{guards.constant(handle_of, 'handle')}({self._source.var})"
             source = guards.fetch(made, self._source.text)
             self._handle = self._outside.add_input(HANDLE, source, "generator", hidden=True)
             self._outside.drawn[len(self._outside.inputs) - 1] = self
