@@ -17,7 +17,7 @@ ARRAY_STRIDES = _HEADER + 24
 ARRAY_BASE = _HEADER + 32
 ARRAY_DTYPE = _HEADER + 40
 ARRAY_FLAGS = _HEADER + 48
-SCALAR_VALUE = _HEADER  # of NumPy's scalars, and of Python's complex numbers
+SCALAR_VALUE = _HEADER  # of NumPy's scalars, and of Python's floats and complex numbers
 BYTES_DATA = bytes.__basicsize__ - 1  # the first byte itself
 
 _pointer_at = ctypes.c_void_p.from_address
@@ -36,7 +36,7 @@ def objects_are_as_known() -> bool:
         ctypes.c_int: {ARRAY_NDIM: 2, ARRAY_FLAGS: array.flags.num},
         ctypes.c_void_p: {OBJECT_TYPE: id(np.ndarray), ARRAY_DTYPE: id(array.dtype)},
     }
-    numbers = [complex(1.5, 2.5), *(np.ones((), kind)[()] for kind in "?bhilqBHILQfdFD")]
+    numbers = [1.25, complex(1.5, 2.5), *(np.ones((), kind)[()] for kind in "?bhilqBHILQfdFD")]
     return (
         object.__basicsize__ == 16
         and all(

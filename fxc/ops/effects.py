@@ -5,6 +5,7 @@ See Note [Operators with effects].
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
@@ -62,8 +63,17 @@ def direct(op: str, args: tuple[Any, ...]) -> tuple[Callable[..., Any], tuple[An
     if op == "note":
         xs, site = args
         return _noting(site), xs
-    xs, size, _, call, _ = args
-    return caller(call, len(xs)), (size, *xs)
+    xs, size, _, call, source = args
+    method = _METHOD.fullmatch(call)
+    if method is None:
+        return caller(call, len(xs)), (size, *xs)
+    operands = {"size": size, **{f"x{place}": x for place, x in enumerate(xs)}}
+    given = [operands[name] for name in method[2].split(", ") if name]
+    return getattr(type(fresh_source(source)), method[1]), tuple(given)
+
+
+# A method of the generator that is given nothing else: no function of Python's between.
+_METHOD = re.compile(r"g\.(\w+)\(((?:size|x\d+)?(?:, (?:size|x\d+))*)\)")
 
 
 def _noting(site: int) -> Callable[..., None]:

@@ -271,6 +271,9 @@ class _Function:
             number = f.new_label("number")
             kind = code.load("ptr", found, OBJECT_TYPE)
             is_number = code.op(f"icmp eq ptr {kind}, {code.known(buffer.dtype.type)}")
+            if buffer.dtype == np.float64:  # a Python float has its number in the same place
+                is_python = code.op(f"icmp eq ptr {kind}, {code.known(float)}")
+                is_number = code.op(f"or i1 {is_number}, {is_python}")
             code.branch(is_number, number, other)
             f.start(number)
             value = code.op(f"getelementptr i8, ptr {found}, i64 {SCALAR_VALUE}")
