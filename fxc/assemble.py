@@ -25,16 +25,19 @@ from fxc.lowering.emission.objects import SCALAR
 from fxc.lowering.emission.sticky import NOTICE
 from fxc.lowering.loops import (
     Boxed,
+    Buffer,
     BufferArg,
     InputArg,
     Program,
+    Stmt,
     buffer_args,
     is_cut,
+    touched,
     walk,
 )
 from fxc.lowering.lower import lower
 from fxc.ops.effects import direct
-from fxc.ops.kernels import kernel_of
+from fxc.ops.kernels import kernel_of, writing_kernel_of
 from fxc.ops.table import TABLE, Tag
 from fxc.runtime.engine import Engine
 from fxc.runtime.notice import DEFAULT, ERRSTATE, Notice
@@ -159,7 +162,43 @@ def _steps(module: Module, engine: Engine) -> Iterator[NativeStep | NumpyStep]:
                 kernel, given = _effect(stmt.op, args[1:])
                 yield NumpyStep(stmt.op, kernel, (args[0], *given), stmt.outs, fresh=True)
             else:
-                yield NumpyStep(stmt.op, _kernel(stmt), args, stmt.outs, stmt.size)
+                shapes = [module.program.buffers[out].shape for out in stmt.outs]
+                writing = writing_kernel_of(stmt.op) if all(shapes) and stmt.graph is None else None
+                if writing is not None and stmt.size is None:
+                    reuses = _reused(module.program, place)
+                    yield NumpyStep(stmt.op, writing, args, stmt.outs, into=True, reuses=reuses)
+                else:
+                    yield NumpyStep(stmt.op, _kernel(stmt), args, stmt.outs, stmt.size)
+
+
+def _reused(program: Program, place: int) -> str:
+    """The operand of a ufunc's call whose memory its first result may have: one of its layout that
+    nobody reads afterwards. The ufunc reads each element before it writes it.
+    """
+    stmt, buffers = program.body[place], program.buffers
+    assert isinstance(stmt, Boxed)
+    function, out = TABLE[stmt.op].numpy, buffers[stmt.outs[0]]
+    if not isinstance(function, np.ufunc) or function.signature is not None:
+        return ""
+
+    def storages(stmts: Sequence[Stmt]) -> set[str]:
+        return {buffers[name].storage for names in touched(stmts) for name in names}
+
+    if out.storage != out.name or out.storage in storages(program.body[:place]):
+        return ""
+    later = storages(program.body[place + 1 :])
+    for arg in stmt.args:
+        if not isinstance(arg, BufferArg) or arg.scalar or arg.steps:
+            continue
+        given = buffers[arg.buffer]
+        is_own = given.role == "temp" and given.storage == given.name and given.name not in later
+        if is_own and _layout(given) == _layout(out):
+            return given.name
+    return ""
+
+
+def _layout(buffer: Buffer) -> tuple[object, ...]:
+    return buffer.dtype, buffer.shape, buffer.strides, buffer.offset, buffer.parts
 
 
 def _kernel(stmt: Boxed) -> Callable[..., Any]:

@@ -91,7 +91,8 @@ class NumpyStep:
 
     With a ``size`` they are listed in any case, and the size of the first is the value of that
     symbol, which goes into that slot. An array that a ``fresh`` one gives is new, and in C
-    order: it is the slot.
+    order: it is the slot. One that is ``into`` takes the slots behind its arguments; the
+    first of them may be the memory of a slot that is read for the last time, ``reuses``.
     """
 
     op: str
@@ -100,6 +101,8 @@ class NumpyStep:
     outs: tuple[str, ...]
     size: tuple[str, str] | None = None
     fresh: bool = False
+    into: bool = False
+    reuses: str = ""
 
 
 @frozen
@@ -152,6 +155,8 @@ class _PlanWriter:
         self.slot_names: dict[str, str] = {}
         self.symbols: dict[str, str] = {}
         self.slots = {slot.name: slot for slot in recipe.slots}
+        numpy_steps = [step for step in recipe.steps if isinstance(step, NumpyStep)]
+        self.reused = {step.outs[0]: step.reuses for step in numpy_steps if step.reuses}
         self.given = {  # the slots that are arrays which NumPy makes
             name
             for step in recipe.steps
@@ -289,6 +294,12 @@ class _PlanWriter:
         if slot.input is not None:
             self.slot_names[slot.name] = f"a{slot.input}"
             return
+        other = self.slots[self.reused.get(slot.name, slot.name)]
+        if other is not slot and slot.room is other.room is None:
+            if other.name not in self.slot_names:
+                self._allocate(other)
+            self.slot_names[slot.name] = self.slot_names[other.name]
+            return
         name = f"m{len(self.slot_names)}"
         self.slot_names[slot.name] = name
         if slot.room is not None:
@@ -346,6 +357,9 @@ class _PlanWriter:
             case (single,) if single in self.given:
                 self.slot_names[single] = f"m{len(self.slot_names)}"
                 self.add(f"{self.slot_names[single]} = {kernel}({given})")
+            case outs if step.into:
+                slots = ", ".join(self._exact(self.slots[out]) for out in outs)
+                self.add(f"{kernel}({given}, {slots})")
             case (single,) if step.size is None:
                 self.add(f"{self._exact(self.slots[single])}[...] = {kernel}({given})")
             case outs:

@@ -168,3 +168,37 @@ def test_a_program_that_calls_scipy_cannot_be_saved(tmp_path):
     assert np.array_equal(program(_x), special.erf(_x) * 2)
     with pytest.raises(ValueError, match="it calls a function that is no part of NumPy or fxc"):
         program.save(tmp_path / "program.fxc")
+
+
+def _kept(x):
+    y = x * 2
+    return y, special.erf(y)
+
+
+def _read_later(x):
+    y = x * 2
+    return special.erf(y) + y
+
+
+def _several_in_turn(x):
+    y = special.erf(x * 2)
+    return special.expit(special.erf(y)) - special.xlogy(y[::-1] + 1, y * 3)
+
+
+def _turned(x):
+    y = x.reshape(3, 4) * 2
+    return special.erf(y.T) + 1, special.sici(y + 1)
+
+
+@pytest.mark.parametrize("fn", [_kept, _read_later, _several_in_turn, _turned])
+def test_a_result_has_the_memory_of_an_operand_that_nobody_reads_again(fn):
+    _same(fn, _x)
+
+
+def test_memory_is_reused_for_all_sizes():
+    compiled = fxc.compile(_several_in_turn, fullgraph=True)
+    for size in (12, 13, 14, 200):
+        x = np.linspace(0, 1, size)
+        assert difference(run(_several_in_turn, [x]), run(compiled, [x])) == ""
+    plan = compiled.inspect(_x).plan
+    assert plan.count("= empty(") < plan.count("call_") + 2
