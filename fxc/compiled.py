@@ -9,6 +9,7 @@ import math
 import os
 import sys
 import threading
+import time
 import types
 import warnings
 from collections import Counter
@@ -59,6 +60,8 @@ _BACKENDS = ("llvm", "numpy")
 MOST_VARIANTS = 64
 _MOST_REFUSALS = 4  # of one combination of argument types, before all are taken to be refused
 _MOST_OF_PART = 8  # variants of a part, which runs in a loop of Python's, perhaps
+_TRIALS = 3  # calls in which a part is measured, and as many in which Python is
+_LONG = 5e-5  # seconds from which on a part is not compared with Python
 _MOST_DEMANDED = 32  # relations for which a call is captured again, see ``Unchecked``
 OFTEN = 2000  # calls after which native code for whole calls pays: it takes 5 ms to make
 
@@ -348,7 +351,7 @@ class Compiled(Generic[P, R]):
         """
         state = self._state
         variant = self._find(args, kwargs)
-        if variant is None and state.split is not None and state.split.driver.parts:
+        if variant is None and state.split is not None:
             return SplitStages(
                 state.split.driver.text,
                 tuple(
@@ -595,7 +598,8 @@ class Compiled(Generic[P, R]):
         return state.split
 
     def _part(self, split: Split, source: PartSource) -> Part:
-        return Part(split, source, replace(self._options, fullgraph=False))
+        kind = _Trial if source.is_brief else Part
+        return kind(split, source, replace(self._options, fullgraph=False))
 
     def _helper(self, refusal: Refusal) -> bool:
         """Let a function that this one calls, and that was refused, be split itself; whether that
@@ -708,12 +712,15 @@ class Part(Compiled[..., Any]):
     statements. See Note [Splitting].
     """
 
-    __slots__ = ("_whole", "source")
+    __slots__ = ("_compiled_times", "_python_times", "_started", "_whole", "source")
     _most_variants = _MOST_OF_PART
 
     def __init__(self, split: Split, source: PartSource, options: Options) -> None:
         super().__init__(source.function, options)
         self._whole = split
+        self._compiled_times: list[float] = []
+        self._python_times: list[float] = []
+        self._started = 0.0
         self.source = source
         self._state.varying |= source.counting
         split.on_change.append(self._state.instead.clear)
@@ -741,6 +748,54 @@ class Part(Compiled[..., Any]):
 
     def _eager_after(self, error: Exception, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         return self._eager(args, kwargs, error)
+
+    def replayed(self) -> None:
+        """Note that Python has run the statements."""
+
+    def _become(self, kind: Any) -> None:
+        self.__class__ = kind
+
+
+class _Trial(Part):
+    """A brief part until it is known whether it pays: some calls run compiled, then some in Python,
+    each in turn for the caller. A part that takes longer than Python is given up.
+    """
+
+    __slots__ = ()
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if len(self._compiled_times) == _TRIALS:
+            self._started = time.perf_counter()
+            return REPLAY
+        variants, start = len(self._state.variants), time.perf_counter()
+        result = super().__call__(*args, **kwargs)
+        took = time.perf_counter() - start
+        if result is not REPLAY and len(self._state.variants) == variants:
+            self._compiled_times.append(took)
+            if took > _LONG:  # a trial might take Python a hundred times as long
+                self._become(Part)
+        return result
+
+    def replayed(self) -> None:
+        """Note that Python has run the statements."""
+        if self._started:
+            self._python_times.append(time.perf_counter() - self._started)
+            self._started = 0.0
+            if len(self._python_times) == _TRIALS:
+                if min(self._compiled_times) <= 1.05 * min(self._python_times):
+                    self._become(Part)
+                else:
+                    self._become(_GivenUp)
+                    self._whole.give_up(self.source)
+
+
+class _GivenUp(Part):
+    """A part that does not pay, for the calls that are under way."""
+
+    __slots__ = ()
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return REPLAY
 
 
 def _replay(*args: Any) -> Any:

@@ -5,6 +5,7 @@ See Note [Splitting].
 
 from __future__ import annotations
 
+import sysconfig
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from types import FunctionType
@@ -46,6 +47,7 @@ class Split:
         self.cuts = Cuts(set(), set(), set())
         self.parts: dict[PartKey, Part] = {}
         self._code = function.__code__
+        self._module = str(function.__module__).partition(".")[0]
         self._make_part = make_part
         self._helper = helper
         self._writer = DriverWriter(function, node, self.plan, self.cuts, self._part, helper_of)
@@ -141,11 +143,16 @@ class Split:
         found = self._found(refusal.places, refusal.location, within)
         if found is None:
             return False
-        is_helper = len(refusal.places) > 1 and self._helper(
-            replace(refusal, places=refusal.places[1:])
-        )
+        inner = replace(refusal, places=refusal.places[1:])
+        is_helper = bool(inner.places) and self._is_of_program(inner) and self._helper(inner)
         (self.cuts.calling if is_helper else self.cuts.statements).add(found.span)
         return True
+
+    def _is_of_program(self, refusal: Refusal) -> bool:
+        """Whether a function belongs to the same program, and is no library's."""
+        place = refusal.places[0]
+        ours, its = self._module, str(place.function.__module__).partition(".")[0]
+        return its == ours or not place.location.file.startswith(_LIBRARIES)
 
     def _found(
         self, places: tuple[Place, ...], location: Any, within: tuple[Statement, ...]
@@ -178,4 +185,5 @@ def _simple(within: Iterable[Statement]) -> Iterable[Statement]:
                 yield each
 
 
+_LIBRARIES = tuple(sysconfig.get_path(name) for name in ("stdlib", "purelib", "platlib"))
 _ENTERED_AGAIN = 0x20 | 0x80 | 0x200  # generators and coroutines

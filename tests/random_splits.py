@@ -26,7 +26,10 @@ class Notes:
     def note(self, *values: Any) -> None:
         """A call of which fxc knows nothing: the source that it runs is made here."""
         known = {"seen": self.seen, "values": values, "np": np}
-        eval("seen.append([v.copy() if isinstance(v, np.ndarray) else repr(v) for v in values])", known)
+        eval(
+            "seen.append([v.copy() if isinstance(v, np.ndarray) else repr(v) for v in values])",
+            known,
+        )
 
     def state(self) -> list[Any]:
         """All of it, to be compared."""

@@ -58,7 +58,11 @@ def _whole(fn: Callable[..., Any], program: SplitProgram, notes: Notes) -> Calla
         notes.seen.clear()
         made = fn(*args)
         found = list(made) if program.is_generator and hasattr(made, "send") else made
-        return copy.deepcopy((found, notes.state())) if program.is_generator else (found, notes.state())
+        return (
+            copy.deepcopy((found, notes.state()))
+            if program.is_generator
+            else (found, notes.state())
+        )
 
     return called
 
@@ -87,7 +91,8 @@ def check(seeds: range) -> Counter[str]:
         if text:
             kind = text.split(":")[0]
             small = shrink(
-                program, lambda each, kind=kind: failure(each).startswith(kind)  # type: ignore[misc]
+                program,
+                lambda each, kind=kind: failure(each).startswith(kind),  # type: ignore[misc]
             )
             pytest.fail(f"{failure(small)}\n\n{small}", pytrace=False)
     return counts

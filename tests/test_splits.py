@@ -315,10 +315,24 @@ def test_a_split_function_does_what_python_does(program, n):
 
 
 def test_a_body_in_a_python_loop_is_compiled_once():
-    compiled = check(in_a_loop, lambda: (np.linspace(0.0, 1.0, 40), 300))
+    compiled = check(in_a_loop, lambda: (np.linspace(0.0, 1.0, 40_000), 300))
     info = compiled.cache_info()
     assert info.variants == info.parts
     assert info.part_calls >= 4 * 2 * 299
+
+
+def test_a_part_that_does_not_pay_is_left_to_python():
+    def f(n):
+        for k in range(n):
+            m = k * 2 + 1
+            unknown(m)
+        return m
+
+    compiled = fxc.compile(f)
+    for _ in range(3):
+        assert compiled(50) == f(50)
+    assert compiled.cache_info().part_calls < 10
+    assert "__fxc_part" not in compiled.inspect(50).driver
 
 
 def test_parts_keep_their_code_when_the_driver_is_written_again():
