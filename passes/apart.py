@@ -86,7 +86,9 @@ class Sharing:
 
 def sees_sharing(node: Node) -> bool:
     """Whether NumPy may give other bits if two operands are one array."""
-    if TABLE[node.op].tag in LAYOUT_FREE or node.regions:
+    op = TABLE[node.op]
+    tag = TABLE[op.group].tag if op.tag is Tag.WRITE else op.tag
+    if tag in LAYOUT_FREE or tag is Tag.WRITE or node.regions:
         return False
     return sum(isinstance(value.type, ArrayType) for value in node.inputs) > 1
 
