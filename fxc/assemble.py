@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import ctypes
-import importlib
 from collections.abc import Callable, Iterator, Sequence
-from functools import cache
 from typing import Any
 
 import numpy as np
 
-from fxc.ir.errors import InternalError
 from fxc.ir.evaluate import evaluate
 from fxc.ir.graph import Graph
 from fxc.ir.handles import object_at
@@ -21,7 +17,6 @@ from fxc.ir.types import array_type, stride_order
 from fxc.lowering.emission.bounds import counter_ranges, most_elements
 from fxc.lowering.emission.calls import CALL, NUMPY_FUNCTIONS
 from fxc.lowering.emission.entry import Module
-from fxc.lowering.emission.objects import SCALAR
 from fxc.lowering.emission.sticky import NOTICE
 from fxc.lowering.loops import (
     Boxed,
@@ -42,6 +37,8 @@ from fxc.ops.table import TABLE, Tag
 from fxc.runtime.engine import Engine
 from fxc.runtime.notice import DEFAULT, ERRSTATE, Notice
 from fxc.runtime.plan import GivenArg, NativeStep, NumpyStep, Plan, Recipe, Slot, SlotArg, make_plan
+
+from .numpy_slots import inner_loop, numpy_function, pointers
 
 
 @frozen
@@ -89,7 +86,7 @@ def _pointers_for(ufunc: str, kind: str, calls: Sequence[bytes], notice: Notice)
         return pointers(id(calls[int(kind)]), 0)
     if ufunc == NOTICE:
         return pointers(id(notice), id(ERRSTATE)) if kind == "notice" else pointers(id(DEFAULT), 0)
-    return _inner_loop(ufunc, kind)
+    return inner_loop(ufunc, kind)
 
 
 def _recipe(graph: Graph, module: Module, engine: Engine) -> Recipe:
@@ -240,68 +237,3 @@ def _argument(arg: Any, program: Program) -> Any:
     if isinstance(arg, tuple):
         return tuple(_argument(item, program) for item in arg)
     return arg
-
-
-class _UFunc(ctypes.Structure):
-    """The start of NumPy's PyUFuncObject (its public header, NumPy 2)."""
-
-    _fields_ = (
-        ("head", ctypes.c_byte * object.__basicsize__),
-        ("nin", ctypes.c_int),
-        ("nout", ctypes.c_int),
-        ("nargs", ctypes.c_int),
-        ("identity", ctypes.c_int),
-        ("functions", ctypes.POINTER(ctypes.c_void_p)),
-        ("data", ctypes.POINTER(ctypes.c_void_p)),
-        ("ntypes", ctypes.c_int),
-        ("reserved", ctypes.c_int),
-        ("name", ctypes.c_char_p),
-        ("types", ctypes.c_void_p),
-    )
-
-
-@cache
-def _inner_loop(name: str, kind: str) -> bytes:
-    """Function and data pointer of a ufunc's inner loop for one dtype throughout; or what makes a
-    NumPy scalar, and the dtype.
-    """
-    if name == SCALAR:
-        return pointers(numpy_function(_SCALAR_MAKER), id(np.dtype(kind)))
-    if name in _SORTS:
-        return pointers(_sorting_function(name, np.dtype(kind)), 0)
-    ufunc = _UFunc.from_address(id(getattr(np, name)))
-    number = np.dtype(kind[0] + str(int(kind[1:]) // 8)).num
-    raw = ctypes.string_at(ufunc.types, ufunc.ntypes * ufunc.nargs)
-    for place in range(ufunc.ntypes):
-        if raw[place * ufunc.nargs : (place + 1) * ufunc.nargs] == bytes([number] * ufunc.nargs):
-            data = ufunc.data[place] if ufunc.data else None
-            return pointers(ufunc.functions[place] or 0, data or 0)
-    raise InternalError(f"np.{name} has no inner loop for {kind}")
-
-
-def pointers(*pointers: int) -> bytes:
-    """A table of addresses."""
-    return b"".join(pointer.to_bytes(8, "little") for pointer in pointers)
-
-
-# Places in NumPy's table of C functions, and in that of the functions of a dtype: its ABI.
-_SCALAR_MAKER = 60  # PyArray_Scalar
-NEW_ARRAY = 94  # PyArray_NewFromDescr
-_FUNCTIONS_OF = 365  # _PyDataType_GetArrFuncs
-# The first ones of PyArray_ArrFuncs.sort and .argsort, of three each: "quicksort".
-_SORTS = {"sort": 33, "argsort": 36}
-
-
-def numpy_function(place: int) -> int:
-    """The address of the function at a place of NumPy's table."""
-    find = ctypes.pythonapi.PyCapsule_GetPointer
-    find.restype = ctypes.c_void_p
-    find.argtypes = (ctypes.py_object, ctypes.c_void_p)
-    table = importlib.import_module("numpy._core._multiarray_umath")._ARRAY_API
-    return ctypes.cast(find(table, None), ctypes.POINTER(ctypes.c_void_p))[place] or 0
-
-
-def _sorting_function(name: str, dtype: np.dtype) -> int:
-    find = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object)(numpy_function(_FUNCTIONS_OF))
-    functions = ctypes.cast(find(dtype), ctypes.POINTER(ctypes.c_void_p))
-    return functions[_SORTS[name]] or 0

@@ -14,7 +14,8 @@ from fxc.lowering.calling.native_call import ENTRY, Finish, Steps, emit_call, em
 from fxc.lowering.calling.native_guards import Untranslated
 from fxc.runtime.engine import Engine
 
-from .assemble import NEW_ARRAY, Assembled, numpy_function, pointers
+from .assemble import Assembled
+from .numpy_slots import NEW_ARRAY, numpy_function, pointers
 
 if TYPE_CHECKING:
     from fxc.capture.capture import Captured

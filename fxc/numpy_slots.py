@@ -1,0 +1,193 @@
+"""NumPy's functions in C, by address: those of its table, inner loops of ufuncs, sorts of a dtype.
+
+They stand at fixed places, which NumPy's public headers give. Whether this NumPy has them there is
+looked at when this module is imported: a call to a wrong address is the end of the process.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import importlib
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from fxc.ir.errors import InternalError
+from fxc.ir.objects import objects_are_as_known
+from fxc.lowering.emission.objects import SCALAR
+
+# Places in NumPy's table of C functions, and in that of the functions of a dtype: its ABI.
+_ABI_VERSION = 0  # PyArray_GetNDArrayCVersion
+_SCALAR_MAKER = 60  # PyArray_Scalar
+_NEW_COPY = 85  # PyArray_NewCopy
+_UPDATE_FLAGS = 92  # PyArray_UpdateFlags
+NEW_ARRAY = 94  # PyArray_NewFromDescr
+_FUNCTIONS_OF = 365  # _PyDataType_GetArrFuncs
+# The first ones of PyArray_ArrFuncs.sort and .argsort, of three each: "quicksort".
+_SORTS = {"sort": 33, "argsort": 36}
+_TYPES = {2: np.ndarray, 3: np.dtype, 10: np.generic, 31: np.float64, 34: np.complex128}
+_KNOWN_ABI = 2 << 24  # of NumPy 2: no place of the table moves before NumPy 3
+
+
+def pointers(*pointers: int) -> bytes:
+    """A table of addresses."""
+    return b"".join(pointer.to_bytes(8, "little") for pointer in pointers)
+
+
+def numpy_function(place: int) -> int:
+    """The address of the function at a place of NumPy's table."""
+    return _there(_table()[place], f"function {place} of its table")
+
+
+def _there(address: int | None, what: str) -> int:
+    if not address:
+        raise ImportError(f"NumPy {np.__version__} is not one that fxc knows: it has no {what}")
+    return address
+
+
+@cache
+def _table() -> Any:
+    find = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p)(
+        ("PyCapsule_GetPointer", ctypes.pythonapi)
+    )
+    capsule = importlib.import_module("numpy._core._multiarray_umath")._ARRAY_API
+    return ctypes.cast(find(capsule, None), ctypes.POINTER(ctypes.c_void_p))
+
+
+class _UFunc(ctypes.Structure):
+    """The start of NumPy's PyUFuncObject (its public header, NumPy 2)."""
+
+    _fields_ = (
+        ("head", ctypes.c_byte * object.__basicsize__),
+        ("nin", ctypes.c_int),
+        ("nout", ctypes.c_int),
+        ("nargs", ctypes.c_int),
+        ("identity", ctypes.c_int),
+        ("functions", ctypes.POINTER(ctypes.c_void_p)),
+        ("data", ctypes.POINTER(ctypes.c_void_p)),
+        ("ntypes", ctypes.c_int),
+        ("reserved", ctypes.c_int),
+        ("name", ctypes.c_char_p),
+        ("types", ctypes.c_void_p),
+    )
+
+
+@cache
+def inner_loop(name: str, kind: str) -> bytes:
+    """Function and data pointer of a ufunc's inner loop for one dtype throughout; or what makes a
+    NumPy scalar, and the dtype.
+    """
+    if name == SCALAR:
+        return pointers(numpy_function(_SCALAR_MAKER), id(np.dtype(kind)))
+    if name in _SORTS:
+        return pointers(_sorting_function(name, np.dtype(kind)), 0)
+    ufunc = _UFunc.from_address(id(getattr(np, name)))
+    number = np.dtype(kind[0] + str(int(kind[1:]) // 8)).num
+    raw = ctypes.string_at(ufunc.types, ufunc.ntypes * ufunc.nargs)
+    for place in range(ufunc.ntypes):
+        if raw[place * ufunc.nargs : (place + 1) * ufunc.nargs] == bytes([number] * ufunc.nargs):
+            data = ufunc.data[place] if ufunc.data else None
+            return pointers(_there(ufunc.functions[place], f"loop of np.{name}"), data or 0)
+    raise InternalError(f"np.{name} has no inner loop for {kind}")
+
+
+def _sorting_function(name: str, dtype: np.dtype) -> int:
+    find = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object)(numpy_function(_FUNCTIONS_OF))
+    functions = ctypes.cast(find(dtype), ctypes.POINTER(ctypes.c_void_p))
+    return _there(functions[_SORTS[name]], f"{name} of {dtype}")
+
+
+# -- whether they are there
+
+
+def _demand(holds: bool, what: str) -> None:
+    if not holds:
+        raise ImportError(f"NumPy {np.__version__} is not one that fxc knows: {what}")
+
+
+def check_places() -> None:
+    """Look at what only holds data first, then call what has to be there if that is right.
+
+    Raises ``ImportError`` if something is not where this module calls it.
+    """
+    table = _table()
+    _demand(objects_are_as_known(), "its arrays and scalars lie otherwise")
+    for place, kind in _TYPES.items():
+        _demand(table[place] == id(kind), f"{kind.__name__} is not entry {place} of its table")
+    version = ctypes.CFUNCTYPE(ctypes.c_uint)(numpy_function(_ABI_VERSION))()
+    _demand(version == _KNOWN_ABI, f"its ABI is {version:#x}")
+    _check_functions()
+    for name in ("add", "matmul", "sin"):
+        ufunc, known = _UFunc.from_address(id(getattr(np, name))), getattr(np, name)
+        found = ufunc.nin, ufunc.nout, ufunc.nargs, ufunc.ntypes, ufunc.name
+        expected = known.nin, known.nout, known.nargs, known.ntypes, name.encode()
+        _demand(found == expected, f"np.{name} lies otherwise")
+    _check_loop()
+    for dtype in map(np.dtype, "bBhHiIlLfd"):
+        _check_sorts(dtype)
+
+
+def _check_functions() -> None:
+    """A new array over memory, a copy of it, its flags, and a scalar of an element."""
+    memory = np.arange(6.0)
+    dtype, sizes, steps = memory.dtype, (ctypes.c_ssize_t * 2)(2, 3), (ctypes.c_ssize_t * 2)(8, 16)
+    place, whole = ctypes.c_void_p, ctypes.c_int
+    make = ctypes.PYFUNCTYPE(
+        ctypes.py_object,
+        ctypes.py_object,
+        ctypes.py_object,
+        whole,
+        place,
+        place,
+        place,
+        whole,
+        place,
+    )
+    ctypes.pythonapi.Py_IncRef(ctypes.py_object(dtype))  # the function takes it
+    new = make(numpy_function(NEW_ARRAY))
+    array = new(np.ndarray, dtype, 2, ctypes.addressof(sizes), ctypes.addressof(steps),
+                memory.ctypes.data, 0x400, None)  # fmt: skip
+    known = memory.reshape(3, 2).T
+    _demand(np.array_equal(array, known) and array.strides == known.strides, "NewFromDescr")
+    copy = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.py_object, ctypes.c_int)
+    made = copy(numpy_function(_NEW_COPY))(array, 0)
+    _demand(np.array_equal(made, known) and made.flags.c_contiguous, "NewCopy")
+    update = ctypes.PYFUNCTYPE(None, ctypes.py_object, ctypes.c_int)
+    update(numpy_function(_UPDATE_FLAGS))(array, 0x103)
+    _demand(array.flags.f_contiguous and not array.flags.c_contiguous, "UpdateFlags")
+    scalar = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p)
+    found = scalar(numpy_function(_SCALAR_MAKER))(memory.ctypes.data + 8, dtype, None)
+    _demand(type(found) is np.float64 and found == 1.0, "Scalar")
+
+
+_Loop = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 4)
+
+
+def _check_loop() -> None:
+    """The inner loop of ``np.add``: ``x + x`` of three numbers."""
+    x, out = np.arange(3.0), np.zeros(3)
+    address, data = (
+        int.from_bytes(inner_loop("add", "f64")[at : at + 8], "little") for at in (0, 8)
+    )
+    arrays = (ctypes.c_void_p * 3)(x.ctypes.data, x.ctypes.data, out.ctypes.data)
+    size, steps = (ctypes.c_ssize_t * 1)(3), (ctypes.c_ssize_t * 3)(8, 8, 8)
+    given = [ctypes.addressof(arrays), ctypes.addressof(size), ctypes.addressof(steps)]
+    _Loop(address)(*given, data)
+    _demand(np.array_equal(out, x + x), "the inner loops of np.add")
+
+
+def _check_sorts(dtype: np.dtype) -> None:
+    numbers = np.array([3, 1, 2], dtype)
+    order = np.arange(3)
+    argsort = ctypes.PYFUNCTYPE(
+        ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_ssize_t, ctypes.c_void_p
+    )
+    argsort(_sorting_function("argsort", dtype))(numbers.ctypes.data, order.ctypes.data, 3, None)
+    _demand(order.tolist() == [1, 2, 0], f"argsort of {dtype}")
+    sort = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_ssize_t, ctypes.c_void_p)
+    sort(_sorting_function("sort", dtype))(numbers.ctypes.data, 3, None)
+    _demand(numbers.tolist() == [1, 2, 3], f"sort of {dtype}")
+
+
+check_places()
