@@ -34,6 +34,7 @@ from fxc.ir.errors import (
     Unchecked,
     WouldRaise,
 )
+from fxc.ir.forking import compiling
 from fxc.ir.records import frozen, mutable
 from fxc.ir.replay import REPLAY
 
@@ -397,7 +398,7 @@ class Compiled(Generic[P, R]):
             try:
                 found = self._find(args, kwargs)
                 if found is None:
-                    with _without_collections():
+                    with compiling(), _without_collections():
                         found = self._compile(args, kwargs)
                 return found
             except Exception as error:
@@ -412,6 +413,10 @@ class Compiled(Generic[P, R]):
 
         See Note [Native calls].
         """
+        with self._state.guard(), compiling():
+            self._make_native_call(variant)
+
+    def _make_native_call(self, variant: _Variant) -> None:
         from fxc.lowering.calling.native_guards import Untranslated
 
         from .native_calls import chain, native_call
@@ -825,15 +830,17 @@ def _helper_of(function: Any) -> Any:
 @contextmanager
 def _without_collections() -> Iterator[None]:
     """What a compilation makes is kept until its end: to look for garbage among it takes a sixth of
-    the time.
+    the time. Where the program has more threads it is looked for: they make some, too.
     """
-    collects = gc.isenabled()
+    collects = gc.isenabled() and threading.active_count() == 1
+    if not collects:
+        yield
+        return
     gc.disable()
     try:
         yield
     finally:
-        if collects:
-            gc.enable()
+        gc.enable()
 
 
 def _why(variants: Sequence[_Variant], args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:

@@ -13,7 +13,6 @@ Note [Bases and views].
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -25,6 +24,7 @@ from fxc.dispatch.trace import current_builder, recording_into
 from fxc.ir.builder import GraphBuilder
 from fxc.ir.errors import InternalError
 from fxc.ir.evaluate import symbols_bound_by
+from fxc.ir.forking import table_lock
 from fxc.ir.graph import Arg, Graph, Literal, Node, Operand, Region, Value, walk
 from fxc.ir.schema import Param
 from fxc.ir.signature import (
@@ -97,7 +97,7 @@ def functionalize(graph: Graph, leaves: Sequence[OutputLeaf], dispatcher: Dispat
 
 
 _columns: WeakSet[Dispatcher] = WeakSet()
-_columns_lock = threading.Lock()
+_columns_lock = table_lock()
 
 
 def register_column(dispatcher: Dispatcher) -> None:

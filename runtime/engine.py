@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import ctypes
 import functools
+import os
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
+
+from fxc.ir.forking import LLVM, LLVMLITE, held_over_forks
 
 if TYPE_CHECKING:
     import llvmlite.binding as llvm
@@ -25,7 +28,8 @@ class _MethodDef(ctypes.Structure):
     )
 
 
-_lock = threading.RLock()  # llvmlite's own objects are not shared between threads
+# llvmlite's own objects are not shared between threads. See Note [Forks].
+_lock = held_over_forks(threading.RLock(), LLVM)
 _target: Any = None
 # Their decoded code is not kept where a branch touches a boundary of 32 bytes (Intel's erratum
 # SKX102): short loops take up to a fifth more time, by luck. The option is LLVM's, so it is for all
@@ -39,14 +43,29 @@ def _load_llvm() -> Any:
     import llvmlite.binding as llvm
 
     if _target is None:
+        from llvmlite.binding.ffi import lib
+
+        held_over_forks(lib._lock._lock, LLVMLITE)
         if llvm.get_host_cpu_name() in _ALIGNS_BRANCHES:
             llvm.set_option("fxc", "--x86-branches-within-32B-boundaries")
         llvm.initialize_native_target()
         llvm.initialize_native_asmprinter()
-        features = llvm.get_host_cpu_features()
-        flags = features.flatten() + ",-prefer-256-bit"
-        _target = (llvm.Target.from_default_triple(), llvm.get_host_cpu_name(), flags)
+        flags = [llvm.get_host_cpu_features().flatten(), "-prefer-256-bit", *_without()]
+        _target = (llvm.Target.from_default_triple(), llvm.get_host_cpu_name(), ",".join(flags))
     return llvm
+
+
+def _without() -> list[str]:
+    """What ``FXC_CPU_FEATURES`` takes from the processor, with all that needs it: ``-avx512f``.
+
+    So its code is that of a lesser one. Raises ``ValueError`` for what is to be added.
+    """
+    names = os.environ.get("FXC_CPU_FEATURES", "").split(",")
+    features = [name.strip() for name in names if name.strip()]
+    for name in features:
+        if not name.startswith("-"):
+            raise ValueError(f"FXC_CPU_FEATURES takes features away, as in -avx512f: not {name!r}")
+    return features
 
 
 @functools.cache

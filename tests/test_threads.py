@@ -10,6 +10,7 @@ import subprocess
 import sys
 import threading
 import time
+import warnings
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -20,6 +21,7 @@ import pytest
 import fxc
 from fxc.ir.evaluate import evaluate
 from fxc.ops.kernels import kernel_of
+from tests.forking import Forking
 from tests.outcomes import difference, run
 
 WORKERS = 8
@@ -261,6 +263,18 @@ def test_a_forked_child_calls_and_compiles(locked):
     if locked:
         holder.join()
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
+def test_forks_while_threads_compile_and_call():
+    """``python -m tests.forking`` for longer. A child found locks held by threads it did not have."""
+    seconds = float(os.environ.get("FXC_FORK_SECONDS", "3"))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # of Python: of a fork with threads
+        found = Forking(seconds, 8)
+    assert found.children > 0
+    assert sum(found.calls) > 0
+    assert found.wrong == []
 
 
 def test_spawned_workers_get_the_function_by_pickling():

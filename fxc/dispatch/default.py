@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import threading
-
+from fxc.ir.forking import table_lock
 from fxc.ops.composites import COMPOSITES
 from fxc.ops.kernels import kernel_of
 from fxc.ops.metas import meta_of
@@ -12,7 +11,7 @@ from .dispatcher import Dispatcher
 from .keys import AliasKey, DispatchKey
 from .trace import trace_column
 
-_lock = threading.Lock()
+_lock = table_lock()
 _default: Dispatcher | None = None
 
 

@@ -14,13 +14,13 @@ from __future__ import annotations
 import enum
 import itertools
 import re
-import threading
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from fxc.ir.forking import table_lock
 from fxc.ir.records import frozen
 from fxc.ir.schema import Alias, Param, Return, Schema, parse_schema
 
@@ -525,7 +525,7 @@ class Table:
         self._by_callable = {row.numpy: row.name for row in rows if row.numpy is not None}
         self._groups: dict[str, dict[str, Operator]] = {}  # those derived so far, by role
         self._operators: dict[str, Operator] = {}  # the operators in them
-        self._adopting = threading.Lock()
+        self._adopting = table_lock()
 
     def _derive(self, row: Row) -> dict[str, Operator]:
         group = {op.role: op for op in operators_of(row)}

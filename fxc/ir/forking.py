@@ -1,0 +1,102 @@
+"""Locks, and compilations, at the time of a fork.
+
+A child has one thread, the one that forked. A lock that another one held is never released there,
+and what that one was about to change stays half changed, LLVM's own memory included.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+# Note [Forks]
+# Whoever forks takes all locks of fxc's, and llvmlite's, before: no thread is inside of what they
+# guard then. It also waits for the compilations of other threads to end (modules may be half
+# imported, tables half filled), and new ones wait for it. Behind the fork parent and child release
+# what was taken. Nobody waits for ever: what a program does while it is captured may itself wait
+# for the thread that forks. A lock that could not be had after ``PATIENCE`` seconds is made anew in
+# the child.
+PATIENCE = 20.0
+
+_TABLES, LLVM, LLVMLITE = range(3)  # outer locks first: whoever has one may wait for a later one
+
+
+class _Forks:
+    """What is held over forks, and who compiles."""
+
+    def __init__(self) -> None:
+        self.locks: list[tuple[int, Any]] = []
+        self.taken: list[Any] = []
+        self.changed = threading.Condition(threading.Lock())
+        self.compiling: dict[int, int] = {}  # by thread: how many compilations inside each other
+        self.pending = 0
+        if hasattr(os, "register_at_fork"):
+            os.register_at_fork(
+                before=self.before, after_in_parent=self.in_parent, after_in_child=self.in_child
+            )
+
+    def before(self) -> None:
+        own = threading.get_ident()
+        with self.changed:
+            self.pending += 1
+            self.changed.wait_for(lambda: not self.compiling.keys() - {own}, PATIENCE)
+        taken = []
+        for _, lock in sorted(self.locks, key=lambda each: each[0]):
+            if lock.acquire(timeout=PATIENCE):
+                taken.append(lock)
+        self.changed.acquire()
+        self.taken = taken  # nobody else forks meanwhile: the lock above is the last
+
+    def in_parent(self) -> None:
+        for lock in reversed(self.taken):
+            lock.release()
+        self.pending -= 1
+        self.changed.notify_all()
+        self.changed.release()
+
+    def in_child(self) -> None:
+        for _, lock in self.locks:
+            if any(lock is each for each in self.taken):
+                lock.release()
+            else:
+                lock._at_fork_reinit()
+        own = threading.get_ident()
+        self.compiling = {own: self.compiling[own]} if own in self.compiling else {}
+        self.pending = 0
+        self.changed = threading.Condition(threading.Lock())
+
+
+_forks = _Forks()
+
+
+def held_over_forks(lock: Any, rank: int) -> Any:
+    """The lock, which every fork takes from now on."""
+    _forks.locks.append((rank, lock))
+    return lock
+
+
+def table_lock() -> Any:
+    """A new lock for tables that threads share; see Note [Forks]."""
+    return held_over_forks(threading.RLock(), _TABLES)
+
+
+@contextmanager
+def compiling() -> Iterator[None]:
+    """A compilation: forks wait for its end, and it for forks that have begun."""
+    own = threading.get_ident()
+    forks = _forks
+    with forks.changed:
+        if own not in forks.compiling:
+            forks.changed.wait_for(lambda: not forks.pending, PATIENCE)
+        forks.compiling[own] = forks.compiling.get(own, 0) + 1
+    try:
+        yield
+    finally:
+        with forks.changed:
+            forks.compiling[own] -= 1
+            if not forks.compiling[own]:
+                del forks.compiling[own]
+                forks.changed.notify_all()
