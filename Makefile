@@ -26,10 +26,10 @@ endef
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help env demo test check lint types tests format accept semantics fuzz bench bench-env clean clean-env
+.PHONY: help env demo test check lint types tests processors test-versions forks format accept semantics fuzz bench bench-env clean clean-env
 
 help: ## List the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
 
 .venv/.stamp: pyproject.toml
 	$(call make-env,.venv,test$(comma)examples)
@@ -56,8 +56,18 @@ lint: env ## Lint, and check the formatting
 types: env ## Check the types (mypy, strict)
 	$(PY) -m mypy
 
-tests: env ## Run the tests alone
+tests: env ## Run the tests alone, those that compare bits as other processors, too
 	$(PYTEST) $(PARALLEL) --durations=10
+	@$(MAKE) --no-print-directory processors
+
+processors: env ## Run the tests that compare bits as AVX-512, AVX2 and SSE2 processors
+	$(PY) -m tests.processors $(PARALLEL)
+
+test-versions: ## Run the tests on each Python that is found (3.11 to 3.13), with NumPy 2.0 to 2.5
+	@$(PYTHON) tests/versions.py $(PARALLEL) $(TESTS)
+
+forks: env ## Fork for a minute while eight threads compile and call
+	$(PY) -W ignore -m tests.forking 60 8
 
 format: env ## Format the sources, sort imports
 	$(PY) -m ruff check --fix .

@@ -398,6 +398,7 @@ def check_samples(name: str, call: Call, most: int, **how: Any) -> None:
     check(fn, make, **how)
 
 
+@pytest.mark.bits
 @pytest.mark.parametrize("name", ROWS)
 def test_samples_natively(name: str) -> None:
     call = call_of(TABLE[name])

@@ -14,6 +14,8 @@ import pytest
 import fxc
 from tests.outcomes import difference, run
 
+pytestmark = pytest.mark.bits
+
 Outcomes = tuple[Any, ...]
 
 

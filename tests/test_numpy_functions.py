@@ -14,6 +14,8 @@ import fxc
 from fxc.ir.errors import CaptureError
 from tests.outcomes import difference, exact, run
 
+pytestmark = pytest.mark.bits
+
 _scale = 2.0
 
 

@@ -18,9 +18,12 @@ from fxc.lowering.building.reduction_order import (
 )
 
 NUMPY = tuple(int(part) for part in np.__version__.split(".")[:2])
-pytestmark = pytest.mark.skipif(
-    NUMPY < (2, 3), reason="NumPy walked reductions in another order before 2.3"
-)
+pytestmark = [
+    pytest.mark.bits,
+    pytest.mark.skipif(
+        NUMPY < (2, 3), reason="NumPy walked reductions in another order before 2.3"
+    ),
+]
 
 # Sizes at which something changes: lanes, blocks, halves of the buffer, the buffer.
 CORNERS = (7, 8, 9, 15, 16, 17, 100, 127, 128, 129, 130, 136, 257, 1000, 2730, 2731)

@@ -17,6 +17,8 @@ from numpy.typing import NDArray
 
 from fxc.lowering import vector_math
 
+pytestmark = pytest.mark.bits
+
 Floats = NDArray[Any]
 
 LANES = {"f64": 8, "f32": 16}

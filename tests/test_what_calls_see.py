@@ -13,6 +13,8 @@ import pytest
 import fxc
 from tests.outcomes import difference, run
 
+pytestmark = pytest.mark.bits
+
 L = np.linalg
 
 # One array twice is a routine of BLAS of its own (syrk), two of equal content are another (gemm).

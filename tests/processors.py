@@ -1,0 +1,87 @@
+"""Run the tests that compare bits (``pytest -m bits``) as other processors would.
+
+    python -m tests.processors [options of pytest]
+
+Each processor is this one with less: OpenBLAS takes the routines of another core
+(``OPENBLAS_CORETYPE``), NumPy those loops that are left (``NPY_DISABLE_CPU_FEATURES``), and fxc
+makes code without the instructions (``FXC_CPU_FEATURES``). Nothing is added: where this processor
+has no AVX-512 itself, that row is not run, and the output says so.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from numpy._core import _multiarray_umath as numpy_core
+
+
+@dataclass(frozen=True)
+class Processor:
+    """``needs`` is the feature that NumPy must find in this one; ``lacks`` those it must not use."""
+
+    name: str
+    core: str
+    needs: str
+    lacks: tuple[str, ...]
+    without: str
+
+
+# By parts of the names that NumPy has for sets of instructions: they differ between its versions.
+_AVX512 = ("AVX512", "X86_V4")
+_AVX2 = (*_AVX512, "X86_V3", "AVX2", "FMA", "F16C", "AVX", "XOP")
+
+PROCESSORS = (
+    Processor("AVX-512", "SkylakeX", "AVX512F", (), ""),
+    Processor("AVX2", "Haswell", "AVX2", _AVX512, "-avx512f"),
+    Processor("SSE2", "Nehalem", "SSE2", _AVX2, "-sse3"),
+)
+
+
+def disabled(lacks: tuple[str, ...]) -> Iterator[str]:
+    """The features of NumPy's that have one of these parts in their names, as far as it may use
+    them: it warns about others.
+    """
+    for name in numpy_core.__cpu_dispatch__:
+        if any(part in name for part in lacks) and numpy_core.__cpu_features__.get(name):
+            yield name
+
+
+def files() -> list[str]:
+    """The modules with tests that have the mark: to import all of them takes longer than to run it."""
+    found = sorted(Path("tests").glob("test_*.py"))
+    return [str(path) for path in found if "mark.bits" in path.read_text(encoding="utf-8")]
+
+
+def environment(processor: Processor) -> dict[str, str]:
+    """The settings that make this processor the other one."""
+    return {
+        "OPENBLAS_CORETYPE": processor.core,
+        "NPY_DISABLE_CPU_FEATURES": " ".join(disabled(processor.lacks)),
+        "FXC_CPU_FEATURES": processor.without,
+    }
+
+
+def run(processor: Processor, options: list[str]) -> bool:
+    """Whether its tests pass; True if this processor is none of the kind."""
+    if not numpy_core.__cpu_features__.get(processor.needs):
+        print(f"== {processor.name}: not run, this processor has no {processor.needs}", flush=True)
+        return True
+    settings = environment(processor)
+    shown = " ".join(f"{name}={value!r}" for name, value in settings.items() if value)
+    print(f"== {processor.name}: {shown}", flush=True)
+    command = [sys.executable, "-m", "pytest", "-q", "-m", "bits", *options, *files()]
+    return subprocess.run(command, env={**os.environ, **settings}, check=False).returncode == 0
+
+
+def main() -> int:
+    passed = [run(processor, sys.argv[1:]) for processor in PROCESSORS]
+    return 0 if all(passed) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
