@@ -18,6 +18,7 @@ from ..outside.lists import ExternalList
 from ..outside.objects import put_attribute
 from ..outside.shadows import class_of
 from ..session import Respecialise
+from ..statements.forms import APART
 from ..statements.structured import UNBOUND, is_same
 
 if TYPE_CHECKING:
@@ -216,6 +217,7 @@ class Places:
         # What the program has made, by its id: the region that it did so in, and its text.
         self._made: dict[int, tuple[int, Any, str]] = {}
         self._joined: dict[int, Any] = {}
+        self._sealed: dict[int, Any] = {}
         self._returned: dict[int, tuple[Any, str]] = {}  # and at which place of the result
         self._lists: dict[int, tuple[int, str]] = {}  # likewise, of lists, which others hold
         self._counts: dict[tuple[int, str], int] = {}  # of what is made, by region and kind
@@ -232,6 +234,27 @@ class Places:
     def is_made(self, x: Any) -> bool:
         """Whether the program made an object, or a dict."""
         return id(x) in self._made
+
+    def seal(self, x: Any) -> None:
+        """Note an object for which another one stands, or that stands for some. See Note [Objects
+        that are joined].
+        """
+        self._sealed[id(x)] = x
+
+    def check_apart(self, *objects: Any) -> None:
+        """Begin again with objects that are not joined, if one of these is."""
+        if any(id(x) in self._sealed for x in objects):
+            raise Respecialise(frozenset((APART,)))
+
+    def check_returned(self, x: Any, others: list[Any]) -> None:
+        """The same for results among which it shows which object is which."""
+        if id(x) not in self._sealed:
+            return
+        kind, shown = class_of(x), self._door.outside.shown
+        foreign = (y for y in self._sealed.values() if id(y) in shown)
+        if any(y is not x and class_of(y) is kind for y in (*others, *foreign)):
+            raise Respecialise(frozenset((APART,)))
+        others.append(x)
 
     def note_joined(self, x: Any) -> None:
         """Note a dict or an object that stands behind a branch or loop for those made in it."""

@@ -150,6 +150,7 @@ class Stores(Reads):
 
     def store_plain_attr(self, owner: Any, name: str, value: Any) -> None:
         """``object.__setattr__(owner, name, value)``."""
+        self.places.check_apart(owner)
         known = self.outside.shown.get(id(owner))
         text = f"an assignment to .{name} of a {name_of(owner)}"
         foreign = known is not None and known.is_object
@@ -253,6 +254,7 @@ class Stores(Reads):
 
     def delete_attr(self, owner: Any, name: str) -> None:
         """``del owner.name``."""
+        self.places.check_apart(owner)
         known = self.outside.shown.get(id(owner))
         if known is None and not isinstance(owner, type | ModuleType | External):
             self.check_change(owner)
@@ -390,6 +392,7 @@ class Stores(Reads):
         kinds = {type(a), type(b)}
         if Mixed in kinds or (TracedScalar in kinds and a.__class__ is b.__class__):
             raise refuse("'is' of two numbers that are not known cannot be captured; use ==")
+        self.places.check_apart(a, b)
         self.outside.guard_distinct(a, b)
         return False
 

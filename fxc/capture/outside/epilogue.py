@@ -155,6 +155,7 @@ class EpilogueBuilder:
         self._constants: dict[str, Any] = {}
         self._made: dict[int, tuple[str, Any]] = {}
         self._open: set[int] = set()
+        self._sealed: list[Any] = []  # objects that are joined, of those that leave
 
     def build(self, result: Any) -> Epilogue | None:
         """The epilogue that makes the recorded effects and gives ``result``; None if the result is
@@ -214,6 +215,7 @@ class EpilogueBuilder:
             raise refuse("a range or an iterator as a result cannot be captured; return a list")
         if isinstance(x, Traced):
             return self._leaf(x)
+        self._outside.session.door.places.check_returned(x, self._sealed)
         known = self._outside.shown.get(id(x))
         if known is not None and not known.is_fixed:
             return self._reference(known.source.var)

@@ -136,6 +136,11 @@ class Outside:
         if left is not None and right is not None:
             self.guards.check(f"{left.var} is not {right.var}", f"{left.text} is not {right.text}")
 
+    def real(self, x: Any) -> Any:
+        """The object from outside that something stands for; another one itself."""
+        known = self.shown.get(id(x))
+        return x if known is None else known.object
+
     def is_stand_in(self, x: Any) -> bool:
         """See Note [Stand-ins]."""
         known = self.shown.get(id(x))

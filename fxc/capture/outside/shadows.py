@@ -45,36 +45,62 @@ def has_method(x: Any, name: str) -> bool:
     """Whether an object has a special method that is Python code and goes through the door."""
     if isinstance(x, Traced) or not is_shadow(type(x)):
         return False
-    return isinstance(getattr(type(x), name, None), FunctionType) and any(
-        name in vars(each) for each in type(x).__mro__ if is_shadow(each)
+    found = getattr(type(x), name, None)
+    return (
+        isinstance(found, FunctionType)
+        and not any(found is each for each in _OF_OBJECT.values())
+        and any(name in vars(each) for each in type(x).__mro__ if is_shadow(each))
     )
 
 
-def shadow_of(kind: type) -> type:
+def shadow_of(kind: type, *, always: bool = False) -> type:
     """The class of the objects that stand for those of ``kind``: itself, if none of its special
-    methods is Python code.
+    methods is Python code, unless it is to be another one ``always``.
     """
-    known = _shadows.get(kind)
+    shadows = _always if always else _shadows
+    known = shadows.get(kind)
     found = known() if known is not None else None
     if found is None:
-        found = _shadow(kind)
-        _shadows[kind] = weakref.ref(found)
+        found = _shadow(kind, always)
+        shadows[kind] = weakref.ref(found)
     return found
 
 
 _shadows: weakref.WeakKeyDictionary[type, weakref.ref[type]] = weakref.WeakKeyDictionary()
+_always: weakref.WeakKeyDictionary[type, weakref.ref[type]] = weakref.WeakKeyDictionary()
 
 
-def _shadow(kind: type) -> type:
+def _same(self: Any, other: Any) -> Any:
+    if self is not other:
+        current().door.places.check_apart(self, other)
+    return object.__eq__(self, other)
+
+
+def _hash(self: Any) -> int:
+    current().door.places.check_apart(self)
+    return object.__hash__(self)
+
+
+# Of classes that compare objects by identity, see Note [Objects that are joined].
+_OF_OBJECT: dict[str, Any] = {"__eq__": _same, "__hash__": _hash}
+
+
+def _shadow(kind: type, always: bool) -> type:
     names = [*_methods(kind)]
     bases = [base for base in map(shadow_of, kind.__bases__) if is_shadow(base)]
     if not names and not bases:
-        return kind
+        if not always:
+            return kind
+    elif always:
+        return shadow_of(kind)
     # The user's ``__init_subclass__`` is not told of a class that the program does not know.
     quiet = type("Quiet", (), {"__slots__": (), "__init_subclass__": classmethod(_do_nothing)})
     space: dict[str, Any] = {name: _through_door(name) for name in names}
     space |= {"__slots__": (), "__module__": kind.__module__, _OF: weakref.ref(kind)}
-    if "__hash__" not in space and "__hash__" in vars(kind):
+    compared: tuple[Any, ...] = (kind.__eq__, kind.__hash__)
+    if compared == (object.__eq__, object.__hash__):
+        space |= _OF_OBJECT
+    elif "__hash__" not in space and "__hash__" in vars(kind):
         space["__hash__"] = vars(kind)["__hash__"]  # defining __eq__ alone would take it away
     if "__del__" in names:
         space["__del__"] = _do_nothing  # what stands for an object from outside goes away unnoticed

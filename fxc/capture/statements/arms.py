@@ -67,7 +67,9 @@ def paired(
     form = forms.pop() if len(forms) == 1 else None
     if form is not None:
         names = names_of(name, form)
-        both = [(UNBOUND,) * len(names) if x is UNBOUND else items_of(x) for x in (left, right)]
+        both = [
+            (UNBOUND,) * len(names) if x is UNBOUND else items_of(x, form) for x in (left, right)
+        ]
         items = [
             paired(one, other, kinds, values, item)
             for item, one, other in zip(names, *both, strict=True)

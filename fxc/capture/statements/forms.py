@@ -5,12 +5,25 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+import numpy as np
+
 from fxc.ir.records import frozen
 
-from ..outside.objects import is_made_by_object, is_namedtuple, is_python_class, slots_of, vars_of
+from ..outside.containers import External
+from ..outside.objects import (
+    is_made_by_object,
+    is_namedtuple,
+    is_python_class,
+    slot_names,
+    slots_of,
+    vars_of,
+)
 from ..outside.shadows import class_of, shadow_of
 from ..session import current
 from ..staging.jumps import RESULT
+from ..values.operands import Traced
+
+APART = "objects apart"  # the request not to join objects
 
 
 @frozen
@@ -19,6 +32,7 @@ class Form:
 
     kind: type
     keys: tuple[Any, ...]
+    joined: bool = False  # see Note [Objects that are joined]
 
     @property
     def text(self) -> str:
@@ -29,7 +43,11 @@ class Form:
         """The same with these items, which nobody else has."""
         if issubclass(self.kind, tuple):
             return tuple.__new__(self.kind, items)
-        made: Any = {} if self.kind is dict else object.__new__(shadow_of(self.kind))
+        if self.joined:
+            made: Any = object.__new__(shadow_of(self.kind, always=True))
+            current().door.places.seal(made)
+        else:
+            made = {} if self.kind is dict else object.__new__(shadow_of(self.kind))
         (made if self.kind is dict else vars(made)).update(zip(self.keys, items, strict=True))
         current().door.places.note_joined(made)
         return made
@@ -51,11 +69,45 @@ def form_of(x: Any, name: str) -> Form | None:
     if not (frozen_one and places.is_made(x)) and not (
         name.startswith(RESULT) and places.is_new(x, name)
     ):
-        return None
+        deep = name.startswith(RESULT) or name.count(".") > _DEEPEST
+        return None if deep else _joined_form(x, kind)
     if kind is dict:
         return Form(kind, tuple(x)) if all(type(key) is str for key in x) else None
     plain = is_made_by_object(kind) and is_python_class(kind) and not slots_of(x)
     return Form(kind, tuple(vars(x))) if plain else None
+
+
+# Note [Objects that are joined]
+# ``if far: p = p + step`` makes p one of two objects. Where nobody changes either of them later, or
+# asks which one it is, an object that holds what the two hold stands for both. The objects are
+# *sealed*: a store to one, ``is``, ``==`` by identity, a hash, or two of a class among the results
+# start the capture again without that (``APART``).
+
+
+_DEEPEST = 4  # objects in objects; what holds itself has no end
+
+
+def _joined_form(x: Any, kind: type) -> Form | None:
+    door = current().door
+    if APART in current().static or isinstance(x, Traced | External) or not is_python_class(kind):
+        return None
+    known = door.places.is_made(x) or door.outside.is_stand_in(x)
+    if not known or not is_made_by_object(kind) or slot_names(kind) or hasattr(kind, "__del__"):
+        return None
+    if not all(map(_may_be_read, vars_of(door.outside.real(x)).values())):
+        return None
+    return Form(kind, tuple(door.held_by(x)[0]), joined=True)
+
+
+def _may_be_read(x: Any) -> bool:
+    """Whether an attribute is of a kind that may be joined, and read for that."""
+    kind = type(x)
+    plain = kind is np.ndarray or kind is tuple or x is None or kind in (str, bytes)
+    return (
+        plain
+        or isinstance(x, Traced | bool | int | float | complex | np.generic)
+        or (is_python_class(class_of(x)))
+    )
 
 
 def names_of(name: str, form: Form) -> list[str]:
@@ -63,8 +115,11 @@ def names_of(name: str, form: Form) -> list[str]:
     return [f"{name}.{k}" for k in range(len(form.keys))]
 
 
-def items_of(x: Any) -> Sequence[Any]:
+def items_of(x: Any, form: Form | None = None) -> Sequence[Any]:
     """The items of what has a form."""
     if isinstance(x, tuple):
         return x
+    if form is not None and form.joined:
+        current().door.places.seal(x)
+        return tuple(current().door.held_by(x)[0].values())
     return tuple((x if type(x) is dict else vars(x)).values())

@@ -49,6 +49,8 @@ class Spread:
         (form,) = forms
         if form is None or not (form.keys or name.startswith(RESULT)):
             return
+        if form.joined and left is right:
+            return
         if self._forms.setdefault(name, form) != form:
             return
         both = (_items_of(x, form) for x in (left, right))
@@ -88,4 +90,4 @@ class Spread:
 
 
 def _items_of(x: Any, form: Form) -> Sequence[Any]:
-    return (UNBOUND,) * len(form.keys) if x is UNBOUND else items_of(x)
+    return (UNBOUND,) * len(form.keys) if x is UNBOUND else items_of(x, form)
