@@ -236,7 +236,7 @@ def test_logarithms_to_a_base() -> None:
 # ---------------------------------------------------------------- numbers of NumPy's
 
 
-@pytest.mark.parametrize("code", "?bHiqQfd")
+@pytest.mark.parametrize("code", "?bHilLfd")
 def test_items_become_numbers(code: str) -> None:
     def fn(a: Any) -> Any:
         x = a[1]
@@ -258,7 +258,7 @@ def test_items_become_numbers(code: str) -> None:
     assert not held
 
 
-@pytest.mark.parametrize("code", "bHIQ")
+@pytest.mark.parametrize("code", "bHIL")
 def test_a_number_that_a_dtype_does_not_hold(code: str) -> None:
     """NumPy raises; native code must not wrap it."""
 

@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from fxc.dispatch.dispatcher import Dispatcher
-from fxc.ir.errors import CaptureError, OverlapError
+from fxc.ir.errors import CaptureError, InternalError, OverlapError
 from fxc.ir.graph import Graph, Region, walk
 from fxc.ir.location import SourceLocation
 from fxc.ir.records import frozen
@@ -22,6 +22,7 @@ from fxc.ops.python_numbers import may_leave
 from fxc.ops.table import TABLE
 
 from .assignments import OrderedAssignment, ordered_assignments
+from .bugs import check_no_bug
 from .door.door import Door
 from .guards import GuardProgram
 from .locations import location_of
@@ -125,7 +126,7 @@ def capture(
             attempt = _begun(session, fn, args, kwargs, dynamic, static, varying, effects)
         except Respecialise as request:
             if request.names <= static:
-                raise RuntimeError(f"{request.names} are constants already") from None
+                raise InternalError(f"{request.names} are constants already") from None
             static |= request.names
             first_error = first_error or request.error
             _tell(fn, request)
@@ -181,6 +182,8 @@ def _begun(session: Session, *how: Any) -> Captured | frozenset[str]:
     """As ``_attempt``; what has gone wrong there may follow from places that were not carried."""
     try:
         return _attempt(session, *how)
+    except InternalError:
+        raise
     except (Exception, Respecialise):
         session.door.places.check_wanted()
         raise
@@ -270,6 +273,7 @@ def _run(session: Session, callee: Any, args: tuple[Any, ...], kwargs: dict[str,
     except RecursionError:
         raise refuse("a recursion this deep cannot be captured; use a loop") from None
     except AttributeError as error:
+        check_no_bug(error, session.door.raised)
         if session.error is None and outside.is_stand_in(error.obj):
             raise refuse(
                 f"code that fxc does not see reads .{error.name} of a "
@@ -277,6 +281,7 @@ def _run(session: Session, callee: Any, args: tuple[Any, ...], kwargs: dict[str,
             ) from None
         raise session.error or _raised_in(session, error) or error from None
     except Exception as error:
+        check_no_bug(error, session.door.raised)
         _try_otherwise(session, outside, session.error)
         refused = session.error or _raised_in(session, error)
         if refused is not None:

@@ -17,6 +17,7 @@ import numpy as np
 from fxc.ir.errors import FxcError
 from fxc.ir.tree import children_of, registration
 
+from ..bugs import check_no_bug
 from ..guards import Source
 from ..locations import OURS, Ignoring
 from ..outside.containers import External, is_number, settle_all
@@ -63,7 +64,7 @@ class Stores(Reads):
 
     def __init__(self, session: Session, outside: Outside) -> None:
         super().__init__(session, outside)
-        self._raised: list[Any] = []
+        self.raised: list[Any] = []  # what the program has raised itself
         self.lists = MadeLists(session)
         self.places = Places(self)
 
@@ -523,11 +524,13 @@ class Stores(Reads):
         """``error`` in ``raise error``."""
         if isinstance(error, type) and issubclass(error, BaseException):
             error = self.call(error)
-        self._raised.append(error)
+        self.raised.append(error)
         return error
 
     def check_caught(self, error: BaseException | None, around: int) -> None:
         """Refuse to handle what NumPy might not have raised, or not in this way."""
+        if error is not None:
+            check_no_bug(error, self.raised)
         if self.session.error is not None:
             raise self.session.error
         if not isinstance(error, Exception) or isinstance(error, FxcError):
@@ -537,7 +540,7 @@ class Stores(Reads):
                 f"a handler for a {type(error).__name__} around a branch or loop that is captured "
                 "as a whole, and in which it is raised, cannot be captured; handle it inside"
             )
-        own = any(error is each for each in self._raised)
+        own = any(error is each for each in self.raised)
         if own or is_from_program(error) or is_confirmed(error):
             return
         raise refuse(

@@ -17,6 +17,7 @@ import numpy as np
 from fxc.ir.errors import CaptureError
 from fxc.ir.graph import Literal
 
+from ..bugs import check_no_bug
 from ..numpy_api.creation import asarray
 from ..outside.containers import PLAIN
 from ..outside.shadows import has_method
@@ -152,7 +153,8 @@ def _recorded(door: Any, function: Later) -> tuple[Recording, Any]:
         return recorded(door.session, function)
     except CaptureError:
         raise
-    except Exception:
+    except Exception as error:
+        check_no_bug(error, door.raised)
         raise refuse(
             "an exception in a part of an expression that is evaluated by a condition cannot "
             "be captured; check before"

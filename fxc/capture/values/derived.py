@@ -15,6 +15,7 @@ from fxc.ir.types import ScalarType, scalar_type_of
 from fxc.ops.kernels import kernel_of
 from fxc.ops.table import TABLE
 
+from ..bugs import check_no_bug
 from ..locations import user_location
 from ..session import Session, current
 from .operands import record
@@ -52,7 +53,8 @@ def derived(function: Callable[..., Any], *args: Operand) -> Any:
         return None
     try:
         number = found.result(function, args)
-    except Exception:
+    except Exception as error:
+        check_no_bug(error)
         return None
     if type(number) is not int or not -(2**63) <= number < 2**63:
         return None
@@ -111,7 +113,8 @@ class _Computation:
         try:
             for x in sorted(found.calls, key=lambda each: session.made[each].at):
                 found.values[x] = found.result(*found.calls[x])
-        except Exception:
+        except Exception as error:
+            check_no_bug(error)
             return None
         return found
 
