@@ -478,17 +478,19 @@ class Compiled(Generic[P, R]):
         """Run as plain NumPy what has set floating-point flags, and then some calls more. See
         Note [Warnings].
         """
-        from .flagged import resting
-
         assert variant.watch is not None
-        rest, usual = variant.watch.rest(variant.all_calls), variant.call
-        if rest:
+        rest, instead = variant.watch.rest(variant.all_calls), self._state.instead
+        if rest and not kwargs:
+            types, run = tuple(map(type, args)), self._runner()
 
-            def done() -> None:
-                variant.call = usual
+            def plain(*given: Any) -> Any:
+                nonlocal rest
+                rest -= 1
+                if rest <= 0:
+                    instead.pop(types, None)
+                return run(*given)
 
-            check = variant.captured.guards.check
-            variant.call = resting(check, rest, self._eager, done)
+            instead[types] = plain
             self._only_python(variant)
         return self._eager(args, kwargs, "there may be floating-point warnings")
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy._core import umath
 
-from fxc.ir.errors import MISSED, Flagged
+from fxc.ir.errors import Flagged
 from fxc.ir.graph import Graph, Node, Region
 from fxc.ir.size_functions import hint
 from fxc.ir.symbols import product
@@ -196,27 +196,6 @@ def _may_warn(program: Program) -> bool:
 
 def _nothing(*inputs: Any) -> Any:
     raise AssertionError("no code yet")
-
-
-def resting(
-    check: Callable[..., object],
-    calls: int,
-    eager: Callable[..., Any],
-    done: Callable[[], None],
-) -> Callable[[tuple[Any, ...], dict[str, Any]], Any]:
-    """``call`` of a compilation while plain NumPy takes its calls; behind the last, ``done()``."""
-    left = calls
-
-    def call(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        nonlocal left
-        if check(args, kwargs) is None:
-            return MISSED
-        left -= 1
-        if left <= 0:
-            done()
-        return eager(args, kwargs)
-
-    return call
 
 
 def _told(flags: int) -> int:

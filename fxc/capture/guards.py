@@ -20,7 +20,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from fxc.ir.asynchronous import NUMPYS_ERRORS, hand_on
-from fxc.ir.errors import MISSED, Interrupted, RunFailed
+from fxc.ir.errors import MISSED, Flagged, Interrupted, RunFailed
 from fxc.ir.records import frozen
 from fxc.ir.size_guards import Guard
 from fxc.ir.symbols import Dim, Symbol
@@ -197,6 +197,7 @@ class GuardProgram:
         yield "    try:"
         yield f"        leaves = run({', '.join(self.inputs)})"
         yield "    except TimeoutError: raise"
+        yield f"    except Flagged as error: {failed}"
         yield f"    except NUMPYS_ERRORS as error: hand_on(error); {failed}"
         yield "    except Interrupted as interrupt: raise interrupt.__cause__ from None"
         yield "    count.calls += 1"
@@ -384,6 +385,7 @@ _NAMESPACE: dict[str, Any] = {
     "MISSED": MISSED,
     "RunFailed": RunFailed,
     "Interrupted": Interrupted,
+    "Flagged": Flagged,
     "NUMPYS_ERRORS": NUMPYS_ERRORS,
     "hand_on": hand_on,
     "distinct": distinct,
