@@ -174,6 +174,16 @@ def test_scalars_that_are_integers(operator: str) -> None:
     check(f"def f(a):\n    x = a[0] {operator} a[1]\n    return x\n", *((p,) for p in pairs))
 
 
+@pytest.mark.parametrize("kind", ["i8", "i4", "i1", "u8", "u1"])
+@pytest.mark.parametrize("operator", ["+", "-", "*"])
+def test_scalars_that_are_integers_and_overflow(operator: str, kind: str) -> None:
+    limits = np.iinfo(kind)
+    numbers = sorted({0, 1, 5, limits.max, limits.min, limits.max // 2 + 1, max(-1, limits.min)})
+    pairs = [np.array(pair, kind) for pair in itertools.product(numbers, repeat=2)]
+    check(f"def f(a):\n    x = a[0] {operator} a[1]\n    return x\n", *((p,) for p in pairs))
+    check("def f(a):\n    return -a[0]\n", *((p,) for p in pairs))
+
+
 @pytest.mark.parametrize("target", ["i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f4", "?"])
 @pytest.mark.parametrize("kind", ["f8", "f4"])
 def test_casts(kind: str, target: str) -> None:

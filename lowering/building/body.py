@@ -183,7 +183,8 @@ class Body:
         if isinstance(rule, ComplexRule):
             made = rule.make(self, args, tuple(dtypes), result)
         else:
-            made = self.compute(loop_name(node), list(map(real_atom, args)), dtypes, result)
+            name = loop_name(node, repeated=len(self.context.scopes) > 1)
+            made = self.compute(name, list(map(real_atom, args)), dtypes, result)
         made = self.cast(made, result, node.output.type.dtype)
         self.quiet = before
         return made

@@ -29,13 +29,28 @@ def weight(node: Node) -> int:
     return rule.cost if rule is not None else 0
 
 
-def loop_name(node: Node) -> str:
-    """The entry of ``SCALAR_RULES`` for the node's loop; a name of its own for one NumPy loop."""
+def loop_name(node: Node, *, repeated: bool = False) -> str:
+    """The entry of ``SCALAR_RULES`` for the node's loop; a name of its own for one NumPy loop.
+
+    Integer scalars in code that is ``repeated`` are computed without a look whether they overflow.
+    """
+    if not repeated and _is_of_integer_scalars(node):
+        return f"{node.op} of scalars"
     if node.op != "power":
         return node.op
     if all(isinstance(operand.type, ScalarType) for operand in node.args):
         return "power_of_scalars"
     return "power_by_one" if _has_one_exponent(node) else "power"
+
+
+def _is_of_integer_scalars(node: Node) -> bool:
+    """Whether NumPy warns of an overflow."""
+    kinds = [operand.type for operand in (*node.args, *node.outputs) if hasattr(operand, "type")]
+    return (
+        node.op in ("add", "subtract", "multiply", "negative")
+        and all(isinstance(kind, ScalarType) for kind in kinds)
+        and node.output.type.dtype.kind in "iu"
+    )
 
 
 def _has_one_exponent(node: Node) -> bool:

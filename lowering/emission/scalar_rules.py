@@ -65,6 +65,24 @@ def _identity(code: Lanes, args: Sequence[str], dtypes: DTypes, result: np.dtype
     return args[0]
 
 
+def _of_scalars(name: str, plain: Emit) -> Emit:
+    """Arithmetic of NumPy's integer scalars, of whose overflow NumPy warns."""
+
+    def emit(code: Lanes, args: Sequence[str], dtypes: DTypes, result: np.dtype) -> str:
+        dtype = dtypes[0]
+        if code.count != 1 or dtype.kind not in "iu":
+            return plain(code, args, dtypes, result)
+        left, right = args if len(args) == 2 else (code.const(0, dtype), args[0])
+        kind, sign = code.type(dtype), "s" if dtype.kind == "i" else "u"
+        function = f"{{ {kind}, i1 }} @llvm.{sign}{name}.with.overflow.{kind}"
+        code.function.module.declare(f"declare {function}({kind}, {kind})")
+        pair = code.op(f"call {function}({kind} {left}, {kind} {right})")
+        code.report(code.op(f"extractvalue {{ {kind}, i1 }} {pair}, 1"), OVERFLOW)
+        return code.op(f"extractvalue {{ {kind}, i1 }} {pair}, 0")
+
+    return emit
+
+
 def _negative(code: Lanes, args: Sequence[str], dtypes: DTypes, result: np.dtype) -> str:
     if dtypes[0].kind == "f":
         return code.op(f"fneg {code.type(dtypes[0])} {args[0]}")
@@ -569,6 +587,10 @@ NUMPY_RULES: dict[str, ScalarRule] = {
     "add": ScalarRule(_arithmetic("fadd", "add", "or")),
     "subtract": ScalarRule(_arithmetic("fsub", "sub", "xor")),
     "multiply": ScalarRule(_arithmetic("fmul", "mul", "and")),
+    "add of scalars": ScalarRule(_of_scalars("add", _arithmetic("fadd", "add", "or"))),
+    "subtract of scalars": ScalarRule(_of_scalars("sub", _arithmetic("fsub", "sub", "xor"))),
+    "multiply of scalars": ScalarRule(_of_scalars("mul", _arithmetic("fmul", "mul", "and"))),
+    "negative of scalars": ScalarRule(_of_scalars("sub", _negative)),
     "divide": ScalarRule(_divide, cost=5),
     "floor_divide": ScalarRule(_floor_divide, cost=20, supports=_no_bools),
     "remainder": ScalarRule(_remainder, cost=20, supports=_no_bools),

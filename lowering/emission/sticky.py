@@ -53,7 +53,7 @@ _SILENT = frozenset(
         *("maximum", "minimum", "fmax", "fmin", "rint", "floor", "ceil", "trunc"),
     )
 )
-_INTEGER_DIVISIONS = frozenset(("floor_divide", "remainder", "fmod"))
+_INTEGERS = frozenset(("floor_divide", "remainder", "fmod"))  # of a division by zero
 
 _NOTICE = """\
 declare i32 @PyContextVar_Get(ptr, ptr, ptr)
@@ -108,7 +108,7 @@ def _sets_flags(stmt: Stmt) -> bool:
     match stmt:
         case Compute(op=op, arg_dtypes=dtypes):
             is_float = any(dtype.kind == "f" for dtype in dtypes)
-            return (is_float and op not in _SILENT) or op in _INTEGER_DIVISIONS
+            return (is_float and op not in _SILENT) or op in _INTEGERS or op.endswith(" of scalars")
         case Accumulate(dtype=dtype, combine=combine):
             return dtype.kind == "f" and combine not in _SILENT
         case Matmul() | Apply() | Boxed():
