@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 import random
 import threading
+import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -460,7 +461,10 @@ def _sampled(
     """What ``parts_of`` says of a result for samples, of the values that the function takes."""
     error: Exception | None = None
     found: tuple[Any, list[Any]] | None = None
+    began = time.perf_counter()
     for values in _VALUES:
+        if found is not None and time.perf_counter() - began > _LONG:
+            break
         operands = [
             _sample(kind, shape, order, values)
             for kind, shape, order in zip(kinds, shapes, orders, strict=True)
@@ -482,11 +486,16 @@ def _sampled(
     return found
 
 
+_LONG = 0.1  # seconds: a call that takes longer is not made again to learn more
+
+
 def _sampled_once(call: ForeignCall, operands: Sequence[Any]) -> tuple[Any, list[Any]]:
     before = [_bytes(x) for x in operands]
+    began = time.perf_counter()
     with without_draws(), warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
-        found, again = call.call(operands), call.call(operands)
+        found = call.call(operands)
+        again = found if time.perf_counter() - began > _LONG else call.call(operands)
     if [_bytes(x) for x in operands] != before:
         raise Unlearnable("it writes to its arguments")
     container, parts = parts_of(found)
