@@ -114,6 +114,17 @@ def test_texts_of_sizes_and_of_what_is_known() -> None:
         )
 
 
+def test_texts_of_containers_from_outside() -> None:
+    def texts(x: Any, items: Any, table: Any) -> Any:
+        print(items, table, x)
+        items.append(x[0])
+        for i in range(6):
+            print(items, i)
+        return f"{items} {table}"
+
+    check(texts, lambda: (X.copy(), [1.5, X.copy()], {"a": 2.5, "b": "c"}))
+
+
 def test_texts_of_one_of_several_things() -> None:
     def texts(x: Any) -> Any:
         state = "low"
@@ -364,10 +375,8 @@ def test_what_is_refused_shows_nothing(capsys: pytest.CaptureFixture[str]) -> No
         def __str__(self) -> str:
             return "text"
 
-    kept = [X]
     for fn in (
         lambda x: print(x, [Text()]),
-        lambda x: print(kept, x),
         lambda x: print(x, file=Text()),
         lambda x: (print("first"), input()),
     ):

@@ -361,7 +361,6 @@ def attribute_replaced(model):
 @effects(
     "random numbers: `rng.random`, `rng.shuffle(x)`",
     arguments=lambda x: (x, np.random.default_rng(7)),
-    differs={EVERYWHERE: Refused("fxc does not know what it does")},
 )
 def random_numbers(x, rng):
     x += rng.random(x.shape)

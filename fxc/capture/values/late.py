@@ -154,13 +154,24 @@ def late(kind: type, function: Callable[..., Any], /, *args: Any, **kwargs: Any)
     return Late(kind, function, snapshot(args), snapshot(kwargs))
 
 
+def _plain(x: Any) -> Any:
+    """A container from outside as one of Python's."""
+    if not isinstance(x, list | dict | set) or not hasattr(x, "settle"):
+        return x
+    external: Any = x
+    if external.kind not in (list, dict, set):
+        raise refuse(f"showing a {external.kind.__name__} from outside cannot be captured")
+    external.settle()
+    return external.kind(external)
+
+
 class _NoSample(Exception):
     """There is no sample of something."""
 
 
 def _sample(x: Any) -> Any:
     """A tree with other numbers of the same types."""
-    x = settled(x)
+    x = _plain(settled(x))
     kind = type(x)
     if kind in (tuple, list):
         return kind(map(_sample, x))
@@ -198,7 +209,7 @@ class Held:
 
 def snapshot(x: Any) -> Any:
     """What a part of a text holds now: copies of arrays, and of containers."""
-    x = settled(x)
+    x = _plain(settled(x))
     kind = type(x)
     if kind in (tuple, list):
         return kind(map(snapshot, x))
@@ -212,8 +223,6 @@ def snapshot(x: Any) -> Any:
         return kind(x)
     if type(x).__dict__.get("__fxc_class__") is not None:
         raise refuse(f"showing a {kind.__name__} inside of something else cannot be captured")
-    if isinstance(x, list | dict | set):
-        raise refuse(f"showing a {kind.__name__} from outside cannot be captured; show its items")
     return x
 
 
