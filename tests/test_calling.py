@@ -869,9 +869,13 @@ def swallows_everything(x, k):
         return x
 
 
-@pytest.mark.parametrize("function", [swallows_refusals, swallows_shapes, swallows_in_finally])
+@pytest.mark.parametrize("function", [swallows_refusals, swallows_in_finally])
 def test_a_handler_hides_nothing(function):
     compare(world(function, (X,), (X,)), eager=2)
+
+
+def test_what_numpy_refuses_for_its_size_is_handled():
+    compare(world(swallows_shapes, (X,), (X,)))
 
 
 def test_a_bare_handler_does_not_stop_a_capture_that_starts_again():

@@ -36,6 +36,7 @@ from .outside.epilogue import (
     output_leaf,
 )
 from .outside.outside import GraphInput, Outside, SymbolSource
+from .outside.shadows import real_class
 from .overlaps import Overlaps, SizesNeeded, settle_overlaps
 from .refusals import note_refusal
 from .relations import strongest
@@ -224,7 +225,8 @@ def _attempt(
             if outside.drawn or outside.keeps:
                 raise refuse("draws and what loops show cannot be captured without effects")
             _keep_shapes(outside)
-            leaves, out_spec = flatten(result)
+            leaves, shown = flatten(result)
+            out_spec = _of_real_classes(shown)
             outputs = tuple(output_leaf(outside, leaf) for leaf in leaves)
         arrays = {
             place: leaf.value for place, leaf in enumerate(outputs) if isinstance(leaf, ArrayLeaf)
@@ -398,6 +400,12 @@ def _parameter_names(fn: Any, count: int) -> list[str]:
 
 
 # ------------------------------------------------------------------ results
+
+
+def _of_real_classes(spec: TreeSpec) -> TreeSpec:
+    """The shape of a result, with the classes that the program knows its objects by."""
+    kind = None if spec.container is None else real_class(spec.container)
+    return TreeSpec(kind, spec.keys, tuple(map(_of_real_classes, spec.children)))
 
 
 def _keep_shapes(outside: Outside) -> None:

@@ -431,7 +431,7 @@ class Stores(Reads):
             return False
         found = class_attribute(class_of(x), "__eq__")
         watched = self.outside.is_stand_in(x) and found is not vars(object)["__eq__"]
-        return watched or isinstance(found, FunctionType)
+        return watched or (isinstance(found, FunctionType) and dataclasses.is_dataclass(x))
 
     def text(self, *parts: Any) -> Any:
         """An f-string of texts and of parts, each a value, a conversion and a format."""

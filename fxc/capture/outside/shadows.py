@@ -5,6 +5,7 @@ See Note [Special methods].
 
 from __future__ import annotations
 
+import dataclasses
 import weakref
 from collections.abc import Callable, Iterator
 from types import FunctionType
@@ -133,6 +134,10 @@ _BY_DOOR = frozenset(f"__{name}__" for name in _NAMES_BY_DOOR.split())
 _REFUSED = frozenset(f"__{name}__" for name in _NAMES_REFUSED.split())
 
 
+# Where the methods that dataclasses write are: they only read fields.
+_OF_DATACLASSES = ("<string>", dataclasses.__file__)
+
+
 def _methods(kind: type) -> Iterator[str]:
     """The special methods that a class itself defines by Python code."""
     if kind.__module__ in ("builtins", "typing", "abc"):
@@ -146,8 +151,7 @@ def _methods(kind: type) -> Iterator[str]:
                 "arrays they hold"
             )
         if isinstance(found, FunctionType):
-            # What dataclasses write has no file: it only reads fields.
-            if found.__code__.co_filename != "<string>":
+            if found.__code__.co_filename not in _OF_DATACLASSES:
                 yield name
         elif hasattr(type(found), "__fxc_original__"):
             yield name
