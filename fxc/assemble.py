@@ -216,7 +216,10 @@ def _effect(op: str, args: tuple[Any, ...]) -> tuple[Callable[..., Any], tuple[A
     function, given = direct(op, args)
 
     def run(handle: np.ndarray, *args: Any) -> Any:
-        return function(object_at(handle), *args)
+        found = function(object_at(handle), *args)
+        if type(found) is np.ndarray and not found.flags.c_contiguous:
+            return np.ascontiguousarray(found)
+        return found
 
     return run, given
 

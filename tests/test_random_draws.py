@@ -136,6 +136,21 @@ def test_options() -> None:
     assert compiled.cache_info().variants <= 2
 
 
+def test_orders_of_arrays() -> None:
+    def draw(g: Any, x: Any) -> Any:
+        g.shuffle(x)
+        g.shuffle(x, axis=1)
+        x[0] = g.choice(x.copy(), axis=0)
+        return g.normal(x), g.permutation(x.copy(order="C")), g.choice(x.copy(order="C"), 3)
+
+    for x in (np.arange(12.0).reshape(3, 4), np.arange(12.0).reshape(4, 3).T):
+        check(draw, lambda x=x: (np.random.default_rng(3), x.copy(order="K")))
+    y = np.arange(12.0).reshape(3, 4)
+    for fn in (lambda g: g.permutation(y, axis=1), lambda g: g.choice(y, 2, axis=1)):
+        with pytest.raises(fxc.CaptureError, match="along another axis"):
+            fxc.compile(fn, fullgraph=True)(np.random.default_rng(3))
+
+
 def test_draws_into_arrays() -> None:
     def draw(g: Any, x: Any) -> Any:
         found = g.random(out=x)

@@ -97,7 +97,7 @@ def fresh_source(source: str) -> Any:
 
 
 def _shuffled(g: Any, x: np.ndarray, *axis: int) -> np.ndarray:
-    made = np.array(x)
+    made = np.array(x, order="C")
     g.shuffle(made, *axis)
     return made
 

@@ -263,6 +263,11 @@ def _shape(
         kind = type_of(first)
         if isinstance(kind, ArrayType) and kind.rank > 1 and not is_c_ordered(kind):
             raise refuse(f"a random {name} of an array in another order than C cannot be captured")
+        axis = given.get("axis", 0)
+        if name in ("choice", "permutation") and isinstance(kind, ArrayType) and kind.rank > 1:
+            one = name == "choice" and sizes is None and kind.rank == 2
+            if known_int(axis, "an axis") % kind.rank and not one:
+                raise refuse(f"a random {name} along another axis than the first one")
         dims = _BY_SHAPE[name](given, xs, sizes)
         return dims if dims or sizes is not None else None
     if sizes is not None:
