@@ -320,10 +320,14 @@ class Compiled(Generic[P, R]):
     ) -> Callable[Q, R]: ...
     def __get__(self, owner: Any, kind: type | None = None) -> Any:
         """A method, where the function itself would be one."""
-        binds = hasattr(type(self.__fxc_original__), "__get__")
-        if owner is None or not binds or isinstance(self.__fxc_original__, types.MethodType):
+        fn = self.__fxc_original__
+        get = getattr(type(fn), "__get__", None)
+        if owner is None or get is None:
             return self
-        return types.MethodType(self, owner)
+        is_plain = isinstance(fn, types.FunctionType)
+        return (
+            self if not is_plain and get(fn, owner, kind) is fn else types.MethodType(self, owner)
+        )
 
     def __repr__(self) -> str:
         return f"<fxc.Compiled {getattr(self, '__qualname__', self.__fxc_original__)}>"

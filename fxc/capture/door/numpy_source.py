@@ -9,6 +9,7 @@ program is captured.
 from __future__ import annotations
 
 import math
+import operator
 import sys
 import warnings
 from collections.abc import Callable
@@ -192,18 +193,18 @@ _OURS = {"_divide_by_count": _divide_by_count, "_isin": _isin, "_makearray": _ma
 def _seen(value: Any) -> Any:
     """What stands for an object of NumPy's in its own code."""
     if isinstance(value, ModuleType):
-        is_seen = _is_numpys(value.__name__) or value in (warnings, math)
+        is_seen = _is_numpys(value.__name__) or value in (warnings, *_OF_NUMBERS)
         return _Module(value) if is_seen else value
     if isinstance(value, FunctionType) and value not in CREATION:
         return _helper(value) if _is_numpys(value.__module__) else value
     if isinstance(value, BuiltinFunctionType):
         value = _dispatched().get(value, value)
+    if value is np.result_type:
+        return result_type
     if type(value) is _DISPATCHER and value not in CREATION:
         return _taking_lists(value)
     if value is np.broadcast:
         return _Broadcast
-    if value is np.result_type:
-        return result_type
     if value is np.ScalarType:
         return _ScalarTypes()
     if getattr(value, "__name__", "") == "_array_converter":
@@ -222,6 +223,9 @@ def _is_numpys(module: str) -> bool:
     return module.partition(".")[0] == "numpy"
 
 
+_OF_NUMBERS = (math, operator)  # modules with functions of Python's numbers
+
+
 class _Module:
     """A module of NumPy's, or one that it uses, whose functions are those that our globals hold."""
 
@@ -234,7 +238,7 @@ class _Module:
         found = getattr(self._module, name)
         if isinstance(found, np.ufunc):
             return _UFunc(found)
-        return _of_numbers(found) if self._module is math else _seen(found)
+        return _of_numbers(found) if self._module in _OF_NUMBERS else _seen(found)
 
 
 class _UFunc:
