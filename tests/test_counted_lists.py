@@ -653,3 +653,21 @@ def test_a_length_that_stays() -> None:
         args = (np.random.default_rng(n).random(n),)
         assert difference(run(program, args), run(compiled, args)) == ""
     assert compiled.cache_info().eager_calls == 0
+
+
+def test_what_holds_a_list_is_known_to() -> None:
+    """An iterator over a list holds it: another list may not take its items over."""
+    from fxc.capture.session import Session
+    from fxc.capture.statements.counted import Bounded, Counted
+    from fxc.capture.statements.kept_lists import _reach
+
+    items: list[object] = [[]]
+    with Session().active():
+        holders = [
+            Counted(1, items.__getitem__, of=(items,)),
+            Counted(1, lambda k: items[k]),
+            Bounded((1,), 0, 1, items.__getitem__, (items,)),
+        ]
+        for holder in holders:
+            assert _reach([(1, holder)], [items])
+            assert not _reach([(1, holder)], [[]])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -77,6 +77,9 @@ class Counted(_Items, Traced):
         self.item = item
         self.of = of  # the lists that are run over
         self.steps = steps
+
+    def _holds(self) -> Iterable[Any]:
+        return (*self.of, self.item)  # a function of the program's may be in ``item``
 
     def _operand(self) -> Operand:
         if self.steps is None:
@@ -166,6 +169,9 @@ class Bounded(_Items):
 
         asked, turned = self._asked, not self._turned
         return Bounded(asked, self.low, self.high, item, once=once, turned=turned)
+
+    def _holds(self) -> Iterable[Any]:
+        return (*self.of, self.item, self._in_python)
 
     def __iter__(self) -> Iterator[Any]:
         self.taken()

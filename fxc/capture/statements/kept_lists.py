@@ -117,6 +117,4 @@ def _held_by(x: Any) -> Iterable[Any]:
     if type(x) is FunctionType:
         given = (x.__defaults__ or (), (x.__kwdefaults__ or {}).values(), x.__closure__ or ())
         return [each for some in given for each in some]
-    if type(x) is TracedList:
-        return x.items or ()
-    return () if isinstance(x, Traced) else gc.get_referents(x)
+    return x._holds() if isinstance(x, Traced) else gc.get_referents(x)

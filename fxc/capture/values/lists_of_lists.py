@@ -5,7 +5,7 @@ See Note [Lists of lists].
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from fxc.ir.graph import Operand, Value
@@ -163,6 +163,9 @@ class ListRow(Traced):
     """A row of such a list."""
 
     __slots__ = ("_place", "_whole")
+
+    def _holds(self) -> Iterable[Any]:
+        return (self._whole,)
 
     def __init__(self, whole: ListOfLists, place: Any) -> None:
         self._whole = whole

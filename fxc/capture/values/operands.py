@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -58,6 +58,10 @@ class Traced:
     def _stored_as(self, dtype: np.dtype) -> Any:
         """What stands for this value where it is stored into an array."""
         return self
+
+    def _holds(self) -> Iterable[Any]:
+        """What the program can reach by this value: the lists that an iterator runs over, say."""
+        return ()
 
 
 class TracedValue(Traced):

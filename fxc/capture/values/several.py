@@ -6,7 +6,7 @@ See Note [Several things].
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -82,6 +82,9 @@ class Several(Traced):
 
     __slots__ = ("options",)
     __array_priority__ = 1002.0
+
+    def _holds(self) -> Iterable[Any]:
+        return self.options
 
     def __init__(self, options: Sequence[Option]) -> None:
         self.options = tuple(options)

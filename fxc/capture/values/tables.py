@@ -5,7 +5,7 @@ See Note [Tables].
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from fxc.ir.graph import Operand, Value
@@ -70,6 +70,9 @@ class _Row(Traced):
     """A list among the items of a list, at a place that is not known: it can be read."""
 
     __slots__ = ("items", "owner")
+
+    def _holds(self) -> Iterable[Any]:
+        return (*self.items, self.owner)
 
     def __init__(self, items: tuple[Any, ...], owner: Any) -> None:
         self.items = items

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -51,6 +51,9 @@ class TracedList(Traced):
         *("_borrowed", "_changing", "_depth", "_home", "_items", "_known", "_room", "_size"),
         *("_spare", "_turns", "of"),
     )
+
+    def _holds(self) -> Iterable[Any]:
+        return self.items or ()
 
     def __init__(self, items: Any) -> None:
         session = current()
