@@ -220,7 +220,7 @@ def log_normal(x):
 
 
 @program(
-    lambda r, n: (Ensemble(r.normal(size=(n, 3)), log_normal), 4), 8, 60, rtol=1e-10, arrays=False
+    lambda r, n: (Ensemble(r.normal(size=(n, 3)), log_normal), 3), 8, 60, rtol=1e-10, arrays=False
 )
 def stretch_moves(ens, n_steps):
     """An affine-invariant sampler: halves of an ensemble, shuffled; one proposal after the other."""

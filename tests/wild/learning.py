@@ -118,7 +118,7 @@ def fit_minibatches(net, optimizer, X, y, epochs=2, batch_size=6, shuffle=True):
     n = len(X)
     if batch_size > n:
         batch_size = n
-    batch_size = max(batch_size, n // 8)
+    batch_size = max(batch_size, n // 4)
     for epoch in range(epochs):
         idx = np.arange(n)
         if shuffle:
@@ -187,7 +187,7 @@ def make_gpt(rng, size):
             "ln_1": norm(e),
             "ln_2": norm(e),
         }
-        for _ in range(2)
+        for _ in range(2 if size > 50 else 1)
     ]
     params = {
         "wte": (rng.normal(size=(50, e)) * 0.3).astype(np.float32),
@@ -195,7 +195,7 @@ def make_gpt(rng, size):
         "blocks": blocks,
         "ln_f": norm(e),
     }
-    return [int(k) for k in rng.integers(0, 50, size)], params, 4, 3
+    return [int(k) for k in rng.integers(0, 50, size)], params, 4, 2
 
 
 def gpt(inputs, wte, wpe, blocks, ln_f, n_head):

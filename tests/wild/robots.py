@@ -166,7 +166,7 @@ def calc_target_index(state, cx, cy, Lf):
 
 
 @program(
-    lambda r, n: (np.arange(0, n * 0.5, 0.5), State(y=-3.0), 20), 40, 120, rtol=1e-9, arrays=False
+    lambda r, n: (np.arange(0, n * 0.5, 0.5), State(y=-3.0), 5), 12, 120, rtol=1e-9, arrays=False
 )
 def pure_pursuit(cx, state, steps):
     """A car follows a course; lists of distances, and history in lists."""
