@@ -50,10 +50,12 @@ class Row:
         self.info = self.compiled.cache_info()
 
     def line(self) -> str:
-        verdict = "captured" if not self.refusal else "refused"
+        verdict = "captured" if not self.refusal else "split" if self.info.parts else "refused"
         equal = "equal" if not self.differs else "DIFFERS"
         text = f"{self.program.name:42} {verdict:9} {equal:8} {self.ratio:6.2f} {self.first:5.1f} s"
         text += f"  {self.info.variants} variants, {self.info.eager_calls} eager"
+        if self.info.parts:
+            text += f", {self.info.parts} parts called {self.info.part_calls} times"
         for note in (self.refusal, self.differs):
             text += f"\n    {note}" if note else ""
         return text
@@ -110,11 +112,12 @@ def timed(fn: Any, args: tuple[Any, ...]) -> float:
 def footer(rows: list[Row]) -> str:
     captured = sum(not row.refusal for row in rows)
     equal = sum(not row.differs for row in rows)
+    split = sum(bool(row.refusal and row.info.parts) for row in rows)
     ratios = sorted(row.ratio for row in rows) or [float("nan")]
     slow = sum(each < 0.95 for each in ratios)
     return (
         f"{len(rows)} programs: {captured} captured with fullgraph=True ({captured / len(rows):.0%}), "
-        f"{equal} equal; NumPy's time over fxc's: median {statistics.median(ratios):.2f}, "
+        f"{split} split, {equal} equal; NumPy's time over fxc's: median {statistics.median(ratios):.2f}, "
         f"least {ratios[0]:.2f}, {slow} below 0.95"
     )
 
