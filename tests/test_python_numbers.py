@@ -668,3 +668,22 @@ def test_indices_that_vary(fn: Callable[..., Any], checks: int) -> None:
         assert outcome(compiled, args) == outcome(fn, args)
     text = str(compiled.inspect(*args).loops)
     assert text.count("out_of_bounds") == checks
+
+
+@pytest.mark.parametrize("place", [0, 4, -1, -6, 6, -7])
+def test_an_item_by_its_place_in_all(place: int) -> None:
+    def fn(x: Any) -> Any:
+        return x.item(place), x.T.item(place)
+
+    x = np.arange(6.0).reshape(2, 3)
+    compiled = fxc.compile(fn)
+    assert outcome(compiled, [x]) == outcome(fn, [x])
+    assert compiled.cache_info().native_calls == (1 if -6 <= place < 6 else 0)
+
+
+def test_the_item_of_an_array_without_axes() -> None:
+    def fn(x: Any) -> Any:
+        return np.array(x).item(0), np.array(x).item(-1), np.array(np.inf).item(0)
+
+    compiled = fxc.compile(fn, fullgraph=True)
+    assert outcome(compiled, [2.5]) == outcome(fn, [2.5])

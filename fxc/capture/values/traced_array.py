@@ -212,10 +212,20 @@ class TracedArray(TracedValue):
             found = self[(0,) * self.ndim] if self.ndim else record("item", self._value)
         elif args and all(isinstance(x, int) for x in args) and len(args) == self.ndim:
             found = self[args]
+        elif len(args) == 1 and type(args[0]) is int and isinstance(size, int):
+            found = self._at_flat_place(args[0], size)
         else:
             return self._need(".item()")
         number = to_python(found)
         return self._need(".item() of a complex array") if number is None else number
+
+    def _at_flat_place(self, place: int, size: int) -> Any:
+        """The element at a place in C order."""
+        if not -size <= place < size:
+            raise IndexError(f"index {place} is out of bounds for size {size}")
+        shape = tuple(map(int, self.shape))
+        key = tuple(map(int, np.unravel_index(place % size, shape))) if shape else ()
+        return self[key] if key else record("item", self._value)
 
     def tolist(self) -> Any:
         """The elements as numbers of Python's."""
