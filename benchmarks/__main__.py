@@ -11,6 +11,7 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -180,9 +181,12 @@ def in_this_process(case: Case, present: list[str], repeats: int) -> Iterator[Ro
 def ratios(ratio: Ratio, present: list[str], repeats: int) -> Iterator[Row]:
     """How long one function takes, as part of the other's time; for fxc the bytes, too."""
     pair = (ratio.function, ratio.other)
-    names = [name for name in present if name in ("numpy", "fxc", "numba")]
+    known = ("numpy", "fxc") if ratio.splits else ("numpy", "fxc", "numba")
+    names = [name for name in present if name in known]
     runs = {
-        (name, place): prepare(name, Case("", "", function, ratio.inputs), ratio.inputs())
+        (name, place): partial(
+            compiled(name, function, fullgraph=not ratio.splits), *ratio.inputs()
+        )
         for name in names
         for place, function in enumerate(pair)
     }
@@ -191,6 +195,8 @@ def ratios(ratio: Ratio, present: list[str], repeats: int) -> Iterator[Row]:
     times = side_by_side(runs, 3 * repeats, time.thread_time)  # of a few per cent: no one else's
     values = {name: times[name, 0] / times[name, 1] for name in names}
     yield Row(ratio.group, ratio.name, "", values)
+    if ratio.splits:
+        return
     inputs = ratio.inputs()
     moved = [compiled("fxc", function).inspect(*inputs).bytes_moved for function in pair]
     yield Row(ratio.group, "  bytes that the loops move", "", {"fxc": moved[0] / moved[1]})

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .loop_programs import PROGRAMS, LoopProgram
+from .split_programs import MIDDLE, STRANGE, loop_apart, water, water_step, without
 
 Array = NDArray[Any]
 
@@ -34,13 +35,17 @@ class Case:
 
 @dataclass(frozen=True)
 class Ratio:
-    """The time of one function over that of another, each on inputs of its own."""
+    """The time of one function over that of another, each on inputs of its own.
+
+    ``splits`` says that the first cannot be captured as a whole.
+    """
 
     group: str
     name: str
     function: Callable[..., Any]
     other: Callable[..., Any]
     inputs: Callable[[], tuple[Array, ...]]
+    splits: bool = False
 
 
 def random_arrays(
@@ -259,5 +264,28 @@ RATIOS = (
         one_hundredth,
         everything,
         random_arrays((12_500_000,)),
+    ),
+    *(
+        Ratio(
+            "splits",
+            f"a step with four strange calls{where} over one without, {size} x {size}",
+            without(water_step, left_out),
+            without(water_step, STRANGE, MIDDLE),
+            partial(water, size),
+            splits=True,
+        )
+        for size in (100, 300)
+        for where, left_out in (("", MIDDLE), (", one amid all arrays,", "nothing"))
+    ),
+    *(
+        Ratio(
+            "splits",
+            f"1,000 iterations with a strange call over as many without, {size:,}",
+            loop_apart,
+            without(loop_apart, STRANGE),
+            random_arrays((size,), (size,)),
+            splits=True,
+        )
+        for size in (1000, 10_000, 100_000)
     ),
 )

@@ -65,6 +65,7 @@ _TRIALS = 3  # calls in which a part is measured, and as many in which Python is
 _LONG = 5e-5  # seconds from which on a part is not compared with Python
 _MOST_DEMANDED = 32  # relations for which a call is captured again, see ``Unchecked``
 OFTEN = 2000  # calls after which native code for whole calls pays: it takes 5 ms to make
+_LEAST_OFTEN, _STEPS_THAT_PAY = 200, 40_000  # sooner, if there is much to check at each call
 
 
 @frozen
@@ -144,7 +145,7 @@ class _Variant:
     compilation: Compilation
     call: Callable[[tuple[Any, ...], dict[str, Any]], Any] = field(init=False)
     calls: int = 0  # of ``call``
-    often: float = field(default_factory=lambda: OFTEN)  # see Note [Native calls]
+    often: float = field(init=False)  # see Note [Native calls]
     native: NativeCall | None = None
     watch: Watch | None = None  # if its code may set floating-point flags
 
@@ -157,6 +158,7 @@ class _Variant:
         finish = None if epilogue is None else epilogue.finish
         guards = self.captured.guards.demanding(self.compilation.relations)
         self.captured = replace(self.captured, guards=guards)
+        self.often = min(OFTEN, max(_LEAST_OFTEN, _STEPS_THAT_PAY // len(guards.steps)))
         run, made = self.compilation.run, self.compilation.assembled
         if made is not None and (made.fallbacks or made.module.sets_flags):
             from .flagged import watched
@@ -172,6 +174,11 @@ class SplitStages:
 
     driver: str
     parts: tuple[Stages, ...]
+
+    @property
+    def bytes_moved(self) -> Any:
+        """Bytes that the loop nests of all parts load and store."""
+        return sum(part.bytes_moved for part in self.parts)
 
     def __str__(self) -> str:
         return "\n".join(["== driver ==\n", self.driver, "", *map(str, self.parts)])
