@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any
@@ -15,7 +16,7 @@ from fxc.ops.metas.layout import is_f_ordered
 from fxc.ops.metas.shapes import broadcast_shapes, broadcasts_to, show_shape
 from fxc.ops.table import TABLE
 
-from ..noted import note
+from ..noted import note, noting
 from ..session import current, refuse
 from ..values.operands import (
     Traced,
@@ -432,7 +433,10 @@ def give_operators(
             plain, reflected = binary(ufunc)
             setattr(kind, f"__{name}__", plain)
             setattr(kind, f"__r{name}__", reflected)
-            setattr(kind, f"__i{name}__", in_place(ufunc))
+            assigned = in_place(ufunc)
+            assigned.__name__ = f"__i{name}__"
+            noted = hasattr(operator, f"i{name}")
+            setattr(kind, assigned.__name__, noting(assigned) if noted else assigned)
     for name, ufunc in COMPARISONS.items():
         setattr(kind, f"__{name}__", binary(ufunc)[0])
     for name, ufunc in UNARY.items():
