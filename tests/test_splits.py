@@ -262,6 +262,13 @@ def views(u, n):
     return left, view * 1
 
 
+def all_variables(u, n):
+    v = u * 2 + 1
+    unknown(v)
+    w = v * v + n
+    return sorted(locals()), w * 2 + 1
+
+
 def walrus(u, n):
     if (m := n * 2 + 1) > 3:
         u = u * m + 1
@@ -281,7 +288,7 @@ def in_a_helper(u, n):
     return w * 2 + v
 
 
-NO_PARTS = (unbound, sharing)
+NO_PARTS = (unbound, sharing, all_variables)
 PROGRAMS = [
     straight,
     in_a_loop,
@@ -301,6 +308,7 @@ PROGRAMS = [
     raises_behind,
     several_unknown,
     views,
+    all_variables,
     walrus,
     in_a_helper,
 ]

@@ -19,8 +19,8 @@ _CLOSURES = (*_FUNCTIONS, ast.GeneratorExp)
 _LOOPS = (ast.For, ast.AsyncFor, ast.While)
 _REPEATED = (*_LOOPS, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 LOOP_WEIGHT = 100  # more than the operations of statements without a loop, mostly
-# Calls that see the frame, or the first parameter, of the function that makes them.
-_OF_FRAMES = frozenset({"locals", "vars", "dir", "eval", "exec", "super", "globals", "breakpoint"})
+# Calls that see the variables of the function that makes them, all of which are to be there.
+_OF_FRAMES = frozenset({"locals", "vars", "dir", "eval", "exec", "breakpoint"})
 # Builtins that use up a generator, and are done with a function, before they return.
 _TAKING = frozenset({"sum", "any", "all", "max", "min", "list", "tuple", "set", "dict", "sorted"})
 
@@ -462,6 +462,15 @@ def _defined(body: Sequence[ast.stmt]) -> Names:
     return frozenset(found)
 
 
+def _calls_of(names: Names, body: Sequence[ast.stmt]) -> str:
+    """One of the names that are called outside of inner functions; '' if there is none."""
+    for each in _outside_functions(body):
+        match each:
+            case ast.Call(ast.Name(name)) if name in names:
+                return name
+    return ""
+
+
 def _has_plain_defaults(args: ast.arguments) -> bool:
     given = (*args.defaults, *filter(None, args.kw_defaults))
     return all(isinstance(each, ast.Constant) for each in given)
@@ -481,6 +490,7 @@ class _Planner:
         self.inner = _inner_functions(self.body, self.unsteady)
         # What inner functions rebind, and inner functions that are others in each call.
         self.moving = _rebound(self.body) | (_defined(self.body) - set(self.inner))
+        self.seen_by = _calls_of(_OF_FRAMES - self.variables, self.body)
         self.unbound: dict[ast.stmt, Names] = {}
         _note_unbound(self.body, self.variables - set(self.parameters), self.unbound)
 
@@ -524,6 +534,8 @@ class _Planner:
 
     def pinned(self, node: ast.stmt) -> str:
         """Why Python has to run a statement, apart from its blocks."""
+        if self.seen_by:
+            return f"{self.seen_by} sees all variables"
         match node:
             case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
                 return "it defines a function or a class"
@@ -540,10 +552,8 @@ class _Planner:
             match each:
                 case ast.Yield() | ast.YieldFrom() | ast.Await():
                     return "the function is left and entered again"
-                case ast.Call(ast.Name(name)) if name in _OF_FRAMES - self.variables:
-                    return f"{name} looks at the function that calls it"
-                case ast.Name("__class__"):
-                    return "__class__ belongs to the function"
+                case ast.Name("super" | "__class__"):
+                    return "super belongs to the function"
         if not self.moving.isdisjoint(_own_reads(node)):
             return "an inner function changes what it reads"
         binds = assigned([*_targets(node)] if _bodies(node) else [node])
