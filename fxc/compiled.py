@@ -31,6 +31,7 @@ from fxc.ir.errors import (
     Interrupted,
     OverlapError,
     RunFailed,
+    TooManyVariants,
     Unchecked,
     WouldRaise,
 )
@@ -60,7 +61,6 @@ _log = logging.getLogger("fxc")
 _BACKENDS = ("llvm", "numpy")
 MOST_VARIANTS = 64
 _MOST_REFUSALS = 4  # of one combination of argument types, before all are taken to be refused
-_MOST_OF_PART = 8  # variants of a part, which runs in a loop of Python's, perhaps
 _TRIALS = 3  # calls in which a part is measured, and as many in which Python is
 _LONG = 5e-5  # seconds from which on a part is not compared with Python
 _MOST_DEMANDED = 32  # relations for which a call is captured again, see ``Unchecked``
@@ -280,6 +280,7 @@ class Compiled(Generic[P, R]):
     __slots__ = ("__dict__", "__fxc_original__", "__weakref__", "_options", "_state")
     __fxc_original__: Callable[P, R]
     _most_variants = MOST_VARIANTS
+    _most_seldom = 12  # variants that each serve hardly any call
 
     def __init__(self, fn: Callable[P, R], options: Options) -> None:
         self.__name__: str = getattr(fn, "__name__", type(fn).__name__)
@@ -568,7 +569,10 @@ class Compiled(Generic[P, R]):
             state.overlaps.append(error)
             return functools.partial(self._eager, why=error)
         known = state.refused.setdefault(key, _Refused())
-        if isinstance(error, CaptureError):
+        if isinstance(error, TooManyVariants):
+            known.add(None)
+            self._give_up(error)
+        elif isinstance(error, CaptureError):
             known.add(error.refusal)
             self._split(error)
         else:
@@ -602,6 +606,10 @@ class Compiled(Generic[P, R]):
             self._warn_eager(str(error), error)
         elif split.refused(error, split.plan.body):
             self._warn_split(split, error)
+
+    def _give_up(self, error: TooManyVariants) -> None:
+        """Leave calls that no compilation fits to Python."""
+        self._warn_eager(str(error), error)
 
     def _splitting(self) -> Split | None:
         """The splitting of the function; None if it has no source."""
@@ -675,10 +683,13 @@ class Compiled(Generic[P, R]):
         state, options = self._state, self._options
         if state.variants:
             why = _why(state.variants, args, kwargs)
-            if len(state.variants) >= self._most_variants:
-                raise CaptureError(
-                    f"{self.__name__} has been compiled {self._most_variants} times and is not "
-                    f"compiled again: {why}; pass what differs as an argument, or use dynamic=True"
+            count = len(state.variants)
+            calls = sum(variant.all_calls for variant in state.variants)
+            seldom = count >= self._most_seldom and calls < 4 * count
+            if count >= self._most_variants or seldom:
+                raise TooManyVariants(
+                    f"{self.__name__} has been compiled {count} times and is not compiled again: "
+                    f"{why}; pass what differs as an argument, or use dynamic=True"
                 )
             _log.info("%s: compiled again: %s", self.__name__, why)
         for each in state.variants:
@@ -731,7 +742,7 @@ class Part(Compiled[..., Any]):
     """
 
     __slots__ = ("_compiled_times", "_python_times", "_started", "_whole", "source")
-    _most_variants = _MOST_OF_PART
+    _most_variants, _most_seldom = 8, 4  # in a loop of Python's, perhaps
 
     def __init__(self, split: Split, source: PartSource, options: Options) -> None:
         super().__init__(source.function, options)
@@ -751,6 +762,9 @@ class Part(Compiled[..., Any]):
     def _split(self, error: CaptureError) -> None:
         if self._whole.refused(error, self.source.statements):
             self._warn_split(self._whole, error)
+
+    def _give_up(self, error: TooManyVariants) -> None:
+        _log.info("%s: a part runs as plain NumPy: %s", self.__name__, error)
 
     def _runner(self) -> Callable[..., Any]:
         driver = self._whole.driver_of(self.source)

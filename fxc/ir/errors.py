@@ -22,6 +22,10 @@ class CaptureError(FxcError):
     refusal: Any = None
 
 
+class TooManyVariants(CaptureError):
+    """A function has been compiled again and again for what differs from call to call."""
+
+
 class OverlapError(CaptureError):
     """Inputs overlap, one of them is written, and no graph says what that does.
 
