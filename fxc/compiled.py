@@ -9,12 +9,11 @@ import math
 import os
 import sys
 import threading
-import time
 import types
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, Self, TypeVar, overload
 
@@ -37,7 +36,6 @@ from fxc.ir.errors import (
 )
 from fxc.ir.forking import compiling
 from fxc.ir.records import frozen, mutable
-from fxc.ir.replay import REPLAY
 
 from .tracebacks import hide_fxc, met_in_capture
 
@@ -45,7 +43,6 @@ if TYPE_CHECKING:
     from fxc.capture.capture import Captured
     from fxc.capture.guards import GuardProgram
     from fxc.capture.refusals import Refusal
-    from fxc.split.driver import PartSource
 
     from .flagged import Watch
     from .native_calls import NativeCall
@@ -61,8 +58,6 @@ _log = logging.getLogger("fxc")
 _BACKENDS = ("llvm", "numpy")
 MOST_VARIANTS = 64
 _MOST_REFUSALS = 4  # of one combination of argument types, before all are taken to be refused
-_TRIALS = 3  # calls in which a part is measured, and as many in which Python is
-_LONG = 5e-5  # seconds from which on a part is not compared with Python
 _MOST_DEMANDED = 32  # relations for which a call is captured again, see ``Unchecked``
 OFTEN = 2000  # calls after which native code for whole calls pays: it takes 5 ms to make
 _LEAST_OFTEN, _STEPS_THAT_PAY = 200, 40_000  # sooner, if there is much to check at each call
@@ -616,31 +611,17 @@ class Compiled(Generic[P, R]):
         state, function = self._state, self.__fxc_original__
         function = getattr(function, "__func__", function)
         if state.split is None and isinstance(function, types.FunctionType):
-            from .splits import Split
+            from .parts import split_of  # whose classes are made from this one
 
-            with suppress(CaptureError):
-                state.split = Split(function, self._part, self._helper, _helper_of)
+            state.split = split_of(function, replace(self._options, fullgraph=False))
+            if state.split is not None:
                 state.split.on_change.append(state.instead.clear)
         return state.split
 
-    def _part(self, split: Split, source: PartSource) -> Part:
-        kind = _Trial if source.is_brief else Part
-        return kind(split, source, replace(self._options, fullgraph=False))
-
-    def _helper(self, refusal: Refusal) -> bool:
-        """Let a function that this one calls, and that was refused, be split itself; whether that
-        leaves something to compile.
-        """
-        function = refusal.places[0].function
-        if function.__closure__ is not None or function is self.__fxc_original__:
-            return False
-        if function not in _helpers:
-            made = Compiled(function, replace(self._options, fullgraph=False))
-            split = made._splitting()
-            if split is None or not split.leaves_parts(refusal):
-                return False
-            _helpers[function] = made
-        return True
+    def leaves_parts(self, refusal: Refusal) -> bool:
+        """Cut where the function was refused as a part of another one; whether anything is left."""
+        split = self._splitting()
+        return split is not None and split.leaves_parts(refusal)
 
     def _instead(self, refused: _Refused, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Run the function in Python, and what is left of it compiled."""
@@ -736,122 +717,10 @@ class Compiled(Generic[P, R]):
             raise InternalError(f"{self.__name__}: {type(error).__name__}: {error}") from error
 
 
-class Part(Compiled[..., Any]):
-    """A part of a function that is split; it gives ``REPLAY`` where the driver shall run its
-    statements. See Note [Splitting].
-    """
-
-    __slots__ = ("_compiled_times", "_python_times", "_started", "_whole", "source")
-    _most_variants, _most_seldom = 8, 4  # in a loop of Python's, perhaps
-
-    def __init__(self, split: Split, source: PartSource, options: Options) -> None:
-        super().__init__(source.function, options)
-        self._whole = split
-        self._compiled_times: list[float] = []
-        self._python_times: list[float] = []
-        self._started = 0.0
-        self.source = source
-        self._state.varying |= source.counting
-        split.on_change.append(self._state.instead.clear)
-
-    @property
-    def is_compiled(self) -> bool:
-        """Whether there is compiled code of the part."""
-        return bool(self._state.variants)
-
-    def _split(self, error: CaptureError) -> None:
-        if self._whole.refused(error, self.source.statements):
-            self._warn_split(self._whole, error)
-
-    def _give_up(self, error: TooManyVariants) -> None:
-        _log.info("%s: a part runs as plain NumPy: %s", self.__name__, error)
-
-    def _runner(self) -> Callable[..., Any]:
-        driver = self._whole.driver_of(self.source)
-        return _replay if driver is None else driver.function
-
-    def _eager(
-        self, args: tuple[Any, ...], kwargs: dict[str, Any], why: Exception | str | None = None
-    ) -> Any:
-        if why is not None:
-            _log.info("%s: a part runs as plain NumPy: %s", self.__name__, why)
-        self._state.eager_calls += 1
-        return REPLAY
-
-    def _eager_after(self, error: Exception, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        return self._eager(args, kwargs, error)
-
-    def replayed(self) -> None:
-        """Note that Python has run the statements."""
-
-    def _become(self, kind: Any) -> None:
-        self.__class__ = kind
-
-
-class _Trial(Part):
-    """A brief part until it is known whether it pays: some calls run compiled, then some in Python,
-    each in turn for the caller. A part that takes longer than Python is given up.
-    """
-
-    __slots__ = ()
-
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        if len(self._compiled_times) == _TRIALS:
-            self._started = time.perf_counter()
-            return REPLAY
-        variants, start = len(self._state.variants), time.perf_counter()
-        result = super().__call__(*args, **kwargs)
-        took = time.perf_counter() - start
-        if result is not REPLAY and len(self._state.variants) == variants:
-            self._compiled_times.append(took)
-            if took > _LONG:  # a trial might take Python a hundred times as long
-                self._become(Part)
-        return result
-
-    def replayed(self) -> None:
-        """Note that Python has run the statements."""
-        if self._started:
-            self._python_times.append(time.perf_counter() - self._started)
-            self._started = 0.0
-            if len(self._python_times) == _TRIALS:
-                if min(self._compiled_times) <= 1.05 * min(self._python_times):
-                    self._become(Part)
-                else:
-                    self._become(_GivenUp)
-                    self._whole.give_up(self.source)
-
-
-class _GivenUp(Part):
-    """A part that does not pay, for the calls that are under way."""
-
-    __slots__ = ()
-
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        return REPLAY
-
-
-def _replay(*args: Any) -> Any:
-    return REPLAY
-
-
 def _bound_as(original: Any, function: Callable[..., Any]) -> Callable[..., Any]:
     """The function, as a method if the original is one."""
     bound = isinstance(original, types.MethodType)
     return types.MethodType(function, original.__self__) if bound else function
-
-
-# Functions that are called by functions which are split, and are split themselves.
-_helpers: dict[types.FunctionType, Compiled[..., Any]] = {}
-
-
-def _helper_of(function: Any) -> Any:
-    """What to call instead of a function that may be split."""
-    if type(function) is types.FunctionType:
-        return _helpers.get(function, function)
-    if type(function) is types.MethodType and type(function.__func__) is types.FunctionType:
-        found = _helpers.get(function.__func__)
-        return function if found is None else types.MethodType(found, function.__self__)
-    return function
 
 
 @contextmanager

@@ -144,13 +144,15 @@ class Split:
         if found is None:
             return False
         inner = replace(refusal, places=refusal.places[1:])
-        is_helper = bool(inner.places) and self._is_of_program(inner) and self._helper(inner)
+        is_helper = bool(inner.places) and self._may_be_split(inner) and self._helper(inner)
         (self.cuts.calling if is_helper else self.cuts.statements).add(found.span)
         return True
 
-    def _is_of_program(self, refusal: Refusal) -> bool:
-        """Whether a function belongs to the same program, and is no library's."""
+    def _may_be_split(self, refusal: Refusal) -> bool:
+        """Whether a function is another one of the same program, and no library's."""
         place = refusal.places[0]
+        if place.function.__code__ is self._code:
+            return False
         ours, its = self._module, str(place.function.__module__).partition(".")[0]
         return its == ours or not place.location.file.startswith(_LIBRARIES)
 

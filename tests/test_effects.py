@@ -660,10 +660,22 @@ def test_export_refuses_effects():
         fxc.export(Sim.reads_after_stores, Sim(), array())
 
 
+def test_variants_that_hardly_serve_a_call_are_not_made_for_ever():
+    compiled = fxc.compile(lambda x, text: x + len(text))
+    for k in range(12):
+        compiled(array(), "a" * k)
+    with pytest.warns(fxc.CaptureWarning, match="compiled 12 times and is not compiled again"):
+        assert (compiled(array(), "a" * 12) == array() + 12).all()
+    assert (compiled(array(), "a" * 3) == array() + 3).all()
+    info = compiled.cache_info()
+    assert (info.variants, info.native_calls, info.eager_calls) == (12, 13, 1)
+
+
 def test_there_are_64_variants_at_most():
     compiled = fxc.compile(lambda x, text: x + len(text))
     for k in range(64):
-        compiled(array(), "a" * k)
+        for _ in range(4):
+            compiled(array(), "a" * k)
     with pytest.warns(fxc.CaptureWarning, match=r"compiled 64 times .* text is 'aaaaaa"):
         assert (compiled(array(), "a" * 64) == array() + 64).all()
     with warnings.catch_warnings():
@@ -671,7 +683,7 @@ def test_there_are_64_variants_at_most():
         compiled(array(), "a" * 65)
         compiled(array(), "a" * 3)
     info = compiled.cache_info()
-    assert (info.variants, info.native_calls, info.eager_calls) == (64, 65, 2)
+    assert (info.variants, info.native_calls, info.eager_calls) == (64, 257, 2)
     strict = fxc.compile(lambda x, text: x, fullgraph=True)
     strict._state = compiled._state
     with pytest.raises(fxc.CaptureError, match="is not compiled again"):

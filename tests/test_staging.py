@@ -464,9 +464,15 @@ def test_a_refusal_in_a_helper_points_into_the_helper():
     def helper(y):
         return np.trim_zeros(y)  # here
 
+    def outer(x):
+        return helper(x)
+
     with pytest.raises(CaptureError, match=r"np\.trim_zeros cannot be captured") as caught:
-        capture(lambda x: helper(x), (array(3),), {})
-    assert caught.value.__notes__ == [marked_line(helper)]
+        capture(outer, (array(3),), {})
+    inner, around = caught.value.__notes__
+    assert inner == marked_line(helper)
+    assert "called at test_staging.py" in around
+    assert around.endswith("in outer:  return helper(x)")
 
 
 def test_code_without_source_may_not_have_effects():

@@ -1,0 +1,168 @@
+"""The compiled parts of functions that are split, and the functions these call.
+
+See Note [Splitting].
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+import types
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from fxc.ir.errors import CaptureError, TooManyVariants
+from fxc.ir.replay import REPLAY
+from fxc.split.driver import PartSource
+
+from .compiled import Compiled, Options
+from .splits import Split
+
+if TYPE_CHECKING:
+    from fxc.capture.refusals import Refusal
+
+TRIALS = 3  # calls in which a part is measured, and as many in which Python is
+LONG = 5e-5  # seconds from which on a part is not compared with Python
+_log = logging.getLogger("fxc")
+
+
+def split_of(function: types.FunctionType, options: Options) -> Split | None:
+    """The splitting of a function, with no cut yet; None if there is no source."""
+
+    def part(split: Split, source: PartSource) -> Part:
+        return (_Trial if source.is_brief else Part)(split, source, options)
+
+    def helper(refusal: Refusal) -> bool:
+        return _is_split(refusal, options)
+
+    try:
+        return Split(function, part, helper, helper_of)
+    except CaptureError:
+        return None
+
+
+class Part(Compiled[..., Any]):
+    """A part of a function that is split; it gives ``REPLAY`` where the driver shall run its
+    statements. See Note [Splitting].
+    """
+
+    __slots__ = ("_compiled_times", "_python_times", "_started", "_whole", "source")
+    _most_variants, _most_seldom = 8, 4  # in a loop of Python's, perhaps
+
+    def __init__(self, split: Split, source: PartSource, options: Options) -> None:
+        super().__init__(source.function, options)
+        self._whole = split
+        self._compiled_times: list[float] = []
+        self._python_times: list[float] = []
+        self._started = 0.0
+        self.source = source
+        self._state.varying |= source.counting
+        split.on_change.append(self._state.instead.clear)
+
+    @property
+    def is_compiled(self) -> bool:
+        """Whether there is compiled code of the part."""
+        return bool(self._state.variants)
+
+    def _split(self, error: CaptureError) -> None:
+        if self._whole.refused(error, self.source.statements):
+            self._warn_split(self._whole, error)
+
+    def _give_up(self, error: TooManyVariants) -> None:
+        _log.info("%s: a part runs as plain NumPy: %s", self.__name__, error)
+
+    def _runner(self) -> Callable[..., Any]:
+        driver = self._whole.driver_of(self.source)
+        return _replay if driver is None else driver.function
+
+    def _eager(
+        self, args: tuple[Any, ...], kwargs: dict[str, Any], why: Exception | str | None = None
+    ) -> Any:
+        if why is not None:
+            _log.info("%s: a part runs as plain NumPy: %s", self.__name__, why)
+        self._state.eager_calls += 1
+        return REPLAY
+
+    def _eager_after(self, error: Exception, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        return self._eager(args, kwargs, error)
+
+    def replayed(self) -> None:
+        """Note that Python has run the statements."""
+
+    def _become(self, kind: Any) -> None:
+        self.__class__ = kind
+
+
+class _Trial(Part):
+    """A brief part until it is known whether it pays: some calls run compiled, then some in Python,
+    each in turn for the caller. A part that takes longer than Python is given up.
+    """
+
+    __slots__ = ()
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if len(self._compiled_times) == TRIALS:
+            self._started = time.perf_counter()
+            return REPLAY
+        variants, start = len(self._state.variants), time.perf_counter()
+        result = super().__call__(*args, **kwargs)
+        took = time.perf_counter() - start
+        if result is not REPLAY and len(self._state.variants) == variants:
+            self._compiled_times.append(took)
+            if took > LONG:  # a trial might take Python a hundred times as long
+                self._become(Part)
+        return result
+
+    def replayed(self) -> None:
+        """Note that Python has run the statements."""
+        if self._started:
+            self._python_times.append(time.perf_counter() - self._started)
+            self._started = 0.0
+            if len(self._python_times) == TRIALS:
+                if min(self._compiled_times) <= 1.05 * min(self._python_times):
+                    self._become(Part)
+                else:
+                    self._become(_GivenUp)
+                    self._whole.give_up(self.source)
+
+
+class _GivenUp(Part):
+    """A part that does not pay, for the calls that are under way."""
+
+    __slots__ = ()
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return REPLAY
+
+
+def _replay(*args: Any) -> Any:
+    return REPLAY
+
+
+# Functions that are called by functions which are split, and are split themselves.
+_helpers: dict[types.FunctionType, Compiled[..., Any]] = {}
+
+
+def _is_split(refusal: Refusal, options: Options) -> bool:
+    """Let a function that another one calls, and that was refused, be split itself; whether that
+    leaves something to compile.
+    """
+    function = refusal.places[0].function
+    if function.__closure__ is not None:
+        return False
+    if function not in _helpers:
+        made = Compiled(function, options)
+        if not made.leaves_parts(refusal):
+            return False
+        _helpers[function] = made
+    return True
+
+
+def helper_of(function: Any) -> Any:
+    """What to call instead of a function that may be split."""
+    if type(function) is types.FunctionType:
+        return _helpers.get(function, function)
+    if type(function) is types.MethodType and type(function.__func__) is types.FunctionType:
+        found = _helpers.get(function.__func__)
+        return function if found is None else types.MethodType(found, function.__self__)
+    return function
