@@ -138,6 +138,7 @@ class _Variant:
 
     captured: Captured
     compilation: Compilation
+    key: object  # what the arguments are that it was made for
     call: Callable[[tuple[Any, ...], dict[str, Any]], Any] = field(init=False)
     calls: int = 0  # of ``call``
     often: float = field(init=False)  # see Note [Native calls]
@@ -206,7 +207,7 @@ class _Refused:
     def add(self, refusal: Refusal | None) -> None:
         if refusal is None or refusal.guards is None or len(self.guards) == _MOST_REFUSALS:
             self.always = True
-            self.by_types = refusal is not None and not refusal.argument
+            self.by_types = refusal is not None and not refusal.is_of_data
         else:
             self.guards.append(refusal.guards)
 
@@ -275,7 +276,7 @@ class Compiled(Generic[P, R]):
     __slots__ = ("__dict__", "__fxc_original__", "__weakref__", "_options", "_state")
     __fxc_original__: Callable[P, R]
     _most_variants = MOST_VARIANTS
-    _most_seldom = 12  # variants that each serve hardly any call
+    _most_seldom = 24  # variants that each serve hardly any call
 
     def __init__(self, fn: Callable[P, R], options: Options) -> None:
         self.__name__: str = getattr(fn, "__name__", type(fn).__name__)
@@ -664,9 +665,10 @@ class Compiled(Generic[P, R]):
         state, options = self._state, self._options
         if state.variants:
             why = _why(state.variants, args, kwargs)
-            count = len(state.variants)
-            calls = sum(variant.all_calls for variant in state.variants)
-            seldom = count >= self._most_seldom and calls < 4 * count
+            count, key = len(state.variants), _coarse_key(args, kwargs)
+            alike = [each for each in state.variants if each.key == key]
+            calls = sum(variant.all_calls for variant in alike)
+            seldom = len(alike) >= self._most_seldom and calls < 4 * len(alike)
             if count >= self._most_variants or seldom:
                 raise TooManyVariants(
                     f"{self.__name__} has been compiled {count} times and is not compiled again: "
@@ -688,7 +690,8 @@ class Compiled(Generic[P, R]):
             )
             state.varying |= captured.varying
             try:
-                variant = _Variant(captured, self._compiled(captured))
+                made = self._compiled(captured)
+                variant = _Variant(captured, made, _coarse_key(args, kwargs))
             except Unchecked as error:
                 if error.relations <= demanded or len(demanded) > _MOST_DEMANDED:
                     raise

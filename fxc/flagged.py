@@ -39,7 +39,8 @@ if TYPE_CHECKING:
 # plain NumPy. That needs the inputs as they were.
 # - Most programs do not read what they overwrite; the replay overwrites it again.
 # - Of one that does (``u += du``), what it updates is copied before the first ``YOUNG`` calls, and
-#   again for as many after each that sets flags; and always, if a copy is little beside the work.
+#   again for as many after each that sets flags; always, if a copy is little beside the work, and
+#   never, if it is large and more than that.
 # - A call for which there is no copy is not replayed. It warns once, of the first operator that can
 #   set the flag, with the text that NumPy has for it; which one did is not known.
 # A function that sets flags again and again runs as plain NumPy for a number of calls, twice as
@@ -50,6 +51,7 @@ YOUNG = 16
 MOST_RESTS = 7  # 2**7 calls of plain NumPy between two of native code
 _NEAR = 8  # calls without flags after which those before do not count
 _LITTLE = 32  # times the bytes of a copy: what native code moves where a copy is always made,
+_LARGE = 2**22  # bytes from which on a copy is to be less than the work
 _LONG = 2**16  # and at least so many bytes: native calls would not be much faster
 
 _MODES: Mapping[int, str] = {bit: FLAG_KINDS[bit] for bit in (DIVIDE, OVERFLOW, UNDERFLOW, INVALID)}
@@ -77,9 +79,11 @@ class Watch:
         self._copying: set[int] = set()  # threads in a call with copies
         self._heard: dict[int, int] = {}  # by thread: flags of a call that calls NumPy
         self.runs: Callable[..., Any] = _nothing
-        self._young = YOUNG
         kinds = [graph.inputs[place].type for place in updated]
         size = sum(k.dtype.itemsize * hint(product(k.shape)) for k in kinds if hasattr(k, "shape"))
+        # A write to a part of a large array is no reason to copy all of it.
+        self._first = YOUNG if size <= max(moved, _LARGE) else 0
+        self._young = self._first
         self._always = bool(updated) and max(size * _LITTLE, _LONG) <= moved
         self._rests = 0
         self._last = 0
@@ -148,14 +152,14 @@ class Watch:
             return False
         if not self._updated or thread in self._copying:
             return True
-        self._young = YOUNG
+        self._young = self._first
         self.changed()
         self._tell(flags)
         return False
 
     def rest(self, calls: int) -> int:
         """For how many calls native code is not tried, after one of ``calls`` that set flags."""
-        self._young = YOUNG
+        self._young = self._first
         if calls - self._last > _NEAR:
             self._rests = 0
         self._last = calls

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from fxc.capture.refusals import Refusal
 
 TRIALS = 3  # calls in which a part is measured, and as many in which Python is
+SETTLED = 17  # calls after which compiled code is as quick as it gets: see Note [Warnings]
 LONG = 5e-5  # seconds from which on a part is not compared with Python
 _log = logging.getLogger("fxc")
 
@@ -104,11 +105,13 @@ class _Trial(Part):
         if len(self._compiled_times) == TRIALS:
             self._started = time.perf_counter()
             return REPLAY
-        variants, start = len(self._state.variants), time.perf_counter()
+        state = self._state
+        variants, start = len(state.variants), time.perf_counter()
         result = super().__call__(*args, **kwargs)
         took = time.perf_counter() - start
-        if result is not REPLAY and len(self._state.variants) == variants:
-            self._compiled_times.append(took)
+        if result is not REPLAY and len(state.variants) == variants:
+            if any(variant.calls > SETTLED for variant in state.variants):
+                self._compiled_times.append(took)
             if took > LONG:  # a trial might take Python a hundred times as long
                 self._become(Part)
         return result

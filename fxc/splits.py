@@ -76,6 +76,8 @@ class Split:
         binds = frozenset[str]().union(*(each.binds for each in part.statements))
         is_read = not binds.isdisjoint(part.statements[0].on_error)
         spans = {each.span for statement in part.statements for each in statement.inside()}
+        if any(each.source.key == part.key for each in made.parts):
+            return None
         differs = made.parts or not self.cuts.calling.isdisjoint(spans)
         return made if differs and not is_read and not part.inner else None
 

@@ -162,6 +162,7 @@ ERRORS: list[tuple[Callable[..., Any], tuple[Any, ...], type[Exception], str]] =
     (lambda x, i: np.take(x, i), (X, array(3)), TypeError, "Cannot cast array data"),
     (lambda x: np.take(x, [0], 1), (X[:, :0],), IndexError, "cannot do a non-empty take"),
     (lambda x: np.take(x, [0], 2), (X,), np.exceptions.AxisError, "axis 2 is out of bounds"),
+    (lambda x, i: np.choose(i, [1, 2.0]), (X, I), ValueError, "invalid entry in choice array"),
     (lambda x, i: np.take(x, i, mode="huh"), (X, I), ValueError, "clipmode must be one of"),
     (_taken_into, (X, I, array(4, 3)), ValueError, "output array does not match result"),
     (_taken_into, (X, np.array([0, 1, 2, 9]), array(3, 4)), IndexError, "index 9 is out of"),
@@ -210,7 +211,6 @@ REFUSED: list[tuple[Callable[..., Any], tuple[Any, ...], str]] = [
     (_self_diagonal, (X,), "np.fill_diagonal of an array with elements of its own cannot be"),
     (doing(lambda a: np.place(a, a > 2, a[::-1])), (SIX,), "a write by a mask to an array that sha"),
     (doing(lambda a: np.place(a, a > 1, [])), (X,), "np.place of no values cannot be captured"),
-    (lambda x, i: np.choose(i, [1, 2.0]), (X, I), "np.choose with out=, or among anything but arr"),
     (doing(lambda a: np.add.at(a, [0], 1)), (READ_ONLY,), "np.add.at of a read-only array cannot be"),
     (doing(lambda a, i: np.power.at(a, i, i)), (SIX, I), "np.power.at of integers cannot be capt"),
     (

@@ -101,7 +101,7 @@ def check(seeds: range) -> Counter[str]:
 @pytest.mark.parametrize("chunk", range(CHUNKS))
 def test_random_splits(chunk: int) -> None:
     counts = check(range(FIRST + chunk, FIRST + COUNT, CHUNKS))
-    assert counts["parts"] > counts["eager"]
+    assert counts["parts"] > 10
 
 
 # ---------------------------------------------------------------- planted bugs

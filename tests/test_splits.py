@@ -339,7 +339,7 @@ def test_a_part_that_does_not_pay_is_left_to_python():
     compiled = fxc.compile(f)
     for _ in range(3):
         assert compiled(50) == f(50)
-    assert compiled.cache_info().part_calls < 10
+    assert compiled.cache_info().part_calls <= 20
     assert "__fxc_part" not in compiled.inspect(50).driver
 
 

@@ -163,7 +163,13 @@ def capture(
 def _note_refusal(session: Session, error: CaptureError) -> None:
     outside = session.door.outside
     program = outside.guards.program(())
-    note_refusal(error, session.door.staged_functions, outside.being_admitted, program)
+    note_refusal(
+        error,
+        session.door.staged_functions,
+        outside.being_admitted,
+        program,
+        outside.refuses_data,
+    )
 
 
 _NOT_UNROLLED = (" first", " as a whole", " few iterations")

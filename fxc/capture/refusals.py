@@ -34,13 +34,14 @@ class Place:
 class Refusal:
     """Where the program was when it was refused, from the captured function to the innermost one,
     and the line that it is about; the argument that was refused, if it was one; and which values
-    had decided that it came there.
+    had decided that it came there. ``is_of_data`` says that something from outside was refused.
     """
 
     places: tuple[Place, ...]
     location: SourceLocation | None
     argument: str
     guards: GuardProgram | None
+    is_of_data: bool
 
 
 def note_refusal(
@@ -48,6 +49,7 @@ def note_refusal(
     staged: Mapping[FunctionType, FunctionType],
     argument: str,
     guards: GuardProgram,
+    is_of_data: bool,
 ) -> None:
     """Keep what is known of a refusal with it, and nothing else: its traceback holds arrays."""
     codes = {
@@ -58,7 +60,7 @@ def note_refusal(
     if error.refusal is None:
         for place in reversed(places[:-1]):
             error.add_note(f"  called at {line_text(place.location).lstrip()}")
-    error.refusal = Refusal(places, location, argument, guards.deciding())
+    error.refusal = Refusal(places, location, argument, guards.deciding(), is_of_data)
     error.__traceback__ = error.__context__ = error.__cause__ = None
 
 

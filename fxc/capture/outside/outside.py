@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from fxc.ir.errors import CaptureError
 from fxc.ir.graph import Value
 from fxc.ir.handles import HANDLE, handle
 from fxc.ir.records import frozen
@@ -120,6 +121,7 @@ class Outside:
         self._keeper: Value | None = None
         self.notes: Any = None  # see Note [Late effects]
         self.being_admitted = ""  # the name of an argument
+        self.refuses_data = False  # what is refused is something from outside
         self._derived: dict[str, Any] = {}
         self._labels: set[str] = set()
         self._constants: set[str] = set()
@@ -180,7 +182,11 @@ class Outside:
                 f"{source.var} is {known.source.var}", f"{source.text} is {known.source.text}"
             )
             return known.seen
-        seen = self._admit_new(value, kind, source, name, argument)
+        try:
+            seen = self._admit_new(value, kind, source, name, argument)
+        except CaptureError:
+            self.refuses_data = True
+            raise
         if id(value) not in self.known:
             self.remember(Known(value, seen, source, False))
         return seen
