@@ -1,5 +1,6 @@
 """What traced arrays refuse: the text of each CaptureError, and that it names the user's line."""
 
+import copy
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ import fxc
 from fxc.capture.capture import capture
 from fxc.ir.errors import CaptureError
 from tests.capturing import array
+from tests.outcomes import difference, run
 
 X, I, C = array(3, 4), array(3, 4, dtype=np.int64), array(3, 4).astype(complex)  # noqa: E741
 V, N8 = array(4), array(4, dtype=np.uint8)
@@ -189,6 +191,32 @@ def test_refused(program, args, message):
     assert str(caught.value).startswith(message)
     assert caught.value.__notes__[0].startswith("  test_capture_errors.py:")
     assert caught.value.location.file == __file__
+
+
+# But for uses of fxc's own loops, of which one does not end in Python.
+OF_NUMPY = [case for case in REFUSED if "fxc." not in case[2].replace(NEEDS, "")]
+
+
+@pytest.mark.filterwarnings("ignore::fxc.CaptureWarning")
+@pytest.mark.parametrize(
+    "program, args",
+    [case[:2] for case in OF_NUMPY],
+    ids=[f"{n}-{case[2][:24]}" for n, case in enumerate(OF_NUMPY)],
+)
+def test_a_refusal_costs_its_statement_alone(program, args):
+    def around(u, *args):
+        before = u * 2 + 1
+        found = program(*args)
+        after = before * before - u
+        return before, type(found).__name__, after  # some have elements that nobody sets
+
+    compiled = fxc.compile(around)
+    for calls in (1, 2, 3):
+        copies = [(V.copy(), *copy.deepcopy(args)) for _ in range(2)]
+        expected, found = run(around, copies[0]), run(compiled, copies[1])
+        assert difference(expected, found) == ""
+        info = compiled.cache_info()
+        assert info.native_calls + info.part_calls >= calls
 
 
 @pytest.mark.parametrize("use", [lambda kept: kept[0] + 1, lambda kept: kept[0]])
