@@ -676,3 +676,15 @@ def test_33_return_kinds():
         )
 
     same(program, lambda: (np.array(2.5), numbers(2, 1)))
+
+
+@pytest.mark.filterwarnings("ignore::fxc.CaptureWarning")
+@pytest.mark.parametrize(
+    "make", [lambda x: range(int(x[0])), lambda x: x.flat, lambda x: iter(x), lambda x: x.item]
+)
+def test_no_class_of_fxc_is_seen(make):
+    def f(x):
+        found = make(x)
+        return x * 2 + 1, type(found).__name__, isinstance(found, range)
+
+    assert repr(fxc.compile(f)(np.array([3.0, 4.0]))) == repr(f(np.array([3.0, 4.0])))

@@ -10,12 +10,14 @@ import warnings
 from collections import deque
 from collections.abc import Callable, Iterable
 from functools import partial
+from types import BuiltinFunctionType, GeneratorType, MethodType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from fxc.ir.types import ScalarType
 
+from ..locations import OURS
 from ..numpy_api.creation import is_array
 from ..outside.containers import External, plain_key
 from ..outside.objects import MISSING
@@ -160,8 +162,18 @@ def _type(door: Door, x: Any, *rest: Any) -> Any:
     if type(x) is Mixed:
         raise x.unclear("type()")
     if isinstance(x, Traced):
-        return x.__class__
-    return x.kind if isinstance(x, External) else class_of(x)
+        kind: Any = x.__class__
+    else:
+        kind = x.kind if isinstance(x, External) else class_of(x)
+    if kind is MethodType and isinstance(x.__self__, Traced):
+        return BuiltinFunctionType
+    ours = kind is GeneratorType and x.gi_code.co_filename.startswith(OURS)
+    if ours or kind.__module__.startswith(_OWN):
+        raise refuse("type() of a range or an iterator of unknown numbers cannot be captured")
+    return kind
+
+
+_OWN = "fxc.capture."  # modules with classes of which no program may know
 
 
 def _text(kind: Any) -> Any:
