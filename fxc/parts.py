@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 
 TRIALS = 3  # calls in which a part is measured, and as many in which Python is
 SETTLED = 17  # calls after which compiled code is as quick as it gets: see Note [Warnings]
-LONG = 5e-5  # seconds from which on a part is not compared with Python
+BRIEF = 5e-5  # seconds from which on Python is measured once
+LONG = 5e-3  # seconds from which on it is not: it might take a hundred times as long
 _log = logging.getLogger("fxc")
 
 
@@ -31,7 +32,7 @@ def split_of(function: types.FunctionType, options: Options) -> Split | None:
     """The splitting of a function, with no cut yet; None if there is no source."""
 
     def part(split: Split, source: PartSource) -> Part:
-        return (_Trial if source.is_brief else Part)(split, source, options)
+        return _Trial(split, source, options)
 
     def helper(refusal: Refusal) -> bool:
         return _is_split(refusal, options)
@@ -71,6 +72,10 @@ class Part(Compiled[..., Any]):
 
     def _give_up(self, error: TooManyVariants) -> None:
         _log.info("%s: a part runs as plain NumPy: %s", self.__name__, error)
+        variants = self._state.variants
+        if sum(variant.all_calls for variant in variants) < 4 * len(variants):
+            self._become(_GivenUp)
+            self._whole.give_up(self.source)
 
     def _runner(self) -> Callable[..., Any]:
         driver = self._whole.driver_of(self.source)
@@ -95,8 +100,8 @@ class Part(Compiled[..., Any]):
 
 
 class _Trial(Part):
-    """A brief part until it is known whether it pays: some calls run compiled, then some in Python,
-    each in turn for the caller. A part that takes longer than Python is given up.
+    """A part until it is known whether it pays: some calls run compiled, then some in Python, each
+    in turn for the caller. A part that takes longer than Python is given up.
     """
 
     __slots__ = ()
@@ -112,7 +117,7 @@ class _Trial(Part):
         if result is not REPLAY and len(state.variants) == variants:
             if any(variant.calls > SETTLED for variant in state.variants):
                 self._compiled_times.append(took)
-            if took > LONG:  # a trial might take Python a hundred times as long
+            if took > LONG:
                 self._become(Part)
         return result
 
@@ -121,8 +126,9 @@ class _Trial(Part):
         if self._started:
             self._python_times.append(time.perf_counter() - self._started)
             self._started = 0.0
-            if len(self._python_times) == TRIALS:
-                if min(self._compiled_times) <= 1.05 * min(self._python_times):
+            took = min(self._compiled_times)
+            if len(self._python_times) == (TRIALS if took < BRIEF else 1):
+                if took <= 1.05 * min(self._python_times):
                     self._become(Part)
                 else:
                     self._become(_GivenUp)

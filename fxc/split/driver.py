@@ -36,7 +36,6 @@ from fxc.ir.records import frozen, mutable
 from fxc.ir.replay import REPLAY
 
 from .function_plan import (
-    LOOP_WEIGHT,
     FunctionPlan,
     Names,
     Span,
@@ -90,7 +89,7 @@ class PartKey:
 class PartSource:
     """The function of a part, and the statements that it consists of. ``counting`` are those of
     its parameters that change from one iteration of a loop around it to the next, ``inner`` the
-    functions that it defines again. One that ``is_brief`` has no loop.
+    functions that it defines again.
     """
 
     key: PartKey
@@ -98,11 +97,6 @@ class PartSource:
     function: FunctionType
     counting: Names
     inner: tuple[str, ...]
-
-    @property
-    def is_brief(self) -> bool:
-        """Whether it has no loop: then it may take Python no longer to run the statements."""
-        return sum(each.weight for each in self.statements) < LOOP_WEIGHT
 
 
 @frozen(eq=False)
@@ -295,11 +289,8 @@ class _Body:
         self.used.append(part)
         name = f"__fxc_part{len(self.used)}__"
         self.cells[name] = part
-        if source.is_brief:  # which asks how long they take
-            replayed = ast.Expr(
-                ast.Call(ast.Attribute(name_of(name), "replayed", ast.Load()), [], [])
-            )
-            plain = [placed(run[0].node, ast.Try(plain, [], [], [replayed]))]
+        replayed = ast.Expr(ast.Call(ast.Attribute(name_of(name), "replayed", ast.Load()), [], []))
+        plain = [placed(run[0].node, ast.Try(plain, [], [], [replayed]))]
         return self.call(run, name, source.key, plain)
 
     def call(

@@ -18,7 +18,7 @@ _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 _CLOSURES = (*_FUNCTIONS, ast.GeneratorExp)
 _LOOPS = (ast.For, ast.AsyncFor, ast.While)
 _REPEATED = (*_LOOPS, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
-LOOP_WEIGHT = 100  # more than the operations of statements without a loop, mostly
+_LOOP_WEIGHT = 100  # more than the operations of statements without a loop, mostly
 # Calls that see the variables of the function that makes them, all of which are to be there.
 _OF_FRAMES = frozenset({"locals", "vars", "dir", "eval", "exec", "breakpoint"})
 # Builtins that use up a generator, and are done with a function, before they return.
@@ -606,6 +606,6 @@ def _weight(node: ast.stmt) -> int:
     while todo:
         each = todo.pop()
         counted += isinstance(each, ast.BinOp | ast.Call | ast.Compare | ast.AugAssign)
-        counted += LOOP_WEIGHT * isinstance(each, _REPEATED)
+        counted += _LOOP_WEIGHT * isinstance(each, _REPEATED)
         todo += [child for child in children(each) if id(child) not in skipped]
     return counted
