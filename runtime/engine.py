@@ -7,7 +7,7 @@ import functools
 import os
 import threading
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any
 
 from fxc.ir.forking import LLVM, LLVMLITE, held_over_forks
@@ -102,7 +102,8 @@ def _optimise(
     builder = llvm.create_pass_builder(machine, tuning)
     is_long = loops == "scalar" and length > _VERY_LONG
     if loops == "scalar" and not is_long:
-        builder.getModulePassManager().run(module, builder)
+        with _option(llvm, *_NO_MASKS):
+            builder.getModulePassManager().run(module, builder)
         return
     passes = llvm.create_new_module_pass_manager()
     passes.add_always_inliner_pass()
@@ -116,24 +117,30 @@ def _optimise(
     passes.run(module, builder)
 
 
-# LLVM's reduction of strength takes time that grows faster than the code, a third of all machine
-# code generation at this length, and makes code of it faster by no more than a few per cent.
-_LONG = 430  # lines
+# A loop of few iterations would be one vector with lanes past its end, whose elements are zeros:
+# their logarithms set floating-point flags. See Note [Floating-point flags].
+_NO_MASKS = ("vectorizer-min-trip-count", "0", "16")
 
 
 @contextmanager
-def _generation(llvm: Any, text: str) -> Iterator[None]:
-    """While machine code is made of this text: without what takes too long. The option is LLVM's,
-    so it is taken back.
-    """
-    if text.count("\n") < _LONG:
-        yield
-        return
-    llvm.set_option("fxc", "--disable-lsr=true")
+def _option(llvm: Any, name: str, value: str, usual: str) -> Iterator[None]:
+    """With an option of LLVM's, which is the process's: it is taken back."""
+    llvm.set_option("fxc", f"--{name}={value}")
     try:
         yield
     finally:
-        llvm.set_option("fxc", "--disable-lsr=false")
+        llvm.set_option("fxc", f"--{name}={usual}")
+
+
+# LLVM's reduction of strength takes time that grows faster than the code, a third of all machine
+# code generation at this length, and makes code of it faster by no more than a few per cent.
+_LONG = 430  # lines
+_NO_LSR = ("disable-lsr", "true", "false")
+
+
+def _generation(llvm: Any, text: str) -> AbstractContextManager[None]:
+    """While machine code is made of this text: without what takes too long."""
+    return _option(llvm, *_NO_LSR) if text.count("\n") >= _LONG else nullcontext()
 
 
 _supports: dict[str, Any] = {}  # by text, the engines of modules that others call

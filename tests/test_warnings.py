@@ -268,6 +268,16 @@ SILENT: list[tuple[str, tuple[Any, ...]]] = [
         "for i in range(11):\n        if b[i] != 0:\n            a[i] = a[i] // b[i]\n    return a",
         (A.astype(int), B.astype(int)),
     ),
+    (  # which LLVM would run in lanes, both arms of all of them
+        "c = np.zeros(len(a))\n    for i in range(len(a)):\n        if a[i] > 0:\n"
+        "            c[i] = 1 / a[i] + np.sqrt(a[i]) + np.log(a[i])\n    return c",
+        (np.resize([-1.0, 0.0, 3.0], 100),),
+    ),
+    (  # likewise, with lanes past the end
+        "c = np.zeros((3, 6))\n    c[:, 0] = np.log(a[:3]) + np.log(b[:3])\n"
+        "    for t in range(1, 6):\n        c[0, t] = np.log(a[3 * t])\n    return c",
+        (np.linspace(1, 2, 40), np.ones(40)),
+    ),
     ("return x * x - x * x, x * 1e300 * 1e300", (INF, 1e300)),
     ("return np.tanh(a), np.sin(a), np.cbrt(a), np.arctan2(a, b), np.hypot(a, b)", (A, B)),
     ("return a.astype(int), (a * 100).astype('i1'), a.astype('f4')", (A,)),

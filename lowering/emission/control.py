@@ -24,7 +24,7 @@ from ..loops import (
     While,
     walk,
 )
-from . import extremes, interrupts
+from . import extremes, interrupts, sticky
 from .bests import replacing
 from .chains import handed_on, is_chain
 from .frame import is_scalar, leave_vectors
@@ -101,11 +101,17 @@ def branch(emitter: Emitter, stmt: If) -> None:
     needs = None if record is None else record.needs
     emitter.either(
         emitter.atom(stmt.condition, BOOL, code),
-        lambda: emitter.block(stmt.then),
-        lambda: emitter.block(stmt.orelse),
+        lambda: _arm(emitter, stmt.then),
+        lambda: _arm(emitter, stmt.orelse),
         seldom=None if record is None else record.first,
         needs=None if needs in (None, stmt.condition) else emitter.atom(needs, BOOL, code),
     )
+
+
+def _arm(emitter: Emitter, block: Sequence[Stmt], rest: Sequence[Stmt] = ()) -> None:
+    if emitter.flags and sticky.is_guarded(block):
+        sticky.stay(emitter.function)
+    emitter.block((*block, *rest))
 
 
 def _iteration(emitter: Emitter, body: Sequence[Stmt], done: str) -> None:
@@ -133,12 +139,12 @@ def _leave(emitter: Emitter, stmt: If, ends: bool, rest: Sequence[Stmt], done: s
     f.do(f"br i1 {condition}, label %{then}, label %{orelse}")
     outer = emitter.regs.copy()
     f.start(last)
-    emitter.block((*(stmt.then if ends else stmt.orelse), *rest))
+    _arm(emitter, stmt.then if ends else stmt.orelse, rest)
     _note_leaving(emitter, "true")
     f.do(f"br label %{done}")
     emitter.regs = outer.copy()
     f.start(on)
-    emitter.block(stmt.orelse if ends else stmt.then)
+    _arm(emitter, stmt.orelse if ends else stmt.then)
     emitter.regs = outer
 
 

@@ -34,6 +34,9 @@ if TYPE_CHECKING:
 # What comes before a call of NumPy is collected first: NumPy clears the flags.
 # LLVM takes floating-point operations for free of effects. All that are computed are stored before
 # the flags are looked at; of numbers that are returned a copy is. Dead code sets no flags.
+# It also computes both arms of a branch, and lanes past the end of a loop, if that is quicker: then
+# ``if x != 0: y = 1 / x`` divides by zero. Arms with an operator that is there for some numbers
+# alone stay branches (``stay``); runtime/engine.py has loops end where they end.
 # ``updated`` names the inputs that a program reads and writes: they are not what they were when the
 # flags are looked at; fxc/flagged.py says what is done about that.
 
@@ -53,6 +56,8 @@ _SILENT = frozenset(
         *("maximum", "minimum", "fmax", "fmin", "rint", "floor", "ceil", "trunc"),
     )
 )
+# Those that set a flag for very large numbers alone, where a program seldom looks before.
+_EVERYWHERE = frozenset(("add", "subtract", "multiply", "square", "astype"))
 _INTEGERS = frozenset(("floor_divide", "remainder", "fmod"))  # of a division by zero
 
 _NOTICE = """\
@@ -114,6 +119,19 @@ def _sets_flags(stmt: Stmt) -> bool:
         case Matmul() | Apply() | Boxed():
             return True
     return False
+
+
+def is_guarded(arm: Sequence[Stmt]) -> bool:
+    """Whether an arm computes what the branch may be there to prevent for some numbers."""
+    return any(
+        isinstance(stmt, Compute) and stmt.op not in _EVERYWHERE and _sets_flags(stmt)
+        for stmt in arm
+    )
+
+
+def stay(f: FunctionText) -> None:
+    """What is behind this in a block is run only where the block is come to."""
+    f.do('call void asm sideeffect "", ""() nounwind memory(none)')
 
 
 def updated_inputs(program: Program) -> tuple[int, ...]:
