@@ -510,12 +510,6 @@ def test_variables_of_functions_around() -> None:
 
 
 def test_what_is_refused() -> None:
-    def a_new_key(u, n):
-        found = {}
-        for i in range(n):
-            found["last"] = u[i % 5]
-        return found
-
     def a_key_that_varies(u, n):
         found = {0: 0.0, 1: 0.0}
         for i in range(n):
@@ -547,6 +541,6 @@ def test_what_is_refused() -> None:
 
         return sum(note() if v > 0 else 0.0 for v in u), count
 
-    for program in (a_new_key, a_key_that_varies, gone, made_by_a_read, in_an_expression):
+    for program in (a_key_that_varies, gone, made_by_a_read, in_an_expression):
         with pytest.raises(fxc.CaptureError):
             fxc.compile(program, fullgraph=True)(_numbers(), 9000)

@@ -287,6 +287,7 @@ def _run(session: Session, callee: Any, args: tuple[Any, ...], kwargs: dict[str,
                 f"code that fxc does not see reads .{error.name} of a "
                 f"{type(error.obj).__name__} from outside, which cannot be captured"
             ) from None
+        _try_otherwise(session, outside, session.error)
         raise session.error or _raised_in(session, error) or error from None
     except Exception as error:
         check_no_bug(error, session.door.raised)

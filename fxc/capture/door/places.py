@@ -7,19 +7,21 @@ from __future__ import annotations
 
 import re
 from ast import literal_eval
+from collections import OrderedDict
 from types import CellType
 from typing import TYPE_CHECKING, Any
 
 from fxc.ir.records import frozen
 
-from ..outside.containers import External
+from ..outside.containers import MISSING, External
 from ..outside.dicts import ExternalDict
 from ..outside.lists import ExternalList
 from ..outside.objects import put_attribute
 from ..outside.shadows import class_of
-from ..session import Respecialise
+from ..session import Respecialise, refuse
 from ..statements.forms import APART
 from ..statements.structured import UNBOUND, is_same
+from ..values.maybe_set import MaybeSet
 
 if TYPE_CHECKING:
     from .stores import Stores
@@ -34,6 +36,15 @@ if TYPE_CHECKING:
 # that inner functions rebind, and those of enclosing functions and globals. They are known by a
 # text from one attempt to the next: how an object from outside is come by, or the number of one
 # among those that the program has made.
+#
+# Note [Places that are new]
+# ``self.mask = x > 0`` in a loop makes an attribute; so does a key that a dict has not. Such a
+# place has a flag beside it, a variable of each statement like the place itself: whether there is
+# something. Where that is not known behind a statement, the place holds a ``MaybeSet``: a read
+# goes back to Python where the flag does not hold (``hasattr`` gives the flag), the change of what
+# is from outside is made if it holds. What a class has under the name is what is read before.
+# The order in which attributes and keys come up is the one of the statements in the body or arm;
+# where it would depend on the condition, or on the iteration, the program is refused.
 
 _LABEL = "place "
 _KEYS = (str, int)
@@ -71,23 +82,37 @@ class Attribute(_Part):
         return None if owner is None else f"{owner}.{self.name}"
 
     @property
-    def is_there(self) -> bool:
-        return self.door.has_attribute(self.owner, self.name)
+    def flag(self) -> Any:
+        return self.door.presence(self.owner, self.name)
+
+    @property
+    def may_begin(self) -> bool:
+        return self.door.may_be_given(self.owner, self.name)
 
     def read(self) -> Any:
         return self.door.attr(self.owner, self.name)
 
-    def put(self, value: Any) -> None:
-        if self.door.is_foreign(self.owner):
-            self.door.see_attribute(self.owner, self.name, value)
-        else:
-            put_attribute(self.owner, self.name, value)
+    def held(self) -> Any:
+        return self.door.held_attribute(self.owner, self.name)
 
-    def store(self, value: Any) -> None:
+    def put(self, value: Any, flag: Any = True) -> None:
         if self.door.is_foreign(self.owner):
+            self.door.see_attribute(self.owner, self.name, value, flag)
+        elif flag is not False:
+            value = (
+                value if flag is True else self.door.maybe_set(flag, self.owner, self.name, value)
+            )
+            put_attribute(self.owner, self.name, value)
+        elif self.flag is not False:
+            object.__delattr__(self.owner, self.name)
+
+    def store(self, value: Any, flag: Any = True) -> None:
+        if not self.door.is_foreign(self.owner):
+            self.put(value, flag)
+        elif flag is True:
             self.door.store_attr(self.owner, self.name, value)
         else:
-            self.put(value)
+            self.door.store_attribute_if(flag, self.owner, self.name, value)
 
 
 @frozen
@@ -104,22 +129,48 @@ class Item(_Part):
         return None if owner is None or type(self.key) not in _KEYS else f"{owner}[{self.key!r}]"
 
     @property
-    def is_there(self) -> bool:
+    def flag(self) -> Any:
+        if isinstance(self.owner, ExternalDict):
+            return self.owner.presence(self.key)
         if isinstance(self.owner, dict):
             return self.key in self.owner
         return type(self.key) is int and 0 <= self.key < len(self.owner)
 
+    @property
+    def may_begin(self) -> bool:
+        kind = self.owner.kind if isinstance(self.owner, ExternalDict) else type(self.owner)
+        return kind is dict or kind is OrderedDict
+
     def read(self) -> Any:
         return self.owner[self.key]
 
-    def put(self, value: Any) -> None:
-        if isinstance(self.owner, ExternalDict | ExternalList):
-            self.owner.see(self.key, value)
-        else:
-            self.owner[self.key] = value
+    def held(self) -> Any:
+        if isinstance(self.owner, ExternalDict):
+            return self.owner.held(self.key)
+        return self.owner[self.key] if self.flag else UNBOUND
 
-    def store(self, value: Any) -> None:
-        self.owner[self.key] = value
+    def put(self, value: Any, flag: Any = True) -> None:
+        value = value if type(flag) is bool else MaybeSet(flag, value)
+        if isinstance(self.owner, ExternalList):
+            self.owner.see(self.key, value)
+        elif isinstance(self.owner, ExternalDict):
+            if flag is not False or self.flag is not False:
+                self.owner.see(self.key, MISSING if flag is False else value)
+        elif flag is not False:
+            self.owner[self.key] = value
+        elif self.key in self.owner:
+            del self.owner[self.key]
+
+    def store(self, value: Any, flag: Any = True) -> None:
+        if flag is True:
+            self.owner[self.key] = value
+        elif isinstance(self.owner, ExternalDict):
+            self.owner.store_if(flag, self.key, value)
+        else:
+            raise refuse(
+                f"a key of a {class_of(self.owner).__name__} that is there by a condition cannot "
+                "be captured; give it a value in any case"
+            )
 
 
 @frozen
@@ -129,7 +180,8 @@ class Rebound:
     cell: CellType
     text: str
     home: int
-    is_there: bool = True
+    flag: bool = True
+    may_begin: bool = False
 
     @property
     def base(self) -> Any:
@@ -141,7 +193,9 @@ class Rebound:
         except ValueError:
             return UNBOUND
 
-    def put(self, value: Any) -> None:
+    held = read
+
+    def put(self, value: Any, flag: Any = True) -> None:
         if value is UNBOUND:
             del self.cell.cell_contents
         else:
@@ -158,22 +212,25 @@ class Enclosing:
     cell: CellType
     text: str
     home: int = 0
+    may_begin: bool = False
 
     @property
     def base(self) -> Any:
         return self.cell
 
     @property
-    def is_there(self) -> bool:
+    def flag(self) -> bool:
         return self.door.has_cell(self.cell)
 
     def read(self) -> Any:
         return self.door.cell_contents(self.cell, self.text.partition(" ")[0])
 
-    def put(self, value: Any) -> None:
+    held = read
+
+    def put(self, value: Any, flag: Any = True) -> None:
         self.door.see_cell(self.cell, value)
 
-    def store(self, value: Any) -> None:
+    def store(self, value: Any, flag: Any = True) -> None:
         self.door.store_in_cell(self.cell, self.text.partition(" ")[0], value)
 
 
@@ -186,22 +243,25 @@ class Global:
     name: str
     text: str
     home: int = 0
+    may_begin: bool = False
 
     @property
     def base(self) -> Any:
         return self.space
 
     @property
-    def is_there(self) -> bool:
+    def flag(self) -> bool:
         return self.door.has_global(self.space, self.name)
 
     def read(self) -> Any:
         return self.door.global_value(self.space, self.name)
 
-    def put(self, value: Any) -> None:
+    held = read
+
+    def put(self, value: Any, flag: Any = True) -> None:
         self.door.see_global(self.space, self.name, value)
 
-    def store(self, value: Any) -> None:
+    def store(self, value: Any, flag: Any = True) -> None:
         self.door.store_global(self.space, self.name, value)
 
 
@@ -223,6 +283,7 @@ class Places:
         self._counts: dict[tuple[int, str], int] = {}  # of what is made, by region and kind
         self._variables: dict[int, Rebound] = {}  # by the cell's id
         self._wanted: set[str] = set()  # places that this attempt has found
+        self.begun: list[str] = []  # new places in the order in which they are assigned
 
     # -------------------------------------------------------- what is made
 
@@ -333,7 +394,7 @@ class Places:
             part = owner[key] if inside else None
         else:
             place = self._part(owner, key)
-            part = None if place is None or not place.is_there else place.read()
+            part = None if place is None or place.flag is not True else place.read()
         return part if part is not None and self.text_of(part) == text else None
 
     def _step(self, text: str) -> tuple[Any, Any]:
@@ -364,7 +425,7 @@ class Places:
             known = (each for each in self._variables.values() if each.text == text)
             variables = (each for each in known if self._session.is_open(each.home))
             found = next(variables, None) or self._part(*self._step(text))
-        return found if found is not None and found.is_there else None
+        return found if found is not None and _may_be_carried(found) else None
 
     # -------------------------------------------------------- what statements assign
 
@@ -385,13 +446,15 @@ class Places:
                     found[text] = known
         return found
 
-    def assign(self, place: Place, before: Any, value: Any) -> None:
-        """Assign what a statement has made of a place, which held ``before`` when it began."""
-        if self._session.region or is_same(before, value):
-            place.put(value)
+    def assign(self, place: Place, before: tuple[Any, Any], value: Any, flag: Any) -> None:
+        """Assign what a statement has made of a place, and of its flag. When it began they were
+        ``before``.
+        """
+        if self._session.region or flag is False or is_same((value, flag), before):
+            place.put(value, flag)
         else:
-            place.put(before)  # what the recorded regions have put there is not outside
-            place.store(value)
+            place.put(*before)  # what the recorded regions have put there is not outside
+            place.store(value, flag)
 
     def is_plain(self, place: Place) -> bool:
         """Whether nothing is recorded here that has begun after the place was there."""
@@ -414,9 +477,11 @@ class Places:
             if each.cells.has(place) and each.recording is not None
         }
         if carrying >= self._inside(home):
+            if place.flag is not True:
+                self.begun.append(text)
             return True
         label = f"{_LABEL}{text}"
-        if label in session.static or not place.is_there:
+        if label in session.static or not _may_be_carried(place):
             return False
         self._wanted.add(label)
         return True
@@ -436,6 +501,11 @@ class Places:
             place = self._variables[id(cell)]
             if not self.is_plain(place) and not self.takes(place):
                 self._door.outside.effects.check_allowed("variable of an enclosing function")
+
+
+def _may_be_carried(place: Place) -> bool:
+    """Whether statements may take a place for a variable: there is something, or may be."""
+    return place.flag is not False or place.may_begin
 
 
 def _fresh(text: str, known: Any) -> str:

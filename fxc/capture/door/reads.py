@@ -28,6 +28,7 @@ from ..outside.objects import (
 from ..outside.outside import Known, Outside
 from ..outside.shadows import class_of, is_shadow, real_class
 from ..session import Session, label_of, refuse
+from ..values.maybe_set import given
 from ..values.operands import Traced
 from . import purity
 
@@ -42,6 +43,8 @@ class Reads:
         self._attributes: dict[tuple[int, str], Any] = {}
         self._names: dict[tuple[int, str], Any] = {}
         self._cells: dict[int, Any] = {}
+        # Whether an object has an attribute of its own, where the program has made it so.
+        self._present: dict[tuple[int, str], Any] = {}
 
     def call(self, f: Any, /, *args: Any, **kwargs: Any) -> Any:
         """Call ``f`` through the door."""
@@ -129,6 +132,14 @@ class Reads:
         """``owner.name``."""
         if isinstance(owner, Traced):
             return getattr(owner, name)
+        try:
+            return self._attr(owner, name)
+        except AttributeError:
+            for statement in self.session.statements:
+                statement.meets_unset(owner, name)
+            raise
+
+    def _attr(self, owner: Any, name: str) -> Any:
         kind = type(owner)
         if kind is ModuleType:
             return self._module_attr(owner, name)
@@ -151,7 +162,7 @@ class Reads:
         watched = is_data_descriptor(found) and not is_slot(found)
         plain = found is MISSING or (name in vars_of(owner) and not watched)
         if plain or kind.__module__ == "builtins" or kind in purity.PURE_CLASSES:
-            return getattr(owner, name)
+            return given(getattr(owner, name))
         if not hasattr(type(found), "__get__"):
             return self.attr(kind, name)
         if kind.__module__.partition(".")[0] == "numpy":
@@ -163,7 +174,7 @@ class Reads:
         if isinstance(found, FunctionType):
             self.guard_class_attribute(kind, name, found)
             return MethodType(found, owner)
-        return getattr(owner, name)
+        return given(getattr(owner, name))
 
     def special(self, owner: Any, name: str, *args: Any, **kwargs: Any) -> Any:
         """Call a special method of an object. See Note [Special methods]."""
@@ -243,7 +254,7 @@ class Reads:
         if seen is DELETED:
             raise no_attribute(known.object, name)
         if seen is not MISSING:
-            return seen
+            return given(seen)
         real, source = known.object, known.source
         kind = type(real)
         found, held = class_attribute(kind, name), vars_of(real)

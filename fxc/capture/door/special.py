@@ -353,7 +353,9 @@ def _getattr(door: Door, owner: Any, name: str, *default: Any) -> Any:
         raise
 
 
-def _hasattr(door: Door, owner: Any, name: str) -> bool:
+def _hasattr(door: Door, owner: Any, name: str) -> Any:
+    if (flag := door.given_if(owner, name)) is not None:
+        return flag
     return _getattr(door, owner, name, MISSING) is not MISSING
 
 

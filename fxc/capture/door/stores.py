@@ -27,6 +27,7 @@ from ..outside.objects import (
     class_attribute,
     has_c_method,
     is_data_descriptor,
+    is_python_class,
     is_slot,
     put_attribute,
     sets_by_python,
@@ -39,9 +40,10 @@ from ..outside.shadows import class_of, has_method
 from ..session import Session, label_of, refuse
 from ..statements.choices import negated
 from ..statements.counted import Bounded
-from ..statements.structured import array_of, is_same
+from ..statements.structured import UNBOUND, array_of, is_same
 from ..values.late import formatted, late
 from ..values.made_lists import MadeLists
+from ..values.maybe_set import MaybeSet
 from ..values.mixed import Mixed
 from ..values.operands import Traced, settled
 from ..values.several import Several
@@ -196,22 +198,79 @@ class Stores(Reads):
             if is_slot(found):
                 return
             if name in held:  # the end of ``self.u += du``; that it is there already is guarded
-                self.outside.guards.check(
-                    f"{name!r} in {known.source.var}.__dict__",
-                    f"{known.source.text} has a {name} of its own",
-                )
+                self._check_own(known, name)
                 return
         self.outside.stored(label_of(f"{known.source.text}.{name}"))
-        self._attributes[id(owner), name] = value
+        self.see_attribute(owner, name, value)
         action = "put" if sets_by_python(class_of(owner)) else "setattr"
         self.outside.effects.store(known.source, action, name, value)
 
-    def has_attribute(self, owner: Any, name: str) -> bool:
-        """Whether an object has an attribute that is just there."""
+    def presence(self, owner: Any, name: str) -> Any:
+        """Whether an object has an attribute of its own, as the program sees it: a bool, or one
+        that is known at run time.
+        """
         known = self.outside.shown.get(id(owner))
-        real = owner if known is None else known.object
+        if known is None:
+            found = vars_of(owner).get(name, MISSING)
+            found = slots_of(owner).get(name, MISSING) if found is MISSING else found
+            return found.flag if type(found) is MaybeSet else found is not MISSING
+        if (id(owner), name) in self._present:
+            return self._present[id(owner), name]
+        of_class = class_attribute(class_of(owner), name)
+        if is_slot(of_class):
+            return hasattr(known.object, name)
+        if name in vars_of(known.object) and of_class is not MISSING:
+            self._check_own(known, name)
+        return name in vars_of(known.object)
+
+    def _check_own(self, known: Known, name: str) -> None:
+        condition = f"{name!r} in {known.source.var}.__dict__"
+        self.outside.guards.check(condition, f"{known.source.text} has a {name} of its own")
+
+    def may_be_given(self, owner: Any, name: str) -> bool:
+        """Whether an object may be given an attribute that it has not, and nobody watches."""
+        kind = class_of(owner)
+        found = class_attribute(kind, name)
+        watched = is_data_descriptor(found) and not is_slot(found)
+        computed = any(
+            isinstance(class_attribute(kind, each), FunctionType)
+            for each in ("__getattr__", "__getattribute__", "__setattr__", "__delattr__")
+        )
+        known = self.outside.shown.get(id(owner))
+        has_room = is_slot(found) or hasattr(owner if known is None else known.object, "__dict__")
+        deleted = self._attributes.get((id(owner), name)) is DELETED
+        return has_room and not (watched or computed or deleted) and is_python_class(kind)
+
+    def maybe_set(self, flag: Any, owner: Any, name: str, value: Any) -> MaybeSet:
+        """What an attribute holds if the flag holds."""
+        found = class_attribute(class_of(owner), name)
+        return MaybeSet(flag, value, by_class=found is not MISSING and not is_slot(found))
+
+    def given_if(self, owner: Any, name: Any) -> Any:
+        """By which condition an object has an attribute, if it is one; else None."""
         seen = self._attributes.get((id(owner), name), MISSING)
-        return seen is not DELETED and (seen is not MISSING or name in vars_of(real))
+        seen = vars_of(owner).get(name, MISSING) if seen is MISSING else seen
+        return seen.flag if type(seen) is MaybeSet and not seen.by_class else None
+
+    def held_attribute(self, owner: Any, name: str) -> Any:
+        """What an attribute holds, or the class has of that name; UNBOUND for nothing."""
+        seen = self._attributes.get((id(owner), name), MISSING)
+        seen = vars_of(owner).get(name, MISSING) if seen is MISSING else seen
+        if type(seen) is MaybeSet:
+            return seen.value
+        if seen is not MISSING and seen is not DELETED:
+            return seen
+        try:
+            return self.attr(owner, name)
+        except AttributeError:
+            return UNBOUND
+
+    def store_attribute_if(self, flag: Any, owner: Any, name: str, value: Any) -> None:
+        """``owner.name = value`` of an object from outside, if the flag holds."""
+        known = self.outside.shown[id(owner)]
+        self.outside.stored(label_of(f"{known.source.text}.{name}"))
+        self.see_attribute(owner, name, value, flag)
+        self.outside.effects.store(known.source, "setattr", name, value, flag)
 
     def held_by(self, owner: Any) -> tuple[dict[str, Any], dict[str, Any]]:
         """What an object holds in its namespace, and in slots, as the program sees it."""
@@ -239,13 +298,23 @@ class Stores(Reads):
                     seen = self.attr(owner, name)
                 except AttributeError:
                     continue
+            if type(seen) is MaybeSet:
+                raise seen.unclear()
             found[name] = seen
         plain = {name: value for name, value in found.items() if name not in slots}
         return plain, {name: value for name, value in found.items() if name in slots}
 
-    def see_attribute(self, owner: Any, name: str, value: Any) -> None:
-        """Let the program see an attribute of an object from outside, and nobody else."""
-        self._attributes[id(owner), name] = value
+    def see_attribute(self, owner: Any, name: str, value: Any, flag: Any = True) -> None:
+        """Let the program see an attribute of an object from outside, and nobody else. It is there
+        if the flag holds.
+        """
+        key = id(owner), name
+        self._present[key] = flag
+        if flag is False:
+            self._attributes.pop(key, None)
+        else:
+            maybe = type(flag) is not bool
+            self._attributes[key] = self.maybe_set(flag, owner, name, value) if maybe else value
 
     def _store_in_module(self, module: ModuleType, name: str, value: Any) -> None:
         if module.__name__.partition(".")[0] in purity.TRUSTED_MODULES:
@@ -272,6 +341,7 @@ class Stores(Reads):
             raise no_attribute(known.object, name)
         self.attr(owner, name)  # guards that it is there
         self._attributes[id(owner), name] = DELETED
+        self._present[id(owner), name] = False
         self.outside.effects.add(known.source, "delattr", name)
 
     # -------------------------------------------------------- items, iteration, identity

@@ -62,10 +62,10 @@ class Held:
         """Record a change."""
         self.outside.effects.add(self.source, action, key, value)
 
-    def store(self, key: Any, value: Any, label: str) -> None:
+    def store(self, key: Any, value: Any, label: str, flag: Any = None) -> None:
         """Record a new element; ``label`` is the name of the one before."""
         self.outside.stored(f"{self.name}{label}", self.name)
-        self.outside.effects.store(self.source, "setitem", key, value)
+        self.outside.effects.store(self.source, "setitem", key, value, flag)
 
 
 class External:

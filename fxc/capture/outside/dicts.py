@@ -6,6 +6,8 @@ from collections import OrderedDict, defaultdict
 from typing import Any
 
 from ..session import refuse
+from ..values.maybe_set import MaybeSet, given
+from ..values.unbound import UNBOUND
 from .containers import MISSING, External, Held, is_number, is_plain, plain_key, settled
 
 
@@ -26,6 +28,10 @@ class ExternalDict(External, dict[Any, Any]):
         self._changes: list[tuple[Any, Any]] = []
 
     def settle(self) -> None:
+        now = dict.values(self) if self._whole else self._now.values()
+        for value in now:
+            if type(value) is MaybeSet:
+                raise value.unclear()
         if self._whole:
             return
         self._whole = True
@@ -80,7 +86,7 @@ class ExternalDict(External, dict[Any, Any]):
         return self._now[key] if key in self._now else self._original(key)
 
     def __getitem__(self, key: Any) -> Any:
-        value = self._find(key)
+        value = given(self._find(key))
         if value is not MISSING:
             return value
         if self.kind is defaultdict and self.default_factory is not None:
@@ -95,11 +101,28 @@ class ExternalDict(External, dict[Any, Any]):
         return self._held.part(self._held.real.default_factory, f".{name}", name)
 
     def get(self, key: Any, default: Any = None, /) -> Any:
-        value = self._find(key)
+        value = given(self._find(key))
         return default if value is MISSING else value
 
+    def presence(self, key: Any) -> Any:
+        """Whether it has a key, as the program sees it: a bool, or one that is known at run
+        time.
+        """
+        found = self._find(key)
+        return found.flag if type(found) is MaybeSet else found is not MISSING
+
+    def held(self, key: Any) -> Any:
+        """What it has at a key, or may have; UNBOUND for nothing."""
+        found = self._find(key)
+        if type(found) is MaybeSet:
+            return found.value
+        return UNBOUND if found is MISSING else found
+
     def __contains__(self, key: object) -> bool:
-        return self._find(key) is not MISSING
+        found = self._find(key)
+        if type(found) is MaybeSet:
+            raise found.unclear()
+        return found is not MISSING
 
     def __ror__(self, other: Any) -> Any:
         self.settle()
@@ -130,15 +153,21 @@ class ExternalDict(External, dict[Any, Any]):
         if value is not before or is_number(value):
             held.store(key, value, f".{self._label(key)}")
 
+    def store_if(self, flag: Any, key: Any, value: Any) -> None:
+        """Set an item if the flag holds."""
+        self._check_key(key)
+        self.see(key, MaybeSet(flag, value))
+        self._held.store(key, value, f".{self._label(key)}", flag)
+
     def __delitem__(self, key: Any, /) -> None:
-        if self._find(key) is MISSING:
+        if given(self._find(key)) is MISSING:
             raise KeyError(key)
         self._held.check_allowed()
         self.see(plain_key(key), MISSING)
         self._held.change("delitem", plain_key(key))
 
     def pop(self, key: Any, *default: Any) -> Any:
-        value = self._find(key)
+        value = given(self._find(key))
         if value is MISSING:
             if default:
                 return default[0]
@@ -156,7 +185,7 @@ class ExternalDict(External, dict[Any, Any]):
         return key, self.pop(key)
 
     def setdefault(self, key: Any, default: Any = None, /) -> Any:
-        value = self._find(key)
+        value = given(self._find(key))
         if value is MISSING:
             self[key] = value = default
         return value

@@ -23,12 +23,15 @@ from ..session import Session, refuse
 
 @mutable
 class Effect:
-    """One change: ``action`` (see epilogue.py) at ``key`` of the object at ``owner``."""
+    """One change: ``action`` (see epilogue.py) at ``key`` of the object at ``owner``, which happens
+    if the ``flag`` holds, where there is one.
+    """
 
     owner: Source
     action: str
     key: object
     value: object
+    flag: object = None
 
 
 _CHANGES_PLACES = frozenset({"delattr", "delitem", "insert", "replace", "clear", "reverse"})
@@ -52,19 +55,30 @@ class Effects:
                 "captured; use a variable, or return the new value"
             )
 
-    def add(self, owner: Source, action: str, key: object = None, value: object = None) -> None:
+    def add(
+        self,
+        owner: Source,
+        action: str,
+        key: object = None,
+        value: object = None,
+        flag: object = None,
+    ) -> None:
         """Record a change."""
         if action in _CHANGES_PLACES:
             for place in [place for place in self._latest if place[0] == owner.var]:
                 del self._latest[place]
-        self.entries.append(Effect(owner, action, key, value))
+        self.entries.append(Effect(owner, action, key, value, flag))
 
-    def store(self, owner: Source, action: str, key: object, value: object) -> None:
-        """Record that a place has a new value; a later store to it takes the place of this one."""
+    def store(
+        self, owner: Source, action: str, key: object, value: object, flag: object = None
+    ) -> None:
+        """Record that a place has a new value, if the ``flag`` holds where there is one; a later
+        store to it takes the place of this one.
+        """
         place = (owner.var, action, key)
         known = self._latest.get(place)
-        if known is not None:
+        if known is not None and known.flag is None and flag is None:
             known.value = value
             return
-        self.add(owner, action, key, value)
+        self.add(owner, action, key, value, flag)
         self._latest[place] = self.entries[-1]

@@ -35,6 +35,7 @@ from ..statements.counted import Bounded, Counted
 from ..statements.differing import Differing
 from ..statements.rows import ListArray, Rows, list_array_of, rows_in
 from ..values.late import Held, Late
+from ..values.maybe_set import MaybeSet
 from ..values.mixed import Mixed
 from ..values.operands import Traced, TracedValue, constant, has_traced, operand, settled, wrap
 from ..values.several import Several
@@ -155,6 +156,7 @@ class EpilogueBuilder:
         self._constants: dict[str, Any] = {}
         self._made: dict[int, tuple[str, Any]] = {}
         self._open: set[int] = set()
+        self._dicts: list[Any] = []  # those that have keys by a condition
         self._sealed: list[Any] = []  # objects that are joined, of those that leave
 
     def build(self, result: Any) -> Epilogue | None:
@@ -164,7 +166,7 @@ class EpilogueBuilder:
         self._constants.update(self._outside.effects.constants)
         self.objects.update(self._outside.effects.objects)
         answer = self._place(result)
-        effects = [self._statement(each) for each in self._outside.effects.entries]
+        effects = [self._change(each) for each in self._outside.effects.entries]
         effects = [*self._shapes(), *effects]
         if answer == "r0" and not effects and not self._lines:
             return None
@@ -359,8 +361,23 @@ class EpilogueBuilder:
         return "".join(f"{self._place(item)}, " for item in items)
 
     def _dict(self, items: dict[Any, Any]) -> str:
+        if any(type(value) is MaybeSet for value in items.values()):
+            return self._dict_if(items)
         parts = [f"{self._key(key)}: {self._place(value)}" for key, value in items.items()]
         return f"{{{', '.join(parts)}}}"
+
+    def _dict_if(self, items: dict[Any, Any]) -> str:
+        """The same of a dict that has some keys by a condition."""
+        name = f"d{len(self._dicts)}"
+        self._dicts.append(items)
+        lines = [f"{name} = {{}}"]
+        for key, x in items.items():
+            found = x if type(x) is MaybeSet else MaybeSet(None, x)
+            stored = f"{name}[{self._key(key)}] = {self._place(found.value)}"
+            test = "" if found.flag is None else f"if {self._place(found.flag)}: "
+            lines.append(f"{test}{stored}")
+        self._lines += lines
+        return name
 
     def _key(self, key: Any) -> str:
         if type(key) is str:
@@ -407,6 +424,11 @@ class EpilogueBuilder:
             if value in seen
         ]
         return [*shapes, *flags]
+
+    def _change(self, effect: Effect) -> str:
+        """The statement that makes a change, where it is to be made."""
+        made = self._statement(effect)
+        return made if effect.flag is None else f"if {self._place(effect.flag)}: {made}"
 
     def _statement(self, effect: Effect) -> str:
         """The statement that makes a change; ``owner`` is an object from outside."""

@@ -18,7 +18,7 @@ from ..values.operands import TracedValue, operand
 from ..values.traced_int import TracedInt
 from .arms import Either, paired, record_cond
 from .carried_views import carried_view
-from .cells import Cells
+from .cells import Cells, is_flag
 from .differing import parts_in
 from .kept_lists import is_list, is_variable, keep_lists
 from .structured import (
@@ -140,6 +140,8 @@ class Branch(Statement):
         self.session.statements.remove(self)
         nothing = [UNBOUND] * len(self.names)
         left, right = (nothing if arm in self._ended else x for arm, x in enumerate((left, right)))
+        if len(self._ended) == 1:
+            left, right = self._with_flags(left, right), self._with_flags(right, left)
         if len(self._ended) == 2:
             end_arm(self.session)
         values: list[Either] = []
@@ -152,6 +154,13 @@ class Branch(Statement):
         test = operand(self._test)
         made = record_cond(self.session, test, (then, orelse), values, self._reason)
         self.values = [each(made) for each in joined]
+
+    def _with_flags(self, values: list[Any], others: list[Any]) -> list[Any]:
+        """The variables behind an arm that raises: flags are what they are behind the other one."""
+        return [
+            y if is_flag(name) and type(y) is bool else x
+            for name, x, y in zip(self.names, values, others, strict=True)
+        ]
 
     def _kinds(self, name: str, left: Any, right: Any) -> tuple[Any, ...]:
         """The types of what a variable becomes."""

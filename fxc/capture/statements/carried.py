@@ -13,6 +13,7 @@ from ..session import Session
 from ..values.given import give, refuse_kept
 from ..values.operands import wrap
 from .carried_views import CarriedView
+from .cells import is_flag
 from .held import Held, held
 from .resizing import Resized, resized
 from .sliding import Sliding
@@ -79,6 +80,8 @@ class Carried:
 
     def takes(self, name: str, start: Any) -> bool:
         """Whether a variable that is ``start`` before the loop is carried into an iteration."""
+        if is_flag(name) and start is True:
+            return False  # it stays so
         return is_number(start) or name in self.held or name in self.mixed
 
     # -------------------------------------------------------- in the body

@@ -6,42 +6,110 @@ See Note [Assigned places].
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import combinations
 from typing import Any
+
+from ..session import refuse
+from ..values.unbound import UNBOUND
+
+_FLAG = " is there"
+
+
+def is_flag(name: str) -> bool:
+    """Whether a variable says whether there is something at a place."""
+    return name.endswith(_FLAG)
 
 
 class Cells:
-    """The places that a statement takes for variables, by their texts."""
+    """The places that a statement takes for variables, by their texts. What is not there for sure
+    when the statement begins has a flag: see Note [Places that are new].
+    """
 
-    def __init__(self, door: Any, rebound: Any) -> None:
+    def __init__(self, door: Any, rebound: Any, *, loop: bool = False) -> None:
         self._places = door.places
+        self._loop = loop
         self._cells = door.places.carried(rebound)
-        self._before = {text: place.read() for text, place in self._cells.items()}
+        self._before = {text: (place.held(), place.flag) for text, place in self._cells.items()}
+        self._new = [text for text, (_, flag) in self._before.items() if flag is not True]
+        self._order: list[str] = []  # in which new places are assigned
+        self._mark = self._first_mark = len(self._places.begun)
+        self._after: Mapping[str, Any] = {}  # the flags at the end of the body
 
     @property
     def names(self) -> tuple[str, ...]:
-        return tuple(self._cells)
+        return *self._cells, *(f"{text}{_FLAG}" for text in self._new)
 
     def has(self, place: Any) -> bool:
         """Whether a place is one of these."""
         found = self._cells.get(place.text)
         return found is not None and found.base is place.base
 
+    def may_be_unbound(self, name: str) -> bool:
+        """Whether this is a place, or an item of one, that has a flag."""
+        return any(name == text or name.startswith(f"{text}.") for text in self._new)
+
+    def may_set(self, owner: Any, name: str) -> bool:
+        """Whether an attribute is one of the new places."""
+        places = (self._cells[text] for text in self._new)
+        return any(each.base is owner and getattr(each, "name", "") == name for each in places)
+
     def among(self, env: Mapping[str, Any]) -> Mapping[str, Any]:
         """The variables with the places."""
         if not self._cells:
             return env
-        return {**env, **{text: place.read() for text, place in self._cells.items()}}
+        values = {text: place.held() for text, place in self._cells.items()}
+        self._after = {f"{text}{_FLAG}": self._cells[text].flag for text in self._new}
+        return {**env, **values, **self._after}
 
     def hand_on(self, values: Sequence[Any]) -> list[Any]:
         """Assign the places, which come last; gives the other values."""
         if not self._cells:
             return list(values)
-        count = len(values) - len(self._cells)
-        for (text, place), value in zip(self._cells.items(), values[count:], strict=True):
-            self._places.assign(place, self._before[text], value)
+        count = len(values) - len(self.names)
+        now = dict(zip(self.names, values[count:], strict=True))
+        self._take_order()
+        for text in dict.fromkeys((*self._order, *self._cells)):
+            value, flag = now[text], now.get(f"{text}{_FLAG}", True)
+            flag = False if value is UNBOUND and text in self._new else flag
+            self._places.assign(self._cells[text], self._before[text], value, flag)
         return list(values[:count])
 
     def read_again(self, values: Sequence[Any]) -> list[Any]:
         """The values, with what the places hold now."""
-        count = len(values) - len(self._cells)
-        return [*values[:count], *(place.read() for place in self._cells.values())]
+        count = len(values) - len(self.names)
+        return [*values[:count], *self.among({}).values()]
+
+    # -------------------------------------------------------- the order of what is new
+
+    def _take_order(self) -> None:
+        """Note in which order an arm, or the body, has assigned new places."""
+        begun = self._places.begun
+        found = list(dict.fromkeys(text for text in begun[self._mark :] if text in self._cells))
+        known = self._order
+        for place, text in enumerate(found):
+            if text not in known:
+                behind = [known.index(each) for each in found[place:] if each in known]
+                if behind and self._loop:
+                    raise _unordered()
+                known.insert(min(behind, default=len(known)), text)
+        for one, other in combinations(found, 2):
+            self._check_order(one, other)
+        begun[self._first_mark :] = known
+        self._mark = len(begun)
+
+    def _check_order(self, one: str, other: str) -> None:
+        """Refuse two new places, assigned one before the other, that may come up otherwise."""
+        owners = (self._cells[text].base for text in (one, other))
+        if len({id(owner) for owner in owners}) > 1:
+            return
+        swapped = self._order.index(one) > self._order.index(other)
+        late = self._loop and self._after.get(f"{one}{_FLAG}", True) is not True
+        if swapped or late or self._before[other][1] is not False:
+            raise _unordered()
+
+
+def _unordered() -> Exception:
+    return refuse(
+        "attributes or keys that come up in an order which depends on conditions cannot be "
+        "captured; give them values before"
+    )

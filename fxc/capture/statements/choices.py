@@ -20,6 +20,7 @@ from fxc.ir.graph import Literal
 from ..bugs import check_no_bug
 from ..numpy_api.creation import asarray
 from ..outside.containers import PLAIN
+from ..outside.dicts import ExternalDict
 from ..outside.shadows import has_method
 from ..session import refuse
 from ..values.operands import Traced, operand, record
@@ -81,6 +82,8 @@ def contained(door: Any, x: Any, items: Any) -> Any:
     if has_method(items, "__contains__"):
         test = truth(door.special(items, "__contains__", x))
         return test if type(test) is bool else to_bool(test)
+    if isinstance(items, ExternalDict):
+        return items.presence(x)
     if type(items) is TracedList:
         if items.items is None:
             return items.has(x)

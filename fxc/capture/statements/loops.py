@@ -88,7 +88,7 @@ class CapturedLoop(Statement):
         rebound: Any,
         env: Mapping[str, Any],
     ) -> None:
-        self.cells = Cells(door, rebound)
+        self.cells = Cells(door, rebound, loop=True)
         added, env = self.cells.names, self.cells.among(env)
         self._spread = Spread((*names, *added))
         super().__init__(door, line, (*names, *added), sure, env)
@@ -381,6 +381,9 @@ class CapturedLoop(Statement):
         """Note that the body reads a variable that an iteration before may give a value."""
         self._unbound = True
 
+    def meets_unset(self, owner: Any, name: str) -> None:
+        self._unbound |= self.cells.may_set(owner, name)
+
     def meets_difference(self, name: str) -> None:
         self._differs_in_arms |= name in self._at_head
 
@@ -473,6 +476,8 @@ class CapturedLoop(Statement):
 
     def _kinds_after(self, name: str, left: Any, right: Any) -> Kinds:
         """The types of what a variable is after an iteration, or if there is none."""
+        if any(x is UNBOUND for x in (left, right)) and self.may_be_unbound(name):
+            left = right = right if left is UNBOUND else left
         kinds = joint_kinds(left, right)
         if kinds is None:
             raise self.differs(name, left, right, "after another iteration, else")

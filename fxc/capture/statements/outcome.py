@@ -15,6 +15,7 @@ from ..values.given import give, refuse_twice
 from ..values.operands import kind_of, wrap
 from ..values.several import SeveralKinds
 from .carried_views import carried_view
+from .cells import is_flag
 from .held import Held, held
 from .structured import (
     UNBOUND,
@@ -173,6 +174,9 @@ class Outcome:
             if name in carried.resized:
                 arrays[name] = self._resized(name, values)
                 found[name] = wrap(arrays[name])
+                continue
+            if is_flag(name) and self._loop.runs and self._after[name] is True:
+                found[name] = True
                 continue
             parts: list[Operand] = [*values]
             is_mixed = len(parts) == 2 and type(carried.kinds[name]) is not SeveralKinds

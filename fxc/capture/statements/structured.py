@@ -21,6 +21,7 @@ from fxc.ops.table import TABLE, Tag
 from ..numpy_api.masked import MaskedRead
 from ..outside.shadows import has_method
 from ..session import OpenRegion, Session, current, label_of, refuse
+from ..values import unbound
 from ..values.given import check_kept
 from ..values.mixed import Mixed, mixed, mixed_kinds, mixed_parts, of_numpy
 from ..values.operands import Traced, TracedValue, operand, settled, variable_of
@@ -50,14 +51,7 @@ from .differing import Differing
 # A variable without a value is UNBOUND meanwhile.
 
 
-class _Unbound:
-    def __repr__(self) -> str:
-        return "UNBOUND"
-
-
-UNBOUND: Any = _Unbound()
-
-
+UNBOUND: Any = unbound.UNBOUND
 _LITTLE = 16  # nodes
 _CHEAP = frozenset({Tag.POINTWISE, Tag.VIEW})
 
@@ -269,7 +263,7 @@ class Statement:
         """Whether a variable, or an item of one, is read only where it has a value. See Note
         [Variables without a value].
         """
-        return name.partition(".")[0] in self._sure
+        return name.partition(".")[0] in self._sure or self.cells.may_be_unbound(name)
 
     @property
     def recording(self) -> Recording | None:
@@ -293,6 +287,9 @@ class Statement:
 
     def meets_difference(self, name: str) -> None:
         """Note that a variable is one thing behind one arm in here, another behind the other."""
+
+    def meets_unset(self, owner: Any, name: str) -> None:
+        """Note that the program reads an attribute that an object has not."""
 
     def differs(self, name: str, left: Any, right: Any, where: str) -> Exception:
         """A variable that is one thing here, another there."""

@@ -1,0 +1,49 @@
+"""Attributes and keys that are there by a condition. See Note [Places that are new]."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from fxc.ir.graph import Operand
+
+from ..session import current, refuse
+from .operands import Traced, operand
+
+
+class MaybeSet(Traced):
+    """What a place holds: ``value`` if ``flag`` holds, else nothing.
+
+    With ``by_class`` the class has something of that name, which ``value`` is then.
+    """
+
+    __slots__ = ("by_class", "flag", "value")
+
+    def __init__(self, flag: Any, value: Any, *, by_class: bool = False) -> None:
+        self.flag = flag
+        self.value = value
+        self.by_class = by_class
+
+    def _operand(self) -> Operand:
+        raise self.unclear()
+
+    def _holds(self) -> Iterable[Any]:
+        return (self.value,)
+
+    def given(self) -> Any:
+        """The value, for a read; where there is none the call goes back to Python."""
+        if not self.by_class:
+            current().record("try_demand", operand(self.flag))
+        return self.value
+
+    def unclear(self) -> Exception:
+        """What to raise where it matters whether there is something."""
+        return refuse(
+            "what holds an attribute or a key by a condition cannot be captured here; give it a "
+            "value in any case"
+        )
+
+
+def given(x: Any) -> Any:
+    """What a read of a place gives that holds ``x``."""
+    return x.given() if type(x) is MaybeSet else x

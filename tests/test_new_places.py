@@ -1,0 +1,339 @@
+"""Attributes and keys that loops and branches make: there in any case, or by a condition.
+
+See Note [Places that are new].
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import fxc
+
+
+class Model:
+    k = 7
+
+    def __init__(self) -> None:
+        self.u = np.arange(50.0)
+        self.d: dict[str, Any] = {"a": 1.0}
+
+
+class Slots:
+    __slots__ = ("last", "twice", "u")
+
+    def __init__(self) -> None:
+        self.u = np.arange(50.0)
+
+
+# ------------------------------------------------------------------ in loops
+
+
+def in_a_loop(o, n, c):
+    for i in range(n):
+        o.mask = o.u > i
+        o.last = i
+    return 0
+
+
+def read_behind(o, n, c):
+    o.u += 1
+    for i in range(n + 1):
+        o.mask = o.u > i
+    return o.mask
+
+
+def read_in_the_next_iteration(o, n, c):
+    for i in range(n):
+        if i > 0:
+            o.before = o.now
+        o.now = o.u * i
+    return 0
+
+
+def moved_on(o, n, c):
+    for _ in range(n):
+        o.old = o.u
+        o.u = o.u + 1
+    return 0
+
+
+def counted_while(o, n, c):
+    t = 0.0
+    while t < n:
+        t += o.u[1] + 0.5
+        o.t = t
+    return t
+
+
+def until_a_break(o, n, c):
+    for i in range(n):
+        o.a1 = i
+        if o.u[i] > c:
+            break
+        o.a2 = i
+    return 0
+
+
+def in_two_loops(o, n, c):
+    for i in range(n):
+        for j in range(8):
+            o.inner = o.u[j] + i
+        o.outer = i
+    return 0
+
+
+def by_turns(o, n, c):
+    for i in range(n):
+        if o.u[i] > c:
+            o.zz = 1
+        o.aa = 2
+    return 0
+
+
+def until_an_error(o, n, c):
+    for i in range(n):
+        o.w = i
+        if o.u[i] > c:
+            raise ValueError("too large")
+    return 0
+
+
+# ------------------------------------------------------------------ by a condition
+
+
+def in_a_branch(o, n, c):
+    if o.u[1] > c:
+        o.z = 3.0
+        o.a = o.u * 2
+    o.b = 4
+    return n
+
+
+def in_both_arms(o, n, c):
+    if o.u[1] > c:
+        o.z = o.u + 1
+        o.y = o.z
+    else:
+        o.z = o.u * 2
+        o.y = o.u
+    o.z += 1
+    return o.y
+
+
+def read_by_chance(o, n, c):
+    if o.u[30] > c:
+        o.z = o.u[1]
+    return o.z
+
+
+def asked_for(o, n, c):
+    if o.u[1] > c:
+        o.z = o.u[1]
+    return 1 if hasattr(o, "z") else 2
+
+
+def of_the_class_before(o, n, c):
+    for i in range(n):
+        if o.u[i] > c:
+            o.k += 1
+    return o.k
+
+
+def found_in_a_loop(o, n, c):
+    o.best = None
+    for i in range(n):
+        if o.u[i] > c:
+            o.best = o.u[i]
+            o.place = (i, "here")
+    return 0
+
+
+def one_name_more(o, n, c):
+    if o.u[1] > c:
+        o.p = o.u
+    return 0
+
+
+def a_text(o, n, c):
+    if o.u[1] > c:
+        o.state = "high"
+    return 1
+
+
+def again_later(o, n, c):
+    if o.u[1] > c:
+        o.x1 = 1
+    o.y1 = 2
+    o.x1 = 3
+    return 0
+
+
+def and_deleted(o, n, c):
+    if o.u[30] > c:
+        o.x1 = 1
+    del o.x1
+    return 0
+
+
+def by_two_conditions(o, n, c):
+    if o.u[1] > c:
+        o.x1 = 1
+    if o.u[2] > c:
+        o.x1 = 2
+        o.x2 = o.u[2]
+    return 0
+
+
+def made_here(o, n, c):
+    p = Model()
+    for i in range(n):
+        p.v = i
+        if o.u[i] > c:
+            p.w = o.u[i]
+    return p
+
+
+def in_slots(o, n, c):
+    for i in range(n):
+        o.last = i
+        if o.u[i] > c:
+            o.twice = o.u * 2
+    return 0
+
+
+# ------------------------------------------------------------------ keys
+
+
+def keys_in_a_branch(o, n, c):
+    if o.u[1] > c:
+        o.d["tail"] = o.u.sum()
+        o.d["all"] = o.u
+    o.d["x"] = 1
+    return 1
+
+
+def a_key_asked_for(o, n, c):
+    if o.u[1] > c:
+        o.d["tail"] = o.u.sum()
+    return 5 if "tail" in o.d else 6
+
+
+def keys_in_a_loop(o, n, c):
+    for i in range(n):
+        o.d["z"] = o.u[i]
+        o.d["b"] = i
+    return o.d.get("missing", 1)
+
+
+def keys_of_a_new_dict(o, n, c):
+    found = {"first": 1}
+    for i in range(n + 1):
+        found["z"] = o.u[i]
+        found["b"] = o.u * i
+    found["last"] = 2
+    return found
+
+
+PROGRAMS: list[Callable[..., Any]] = [
+    in_a_loop, read_behind, read_in_the_next_iteration, moved_on, counted_while, until_a_break,
+    in_two_loops, by_turns, until_an_error, in_a_branch, in_both_arms, read_by_chance, asked_for,
+    of_the_class_before, found_in_a_loop, one_name_more, a_text, again_later, and_deleted,
+    by_two_conditions, made_here, in_slots, keys_in_a_branch, a_key_asked_for, keys_in_a_loop,
+    keys_of_a_new_dict,
+]  # fmt: skip
+RAISING = {until_an_error, read_by_chance, and_deleted}
+
+
+def shown(x: Any) -> Any:
+    """All that can be seen of an object, a dict or a value: kinds, bits, order of names."""
+    if isinstance(x, Slots):
+        return [(name, shown(getattr(x, name))) for name in x.__slots__ if hasattr(x, name)]
+    if isinstance(x, Model):
+        return "Model", shown(vars(x))
+    if isinstance(x, dict):
+        return [(name, shown(value)) for name, value in x.items()]
+    return type(x).__name__, str(getattr(x, "dtype", "")), repr(x)
+
+
+def seen(program: Callable[..., Any], owner: Any, *args: Any) -> Any:
+    """What a call gives or raises, what it leaves of an object, and which parts are one object."""
+    kept = owner.u
+    try:
+        found: Any = program(owner, *args)
+    except Exception as error:
+        if isinstance(error, fxc.CaptureError):
+            raise
+        found = repr(error)
+    names = [name for name in ("u", "old", "p", "y", "z", "mask") if hasattr(owner, name)]
+    parts = [kept, found, *(getattr(owner, name) for name in names)]
+    arrays = [x for x in parts if isinstance(x, np.ndarray)]
+    return shown(found), shown(owner), [[x is y for y in arrays] for x in arrays]
+
+
+CALLS = ((40, 0.5), (40, 30.5), (40, 90.0), (1, -1.0), (0, 0.5), (37, 3.5))
+
+
+@pytest.mark.parametrize("program", PROGRAMS, ids=lambda each: each.__name__)
+def test_as_python(program: Callable[..., Any]) -> None:
+    kind = Slots if program is in_slots else Model
+    compiled = fxc.compile(program, fullgraph=program not in RAISING)
+    for args in CALLS:
+        assert seen(compiled, kind(), *args) == seen(program, kind(), *args), args
+    raised = sum(shown(seen(program, kind(), *args)[0])[2].startswith("'") for args in CALLS)
+    if program not in RAISING:
+        assert compiled.cache_info().eager_calls == 0
+    assert compiled.cache_info().parts == 0
+    assert raised == 0 or program in RAISING
+
+
+def test_an_attribute_of_the_object_or_of_its_class() -> None:
+    """An object with the attribute, behind one whose class has it."""
+
+    def program(o, c):
+        if o.u[1] > c:
+            o.k = 3
+        return o.k
+
+    compiled = fxc.compile(program, fullgraph=True)
+    for own, c in ((False, 0.5), (False, 9.0), (True, 0.5), (True, 9.0), (False, 9.0)):
+        results = []
+        for each in (program, compiled):
+            o = Model()
+            if own:
+                o.k = 5
+            results.append((each(o, c), list(vars(o)), o.k))
+        assert results[0] == results[1]
+
+
+def test_what_is_refused() -> None:
+    def in_another_order(o, n, c):
+        if o.u[1] > c:
+            o.zz, o.aa = 1, 2
+        else:
+            o.aa = 3
+            o.zz = 4
+
+    def all_names(o, n, c):
+        if o.u[1] > c:
+            o.aa = 1
+        import copy
+
+        return copy.copy(o)
+
+    def all_keys(o, n, c):
+        if o.u[1] > c:
+            o.d["aa"] = 1
+        return len(o.d)
+
+    for program in (in_another_order, all_names, all_keys):
+        with pytest.raises(fxc.CaptureError):
+            fxc.compile(program, fullgraph=True)(Model(), 40, 0.5)
+        compiled = fxc.compile(program)
+        with pytest.warns(fxc.CaptureWarning):
+            compiled(Model(), 40, 0.5)
+        for args in CALLS[:3]:
+            assert seen(compiled, Model(), *args) == seen(program, Model(), *args)
