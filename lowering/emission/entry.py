@@ -5,7 +5,8 @@ See Note [Native entry].
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from fxc.ir.graph import Graph
@@ -136,6 +137,24 @@ class Arena:
         return max(starts) < min(stops)
 
 
+@frozen
+class Whole:
+    """What the pieces of a program have in common: found once, there may be hundreds of them.
+
+    ``users`` has for each storage the number of the program's statements that use it.
+    """
+
+    graph: Graph
+    program: Program
+    given: Given
+    arena: Arena
+    frame: int
+    returned: Mapping[str, ScalarType]
+    dims: tuple[SymExpr, ...]
+    loops: LoopKind
+    users: Mapping[str, int]
+
+
 def emit_module(graph: Graph, program: Program) -> Module:
     """LLVM text for a program."""
     module = ModuleText()
@@ -149,15 +168,16 @@ def emit_module(graph: Graph, program: Program) -> Module:
     packed = tuple(param for param in program.params if not is_object(param))
     objects = tuple(param for param in program.params if is_object(param))
     given = Given(packed, objects, tuple(apart))
+    dims, user_loops = tuple(_dims_of_buffers(program, arena.offsets)), loops_of(program)
+    users = Counter(name for stmt in program.body for name in storages(program, (stmt,)))
+    whole = Whole(graph, program, given, arena, frame, returned, dims, user_loops, users)
     for segment in segments:
-        block = program.body[segment.first : segment.last]
-        _emit_segment(module, graph, program, segment, block, given, arena, frame, returned)
+        _emit_segment(module, whole, segment)
     math = definitions(module.math)
     declares = sorted({*module.declares, *math.declares})
     parts = [*declares, *_constants(program), math.text, *module.functions, *module.notes]
     text = "\n".join(part for part in parts if part)
     loops = tuple(module.inner_loops)
-    user_loops = loops_of(program)
     called = tuple(module.calls), tuple(module.support)
     results = tuple(returned)
     updated = sticky.updated_inputs(program)
@@ -231,21 +251,13 @@ def _constants(program: Program) -> Iterator[str]:
             )
 
 
-def _emit_segment(
-    module: ModuleText,
-    graph: Graph,
-    program: Program,
-    segment: Segment,
-    block: Sequence[Stmt],
-    given: Given,
-    arena: Arena,
-    frame: int,
-    returned: Mapping[str, ScalarType],
-) -> None:
+def _emit_segment(module: ModuleText, whole: Whole, segment: Segment) -> None:
+    program, given, returned = whole.program, whole.given, whole.returned
+    block = program.body[segment.first : segment.last]
     f = FunctionText(module)
     emitter = Emitter(module, f, program, segment.entry)
     f.lines.append(f"  %table = getelementptr i8, ptr %self, i64 {BYTES_DATA}")
-    dims = list(_dims(program, block, arena.offsets))
+    dims = tuple(dict.fromkeys((*_dims(block), *whole.dims)))
     needed = {name for dim in dims for name in symbols_of(dim)}
     least = {
         name: each.lower
@@ -253,7 +265,7 @@ def _emit_segment(
         for name, each in symbols_of(dim).items()
         if each.lower is not None
     }
-    _bind_symbols(emitter, graph, program, given, needed, least)
+    _bind_symbols(emitter, whole.graph, program, given, needed, least)
     _bind_sizes(emitter, program, segment, given, needed)
     _bind_params(emitter, given, least)
     for dim in dims:
@@ -261,14 +273,14 @@ def _emit_segment(
     for name in returned:
         emitter.regs.data[name] = f.stack("i8", program.buffers[name].dtype.itemsize)
     emitter.scratches = prepare(f, allocated(block))
-    _bind_data(emitter, program, block, given, arena.offsets, frame)
+    _bind_data(emitter, block, whole)
     kept: list[Slot] = []
-    if loops_of(program) != "none":
+    if whole.loops != "none":
         memory = dict(emitter.regs.data)
-        kept = _bind_numbers(emitter, program, block, returned)
+        kept = _bind_numbers(emitter, block, whole)
         data = emitter.regs.data
         in_memory = (name for name in data if name not in returned and data[name] == memory[name])
-        marks = alias_marks(module, [*in_memory, *emitter.scratches], arena.meet)
+        marks = alias_marks(module, [*in_memory, *emitter.scratches], whole.arena.meet)
         emitter.regs.marks = dict.fromkeys(data, "") | marks  # LLVM knows what is in the frame
     if segment.looks:
         interrupts.prepare(emitter)
@@ -312,29 +324,36 @@ def _emit_segment(
         free(f, emitter.scratches.values())
         f.do("ret ptr null")
     module.declare("declare void @Py_IncRef(ptr)")
-    probed = ' "probe-stack"="inline-asm"' if frame else ""  # more than a page: touch each one
-    arguments = "(ptr %self, ptr %args, i64 %nargs)"
-    head = f'define ptr @"{segment.entry}"{arguments} nounwind{probed}{width(module, program)} {{'
+    head = f'define ptr @"{segment.entry}"(ptr %self, ptr %args, i64 %nargs) nounwind'
+    if whole.frame:
+        head += ' "probe-stack"="inline-asm"'  # more than a page: touch each one
+    head += f"{width(module, whole.loops)} {{"
     lines = [head, "entry:", *f.stack_lines, *f.lines, "}"]
     module.functions.append("\n".join(lines))
 
 
-def _dims(program: Program, block: Sequence[Stmt], offsets: dict[str, Dim]) -> Iterator[Dim]:
-    """What the statements depend on."""
+def _dims(block: Sequence[Stmt]) -> Iterator[SymExpr]:
+    """What the statements depend on, besides where their buffers lie."""
     for stmt in walk(tuple(block)):
+        found: Iterable[object] = ()
         if isinstance(stmt, Loop):
-            yield stmt.size
-            if stmt.chunk is not None:
-                yield stmt.chunk
-        if isinstance(stmt, Boxed):
-            yield from dims_in(stmt.args)
+            found = (stmt.size, stmt.chunk)
+        elif isinstance(stmt, Boxed):
+            found = dims_in(stmt.args)
+        yield from (dim for dim in found if isinstance(dim, SymExpr))
         for attribute in ("index", "value", "position"):
-            found = getattr(stmt, attribute, None)
-            dims = found if isinstance(found, tuple) else (found,)
+            each = getattr(stmt, attribute, None)
+            dims = each if isinstance(each, tuple) else (each,)
             yield from (dim for dim in dims if isinstance(dim, SymExpr))
+
+
+def _dims_of_buffers(program: Program, offsets: Mapping[str, Dim]) -> Iterator[SymExpr]:
+    """What the places of elements depend on."""
+    found: dict[Dim, None] = {}
     for buffer in program.buffers.values():
-        yield from (*buffer.shape, *buffer.strides, buffer.offset)
-    yield from offsets.values()
+        found.update(dict.fromkeys((*buffer.shape, *buffer.strides, buffer.offset)))
+    found.update(dict.fromkeys(offsets.values()))
+    return (dim for dim in found if isinstance(dim, SymExpr))
 
 
 def _return_argument(f: FunctionText, place: int) -> None:
@@ -413,15 +432,9 @@ def _bind_params(emitter: Emitter, given: Given, least: Mapping[str, int]) -> No
             emitter.regs.dims[param.name] = register
 
 
-def _bind_data(
-    emitter: Emitter,
-    program: Program,
-    block: Sequence[Stmt],
-    given: Given,
-    offsets: dict[str, Dim],
-    frame: int,
-) -> None:
-    f = emitter.function
+def _bind_data(emitter: Emitter, block: Sequence[Stmt], whole: Whole) -> None:
+    f, program, given = emitter.function, whole.program, whole.given
+    offsets, frame = whole.arena.offsets, whole.frame
     used = {a.storage: None for stmt in block for a in accesses(program, stmt)}
     shared = {storage: offsets[storage] for storage in offsets if storage in used}
     for storage in used:
@@ -457,18 +470,15 @@ def _bind_shared(emitter: Emitter, offsets: Mapping[str, Dim], arena: str) -> No
         emitter.regs.data[storage] = pointer
 
 
-def _bind_numbers(
-    emitter: Emitter, program: Program, block: Sequence[Stmt], returned: Collection[str]
-) -> list[Slot]:
+def _bind_numbers(emitter: Emitter, block: Sequence[Stmt], whole: Whole) -> list[Slot]:
     """Keep single numbers in the stack frame; those to be written back at the end."""
-    f, data = emitter.function, emitter.regs.data
-    inside = {id(stmt) for stmt in block}
-    others = [s for s in program.body if id(s) not in inside]
-    outside = storages(program, others)
+    f, data, program = emitter.function, emitter.regs.data, whole.program
+    inside = Counter(name for stmt in block for name in storages(program, (stmt,)))
+    outside = {name for name, count in inside.items() if whole.users[name] > count}
     written = stored(program, block)
     kept: list[Slot] = []
     for storage, size in numbers(program, block).items():
-        if storage in returned:
+        if storage in whole.returned:
             continue
         slot = Slot(f.stack("i8", size), data[storage], size)
         data[storage] = slot.register

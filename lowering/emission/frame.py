@@ -63,13 +63,13 @@ def loops_of(program: Program) -> LoopKind:
     return "array" if found else "none"
 
 
-def width(module: ModuleText, program: Program) -> str:
+def width(module: ModuleText, loops: LoopKind) -> str:
     """How a function says that vectors of 256 bits do, if they do: functions that hand vectors to
     each other are all of one kind.
     """
     heads = (text.partition("{\n")[0] for text in module.functions)
     wide = bool(module.math) or any("<" in head for head in heads)
-    narrow = bool(module.calls) or loops_of(program) == "scalar"
+    narrow = bool(module.calls) or loops == "scalar"
     return _NARROW if narrow and not wide else ""
 
 
