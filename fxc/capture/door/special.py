@@ -31,6 +31,7 @@ from ..statements.counted import (
     backwards,
     enumerated,
     mapped,
+    of_one_thing,
     range_of,
     zipped,
 )
@@ -221,6 +222,10 @@ def _sorted(door: Door, *args: Any, key: Any = None, reverse: Any = False) -> An
         if found is not None:
             return found
     return door.builtin(sorted, args, {"key": key, "reverse": reverse})
+
+
+def _over(door: Door, args: tuple[Any, ...]) -> list[Any]:
+    return door.runnables(tuple(map(of_one_thing, args)))
 
 
 def _of_items(function: Any) -> Any:
@@ -435,8 +440,8 @@ SPECIAL: dict[Any, Callable[..., Any]] = {
     **{kind: _text(kind) for kind in (str, repr, ascii, format)},
     next: _next,
     range: lambda door, *args: range_of(*args),
-    enumerate: lambda door, *args, **kwargs: door.made(enumerated(*door.runnables(args), **kwargs)),
-    zip: lambda door, *args, **kwargs: door.made(zipped(*door.runnables(args), **kwargs)),
+    enumerate: lambda door, *args, **kwargs: door.made(enumerated(*_over(door, args), **kwargs)),
+    zip: lambda door, *args, **kwargs: door.made(zipped(*_over(door, args), **kwargs)),
     map: lambda door, f, *args: door.made(mapped(partial(door.call, f), *door.runnables(args))),
     np.ndindex: lambda door, *args: door.made(places_of(*args)),
     np.ndenumerate: lambda door, array: door.made(elements_of(array)),
@@ -447,5 +452,5 @@ SPECIAL: dict[Any, Callable[..., Any]] = {
     list: _list,
     deque: _deque,
     sorted: _sorted,
-    reversed: lambda door, *args: door.made(backwards(*door.runnables(args))),
+    reversed: lambda door, *args: door.made(backwards(*_over(door, args))),
 }

@@ -308,6 +308,19 @@ def counted(x: Any) -> Any:
     return None
 
 
+_CONSTANTS = (type(None), bool, str)  # of numbers loops may make lists of the graph
+
+
+def of_one_thing(x: Any) -> Any:
+    """A list or tuple whose items are all one constant, ``[None] * n``, as what is counted: no
+    iteration need know which it is at. Anything else itself, as are lists that the program changes
+    in a loop, which are the graph's by then.
+    """
+    if type(x) not in (list, tuple) or len(x) < 2 or type(x[0]) not in _CONSTANTS:
+        return x
+    return Counted(len(x), lambda k: x[0], of=(x,)) if all(each is x[0] for each in x) else x
+
+
 def over_numbers(found: Any) -> Any:
     """What is counted, by numbers of the graph, if the count of this call, which follows from data
     and is no more than a guess, is none: nothing can be said of counters that there are not.

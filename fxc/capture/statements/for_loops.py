@@ -17,7 +17,7 @@ from ..values.operands import Traced, operand, record, wrap
 from ..values.python_numbers import arithmetic, logical_not
 from ..values.several import arrays_of
 from ..values.traced_int import TracedInt, decide_in_loops, wrap_dim
-from .counted import Bounded, Counted, counted, over_numbers
+from .counted import Bounded, Counted, counted, of_one_thing, over_numbers
 from .growing import items_of, kind_of_item, lists_that_grow, room_for
 from .loop_guards import check_guards
 from .loops import CapturedLoop, Round
@@ -56,7 +56,7 @@ class ForLoop(CapturedLoop):
         env: Mapping[str, Any],
     ) -> None:
         super().__init__(door, line, names, at_head, behind, sure, by_turns, stop, rebound, env)
-        found = None if self.by_python else over_numbers(counted(iterable))
+        found = None if self.by_python else over_numbers(counted(of_one_thing(iterable)))
         self._by_copies = frozenset[str]()  # the request to run it by Python nevertheless
         whole = f"{self._label} as a whole" in self.session.static
         if type(found) is Counted and type(found.count) is int and found.count <= FEW * (not whole):
