@@ -58,7 +58,7 @@ from ..statements.control import CONTROL
 from ..statements.folds import filtered, fold, listed, mapped, row, taking
 from ..statements.for_loops import ForLoop
 from ..statements.loops import bound
-from ..statements.nests import nest
+from ..statements.nests import nest, nested
 from ..statements.structured import UNBOUND
 from ..statements.while_loops import WhileLoop
 from ..values.late import Late, is_unknown, late
@@ -105,6 +105,7 @@ class Scope:
         self.made = door.made
         self.fold = functools.partial(fold, door)
         self.nest = functools.partial(nest, door)
+        self.nested = functools.partial(nested, door)
         self.taking = taking
         self.list_to_change = functools.partial(list_to_change, door)
         self.has_place = functools.partial(has_place, door)
@@ -127,6 +128,7 @@ class Scope:
         self.rebinding = door.rebinding
         self.sharing = door.sharing
         self.made_list = door.lists.made
+        self.item_list = door.item_list
         self.bound = functools.partial(bound, door)
         self.raises = functools.partial(raises, door)
         self.importing = door.importing
@@ -443,6 +445,8 @@ class Door(Stores):
                 is_searched = f.__name__ in ("index", "count") and type(owner) in (list, tuple)
                 if is_searched and len(args) == 1:
                     return choices.searched(self, owner, f.__name__, *args)
+                if f.__name__ in purity.CONTAINER_WRITES:
+                    self.places.check_apart(owner)
                 if self._is_growing(f, owner, args):
                     return None
                 self.lists.note_change(owner)

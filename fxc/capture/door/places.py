@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from ast import literal_eval
 from collections import OrderedDict
+from collections.abc import Iterable
 from types import CellType
 from typing import TYPE_CHECKING, Any
 
@@ -278,8 +279,11 @@ class Places:
         self._made: dict[int, tuple[int, Any, str]] = {}
         self._joined: dict[int, Any] = {}
         self._sealed: dict[int, Any] = {}
+        self._shared: set[type] = set()  # classes of objects that are in several of these
+        self._listed: dict[int, Any] = {}  # those that are items of lists of the graph
         self._returned: dict[int, tuple[Any, str]] = {}  # and at which place of the result
         self._lists: dict[int, tuple[int, str]] = {}  # likewise, of lists, which others hold
+        self._item_lists: dict[int, tuple[int, Any]] = {}  # likewise, of items of lists
         self._counts: dict[tuple[int, str], int] = {}  # of what is made, by region and kind
         self._variables: dict[int, Rebound] = {}  # by the cell's id
         self._wanted: set[str] = set()  # places that this attempt has found
@@ -307,15 +311,47 @@ class Places:
         if any(id(x) in self._sealed for x in objects):
             raise Respecialise(frozenset((APART,)))
 
-    def check_returned(self, x: Any, others: list[Any]) -> None:
-        """The same for results among which it shows which object is which."""
+    def check_returned(self, x: Any, others: list[tuple[Any, type]]) -> None:
+        """The same for results among which it shows which object is which; ``others`` are those so
+        far, by class.
+        """
         if id(x) not in self._sealed:
             return
         kind, shown = class_of(x), self._door.outside.shown
-        foreign = (y for y in self._sealed.values() if id(y) in shown)
-        if any(y is not x and class_of(y) is kind for y in (*others, *foreign)):
+        foreign = [(y, class_of(y)) for y in self._sealed.values() if id(y) in shown]
+        if any(y is not x and each is kind for y, each in (*others, *foreign)):
             raise Respecialise(frozenset((APART,)))
-        others.append(x)
+        others.append((x, kind))
+
+    def check_returned_list(self, kinds: Iterable[type], others: list[tuple[Any, type]]) -> None:
+        """The same for a list of the graph whose items hold objects of these classes."""
+        for kind in kinds:
+            shared = kind in self._shared
+            if any(each is kind and (shared or y is not None) for y, each in others):
+                raise Respecialise(frozenset((APART,)))
+            others.append((None, kind))
+
+    def note_shared(self, kinds: Iterable[type]) -> None:
+        """Note that two lists of the graph hold the same objects, of these classes."""
+        self._shared.update(kinds)
+
+    def check_item(self, x: Any) -> None:
+        """Refuse a dict, an object or a list that a list of the graph cannot take over. See Note
+        [Records in lists].
+        """
+        home = self.home_of(x)
+        if home is None or id(x) in self._listed or self._session.in_loop(home):
+            raise refuse(
+                "a dict, an object or a list that is no new one, in a list whose length depends on "
+                "data, cannot be captured; append a copy"
+            )
+
+    def note_item(self, x: Any) -> None:
+        """Note a dict, an object or a list that a list of the graph has taken over, or that has
+        been read from one.
+        """
+        self._listed[id(x)] = x
+        self.seal(x)
 
     def note_joined(self, x: Any) -> None:
         """Note a dict or an object that stands behind a branch or loop for those made in it."""
@@ -336,6 +372,10 @@ class Places:
     def note_list(self, x: list[Any]) -> None:
         """Note a list that the program makes here, and that is held elsewhere."""
         self._lists[id(x)] = self._session.region, self._numbered("list()")
+
+    def note_item_list(self, x: list[Any]) -> None:
+        """Note a list that the program makes here, and that another list alone holds."""
+        self._item_lists[id(x)] = self._session.region, x
 
     def note_variables(self, function: str, cells: tuple[CellType, ...], names: Any) -> None:
         """Note the variables of a function, which begins here, that inner functions rebind."""
@@ -362,8 +402,9 @@ class Places:
         """The region that something was made in; None for what is not followed."""
         if id(owner) in self._door.outside.shown:
             return 0
-        if id(owner) in self._lists:
-            return self._lists[id(owner)][0]
+        for known in (self._lists, self._item_lists):
+            if id(owner) in known:
+                return known[id(owner)][0]
         return self._made[id(owner)][0] if id(owner) in self._made else None
 
     def text_of(self, owner: Any) -> str | None:

@@ -391,6 +391,7 @@ class Stores(Reads):
 
     def store_item(self, owner: Any, key: Any, value: Any) -> None:
         """``owner[key] = value`` of a dict or a list that the program has made."""
+        self.places.check_apart(owner)
         if type(owner) is list:
             key = key + len(owner) if type(key) is int and key < 0 else key
             if not (type(key) is int and _is_array(value) and self.places.takes_item(owner, key)):
@@ -402,6 +403,7 @@ class Stores(Reads):
 
     def check_change(self, owner: Any) -> None:
         """Refuse changes to Python objects in regions, but for objects that were made there."""
+        self.places.check_apart(owner)
         if (self.places.home_of(owner) or 0) != self.session.region:
             self.outside.effects.check_allowed(name_of(owner))
 
@@ -439,6 +441,11 @@ class Stores(Reads):
         """An iterator or a dict that the program makes here."""
         if isinstance(x, dict) or hasattr(type(x), "__next__"):
             self.places.note_made(x)
+        return x
+
+    def item_list(self, x: list[Any]) -> list[Any]:
+        """A list that the program makes as the item of another one."""
+        self.places.note_item_list(x)
         return x
 
     def same(self, a: Any, b: Any) -> Any:

@@ -44,6 +44,7 @@ from ..values.traced_lists import TracedList
 from .containers import is_plain
 from .effects import Effect
 from .generators import TracedGenerator
+from .listed import listed
 from .objects import is_made_by_object, is_namedtuple, is_python_class, slots_of, vars_of
 from .outside import Outside
 from .shadows import class_of
@@ -157,7 +158,7 @@ class EpilogueBuilder:
         self._made: dict[int, tuple[str, Any]] = {}
         self._open: set[int] = set()
         self._dicts: list[Any] = []  # those that have keys by a condition
-        self._sealed: list[Any] = []  # objects that are joined, of those that leave
+        self._sealed: list[tuple[Any, type]] = []  # objects that are joined, of those that leave
 
     def build(self, result: Any) -> Epilogue | None:
         """The epilogue that makes the recorded effects and gives ``result``; None if the result is
@@ -246,7 +247,9 @@ class EpilogueBuilder:
             end = self._place(count)
             first, begin = self._items(x.borrowed), len(x.borrowed)
             names = iter([f"{self._leaf(wrap(array))}[{begin or ''}:{end}]" for array in arrays])
-            made = f"[{first}*{kind.listed(names)}]" if first else kind.listed(names)
+            made = listed(kind, names, self._constant)
+            made = f"[{first}*{made}]" if first else made
+            self._outside.session.door.places.check_returned_list(kind.classes, self._sealed)
             made = f"deque({made})" if x.of is deque else made
             self._lines.append(f"{name} = {made}")
             self._made[id(x)] = (name, x)

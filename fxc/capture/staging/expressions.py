@@ -18,6 +18,7 @@ from .nodes import (
     is_flat,
     is_fold,
     is_nest,
+    is_nested,
     is_repeated,
     is_single,
     later,
@@ -78,9 +79,13 @@ class Expressions(Names):
             same = at(node, ast.Constant(repeats))
             mapped = self._door("mapped", node, items, over, each, unpacks, same)
             return self._made_list(node, mapped)
+        if is_nested(node):
+            nested = self._door("nested", node, *self._of_levels(node))
+            return self._made_list(node, nested)
         return self._made_list(node, self._listed(node))
 
     def _listed(self, node: ast.ListComp) -> Any:
+        _note_item(node.elt)
         self._comprehension(node)
         first = node.generators[0]
         first.iter = self._door("listed", first.iter, first.iter)
@@ -153,17 +158,22 @@ class Expressions(Names):
 
     def _nest(self, node: ast.Call) -> Any:
         """A call of a function with a comprehension of several ``for``: loops in loops, perhaps."""
-        value, made = self._taking(node), copy.deepcopy(node.args[0])
-        assert isinstance(made, ast.ListComp | ast.GeneratorExp)
+        return self._door("nest", node, self._taking(node), *self._of_levels(node.args[0]))
+
+    def _of_levels(self, over: Any) -> Iterator[ast.expr]:
+        """The parts of a comprehension of several ``for``: what the outermost runs over, the whole
+        as a function of that, and the parts of its first level.
+        """
+        _note_item(over.elt)
+        made = copy.deepcopy(over)
         iterable = made.generators[0].iter
         items = self._door("iterable", iterable, self.visit(copy.deepcopy(iterable)))
-        level, test, unpacks = (self.visit(part) for part in _level(made, 0))
-        over = node.args[0]
-        assert isinstance(over, ast.ListComp | ast.GeneratorExp)
+        level = [self.visit(part) for part in _level(made, 0)]
         over.generators[0].iter = at(iterable, ast.Name("__fxc_items__", ast.Load()))
         listed = self._listed(over) if isinstance(over, ast.ListComp) else self.visit(over)
-        whole = function_of(("__fxc_items__",), listed)
-        return self._door("nest", node, value, items, whole, level, test, unpacks)
+        yield items
+        yield function_of(("__fxc_items__",), listed)
+        yield from level
 
     def _of_items(self, node: Any) -> Iterator[Any]:
         """The parts of a comprehension over one iterable: what it runs over, the comprehension as a
@@ -172,6 +182,7 @@ class Expressions(Names):
         """
         (generator,) = node.generators
         names = names_in(generator.target)
+        _note_item(node.elt)
         yield self._door("iterable", generator.iter, self.visit(generator.iter))
         each = self.visit(function_of(names, copy.deepcopy(node.elt)))
         test: ast.expr = at(node, ast.Constant(None))
@@ -195,6 +206,9 @@ class Expressions(Names):
             return self._fold(node)
         if is_nest(node):
             return self._nest(node)
+        if isinstance(node.func, ast.Attribute) and node.func.attr in ("append", "appendleft"):
+            for arg in node.args:
+                _note_item(arg)
         is_new_list = self._is_list(node)
         if isinstance(node.func, ast.Name) and node.func.id == "super" and not node.args:
             first = given(self._code)[0] if given(self._code) else "self"
@@ -297,6 +311,8 @@ class Expressions(Names):
 
     def visit_List(self, node: ast.List) -> Any:
         self.generic_visit(node)
+        if getattr(node, "is_item", False) and node not in self._lists:
+            return self._door("item_list", node, node)
         return self._made_list(node, node)
 
     def _made_list(self, node: ast.expr, made: Any) -> Any:
@@ -353,6 +369,12 @@ class Expressions(Names):
 
 
 _OF_LEVELS = ("__fxc_run__", "__fxc_last__", "__fxc_so_far__")
+
+
+def _note_item(node: ast.expr) -> None:
+    """Note a list that nobody has but the list that it becomes an item of."""
+    if isinstance(node, ast.List):
+        node.is_item = True  # type: ignore[attr-defined]
 
 
 def _is_text(node: ast.expr) -> bool:

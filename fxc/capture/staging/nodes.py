@@ -144,8 +144,12 @@ def is_nest(node: ast.Call) -> bool:
     """Whether a call's argument is a comprehension over several iterables, without ``:=``."""
     if len(node.args) != 1 or node.keywords:
         return False
-    (made,) = node.args
-    if not isinstance(made, ast.ListComp | ast.GeneratorExp) or len(made.generators) < 2:
+    return isinstance(node.args[0], ast.ListComp | ast.GeneratorExp) and is_nested(node.args[0])
+
+
+def is_nested(made: ast.ListComp | ast.GeneratorExp) -> bool:
+    """Whether a comprehension is over several iterables, without ``:=``."""
+    if len(made.generators) < 2:
         return False
     plain = all(names_in(each.target) and not each.is_async for each in made.generators)
     return plain and _is_sober(made)

@@ -43,11 +43,17 @@ class Form:
         """The same with these items, which nobody else has."""
         if issubclass(self.kind, tuple):
             return tuple.__new__(self.kind, items)
-        if self.joined:
-            made: Any = object.__new__(shadow_of(self.kind, always=True))
-            current().door.places.seal(made)
+        if self.kind is list:
+            row = list(items)
+            current().door.places.seal(row)
+            current().door.places.note_item_list(row)
+            return row
+        if self.kind is dict:
+            made: Any = {}
         else:
-            made = {} if self.kind is dict else object.__new__(shadow_of(self.kind))
+            made = object.__new__(shadow_of(self.kind, always=self.joined))
+        if self.joined:
+            current().door.places.seal(made)
         (made if self.kind is dict else vars(made)).update(zip(self.keys, items, strict=True))
         current().door.places.note_joined(made)
         return made
@@ -84,6 +90,7 @@ def form_of(x: Any, name: str) -> Form | None:
 # start the capture again without that (``APART``).
 
 
+_LONGEST = 32  # items of a list that is an item
 _DEEPEST = 4  # objects in objects; what holds itself has no end
 
 
@@ -97,6 +104,30 @@ def _joined_form(x: Any, kind: type) -> Form | None:
     if not all(map(_may_be_read, vars_of(door.outside.real(x)).values())):
         return None
     return Form(kind, tuple(door.held_by(x)[0]), joined=True)
+
+
+def item_form(x: Any) -> Form | None:
+    """The form of an item of a list of the graph; None for numbers, arrays and what can be none.
+
+    See Note [Records in lists].
+    """
+    if isinstance(x, Traced | External):
+        return None
+    kind = class_of(x)
+    if kind is tuple or (isinstance(x, tuple) and is_namedtuple(kind) and not vars_of(x)):
+        return Form(kind, tuple(range(len(x))))
+    places = current().door.places
+    if APART in current().static:
+        return None
+    if type(x) is list:
+        is_row = 0 < len(x) <= _LONGEST and places.home_of(x) is not None
+        return Form(list, tuple(range(len(x))), joined=True) if is_row else None
+    if not places.is_made(x):
+        return None
+    if kind is dict:
+        return Form(dict, tuple(x), joined=True) if all(type(key) is str for key in x) else None
+    plain = is_python_class(kind) and is_made_by_object(kind) and not slot_names(kind)
+    return Form(kind, tuple(vars_of(x)), joined=True) if plain and vars_of(x) else None
 
 
 def _may_be_read(x: Any) -> bool:
@@ -121,5 +152,8 @@ def items_of(x: Any, form: Form | None = None) -> Sequence[Any]:
         return x
     if form is not None and form.joined:
         current().door.places.seal(x)
-        return tuple(current().door.held_by(x)[0].values())
+        if type(x) is not dict and type(x) is not list:
+            return tuple(current().door.held_by(x)[0].values())
+    if type(x) is list:
+        return x
     return tuple((x if type(x) is dict else vars(x)).values())

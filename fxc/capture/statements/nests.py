@@ -1,5 +1,5 @@
-"""``sum``, ``any``, ``all``, ``max`` and ``min`` of a comprehension with several ``for``, as loops:
-``sum(a[i, j] for i in range(n) for j in range(i))``.
+"""Comprehensions with several ``for`` as loops: lists, and what ``sum``, ``any``, ``all``, ``max``
+and ``min`` take up: ``sum(a[i, j] for i in range(n) for j in range(i))``.
 
 The functions say in Python what the builtins do; they are staged like the user's own.
 """
@@ -43,7 +43,47 @@ def nest(
     return door.staged(_best)(result) if function in (max, min) else result
 
 
+def nested(
+    door: Any,
+    items: Any,
+    over: Callable[[Any], Any],
+    level: Callable[..., Any],
+    test: Callable[..., Any] | None,
+    unpacks: bool,
+) -> Any:
+    """The list of a comprehension with several ``for``: made in Python by ``over(items)``, or by
+    loops where that cannot be.
+    """
+    label, static = f"comprehension {user_location()}", door.session.static
+    as_loops = f"{label} as loops"
+    if label in static:
+        return over(items)
+    if as_loops not in static:
+        try:
+            return over(items)
+        except CaptureError as error:
+            raise Respecialise(frozenset((as_loops,)), error) from None
+    run, last = door.staged(_total), door.staged(_appended)
+    try:
+        return door.staged(_gathered)(run, last, items, level, test, unpacks)
+    except CaptureError as error:
+        if door.lists.changed:  # the list is to be one of the graph first
+            raise
+        raise Respecialise(frozenset((label,)), error) from None
+
+
 # ------------------------------------------------------------------ staged
+
+
+def _gathered(run: Any, last: Any, items: Any, level: Any, test: Any, unpacks: bool) -> Any:
+    found: Any = []
+    run(run, last, items, level, test, unpacks, found)
+    return found
+
+
+def _appended(so_far: Any, value: Any) -> Any:
+    so_far.append(value)
+    return so_far
 
 
 def _total(

@@ -1,4 +1,4 @@
-"""What the items of a list are: numbers, arrays, tuples. See Note [Lists of counted length]."""
+"""What the items of a list are: numbers, arrays, records. See Note [Records in lists]."""
 
 from __future__ import annotations
 
@@ -7,30 +7,63 @@ from typing import Any
 
 import numpy as np
 
-from fxc.ir.graph import Operand, Value
+from fxc.ir.graph import Literal, Operand, Value
 from fxc.ir.records import frozen
 from fxc.ir.types import ArrayType, ScalarType
 from fxc.ops.metas.shapes import same_shape
 
+from ..outside.objects import is_python_class, vars_of
+from ..outside.shadows import class_of
 from ..session import current, refuse
-from ..statements.structured import array_of, of_parts, parts_of
+from ..statements.forms import APART, Form, item_form, items_of
+from ..statements.structured import array_of, is_constant, of_parts, parts_of
 from .mixed import parts_for, scalar_kinds
-from .operands import TracedValue, dtype_of, operand, record, wrap
+from .operands import Traced, TracedValue, dtype_of, operand, record, wrap
+from .several import FLAG, SeveralKinds, keys_in, options_for
+
+# Note [Records in lists]
+# An item of a list of the graph is a number, an array, one of several things (a text, None, a
+# number: Note [Several things]), or what has a *form*: a tuple, and a dict with texts as keys, a
+# list or an object of a Python class that the program has made since the innermost loop began.
+# Each number of it stands in an array, and an item that is read is a new one. So nobody may be
+# able to tell which of these is which: an item is sealed (Note [Objects that are joined]), is in
+# one list alone, and is not returned beside it. Lists that are made of one another, as by
+# ``sorted``, are not returned both.
 
 
 @frozen
 class ItemKind:
-    """A number of one of these ``kinds``, which stands in ``parts`` (see Note [Mixed scalars]), a
-    tuple of ``items``, or an array of the type that is the only part.
+    """A number of one of these ``kinds``, which stands in ``parts`` (see Note [Mixed scalars]), an
+    array of the type that is the only part, what has a ``form`` with ``items`` of these kinds, or
+    one of several things: Note [Records in lists].
     """
 
     kinds: frozenset[ScalarType]
     parts: tuple[ScalarType | ArrayType, ...]
     items: tuple[ItemKind, ...] | None = None
+    form: Form | None = None
 
     @property
     def is_array(self) -> bool:
         return self.items is None and isinstance(self.parts[0], ArrayType)
+
+    @property
+    def is_of_numbers(self) -> bool:
+        """Whether the items are numbers, and not one of several things."""
+        return self.items is None and self.options is None and not self.is_array
+
+    @property
+    def options(self) -> SeveralKinds | None:
+        """What the items are of which each is one of several things."""
+        return self.parts if type(self.parts) is SeveralKinds else None
+
+    @property
+    def classes(self) -> frozenset[type]:
+        """The classes of the dicts and objects that an item is, or holds."""
+        if self.form is None or self.items is None:
+            return frozenset()
+        inner = frozenset[type]().union(*(each.classes for each in self.items))
+        return inner if issubclass(self.form.kind, tuple) else inner | {self.form.kind}
 
     @property
     def _numbers(self) -> tuple[ScalarType, ...]:
@@ -40,8 +73,11 @@ class ItemKind:
     def takes(self, x: Any) -> bool:
         """Whether ``x`` is such an item."""
         if self.items is not None:
-            same = type(x) is tuple and len(x) == len(self.items)
-            return same and all(k.takes(each) for k, each in zip(self.items, x, strict=True))
+            same = item_form(x) == self.form
+            fields = zip(self.items, _fields_of(x), strict=True) if same else ()
+            return same and all(k.takes(each) for k, each in fields)
+        if self.options is not None:
+            return keys_in(x) <= self.options.keys
         if self.is_array:
             value = array_of(x)
             return value is not None and _are_alike(self.parts[0], value.type)
@@ -54,33 +90,88 @@ class ItemKind:
             return [operand(x)]
         if self.items is None:
             return parts_of(x, self.parts)
-        both = zip(self.items, x, strict=True)
+        both = zip(self.items, items_of(x, self.form), strict=True)
         return [part for kind, each in both for part in kind.parts_of(each)]
 
     def filled(self, before: ItemKind, arrays: Sequence[Value]) -> list[Any]:
         """What to fill the arrays with, of a list that was of another kind."""
-        found = [wrap(array) for array in arrays]
+        given = [wrap(array) for array in arrays]
+        if before == self:
+            return given
+        if self.items is not None:
+            assert before.items is not None
+            left = iter(given)
+            both = zip(self.items, before.items, strict=True)
+            of_items = (kind._filled(old, [next(left) for _ in old.parts]) for kind, old in both)
+            return [part for parts in of_items for part in parts]
+        return self._filled(before, given)
+
+    def _filled(self, before: ItemKind, given: list[Any]) -> list[Any]:
         if before.parts == self.parts:
-            return found
-        (array,), (kind,) = found, before._numbers
+            return given
+        if self.items is not None:
+            return self.filled(before, [array._value for array in given])
+        if self.options is not None:
+            return self._options_filled(self.options, before, given)
+        (array,), (kind,) = given, before._numbers
         first = (kind.dtype, kind.weak) == (self._numbers[0].dtype, self._numbers[0].weak)
         if len(self.parts) == 2:
             return [array, first]
         return [array, True, 0] if first else [0, False, array]
+
+    def _options_filled(
+        self, options: SeveralKinds, before: ItemKind, given: list[Any]
+    ) -> list[Any]:
+        """The same of what was a number, or fewer things."""
+        left, old = iter(given), before.options
+        known: dict[Any, list[Any]] = {}
+        if old is not None:
+            for key, each in zip(old.keys_in_order, old.options, strict=True):
+                known[key] = [next(left) for _ in range(1 + isinstance(each, ScalarType))]
+        elif len(given) == 1:
+            known[before._numbers[0]] = [True, *given]
+        else:
+            first, (other,) = before._numbers[0], before.kinds - {before._numbers[0]}
+            known[first] = [given[1], given[0]]
+            known[other] = [~given[1], given[-1] if len(given) == 3 else given[0]]
+        found: list[Any] = []
+        for key, each in zip(options.keys_in_order, options.options, strict=True):
+            none = [False, each.zero] if isinstance(each, ScalarType) else [False]
+            found += known.get(key, none)
+        return found
 
     def item(self, parts: Sequence[Operand]) -> Any:
         """The item for elements of the arrays."""
         return self._item(iter(parts))
 
     def _item(self, parts: Iterator[Operand]) -> Any:
-        if self.items is not None:
-            return tuple([each._item(parts) for each in self.items])
+        if self.form is not None and self.items is not None:
+            return self.form.of([each._item(parts) for each in self.items])
         if self.is_array:
             return wrap(current().record("copy", next(parts), order="C"))
-        return of_parts([_as_kind(next(parts), kind) for kind in self._numbers])
+        found = [_as_kind(next(parts), kind) for kind in self._numbers]
+        if self.options is None:
+            return of_parts(found)
+        return self._one_of(self.options, found)
+
+    def _one_of(self, options: SeveralKinds, parts: list[Operand]) -> Any:
+        """The item that is one of several things."""
+        if len(options.options) == 1 and is_constant(options.options[0]):
+            return options.options[0]
+        flags = [part for part, kind in zip(parts, options, strict=True) if kind == FLAG]
+        if all(isinstance(flag, Literal) and not flag.value for flag in flags):  # of a placeholder
+            parts = [Literal(np.True_), *parts[1:]]
+        return of_parts(parts, options)
 
     def array(self, arrays: Sequence[Value], dtype: Any) -> Any:
         """The array of items that stand in these arrays."""
+        if self.options is not None or (
+            self.form is not None and self.form.kind not in (tuple, list)
+        ):
+            raise refuse(
+                "an array of a list of other things than numbers, arrays and tuples, whose length "
+                "depends on data, cannot be captured"
+            )
         if self.items is not None:
             if any(each.items is not None or each.is_array for each in self.items):
                 raise refuse("an array of a list of tuples that hold more cannot be captured")
@@ -88,11 +179,8 @@ class ItemKind:
             columns = [
                 each.array([next(given) for _ in each.parts], dtype)._value for each in self.items
             ]
-            if len({column.type.dtype for column in columns}) > 1:
-                raise refuse(
-                    "an array of a list of tuples with numbers of several dtypes cannot be "
-                    "captured; use np.array(list, dtype=float)"
-                )
+            wanted = np.result_type(*(column.type.dtype for column in columns))
+            columns = [wrap(column).astype(wanted, copy=False)._value for column in columns]
             return record("stack", tuple(columns), axis=1)
         if dtype is None and len({kind.dtype for kind in self.kinds}) > 1:
             raise refuse(
@@ -107,23 +195,6 @@ class ItemKind:
         if not all(np.can_cast(each, wanted) or each.kind + wanted.kind == "if" for each in dtypes):
             raise refuse(f"a list of {found.dtype} as an array of {wanted} cannot be captured")
         return found if found.dtype == wanted else found.astype(wanted)
-
-    def listed(self, arrays: Iterator[str]) -> str:
-        """The expression for the list of the items that stand in arrays of these names."""
-        if self.items is not None:
-            columns = [each.listed(arrays) for each in self.items]
-            return f"list(zip({', '.join(columns)}))"
-        if self.is_array:
-            return f"[row.copy() for row in {next(arrays)}]"
-        texts = [
-            f"{next(arrays)}.tolist()" if kind.weak or k else f"list({next(arrays)})"
-            for k, kind in enumerate(self._numbers)
-        ]
-        if len(texts) == 1:
-            return texts[0]
-        other = "x.item()" if len(texts) == 2 else "w"
-        names = "x, f, w"[: 3 * len(texts) - 2]
-        return f"[x if f else {other} for {names} in zip({', '.join(texts)})]"
 
 
 def _as_kind(x: Operand, kind: ScalarType) -> Operand:
@@ -143,8 +214,6 @@ def kind_of_items(items: Sequence[Any], before: ItemKind | None) -> ItemKind | N
         return before
     if before is not None and all(map(before.takes, items)):
         return before
-    if before is not None and len(before.parts) > 1:
-        raise _refused(next(x for x in items if not before.takes(x)))
     arrays = [array_of(x) for x in items]
     if arrays[0] is not None:
         if not all(x is not None and _are_alike(arrays[0].type, x.type) for x in arrays):
@@ -152,27 +221,47 @@ def kind_of_items(items: Sequence[Any], before: ItemKind | None) -> ItemKind | N
         if before is not None:
             raise _refused(items[0])
         return ItemKind(frozenset(), (arrays[0].type,))
-    sizes = {len(x) if type(x) is tuple else None for x in items}
-    if len(sizes) > 1:
+    forms = {item_form(x) for x in items} | ({before.form} if before is not None else set())
+    if len(forms) > 1:
+        raise _refused(next(x for x in reversed(items) if item_form(x) is None))
+    (form,) = forms
+    return _kind_of_numbers(items, before) if form is None else _kind_of_forms(form, items, before)
+
+
+def _kind_of_forms(form: Form, items: Sequence[Any], before: ItemKind | None) -> ItemKind:
+    columns = list(zip(*map(_fields_of, items), strict=True))
+    known = (None,) * len(columns) if before is None else before.items
+    assert known is not None
+    both = zip(columns, known, strict=True)
+    found = tuple(
+        kind for kind in (kind_of_items(column, old) for column, old in both) if kind is not None
+    )
+    parts = tuple(part for column in found for part in column.parts)
+    if not parts:
         raise _refused(items[-1])
-    (size,) = sizes
-    if size is not None:
-        columns = [kind_of_items(column, None) for column in zip(*items, strict=True)]
-        found = tuple(column for column in columns if column is not None)
-        parts = tuple(part for column in found for part in column.parts)
-        if not parts:
-            raise _refused(items[-1])
-        return ItemKind(frozenset(), parts, found)
+    return ItemKind(frozenset(), parts, found, form)
+
+
+def _kind_of_numbers(items: Sequence[Any], before: ItemKind | None) -> ItemKind:
+    """Of numbers, and of constants: what one kind of numbers does not hold is one of several
+    things.
+    """
     kinds = before.kinds if before is not None else frozenset[ScalarType]()
-    for x in items:
-        each = scalar_kinds(x)
-        if each is None or any(kind.weak and kind.dtype.kind == "c" for kind in each):
+    known = [scalar_kinds(x) for x in items]
+    for x, each in zip(items, known, strict=True):
+        if each is not None and any(kind.weak and kind.dtype.kind == "c" for kind in each):
             raise _refused(x)
-        kinds |= each
-    parts_of_all = parts_for(kinds)
-    if parts_of_all is None:
-        raise _refused(items[-1])
-    return ItemKind(kinds, parts_of_all)
+        kinds |= each or frozenset()
+    found = None
+    if None not in known and (before is None or before.options is None):
+        found = parts_for(kinds)
+    if found is None:
+        keys = before.options.keys if before is not None and before.options is not None else kinds
+        found = options_for([*keys, *(key for x in items for key in keys_in(x))])
+    if found is None or (before is not None and before.is_array):
+        both = zip(items, known, strict=True)
+        raise _refused(next((x for x, each in both if each is None), items[-1]))
+    return ItemKind(kinds, found)
 
 
 def _are_alike(left: Any, right: Any) -> bool:
@@ -185,18 +274,39 @@ def _are_alike(left: Any, right: Any) -> bool:
 
 def arrays_in(x: Any) -> Iterator[Value]:
     """The arrays that an item is, or holds."""
-    if type(x) is tuple:
-        for each in x:
+    if item_form(x) is not None:
+        for each in _fields_of(x):
             yield from arrays_in(each)
     elif (value := array_of(x)) is not None:
         yield value
 
 
+def records_in(x: Any) -> Iterator[Any]:
+    """The dicts and objects that an item is, or holds."""
+    if item_form(x) is not None:
+        if not isinstance(x, tuple):
+            yield x
+        for each in _fields_of(x):
+            yield from records_in(each)
+
+
+def _fields_of(x: Any) -> Sequence[Any]:
+    if isinstance(x, tuple | list):
+        return x
+    return tuple((x if type(x) is dict else vars_of(x)).values())
+
+
 def _refused(x: Any) -> Exception:
-    what = x.__class__.__name__
+    what = class_of(x).__name__
+    is_apart = APART in current().static and not isinstance(x, Traced | str | None)
+    if is_apart and (type(x) in (dict, list) or is_python_class(class_of(x))):
+        return refuse(
+            f"a list whose length depends on data, with a {what} among its items that changes "
+            "afterwards, is compared by identity, or is returned beside it, cannot be captured"
+        )
     if isinstance(x, TracedValue):
         what = str(operand(x).type)
     return refuse(
         f"a list whose length depends on data, with {what} among its items, cannot be captured; "
-        "append numbers or arrays of one kind, or tuples of them"
+        "append things of one kind: numbers, arrays, tuples, or new dicts and objects"
     )

@@ -13,9 +13,11 @@ import numpy as np
 from fxc.ir.graph import Value
 from fxc.ir.symbols import Dim, counted_in
 
+from ..numpy_api.library import lexsort
 from ..session import current, refuse
-from ..statements.structured import flag_of
-from .kinds import ItemKind
+from ..statements.counted import Counted
+from ..statements.structured import flag_of, recorded
+from .kinds import ItemKind, kind_of_items
 from .list_room import Room
 from .operands import record, wrap
 from .python_numbers import to_python
@@ -46,7 +48,9 @@ def joined(left: Any, right: Any) -> TracedList:
 def in_order(x: TracedList, key: Any, reverse: Any) -> TracedList:
     """``sorted(x, key=key, reverse=reverse)``."""
     kind, arrays, most = _contents(x, "sorted()")
-    plain = len(kind.parts) == 1 and kind.items is None and key is None
+    if type(reverse) is bool and (key is not None or kind.items is not None):
+        return _made(kind, _at(arrays, _order(_keys(x, key), reverse)), most)
+    plain = len(kind.parts) == 1 and kind.is_of_numbers and key is None
     if not plain or type(reverse) is not bool:
         raise x._unclear("sorted() by a key, of tuples, or of numbers of several kinds,")
     found = wrap(arrays[0])
@@ -55,6 +59,53 @@ def in_order(x: TracedList, key: Any, reverse: Any) -> TracedList:
     found = found[::-1] if reverse else found
     found = np.sort(found, kind="stable")
     return _made(kind, [found[::-1] if reverse else found], most)
+
+
+def _keys(x: TracedList, key: Any) -> TracedList:
+    """What the items are sorted by."""
+    if key is None:
+        return x
+    session, items = current(), x._counted()
+    if type(items) is not Counted:
+        raise x._unclear("sorted() by a key, in a loop,")
+    # The region is forgotten: it shows what the keys are.
+    _, kind = recorded(session, lambda: kind_of_items([session.door.call(key, x.at(0))], None))
+    arrays = (
+        session.record("empty", (items.count,), part.dtype, layout=None) for part in kind.parts
+    )
+    staged: Any = _keys_of
+    found: TracedList = session.door.staged(staged)(x, key, sized(kind, tuple(arrays)))
+    return found
+
+
+def _keys_of(items: Any, key: Any, found: Any) -> Any:  # staged
+    for place, item in enumerate(items):
+        found[place] = key(item)
+    return found
+
+
+def _order(x: TracedList, reverse: bool) -> Any:
+    """The places of the items in their order, which is that of equal ones."""
+    kind, arrays = x.arrays()
+    kinds = [kind] if kind.items is None else list(kind.items)
+    if any(len(each.parts) > 1 or not each.is_of_numbers for each in kinds):
+        raise x._unclear("sorted() by something else than numbers, or tuples of them,")
+    columns = [wrap(array) for array in arrays]
+    for column in columns:
+        if column.dtype.kind == "c":
+            raise x._unclear("sorted() by complex numbers")
+        if column.dtype.kind == "f":
+            current().record("try_demand", np.logical_not(np.isnan(column).any())._value)
+    columns = [column[::-1] for column in columns] if reverse else columns
+    if len(columns) == 1:
+        found: Any = np.argsort(columns[0], kind="stable")
+    else:
+        found = lexsort(columns[::-1])
+    return columns[0].shape[0] - 1 - found[::-1] if reverse else found
+
+
+def _at(arrays: Sequence[Value], places: Any) -> list[Any]:
+    return [wrap(array)[places] for array in arrays]
 
 
 def has(x: TracedList, item: Any) -> Any:
@@ -79,7 +130,7 @@ def _numbers(x: TracedList, what: str, item: Any) -> Any:
     that holds it.
     """
     room = x._taken_room()
-    if len(room.kind.parts) > 1 or room.kind.items is not None or room.kind.is_array:
+    if len(room.kind.parts) > 1 or not room.kind.is_of_numbers:
         raise x._unclear(f"{what} for other items than numbers of one kind")
     if isinstance(item, tuple | list | str) or item is None:
         raise x._unclear(f"{what} for something else than a number")
@@ -110,6 +161,7 @@ def _contents(x: TracedList, what: str) -> tuple[ItemKind, list[Value], Dim]:
     kind, arrays = x.arrays()
     if any(part.rank for part in kind.parts):
         raise x._unclear(f"{what} of arrays, which would be in two lists,")
+    current().door.places.note_shared(kind.classes)
     return kind, arrays, x._taken_room().most
 
 

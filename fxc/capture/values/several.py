@@ -35,8 +35,9 @@ from .traced_scalar import TracedScalar
 # ``None`` or an array is such a thing, too: ``if s < least: best = x.copy()``. Nobody else may have
 # the array (``_Join`` of arms.py): the node gives a new one.
 
-_FLAG = ScalarType(np.dtype(bool))
+FLAG = ScalarType(np.dtype(bool))
 _MOST = 6  # options
+_MOST_IN_LISTS = 12  # of the items of a list
 _SAME_IN_PYTHON = frozenset(np.dtype(code) for code in "?qd")
 _NUMBERS = (bool, int, float, TracedInt, TracedScalar)
 Option = tuple[Any, Any]  # a flag and a value
@@ -54,7 +55,7 @@ class SeveralKinds(tuple[Any, ...]):
     def __new__(cls, options: tuple[Any, ...]) -> SeveralKinds:
         parts: list[ScalarType | ArrayType] = []
         for each in options:
-            parts.append(_FLAG)
+            parts.append(FLAG)
             if isinstance(each, ScalarType | ArrayType):
                 parts.append(each)
             elif type(each) is _Items:
@@ -62,6 +63,16 @@ class SeveralKinds(tuple[Any, ...]):
         made = super().__new__(cls, parts)
         made.options = options
         return made
+
+    @property
+    def keys_in_order(self) -> list[Any]:
+        """What tells the options apart."""
+        return [_key_of(each) for each in self.options]
+
+    @property
+    def keys(self) -> set[Any]:
+        """The same as a set."""
+        return set(self.keys_in_order)
 
     def __eq__(self, other: object) -> bool:
         return type(other) is SeveralKinds and self.options == other.options
@@ -290,6 +301,24 @@ def _key(x: Any) -> Any:
     if _is_array(x):
         return "array", x._value.type.dtype.str, x._value.type.rank
     return ("tuple", len(x)) if type(x) is tuple and x else None
+
+
+def keys_in(x: Any) -> set[Any]:
+    """The keys of what ``x`` may be; None for what cannot be one of several things."""
+    return {_key(each) for _, each in (options_in(x) if type(x) is not Mixed else _typed(x))}
+
+
+def options_for(keys: Iterable[Any]) -> SeveralKinds | None:
+    """The types of what is one of these numbers and constants; None if that cannot be."""
+    found: list[Any] = []
+    for key in sorted(set(keys), key=repr):
+        if isinstance(key, ScalarType):
+            found.append(key)
+        elif key is not None and key[0] == "constant":
+            found.append(key[1])
+        else:
+            return None
+    return SeveralKinds(tuple(found)) if len(found) <= _MOST_IN_LISTS else None
 
 
 def united(options: Sequence[Option]) -> Any:

@@ -19,7 +19,7 @@ from ..statements.counted import Bounded, Counted
 from ..statements.rows import ListArray
 from ..statements.structured import Statement, flag_of, placeholder
 from .given import check_gift, give, lend
-from .kinds import ItemKind, arrays_in, kind_of_items
+from .kinds import ItemKind, arrays_in, kind_of_items, records_in
 from .list_room import Room, new_room
 from .operands import Traced, dtype_of, operand, settled, wrap
 from .python_numbers import to_int
@@ -144,7 +144,12 @@ class TracedList(Traced):
         given = [value for value in arrays_in(x) if value not in lent]
         for value in given:
             check_gift(session, self, value)
+        records, places = list(records_in(x)), session.door.places
+        for each in records:
+            places.check_item(each)
         self._taken_room().put(place, x)
+        for each in records:
+            places.note_item(each)
         for value in given:
             give(session, self, value)
 
@@ -500,6 +505,8 @@ class TracedList(Traced):
         found = self._taken_room().at(place)
         for value in arrays_in(found):
             give(current(), self, value)
+        for each in records_in(found):
+            current().door.places.note_item(each)
         return found
 
     def repeats(self) -> tuple[Literal, Dim] | None:

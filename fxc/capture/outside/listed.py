@@ -1,0 +1,63 @@
+"""The expressions by which an epilogue makes a list of the items that stand in arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from fxc.ir.types import ScalarType
+
+from ..values.kinds import ItemKind
+
+
+def listed(kind: ItemKind, arrays: Iterator[str], constant: Callable[[object], str]) -> str:
+    """The expression for the list of items of a kind that stand in arrays of these names;
+    ``constant`` names an object in it.
+    """
+    if kind.form is not None and kind.items is not None:
+        columns = ", ".join(listed(each, arrays, constant) for each in kind.items)
+        if kind.form.kind is tuple:
+            return f"list(zip({columns}))"
+        if issubclass(kind.form.kind, tuple):
+            return f"[new_tuple({constant(kind.form.kind)}, x) for x in zip({columns})]"
+        if kind.form.kind is list:
+            return f"[list(x) for x in zip({columns})]"
+        names = [f"x{place}" for place in range(len(kind.items))]
+        keys = map(repr, kind.form.keys)
+        held = ", ".join(f"{key}: {name}" for key, name in zip(keys, names, strict=True))
+        of_class = "" if kind.form.kind is dict else f"rebuild({constant(kind.form.kind)}, "
+        made = f"{of_class}{{{held}}}{')' if of_class else ''}"
+        return f"[{made} for {', '.join(names)}, in zip({columns})]"
+    if kind.is_array:
+        return f"[row.copy() for row in {next(arrays)}]"
+    if kind.options is not None:
+        return _one_of(kind, arrays)
+    numbers = [part for part in kind.parts if isinstance(part, ScalarType)]
+    texts = [
+        f"{next(arrays)}.tolist()" if each.weak or k else f"list({next(arrays)})"
+        for k, each in enumerate(numbers)
+    ]
+    if len(texts) == 1:
+        return texts[0]
+    other = "x.item()" if len(texts) == 2 else "w"
+    names = list("xfw"[: len(texts)])
+    return f"[x if f else {other} for {', '.join(names)} in zip({', '.join(texts)})]"
+
+
+def _one_of(kind: ItemKind, arrays: Iterator[str]) -> str:
+    """The list of items of which each is one of several things."""
+    assert kind.options is not None
+    names: list[str] = []
+    columns: list[str] = []
+    cases: list[str] = []
+    for place, each in enumerate(kind.options.options):
+        names.append(f"f{place}")
+        columns.append(f"{next(arrays)}.tolist()")
+        value = repr(each)
+        if isinstance(each, ScalarType):
+            value = f"x{place}"
+            names.append(value)
+            column = next(arrays)
+            columns.append(f"{column}.tolist()" if each.weak else f"list({column})")
+        cases.append(f"{value} if f{place} else ")
+    cases[-1] = cases[-1].partition(" if ")[0]
+    return f"[{''.join(cases)} for {', '.join(names)}, in zip({', '.join(columns)})]"
