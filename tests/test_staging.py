@@ -371,7 +371,7 @@ def deep(x, n):
 
 
 def loops(x):
-    for _ in [None] * 30000:
+    for _ in [None, 0] * 15000:
         x = x + 1
     return x
 
