@@ -333,6 +333,36 @@ def of_a_list(u, n):
     return [b.x for b in bodies]
 
 
+def counted_in_a_list(u, n):
+    calls, extremes = [0], [u[0], None, "none"]
+
+    def f(v):
+        calls[0] += 1
+        if v > extremes[0]:
+            extremes[0] = v
+            extremes[-1] = "some"
+        return v * 0.5
+
+    for i in range(n):
+        u[i % 5] = f(u[i % 5])
+        if u[0] > 0.1:
+            f(u[1])
+    return calls[0], extremes, len(calls)
+
+
+def counted_by_a_comprehension(u, n):
+    calls = [0]
+
+    def f(v):
+        calls[0] += 1
+        return v * calls[0]
+
+    found = np.array([f(v) for v in u])
+    for i in range(n):
+        u[i % 5] = f(u[i % 5])
+    return found, calls
+
+
 def an_object_in_each_iteration(u, n):
     total = 0.0
     for i in range(n):
@@ -358,7 +388,7 @@ PROGRAMS: list[Callable[..., Any]] = [
     without_a_value, summed, a_global, a_state, in_place, by_branches, every_parameter,
     one_array_twice, exchanged_items, nested, made_in_each_iteration, of_a_list, arrays_of_a_list,
     descent, one_list_twice,
-    an_object_in_each_iteration, by_the_test,
+    an_object_in_each_iteration, by_the_test, counted_in_a_list, counted_by_a_comprehension,
 ]  # fmt: skip
 
 

@@ -194,3 +194,91 @@ def test_which_dict_it_is_is_not_forgotten(program: Callable[..., Any]) -> None:
     compiled = fxc.compile(program, fullgraph=True)
     with pytest.raises(fxc.CaptureError, match="result is a dict"):
         compiled(np.ones(3), 0.5)
+
+
+class Result(dict[str, Any]):
+    """A dict whose items are attributes."""
+
+    def __getattr__(self, name):
+        try:
+            return self[name]
+        except KeyError as error:
+            raise AttributeError(name) from error
+
+    def both(self):
+        return self["x"] + self.s
+
+
+class Bunch(dict[str, Any]):
+    __getattr__ = dict.get
+    __setattr__ = dict.__setitem__  # type: ignore[assignment]
+
+
+class Strange(Result):
+    kind = "strange"
+
+    def __len__(self):
+        return 42
+
+    def __missing__(self, key):
+        return 5
+
+
+def _with_items(x):
+    r = Result(s=x.sum(), x=x)
+    r["c"] = r.s + 1
+    return r, r.both(), r.get("none", 3), "c" in r, list(r), type(r) is Result
+
+
+def _with_attributes(x):
+    b = Bunch()
+    b.x = x * 2
+    b.y = b.x.sum() + (b.nothing is None)
+    return [b, b]
+
+
+def _with_methods(x):
+    d = Strange({"x": x})
+    d.z = 3
+    for i in range(10):
+        d["n"] = i + x[i]
+    return d, len(d), d["gone"], d.kind, {**d}
+
+
+def _changed_by_a_condition(x):
+    r = Result(s=0.0, n=0)
+    for v in x:
+        if v > 3:
+            r["s"] += v
+            r["n"] += 1
+    return r
+
+
+def _without_one(x):
+    return Result(x=x).s
+
+
+@pytest.mark.parametrize(
+    "program",
+    [_with_items, _with_attributes, _with_methods, _changed_by_a_condition, _without_one],
+)
+def test_dicts_of_a_class(program: Callable[..., Any]) -> None:
+    compiled = fxc.compile(program, fullgraph=program is not _without_one)
+    for x in (np.arange(20.0), np.arange(20.0)[::-1].copy()):
+        expected, found = run(program, (x,)), run(compiled, (x,))
+        assert difference(expected, found) == ""
+        if program is _without_one:
+            continue
+        pairs = [
+            (each, other)
+            for each, other in zip(
+                *(y if type(y) in (tuple, list) else [y] for y in (expected.result, found.result)),
+                strict=True,
+            )
+            if isinstance(each, dict)
+        ]
+        assert pairs
+        for each, other in pairs:
+            assert type(each) is type(other)
+            assert list(dict.keys(each)) == list(dict.keys(other))
+            assert getattr(each, "__dict__", None) == getattr(other, "__dict__", None)

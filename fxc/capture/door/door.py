@@ -42,6 +42,7 @@ from ..outside.objects import (
     MISSING,
     class_attribute,
     has_owner,
+    is_dict_class,
     is_namedtuple,
     is_python_class,
 )
@@ -366,10 +367,14 @@ class Door(Stores):
             return _errstate(**kwargs)
         elif f.__new__ is object.__new__ and f.__module__ != "builtins" and is_python_class(f):
             return self._construct(f, args, kwargs)
+        elif is_dict_class(f):
+            made: Any = dict.__new__(shadow_of(f))
+            dict.__init__(made, *self.runnables(args), **kwargs)
+            return self.made(made)
         elif is_plain_namedtuple(f):
             return f(*args, **kwargs)
-        elif (made := made_by(self.outside, f, args, kwargs)) is not NotImplemented:
-            return made
+        elif (found := made_by(self.outside, f, args, kwargs)) is not NotImplemented:
+            return found
         raise self._refuse_call(f)
 
     def _construct(self, f: type, args: Any, kwargs: Any) -> Any:

@@ -233,7 +233,7 @@ class Stores(Reads):
         found = class_attribute(kind, name)
         watched = is_data_descriptor(found) and not is_slot(found)
         computed = any(
-            isinstance(class_attribute(kind, each), FunctionType)
+            class_attribute(kind, each) is not vars(object).get(each, MISSING)
             for each in ("__getattr__", "__getattribute__", "__setattr__", "__delattr__")
         )
         known = self.outside.shown.get(id(owner))
@@ -394,7 +394,7 @@ class Stores(Reads):
         self.places.check_apart(owner)
         if type(owner) is list:
             key = key + len(owner) if type(key) is int and key < 0 else key
-            if not (type(key) is int and _is_array(value) and self.places.takes_item(owner, key)):
+            if not (type(key) is int and self.places.takes_item(owner, key)):
                 self.lists.note_change(owner)
                 self.check_change(owner)
         elif not self.places.takes_item(owner, key):

@@ -45,7 +45,14 @@ from .containers import is_plain
 from .effects import Effect
 from .generators import TracedGenerator
 from .listed import listed
-from .objects import is_made_by_object, is_namedtuple, is_python_class, slots_of, vars_of
+from .objects import (
+    is_dict_class,
+    is_made_by_object,
+    is_namedtuple,
+    is_python_class,
+    slots_of,
+    vars_of,
+)
 from .outside import Outside
 from .shadows import class_of
 from .shows import TracedFile, show_notes
@@ -337,6 +344,9 @@ class EpilogueBuilder:
             return f"{self._constant(x)}.copy()"
         if kind is SimpleNamespace:
             return f"SimpleNamespace(**{self._dict(vars(x))})"
+        if is_dict_class(kind):
+            items, held = dict(zip(dict.keys(x), dict.values(x), strict=True)), vars_of(x)
+            return f"dict_of({self._constant(kind)}, {self._dict(items)}, {self._dict(held)})"
         if self._is_own(x, kind):
             held, slots = dict(vars_of(x)), slots_of(x)
             parts = f"{self._constant(kind)}, {self._dict(held)}"
@@ -513,6 +523,14 @@ def rebuild(kind: type, held: dict[str, Any], slots: dict[str, Any] | None = Non
     return made
 
 
+def dict_of(kind: type, items: dict[Any, Any], held: dict[str, Any]) -> Any:
+    """A new dict of a class with these items and attributes."""
+    made: Any = dict.__new__(kind)
+    dict.update(made, items)
+    vars(made).update(held)
+    return made
+
+
 _NAMESPACE: dict[str, Any] = {
     "Counter": Counter,
     "OrderedDict": OrderedDict,
@@ -520,6 +538,7 @@ _NAMESPACE: dict[str, Any] = {
     "defaultdict": defaultdict,
     "empty": np.empty,
     "deque": deque,
+    "dict_of": dict_of,
     "new_tuple": tuple.__new__,
     "put": object.__setattr__,
     "rebuild": rebuild,

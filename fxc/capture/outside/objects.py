@@ -72,6 +72,19 @@ def _is_built_as_object(kind: type) -> bool:
     return "__module__" in vars(kind)
 
 
+def is_dict_class(kind: type) -> bool:
+    """Whether a class is made of Python code and ``dict``, which makes its objects."""
+    bases = [each for each in kind.__mro__ if each not in (dict, object)]
+    return (
+        bool(bases)
+        and dict in kind.__mro__
+        and all(type(each) is type and each.__flags__ & (1 << 9) for each in bases)
+        and all(class_attribute(kind, each) is vars(dict)[each] for each in ("__new__", "__init__"))
+        and not slot_names(kind)
+        and class_attribute(kind, "__del__") is MISSING
+    )
+
+
 def is_by_identity(value: Any) -> bool:
     """Whether the program gets the object itself, guarded to be the same in each call.
 

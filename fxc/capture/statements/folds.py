@@ -388,7 +388,7 @@ def room_for_all(each: Callable[[Any], Any], items: Counted) -> Any:
         # The region is forgotten: the loop computes the value.
         _, (kind, seen) = recorded(session, lambda: _in_array(each(item_of(items, 0))))
     except CaptureError as error:
-        raise error if counts else Respecialise(frozenset((by_first,)), error) from None
+        raise error if counts else Respecialise(frozenset((by_first,))) from None
     if counts and kind != _OF_NOTHING:
         session.record("try_demand", flag_of(wrap_dim(count) > 0))
     return _room(kind, items), seen
