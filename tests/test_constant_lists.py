@@ -100,3 +100,58 @@ def test_programs(f: Callable[..., Any]) -> None:
 @pytest.mark.parametrize("f", [beside_an_array, nested], ids=lambda f: str(f.__name__))
 def test_they_are_loops_of_the_graph(f: Callable[..., Any]) -> None:
     assert str(fxc.compile(f).inspect(X.copy()).captured).count("multiply") == 1
+
+
+def by_places(x: Any) -> Any:
+    steps, total = [x] * 12, x * 1
+    for k in range(10, -1, -1):
+        total = total + steps[k + 1] * k
+    return total, steps[3] is x
+
+
+def one_array_that_is_written(x: Any) -> Any:
+    steps, total = [x[:2]] * 6, 0
+    for k in range(6):
+        steps[k][0] += k
+        total = total + x[0]
+    for each in steps:
+        each *= 2
+    return total, steps
+
+
+def places_from_data(x: Any) -> Any:
+    steps, total = [x] * 10, x * 0
+    for v in x:
+        total = total + steps[int(v) % 10 - 3]
+    return total
+
+
+def one_array_replaced(x: Any) -> Any:
+    steps, total = [x] * 10, 0
+    for k, each in enumerate(steps):
+        total = total + each
+        if k < 9:
+            steps[k + 1] = each * 2
+    return total
+
+
+def beyond_the_end(x: Any) -> Any:
+    steps = [x] * 10
+    for k in range(12):
+        x = x + steps[k]
+    return x
+
+
+@pytest.mark.parametrize(
+    "f",
+    [by_places, one_array_that_is_written, places_from_data, one_array_replaced],
+    ids=lambda f: str(f.__name__),
+)
+def test_lists_of_one_array(f: Callable[..., Any]) -> None:
+    test_programs(f)
+
+
+def test_an_index_that_is_out_of_bounds() -> None:
+    for f in (beyond_the_end, fxc.compile(beyond_the_end)):
+        with pytest.raises(IndexError, match="list index out of range"):
+            f(X.copy())

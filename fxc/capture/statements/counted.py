@@ -308,11 +308,11 @@ def counted(x: Any) -> Any:
     return None
 
 
-_CONSTANTS = (type(None), bool, str)  # of numbers loops may make lists of the graph
+_CONSTANTS = (type(None), bool, str, TracedArray)  # of numbers loops may make lists of the graph
 
 
 def of_one_thing(x: Any) -> Any:
-    """A list or tuple whose items are all one constant, ``[None] * n``, as what is counted: no
+    """A list or tuple whose items are all one constant or array, ``[None] * n``, as what is counted: no
     iteration need know which it is at. Anything else itself, as are lists that the program changes
     in a loop, which are the graph's by then.
     """

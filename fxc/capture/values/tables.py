@@ -23,12 +23,13 @@ from .operands import Traced, operand, variable_of, wrap
 from .traced_int import TracedInt, scalar_of_int
 from .traced_lists import TracedList, checked_place
 from .traced_scalar import TracedScalar
+from .varying import place_in_bounds
 
 # Note [Tables]
 # ``owner[key]``, where Python knows the items and not the key, reads an array: the items in a row,
 # numbers or the columns of tuples and lists of numbers. An index that is out of bounds leaves the
 # compiled code as one of an array does, and Python raises. Of arrays it is one or another, see
-# Note [Conditional aliases]. The array is made where it is read, as the items are then; hoisting
+# Note [Conditional aliases], or the only one that there is (``[F] * n``). The array is made where it is read, as the items are then; hoisting
 # takes it out of loops. Lists that a loop of the graph changes are no tables: see Note [Lists of
 # counted length].
 
@@ -59,6 +60,9 @@ class Table:
             _ask_for_rows(self._owner)
         if _are_numbers(items):
             return _number_at(items, key)
+        if items and array_of(items[0]) is not None and all(x is items[0] for x in items):
+            _demand_place(key, len(items))
+            return items[0]
         arrays = [x for x in map(array_of, items) if x is not None]
         are_few = len(arrays) == len(items) <= _MOST_ARRAYS
         if are_few and len({x.type for x in arrays}) == 1:
@@ -168,9 +172,17 @@ def _number_at(items: Sequence[Any], key: Any) -> Any:
 def _array_at(arrays: Sequence[Value], key: Any) -> Any:
     """The array at a place: one or another of them."""
     session, count = current(), len(arrays)
-    place = checked_place(key)
-    place = scalar_of_int(place)
-    session.record("try_demand", flag_of(place >= -count))
-    session.record("try_demand", flag_of(place < count))
+    place = scalar_of_int(_demand_place(key, count))
     flags = [flag_of(place % count == k) for k in range(count - 1)]
     return wrap(one_of(session, flags, arrays))
+
+
+def _demand_place(key: Any, count: int) -> Any:
+    """An index of which is checked that it is in bounds."""
+    session, place = current(), checked_place(key)
+    if type(place) is TracedInt and place_in_bounds(session, place._dim, count) is not None:
+        return place
+    number = scalar_of_int(place)
+    session.record("try_demand", flag_of(number >= -count))
+    session.record("try_demand", flag_of(number < count))
+    return number
