@@ -312,9 +312,9 @@ _CONSTANTS = (type(None), bool, str, TracedArray)  # of numbers loops may make l
 
 
 def of_one_thing(x: Any) -> Any:
-    """A list or tuple whose items are all one constant or array, ``[None] * n``, as what is counted: no
-    iteration need know which it is at. Anything else itself, as are lists that the program changes
-    in a loop, which are the graph's by then.
+    """A list or tuple whose items are all one constant or array, ``[None] * n``, as what is
+    counted: no iteration need know which it is at. Anything else itself, as are lists that the
+    program changes in a loop, which are the graph's by then.
     """
     if type(x) not in (list, tuple) or len(x) < 2 or type(x[0]) not in _CONSTANTS:
         return x

@@ -29,7 +29,8 @@ from .varying import place_in_bounds
 # ``owner[key]``, where Python knows the items and not the key, reads an array: the items in a row,
 # numbers or the columns of tuples and lists of numbers. An index that is out of bounds leaves the
 # compiled code as one of an array does, and Python raises. Of arrays it is one or another, see
-# Note [Conditional aliases], or the only one that there is (``[F] * n``). The array is made where it is read, as the items are then; hoisting
+# Note [Conditional aliases], or the only one that there is (``[F] * n``). The array is made where
+# it is read, as the items are then; hoisting
 # takes it out of loops. Lists that a loop of the graph changes are no tables: see Note [Lists of
 # counted length].
 
