@@ -136,8 +136,25 @@ def test_empty() -> None:
 
 
 def test_refused() -> None:
-    with pytest.raises(CaptureError, match="a list of 400 items, each computed by itself"):
-        fxc.compile(lambda x: [v * 2 for v in x], fullgraph=True)(X)
+    with pytest.raises(CaptureError, match="a list of something else than numbers"):
+        fxc.compile(lambda x: [x[:3] * v for v in x], fullgraph=True)(X)
+
+
+def known_one_by_one(x):
+    made = [v * 2 for v in x]
+    places = [int(v) % 10 for v in made]
+    return made.index(min(made)), sorted(made)[:3], np.zeros(places[0]), places
+
+
+def test_lists_of_numbers_are_loops_from_some_length_on() -> None:
+    """The number of operations does not grow with a length, also where that is a constant."""
+    sizes = set()
+    for size in (40, 60):
+        compiled = fxc.compile(known_one_by_one, fullgraph=True)
+        x = np.arange(size) % 11.0
+        assert difference(run(known_one_by_one, [x]), run(compiled, [x])) == ""
+        sizes.add(len(str(compiled.inspect(x).captured).splitlines()))
+    assert len(sizes) == 1
 
 
 # ------------------------------------------------------------------ several for

@@ -33,6 +33,7 @@ from .structured import flag_of, recorded
 _TRUSTED = ("builtins", "numpy")
 MOST_LISTED = 256  # items of a list that are computed one by one
 MOST_KNOWN = 32  # iterations over numbers that Python runs, so that what follows is known, too
+MOST_APART = 16  # items of a list of numbers that are not known in any case
 MOST_OF_ROWS = 64  # operations of a comprehension in a comprehension that Python runs
 
 
@@ -198,17 +199,22 @@ def mapped(
     Python.
     """
     found, label = counted(items), f"comprehension {user_location()}"
-    if type(found) is not Counted or type(found.count) is int:
+    if type(found) is not Counted or _is_short(items, found.count):
         return over(listed(items))
     if counted_in(found.count):
         return filtered(door, items, over, each, _any_item, unpacks)
     if f"{label} by Python" in door.session.static:
-        return over(items)
+        return over(listed(items))
     door.lists.note_sized(label)
     if repeats:
         made = repeated(label, found.count, each)
         return over(items) if made is NotImplemented else made
     return door.staged(tabled)(found, (lambda item: each(*item)) if unpacks else each)
+
+
+def _is_short(items: Any, count: Dim) -> bool:
+    """Whether Python makes a list of so many items one by one, so that each is known."""
+    return type(count) is int and count <= (MOST_KNOWN if type(items) is range else MOST_APART)
 
 
 def fold_items(door: Any, function: Any, items: Any, **options: Any) -> Any:

@@ -24,8 +24,8 @@ from .traced_int import wrap_dim
 from .traced_lists import TracedList, list_parts
 
 # Note [Lists of a size]
-# A list whose length is a symbol is one of the graph from the start (Note [Lists of counted
-# length]): arrays that have just the items. Its length is that dim as long as no statement may
+# A list whose length is a symbol, or whose items a comprehension computes and are more than a few,
+# is one of the graph from the start (Note [Lists of counted length]): arrays that have just the items. Its length is that dim as long as no statement may
 # change it, and its items are read and written as those of an array. The place in the program
 # stands for the lists that are made there. If the program cannot be captured with them it is
 # captured again, with lists of Python's there; sizes are constants then.
@@ -71,7 +71,10 @@ def _is_plain(x: Any) -> bool:
 def room_for_numbers(value: Any, count: Any) -> TracedList:
     """A list of so many items of the kind of ``value``, which are not there yet."""
     if not _is_plain(value):
-        raise refuse("a list of something else than numbers, as long as a size says")
+        raise refuse(
+            "a list of something else than numbers, as long as a size says, cannot be captured; "
+            "use np.array([…]) at once, or a loop that stores the elements"
+        )
     kind, session, shape = kind_of_items([value], None), current(), (dim_of(count),)
     assert kind is not None
     arrays = (session.record("empty", shape, each.dtype, layout=None) for each in kind.parts)
