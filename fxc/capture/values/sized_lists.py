@@ -25,10 +25,11 @@ from .traced_lists import TracedList, list_parts
 
 # Note [Lists of a size]
 # A list whose length is a symbol, or whose items a comprehension computes and are more than a few,
-# is one of the graph from the start (Note [Lists of counted length]): arrays that have just the items. Its length is that dim as long as no statement may
-# change it, and its items are read and written as those of an array. The place in the program
-# stands for the lists that are made there. If the program cannot be captured with them it is
-# captured again, with lists of Python's there; sizes are constants then.
+# is one of the graph from the start (Note [Lists of counted length]): arrays that have just the
+# items. Its length is that dim as long as no statement may change it, and its items are read and
+# written as those of an array. The place in the program stands for the lists that are made there.
+# If the program cannot be captured with them it is captured again, with lists of Python's there;
+# sizes are constants then.
 
 
 def _place() -> str:
