@@ -318,6 +318,7 @@ def test_what_shows_which_object_it_is_is_left_to_python(fn: Callable[..., Any])
         assert not difference(run(fn, (SIGNAL,)), run(compiled, (SIGNAL,)))
 
 
+@pytest.mark.filterwarnings("ignore::fxc.CaptureWarning")
 def test_an_item_beside_its_list_is_the_same_object() -> None:
     out, first = fxc.compile(returned_beside)(SIGNAL)
     assert first is out[0]

@@ -67,9 +67,11 @@ from ..values.list_arguments import array_of_list, as_numpy, joined_list
 from ..values.operands import Traced, TracedValue, as_constants, has_traced
 from ..values.python_numbers import call_function
 from ..values.several import Several, for_each
+from ..values.tables import KeyedTable
 from ..values.traced_int import known_ints
 from ..values.traced_lists import plain_list
 from ..values.traced_scalar import numpy_scalar
+from ..values.unknown_items import OneOfItems
 from . import purity
 from .by_places import at_place, has_place, list_to_change
 from .copies import COPIES
@@ -237,6 +239,8 @@ class Door(Stores):
             return self.call(f.__func__, f.__self__, *args, **kwargs)
         if kind is _DISPATCHED:
             return self._call_numpy(f, args, kwargs)
+        if kind is OneOfItems:
+            return f.called(*args, **kwargs)
         if isinstance(f, type):
             return self._call_class(f, args, kwargs)
         special = SPECIAL.get(f) if kind is BuiltinFunctionType else None
@@ -452,6 +456,8 @@ class Door(Stores):
                     return choices.searched(self, owner, f.__name__, *args)
                 if f.__name__ in purity.CONTAINER_WRITES:
                     self.places.check_apart(owner)
+                if f.__name__ == "get" and type(owner) is dict and not kwargs:
+                    return KeyedTable(owner).get(*args)
                 if self._is_growing(f, owner, args):
                     return None
                 self.lists.note_change(owner)
@@ -463,7 +469,7 @@ class Door(Stores):
                     self.check_change(owner)
                 return self.made(f(*self.runnables(args), **self.runnable_options(kwargs)))
         elif isinstance(owner, type) and owner in purity.PURE_CLASSES:
-            return f(*args, **kwargs)
+            return self.made(f(*args, **kwargs))
         return self._unknown(f, args, kwargs)
 
     def _is_growing(self, f: Any, owner: Any, args: Any) -> bool:

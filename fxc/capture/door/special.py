@@ -35,7 +35,7 @@ from ..statements.counted import (
     range_of,
     zipped,
 )
-from ..statements.folds import fold_few, fold_items
+from ..statements.folds import fold_few, fold_items, list_of_items
 from ..statements.iterators import counts, elements_of, pairs, pairs_of_two, places_of, products
 from ..statements.rows import list_array_of
 from ..statements.structured import flag_of, going_on
@@ -192,25 +192,29 @@ def _text(kind: Any) -> Any:
 
 
 def _list(door: Door, *args: Any) -> Any:
-    made = _list_of_graph(args)
+    made = _list_of_graph(door, args)
     return list(*door.runnables(args)) if made is None else made
 
 
 def _deque(door: Door, *args: Any, **kwargs: Any) -> Any:
-    made = None if kwargs else _list_of_graph(args)
+    made = None if kwargs else _list_of_graph(door, args)
+    if type(made) is list:
+        return deque(made)
     if made is None:
         return deque(*door.runnables(args), **door.runnable_options(kwargs))
     made.of = deque
     return made
 
 
-def _list_of_graph(args: tuple[Any, ...]) -> Any:
+def _list_of_graph(door: Door, args: tuple[Any, ...]) -> Any:
     """A new list of the graph with the items of the only argument; None if it is to be none."""
     if len(args) != 1:
         return None
     x = settled(args[0])
     if type(x) is TracedList and x.items is None:
         return list_parts().part_of(x, slice(None))
+    if type(x) is Counted and x.steps is None and not isinstance(x.count, int):
+        return list_of_items(door, x)
     return of_ints(x) if type(x) is Counted else of_elements(x) if is_array(x) else None
 
 
@@ -221,7 +225,17 @@ def _sorted(door: Door, *args: Any, key: Any = None, reverse: Any = False) -> An
         found = in_order(x, reverse)
         if found is not None:
             return found
+    if len(args) == 1 and key is None and type(reverse) is bool and _are_unknown(args[0]):
+        found = list_parts().few_in_order(list(plain_list(args[0])), reverse)
+        if found is not None:
+            return found
     return door.builtin(sorted, args, {"key": key, "reverse": reverse})
+
+
+def _are_unknown(x: Any) -> bool:
+    """Whether Python's list or tuple has a number that is known at run time only."""
+    x = plain_list(x)
+    return type(x) in (list, tuple) and any(type(item) in (TracedScalar, TracedInt) for item in x)
 
 
 def _over(door: Door, args: tuple[Any, ...]) -> list[Any]:

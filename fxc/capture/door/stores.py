@@ -7,8 +7,9 @@ import importlib.util
 import operator
 import os
 import sys
-from collections import defaultdict
+from collections import OrderedDict, defaultdict
 from collections.abc import Callable
+from functools import partial
 from types import CellType, FunctionType, ModuleType
 from typing import Any
 
@@ -21,6 +22,7 @@ from ..bugs import check_no_bug
 from ..guards import Source
 from ..locations import OURS, Ignoring
 from ..outside.containers import External, is_number, settle_all
+from ..outside.dicts import ExternalDict
 from ..outside.lists import ExternalList
 from ..outside.objects import (
     MISSING,
@@ -47,10 +49,12 @@ from ..values.maybe_set import MaybeSet
 from ..values.mixed import Mixed
 from ..values.operands import Traced, settled
 from ..values.several import Several
-from ..values.tables import Table
+from ..values.tables import KeyedTable, Table
 from ..values.traced_array import TracedArray
 from ..values.traced_int import TracedInt, known_ints
 from ..values.traced_scalar import TracedScalar
+from ..values.unknown_items import OneOfItems, store_by_key
+from ..values.unknown_keys import is_unknown_key
 from . import purity
 from .failures import is_confirmed
 from .numpy_source import INDEX_TRICKS, IndexTrick
@@ -58,6 +62,7 @@ from .places import Attribute, Enclosing, Global, Places
 from .reads import DELETED, Reads, name_of, no_attribute
 
 _TABLES = (tuple, list, ExternalList)
+_KEYED = (dict, OrderedDict)
 _ONE_OBJECT = range(-5, 257)  # the ints of which CPython has one object each
 
 
@@ -355,7 +360,10 @@ class Stores(Reads):
         """``owner`` in ``owner[key]``."""
         if isinstance(owner, INDEX_TRICKS):
             return IndexTrick(owner)
-        return Table(owner) if type(owner) in _TABLES else self.container(owner)
+        if type(owner) in _TABLES:
+            return Table(owner)
+        found = self.container(owner)
+        return KeyedTable.of(found)
 
     def container(self, owner: Any) -> Any:
         """``owner`` itself, if its items may be read."""
@@ -374,12 +382,14 @@ class Stores(Reads):
 
     def stored(self, owner: Any) -> Any:
         """``owner`` in ``owner[key] = value``."""
+        if type(owner) is ExternalDict and owner.kind in _KEYED:
+            return _Items(self, owner)
         if isinstance(owner, Traced | External) or has_method(owner, "__setitem__"):
             return owner
         if type(owner) is list and self.session.region:
             return _Items(self, owner)
         self.lists.note_change(owner)
-        if isinstance(owner, dict) and self.session.region:
+        if isinstance(owner, dict) and (self.session.region or type(owner) in _KEYED):
             return _Items(self, owner)
         if self.is_foreign(owner):
             raise refuse(
@@ -392,6 +402,14 @@ class Stores(Reads):
     def store_item(self, owner: Any, key: Any, value: Any) -> None:
         """``owner[key] = value`` of a dict or a list that the program has made."""
         self.places.check_apart(owner)
+        if isinstance(owner, dict) and is_unknown_key(key):
+            if isinstance(owner, ExternalDict):
+                owner.settle()
+            if store_by_key(owner, key, value, partial(self.store_item, owner)):
+                return
+        if isinstance(owner, ExternalDict):
+            owner[key] = value
+            return
         if type(owner) is list:
             key = key + len(owner) if type(key) is int and key < 0 else key
             if not (type(key) is int and self.places.takes_item(owner, key)):
@@ -468,6 +486,8 @@ class Stores(Reads):
         if isinstance(a, TracedArray) and isinstance(b, TracedArray):
             self.session.aliases.check_distinct(a._value, b._value)
         kinds = {type(a), type(b)}
+        if OneOfItems in kinds:
+            raise refuse("'is' of one of several objects cannot be captured; compare the places")
         if Mixed in kinds or (TracedScalar in kinds and a.__class__ is b.__class__):
             raise refuse("'is' of two numbers that are not known cannot be captured; use ==")
         self.places.check_apart(a, b)
@@ -694,7 +714,7 @@ class _Items:
             self._door.lists.note_change(self._owner)
         if type(self._owner) is defaultdict and key not in self._owner:
             self._door.check_change(self._owner)
-        return self._owner[key]
+        return KeyedTable.of(self._owner)[key]
 
     def __setitem__(self, key: Any, value: Any) -> None:
         self._door.store_item(self._owner, key, value)

@@ -19,7 +19,7 @@ from fxc.ir.graph import Literal
 
 from ..bugs import check_no_bug
 from ..numpy_api.creation import asarray
-from ..outside.containers import PLAIN
+from ..outside.containers import PLAIN, External
 from ..outside.dicts import ExternalDict
 from ..outside.shadows import has_method
 from ..session import refuse
@@ -29,6 +29,7 @@ from ..values.traced_array import TracedArray
 from ..values.traced_int import TracedInt
 from ..values.traced_lists import TracedList
 from ..values.traced_scalar import TracedScalar
+from ..values.unknown_keys import is_unknown_key, keys_of, place_of_key
 from .arms import Either, Kinds, paired, record_cond
 from .structured import (
     Recording,
@@ -82,6 +83,8 @@ def contained(door: Any, x: Any, items: Any) -> Any:
     if has_method(items, "__contains__"):
         test = truth(door.special(items, "__contains__", x))
         return test if type(test) is bool else to_bool(test)
+    if isinstance(items, dict) and (is_there := _has_key(items, x)) is not None:
+        return is_there
     if isinstance(items, ExternalDict):
         return items.presence(x)
     if type(items) is TracedList:
@@ -103,6 +106,16 @@ def contained(door: Any, x: Any, items: Any) -> Any:
             door.session.record("try_demand", flag_of(x == x))  # one object is in what holds it
         found = either_true(door, found, partial(operator.eq, x, each))
     return found if type(found) is bool else to_bool(found)
+
+
+def _has_key(items: dict[Any, Any], key: Any) -> Any:
+    """Whether a dict has a key that is not known; None where that is not computed."""
+    if not is_unknown_key(key):
+        return None
+    if isinstance(items, External):
+        items.settle()
+    place = place_of_key(keys_of(items), key)
+    return None if place is None else place[1]
 
 
 def searched(door: Any, items: list[Any] | tuple[Any, ...], name: str, x: Any) -> Any:

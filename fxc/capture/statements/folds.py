@@ -217,6 +217,11 @@ def _is_short(items: Any, count: Dim) -> bool:
     return type(count) is int and count <= (MOST_KNOWN if type(items) is range else MOST_APART)
 
 
+def list_of_items(door: Any, items: Counted) -> Any:
+    """``list(items)``."""
+    return mapped(door, items, list, _same, False)
+
+
 def fold_items(door: Any, function: Any, items: Any, **options: Any) -> Any:
     """``sum`` and its like of an array, or of what is counted."""
     return fold(door, function, items, list, _same, None, False, **options)

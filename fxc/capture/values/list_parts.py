@@ -16,11 +16,12 @@ from fxc.ir.symbols import Dim, counted_in
 from ..numpy_api.library import lexsort
 from ..session import current, refuse
 from ..statements.counted import Counted
-from ..statements.structured import flag_of, recorded
+from ..statements.structured import flag_of, is_number, recorded
 from .kinds import ItemKind, kind_of_items
 from .list_room import Room
-from .operands import record, wrap
+from .operands import operand, record, wrap
 from .python_numbers import to_python
+from .sequences import array_of
 from .sized_lists import sized
 from .traced_int import wrap_dim
 from .traced_lists import TracedList
@@ -53,12 +54,24 @@ def in_order(x: TracedList, key: Any, reverse: Any) -> TracedList:
     plain = len(kind.parts) == 1 and kind.is_of_numbers and key is None
     if not plain or type(reverse) is not bool:
         raise x._unclear("sorted() by a key, of tuples, or of numbers of several kinds,")
-    found = wrap(arrays[0])
-    if found.dtype.kind in "fc":  # equal ones stay in their order, which zeros show
-        current().record("try_demand", np.logical_not(np.isnan(found).any())._value)
-    found = found[::-1] if reverse else found
-    found = np.sort(found, kind="stable")
-    return _made(kind, [found[::-1] if reverse else found], most)
+    return _made(kind, [_in_order(wrap(arrays[0]), reverse)], most)
+
+
+def _in_order(x: Any, reverse: bool) -> Any:
+    """An array of numbers in the order that Python sorts them into."""
+    if x.dtype.kind in "fc":  # equal ones stay in their order, which zeros show
+        current().record("try_demand", np.logical_not(np.isnan(x).any())._value)
+    found = np.sort(x[::-1] if reverse else x, kind="stable")
+    return found[::-1] if reverse else found
+
+
+def few_in_order(items: list[Any], reverse: bool) -> list[Any] | None:
+    """``sorted(items, reverse=reverse)`` of numbers of one type, one by one; None for others."""
+    kind = kind_of_items(items, None) if all(map(is_number, items)) else None
+    if kind is None or len(kind.parts) > 1 or not kind.is_of_numbers:
+        return None
+    found = _in_order(array_of([*items], kind.parts[0].dtype), reverse)
+    return [kind.item([operand(found[place])]) for place in range(len(items))]
 
 
 def _keys(x: TracedList, key: Any) -> TracedList:

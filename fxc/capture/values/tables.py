@@ -5,12 +5,14 @@ See Note [Tables].
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from fxc.ir.graph import Operand, Value
 
 from ..outside.containers import External
+from ..outside.dicts import ExternalDict
 from ..outside.lists import ExternalList
 from ..session import Respecialise, current, refuse
 from ..statements.structured import array_of, flag_of
@@ -20,9 +22,12 @@ from .kinds import kind_of_items
 from .lists_of_lists import wanted
 from .mixed import parts_for, scalar_kinds
 from .operands import Traced, operand, variable_of, wrap
+from .several import keys_in, options_for
 from .traced_int import TracedInt, scalar_of_int
 from .traced_lists import TracedList, checked_place
 from .traced_scalar import TracedScalar
+from .unknown_items import OneOfItems, got_by_key, item_by_key
+from .unknown_keys import is_unknown_key
 from .varying import place_in_bounds
 
 # Note [Tables]
@@ -30,9 +35,10 @@ from .varying import place_in_bounds
 # numbers or the columns of tuples and lists of numbers. An index that is out of bounds leaves the
 # compiled code as one of an array does, and Python raises. Of arrays it is one or another, see
 # Note [Conditional aliases], or the only one that there is (``[F] * n``). The array is made where
-# it is read, as the items are then; hoisting
-# takes it out of loops. Lists that a loop of the graph changes are no tables: see Note [Lists of
-# counted length].
+# it is read, as the items are then; hoisting takes it out of loops. Of other objects it is one of
+# these, which can be read, and called (``OneOfItems``). A dict is a table, too: the place of a key
+# that is not known is found by comparing it with the keys. Lists that a loop of the graph changes
+# are no tables: see Note [Lists of counted length].
 
 _MOST_ARRAYS = 4
 _BY_PYTHON = "rows of lists by Python"  # the request to capture without them
@@ -68,7 +74,57 @@ class Table:
         are_few = len(arrays) == len(items) <= _MOST_ARRAYS
         if are_few and len({x.type for x in arrays}) == 1:
             return _array_at(arrays, key)
+        known = tuple(self._owner)
+        if not OneOfItems.may_be(known):
+            return self._owner[key]
+        return OneOfItems(_item_at, known, _checked(key, len(known)))
+
+
+def _item_at(items: tuple[Any, ...], key: Any) -> Any:
+    return items[0] if all(x is items[0] for x in items) else Table(items)[key]
+
+
+def _checked(key: Any, count: int) -> Any:
+    """A place among so many, counted from the first; a call in which there is none is Python's."""
+    return scalar_of_int(_demand_place(key, count)) % count
+
+
+class KeyedTable:
+    """A dict in ``owner[key]``."""
+
+    __slots__ = ("_owner",)
+
+    def __init__(self, owner: Any) -> None:
+        self._owner = owner
+
+    @staticmethod
+    def of(owner: Any) -> Any:
+        """``owner`` as such a dict; what is none itself."""
+        kind = owner.kind if type(owner) is ExternalDict else type(owner)
+        return KeyedTable(owner) if kind in (dict, OrderedDict) else owner
+
+    def get(self, key: Any, default: Any = None) -> Any:
+        """``owner.get(key, default)``."""
+        if is_unknown_key(key):
+            found = got_by_key(_item_at, self._owner, key, default)
+            if found is not NotImplemented:
+                return found
+        return self._owner.get(key, default)
+
+    def __getitem__(self, key: Any) -> Any:
+        if is_unknown_key(key):
+            if isinstance(self._owner, External):
+                self._owner.settle()
+            found = item_by_key(_item_at, self._owner, key)
+            if found is not NotImplemented:
+                return found
         return self._owner[key]
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        self._owner[key] = value
+
+    def __delitem__(self, key: Any) -> None:
+        del self._owner[key]
 
 
 class _Row(Traced):
@@ -150,6 +206,8 @@ def _are_numbers(items: Sequence[Any]) -> bool:
         rows = [x.items if type(x) is _Row else x for x in items]
         sizes = {len(row) for row in rows}
         return len(sizes) == 1 and sizes != {0} and all(map(_are_numbers, zip(*rows, strict=True)))
+    if any(x is None or type(x) is str for x in items):
+        return options_for(key for x in items for key in keys_in(x)) is not None
     kinds = [scalar_kinds(x) for x in items]
     known = [each for each in kinds if each is not None]
     if len(known) < len(kinds) or any(k.weak and k.dtype.kind == "c" for x in known for k in x):
@@ -172,10 +230,9 @@ def _number_at(items: Sequence[Any], key: Any) -> Any:
 
 def _array_at(arrays: Sequence[Value], key: Any) -> Any:
     """The array at a place: one or another of them."""
-    session, count = current(), len(arrays)
-    place = scalar_of_int(_demand_place(key, count))
-    flags = [flag_of(place % count == k) for k in range(count - 1)]
-    return wrap(one_of(session, flags, arrays))
+    place = _checked(key, len(arrays))
+    flags = [flag_of(place == k) for k in range(len(arrays) - 1)]
+    return wrap(one_of(current(), flags, arrays))
 
 
 def _demand_place(key: Any, count: int) -> Any:

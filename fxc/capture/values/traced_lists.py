@@ -462,10 +462,11 @@ class TracedList(Traced):
         return len(self._plain_items("a use in Python, or a change while it is run over,"))
 
     def __getitem__(self, key: Any) -> Any:
-        if self._room is None and isinstance(key, Traced) and self._items:
+        if self._room is None and _is_unknown(key) and self._items:
             owner = self._owner(current())
             if owner is not None:
-                return self._not_yet(owner)
+                found = self._not_yet(owner)
+                return TracedList(list(self._items)) if isinstance(key, slice) else found
             self.make_room([], _SPARE, None)
         if self._room is not None:
             if isinstance(key, slice):
@@ -652,6 +653,13 @@ class TracedList(Traced):
         if self._room is not None:
             raise self._unclear(what)
         return self._items
+
+
+def _is_unknown(key: Any) -> bool:
+    """Whether a place, or a bound of a slice, is a number of the graph."""
+    if isinstance(key, slice):
+        return any(isinstance(each, Traced) for each in (key.start, key.stop, key.step))
+    return isinstance(key, Traced)
 
 
 def checked_place(key: Any) -> Any:

@@ -1,0 +1,164 @@
+"""An item of a list, tuple or dict that Python knows, at a place that it does not.
+
+See Note [Tables].
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
+from types import BuiltinFunctionType, FunctionType, MethodType
+from typing import Any, NoReturn
+
+import numpy as np
+
+from fxc.ir.graph import Operand
+
+from ..outside.shadows import class_of
+from ..session import current, refuse
+from ..statements.choices import chosen
+from ..statements.structured import flag_of
+from .operands import Traced
+from .unknown_keys import keys_of, place_of_key
+
+Table = Callable[[tuple[Any, ...], Any], Any]  # the item at a place, of these
+
+_MOST = 64  # items
+_FUNCTIONS = {FunctionType, BuiltinFunctionType, MethodType, np.ufunc}
+
+
+class OneOfItems(Traced):
+    """One of several objects of a class, none of them a number: it can be read.
+
+    Its items and attributes are those at the place in the row of theirs.
+    """
+
+    __slots__ = ("_at", "_items", "_place")
+    _items: tuple[Any, ...]
+
+    def __init__(self, at: Table, items: Sequence[Any], place: Any) -> None:
+        object.__setattr__(self, "_at", at)
+        object.__setattr__(self, "_items", tuple(items))
+        object.__setattr__(self, "_place", place)
+
+    @staticmethod
+    def may_be(items: Sequence[Any]) -> bool:
+        """Whether these are such objects."""
+        kinds = {class_of(x) for x in items}
+        alike = len(kinds) == 1 or kinds <= _FUNCTIONS
+        alike = alike and not any(isinstance(x, Traced) for x in items)
+        return alike and 1 < len(items) <= _MOST and not kinds & {type(None), str, bytes, type}
+
+    def _holds(self) -> Iterable[Any]:
+        return self._items
+
+    @property  # type: ignore[misc]
+    def __class__(self) -> type:
+        if len({class_of(x) for x in self._items}) > 1:
+            raise self._refused()
+        return class_of(self._items[0])
+
+    def _row(self, part: Callable[[Any], Any]) -> Any:
+        return self._at(tuple(map(part, self._items)), self._place)
+
+    def __getitem__(self, key: Any) -> Any:
+        if isinstance(key, slice) or not isinstance(self._items[0], tuple | list | dict):
+            raise self._refused()
+        return self._row(lambda x: current().door.indexed(x)[key])
+
+    def __iter__(self) -> Iterator[Any]:
+        return (self[place] for place in range(len(self)))
+
+    def __len__(self) -> int:
+        if not isinstance(self._items[0], tuple | list):
+            raise self._refused()
+        sizes = set(map(len, self._items))
+        if len(sizes) > 1:
+            raise self._refused()
+        return sizes.pop()
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__") or isinstance(self._items[0], tuple | list | dict):
+            raise self._refused()
+        return self._row(lambda x: current().door.attr(x, name))
+
+    def called(self, *args: Any, **kwargs: Any) -> Any:
+        """What the one of these functions gives that stands at the place."""
+        door = current().door
+        *first, last = (partial(door.call, each, *args, **kwargs) for each in self._items)
+        found: Callable[[], Any] = last
+        for place, each in reversed(list(enumerate(first))):
+            found = partial(chosen, door, self._place == place, each, found)
+        return found()
+
+    def _operand(self) -> Operand:
+        raise self._refused()
+
+    def __setattr__(self, name: str, value: Any) -> NoReturn:
+        raise self._refused()
+
+    def __setitem__(self, key: Any, value: Any) -> NoReturn:
+        raise self._refused()
+
+    def __bool__(self) -> NoReturn:
+        raise self._refused()
+
+    def __eq__(self, other: object) -> NoReturn:
+        raise self._refused()
+
+    def __hash__(self) -> NoReturn:
+        raise self._refused()
+
+    def __repr__(self) -> NoReturn:
+        raise self._refused()
+
+    def _refused(self) -> Exception:
+        what = class_of(self._items[0]).__name__
+        return refuse(
+            f"one of several objects ({what}), at a place that depends on data, can only be read; "
+            "use arrays, or an if"
+        )
+
+
+def item_by_key(at: Table, items: dict[Any, Any], key: Any) -> Any:
+    """``items[key]`` for a key that is not known; NotImplemented where it is not computed."""
+    keys = keys_of(items)
+    found = place_of_key(keys, key)
+    if found is None:
+        return NotImplemented
+    place, is_there = found
+    current().record("try_demand", flag_of(is_there))  # else Python raises a KeyError
+    values = tuple(items[each] for each in keys)
+    return at(values, place) if len(values) > 1 else values[0]
+
+
+def got_by_key(at: Table, items: dict[Any, Any], key: Any, default: Any) -> Any:
+    """``items.get(key, default)``; likewise."""
+    keys = keys_of(items)
+    found = place_of_key(keys, key)
+    if found is None:
+        return NotImplemented
+    place, is_there = found
+    values = (*(items[each] for each in keys), default)
+    return at(values, chosen(current().door, is_there, lambda: place, lambda: len(keys)))
+
+
+def store_by_key(items: dict[Any, Any], key: Any, value: Any, store: Callable[..., Any]) -> bool:
+    """``items[key] = value`` for a key that is not known, of those that there are: each item is
+    what it was, or the value. False where that cannot be had.
+    """
+    keys, door = keys_of(items), current().door
+    found = place_of_key(keys, key)
+    if found is None:
+        return False
+    place, is_there = found
+    current().record("try_demand", flag_of(is_there))  # else there is one key more
+    for number, each in enumerate(keys):
+        old = items[each]
+        new = chosen(door, place == number, partial(_itself, value), partial(_itself, old))
+        store(each, new)
+    return True
+
+
+def _itself(x: Any) -> Any:
+    return x

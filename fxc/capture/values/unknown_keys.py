@@ -1,0 +1,68 @@
+"""Keys of dicts that are known at run time only, among those that Python knows.
+
+See Note [Tables].
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..session import current
+from .maybe_set import MaybeSet
+from .operands import constant, operand, wrap
+from .python_numbers import to_int, to_python
+from .traced_int import TracedInt
+from .traced_scalar import TracedScalar
+
+_MOST = 64  # keys
+
+
+def is_unknown_key(key: Any) -> bool:
+    """Whether a key is an int, or a tuple of such, that is not known."""
+    session, parts = current(), key if type(key) is tuple else (key,)
+
+    def is_open(x: Any) -> bool:
+        if type(x) is TracedInt:
+            return session.varies(x._dim)
+        return type(x) is TracedScalar and not session.origins.get(x._value)
+
+    return all(map(_is_int, parts)) and any(map(is_open, parts))
+
+
+def _is_int(x: Any) -> bool:
+    if type(x) in (int, TracedInt):
+        return True
+    return isinstance(x, np.integer | TracedScalar) and operand(x).type.dtype.kind in "iu"
+
+
+def keys_of(items: dict[Any, Any]) -> list[Any]:
+    """The keys that a dict has in any case; none if it has some by a condition."""
+    by_condition = any(type(x) is MaybeSet for x in dict.values(items))
+    return [] if by_condition else list(dict.keys(items))
+
+
+def place_of_key(keys: Sequence[Any], key: Any) -> tuple[Any, Any] | None:
+    """The place among the keys of a dict of one that is not known, and whether it is there; None
+    where that is not computed.
+    """
+    parts = key if type(key) is tuple else (key,)
+    if not 0 < len(keys) <= _MOST or {type(each) for each in keys} != {
+        tuple if type(key) is tuple else int
+    }:
+        return None
+    rows = [each if type(each) is tuple else (each,) for each in keys]
+    if any(len(row) != len(parts) or not all(map(_is_small, row)) for row in rows):
+        return None
+    same: Any = None
+    for column, part in zip(zip(*rows, strict=True), parts, strict=True):
+        number = to_int(part) if isinstance(part, TracedScalar) else part
+        test = wrap(constant(np.array(column))) == number
+        same = test if same is None else np.logical_and(same, test)
+    return to_python(same.argmax()), to_python(same.any())
+
+
+def _is_small(x: Any) -> bool:
+    return type(x) is int and abs(x) < 2**62
