@@ -369,6 +369,18 @@ class Places:
         _, known = self._returned.setdefault(id(x), (x, name))
         return known == name
 
+    def is_ours(self, x: list[Any], name: str) -> bool:
+        """Whether a list was made in a branch that has ended, whose variable of that name alone has
+        it.
+        """
+        home = self.home_of(x)
+        if home is None or self._session.is_open(home) or id(x) in self._sealed:
+            return False
+        _, known = self._returned.setdefault(id(x), (x, name))
+        if known != name:
+            raise Respecialise(frozenset((APART,)))
+        return True
+
     def note_list(self, x: list[Any]) -> None:
         """Note a list that the program makes here, and that is held elsewhere."""
         self._lists[id(x)] = self._session.region, self._numbered("list()")

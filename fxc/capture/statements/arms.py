@@ -14,7 +14,7 @@ from ..values.operands import TracedValue, wrap
 from ..values.several import Several, arrays_of
 from .carried_views import CarriedView, carried_view
 from .differing import Differing, parts_in, rebuilt
-from .forms import form_of, items_of, names_of
+from .forms import common_form, items_of, names_of
 from .structured import (
     UNBOUND,
     Recording,
@@ -63,8 +63,7 @@ def paired(
     """
     if is_same(left, right):
         return lambda made: left
-    forms = {form_of(x, name) for x in (left, right) if x is not UNBOUND}
-    form = forms.pop() if len(forms) == 1 else None
+    form = common_form(left, right, name)
     if form is not None:
         names = names_of(name, form)
         both = [

@@ -1,4 +1,4 @@
-"""What branches and loops join item by item: tuples, and dicts and objects that are returned."""
+"""What branches and loops join item by item: tuples, lists, dicts and objects."""
 
 from __future__ import annotations
 
@@ -22,6 +22,8 @@ from ..outside.shadows import class_of, shadow_of
 from ..session import current
 from ..staging.jumps import RESULT
 from ..values.operands import Traced
+from ..values.unbound import UNBOUND
+from .rows import rows_in
 
 APART = "objects apart"  # the request not to join objects
 
@@ -45,7 +47,8 @@ class Form:
             return tuple.__new__(self.kind, items)
         if self.kind is list:
             row = list(items)
-            current().door.places.seal(row)
+            if self.joined:
+                current().door.places.seal(row)
             current().door.places.note_item_list(row)
             return row
         if self.kind is dict:
@@ -63,7 +66,8 @@ def form_of(x: Any, name: str) -> Form | None:
     """The form of what the variable of that name holds, if it may be joined item by item.
 
     A tuple may always be, and an object of a frozen dataclass that the program made; of a dict or
-    another object nobody may have seen which one it is: it was made where it is returned.
+    another object nobody may have seen which one it is: it was made where it is returned. Lists and
+    objects may be joined where nobody changes them, see Note [Objects that are joined].
     """
     kind, places = class_of(x), current().door.places
     if kind is tuple:
@@ -71,6 +75,8 @@ def form_of(x: Any, name: str) -> Form | None:
     if isinstance(x, tuple):
         plain = is_namedtuple(kind) and not vars_of(x)
         return Form(kind, tuple(range(len(x)))) if plain else None
+    if kind is list:
+        return _list_form(x, name)
     frozen_one = getattr(getattr(kind, "__dataclass_params__", None), "frozen", False)
     if not (frozen_one and places.is_made(x)) and not (
         name.startswith(RESULT) and places.is_new(x, name)
@@ -85,13 +91,32 @@ def form_of(x: Any, name: str) -> Form | None:
 
 # Note [Objects that are joined]
 # ``if far: p = p + step`` makes p one of two objects. Where nobody changes either of them later, or
-# asks which one it is, an object that holds what the two hold stands for both. The objects are
-# *sealed*: a store to one, ``is``, ``==`` by identity, a hash, or two of a class among the results
-# start the capture again without that (``APART``).
+# asks which one it is, an object that holds what the two hold stands for both; so it is with lists
+# of the same length. They are *sealed*: a store to one, ``is``, ``==`` by identity, a hash, or two
+# of a class among the results start the capture again without that (``APART``). Lists that the arms
+# have made, and that one variable alone has, may be changed as well.
 
 
-_LONGEST = 32  # items of a list that is an item
+_LONGEST = 32  # items of a list that is joined, or an item
 _DEEPEST = 4  # objects in objects; what holds itself has no end
+
+
+def _list_form(x: Any, name: str) -> Form | None:
+    """The form of a list: it is joined as objects are, whoever made it."""
+    if APART in current().static or type(x) is not list or rows_in(x) is not None:
+        return None
+    if len(x) > _LONGEST or name.count(".") > _DEEPEST:
+        return None
+    is_ours = current().door.places.is_ours(x, name)
+    return Form(list, tuple(range(len(x))), joined=not is_ours)
+
+
+def common_form(x: Any, y: Any, name: str) -> Form | None:
+    """The form of what two arms give to a variable; None if they cannot be joined item by item."""
+    forms = {form_of(each, name) for each in (x, y) if each is not UNBOUND}
+    if len({(each.kind, each.keys) for each in forms if each is not None}) > 1 or None in forms:
+        return None
+    return max(forms, key=lambda each: each is not None and each.joined, default=None)
 
 
 def _joined_form(x: Any, kind: type) -> Form | None:

@@ -59,7 +59,6 @@ class MadeLists:
     def note_change(self, x: Any) -> None:
         """Note that a list is changed, which has to be one of the graph if that is in a region."""
         found = self._labels.get(id(x))
-        self._session.door.places.check_apart(x)
         if self._session.region and found is not None and found not in self._session.static:
             self.changed = frozenset((found,))
 

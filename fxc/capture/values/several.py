@@ -192,7 +192,21 @@ class Several(Traced):
         return iter(self.only(lambda x: type(x) is tuple))
 
     def __getitem__(self, key: Any) -> Any:
+        if all(type(x) is str for _, x in self.options) and not isinstance(key, Traced):
+            return self._of_texts(key)
         return self.only(lambda x: type(x) is tuple or _is_array(x))[key]
+
+    def _of_texts(self, key: Any) -> Any:
+        """What of each text; one that has nothing there goes back to Python."""
+        found: list[Option] = []
+        for flag, x in self.options:
+            try:
+                found.append((flag, x[key]))
+            except IndexError:
+                current().record("try_demand", _flag_operand(_not(flag)))
+        if not found:
+            raise refuse(f"an index into {self.text} that none of them has cannot be captured")
+        return united(found)
 
     def __setitem__(self, key: Any, value: Any) -> None:
         self._plain()[key] = value
