@@ -45,7 +45,14 @@ class Held:
         text = f"{self.source.text}{suffix}"
         source = self.outside.guards.fetch(f"{self.source.var}{suffix}", text)
         varies = self.name in self.outside.varying
-        return self.outside.admit(value, source, name, argument=self.argument, varies=varies)
+        return self.outside.admit(
+            value,
+            source,
+            name,
+            argument=self.argument,
+            varies=varies,
+            container=self.name,
+        )
 
     def check(self, condition: str, text: str) -> None:
         """Demand something of the container, which is ``{0}`` in the condition."""

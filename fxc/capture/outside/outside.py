@@ -167,13 +167,16 @@ class Outside:
         *,
         argument: bool = False,
         varies: bool = False,
+        container: str = "",
     ) -> Any:
-        """What the program sees for ``value``; ``name`` is for inputs it becomes."""
+        """What the program sees for ``value``; ``name`` is for inputs it becomes, ``container`` the
+        name of what it is an item of.
+        """
         if isinstance(value, Traced):
             return value
         kind = type(value)
         if kind in PLAIN:
-            return self._plain(value, source, name, argument, varies)
+            return self._plain(value, source, name, argument, varies, container)
         if isinstance(value, np.generic):
             return self._numpy_scalar(value, source, name, argument, varies)
         known = self.known.get(id(value))
@@ -228,7 +231,15 @@ class Outside:
             return self._file(value, kind, source)
         return self._object(value, kind, source)
 
-    def _plain(self, value: Any, source: Source, name: str, argument: bool, varies: bool) -> Any:
+    def _plain(
+        self,
+        value: Any,
+        source: Source,
+        name: str,
+        argument: bool,
+        varies: bool,
+        container: str,
+    ) -> Any:
         kind = type(value)
         if kind not in _NUMBERS:
             self.guards.check_value(source, value)
@@ -239,9 +250,11 @@ class Outside:
             if kind is not int:
                 return self._scalar(value, source, label, not argument)
             if varies or value not in (-1, 0):
-                return self._int(value, source, label, not argument, varies)
+                return self._int(value, source, label, not argument, varies, container)
         self._constants.add(label)
-        self.guards.check_value(source, value, label if kind is not int or not argument else "")
+        if kind is int and argument:
+            label = container if label not in self.static else ""
+        self.guards.check_value(source, value, label)
         return value
 
     def _label(self, name: str) -> str:
@@ -309,15 +322,21 @@ class Outside:
         self.input_sources.append(source)
         return value
 
-    def _int(self, value: int, source: Source, name: str, hidden: bool, free: bool) -> Any:
-        """An int as a symbol, positive if it is so now; ``free`` for any int."""
+    def _int(
+        self, value: int, source: Source, name: str, hidden: bool, free: bool, container: str = ""
+    ) -> Any:
+        """An int as a symbol, positive if it is so now; ``free`` for any int. In the next capture
+        all ints of the container are free if one of this is not positive any more.
+        """
         if not -(2**63) <= value < 2**63:
             raise refuse(f"{source.text} = {value} does not fit in 64 bits and cannot be captured")
         low = 1 if value >= 1 and not free else None
         text = f"{source.text} is an int" + (", 1 or more" if low else "")
         bound = "1" if low else "-9223372036854775808"
         self.guards.check(
-            f"type({source.var}) is int and {bound} <= {source.var} < 9223372036854775808", text
+            f"type({source.var}) is int and {bound} <= {source.var} < 9223372036854775808",
+            text,
+            container if low else "",
         )
         graph_value = self.add_input(PY_INT, source, name, hidden)
         self.session.labels[graph_value.name] = name
@@ -483,7 +502,14 @@ class Outside:
         for place, item in enumerate(value):
             part = self.guards.fetch(f"{source.var}[{place}]", f"{source.text}[{place}]")
             items.append(
-                self.admit(item, part, f"{name}_{place}", argument=argument, varies=varies)
+                self.admit(
+                    item,
+                    part,
+                    f"{name}_{place}",
+                    argument=argument,
+                    varies=varies,
+                    container=name,
+                )
             )
         return tuple.__new__(kind, items)
 
