@@ -136,8 +136,8 @@ def test_empty() -> None:
 
 
 def test_refused() -> None:
-    with pytest.raises(CaptureError, match="a list of something else than numbers"):
-        fxc.compile(lambda x: [x[:3] * v for v in x], fullgraph=True)(X)
+    with pytest.raises(CaptureError, match="items that are neither numbers nor arrays"):
+        fxc.compile(lambda x: [{"value": v} for v in x], fullgraph=True)(X)
 
 
 def known_one_by_one(x):
@@ -155,6 +155,19 @@ def test_lists_of_numbers_are_loops_from_some_length_on() -> None:
         assert difference(run(known_one_by_one, [x]), run(compiled, [x])) == ""
         sizes.add(len(str(compiled.inspect(x).captured).splitlines()))
     assert len(sizes) == 1
+
+
+def test_many_items() -> None:
+    def program(x):
+        doubled = [v * 2 for v in x]
+        rows = [x[i : i + 3] * v for i, v in enumerate(x[:-3])]
+        return doubled, rows, [row.max() for row in rows], np.stack([row + 1 for row in rows], 1)
+
+    compiled = fxc.compile(program, fullgraph=True)
+    for x in (X, X[:50], X[:5]):
+        assert difference(run(program, [x]), run(compiled, [x])) == ""
+    assert compiled.cache_info().eager_calls == 0
+    assert max(len(each.captured.graph.nodes) for each in compiled._state.variants) < 300
 
 
 # ------------------------------------------------------------------ several for

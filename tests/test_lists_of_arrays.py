@@ -31,6 +31,20 @@ def stacked(u, n):
     return joined, np.mean(found, axis=0), len(found)
 
 
+def joined_along_axes(u, n):
+    found, planes = [u + 1], [np.outer(u, u)]
+    for i in range(n):
+        u = u * 0.99
+        if u[i % 5] > 0:
+            found.append(u.copy())
+            planes.append(np.outer(u, u[:3]) if i < 0 else np.outer(u, u + i))
+    columns = np.stack(found, axis=1), np.stack(found, -1), np.column_stack(found)
+    rows = np.hstack(found), np.concatenate(found, axis=None), np.dstack(found)
+    cubes = np.stack(planes, axis=1), np.stack(planes, axis=2), np.dstack(planes)
+    flat = np.hstack(planes), np.column_stack(planes), np.concatenate(planes, axis=-1)
+    return columns, rows, cubes, flat
+
+
 def from_the_last(u, n):
     found = [u * 0]
     for i in range(n):
@@ -105,7 +119,7 @@ def best_copied(u, n):
 
 
 PROGRAMS: list[Callable[..., Any]] = [
-    snapshots, stacked, from_the_last, with_times, matrices_in_both_orders, run_over, a_stack,
+    snapshots, stacked, joined_along_axes, from_the_last, with_times, matrices_in_both_orders, run_over, a_stack,
     until_enough, best_copied,
 ]  # fmt: skip
 
@@ -122,6 +136,18 @@ def test_as_python(program: Callable[..., Any]) -> None:
         assert difference(expected, run(compiled, (_numbers(seed), n))) == ""
     assert compiled.cache_info().eager_calls == 0
     assert compiled.cache_info().variants <= 3
+
+
+def test_an_axis_that_is_not_there() -> None:
+    def joined(u, n):
+        found = []
+        for i in range(n):
+            found.append(u * i)
+        return np.stack(found, axis=2)
+
+    compiled = fxc.compile(joined)
+    for n in (8, 0):
+        assert difference(run(joined, (_numbers(), n)), run(compiled, (_numbers(), n))) == ""
 
 
 def test_an_array_of_no_items() -> None:

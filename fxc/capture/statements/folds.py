@@ -195,8 +195,8 @@ def mapped(
 ) -> Any:
     """``[each(item) for item in items]``: of numbers, and as long as a size says, a list of the
     graph, see Note [Lists of a size]; so are lists of numbers with the same items, see Note
-    [Lists of lists]; ``repeats`` says that the items are alike. Else ``over(items)`` makes it in
-    Python.
+    [Lists of lists]; ``repeats`` says that the items are alike. A list of so many arrays grows to
+    its length. Else ``over(items)`` makes it in Python.
     """
     found, label = counted(items), f"comprehension {user_location()}"
     if type(found) is not Counted or _is_short(items, found.count):
@@ -359,6 +359,11 @@ def tabled(items: Any, each: Any) -> Any:
     if count == 0:
         return []
     value = each(item_of(items, 0))
+    if is_array(value):
+        grown = [value]
+        for place in range(1, count):
+            grown.append(each(item_of(items, place)))
+        return grown
     made = list_of(value, count)
     made[0] = value
     for place in range(1, count):
@@ -441,6 +446,11 @@ def item_of(items: Counted | Bounded, place: Any) -> Any:
 def but_none(x: Any) -> Any:
     """What is not None."""
     return x.only(lambda option: option is not None) if type(x) is Several else x
+
+
+def is_array(x: Any) -> bool:
+    """Whether it is an array of some axes."""
+    return isinstance(x, np.ndarray) and x.ndim > 0
 
 
 def list_of(value: Any, count: Any) -> Any:

@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 
 from fxc.ir.graph import Value
+from fxc.ops.metas.shapes import normalize_axis
 
 from .lists_of_lists import ListOfLists
-from .operands import operand, wrap
+from .operands import has_traced, operand, wrap
 from .traced_lists import TracedList
 
 
@@ -38,18 +39,59 @@ def array_of_list(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
 
 def joined_list(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """What ``np.stack(list)`` and its like give; None for other arguments."""
-    if f not in _JOINS or len(args) != 1 or type(args[0]) is not TracedList or kwargs:
+    join = _joins.get(f)
+    if join is None or not args or type(args[0]) is not TracedList:
+        return None
+    if has_traced(args[1:]) or has_traced(kwargs):
         return None
     room = args[0]._room
     if room is None or not room.kind.is_array:
         return None
     array = operand(args[0].as_array())
     assert isinstance(array, Value)
-    found = wrap(array)
-    if f is np.stack or (f is np.vstack and found.ndim == 2):
-        return found
-    first, second, *rest = found.shape
-    return found.reshape((first * second, *rest)).copy()
+    try:
+        return join(wrap(array), *args[1:], **kwargs)
+    except TypeError:  # other options than the axis
+        return None
 
 
-_JOINS = (np.stack, np.vstack, np.concatenate)
+def _stack(items: Any, axis: int = 0) -> Any:
+    place = normalize_axis(axis, items.ndim)
+    return items if place == 0 else np.moveaxis(items, 0, place).copy()
+
+
+def _concatenate(items: Any, axis: int | None = 0) -> Any:
+    if axis is None:
+        return items.ravel()
+    place = normalize_axis(axis, items.ndim - 1)
+    shape = items.shape
+    joined = (*shape[1 : place + 1], shape[0] * shape[place + 1], *shape[place + 2 :])
+    return np.moveaxis(items, 0, place).reshape(joined).copy()
+
+
+def _vstack(items: Any) -> Any:
+    return items if items.ndim == 2 else _concatenate(items)
+
+
+def _hstack(items: Any) -> Any:
+    return _concatenate(items, 0 if items.ndim == 2 else 1)
+
+
+def _column_stack(items: Any) -> Any:
+    return _stack(items, 1) if items.ndim == 2 else _concatenate(items, 1)
+
+
+def _dstack(items: Any) -> Any:
+    if items.ndim == 2:
+        return _stack(items, 1)[None]
+    return _stack(items, 2) if items.ndim == 3 else _concatenate(items, 2)
+
+
+_joins = {
+    np.stack: _stack,
+    np.concatenate: _concatenate,
+    np.vstack: _vstack,
+    np.hstack: _hstack,
+    np.column_stack: _column_stack,
+    np.dstack: _dstack,
+}

@@ -73,8 +73,8 @@ def room_for_numbers(value: Any, count: Any) -> TracedList:
     """A list of so many items of the kind of ``value``, which are not there yet."""
     if not _is_plain(value):
         raise refuse(
-            "a list of something else than numbers, as long as a size says, cannot be captured; "
-            "use np.array([…]) at once, or a loop that stores the elements"
+            "a list of items that are neither numbers nor arrays, as long as a size says, cannot "
+            "be captured; use an array"
         )
     kind, session, shape = kind_of_items([value], None), current(), (dim_of(count),)
     assert kind is not None
