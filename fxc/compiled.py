@@ -57,6 +57,8 @@ R = TypeVar("R")
 _log = logging.getLogger("fxc")
 _BACKENDS = ("llvm", "numpy")
 MOST_VARIANTS = 64
+_IN_ANY_CASE = 24  # captures for one combination of argument types with ``fullgraph=True``
+_MOST_MISSES = 32  # calls for which a capture did not pay in a row, before none is tried again
 _MOST_REFUSALS = 4  # of one combination of argument types, before all are taken to be refused
 _MOST_DEMANDED = 32  # relations for which a call is captured again, see ``Unchecked``
 OFTEN = 2000  # calls after which native code for whole calls pays: it takes 5 ms to make
@@ -218,6 +220,22 @@ class _Refused:
         return any(each.check(args, kwargs) is not None for each in self.guards)
 
 
+@mutable
+class _Captures:
+    """Captures of calls with arguments of the same kinds. See Note [Captures that pay]."""
+
+    count: int = 0
+    misses: int = 0  # calls in a row for which one would not have paid
+
+
+# Note [Captures that pay]
+# A function whose calls always differ in what the capture makes a constant of, or that raises in
+# each, could be captured anew at every call. For arguments of the same kinds there are a few
+# captures in any case; then one more only if the variants have served as many calls as there were
+# captures, beyond the first call of each. Else Python runs the call, and after many such calls in a
+# row that is how it stays.
+
+
 @frozen
 class Options:
     """How a function is compiled; see ``fxc.compile``."""
@@ -244,6 +262,7 @@ class _State:
     split: Split | None = None
     overlaps: list[OverlapError] = field(default_factory=list)
     raised: list[GuardProgram] = field(default_factory=list)  # of calls that raised in capture
+    captures: dict[object, _Captures] = field(default_factory=dict)  # like ``refused``
     warned: set[str] = field(default_factory=set)
     varying: set[str] = field(default_factory=set)  # see Note [Numbers from outside]
     eager_calls: int = 0
@@ -276,7 +295,7 @@ class Compiled(Generic[P, R]):
     __slots__ = ("__dict__", "__fxc_original__", "__weakref__", "_options", "_state")
     __fxc_original__: Callable[P, R]
     _most_variants = MOST_VARIANTS
-    _most_seldom = 24  # variants that each serve hardly any call
+    _in_any_case = 8  # captures for one combination of argument types
 
     def __init__(self, fn: Callable[P, R], options: Options) -> None:
         self.__name__: str = getattr(fn, "__name__", type(fn).__name__)
@@ -530,6 +549,10 @@ class Compiled(Generic[P, R]):
                     return self._eager(args, kwargs, overlap)
         if any(each.check(args, kwargs) is not None for each in state.raised):
             return self._eager(args, kwargs)
+        captures = state.captures.setdefault(key, _Captures())
+        if not self._pays(captures, key):
+            return self._without_capture(captures, key, args, kwargs)
+        captures.count, captures.misses = captures.count + 1, 0
         try:
             variant = self._found_or_compiled(args, kwargs)
         except Interrupted as interrupt:
@@ -555,6 +578,39 @@ class Compiled(Generic[P, R]):
                     raise cause
             return self._failed(variant, cause, args, kwargs)
         return otherwise(args, kwargs)  # where nothing is being handled
+
+    def _pays(self, captures: _Captures, key: object) -> bool:
+        """Whether one more capture may be worth its time; see Note [Captures that pay]."""
+        if captures.count < (_IN_ANY_CASE if self._options.fullgraph else self._in_any_case):
+            return True
+        alike = [variant for variant in self._state.variants if variant.key == key]
+        return sum(variant.all_calls - 1 for variant in alike) >= captures.count
+
+    def _without_capture(
+        self, captures: _Captures, key: object, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> Any:
+        """Run a call that is not worth a capture."""
+        state = self._state
+        if self._options.fullgraph:
+            raise self._too_many(captures.count, args, kwargs)
+        captures.misses += 1
+        if captures.misses == _MOST_MISSES:
+            known = state.refused.setdefault(key, _Refused())
+            known.add(None)
+            if state.variants:
+                self._give_up(self._too_many(captures.count, args, kwargs))
+        _log.info("%s: runs as plain NumPy: no more captures of such calls pay", self.__name__)
+        state.eager_calls += 1
+        return self._runner()(*args, **kwargs)
+
+    def _too_many(
+        self, count: int, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> TooManyVariants:
+        why = _why(self._state.variants, args, kwargs)
+        return TooManyVariants(
+            f"{self.__name__} has been compiled {count} times and is not compiled again: "
+            f"{why}; pass what differs as an argument, or use dynamic=True"
+        )
 
     def _refused(
         self, error: FxcError, key: object, args: tuple[Any, ...]
@@ -664,16 +720,9 @@ class Compiled(Generic[P, R]):
 
         state, options = self._state, self._options
         if state.variants:
+            if len(state.variants) >= self._most_variants:
+                raise self._too_many(len(state.variants), args, kwargs)
             why = _why(state.variants, args, kwargs)
-            count, key = len(state.variants), _coarse_key(args, kwargs)
-            alike = [each for each in state.variants if each.key == key]
-            calls = sum(variant.all_calls for variant in alike)
-            seldom = len(alike) >= self._most_seldom and calls < 4 * len(alike)
-            if count >= self._most_variants or seldom:
-                raise TooManyVariants(
-                    f"{self.__name__} has been compiled {count} times and is not compiled again: "
-                    f"{why}; pass what differs as an argument, or use dynamic=True"
-                )
             _log.info("%s: compiled again: %s", self.__name__, why)
         for each in state.variants:
             state.varying.update(each.captured.guards.changed(args, kwargs))
@@ -754,16 +803,26 @@ def _coarse_key(args: tuple[Any, ...], kwargs: dict[str, Any]) -> object:
     return (tuple(map(_kind_of, args)), tuple((key, _kind_of(x)) for key, x in kwargs.items()))
 
 
-def _kind_of(value: Any) -> object:
-    """The kind of one argument; attributes of the user's own objects are not read."""
+def _kind_of(value: Any, depth: int = 0) -> object:
+    """The kind of one argument; attributes of the user's own objects are not read, and of large or
+    nested containers no more than the types of items.
+    """
     kind = type(value)
     if isinstance(value, np.ndarray):
         return (kind, value.dtype, value.ndim, value.flags.aligned)
-    if kind is list or kind is tuple:
-        return (kind, *map(_kind_of, value))
+    if kind not in (tuple, list, dict):
+        return kind
+    if depth == _DEPTH or len(value) > _FEW_ITEMS:
+        return (kind, frozenset(map(type, value)))
     if kind is dict:
-        return (kind, *((key, _kind_of(item)) for key, item in value.items()))
-    return kind
+        if not all(type(key) is str for key in value):
+            return (kind, frozenset(map(type, value)), frozenset(map(type, value.values())))
+        return (kind, *((key, _kind_of(item, depth + 1)) for key, item in value.items()))
+    items = [_kind_of(item, depth + 1) for item in value]
+    return (kind, tuple(items) if kind is tuple else frozenset(items))
+
+
+_FEW_ITEMS, _DEPTH = 16, 2  # of containers of which each item counts
 
 
 def _warn(text: str) -> None:

@@ -49,7 +49,7 @@ class Part(Compiled[..., Any]):
     """
 
     __slots__ = ("_compiled_times", "_python_times", "_started", "_whole", "source")
-    _most_variants, _most_seldom = 8, 4  # in a loop of Python's, perhaps
+    _most_variants, _in_any_case = 8, 4  # in a loop of Python's, perhaps
 
     def __init__(self, split: Split, source: PartSource, options: Options) -> None:
         super().__init__(source.function, options)

@@ -3,6 +3,7 @@
 import collections
 import dataclasses
 import functools
+import importlib
 import warnings
 from typing import Any
 
@@ -660,15 +661,34 @@ def test_export_refuses_effects():
         fxc.export(Sim.reads_after_stores, Sim(), array())
 
 
-def test_variants_that_hardly_serve_a_call_are_not_made_for_ever():
+def test_captures_that_do_not_pay_are_not_made():
     compiled = fxc.compile(lambda x, text: x + len(text))
-    for k in range(24):
-        compiled(array(), "a" * k)
-    with pytest.warns(fxc.CaptureWarning, match="compiled 24 times and is not compiled again"):
-        assert (compiled(array(), "a" * 24) == array() + 24).all()
-    assert (compiled(array(), "a" * 3) == array() + 3).all()
+    for k in range(8 + 31):
+        assert (compiled(array(), "a" * k) == array() + k).all()
     info = compiled.cache_info()
-    assert (info.variants, info.native_calls, info.eager_calls) == (24, 25, 1)
+    assert (info.variants, info.native_calls, info.eager_calls) == (8, 8, 31)
+    for _ in range(8):  # the variants serve as many calls as there were captures
+        compiled(array(), "aaa")
+    compiled(array(), "b")
+    assert compiled.cache_info().variants == 9
+    with pytest.warns(fxc.CaptureWarning, match="compiled 9 times and is not compiled again"):
+        sums = [compiled(array(), "c" * k) - array() for k in range(1, 33)]
+    assert np.array_equal(sums, np.outer(range(1, 33), np.ones(len(array()))))
+    assert (compiled(array(), "b") == array() + 1).all()
+    assert compiled.cache_info().variants == 9
+
+
+def test_calls_that_raise_are_not_captured_for_ever(monkeypatch):
+    module = importlib.import_module("fxc.capture.capture")
+    captured, captures = module.capture, []
+    monkeypatch.setattr(
+        module, "capture", lambda fn, *a, **k: captures.append(fn) or captured(fn, *a, **k)
+    )
+    compiled = fxc.compile(lambda d, key: d[key])
+    for k in range(100):
+        with pytest.raises(KeyError, match=f"b{k}"):
+            compiled({"a": array()}, f"b{k}")
+    assert len(captures) == 8
 
 
 def test_there_are_64_variants_at_most():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import os
 import signal
 import traceback
 from types import CodeType
@@ -29,6 +30,8 @@ NUMPYS_ERRORS = (
     Warning,
 )
 
+_FXC = os.path.dirname(os.path.dirname(__file__)) + os.sep
+
 
 def hand_on(error: BaseException) -> None:
     """Raise what the handler of a signal has raised, if that is what ``error`` comes from."""
@@ -39,14 +42,24 @@ def hand_on(error: BaseException) -> None:
 
 def raised_by_handler(error: BaseException) -> BaseException | None:
     """What the handler of a signal has raised, if that is what ``error`` comes from."""
-    handlers = {_code(signal.getsignal(number)) for number in signal.valid_signals()} - {None}
     found: BaseException | None = error
     while found is not None:
         frames = traceback.walk_tb(found.__traceback__)
-        if any(frame.f_code in handlers for frame, _ in frames):
+        codes = {frame.f_code for frame, _ in frames}
+        if not all(_is_ours(code.co_filename) for code in codes) and not codes.isdisjoint(
+            _handlers()
+        ):
             return found
         found = found.__cause__ or found.__context__
     return None
+
+
+def _is_ours(filename: str) -> bool:
+    return filename.startswith((_FXC, "<fxc"))
+
+
+def _handlers() -> set[CodeType | None]:
+    return {_code(signal.getsignal(number)) for number in signal.valid_signals()} - {None}
 
 
 def _code(handler: Any) -> CodeType | None:
