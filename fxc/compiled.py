@@ -61,6 +61,8 @@ _IN_ANY_CASE = 24  # captures for one combination of argument types with ``fullg
 _MOST_MISSES = 32  # calls for which a capture did not pay in a row, before none is tried again
 _MOST_REFUSALS = 4  # of one combination of argument types, before all are taken to be refused
 _MOST_DEMANDED = 32  # relations for which a call is captured again, see ``Unchecked``
+MOST_RESTS = 7  # 2**7 calls of plain NumPy between two of native code
+_NEAR = 8  # calls that end well after which those before do not count
 OFTEN = 2000  # calls after which native code for whole calls pays: it takes 5 ms to make
 _LEAST_OFTEN, _STEPS_THAT_PAY = 200, 40_000  # sooner, if there is much to check at each call
 
@@ -146,6 +148,19 @@ class _Variant:
     often: float = field(init=False)  # see Note [Native calls]
     native: NativeCall | None = None
     watch: Watch | None = None  # if its code may set floating-point flags
+    replays: int = 0  # of calls close to each other that Python had to run again
+    last_replay: int = 0  # the number of calls that had ended well before
+
+    def rest(self) -> int:
+        """For how many calls native code is not tried, after one that Python has to run again: so
+        a function of which it is always so is hardly slower than NumPy.
+        """
+        calls = self.all_calls
+        if calls - self.last_replay > _NEAR:
+            self.replays = 0
+        self.last_replay = calls
+        self.replays = min(self.replays + 1, MOST_RESTS)
+        return int(2**self.replays) - 2
 
     @property
     def all_calls(self) -> int:
@@ -494,32 +509,32 @@ class Compiled(Generic[P, R]):
     ) -> Any:
         """Nothing that the caller sees has changed: NumPy replays the call."""
         assert isinstance(error, Exception)
+        self._rest(variant, args, kwargs)
         if isinstance(error, Flagged):
-            return self._tell(variant, args, kwargs)
+            return self._eager(args, kwargs, "there may be floating-point warnings")
         if variant.captured.need_not_raise:
             why = "native code has stopped where Python or NumPy goes on, or raises"
             return self._eager(args, kwargs, why if type(error) is WouldRaise else repr(error))
         return self._eager_after(error, args, kwargs)
 
-    def _tell(self, variant: _Variant, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """Run as plain NumPy what has set floating-point flags, and then some calls more. See
-        Note [Warnings].
-        """
-        assert variant.watch is not None
-        rest, instead = variant.watch.rest(variant.all_calls), self._state.instead
-        if rest and not kwargs:
-            types, run = tuple(map(type, args)), self._runner()
+    def _rest(self, variant: _Variant, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        """Let some calls that come now be plain NumPy, if such calls had to be replayed before."""
+        if variant.watch is not None:
+            variant.watch.renew()
+        rest, instead = variant.rest(), self._state.instead
+        if not rest or kwargs or self._options.fullgraph:
+            return
+        types, run = tuple(map(type, args)), self._runner()
 
-            def plain(*given: Any) -> Any:
-                nonlocal rest
-                rest -= 1
-                if rest <= 0:
-                    instead.pop(types, None)
-                return run(*given)
+        def plain(*given: Any) -> Any:
+            nonlocal rest
+            rest -= 1
+            if rest <= 0:
+                instead.pop(types, None)
+            return run(*given)
 
-            instead[types] = plain
-            self._only_python(variant)
-        return self._eager(args, kwargs, "there may be floating-point warnings")
+        instead[types] = plain
+        self._only_python(variant)
 
     def _only_python(self, variant: _Variant) -> None:
         """Take native calls back, for some time."""
@@ -646,6 +661,8 @@ class Compiled(Generic[P, R]):
         _log.info("%s: runs as plain NumPy: %r", self.__name__, error)
         result = self._eager(args, kwargs)
         if not getattr(error, "__fxc_need_not_raise__", False):
+            if self._options.fullgraph:
+                raise InternalError(f"{self.__name__} failed where NumPy did not") from error
             self._warn(f": fxc failed where NumPy did not: {error!r}; please report it")
         return result
 

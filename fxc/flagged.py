@@ -48,8 +48,6 @@ if TYPE_CHECKING:
 # does not look at, it is hardly slower than NumPy.
 
 YOUNG = 16
-MOST_RESTS = 7  # 2**7 calls of plain NumPy between two of native code
-_NEAR = 8  # calls without flags after which those before do not count
 _LITTLE = 32  # times the bytes of a copy: what native code moves where a copy is always made,
 _LARGE = 2**22  # bytes from which on a copy is to be less than the work
 _LONG = 2**16  # and at least so many bytes: native calls would not be much faster
@@ -85,8 +83,6 @@ class Watch:
         self._first = YOUNG if size <= max(moved, _LARGE) else 0
         self._young = self._first
         self._always = bool(updated) and max(size * _LITTLE, _LONG) <= moved
-        self._rests = 0
-        self._last = 0
         self.changed: Callable[[], None] = lambda: None  # native calls are out of date
         self.names: dict[str, Any] = {}  # the function's global ones
 
@@ -152,19 +148,14 @@ class Watch:
             return False
         if not self._updated or thread in self._copying:
             return True
-        self._young = self._first
+        self.renew()
         self.changed()
         self._tell(flags)
         return False
 
-    def rest(self, calls: int) -> int:
-        """For how many calls native code is not tried, after one of ``calls`` that set flags."""
+    def renew(self) -> None:
+        """Copy inputs before the next calls again."""
         self._young = self._first
-        if calls - self._last > _NEAR:
-            self._rests = 0
-        self._last = calls
-        self._rests = min(self._rests + 1, MOST_RESTS)
-        return int(2**self._rests) - 2
 
     def _tell(self, flags: int) -> None:
         """Warn without a replay."""

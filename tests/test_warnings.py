@@ -84,8 +84,7 @@ def check(source: str, *calls: tuple[Any, ...], **names: Any) -> fxc.compiled.Co
 def wake(compiled: Any) -> None:
     """Let the next call be a native one, whatever was told before."""
     for variant in compiled._state.variants:
-        if variant.watch is not None:
-            variant.watch._rests, variant.watch._last = 0, -100
+        variant.replays, variant.last_replay = 0, -100
 
 
 def told(source: str, *args: Any) -> list[str]:
@@ -327,15 +326,35 @@ def test_native_calls_warn(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_function_that_warns_at_each_call_becomes_plain_numpy() -> None:
     f = function("def f(a, b):\n    return a / b\n")
-    compiled = fxc.compile(f, fullgraph=True)
+    compiled = fxc.compile(f)
     for _ in range(300):
         assert outcome(compiled, (A, B)) == outcome(f, (A, B))
-    tried = sum(v.watch._rests for v in compiled._state.variants if v.watch is not None)
+    tried = sum(v.replays for v in compiled._state.variants)
     assert compiled.cache_info().eager_calls == 300
-    assert tried <= fxc.flagged.MOST_RESTS
-    for _ in range(2 ** (fxc.flagged.MOST_RESTS + 1)):
+    assert tried <= fxc.compiled.MOST_RESTS
+    for _ in range(2 ** (fxc.compiled.MOST_RESTS + 1)):
         compiled(A, np.ones(11))
     assert compiled.cache_info().native_calls > 100  # native code has it back
+
+
+def test_a_function_that_raises_at_each_call_becomes_plain_numpy() -> None:
+    def program(x: Any) -> Any:
+        for i in range(len(x)):
+            if x[i] > 1:
+                raise ValueError(f"{i} is too large")
+        return x * 2
+
+    compiled = fxc.compile(program)
+    for k in range(100):
+        x = np.zeros(50)
+        x[k % 7] = k % 2 + 2
+        with pytest.raises(ValueError, match=f"{k % 7} is too large"):
+            compiled(x)
+    assert compiled.cache_info().eager_calls == 100
+    assert sum(v.replays for v in compiled._state.variants) <= fxc.compiled.MOST_RESTS
+    for _ in range(2 ** (fxc.compiled.MOST_RESTS + 1)):
+        assert not compiled(np.zeros(50)).any()
+    assert compiled.cache_info().native_calls > 100
 
 
 def test_draws_are_made_once() -> None:

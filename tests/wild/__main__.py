@@ -7,12 +7,14 @@ import logging
 import statistics
 import sys
 import time
+from functools import partial
 from typing import Any
 
 import fxc
 from tests.wild.programs import PROGRAMS
 from tests.wild.registry import WildProgram
 from tests.wild.seen import differs, watch
+from tests.wild.share import share_in_parts
 
 CALLS = 10  # before anything is timed
 
@@ -48,6 +50,7 @@ class Row:
         self.differs = differs(program, self.compiled, size)
         self.ratio = ratio(program, self.compiled, size, seconds) if seconds else float("nan")
         self.info = self.compiled.cache_info()
+        self.share = share(program, self.compiled, size) if seconds and self.refusal else 1.0
 
     def line(self) -> str:
         verdict = "captured" if not self.refusal else "split" if self.info.parts else "refused"
@@ -56,6 +59,8 @@ class Row:
         text += f"  {self.info.variants} variants, {self.info.eager_calls} eager"
         if self.info.parts:
             text += f", {self.info.parts} parts called {self.info.part_calls} times"
+        if self.refusal:
+            text += f", {self.share:.0%} of NumPy's time in parts"
         for note in (self.refusal, self.differs):
             text += f"\n    {note}" if note else ""
         return text
@@ -73,8 +78,8 @@ def refusal(program: WildProgram, size: int) -> str:
             text = "\n".join((str(error), *getattr(error, "__notes__", ())))
             reasons.append(" | ".join(line.strip() for line in text.splitlines() if line.strip()))
 
-    watch(call, program.arguments(0, size))
-    if not reasons and compiled.cache_info().eager_calls:
+    seen = watch(call, program.arguments(0, size))
+    if not reasons and not seen.error and compiled.cache_info().eager_calls:
         reasons.append("eager, in spite of fullgraph=True")
     return "".join(reasons)
 
@@ -92,6 +97,12 @@ def ratio(program: WildProgram, compiled: Any, size: int, seconds: float) -> flo
             found.append(timed(fn, args))
         seed += 1
     return statistics.median(times[0]) / statistics.median(times[1])
+
+
+def share(program: WildProgram, compiled: Any, size: int) -> float:
+    """How much of NumPy's time is spent in compiled parts: the median of some calls."""
+    args = (program.arguments(seed, size) for seed in range(5))
+    return statistics.median(share_in_parts(compiled, partial(timed, compiled, x)) for x in args)
 
 
 def timed(fn: Any, args: tuple[Any, ...]) -> float:
@@ -115,9 +126,10 @@ def footer(rows: list[Row]) -> str:
     split = sum(bool(row.refusal and row.info.parts) for row in rows)
     ratios = sorted(row.ratio for row in rows) or [float("nan")]
     slow = sum(each < 0.95 for each in ratios)
+    enough = sum(row.share >= 0.8 for row in rows if row.refusal and row.info.parts)
     return (
         f"{len(rows)} programs: {captured} captured with fullgraph=True ({captured / len(rows):.0%}), "
-        f"{split} split, {equal} equal; NumPy's time over fxc's: median {statistics.median(ratios):.2f}, "
+        f"{split} split ({enough} with 80% of NumPy's time in parts), {equal} equal; NumPy's time over fxc's: median {statistics.median(ratios):.2f}, "
         f"least {ratios[0]:.2f}, {slow} below 0.95"
     )
 

@@ -1,0 +1,68 @@
+"""How much of NumPy's time a function that is split spends in its compiled parts.
+
+A call is made in which Python runs the statements of all parts, with a clock around those that have
+compiled code.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from fxc import parts
+from fxc.ir.replay import REPLAY
+
+
+class _Clock:
+    def __init__(self) -> None:
+        self.taken = 0.0
+        self._running = 0
+        self._start = 0.0
+
+    def start(self) -> None:
+        if not self._running:
+            self._start = time.perf_counter()
+        self._running += 1
+
+    def stop(self) -> None:
+        if self._running:
+            self._running -= 1
+            if not self._running:
+                self.taken += time.perf_counter() - self._start
+
+
+def share_in_parts(compiled: Any, call: Callable[[], float]) -> float:
+    """The part, from 0 to 1, of the seconds that ``call`` gives; it calls ``compiled`` once."""
+    split = compiled._state.split
+    if split is None:
+        return 0.0
+    clock = _Clock()
+    splits = [split, *(made._state.split for made in parts._helpers.values())]
+    with _timed([part for each in splits if each for part in each.parts.values()], clock):
+        taken = call()
+    return clock.taken / taken
+
+
+@contextmanager
+def _timed(all_parts: list[Any], clock: _Clock) -> Iterator[None]:
+    class Timed(parts.Part):
+        __slots__ = ()
+
+        def __call__(self, *args: Any, **kwargs: Any) -> Any:
+            clock.start()
+            return REPLAY
+
+        def replayed(self) -> None:
+            clock.stop()
+
+    kinds = [(part, type(part)) for part in all_parts]
+    for part, kind in kinds:
+        if part.is_compiled and kind is not parts._GivenUp:
+            part.__class__ = Timed
+    try:
+        yield
+    finally:
+        for part, kind in kinds:
+            part.__class__ = kind
