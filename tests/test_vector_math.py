@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+import fxc
 from fxc.lowering import vector_math
 
 pytestmark = pytest.mark.bits
@@ -91,7 +92,7 @@ def runners() -> Callable[[str, str, int], Run]:
             opt=2,
             jit=True,
         )
-        wanted = [(name, kind, lanes) for kind in LANES for lanes in (1, LANES[kind])]
+        wanted = {(name, kind, lanes): 1 for kind in LANES for lanes in (1, LANES[kind])}
         built = vector_math.definitions(wanted)
         text = "\n".join(sorted(built.declares)) + built.text
         module = llvm.parse_assembly(text + "".join(kernel(*each) for each in wanted))
@@ -318,14 +319,37 @@ def test_fmod_is_exact(runners: Any, kind: str) -> None:
 
 
 def test_definitions_come_once_each() -> None:
-    built = vector_math.definitions([("sin", "f64", 8), ("cos", "f64", 8), ("sin", "f64", 8)])
+    built = vector_math.definitions({("sin", "f64", 8): 1, ("cos", "f64", 8): 2})
     defined = [line.split("(")[0] for line in built.text.splitlines() if line.startswith("define")]
     assert len(defined) == len(set(defined)) == 4
     assert all(line.startswith("declare ") and "\n" not in line for line in built.declares)
 
 
+@pytest.mark.parametrize("kind", ["f8", "f4"])
+def test_what_is_called_often_is_compiled_once(kind: str) -> None:
+    """No matter how often: code grows by a call each. The bits are those of few calls."""
+
+    def often(x: Any) -> Any:
+        for k in range(1, 20):
+            x = x + np.sin(x * k) + np.log(np.abs(x) + k)
+        return x
+
+    def once(x: Any, k: int) -> Any:
+        return x + np.sin(x * k) + np.log(np.abs(x) + k)
+
+    x = np.linspace(-3, 3, 37).astype(kind)
+    compiled, one = fxc.compile(often, fullgraph=True), fxc.compile(once, fullgraph=True)
+    found = compiled(x)
+    for k in range(1, 20):
+        x = one(x, k)
+    assert same_bits(found, x).all()
+    lines = compiled.inspect(x).llvm.splitlines()
+    heads = [line for line in lines if line.startswith("define") and "@fxc.sin" in line]
+    assert any(" noinline " in head and " cold " not in head for head in heads)
+
+
 def test_no_fast_math() -> None:
-    names = [(name, kind, LANES[kind]) for name, kind in CASES]
+    names = {(name, kind, LANES[kind]): 1 for name, kind in CASES}
     words = set(vector_math.definitions(names).text.split())
     assert not words & {"fast", "contract", "reassoc", "nnan", "ninf", "nsz", "arcp", "afn"}
 
@@ -336,4 +360,4 @@ def test_no_fast_math() -> None:
 )
 def test_symbols(name: str, kind: str, lanes: int, symbol: str) -> None:
     assert vector_math.symbol(name, kind, lanes) == symbol
-    assert f"@{symbol}(" in vector_math.definitions([(name, kind, lanes)]).text
+    assert f"@{symbol}(" in vector_math.definitions({(name, kind, lanes): 1}).text

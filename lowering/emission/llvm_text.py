@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import platform
 import struct
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
@@ -62,7 +63,7 @@ class ModuleText:
 
     def __init__(self) -> None:
         self.declares: dict[str, None] = {}
-        self.math: dict[tuple[str, str, int], None] = {}
+        self.math: Counter[tuple[str, str, int]] = Counter()  # how often each is called
         self.functions: list[str] = []
         self.support: dict[str, None] = {}  # modules of functions that many modules call
         self.globals: list[str] = []
@@ -310,6 +311,6 @@ class Lanes:
     def math(self, name: str, dtype: np.dtype, args: Sequence[str]) -> str:
         """Call a function of ``vector_math``."""
         kind, shape = kind_name(dtype), self.type(dtype)
-        self.function.module.math[name, kind, self.count] = None
+        self.function.module.math[name, kind, self.count] += 1
         given = ", ".join(f"{shape} {arg}" for arg in args)
         return self.op(f"call {shape} @{symbol(name, kind, self.count)}({given})")

@@ -9,7 +9,7 @@ Error bounds stand in the docstring of each function's builder and are tested. W
 nan, infinities, signed zeros and arguments outside the domain, these functions do too.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from functools import cache
 from importlib import import_module
 from types import MappingProxyType
@@ -41,6 +41,7 @@ FUNCTIONS: Final[Mapping[str, int]] = MappingProxyType(
 )
 """The functions there are, by name, with their number of arguments."""
 
+MOST_COPIES: Final = 16
 _ATTRIBUTES: Final = "alwaysinline nounwind willreturn memory(none)"
 
 
@@ -57,17 +58,20 @@ def symbol(name: str, kind: str, lanes: int) -> str:
     return f"fxc.{name}.{kind}" if lanes == 1 else f"fxc.{name}.{kind}x{lanes}"
 
 
-def definitions(names: Iterable[tuple[str, str, int]]) -> Definitions:
-    """Definitions of these (function, 'f64' or 'f32', lanes) and of all that they call.
+def definitions(calls: Mapping[tuple[str, str, int], int]) -> Definitions:
+    """Definitions of these (function, 'f64' or 'f32', lanes), each with the number of its calls,
+    and of all that they call; the order of the text is that of the names.
 
-    Each is defined once, however often it is named; the order of the text is that of the names.
+    What is called often is not inlined: LLVM takes 10 ms for each copy.
     """
     declares: set[str] = set()
     texts: dict[str, str] = {}
-    for name in names:
-        built = _built(*name)
+    for name, count in calls.items():
+        built, label = _built(*name), symbol(*name)
         declares |= built.declares
         texts.update(built.texts)
+        if count > MOST_COPIES:
+            texts[label] = texts[label].replace("alwaysinline", "noinline", 1)
     return Definitions(frozenset(declares), "\n".join(texts.values()))
 
 
