@@ -16,6 +16,7 @@ from fxc.ir.symbols import Dim, symbols_of
 from fxc.ir.types import array_type, stride_order
 from fxc.lowering.emission.bounds import counter_ranges, most_elements
 from fxc.lowering.emission.calls import CALL, NUMPY_FUNCTIONS
+from fxc.lowering.emission.draws import DRAW
 from fxc.lowering.emission.entry import Module
 from fxc.lowering.emission.sticky import NOTICE
 from fxc.lowering.loops import (
@@ -38,6 +39,7 @@ from fxc.runtime.engine import Engine
 from fxc.runtime.notice import DEFAULT, ERRSTATE, Notice
 from fxc.runtime.plan import GivenArg, NativeStep, NumpyStep, Plan, Recipe, Slot, SlotArg, make_plan
 
+from .native_draws import draw_function
 from .numpy_slots import inner_loop, numpy_function, pointers
 
 
@@ -76,7 +78,10 @@ def assemble(graph: Graph) -> Assembled:
         support=module.support,
     )
     recipe = _recipe(graph, module, engine)
-    boxed = tuple(s.op for s in walk(module.program.body) if isinstance(s, Boxed))
+    native = all(draw_function(key) for name, key in module.inner_loops if name == DRAW)
+    boxed = tuple(
+        s.op for s in walk(module.program.body) if isinstance(s, Boxed) and not (s.brief and native)
+    )
     return Assembled(module, engine, make_plan(recipe), boxed, notice)
 
 
@@ -84,6 +89,8 @@ def _pointers_for(ufunc: str, kind: str, calls: Sequence[bytes], notice: Notice)
     """What stands in the table of pointers for an inner loop, or for what goes by such a name."""
     if ufunc == CALL:
         return pointers(id(calls[int(kind)]), 0)
+    if ufunc == DRAW:
+        return pointers(draw_function(kind), 0)
     if ufunc == NOTICE:
         return pointers(id(notice), id(ERRSTATE)) if kind == "notice" else pointers(id(DEFAULT), 0)
     return inner_loop(ufunc, kind)

@@ -299,7 +299,8 @@ class Boxed:
     For control flow around operators without native code ``graph`` is what is evaluated instead,
     with ``args`` as its inputs. ``size`` names a symbol, which is the size of the first result, and
     the buffer that takes it. A call that native code makes, see Note [Calls of NumPy], has a flag
-    ``failed``: whether NumPy has raised.
+    ``failed``: whether NumPy has raised. It is ``brief`` if native code does the work itself as a
+    rule. See Note [Native draws].
     """
 
     op: str
@@ -309,6 +310,7 @@ class Boxed:
     graph: Graph | None = None
     size: tuple[str, str] | None = None
     failed: str = ""
+    brief: bool = False
 
 
 @frozen

@@ -19,6 +19,7 @@ from fxc.ops.metas.shapes import hints
 from fxc.ops.table import TABLE, Tag
 from fxc.ops.updates import UPDATES, way
 
+from ..emission.draws import native_draw
 from ..emission.pieces import with_cuts
 from ..emission.python_rules import FAILS
 from ..loops import (
@@ -371,7 +372,9 @@ def boxed(context: Context, node: Node) -> None:
         context.put(value, out)
     if inside:
         failed = context.fresh()
-        context.emit(Boxed(node.op, args, outs, node.loc, failed=failed))
+        stmt = Boxed(node.op, args, outs, node.loc, failed=failed)
+        is_brief = native_draw(stmt, context.buffers) is not None
+        context.emit(replace(stmt, brief=is_brief))
         context.emit(Check(failed))
         return
     size = None if node.bound is None else counting.new_size(context, node)

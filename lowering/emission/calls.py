@@ -19,6 +19,7 @@ from fxc.ops.table import TABLE, Tag
 from ..loops import Boxed, Buffer, BufferArg, Program, boxed_buffers
 from . import sticky
 from .call_parts import C_ORDER, CALL_DECLARES, CALL_PARTS, FORTRAN_ORDER, WRITEABLE
+from .draws import emit_draw, native_draw
 from .interrupts import INTERRUPTED
 from .llvm_text import FunctionText, ModuleText
 from .object_code import ERROR, Code
@@ -87,7 +88,23 @@ def dims_in(tree: object) -> Iterator[SymExpr]:
 
 
 def emit_call(emitter: Emitter, stmt: Boxed) -> None:
-    """Fill in what the function of this call needs, and call it."""
+    """Draw a number, or fill in what the function of this call needs, and call it."""
+    f, draw = emitter.function, native_draw(stmt, emitter.program.buffers)
+    if draw is None:
+        emitter.regs.atoms[stmt.failed] = (_call(emitter, stmt), 1)
+        return
+    left, drawn = f.new_label("left"), f.new_label("drawn")
+    begin = emit_draw(emitter, draw, left, drawn)
+    f.start(left)
+    failed, left = _call(emitter, stmt), f.block
+    f.do(f"br label %{drawn}")
+    f.start(drawn)
+    found = f.op(f"phi i1 [ false, %{begin} ], [ {failed}, %{left} ]")
+    emitter.regs.atoms[stmt.failed] = (found, 1)
+
+
+def _call(emitter: Emitter, stmt: Boxed) -> str:
+    """Whether the call has failed."""
     f, module, site = emitter.function, emitter.module, site_of(emitter.program, stmt)
     sticky.collect(emitter)
     if not module.calls:
@@ -108,7 +125,7 @@ def emit_call(emitter: Emitter, stmt: Boxed) -> None:
     interrupted = f.op(f"icmp eq i32 {state}, {_INTERRUPTED}")
     f.do(f"br i1 {interrupted}, label %{INTERRUPTED}, label %{on}{module.seldom(True)}")
     f.start(on)
-    emitter.regs.atoms[stmt.failed] = (f.op(f"icmp ne i32 {state}, {_DONE}"), 1)
+    return f.op(f"icmp ne i32 {state}, {_DONE}")
 
 
 def return_raised(emitter: Emitter) -> None:

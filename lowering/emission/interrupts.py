@@ -229,7 +229,7 @@ def _work(block: Sequence[Stmt], known: frozenset[str] = frozenset()) -> Dim:
                 total = total + _work(then, known) + _work(orelse, known)
             case Matmul() | Apply():
                 total = total + UNKNOWN
-            case Boxed():
+            case Boxed(brief=False):
                 total = total + BUDGET  # may be much, and leaves signals to us
             case For() | While() if _is_short(stmt):
                 total = total + (trips(stmt) or 0) * _work(stmt.body, known)

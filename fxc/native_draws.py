@@ -1,0 +1,160 @@
+"""Adapters through which native code draws numbers, each made and tried when it is first needed.
+
+See Note [Native draws].
+"""
+
+from __future__ import annotations
+
+import ctypes
+import importlib
+import itertools
+from collections.abc import Iterator
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from fxc.ir.objects import objects_are_as_known
+from fxc.lowering.emission.draw_code import ENTRY, Layout, adapter
+from fxc.ops.draws import FORMS, Form, Real
+from fxc.runtime.engine import Engine
+
+
+def draw_function(key: str) -> int:
+    """The address of the adapter of a form; 0 if the method has to draw."""
+    engine = _made(FORMS[key])
+    return 0 if engine is None else engine.address(ENTRY)
+
+
+@cache
+def _made(form: Form) -> Engine | None:
+    """The adapter, which stays; None if it does not do what the method does."""
+    if not objects_are_as_known():
+        return None
+    layout = _layout(form.source)
+    if layout is None:
+        return None
+    function = None
+    if not form.function.startswith("legacy_"):
+        function = _exported(form.function)
+        if function is None:
+            return None
+    elif layout.legacy is None:
+        return None
+    engine = Engine(adapter(form, layout, function), b"", ())
+    return engine if _draws_as_the_method(form, engine.address(ENTRY)) else None
+
+
+def _exported(name: str) -> int | None:
+    """The address of a function that NumPy's library of generators exports."""
+    file = importlib.import_module("numpy.random._generator").__file__
+    try:
+        return ctypes.cast(getattr(ctypes.CDLL(file), name), ctypes.c_void_p).value
+    except (OSError, AttributeError, TypeError):
+        return None
+
+
+# -- where things are
+
+
+def _fresh(source: str, seed: int) -> Any:
+    kind = np.random.default_rng if source == "Generator" else np.random.RandomState
+    return kind(seed)
+
+
+@cache
+def _layout(source: str) -> Layout | None:
+    """Where things are in a generator: found by their values; two generators must agree."""
+    first, second = (_found(_fresh(source, seed)) for seed in (1, 2))
+    return first if first == second else None
+
+
+def _found(generator: Any) -> Layout | None:
+    bits = getattr(generator, "bit_generator", None) or generator._bit_generator
+    memory = ctypes.string_at(id(generator), type(generator).__basicsize__)
+    interface = ctypes.string_at(_address(bits.ctypes.bit_generator), 40)
+    lock, state = memory.find(_word(id(bits.lock))), memory.find(interface)
+    held = _held(bits.lock)
+    if min(lock, state) < 0 or held is None:
+        return None
+    legacy = memory.find(_word(id(generator) + state))
+    return Layout(
+        id(type(generator)), id(type(bits.lock)), lock, held, state, legacy if legacy >= 0 else None
+    )
+
+
+def _address(pointer: Any) -> int:
+    return ctypes.cast(pointer, ctypes.c_void_p).value or 0
+
+
+def _word(number: int) -> bytes:
+    return number.to_bytes(8, "little")
+
+
+def _held(lock: Any) -> int | None:
+    """The byte of a lock that counts how often it is held."""
+
+    def memory() -> bytes:
+        return ctypes.string_at(id(lock), type(lock).__basicsize__)
+
+    seen, count = [memory()], 0
+    while count < 3 and lock.acquire(blocking=False):
+        count += 1
+        seen.append(memory())
+    for _ in range(count):
+        lock.release()
+        seen.append(memory())
+    known = bytes([*range(count + 1), *range(count)[::-1]])
+    found = [place for place, each in enumerate(zip(*seen, strict=True)) if bytes(each) == known]
+    return found[-1] if count and found else None
+
+
+# -- whether it does what the method does
+
+# Of each way that functions take by their arguments, and where a way begins.
+_NUMBERS = (0.3, 1.0, 2.5, 30.0)
+_SHARES = (0.2, 0.6, 0.9, 1.0)
+_INTS = (-3, 8, 1000, 2**40)
+
+
+def _draws_as_the_method(form: Form, address: int) -> bool:
+    """Whether numbers and states are the same for some arguments."""
+    kinds = [
+        ctypes.c_double if isinstance(each, Real) else ctypes.c_int64 for each in form.arguments
+    ]
+    function = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.py_object, *kinds, ctypes.c_void_p)(address)
+    number = (ctypes.c_double if form.result == "f8" else ctypes.c_int64)()
+    one, other = _fresh(form.source, 5), _fresh(form.source, 5)
+    method = getattr(other, form.method)
+    options = {"endpoint": True} if form.options else {}
+    for given in _samples(form):
+        for _ in range(16):
+            if not function(one, *given, ctypes.addressof(number)):
+                return False
+            if number.value != method(*given, **options):
+                return False
+        if _state(one) != _state(other):
+            return False
+    return True
+
+
+def _samples(form: Form) -> Iterator[tuple[Any, ...]]:
+    rows: list[tuple[Any, ...]] = []
+    for each in form.arguments:
+        if isinstance(each, Real):
+            first = (0.0,) if each.least == 0.0 else ()
+            rows.append((*first, *(_SHARES if each.most == 1.0 else _NUMBERS)))
+        else:
+            first = (each.least,) if each.least > -(2**63) else ()
+            rows.append((*first, *(x for x in _INTS if x > each.least)))
+    for given in itertools.product(*rows):
+        if len(given) < 2 or form.arguments[0].name != "low" or given[0] < given[1]:
+            yield given
+
+
+def _state(generator: Any) -> tuple[str, bytes]:
+    """What a generator says of its state, with the key of MT19937 apart: as text that is long."""
+    known = getattr(generator, "get_state", None)
+    state = generator.bit_generator.state if known is None else known(legacy=False)
+    key = state["state"].pop("key", b"")
+    return repr(state), bytes(key)
