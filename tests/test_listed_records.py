@@ -202,9 +202,53 @@ def two_loops(x):
     return pairs, [[v, w] for v in x if v > 0 for w in x if w < v]
 
 
+def replaced(x):
+    state, path = [5.0, 0.0, 0.0], []
+    for v in x:
+        rates = [0.5 * state[0], 0.2 * state[1], state[2]]
+        if sum(rates) > 40 and v > 1:
+            break
+        state = [a + b * v for a, b in zip(state, (1, -1, 2), strict=True)]
+        path.append((v, *state))
+    first, *_ = state
+    return state, path, first
+
+
+def exchanged(x):
+    a, b = [0.0, 1.0], [2.0, 3.0]
+    for v in x:
+        c = [a[0] + v, b[1]]
+        a = [c[1], c[0] * 2]
+        b = [v, a[0]]
+    p, q = a
+    return p, q, a, b
+
+
+def replaced_by_a_condition(x):
+    state = old = [1.0, 2.0]
+    for v in x:
+        if v > 0:
+            state = [state[1] + v, state[0]]
+        else:
+            state[1] += v
+    return state, old
+
+
+def listed_again(x):
+    nodes, total = [Node(0.0, 0.0)], 0
+    for v in x:
+        far = [(n.x - v) ** 2 + n.y for n in nodes]
+        nearest = far.index(min(far))
+        total += nearest
+        if v > 0:
+            nodes.append(Node(v, nodes[nearest].y + 1.0, nearest))
+    return total, [n.parent for n in nodes]
+
+
 @pytest.mark.parametrize(
     "fn",
     [
+        *(replaced, exchanged, listed_again),
         *(trades, sold, texts, one_text, nones, bools_and_ints, widened, dicts, objects),
         *(dataclasses, named, lists, merged, tree, stack, queue, by_key, by_keys),
         *(tuples_in_order, two_loops),
@@ -306,7 +350,7 @@ def compared(x):
     "fn",
     [
         *(changed, last_changed, attribute_changed, row_changed, kept_beside, returned_beside),
-        *(shared_by_two, one_many_times, compared),
+        *(shared_by_two, one_many_times, compared, replaced_by_a_condition),
     ],
     ids=lambda fn: fn.__name__,
 )

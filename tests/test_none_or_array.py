@@ -112,6 +112,18 @@ def by_an_expression(u, n):
     return u if y is None else y + 1
 
 
+def by_while_with_an_end(u, n):
+    best, k, step = None, 0, np.inf
+    while step >= 1e-3:
+        k += 1
+        new = np.full((2, 2), u[k % 5] + n)
+        best = new if best is None else best @ new
+        step = step / 2 if k > 1 else abs(u[0])
+        if u[k % 5] > 1 or k >= n:
+            break
+    return best, k
+
+
 def where_it_may_be_none(u, n):
     best = None
     for i in range(n):
@@ -122,7 +134,7 @@ def where_it_may_be_none(u, n):
 
 PROGRAMS: list[Callable[..., Any]] = [
     least, made_before_the_branch, first_row, in_a_branch, used_where_it_is, written_in_place, taken_as_out,
-    in_a_tuple_and_a_dict, by_while, by_an_expression, where_it_may_be_none,
+    in_a_tuple_and_a_dict, by_while, by_while_with_an_end, by_an_expression, where_it_may_be_none,
 ]  # fmt: skip
 
 

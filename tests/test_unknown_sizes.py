@@ -260,8 +260,32 @@ def _before_a_loop(x):
     return out, y.size
 
 
+def _in_an_expression(x):
+    best = (0.0, None)
+    for t in x:
+        low, high = x[x <= t], x[x > t]
+        if len(low) == 0 or len(high) == 0:
+            continue
+        gain = len(x) - np.ptp(low) * len(low) - np.ptp(high) * len(high)
+        if gain > best[0]:
+            best = (gain, t)
+    return best
+
+
+def _written_behind_an_expression(x):
+    y = x.copy()
+    found = y[y > 0]
+    many = y[0] > 0 and len(found) > 3
+    y[...] = 5
+    return many, found, len(found)
+
+
 @pytest.mark.parametrize(
-    "program", [_decided, _summed_one_by_one, _by_place, _in_a_loop, _until, _before_a_loop]
+    "program",
+    [
+        *(_decided, _summed_one_by_one, _by_place, _in_a_loop, _until, _before_a_loop),
+        *(_in_an_expression, _written_behind_an_expression),
+    ],
 )
 def test_control_flow(program: Callable[..., Any]) -> None:
     agree(program, (V,))

@@ -67,8 +67,10 @@ class MaskedRead(Traced):
 
     @property
     def array(self) -> Any:
-        """The array: from the first time that it is asked for, this is nothing else."""
-        if self._made is None:
+        """The array: from the first time that it is asked for, this is nothing else, but for one
+        that a part of an expression has asked for, and left as it was.
+        """
+        if self._made is None or self._is_gone():
             reason = self._why_not()
             if reason:
                 raise refuse(reason)
@@ -79,6 +81,12 @@ class MaskedRead(Traced):
                 assert self.origin is not None
                 self._made = call_ufunc(self.origin.ufunc, *map(settled, self.origin.inputs))
         return self._made
+
+    def _is_gone(self) -> bool:
+        """Whether the array was made in a region that has ended, and nobody has written to it."""
+        session, value = current(), self._made._value
+        root = session.aliases.root(value)
+        return not session.is_alive(value) and session.aliases.changed.get(root, 0) == 0
 
     def _is_like_whole(self) -> bool:
         """Whether the array has the layout of what is chosen of ``whole``: a ufunc gives a new

@@ -172,7 +172,7 @@ def filtered(
 ) -> Any:
     """``[each(item) for item in items if test(item)]``; ``over(items)`` makes it in Python."""
     found, static = counted(items), door.session.static
-    if type(found) is not Counted:
+    if type(found) not in (Counted, Bounded):
         return over(items)
     label = f"comprehension {user_location()} by elements"
     if label not in static:
@@ -199,6 +199,8 @@ def mapped(
     its length. Else ``over(items)`` makes it in Python.
     """
     found, label = counted(items), f"comprehension {user_location()}"
+    if type(found) is Bounded:
+        return filtered(door, items, over, each, _any_item, unpacks)
     if type(found) is not Counted or _is_short(items, found.count):
         return over(listed(items))
     if counted_in(found.count):

@@ -25,6 +25,7 @@ from ..values.traced_lists import TracedList
 # functions can reach.
 
 _OPAQUE = (type, ModuleType, External, FrameType, Session)
+_DOOR = "fxc.capture.door."
 _MOST_LOOKED_AT = 10_000
 
 
@@ -104,7 +105,8 @@ def _reach(roots: Iterable[Any], wanted: Sequence[Any]) -> bool:
         x = todo.pop()
         if any(x is each for each in wanted):
             return True
-        if id(x) in seen or not gc.is_tracked(x) or isinstance(x, _OPAQUE):
+        kind = type(x)  # what stands for names says of any attribute that it is the program's
+        if id(x) in seen or not gc.is_tracked(x) or issubclass(kind, _OPAQUE) or _is_door(kind):
             continue
         seen.add(id(x))
         if len(seen) > _MOST_LOOKED_AT:
@@ -113,8 +115,13 @@ def _reach(roots: Iterable[Any], wanted: Sequence[Any]) -> bool:
     return False
 
 
+def _is_door(kind: type) -> bool:
+    """Whether objects of a class are a part of the door, which no variable of the program shows."""
+    return kind.__module__.startswith(_DOOR)
+
+
 def _held_by(x: Any) -> Iterable[Any]:
     if type(x) is FunctionType:
         given = (x.__defaults__ or (), (x.__kwdefaults__ or {}).values(), x.__closure__ or ())
         return [each for some in given for each in some]
-    return x._holds() if isinstance(x, Traced) else gc.get_referents(x)
+    return x._holds() if issubclass(type(x), Traced) else gc.get_referents(x)

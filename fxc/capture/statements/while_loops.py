@@ -84,10 +84,10 @@ class WhileLoop(CapturedLoop):
     def __next__(self) -> tuple[Any, ...]:
         if self._phase == "done":
             raise StopIteration
+        if self._phase in ("test", "first test") and type(self._stopped) is not bool:
+            self._unless = Recording(self.session)
+            self._unless.enter()
         if self._phase == "test":
-            if type(self._stopped) is not bool:
-                self._unless = Recording(self.session)
-                self._unless.enter()
             return tuple(self._handed(self._after))
         if self._phase == "next round":
             self._phase = "body"
@@ -109,6 +109,8 @@ class WhileLoop(CapturedLoop):
     def test(self, value: Any) -> bool:
         """Take what the test gave; whether the body is run now."""
         found = going_on(value)
+        if self._phase == "first test" and self._unless is not None:
+            found, self._stopped = of_parts([self._goes_on(found)]), False
         if self._phase == "test":
             self._after = self._read_again(self._after)
         else:
@@ -145,10 +147,12 @@ class WhileLoop(CapturedLoop):
         self.values, self._env = after, env
         if self._phase != "python":
             self._spread_tuples(env)
-        if bool(stopped):
+        stopped = going_on(stopped)
+        if self._phase == "first iteration":
+            self._stopped = stopped
+            self._phase = "done" if stopped is True else "first test"
+        elif bool(stopped):
             self._phase = "done"
-        elif self._phase == "first iteration":
-            self._phase = "first test"
 
     def _close(self, found: Any) -> None:
         """The end of the region, behind the second test."""

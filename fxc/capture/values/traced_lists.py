@@ -186,13 +186,25 @@ class TracedList(Traced):
             room.turn(1)
         return found
 
+    @property
+    def _length_in_python(self) -> int | None:
+        """The length, if Python knows it."""
+        if self._room is None:
+            return None if self._changing or self._awaited_by() else len(self._items)
+        return self._known if type(self._known) is int else None
+
     def is_made_in(self, region: int) -> bool:
         """Whether the program makes it in that region."""
         return self._home == region
 
     def take_items(self, other: TracedList) -> bool:
         """Hold what another list, made here, holds instead; False if that cannot be had."""
-        owner, theirs = self._owner_of_change(turns=False), other._room
+        stays = self._length_in_python is not None and (
+            self._length_in_python == other._length_in_python
+        )
+        self._check_not_running()
+        owner = self._owner(current()) if stays else self._owner_of_change(turns=False)
+        theirs = other._room
         samples = list(other._items) if theirs is None else [other._any_item_of(theirs.kind)]
         if self.of is not other.of or any(True for x in samples for _ in arrays_in(x)):
             return False
@@ -203,6 +215,10 @@ class TracedList(Traced):
             owner.wishes.note(self, samples, once=False)
             return True
         room = self._taken_room()
+        if stays and theirs is None:
+            for place, x in enumerate(samples):
+                self._put(place, x)
+            return True
         if room.head is not None or theirs is None:
             self.clear()
             for x in samples if theirs is None else ():
