@@ -238,12 +238,71 @@ def keys_of_a_new_dict(o, n, c):
     return found
 
 
+def known_while_they_come_up(o, n, c):
+    found: dict[str, Any] = {"first": 1}
+    t = 0
+    for i in range(n):
+        if "z" in found:
+            t += 1
+        t += 10 * len(found)
+        found["z"] = o.u[i]
+    return t
+
+
+# ------------------------------------------------------------------ of objects that are made here
+
+
+def with_a_default(o, n, c):
+    p = Model()
+    for i in range(n):
+        p.before = getattr(p, "now", -1)
+        p.now = i
+    return p
+
+
+def with_a_handler(o, n, c):
+    p = Model()
+    for _ in range(n):
+        try:
+            p.count += 1
+        except AttributeError:
+            p.count = 0
+    return p
+
+
+def once(o, n, c):
+    p = Model()
+    for i in range(n):
+        if not hasattr(p, "first"):
+            p.first = o.u[i]
+        p.last = o.u[i]
+    return p
+
+
+def by_a_helper(o, n, c):
+    def make(k):
+        p = Model()
+        if o.u[k] > c:
+            p.z = o.u[k]
+        return p
+
+    one, other = make(1), make(2)
+    t = 0.0
+    for k in range(n):
+        p = make(k)
+        if hasattr(p, "z"):
+            t += p.z
+    one.t = t
+    one.other = other
+    return one
+
+
 PROGRAMS: list[Callable[..., Any]] = [
     in_a_loop, read_behind, read_in_the_next_iteration, moved_on, counted_while, until_a_break,
     in_two_loops, by_turns, until_an_error, in_a_branch, in_both_arms, read_by_chance, asked_for,
     of_the_class_before, found_in_a_loop, one_name_more, a_text, again_later, and_deleted,
     by_two_conditions, made_here, in_slots, keys_in_a_branch, a_key_asked_for, keys_in_a_loop,
-    keys_of_a_new_dict,
+    keys_of_a_new_dict, known_while_they_come_up, with_a_default, with_a_handler, once, by_a_helper,
 ]  # fmt: skip
 RAISING = {until_an_error, read_by_chance, and_deleted}
 
@@ -329,7 +388,26 @@ def test_what_is_refused() -> None:
             o.d["aa"] = 1
         return len(o.d)
 
-    for program in (in_another_order, all_names, all_keys):
+    def in_a_namespace(o, n, c):
+        p = Model()
+        names = p.__dict__
+        t = 0
+        for i in range(n):
+            t += len(names)
+            if o.u[i] > c:
+                p.z = 1
+        return t
+
+    def in_a_new_dict(o, n, c):
+        found = {"first": 1}
+        t = 0
+        for i in range(n):
+            if o.u[i] > c:
+                found["z"] = i
+            t += len(found)
+        return t
+
+    for program in (in_another_order, all_names, all_keys, in_a_namespace, in_a_new_dict):
         with pytest.raises(fxc.CaptureError):
             fxc.compile(program, fullgraph=True)(Model(), 40, 0.5)
         compiled = fxc.compile(program)

@@ -224,6 +224,38 @@ class Strange(Result):
         return 5
 
 
+class Filled(dict[str, Any]):
+    def __init__(self, *args, **kwargs):
+        super().__init__(*args, **kwargs)
+        self.extra = 3
+        self["more"] = 1
+
+
+class Attributes(dict[str, Any]):
+    def __init__(self, *args, **kwargs):
+        dict.__init__(self, *args, **kwargs)
+        self.__dict__ = self
+
+
+def _with_init(x):
+    r = Filled((k, np.zeros(3)) for k in ("a", "b"))
+    for j in range(3):
+        r["a"][j] = x[j]
+    return r
+
+
+def _items_that_are_attributes(x):
+    a = Attributes(x=x, n=0)
+    a.y = x * 2
+    a["z"] = a.y + 1
+    for _ in range(20):
+        a.n += 1
+        a["n"] += 1
+    if x[3] > 4:
+        a["n"] = a.n + x[1]
+    return a, a.z.sum(), a.n
+
+
 def _with_items(x):
     r = Result(s=x.sum(), x=x)
     r["c"] = r.s + 1
@@ -260,7 +292,10 @@ def _without_one(x):
 
 @pytest.mark.parametrize(
     "program",
-    [_with_items, _with_attributes, _with_methods, _changed_by_a_condition, _without_one],
+    [
+        *(_with_items, _with_attributes, _with_methods, _changed_by_a_condition, _without_one),
+        *(_with_init, _items_that_are_attributes),
+    ],
 )
 def test_dicts_of_a_class(program: Callable[..., Any]) -> None:
     compiled = fxc.compile(program, fullgraph=program is not _without_one)
@@ -281,4 +316,6 @@ def test_dicts_of_a_class(program: Callable[..., Any]) -> None:
         for each, other in pairs:
             assert type(each) is type(other)
             assert list(dict.keys(each)) == list(dict.keys(other))
-            assert getattr(each, "__dict__", None) == getattr(other, "__dict__", None)
+            if type(each) is not dict:
+                assert list(vars(each)) == list(vars(other))
+                assert (vars(each) is each) == (vars(other) is other)

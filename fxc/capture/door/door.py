@@ -372,9 +372,7 @@ class Door(Stores):
         elif f.__new__ is object.__new__ and f.__module__ != "builtins" and is_python_class(f):
             return self._construct(f, args, kwargs)
         elif is_dict_class(f):
-            made: Any = dict.__new__(shadow_of(f))
-            dict.__init__(made, *self.runnables(args), **kwargs)
-            return self.made(made)
+            return self._construct_dict(f, args, kwargs)
         elif is_plain_namedtuple(f):
             return f(*args, **kwargs)
         elif (found := made_by(self.outside, f, args, kwargs)) is not NotImplemented:
@@ -398,6 +396,17 @@ class Door(Stores):
                 self.call(init, made, *args, **kwargs)
         elif args or kwargs:
             raise TypeError(f"{f.__name__}() takes no arguments")
+        return made
+
+    def _construct_dict(self, f: type, args: Any, kwargs: Any) -> Any:
+        """An instance of a class of the user's that is a dict."""
+        made = self.made(dict.__new__(shadow_of(f)))
+        init = class_attribute(f, "__init__")
+        if isinstance(init, FunctionType):
+            self.guard_class_attribute(f, "__init__", init)
+            self.call(init, made, *args, **kwargs)
+        else:
+            dict.__init__(made, *self.runnables(args), **self.runnable_options(kwargs))
         return made
 
     def _fill(self, f: Any, made: Any, init: FunctionType, args: Any, kwargs: Any) -> None:
@@ -495,6 +504,13 @@ class Door(Stores):
             return self._remembered(f, args, kwargs)
         if f is object.__setattr__ and len(args) == 3 and not kwargs:
             return self.store_plain_attr(*args)
+        fills = kind is MethodWrapperType and f.__objclass__ is dict and f.__name__ == "__init__"
+        owner = f.__self__ if fills else args[0] if f is dict.__init__ and args else None
+        if isinstance(owner, dict) and self.places.is_made(owner):  # super().__init__(…)
+            self.check_change(owner)
+            given = args if fills else args[1:]
+            dict.__init__(owner, *self.runnables(given), **self.runnable_options(kwargs))
+            return None
         if kind is MethodWrapperType and f.__objclass__ is object and len(args) == 2:
             if f.__name__ != "__setattr__":
                 raise self._refuse_call(f)

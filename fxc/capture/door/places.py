@@ -83,6 +83,10 @@ class Attribute(_Part):
         return None if owner is None else f"{owner}.{self.name}"
 
     @property
+    def part(self) -> str:
+        return self.name
+
+    @property
     def flag(self) -> Any:
         return self.door.presence(self.owner, self.name)
 
@@ -130,6 +134,10 @@ class Item(_Part):
         return None if owner is None or type(self.key) not in _KEYS else f"{owner}[{self.key!r}]"
 
     @property
+    def part(self) -> Any:
+        return self.key
+
+    @property
     def flag(self) -> Any:
         if isinstance(self.owner, ExternalDict):
             return self.owner.presence(self.key)
@@ -151,12 +159,14 @@ class Item(_Part):
         return self.owner[self.key] if self.flag else UNBOUND
 
     def put(self, value: Any, flag: Any = True) -> None:
-        value = value if type(flag) is bool else MaybeSet(flag, value)
-        if isinstance(self.owner, ExternalList):
-            self.owner.see(self.key, value)
-        elif isinstance(self.owner, ExternalDict):
+        if isinstance(self.owner, ExternalDict):
+            maybe = value if type(flag) is bool else MaybeSet(flag, value)
             if flag is not False or self.flag is not False:
-                self.owner.see(self.key, MISSING if flag is False else value)
+                self.owner.see(self.key, MISSING if flag is False else maybe)
+        elif type(flag) is not bool:
+            raise self._not_sure()
+        elif isinstance(self.owner, ExternalList):
+            self.owner.see(self.key, value)
         elif flag is not False:
             self.owner[self.key] = value
         elif self.key in self.owner:
@@ -168,10 +178,18 @@ class Item(_Part):
         elif isinstance(self.owner, ExternalDict):
             self.owner.store_if(flag, self.key, value)
         else:
-            raise refuse(
-                f"a key of a {class_of(self.owner).__name__} that is there by a condition cannot "
-                "be captured; give it a value in any case"
-            )
+            raise self._not_sure()
+
+    def _not_sure(self) -> Exception:
+        """What to raise for a key of a dict of Python's that is there by a condition; a loop whose
+        first iteration is run before it has the key.
+        """
+        for statement in self.door.session.statements:
+            statement.meets_unset(self.owner, self.key)
+        return refuse(
+            f"a key of a {class_of(self.owner).__name__} that is there by a condition cannot be "
+            "captured; give it a value in any case"
+        )
 
 
 @frozen

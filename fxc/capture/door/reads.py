@@ -28,7 +28,7 @@ from ..outside.objects import (
 from ..outside.outside import Known, Outside
 from ..outside.shadows import class_of, is_shadow, real_class
 from ..session import Session, label_of, refuse
-from ..values.maybe_set import given
+from ..values.maybe_set import check_sure, given
 from ..values.operands import Traced
 from . import purity
 
@@ -45,6 +45,7 @@ class Reads:
         self._cells: dict[int, Any] = {}
         # Whether an object has an attribute of its own, where the program has made it so.
         self._present: dict[tuple[int, str], Any] = {}
+        self._opened: set[int] = set()  # objects of whose namespace the program knows
 
     def call(self, f: Any, /, *args: Any, **kwargs: Any) -> Any:
         """Call ``f`` through the door."""
@@ -158,6 +159,8 @@ class Reads:
         """An attribute of an object made inside; what its class has is from outside."""
         if name == "__class__":
             return kind
+        if name == "__dict__":
+            self._open(owner)
         found = class_attribute(kind, name)
         watched = is_data_descriptor(found) and not is_slot(found)
         plain = found is MISSING or (name in vars_of(owner) and not watched)
@@ -175,6 +178,16 @@ class Reads:
             self.guard_class_attribute(kind, name, found)
             return MethodType(found, owner)
         return given(getattr(owner, name))
+
+    def _open(self, owner: Any) -> None:
+        """Note that the program has the namespace of an object, and sees which names are there."""
+        check_sure(vars_of(owner).values())
+        if any(each.may_give(owner) for each in self.session.statements):
+            raise refuse(
+                "the __dict__ of an object, in a branch or loop that gives it new attributes, "
+                "cannot be captured; give them values before"
+            )
+        self._opened.add(id(owner))
 
     def special(self, owner: Any, name: str, *args: Any, **kwargs: Any) -> Any:
         """Call a special method of an object. See Note [Special methods]."""

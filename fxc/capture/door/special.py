@@ -364,6 +364,8 @@ def _is_close(a: Any, b: Any, rel_tol: Any, abs_tol: Any) -> Any:
 
 
 def _getattr(door: Door, owner: Any, name: str, *default: Any) -> Any:
+    if default and (flag := door.given_if(owner, name)) is not None:
+        return chosen(door, flag, lambda: door.held_attribute(owner, name), lambda: default[0])
     try:
         return door.attr(owner, plain_key(name))
     except AttributeError:

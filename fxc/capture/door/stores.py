@@ -29,6 +29,7 @@ from ..outside.objects import (
     class_attribute,
     has_c_method,
     is_data_descriptor,
+    is_dict_class,
     is_python_class,
     is_slot,
     put_attribute,
@@ -45,7 +46,7 @@ from ..statements.counted import Bounded
 from ..statements.structured import UNBOUND, array_of, is_same
 from ..values.late import formatted, late
 from ..values.made_lists import MadeLists
-from ..values.maybe_set import MaybeSet
+from ..values.maybe_set import MaybeSet, check_sure
 from ..values.mixed import Mixed
 from ..values.operands import Traced, settled
 from ..values.several import Several
@@ -148,6 +149,10 @@ class Stores(Reads):
             raise no_attribute(owner._held.real, name)
         known = self.outside.shown.get(id(owner))
         foreign = known is not None and known.is_object
+        if name == "__dict__" and value is owner and is_dict_class(class_of(owner)) and not foreign:
+            self.check_change(owner)
+            owner.__dict__ = owner  # the items are the attributes
+            return
         if isinstance(owner, type) or name in _OF_PYTHON or (foreign and name.startswith("__")):
             raise refuse(f"{text} cannot be captured; return the new value instead")
         kind = class_of(owner)
@@ -244,7 +249,8 @@ class Stores(Reads):
         known = self.outside.shown.get(id(owner))
         has_room = is_slot(found) or hasattr(owner if known is None else known.object, "__dict__")
         deleted = self._attributes.get((id(owner), name)) is DELETED
-        return has_room and not (watched or computed or deleted) and is_python_class(kind)
+        seen = deleted or id(owner) in self._opened
+        return has_room and not (watched or computed or seen) and is_python_class(kind)
 
     def maybe_set(self, flag: Any, owner: Any, name: str, value: Any) -> MaybeSet:
         """What an attribute holds if the flag holds."""
@@ -281,6 +287,8 @@ class Stores(Reads):
         """What an object holds in its namespace, and in slots, as the program sees it."""
         known = self.outside.shown.get(id(owner))
         if known is None:
+            check_sure(vars_of(owner).values())
+            check_sure(slots_of(owner).values())
             return dict(vars_of(owner)), slots_of(owner)
         real, source = known.object, known.source
         held = list(vars_of(real))
@@ -303,9 +311,8 @@ class Stores(Reads):
                     seen = self.attr(owner, name)
                 except AttributeError:
                     continue
-            if type(seen) is MaybeSet:
-                raise seen.unclear()
             found[name] = seen
+        check_sure(found.values())
         plain = {name: value for name, value in found.items() if name not in slots}
         return plain, {name: value for name, value in found.items() if name in slots}
 

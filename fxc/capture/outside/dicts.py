@@ -6,7 +6,7 @@ from collections import OrderedDict, defaultdict
 from typing import Any
 
 from ..session import refuse
-from ..values.maybe_set import MaybeSet, given
+from ..values.maybe_set import MaybeSet, check_sure, given
 from ..values.unbound import UNBOUND
 from .containers import MISSING, External, Held, is_number, is_plain, plain_key, settled
 
@@ -28,10 +28,7 @@ class ExternalDict(External, dict[Any, Any]):
         self._changes: list[tuple[Any, Any]] = []
 
     def settle(self) -> None:
-        now = dict.values(self) if self._whole else self._now.values()
-        for value in now:
-            if type(value) is MaybeSet:
-                raise value.unclear()
+        check_sure(dict.values(self) if self._whole else self._now.values())
         if self._whole:
             return
         self._whole = True

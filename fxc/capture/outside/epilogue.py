@@ -346,7 +346,8 @@ class EpilogueBuilder:
             return f"SimpleNamespace(**{self._dict(vars(x))})"
         if is_dict_class(kind):
             items, held = dict(zip(dict.keys(x), dict.values(x), strict=True)), vars_of(x)
-            return f"dict_of({self._constant(kind)}, {self._dict(items)}, {self._dict(held)})"
+            attributes = "None" if held is x else self._dict(held)
+            return f"dict_of({self._constant(kind)}, {self._dict(items)}, {attributes})"
         if self._is_own(x, kind):
             held, slots = dict(vars_of(x)), slots_of(x)
             parts = f"{self._constant(kind)}, {self._dict(held)}"
@@ -523,11 +524,14 @@ def rebuild(kind: type, held: dict[str, Any], slots: dict[str, Any] | None = Non
     return made
 
 
-def dict_of(kind: type, items: dict[Any, Any], held: dict[str, Any]) -> Any:
-    """A new dict of a class with these items and attributes."""
+def dict_of(kind: type, items: dict[Any, Any], held: dict[str, Any] | None) -> Any:
+    """A new dict of a class with these items and attributes; None: which are its items."""
     made: Any = dict.__new__(kind)
     dict.update(made, items)
-    vars(made).update(held)
+    if held is None:
+        object.__setattr__(made, "__dict__", made)
+    else:
+        vars(made).update(held)
     return made
 
 

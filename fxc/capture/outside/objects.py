@@ -73,13 +73,17 @@ def _is_built_as_object(kind: type) -> bool:
 
 
 def is_dict_class(kind: type) -> bool:
-    """Whether a class is made of Python code and ``dict``, which makes its objects."""
+    """Whether a class is made of Python code and ``dict``, which makes its objects; their
+    ``__init__`` may be either's.
+    """
     bases = [each for each in kind.__mro__ if each not in (dict, object)]
+    initialise = class_attribute(kind, "__init__")
     return (
         bool(bases)
         and dict in kind.__mro__
         and all(type(each) is type and each.__flags__ & (1 << 9) for each in bases)
-        and all(class_attribute(kind, each) is vars(dict)[each] for each in ("__new__", "__init__"))
+        and class_attribute(kind, "__new__") is vars(dict)["__new__"]
+        and (initialise is vars(dict)["__init__"] or isinstance(initialise, FunctionType))
         and not slot_names(kind)
         and class_attribute(kind, "__del__") is MISSING
     )

@@ -25,11 +25,12 @@ class Cells:
     when the statement begins has a flag: see Note [Places that are new].
     """
 
-    def __init__(self, door: Any, rebound: Any, *, loop: bool = False) -> None:
+    def __init__(self, door: Any, rebound: Any, loop: Any = None) -> None:
         self._places = door.places
         self._loop = loop
         self._cells = door.places.carried(rebound)
-        self._before = {text: (place.held(), place.flag) for text, place in self._cells.items()}
+        self._session, self._region = door.session, door.session.region
+        self._before = self._states()
         self._new = [text for text, (_, flag) in self._before.items() if flag is not True]
         self._order: list[str] = []  # in which new places are assigned
         self._mark = self._first_mark = len(self._places.begun)
@@ -48,18 +49,26 @@ class Cells:
         """Whether this is a place, or an item of one, that has a flag."""
         return any(name == text or name.startswith(f"{text}.") for text in self._new)
 
-    def may_set(self, owner: Any, name: str) -> bool:
-        """Whether an attribute is one of the new places."""
+    def may_set(self, owner: Any, part: Any = None) -> bool:
+        """Whether an attribute, or what is under a key, is one of the new places; whether there are
+        some of an object.
+        """
         places = (self._cells[text] for text in self._new)
-        return any(each.base is owner and getattr(each, "name", "") == name for each in places)
+        return any(each.base is owner and part in (None, each.part) for each in places)
 
     def among(self, env: Mapping[str, Any]) -> Mapping[str, Any]:
         """The variables with the places."""
         if not self._cells:
             return env
-        values = {text: place.held() for text, place in self._cells.items()}
-        self._after = {f"{text}{_FLAG}": self._cells[text].flag for text in self._new}
-        return {**env, **values, **self._after}
+        states = self._states()
+        if self._session.region == self._region:  # an iteration that is run before the loop
+            self._before = states
+        self._after = {f"{text}{_FLAG}": states[text][1] for text in self._new}
+        return {**env, **{text: value for text, (value, _) in states.items()}, **self._after}
+
+    def _states(self) -> dict[str, tuple[Any, Any]]:
+        """What the places hold, and whether there is something."""
+        return {text: (place.held(), place.flag) for text, place in self._cells.items()}
 
     def hand_on(self, values: Sequence[Any]) -> list[Any]:
         """Assign the places, which come last; gives the other values."""
@@ -89,7 +98,7 @@ class Cells:
         for place, text in enumerate(found):
             if text not in known:
                 behind = [known.index(each) for each in found[place:] if each in known]
-                if behind and self._loop:
+                if behind and self._loop is not None:
                     raise _unordered()
                 known.insert(min(behind, default=len(known)), text)
         for one, other in combinations(found, 2):
@@ -103,8 +112,10 @@ class Cells:
         if len({id(owner) for owner in owners}) > 1:
             return
         swapped = self._order.index(one) > self._order.index(other)
-        late = self._loop and self._after.get(f"{one}{_FLAG}", True) is not True
+        late = self._loop is not None and self._after.get(f"{one}{_FLAG}", True) is not True
         if swapped or late or self._before[other][1] is not False:
+            if late:
+                self._loop.needs_first()
             raise _unordered()
 
 

@@ -13,13 +13,13 @@ from typing import Any
 from fxc.ir.graph import Operand, Value
 from fxc.ir.symbols import Dim
 
-from ..session import MOST_UNROLLED, Session, refuse
+from ..session import MOST_UNROLLED, Respecialise, Session, refuse
 from ..staging.jumps import RESULT
 from ..values.operands import Traced, wrap
 from ..values.several import SeveralKinds, arrays_of
 from .arms import Either, Kinds, paired, record_cond
 from .carried import Carried
-from .cells import Cells
+from .cells import Cells, is_flag
 from .identities import is_private, is_whole, rotation, sharing, staying
 from .kept_lists import is_list, is_variable, keep_lists
 from .sliding import Sliding, sliding
@@ -88,7 +88,7 @@ class CapturedLoop(Statement):
         rebound: Any,
         env: Mapping[str, Any],
     ) -> None:
-        self.cells = Cells(door, rebound, loop=True)
+        self.cells = Cells(door, rebound, self)
         added, env = self.cells.names, self.cells.among(env)
         self._spread = Spread((*names, *added))
         super().__init__(door, line, (*names, *added), sure, env)
@@ -381,8 +381,23 @@ class CapturedLoop(Statement):
         """Note that the body reads a variable that an iteration before may give a value."""
         self._unbound = True
 
-    def meets_unset(self, owner: Any, name: str) -> None:
-        self._unbound |= self.cells.may_set(owner, name)
+    def meets_unset(self, owner: Any, part: Any) -> None:
+        self._unbound |= self.cells.may_set(owner, part)
+
+    def meets_flag(self, flag: Any) -> None:
+        """A flag that is what it was at the begin of the iteration does not hold in the first."""
+        region = self._region
+        if region is None or not region.is_open or region.number != self.session.region:
+            return
+        flags = [x for name, x in self.carried.params.items() if is_flag(name)]
+        if any(flag._value in each for each in flags):
+            self.needs_first()
+
+    def needs_first(self) -> None:
+        """Ask for the first iteration to be run before the loop, if there is one."""
+        self._unbound = True
+        if self.runs and self.first_apart:
+            raise Respecialise(self.first_apart)
 
     def meets_difference(self, name: str) -> None:
         self._differs_in_arms |= name in self._at_head

@@ -288,8 +288,15 @@ class Statement:
     def meets_difference(self, name: str) -> None:
         """Note that a variable is one thing behind one arm in here, another behind the other."""
 
-    def meets_unset(self, owner: Any, name: str) -> None:
-        """Note that the program reads an attribute that an object has not."""
+    def meets_unset(self, owner: Any, part: Any) -> None:
+        """Note that the program needs an attribute that an object has not, or a key of a dict."""
+
+    def meets_flag(self, flag: Any) -> None:
+        """Note that the program needs what is there only if a flag holds."""
+
+    def may_give(self, owner: Any) -> bool:
+        """Whether this may give an object new attributes."""
+        return self.cells.may_set(owner)
 
     def differs(self, name: str, left: Any, right: Any, where: str) -> Exception:
         """A variable that is one thing here, another there."""
@@ -307,6 +314,9 @@ class Statement:
 
 class _Part(Statement):
     """A part of an expression that is recorded by itself."""
+
+    def may_give(self, owner: Any) -> bool:
+        return False
 
     def __init__(self, session: Session) -> None:
         self.session = session

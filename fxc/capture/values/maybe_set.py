@@ -33,6 +33,8 @@ class MaybeSet(Traced):
     def given(self) -> Any:
         """The value, for a read; where there is none the call goes back to Python."""
         if not self.by_class:
+            for statement in current().statements:
+                statement.meets_flag(self.flag)
             current().record("try_demand", operand(self.flag))
         return self.value
 
@@ -47,3 +49,10 @@ class MaybeSet(Traced):
 def given(x: Any) -> Any:
     """What a read of a place gives that holds ``x``."""
     return x.given() if type(x) is MaybeSet else x
+
+
+def check_sure(held: Iterable[Any]) -> None:
+    """Refuse code that would see which of these are there."""
+    for x in held:
+        if type(x) is MaybeSet:
+            raise x.unclear()
