@@ -718,9 +718,9 @@ class Compiled(Generic[P, R]):
         if not split.driver.parts:
             self._warn_eager(str(error), error)
             return
-        count = sum(1 for _ in split.plan.statements())
+        compiled, count = split.in_parts
         text = "\n".join([str(error), *getattr(error, "__notes__", ())])
-        self._warn(f": {count - split.in_parts} of {count} statements run as plain NumPy: {text}")
+        self._warn(f": {count - compiled} of {count} statements run as plain NumPy: {text}")
 
     def _warn_eager(self, reason: str, error: Exception) -> None:
         text = "\n".join([reason, *getattr(error, "__notes__", ())])

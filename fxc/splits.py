@@ -5,8 +5,9 @@ See Note [Splitting].
 
 from __future__ import annotations
 
+import ast
 import sysconfig
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from types import FunctionType
 from typing import TYPE_CHECKING, Any, Protocol
@@ -14,7 +15,15 @@ from typing import TYPE_CHECKING, Any, Protocol
 from fxc.capture.staging.staging import source_of
 from fxc.ir.errors import CaptureError
 from fxc.split.driver import Cuts, Driver, DriverWriter, PartKey, PartSource
-from fxc.split.function_plan import FunctionPlan, Names, Statement, plan_of
+from fxc.split.function_plan import (
+    FunctionPlan,
+    Names,
+    Span,
+    Statement,
+    blocks_in,
+    plan_of,
+)
+from fxc.split.taking_apart import taken_apart
 
 if TYPE_CHECKING:
     from fxc.capture.refusals import Place, Refusal
@@ -43,10 +52,16 @@ class Split:
         node = source_of(function)
         if node is None:
             raise CaptureError(f"the source of {function.__name__} is not available")
+        self._node = node
+        self._code = function.__code__
+        self._taken = 0  # variables made where statements were taken apart
+        self._origins: dict[Span, Span] = {}  # of the statements made there: which one it was
+        self._apart: dict[ast.stmt, list[ast.stmt]] = {}
         self.plan: FunctionPlan = plan_of(node)
+        if self.is_entered_again:
+            self._take_waits_apart()
         self.cuts = Cuts(set(), set(), set())
         self.parts: dict[PartKey, Part] = {}
-        self._code = function.__code__
         self._module = str(function.__module__).partition(".")[0]
         self._make_part = make_part
         self._helper = helper
@@ -71,6 +86,7 @@ class Split:
         which are to be the driver's own.
         """
         made = self._of_parts.get(part.key)
+        part = replace(part, statements=self._current(part.statements))
         if made is None:
             made = self._of_parts[part.key] = self._writer.of_part(part)
         binds = frozenset[str]().union(*(each.binds for each in part.statements))
@@ -92,10 +108,15 @@ class Split:
         return bool(self._code.co_flags & _ENTERED_AGAIN)
 
     @property
-    def in_parts(self) -> int:
-        """How many statements are in parts of the driver."""
+    def in_parts(self) -> tuple[int, int]:
+        """How many statements are in parts of the driver, and how many there are."""
         inside = (each for part in self.driver.parts for each in part.source.statements)
-        return sum(1 for statement in inside for _ in statement.inside())
+        compiled = {each.span for statement in inside for each in statement.inside()}
+        found: dict[Span, bool] = {}
+        for each in self.plan.statements():
+            whole = self._chain(each.span)[-1]
+            found[whole] = found.get(whole, True) and each.span in compiled
+        return sum(found.values()), len(found)
 
     def _changed(self) -> None:
         self._whole = None
@@ -130,6 +151,7 @@ class Split:
         """
         if within is self.plan.body and self.is_entered_again:
             return False
+        within = self._current(within)
         refusal, calling = error.refusal, len(self.cuts.calling)
         if refusal is None or not self._cut(refusal, within):
             self._halve(within)
@@ -144,6 +166,10 @@ class Split:
             return bool(spans)
         found = self._found(refusal.places, refusal.location, within)
         if found is None:
+            return False
+        if refusal.places:
+            found = self._alone(found, refusal.places[0].span)
+        if found.span in self.cuts.statements:
             return False
         inner = replace(refusal, places=refusal.places[1:])
         is_helper = bool(inner.places) and self._may_be_split(inner) and self._helper(inner)
@@ -163,14 +189,76 @@ class Split:
     ) -> Statement | None:
         """The statement where the program was."""
         if places:
-            line, column = places[0].line, places[0].column
+            line, place = places[0].line, places[0].span
         elif location is not None and location.file == self._code.co_filename:
-            line, column = location.line, None
+            line, place = location.line, None
         else:
             return None
-        found = self.plan.innermost(line, column)
+        found = self.plan.innermost(line, place)
         inside = {each.span for statement in within for each in statement.inside()}
         return found if found is not None and found.span in inside else None
+
+    # -------------------------------------------------------- statements taken apart
+
+    def _alone(self, statement: Statement, place: Span | None) -> Statement:
+        """The statement of the expression at a place alone, if that leaves something to compile."""
+        whole = self._chain(statement.span)[-1]
+        count = sum(self._chain(each)[-1] == whole for each in self._origins)
+        if place is None or count > _MOST_PIECES or not self._take_apart(statement, place):
+            return statement
+        found = self.plan.innermost(place[0], place)
+        return statement if found is None else found
+
+    def _take_apart(self, statement: Statement, place: Span) -> bool:
+        """Let the expression at a place stand alone; whether the statement was taken apart."""
+        plan = self.plan
+        if plan.seen_by:
+            return False
+
+        def is_steady(name: str) -> bool:
+            is_own = (name in plan.variables and name not in plan.shared) or name in plan.inner
+            return is_own and name not in statement.unbound
+
+        made = taken_apart(statement.node, place, is_steady, self._fresh)
+        if made is None:
+            return False
+        self._apart[statement.node] = made
+        before = {each.span for each in plan.statements()}
+        for block in blocks_in(self._node):
+            if statement.node in block:
+                at = block.index(statement.node)
+                block[at : at + 1] = made
+        self.plan = self._writer.plan = plan_of(self._node)
+        added = {each.span for each in self.plan.statements()} - before
+        self._origins.update(dict.fromkeys(added, statement.span))
+        return True
+
+    def _take_waits_apart(self) -> None:
+        """Let what is computed around each place where the function is left be a statement."""
+
+    def _fresh(self, begin: str) -> str:
+        self._taken += 1
+        return f"{begin}{self._taken}__"
+
+    def _chain(self, span: Span) -> list[Span]:
+        """A statement and those that it was made of."""
+        found = [span]
+        while found[-1] in self._origins:
+            found.append(self._origins[found[-1]])
+        return found
+
+    def _current(self, statements: tuple[Statement, ...]) -> tuple[Statement, ...]:
+        """The statements as they are now, if some of them were taken apart meanwhile."""
+        known = {each.node: each for each in self.plan.statements()}
+        nodes = [node for each in statements for node in self._made_of(each.node)]
+        return tuple(known[node] for node in nodes)
+
+    def _made_of(self, node: ast.stmt) -> Iterator[ast.stmt]:
+        """The statements that one was taken apart into, which may have been so again."""
+        for each in self._apart.get(node, ()):
+            yield from self._made_of(each)
+        if node not in self._apart:
+            yield node
 
     def _halve(self, within: tuple[Statement, ...]) -> None:
         """Let statements of which it is not known what is wrong with them be two parts."""
@@ -189,5 +277,6 @@ def _simple(within: Iterable[Statement]) -> Iterable[Statement]:
                 yield each
 
 
+_MOST_PIECES = 40  # statements that one is taken apart into
 _LIBRARIES = tuple(sysconfig.get_path(name) for name in ("stdlib", "purelib", "platlib"))
 _ENTERED_AGAIN = 0x20 | 0x80 | 0x200  # generators and coroutines

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import io
 import random
 from collections.abc import Callable, Iterator
@@ -15,6 +16,14 @@ from tests.random_loops import LoopProgram, random_loops
 from tests.random_loops import _smaller as smaller
 
 
+def _shown(value: Any) -> Any:
+    """What a call has seen, to be compared: no addresses."""
+    if isinstance(value, np.ndarray):
+        return value.copy()
+    text = repr(value)
+    return type(value).__name__ if " at 0x" in text else text
+
+
 class Notes:
     """What the strange statements of a program have seen and drawn, in order."""
 
@@ -25,11 +34,20 @@ class Notes:
 
     def note(self, *values: Any) -> None:
         """A call of which fxc knows nothing: the source that it runs is made here."""
-        known = {"seen": self.seen, "values": values, "np": np}
-        eval(
-            "seen.append([v.copy() if isinstance(v, np.ndarray) else repr(v) for v in values])",
-            known,
-        )
+        known = {"seen": self.seen, "values": values, "shown": _shown}
+        eval("seen.append([shown(v) for v in values])", known)
+
+    def through(self, value: Any, *others: Any) -> Any:
+        """A value, as such a call gives it."""
+        self.note(value)
+        return value
+
+    shown = staticmethod(_shown)
+
+    def halved(self, value: Any, array: Any) -> Any:
+        """A value, as a call gives it that changes something else."""
+        eval("array.__imul__(0.5)", {"array": array})
+        return value
 
     def state(self) -> list[Any]:
         """All of it, to be compared."""
@@ -44,10 +62,19 @@ STRANGE = (
     "print(n, file=notes.out)",
     "x *= 0.5 + notes.rng.random()",
     "y += notes.rng.integers(3)",
+    "y += x.sum() * 2 + notes.halved(1, x) * x.sum()",
+    "x[notes.halved(0, y)] = y.sum() * notes.through(n) + y.sum()",
     "n = n + len(eval('[]'))",
     "x, y = [eval('each') for each in (x, y)]",
 )
 YIELDS = ("yield n", "yield x.sum()", "notes.note((yield n))")
+CALLS = (
+    "notes.through({})",
+    "notes.through({}, x)",
+    "(notes.note(n), {})[1]",
+    "notes.halved({}, x)",
+)
+WAITS = ("notes.through({}, (yield n))", "notes.through({}, (yield notes.shown({})))")
 GUARDS = (
     ("try:", "except ZeroDivisionError:", "    notes.note(x)"),
     ("try:", "finally:", "    notes.note(y)"),
@@ -84,6 +111,8 @@ def random_split(seed: int) -> SplitProgram:
     if is_generator:
         for _ in range(rng.choice((1, 2))):
             _insert(rng, body, rng.choice(YIELDS))
+    for _ in range(rng.choice((0, 0, 1, 1, 2))):
+        body = _in_expression(rng, body, rng.choice(CALLS + WAITS * is_generator))
     return SplitProgram(seed, tuple(body), base.calls, is_generator)
 
 
@@ -103,6 +132,37 @@ def _insert(rng: random.Random, body: list[str], statement: str) -> None:
     place = rng.choice(_places(body))
     indent = " " * (len(body[place]) - len(body[place].lstrip()))
     body.insert(place, indent + statement)
+
+
+def _in_expression(rng: random.Random, body: list[str], call: str) -> list[str]:
+    """Let one of the expressions of a program go through a call."""
+    lines = ["def f():", *("    " + line for line in body)]
+    try:
+        nodes = [*ast.walk(ast.parse("\n".join(lines)))]
+    except SyntaxError:  # a handler stands in the middle: it will be no program
+        return body
+    found = [each for each in nodes if _may_go_through(each)]
+    right = [x.right for x in nodes if isinstance(x, ast.BinOp) and _computes(x.left)]
+    found = [x for x in right if _may_go_through(x)] * 5 + found  # with something before them
+    if not found:
+        return body
+    node = rng.choice(found)
+    line, left, right = lines[node.lineno - 1], node.col_offset, node.end_col_offset
+    lines[node.lineno - 1] = line[:left] + call.replace("{}", line[left:right]) + line[right:]
+    return [line[4:] for line in lines[1:]]
+
+
+def _computes(node: ast.expr) -> bool:
+    return isinstance(node, ast.BinOp | ast.Call | ast.Subscript)
+
+
+def _may_go_through(node: Any) -> bool:
+    is_value = isinstance(
+        node, ast.BinOp | ast.Call | ast.Compare | ast.Name | ast.Subscript | ast.Constant
+    )
+    if not is_value or node.lineno != node.end_lineno:
+        return False
+    return isinstance(getattr(node, "ctx", None) or ast.Load(), ast.Load)
 
 
 def _guard(rng: random.Random, body: list[str]) -> None:

@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 import fxc
-from fxc.split import driver, function_plan
+from fxc.split import driver, function_plan, taking_apart
 from tests.conftest import FOUND_BY
 from tests.outcomes import difference, run
 from tests.random_splits import Notes, SplitProgram, random_split, shrink
@@ -132,7 +132,12 @@ def what_loops_read_at_their_head_is_forgotten(patch: pytest.MonkeyPatch) -> Non
     patch.setattr(function_plan, "_head", lambda loop, after, flow: after)
 
 
+def operands_left_of_a_call_are_evaluated_behind_it(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(taking_apart._Apart, "_is_still", lambda self, node: True)
+
+
 PLANTED = (
+    operands_left_of_a_call_are_evaluated_behind_it,
     results_that_are_read_later_are_dropped,
     statements_run_again_behind_a_part,
     what_loops_read_at_their_head_is_forgotten,

@@ -17,11 +17,13 @@ from .staging.staging import codes_in
 
 @frozen(eq=False)
 class Place:
-    """A place in a function of the program; the column is None if only the line is known."""
+    """A place in a function of the program: a line, and the first and last line and column of an
+    expression, if they are known.
+    """
 
     function: Any  # a FunctionType, which type checkers take for a method
     line: int
-    column: int | None
+    span: tuple[int, int, int, int] | None
 
     @property
     def location(self) -> SourceLocation:
@@ -78,7 +80,7 @@ def _places(
 
 def _place(function: FunctionType, traceback: TracebackType) -> Place:
     positions = [*traceback.tb_frame.f_code.co_positions()]
-    line, _, column, _ = positions[traceback.tb_lasti // 2]
-    if line is None:
+    line, end, left, right = positions[traceback.tb_lasti // 2]
+    if line is None or end is None or left is None or right is None:
         return Place(function, traceback.tb_lineno, None)
-    return Place(function, line, column)
+    return Place(function, line, (line, left, end, right))

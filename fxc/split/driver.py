@@ -36,6 +36,7 @@ from fxc.ir.records import frozen, mutable
 from fxc.ir.replay import REPLAY
 
 from .function_plan import (
+    TAKEN,
     FunctionPlan,
     Names,
     Span,
@@ -215,7 +216,7 @@ class _Body:
                 made += self.run(run, False)
                 run = []
             if self.is_open(each):
-                made += self.run(run, False) + self.opened(each)
+                made += self.run(run, False) + self.opened(each) + _dropped([each])
                 run = []
             else:
                 run.append(each)
@@ -281,11 +282,11 @@ class _Body:
             return []
         plain = [_Returns(self).visit(copy.deepcopy(each.node)) for each in run]
         if sum(each.weight for each in run) < FEWEST:
-            return plain
+            return plain + _dropped(run)
         source = self.part(run, at_end)
         part = self.writer.part_of(source)
         if part is None:
-            return plain
+            return plain + _dropped(run)
         self.used.append(part)
         name = f"__fxc_part{len(self.used)}__"
         self.cells[name] = part
@@ -306,7 +307,8 @@ class _Body:
             call = _if_bound(call, key.inputs)
         taken = [*self.taken(run, key)]
         replayed = ast.Compare(result, [ast.Is()], [name_of(_REPLAY)])
-        return [placed(first.node, each) for each in (call, ast.If(replayed, plain, taken))]
+        made = [placed(first.node, each) for each in (call, ast.If(replayed, plain, taken))]
+        return made + _dropped(run)
 
     def taken(self, run: Sequence[Statement], key: PartKey) -> Iterator[ast.stmt]:
         """What is done with the result of a part."""
@@ -423,6 +425,16 @@ def _unbound_behind(run: Sequence[Statement]) -> Names:
         if not each.blocks:
             unbound -= each.binds
     return unbound & last.after
+
+
+def _dropped(run: Sequence[Statement]) -> list[ast.stmt]:
+    """Let go of what was taken out of expressions once it has been used."""
+    read = frozenset[str]().union(*(each.reads for each in run)) - run[-1].after
+    names = sorted(name for name in read if name.startswith(TAKEN))
+    if not names or always_leaves(run):
+        return []
+    made = ast.Assign([name_of(name, ast.Store()) for name in names], ast.Constant(None))
+    return [placed(run[-1].node, made)]
 
 
 class _Returns(ast.NodeTransformer):

@@ -13,12 +13,14 @@ from fxc.ir.records import frozen
 
 Names = frozenset[str]
 Span = tuple[int, int, int, int]
+TAKEN = "__fxc_taken"  # how the variables of Note [Statements taken apart] begin
+METHOD = f"{TAKEN}_method"  # and those that hold what is called
 _NONE: Names = frozenset()
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 _CLOSURES = (*_FUNCTIONS, ast.GeneratorExp)
 _LOOPS = (ast.For, ast.AsyncFor, ast.While)
 _REPEATED = (*_LOOPS, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
-_LOOP_WEIGHT = 100  # more than the operations of statements without a loop, mostly
+LOOP_WEIGHT = 100  # more than the operations of statements without a loop, mostly
 # Calls that see the variables of the function that makes them, all of which are to be there.
 _OF_FRAMES = frozenset({"locals", "vars", "dir", "eval", "exec", "breakpoint"})
 # Builtins that use up a generator, and are done with a function, before they return.
@@ -51,8 +53,7 @@ class Statement:
     @property
     def span(self) -> Span:
         """Its first line and column, and its last ones."""
-        node = self.node
-        return node.lineno, node.col_offset, node.end_lineno or 0, node.end_col_offset or 0
+        return span_of(self.node)
 
     def inside(self) -> Iterator[Statement]:
         """The statement, and all in it."""
@@ -66,7 +67,8 @@ class Statement:
 class FunctionPlan:
     """A function: its variables, its statements, and the functions that it defines.
 
-    ``shared`` are the variables that inner functions see. ``inner`` are the statements that define
+    ``shared`` are the variables that inner functions see, ``seen_by`` is a function that it calls
+    and that sees all of them. ``inner`` are the statements that define
     functions which can be defined again where they are called, by name: what these see does not
     change once they are there.
 
@@ -86,20 +88,24 @@ class FunctionPlan:
     body: tuple[Statement, ...]
     declarations: tuple[ast.Global | ast.Nonlocal, ...]
     inner: Mapping[str, ast.stmt]
+    seen_by: str
 
     def statements(self) -> Iterator[Statement]:
         """All statements, from the outside in."""
         for each in self.body:
             yield from each.inside()
 
-    def innermost(self, line: int, column: int | None) -> Statement | None:
-        """The smallest statement at a place of the source."""
+    def innermost(self, line: int, place: Span | None) -> Statement | None:
+        """The smallest statement with a place of the source, the last one if only the line is
+        known.
+        """
         found = None
         for each in self.statements():
-            first, left, last, right = each.span
-            inside = first <= line <= last
-            if inside and column is not None:
-                inside = (first, left) <= (line, column) <= (last, right)
+            if place is None:
+                inside = each.span[0] <= line <= each.span[2]
+            else:
+                inside = is_within(place, each.span)
+                inside &= found is None or is_within(each.span, found.span)
             found = each if inside else found
         return found
 
@@ -118,6 +124,16 @@ class FunctionPlan:
             parts += [f"in Python: {each.pinned}"] if each.pinned else []
             lines.append(f"  {each.node.lineno} {type(each.node).__name__}: {'; '.join(parts)}")
         return "\n".join(lines)
+
+
+def span_of(node: ast.stmt | ast.expr) -> Span:
+    """The first line and column of a node, and its last ones."""
+    return node.lineno, node.col_offset, node.end_lineno or 0, node.end_col_offset or 0
+
+
+def is_within(inner: Span, outer: Span) -> bool:
+    """Whether one part of a source is in another."""
+    return outer[:2] <= inner[:2] and inner[2:] <= outer[2:]
 
 
 def plan_of(function: FunctionNode) -> FunctionPlan:
@@ -200,7 +216,7 @@ def _bound_by(*targets: ast.expr) -> Names:
 
 def _own_reads(node: ast.stmt) -> Names:
     """What a statement reads, but for the blocks in it."""
-    inside = {id(each) for block in _bodies(node) for each in block}
+    inside = {id(each) for block in bodies_of(node) for each in block}
     names = read_of(each for each in children(node) if id(each) not in inside)
     if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
         names |= {node.target.id}
@@ -212,7 +228,7 @@ def _own_reads(node: ast.stmt) -> Names:
     return names
 
 
-def _bodies(node: ast.stmt) -> list[list[ast.stmt]]:
+def bodies_of(node: ast.stmt) -> list[list[ast.stmt]]:
     """The blocks of a compound statement; none of a function or a class."""
     match node:
         case ast.If(_, body, orelse) | ast.While(_, body, orelse):
@@ -227,6 +243,15 @@ def _bodies(node: ast.stmt) -> list[list[ast.stmt]]:
             return [each.body for each in cases]
         case _:
             return []
+
+
+def blocks_in(function: FunctionNode) -> Iterator[list[ast.stmt]]:
+    """All blocks of a function, but for those of inner functions; a lambda has none."""
+    todo = [function.body] if isinstance(function.body, list) else []
+    while todo:
+        block = todo.pop()
+        yield block
+        todo += [inner for each in block for inner in bodies_of(each)]
 
 
 def _head(loop: ast.For | ast.AsyncFor | ast.While, after: Names, flow: _Flow) -> Names:
@@ -257,7 +282,7 @@ def _blocks(
         case ast.Try() | ast.TryStar():
             yield from _blocks_of_try(node, after, flow)
         case _:
-            for body in _bodies(node):
+            for body in bodies_of(node):
                 yield body, after, flow
 
 
@@ -376,25 +401,25 @@ def _steady(function: FunctionNode, shared: Names) -> Names:
 
     def note(nodes: Sequence[ast.AST], repeated: bool) -> None:
         for node in nodes:
-            if isinstance(node, ast.stmt) and not _bodies(node):
+            if isinstance(node, ast.stmt) and not bodies_of(node):
                 for name in assigned([node]):
                     times[name] = times.get(name, 0) + (2 if repeated else 1)
                     bound_at[name] = node.lineno
             else:
                 for name in assigned(_targets(node)):
                     times[name] = times.get(name, 0) + 2
-            inner = [*_closures(node)] if isinstance(node, ast.stmt) and not _bodies(node) else []
+            inner = [*_closures(node)] if isinstance(node, ast.stmt) and not bodies_of(node) else []
             for each in inner:
                 own = {getattr(each, "name", "")}
                 for name in free_names([each]) - own:  # type: ignore[list-item]
                     seen_at.setdefault(name, getattr(each, "lineno", 0))
-            if isinstance(node, ast.stmt) and _bodies(node):
+            if isinstance(node, ast.stmt) and bodies_of(node):
                 inside = repeated or isinstance(node, _LOOPS)
                 header = [each for each in children(node) if isinstance(each, ast.expr)]
                 for each in (found for part in header for found in _closures(part)):
                     for name in free_names([each]):  # type: ignore[list-item]
                         seen_at.setdefault(name, 0)
-                for block in _bodies(node):
+                for block in bodies_of(node):
                     note(block, inside)
 
     note(body, False)
@@ -503,6 +528,7 @@ class _Planner:
             self.block(self.body, _NONE, _Flow()),
             tuple(each for each in _outside_functions(self.body) if isinstance(each, _DECLARING)),
             self.inner,
+            self.seen_by,
         )
 
     def block(self, body: Sequence[ast.stmt], after: Names, flow: _Flow) -> tuple[Statement, ...]:
@@ -528,7 +554,7 @@ class _Planner:
             leaves=isinstance(node, ast.Break | ast.Continue)
             or any(each.leaves for block in (blocks[1:] if is_loop else blocks) for each in block),
             pinned=self.pinned(node) or next((x.pinned for x in inside if x.pinned), ""),
-            weight=_weight(node) + sum(each.weight for each in inside),
+            weight=weight_of(node) + sum(each.weight for each in inside),
             blocks=blocks,
         )
 
@@ -547,6 +573,9 @@ class _Planner:
                 return "it deletes a variable"
             case ast.Assign([ast.Name(name)], ast.Lambda()) if name in self.inner:
                 return "it defines a function or a class"
+            case ast.Assign([ast.Name(name)], ast.Attribute(value)) if name.startswith(METHOD):
+                if not self.variables.isdisjoint(read(value)):
+                    return "it looks up a method"
         own = list(self.own_nodes(node))
         for each in own:
             match each:
@@ -556,7 +585,7 @@ class _Planner:
                     return "super belongs to the function"
         if not self.moving.isdisjoint(_own_reads(node)):
             return "an inner function changes what it reads"
-        binds = assigned([*_targets(node)] if _bodies(node) else [node])
+        binds = assigned([*_targets(node)] if bodies_of(node) else [node])
         if not self.unsteady.isdisjoint(binds):
             return "an inner function sees how the variable changes"
         seen = _NONE.union(*(free_names([x]) for x in own if isinstance(x, _CLOSURES)))  # type: ignore[list-item]
@@ -571,7 +600,7 @@ class _Planner:
 
     def own_nodes(self, node: ast.stmt) -> Iterator[ast.AST]:
         """The nodes of a statement, but for those of its blocks and of inner functions."""
-        skipped = {id(each) for block in _bodies(node) for each in block}
+        skipped = {id(each) for block in bodies_of(node) for each in block}
         todo: list[ast.AST] = [node]
         while todo:
             each = todo.pop()
@@ -598,14 +627,15 @@ def _outside_functions(body: Sequence[ast.AST]) -> Iterator[ast.AST]:
             yield from _outside_functions(children(node))
 
 
-def _weight(node: ast.stmt) -> int:
-    """The number of operations of a statement, apart from its blocks."""
-    skipped = {id(each) for block in _bodies(node) for each in block}
+def weight_of(node: ast.AST) -> int:
+    """The number of operations of a statement, apart from its blocks, or of an expression."""
+    blocks = bodies_of(node) if isinstance(node, ast.stmt) else []
+    skipped = {id(each) for block in blocks for each in block}
     counted = 0
     todo: list[ast.AST] = [node]
     while todo:
         each = todo.pop()
         counted += isinstance(each, ast.BinOp | ast.Call | ast.Compare | ast.AugAssign)
-        counted += _LOOP_WEIGHT * isinstance(each, _REPEATED)
+        counted += LOOP_WEIGHT * isinstance(each, _REPEATED)
         todo += [child for child in children(each) if id(child) not in skipped]
     return counted

@@ -1,0 +1,265 @@
+"""Expressions of which a part cannot be captured: that part runs in Python, the rest is compiled."""
+
+import traceback
+import warnings
+
+import numpy as np
+import pytest
+
+import fxc
+from tests.test_splits import check, same
+
+SEEN: list = []
+
+
+def unknown(x, *others):
+    """What fxc cannot capture: it runs source that is only known then."""
+    eval("SEEN.append(others)", {"SEEN": SEEN, "others": (repr(x), *map(repr, others))})
+    return x
+
+
+@pytest.fixture(autouse=True)
+def _quiet():
+    SEEN.clear()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", fxc.CaptureWarning)
+        yield
+
+
+def mixed(a, x):
+    return a + x * 2
+
+
+def between_operands(u, n):
+    y = np.sqrt(u * u + n) + unknown(u) * (u @ u * 2 + u)
+    return y * 2 + u
+
+
+def of_values(u, n):
+    v = unknown(u * u + n, u[1:-1] * 2 + 1)
+    return v * 2 + u
+
+
+def as_an_argument(u, n):
+    v = mixed(unknown(u), u * n + u * u)
+    return mixed(u * u + 1, x=unknown(v))
+
+
+def of_a_method(u, n):
+    v = (u * 2 + n).clip(unknown(0.5), 1.0 + n)
+    return v.reshape(unknown(-1), 2).sum(axis=unknown(0)) * 2 + 1
+
+
+def in_a_return(u, n):
+    return np.sqrt(u @ u + n) / unknown(n)
+
+
+def in_a_head(u, n):
+    for k in range(unknown(n)):
+        u = u * 0.5 + k
+    if unknown(u * 2 + n).sum() > 3.0:
+        u = u * u + 1
+    elif unknown(u * 3 + n).sum() > 1.0:
+        u = u * u - 1
+    while unknown(np.abs(u).sum() * 2) > 3.0 + n:
+        u = u * 0.5 + 0.01
+        n = n + 1
+    with np.errstate(**{unknown("all"): "ignore"}):
+        u = u / (u.sum() * 2 - n)
+    return u, n
+
+
+def in_targets(u, n):
+    u[unknown(2)] = (u * n + u * u).sum()
+    u[1 : unknown(4)] = (u * n + u)[1:4]
+    table = {}
+    table[unknown(n)] = u * 2 + 1
+    u += unknown(u * 2) * n + 1
+    return table, u
+
+
+def raised(u, n):
+    raise ValueError("sum", (u * u + n).sum(), unknown(n))
+
+
+def of_containers(u, n):
+    found = {"a": u * 2 + 1, unknown("b"): [u * 3 + n, unknown(n), (u + n) * 2]}
+    return [unknown(v).sum() for v in found["b"][::2]], found, (u * 2 + 1, unknown(n))[0]
+
+
+def by_conditions(u, n):
+    v = unknown(u) * 2 + 1 if n > 3 else u * u + unknown(n)
+    w = n > 2 and unknown(v * 2 + u).sum() > 1
+    return v * 2 + u, w, 0 < unknown(n) < n * 2
+
+
+def unbound_later(u, n):
+    if n > 3:
+        late = u * 2 + 1
+    return unknown(u * n + 1) + late * 2 + unknown(n)
+
+
+def rebinds(u, n):
+    def more(x):
+        nonlocal n
+        n = n + 1
+        return unknown(x)
+
+    v = n * u + more(u * n + 1) * n + u * u
+    return v * n + u
+
+
+def slices(u, n):
+    v = u.reshape(4, -1)
+    return v[unknown(1) :, : n - 1] * 2 + v[1:, unknown(2) : n + 1] + (v * 2 + 1)[1:, 1:n]
+
+
+def texts(u, n):
+    text = f"{(u * 2 + n).sum():.3f} and {unknown(n)}"
+    return unknown(f"{n * 2 + 1}") + text, u * 2 + n
+
+
+def walrus(u, n):
+    return (m := n * 2) + unknown(m) * (u * m + 1) + (m := unknown(m) + 1) * m
+
+
+def stars(u, n):
+    args = [u * 2 + n, unknown(n)]
+    return mixed(*args) + mixed(*unknown([u, u * 2 + 1])), unknown(*args, u * n + 1)
+
+
+PROGRAMS = [
+    between_operands,
+    of_values,
+    as_an_argument,
+    of_a_method,
+    in_a_return,
+    in_a_head,
+    in_targets,
+    raised,
+    of_containers,
+    by_conditions,
+    unbound_later,
+    rebinds,
+    slices,
+    texts,
+    walrus,
+    stars,
+]
+NO_PARTS = (unbound_later, rebinds, walrus)
+
+
+@pytest.mark.parametrize("program", PROGRAMS, ids=lambda each: each.__name__)
+def test_the_rest_of_an_expression_is_compiled(program):
+    seen = []
+
+    def counted(*args):
+        SEEN.clear()
+        try:
+            return program(*args)
+        finally:
+            seen.append([*SEEN])
+
+    compiled = fxc.compile(program)
+
+    def called(*args):
+        SEEN.clear()
+        try:
+            return compiled(*args)
+        finally:
+            seen.append([*SEEN])
+
+    for n in (5, 5, 2, 5):
+        outcomes = []
+        for fn in (counted, called):
+            u = np.linspace(0.0, 1.0, 40)
+            try:
+                outcomes.append((fn(u, n), u))
+            except Exception as error:
+                outcomes.append((type(error), error.args, u))
+        same(*outcomes)
+        assert seen[-1] == seen[-2]
+    assert compiled.cache_info().part_calls >= 3 * (program not in NO_PARTS)
+
+
+def test_what_stands_left_of_a_call_is_evaluated_before_it():
+    class Tracked:
+        def __getattr__(self, name):
+            SEEN.append((name,))
+            return getattr(np, name)
+
+    def f(tracked, u):
+        return tracked.sqrt(u * u + 1) + unknown(u * 2) * tracked.add(
+            unknown(u), tracked.cos(u) * 2
+        )
+
+    compiled = fxc.compile(f)
+    for _ in range(3):
+        found = []
+        for fn in (f, compiled):
+            SEEN.clear()
+            found.append((fn(Tracked(), np.arange(4.0)), [*SEEN]))
+        same(*found)
+    assert compiled.cache_info().part_calls
+
+
+def test_a_name_that_a_call_binds_again():
+    scope = {"np": np, "unknown": lambda x: eval("globals().update(scale=lambda v: v - 1)") or x}
+    source = "def f(u, scale0):\n    global scale\n    scale = scale0\n"
+    source += "    v = scale(u * 2 + 1) + unknown(u) * scale(u * 3 + 1)\n    return v * 2 + u\n"
+    exec(source, scope)
+    expected = scope["f"](np.arange(4.0), lambda v: v + 5)
+    compiled = fxc.compile(scope["f"])
+    for _ in range(3):
+        same(expected, compiled(np.arange(4.0), lambda v: v + 5))
+
+
+def test_lines_of_exceptions_and_warnings():
+    def f(u, n):
+        v = (
+            np.sqrt(u * u + n)
+            + unknown(u)
+            * np.ones(n).dot(u * 2 + 1)
+        )  # fmt: skip
+        return v * 2
+
+    compiled = fxc.compile(f)
+    for _ in range(3):
+        compiled(np.ones(3), 3)
+    lines = []
+    for fn in (f, compiled):
+        with pytest.raises(ValueError, match="aligned") as caught:
+            fn(np.ones(3), 4)
+        lines.append(traceback.extract_tb(caught.value.__traceback__)[-1].line)
+    assert lines[0] == lines[1] == "* np.ones(n).dot(u * 2 + 1)"
+
+
+def test_nothing_is_kept_behind_the_statement():
+    import gc
+    import weakref
+
+    kept = []
+
+    def make(u):
+        found = unknown(u) * 2.0
+        kept.append(weakref.ref(found))
+        return found
+
+    def f(u, n):
+        v = make(u) + unknown(n) * (u * 2 + 1)
+        unknown(kept[-1]() is None)
+        return v * 2 + u
+
+    gc.disable()
+    try:
+        check(f, lambda: (np.arange(4.0), 3))
+    finally:
+        gc.enable()
+    assert SEEN[-1] != ("False",)
+
+
+def test_the_statement_counts_once_in_the_warning():
+    compiled = fxc.compile(between_operands)
+    with pytest.warns(fxc.CaptureWarning, match="1 of 2 statements"):
+        compiled(np.ones(4), 3)
+    assert "unknown(u)" in compiled.inspect(np.ones(4), 3).driver
