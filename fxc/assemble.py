@@ -16,7 +16,7 @@ from fxc.ir.symbols import Dim, symbols_of
 from fxc.ir.types import array_type, stride_order
 from fxc.lowering.emission.bounds import counter_ranges, most_elements
 from fxc.lowering.emission.calls import CALL, NUMPY_FUNCTIONS
-from fxc.lowering.emission.draws import DRAW
+from fxc.lowering.emission.draws import DRAW, STATES
 from fxc.lowering.emission.entry import Module
 from fxc.lowering.emission.sticky import NOTICE
 from fxc.lowering.loops import (
@@ -39,7 +39,7 @@ from fxc.runtime.engine import Engine
 from fxc.runtime.notice import DEFAULT, ERRSTATE, Notice
 from fxc.runtime.plan import GivenArg, NativeStep, NumpyStep, Plan, Recipe, Slot, SlotArg, make_plan
 
-from .native_draws import draw_function
+from .native_draws import draw_function, state_functions
 from .numpy_slots import inner_loop, numpy_function, pointers
 
 
@@ -54,12 +54,12 @@ class Assembled:
     notice: Notice
 
 
-def assemble(graph: Graph) -> Assembled:
-    """Compile a decomposed graph.
+def assemble(graph: Graph, drawn: Sequence[int] = ()) -> Assembled:
+    """Compile a decomposed graph, which draws from the generators that the inputs ``drawn`` are.
 
     Requires: the graph has its signature.
     """
-    module = lower(graph)
+    module = lower(graph, drawn)
     entries = [segment.entry for segment in module.segments]
     calls = [
         pointers(*map(numpy_function, NUMPY_FUNCTIONS), *map(id, objects))
@@ -91,6 +91,8 @@ def _pointers_for(ufunc: str, kind: str, calls: Sequence[bytes], notice: Notice)
         return pointers(id(calls[int(kind)]), 0)
     if ufunc == DRAW:
         return pointers(draw_function(kind), 0)
+    if ufunc == STATES:
+        return pointers(*state_functions())
     if ufunc == NOTICE:
         return pointers(id(notice), id(ERRSTATE)) if kind == "notice" else pointers(id(DEFAULT), 0)
     return inner_loop(ufunc, kind)

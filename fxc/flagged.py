@@ -174,7 +174,8 @@ def watched(captured: Captured, made: Assembled) -> Watch:
     updated = [place for place in module.updated if place not in captured.drawn]
     watch = Watch(captured.graph, updated, hint(traffic(module.program)))
     run = watch.listening(made.plan.run) if _may_warn(module.program) else made.plan.run
-    watch.runs = restoring(run, captured.drawn) if captured.drawn else run
+    keeps = not captured.drawn or module.keeps_states
+    watch.runs = run if keeps else restoring(run, captured.drawn)
     made.notice.decides = watch.decides
     return watch
 

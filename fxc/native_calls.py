@@ -60,7 +60,8 @@ def native_call(captured: Captured, made: Compilation, count: Count) -> NativeCa
 
     Raises ``Untranslated``.
     """
-    if made.assembled is None or captured.drawn or not objects_are_as_known():
+    drawn = captured.drawn and not (made.assembled and made.assembled.module.keeps_states)
+    if made.assembled is None or drawn or not objects_are_as_known():
         raise Untranslated("no native code")
     program, epilogue = captured.guards, captured.epilogue
     finish = None if epilogue is None else epilogue.finish

@@ -15,9 +15,11 @@ from typing import Any
 import numpy as np
 
 from fxc.ir.objects import objects_are_as_known
-from fxc.lowering.emission.draw_code import ENTRY, Layout, adapter
+from fxc.lowering.emission.draw_code import BRING_BACK, ENTRY, KEEP, Layout, adapter, states
+from fxc.lowering.emission.draws import ROOM
 from fxc.ops.draws import FORMS, Form, Real
 from fxc.runtime.engine import Engine
+from fxc.runtime.generators import checkpoint, plain_kinds
 
 
 def draw_function(key: str) -> int:
@@ -54,6 +56,21 @@ def _exported(name: str) -> int | None:
         return None
 
 
+@cache
+def state_functions() -> tuple[int, int]:
+    """The addresses of what keeps a generator's state for a call, and of what brings it back."""
+    layouts = [each for each in map(_layout, ("Generator", "RandomState")) if each is not None]
+    has_legacy = any(each.legacy is not None for each in layouts)
+    kinds = plain_kinds() if len(layouts) == 2 and has_legacy and objects_are_as_known() else ()
+    plain = {id(kind): kind.__basicsize__ for kind in kinds if kind.__basicsize__ < ROOM - 100}
+    engine = Engine(states(layouts, plain, id(checkpoint)), b"", ())
+    _engines.append(engine)
+    return engine.address(KEEP), engine.address(BRING_BACK)
+
+
+_engines: list[Engine] = []  # of functions that stay
+
+
 # -- where things are
 
 
@@ -74,13 +91,13 @@ def _found(generator: Any) -> Layout | None:
     memory = ctypes.string_at(id(generator), type(generator).__basicsize__)
     interface = ctypes.string_at(_address(bits.ctypes.bit_generator), 40)
     lock, state = memory.find(_word(id(bits.lock))), memory.find(interface)
+    inner = memory.find(_word(id(bits)))
     held = _held(bits.lock)
-    if min(lock, state) < 0 or held is None:
+    if min(inner, lock, state) < 0 or held is None:
         return None
-    legacy = memory.find(_word(id(generator) + state))
-    return Layout(
-        id(type(generator)), id(type(bits.lock)), lock, held, state, legacy if legacy >= 0 else None
-    )
+    found = memory.find(_word(id(generator) + state))
+    legacy = found if found >= 0 else None
+    return Layout(id(type(generator)), id(type(bits.lock)), inner, lock, held, state, legacy)
 
 
 def _address(pointer: Any) -> int:

@@ -143,7 +143,7 @@ def _within_regions(graph: Graph, regions: Mapping[int, tuple[ViewSteps, ...]]) 
 def compile_captured(captured: Captured, backend: str | Backend) -> Compilation:
     """Take a captured call through the stages for a backend: "llvm", "numpy" or a callable."""
     made = _compiled(captured, backend)
-    if not captured.drawn:
+    if not captured.drawn or (made.assembled is not None and made.assembled.module.keeps_states):
         return made
     from fxc.runtime.generators import restoring
 
@@ -208,22 +208,22 @@ def _assuming_no_more_than(graph: Graph) -> Iterator[None]:
         raise Unchecked(unchecked)
 
 
-def native(functional: Graph) -> Native:
-    """Decompose, lower and assemble a functional graph."""
+def native(functional: Graph, drawn: Sequence[int] = ()) -> Native:
+    """Decompose, lower and assemble a functional graph; for ``drawn`` see ``assemble``."""
     from .assemble import assemble
 
     taken: dict[Guard, None] = {}
     with recording(taken), _assuming_no_more_than(functional):
         decomposed = decomposed_graph(functional, llvm_index())
         decomposed = verified(reinplace(decomposed), "reinplace")
-        assembled = assemble(decomposed)
+        assembled = assemble(decomposed, drawn)
     more = without_counters((*decomposed.guards, *taken), functional.body)
     known = frozenset(functional.guards)
     return Native(decomposed, assembled, tuple(g for g in more if g not in known))
 
 
 def _native(captured: Captured, functional: Graph) -> Compilation:
-    made = native(functional)
+    made = native(functional, captured.drawn)
     return Compilation(
         captured.graph,
         functional,

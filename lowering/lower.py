@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from fxc.ir.graph import Graph
 
 from .building.build import build_loops
@@ -13,12 +15,15 @@ from .scheduling.same_sizes import same_sizes
 from .scheduling.speculate import speculate
 
 
-def lower(graph: Graph) -> Module:
+def lower(graph: Graph, drawn: Sequence[int] = ()) -> Module:
     """Native code, as text, for a functional graph whose operators are decomposed.
+
+    It keeps the states of the generators whose handles are the inputs at the places ``drawn``,
+    unless it is cut: see Note [Native draws].
 
     Requires: ``graph.signature`` is filled in; each operator has native code or can be left to
     NumPy's own kernel.
     """
     program = same_sizes(build_loops(graph), graph.guards)
     program = speculate(block_columns(fuse(program)))
-    return emit_module(graph, with_allocations(program))
+    return emit_module(graph, with_allocations(program), drawn)

@@ -116,5 +116,13 @@ def _is_plain(kind: type) -> bool:
     return repr(_state(part)) == state and made.standard_normal(701).tobytes() == drawn
 
 
+def plain_kinds() -> tuple[type, ...]:
+    """The classes of NumPy's bit generators whose bytes are their state."""
+    import numpy.random
+
+    found = [getattr(numpy.random, name, None) for name in _PLAIN[:-1]]
+    return tuple(kind for kind in found if kind is not None and _is_plain(kind))
+
+
 def _state(part: Any) -> Any:
     return part.get_state(legacy=False) if hasattr(part, "get_state") else part.state

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import threading
 import time
 import warnings
@@ -235,6 +236,85 @@ def test_other_forms_of_calls_are_left_to_the_method() -> None:
     assert not any(form_of("Generator", call, (1.0, 2.0)) for call in left)
     found = form_of("Generator", "g.integers(x0, None, dtype='int64')", (7,))
     assert found == (FORMS["Generator.integers()"], (0, 7))
+
+
+# ---------------------------------------------------------------- whole calls
+
+
+class OwnBits(np.random.PCG64):
+    """A bit generator that may have more of a state than NumPy's."""
+
+
+BITS = ("PCG64", "PCG64DXSM", "MT19937", "Philox", "SFC64")
+
+
+@pytest.mark.parametrize("kind", [np.random.Generator, np.random.RandomState])
+def test_states_come_back_where_native_calls_fail(kind: Any) -> None:
+    def draw(g: Any, x: Any, i: Any, scale: Any) -> Any:
+        x[0] += g.normal(0.0, 1.0)
+        found = x[i] + g.normal(0.0, scale)
+        return found / x[3]
+
+    compiled = fxc.compile(draw, fullgraph=True)
+    bits = [getattr(np.random, name) for name in BITS] + [OwnBits]
+    calls = [(2, 1.0)] * 30 + [(7, 1.0), (2, -1.0), (2, 1.0), (2, -0.0), (3, 2.0)] * 2
+    for make in bits:
+        one, other = kind(make(3)), kind(make(3))
+        left, right = np.arange(4.0), np.arange(4.0)
+        for number, (place, scale) in enumerate(calls):
+            if number == 33:
+                left[3] = right[3] = 0.0  # a division by zero, of which NumPy warns
+            sides = []
+            for fn, g, x in ((draw, one, left), (compiled, other, right)):
+                with warnings.catch_warnings(record=True) as seen:
+                    warnings.simplefilter("always")
+                    try:
+                        outcome: Any = fn(g, x, np.int64(place), scale)
+                    except (IndexError, ValueError) as error:
+                        outcome = repr(error)
+                sides.append((repr(outcome), [str(each.message) for each in seen], state(g)))
+            assert sides[0] == sides[1], (make, number)
+            assert left.tobytes() == right.tobytes()
+    assert compiled.cache_info().native_calls > 100
+
+
+def test_small_functions_are_native_calls() -> None:
+    def one(g: Any, x: Any) -> Any:
+        return x + g.random(), g.integers(9), np.random.normal()
+
+    compiled = fxc.compile(one, fullgraph=True)
+    g, other = np.random.default_rng(3), np.random.default_rng(3)
+    for _ in range(60):
+        np.random.seed(2)
+        expected = one(g, 1.5)
+        np.random.seed(2)
+        found = compiled(other, 1.5)
+        assert expected == found
+        assert list(map(type, expected)) == list(map(type, found))
+    assert state(g) == state(other)
+    assert compiled.cache_info().native_calls > 20
+
+
+def test_an_exception_of_a_signal_in_a_native_call() -> None:
+    class Alarm(Exception):
+        pass
+
+    def ring(number: Any, frame: Any) -> None:
+        raise Alarm
+
+    compiled = fxc.compile(total, fullgraph=True)
+    g = np.random.default_rng(3)
+    for _ in range(40):
+        compiled(g, 3)
+    before = signal.signal(signal.SIGALRM, ring)
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.05)
+        with pytest.raises(Alarm):
+            compiled(g, 10**10)
+    finally:
+        signal.signal(signal.SIGALRM, before)
+    drawn = [g.random() for _ in range(3)]
+    assert len(set(drawn)) == 3
 
 
 # ---------------------------------------------------------------- other threads

@@ -8,16 +8,16 @@ from typing import Any
 
 import numpy as np
 
-_HEADER = object.__basicsize__  # of every object
-OBJECT_TYPE = _HEADER - 8
-ARRAY_DATA = _HEADER  # a pointer to the first element; the start of PyArrayObject is NumPy's ABI
-ARRAY_NDIM = _HEADER + 8
-ARRAY_DIMS = _HEADER + 16
-ARRAY_STRIDES = _HEADER + 24
-ARRAY_BASE = _HEADER + 32
-ARRAY_DTYPE = _HEADER + 40
-ARRAY_FLAGS = _HEADER + 48
-SCALAR_VALUE = _HEADER  # of NumPy's scalars, and of Python's floats and complex numbers
+HEADER = object.__basicsize__  # of every object
+OBJECT_TYPE = HEADER - 8
+ARRAY_DATA = HEADER  # a pointer to the first element; the start of PyArrayObject is NumPy's ABI
+ARRAY_NDIM = HEADER + 8
+ARRAY_DIMS = HEADER + 16
+ARRAY_STRIDES = HEADER + 24
+ARRAY_BASE = HEADER + 32
+ARRAY_DTYPE = HEADER + 40
+ARRAY_FLAGS = HEADER + 48
+SCALAR_VALUE = HEADER  # of NumPy's scalars, and of Python's floats and complex numbers
 BYTES_DATA = bytes.__basicsize__ - 1  # the first byte itself
 
 _pointer_at = ctypes.c_void_p.from_address

@@ -22,8 +22,9 @@ from fxc.ir.handles import handle, object_at
 # (the generator), ``size`` and the operands ``x0``, ``x1``, … : a method of NumPy's own draws all
 # numbers at once. A generator that the program makes is drawn, so to speak, from a list that keeps
 # it for the time of the call. ``note`` appends numbers and copies of arrays to a list.
-# Native code may still leave a call to NumPy behind a draw. Whoever runs it therefore keeps the
-# states of the generators as they are at first, and brings them back: fxc/runtime/generators.py.
+# Native code may still leave a call to NumPy behind a draw. Therefore the states of the generators
+# are kept as they are at first, and brought back: by the native function that is all of a call, see
+# Note [Native draws], else by what runs it, fxc/runtime/generators.py.
 
 
 def draw(

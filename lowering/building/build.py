@@ -19,7 +19,7 @@ from fxc.ops.metas.shapes import hints
 from fxc.ops.table import TABLE, Tag
 from fxc.ops.updates import UPDATES, way
 
-from ..emission.draws import native_draw
+from ..emission.draws import is_drawn
 from ..emission.pieces import with_cuts
 from ..emission.python_rules import FAILS
 from ..loops import (
@@ -357,7 +357,8 @@ def boxed(context: Context, node: Node) -> None:
     """A call of NumPy itself: from the plan, with operands that are arrays of their own, or from
     native code.
     """
-    inside = len(context.scopes) > 1
+    is_brief = is_drawn(node)
+    inside = len(context.scopes) > 1 or is_brief
     graph = _evaluated(context, node) if node.regions else None
     given = graph.inputs if graph is not None else node.args
     args = tuple(_boxed_arg(context, arg, inside) for arg in given)
@@ -372,9 +373,7 @@ def boxed(context: Context, node: Node) -> None:
         context.put(value, out)
     if inside:
         failed = context.fresh()
-        stmt = Boxed(node.op, args, outs, node.loc, failed=failed)
-        is_brief = native_draw(stmt, context.buffers) is not None
-        context.emit(replace(stmt, brief=is_brief))
+        context.emit(Boxed(node.op, args, outs, node.loc, failed=failed, brief=is_brief))
         context.emit(Check(failed))
         return
     size = None if node.bound is None else counting.new_size(context, node)

@@ -11,8 +11,9 @@ from typing import Any
 
 import numpy as np
 
+from fxc.ir.asynchronous import hand_on
 from fxc.ir.graph import Graph
-from fxc.ir.objects import ARRAY_DIMS, ARRAY_STRIDES, BYTES_DATA, SCALAR_VALUE
+from fxc.ir.objects import ARRAY_DIMS, ARRAY_STRIDES, BYTES_DATA, OBJECT_TYPE, SCALAR_VALUE
 from fxc.ir.records import frozen
 from fxc.ir.signature import ConstantLeaf, DimLeaf, InputLeaf, OutputLeaf, ResultLeaf
 from fxc.ir.symbols import Dim, SymFunc, counted_in, symbols_of
@@ -49,6 +50,7 @@ from .native_guards import NativeGuards, Untranslated
 
 FAILED = "failed"  # the block behind effects: an exception is set
 _FORTRAN = 2
+_IS_EXCEPTION = 1 << 30  # Py_TPFLAGS_BASE_EXC_SUBCLASS
 
 
 @frozen
@@ -164,7 +166,7 @@ class _Call(_Function):
     def _check_kind(self) -> None:
         """One piece of native code at most, without counted sizes."""
         module = self.module
-        if any(isinstance(stmt, Boxed) for stmt in walk(module.program.body)):
+        if any(isinstance(s, Boxed) and not s.brief for s in walk(module.program.body)):
             raise Untranslated("NumPy is called")
         if module.program.sizes:
             raise Untranslated("counted sizes")
@@ -265,6 +267,8 @@ class _Call(_Function):
             code.call("void", "Py_DecRef", "ptr %self")
             code.do(f"br label %{MISS}")
             code.f.start(fine)
+        if segment.calls:
+            self._look_for_raised()
         if segment.flags:
             bad, fine = code.f.new_label("flagged"), code.f.new_label("fine")
             code.branch(code.op(f"icmp eq ptr {self.found}, {own}"), bad, fine)
@@ -274,6 +278,23 @@ class _Call(_Function):
             code.f.start(fine)
         if self.module.returned:
             code.hold(self.found)
+
+    def _look_for_raised(self) -> None:
+        """A call has raised what native code gives back: raise it if it comes from the handler of a
+        signal, else Python does all of it again.
+        """
+        code = self.code
+        kind = code.load("ptr", self.found, OBJECT_TYPE)
+        flags = code.call("i64", "PyType_GetFlags", f"ptr {kind}")
+        bit = code.op(f"and i64 {flags}, {_IS_EXCEPTION}")
+        bad, fine = code.f.new_label("raised"), code.f.new_label("fine")
+        code.branch(code.op(f"icmp ne i64 {bit}, 0"), bad, fine)
+        code.f.start(bad)
+        done = code.vectorcall(code.known(hand_on), [self.found])
+        code.call("void", "Py_DecRef", f"ptr {self.found}")
+        code.call("void", "Py_DecRef", f"ptr {done}")
+        code.branch(code.op(f"icmp eq ptr {done}, null"), FAILED, MISS)
+        code.f.start(fine)
 
     def _packed(self) -> str:
         """What looks like a bytes object with the scalar parameters, in the stack frame.

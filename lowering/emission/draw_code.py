@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import struct
 import sys
+from collections.abc import Mapping, Sequence
 
-from fxc.ir.objects import OBJECT_TYPE
+from fxc.ir.objects import HEADER, OBJECT_TYPE
 from fxc.ir.records import frozen
 from fxc.ops.draws import Form, Real
 
@@ -17,12 +18,13 @@ from .object_code import Code
 @frozen
 class Layout:
     """Where a class of generators keeps things: the addresses of its class and of that of its lock,
-    and byte offsets: of the lock, of the byte of the lock that says that somebody holds it, and of
-    the two kinds of states that functions in C take.
+    and byte offsets: of the bit generator, of the lock, of the byte of the lock that says that
+    somebody holds it, and of the two kinds of states that functions in C take.
     """
 
     kind: int
     lock_kind: int
+    generator: int
     lock: int
     held: int
     bits: int
@@ -139,3 +141,116 @@ class _Adapter:
 def _bits(x: float) -> int:
     """A double as the integer of its bits."""
     return int.from_bytes(struct.pack("<d", x), "little")
+
+
+KEEP, BRING_BACK = "fxc.keep_state", "fxc.bring_back_state"
+# Where the room for a state begins: what Python keeps or null, then pointers to the two parts of
+# the state, and their sizes.
+_PARTS, _SIZES, _BYTES = 8, 24, 40
+_LEGACY_SIZE = 24  # of aug_bitgen_t
+_STATES = f"""\
+declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
+declare ptr @PyObject_CallFunctionObjArgs(ptr, ...)
+declare void @PyErr_Clear()
+declare void @PyErr_Fetch(ptr, ptr, ptr)
+declare void @PyErr_Restore(ptr, ptr, ptr)
+declare void @Py_DecRef(ptr)
+
+define internal void @copy(ptr %room, i1 %back) nounwind {{
+  %p1.at = getelementptr i8, ptr %room, i64 {_PARTS}
+  %p2.at = getelementptr i8, ptr %room, i64 {_PARTS + 8}
+  %n1.at = getelementptr i8, ptr %room, i64 {_SIZES}
+  %n2.at = getelementptr i8, ptr %room, i64 {_SIZES + 8}
+  %p1 = load ptr, ptr %p1.at, align 8
+  %p2 = load ptr, ptr %p2.at, align 8
+  %n1 = load i64, ptr %n1.at, align 8
+  %n2 = load i64, ptr %n2.at, align 8
+  %r1 = getelementptr i8, ptr %room, i64 {_BYTES}
+  %r2 = getelementptr i8, ptr %r1, i64 %n1
+  %t1 = select i1 %back, ptr %p1, ptr %r1
+  %f1 = select i1 %back, ptr %r1, ptr %p1
+  %t2 = select i1 %back, ptr %p2, ptr %r2
+  %f2 = select i1 %back, ptr %r2, ptr %p2
+  call void @llvm.memcpy.p0.p0.i64(ptr %t1, ptr %f1, i64 %n1, i1 false)
+  call void @llvm.memcpy.p0.p0.i64(ptr %t2, ptr %f2, i64 %n2, i1 false)
+  ret void
+}}
+
+define void @"{BRING_BACK}"(ptr %g, ptr %room) nounwind {{
+  %places = alloca ptr, i64 3, align 8
+  %at1 = getelementptr ptr, ptr %places, i64 1
+  %at2 = getelementptr ptr, ptr %places, i64 2
+  %held = load ptr, ptr %room, align 8
+  %none = icmp eq ptr %held, null
+  br i1 %none, label %plain, label %python
+plain:
+  call void @copy(ptr %room, i1 true)
+  ret void
+python:
+  call void @PyErr_Fetch(ptr %places, ptr %at1, ptr %at2)
+  %found = call ptr (ptr, ...) @PyObject_CallFunctionObjArgs(ptr %held, ptr null)
+  %failed = icmp eq ptr %found, null
+  br i1 %failed, label %clear, label %drop
+clear:
+  call void @PyErr_Clear()
+  br label %on
+drop:
+  call void @Py_DecRef(ptr %found)
+  br label %on
+on:
+  call void @Py_DecRef(ptr %held)
+  store ptr null, ptr %room, align 8
+  %kind = load ptr, ptr %places, align 8
+  %value = load ptr, ptr %at1, align 8
+  %trace = load ptr, ptr %at2, align 8
+  call void @PyErr_Restore(ptr %kind, ptr %value, ptr %trace)
+  ret void
+}}
+"""
+
+
+def states(layouts: Sequence[Layout], plain: Mapping[int, int], checkpoint: int) -> str:
+    """A module with what keeps the state of a generator, ``i32 (generator, room)``, and what brings
+    it back, ``void (generator, room)``. The first gives 0 if it has failed.
+
+    ``plain`` are addresses of classes of bit generators, with the sizes of their objects, whose
+    bytes are their state. ``checkpoint`` is the function of Python that keeps any other.
+    """
+    module = ModuleText()
+    code = Code(FunctionText(module), 0)
+    f = code.f
+    kind = code.op(f"ptrtoint ptr {code.load('ptr', '%g', OBJECT_TYPE)} to i64")
+    for layout in layouts if plain else ():
+        here, there = f.new_label("here"), f.new_label("there")
+        code.branch(code.op(f"icmp eq i64 {kind}, {layout.kind}"), here, there)
+        f.start(here)
+        bits = code.load("ptr", "%g", layout.generator)
+        inner = code.op(f"ptrtoint ptr {code.load('ptr', bits, OBJECT_TYPE)} to i64")
+        size = "0"
+        for address, each in plain.items():
+            is_this = code.op(f"icmp eq i64 {inner}, {address}")
+            size = code.op(f"select i1 {is_this}, i64 {each - HEADER}, i64 {size}")
+        code.demand(code.op(f"icmp ne i64 {size}, 0"), "other")
+        data = code.op(f"getelementptr i8, ptr {bits}, i64 {HEADER}")
+        own = code.op(f"getelementptr i8, ptr %g, i64 {layout.legacy or 0}")
+        beside = 0 if layout.legacy is None else _LEGACY_SIZE
+        parts = f"ptr {data}", f"ptr {own}", f"i64 {size}", f"i64 {beside}"
+        for place, part in enumerate(("ptr null", *parts)):
+            at = code.op(f"getelementptr i8, ptr %room, i64 {8 * place}")
+            code.do(f"store {part}, ptr {at}, align 8")
+        code.do("call void @copy(ptr %room, i1 false)")
+        code.do("ret i32 1")
+        f.start(there)
+    code.do("br label %other")
+    f.start("other")
+    function = code.op(f"inttoptr i64 {checkpoint} to ptr")
+    call = "call ptr (ptr, ...) @PyObject_CallFunctionObjArgs"
+    held = code.op(f"{call}(ptr {function}, ptr %g, ptr null)")
+    code.do(f"store ptr {held}, ptr %room, align 8")
+    code.demand(code.op(f"icmp ne ptr {held}, null"), "failed")
+    code.do("ret i32 1")
+    f.start("failed")
+    code.do("call void @PyErr_Clear()")
+    code.do("ret i32 0")
+    head = f'define i32 @"{KEEP}"(ptr %g, ptr %room) nounwind {{'
+    return "\n".join([_STATES, head, "entry:", *f.stack_lines, *f.lines, "}"])

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fxc.ir.graph import Literal, Node, Value
 from fxc.ir.records import frozen
+from fxc.ir.symbols import SymExpr
+from fxc.ir.types import ArrayType
 from fxc.ops.draws import Form, Real, form_of
 
 from ..loops import Boxed, Buffer, BufferArg
 from .llvm_text import constant, memory_type
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from .emit import Emitter
 
-DRAW = "draw a number"  # among the functions of the pointer table
+# Among the functions of the pointer table: an adapter; what keeps a state, and brings it back.
+DRAW, STATES = "draw a number", "keep a state"
+ROOM = 4096  # bytes for a state
 _F64, _I64 = np.dtype(np.float64), np.dtype(np.int64)
 # The instruction that makes a double or an int of 64 bits of a number, by the kind of its dtype.
 _TO_REAL = {"f": "fpext", "i": "sitofp", "u": "uitofp", "b": "uitofp"}
@@ -34,37 +38,43 @@ class NativeDraw:
     out: Buffer
 
 
-def native_draw(stmt: Boxed, buffers: Mapping[str, Buffer]) -> NativeDraw | None:
-    """The draw that a call is, if native code can make it."""
-    if stmt.op != "draw":
-        return None
-    state, xs, size, _, call, source = stmt.args
-    out = buffers[stmt.outs[0]]
-    assert isinstance(state, BufferArg)
-    assert isinstance(xs, tuple)
-    found = form_of(str(source), str(call), xs)
-    if found is None or size is not None or out.shape or out.dtype.str[1:] != found[0].result:
-        return None
-    form, given = found
-    for each, x in zip(form.arguments, given, strict=True):
-        if not _is_taken(x, buffers, isinstance(each, Real)):
-            return None
-    return NativeDraw(form, given, buffers[state.buffer], out)
-
-
-def _is_taken(x: Any, buffers: Mapping[str, Buffer], is_real: bool) -> bool:
-    """Whether a number becomes a double, or an int of 64 bits, as NumPy makes it one."""
-    if isinstance(x, BufferArg):
-        dtype = buffers[x.buffer].dtype
-        if not x.scalar or x.steps or buffers[x.buffer].shape:
-            return False
-    elif isinstance(x, bool | int | float | np.bool_ | np.integer | np.floating):
-        dtype = np.asarray(x).dtype
-    else:
+def is_drawn(node: Node) -> bool:
+    """Whether native code draws what a node does."""
+    if node.op != "draw" or node.arg("size") is not None:
         return False
+    form = form_of(node.arg("source"), node.arg("call"), node.arg("xs"))
+    drawn = node.outputs[1].type
+    if form is None or isinstance(drawn, ArrayType) or drawn.dtype.str[1:] != form[0].result:
+        return False
+    return all(
+        _is_taken(x, isinstance(each, Real))
+        for each, x in zip(form[0].arguments, form[1], strict=True)
+    )
+
+
+def _is_taken(x: Any, is_real: bool) -> bool:
+    """Whether a number becomes a double, or an int of 64 bits, as NumPy makes it one."""
+    if isinstance(x, Literal | Value):
+        if isinstance(x.type, ArrayType):
+            return False
+        dtype = x.type.dtype
+    else:
+        dtype = np.asarray(x).dtype  # a default
     if dtype.kind == "u" and dtype.itemsize == 8:
         return False
     return dtype.kind in (_TO_REAL if is_real else _TO_WHOLE) and dtype.str[1:] != "f2"
+
+
+def native_draw(stmt: Boxed, buffers: Mapping[str, Buffer]) -> NativeDraw | None:
+    """The draw that a call is, if native code makes it."""
+    if not stmt.brief:
+        return None
+    state, xs, _, _, call, source = stmt.args
+    assert isinstance(state, BufferArg)
+    assert isinstance(xs, tuple)
+    found = form_of(str(source), str(call), xs)
+    assert found is not None  # see ``is_drawn``
+    return NativeDraw(*found, buffers[state.buffer], buffers[stmt.outs[0]])
 
 
 def emit_draw(emitter: Emitter, draw: NativeDraw, left: str, drawn: str) -> str:
@@ -88,6 +98,9 @@ def emit_draw(emitter: Emitter, draw: NativeDraw, left: str, drawn: str) -> str:
 def _number(emitter: Emitter, x: Any, is_real: bool) -> str:
     """A number with its type, as an argument of the adapter."""
     f, kind = emitter.function, "double" if is_real else "i64"
+    if isinstance(x, SymExpr):
+        found = emitter.dim(x)
+        return f"{kind} {f.op(f'sitofp i64 {found} to double') if is_real else found}"
     if not isinstance(x, BufferArg):
         return f"{kind} {constant(float(x) if is_real else int(x), _F64 if is_real else _I64)}"
     buffer = emitter.program.buffers[x.buffer]
@@ -97,3 +110,40 @@ def _number(emitter: Emitter, x: Any, is_real: bool) -> str:
         return f"{kind} {found}"
     make = (_TO_REAL if is_real else _TO_WHOLE)[buffer.dtype.kind]
     return f"{kind} {f.op(f'{make} {stored} {found} to {kind}')}"
+
+
+def keep_states(emitter: Emitter, handles: Sequence[str], otherwise: str) -> list[tuple[str, str]]:
+    """Keep the states of generators, or go to ``otherwise``: the generators, and where they are."""
+    f, found = emitter.function, []
+    for name in handles:
+        keep, _ = emitter.inner_loop(STATES, "")
+        at = emitter.address(name, emitter.program.buffers[name].offset)
+        generator, room = f.op(f"load ptr, ptr {at}, align 8"), f.stack("i8", ROOM, 16)
+        f.stack_lines.append(f"  store ptr null, ptr {room}, align 8")
+        state = f.op(f"call i32 {keep}(ptr {generator}, ptr {room})")
+        kept = f.new_label("kept")
+        f.do(f"br i1 {f.op(f'icmp ne i32 {state}, 0')}, label %{kept}, label %{otherwise}")
+        f.start(kept)
+        found.append((generator, room))
+    return found
+
+
+def bring_back_states(emitter: Emitter, states: Sequence[tuple[str, str]]) -> None:
+    for generator, room in states:
+        _, bring = emitter.inner_loop(STATES, "")
+        emitter.function.do(f"call void {bring}(ptr {generator}, ptr {room})")
+
+
+def drop_states(emitter: Emitter, states: Sequence[tuple[str, str]]) -> None:
+    """The states are no longer needed. Python may hold one; that is seldom so."""
+    f = emitter.function
+    for _, room in states:
+        f.module.declare("declare void @Py_DecRef(ptr)")
+        some, none = f.new_label("held"), f.new_label("dropped")
+        held = f.op(f"load ptr, ptr {room}, align 8")
+        is_none = f.op(f"icmp eq ptr {held}, null")
+        f.do(f"br i1 {is_none}, label %{none}, label %{some}{f.module.seldom(False)}")
+        f.start(some)
+        f.do(f"call void @Py_DecRef(ptr {held})")
+        f.do(f"br label %{none}")
+        f.start(none)

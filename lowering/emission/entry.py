@@ -17,10 +17,10 @@ from fxc.ir.symbols import Dim, SymExpr, symbols_of
 from fxc.ir.types import ArrayType, ScalarType
 
 from ..building.scratch import allocated, free, prepare
-from ..loops import Allocate, Bind, Boxed, Check, Loop, Param, Program, Stmt, walk
+from ..loops import Allocate, Bind, Boxed, Check, Loop, Param, Program, Stmt, is_cut, walk
 from ..scheduling.accesses import accesses, storages, stored
 from ..vector_math import definitions
-from . import interrupts, sticky
+from . import draws, interrupts, sticky
 from .bounds import Range, counter_ranges, most_elements
 from .calls import dims_in, return_raised
 from .emit import Emitter
@@ -51,6 +51,7 @@ from .undo import prepare as prepare_undo
 
 ALIGNMENT = 64
 _FLAGGED, _TOLD = "flagged", "told"  # blocks, see Note [Floating-point flags]
+_UNKEPT = "unkept"  # the block where the state of a generator could not be kept
 
 
 @frozen
@@ -97,7 +98,7 @@ class Module:
     pointer. For ``user_loops`` see Note [Scalar loops]. ``calls`` are the objects that each call of
     NumPy mentions. ``support`` are texts of modules whose
     functions it calls, each after those that it needs. ``updated`` are the inputs that it reads and
-    writes.
+    writes. If it ``keeps_states`` of generators, it brings them back where it fails.
     """
 
     text: str
@@ -111,6 +112,7 @@ class Module:
     calls: tuple[tuple[Any, ...], ...]
     support: tuple[str, ...]
     updated: tuple[int, ...] = ()
+    keeps_states: bool = False
 
     @property
     def sets_flags(self) -> bool:
@@ -153,10 +155,11 @@ class Whole:
     dims: tuple[SymExpr, ...]
     loops: LoopKind
     users: Mapping[str, int]
+    drawn: tuple[str, ...] = ()  # handles of generators whose states are kept
 
 
-def emit_module(graph: Graph, program: Program) -> Module:
-    """LLVM text for a program."""
+def emit_module(graph: Graph, program: Program, drawn: Sequence[int] = ()) -> Module:
+    """LLVM text for a program; for ``drawn`` see ``lower``."""
     module = ModuleText()
     returned = returned_numbers(graph, program)
     apart = [name for name in arrays_apart(program) if name not in returned]
@@ -170,7 +173,10 @@ def emit_module(graph: Graph, program: Program) -> Module:
     given = Given(packed, objects, tuple(apart))
     dims, user_loops = tuple(_dims_of_buffers(program, arena.offsets)), loops_of(program)
     users = Counter(name for stmt in program.body for name in storages(program, (stmt,)))
-    whole = Whole(graph, program, given, arena, frame, returned, dims, user_loops, users)
+    kept = tuple(program.inputs[place] for place in drawn) if len(segments) == 1 else ()
+    if any(map(is_cut, program.body)):
+        kept = ()
+    whole = Whole(graph, program, given, arena, frame, returned, dims, user_loops, users, kept)
     for segment in segments:
         _emit_segment(module, whole, segment)
     math = definitions(module.math)
@@ -182,7 +188,17 @@ def emit_module(graph: Graph, program: Program) -> Module:
     results = tuple(returned)
     updated = sticky.updated_inputs(program)
     return Module(
-        text, program, tuple(segments), given, size, results, loops, user_loops, *called, updated
+        text,
+        program,
+        tuple(segments),
+        given,
+        size,
+        results,
+        loops,
+        user_loops,
+        *called,
+        updated,
+        bool(kept),
     )
 
 
@@ -289,6 +305,7 @@ def _emit_segment(module: ModuleText, whole: Whole, segment: Segment) -> None:
     if segment.flags:
         emitter.has_quiet = sticky.has_quiet(block)
         sticky.clear(emitter)
+    states = draws.keep_states(emitter, whole.drawn, _UNKEPT)
     emitter.minor = minor_loops(block)
     undo = emitter.undo = prepare_undo(emitter, block)
     checked = last_check(block) if undo is not None else 0
@@ -301,6 +318,7 @@ def _emit_segment(module: ModuleText, whole: Whole, segment: Segment) -> None:
         numbers = [(emitter.regs.data[n], program.buffers[n].dtype.itemsize) for n in returned]
         sticky.look(emitter, numbers, _FLAGGED, _TOLD)
     free(f, emitter.scratches.values())
+    draws.drop_states(emitter, states)
     if returned:
         return_numbers(emitter, returned)
     else:
@@ -310,18 +328,27 @@ def _emit_segment(module: ModuleText, whole: Whole, segment: Segment) -> None:
         if undo is not None:
             bring_back(emitter, undo)
         free(f, emitter.scratches.values())
+        draws.bring_back_states(emitter, states)
         if segment.calls:
             return_raised(emitter)
         _return_argument(f, 0)
     if segment.looks:
+        interrupts.begin_end(emitter)
+        draws.drop_states(emitter, states)
         interrupts.end(emitter, kept)
+    if states:
+        f.start(_UNKEPT)
+        free(f, emitter.scratches.values())
+        _return_argument(f, 0)
     if segment.flags:
         f.start(_FLAGGED)
         free(f, emitter.scratches.values())
+        draws.bring_back_states(emitter, states)
         f.do("call void @Py_IncRef(ptr %self)")
         f.do("ret ptr %self")
         f.start(_TOLD)
         free(f, emitter.scratches.values())
+        draws.bring_back_states(emitter, states)
         f.do("ret ptr null")
     module.declare("declare void @Py_IncRef(ptr)")
     head = f'define ptr @"{segment.entry}"(ptr %self, ptr %args, i64 %nargs) nounwind'

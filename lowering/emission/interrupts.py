@@ -70,9 +70,13 @@ def prepare(emitter: Emitter) -> None:
     f.do(f"store i64 {BUDGET}, ptr {emitter.budget}, align 8")
 
 
-def end(emitter: Emitter, kept: Sequence[Slot]) -> None:
-    """The block that leaves such a function; numbers of arrays are brought back to memory."""
+def begin_end(emitter: Emitter) -> None:
+    """Begin the block where such a function is left."""
     emitter.function.start(INTERRUPTED)
+
+
+def end(emitter: Emitter, kept: Sequence[Slot]) -> None:
+    """Leave such a function in this block; numbers of arrays are brought back to memory."""
     for slot in kept:
         slot.write(emitter.function)
     free(emitter.function, emitter.scratches.values())
