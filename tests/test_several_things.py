@@ -253,6 +253,31 @@ def singles(x):
     return s / n if n else 0.0
 
 
+def as_a_key(x):
+    state = "low"
+    if x[0] > 0:
+        state = "high"
+    return {"low": 0, "high": 1}[state]
+
+
+def texts(x):
+    kind = "odd" if x[0] > 0 else "even"
+    if x[1] > 1:
+        kind = "none"
+    table = {"odd": {"k": 1, "v": 2.5}, "even": {"k": 3, "v": 4.5}, "none": {"k": 5, "v": x[0]}}
+    counts = {"odd": 0, "even": 0, "none": 0}
+    for i in range(len(x)):
+        counts["odd" if x[i] > 0 else "even"] += i
+    if x[0] > 1e9:
+        raise ValueError("bad " + kind)
+    found = table[kind]["k"] + table[kind]["v"], counts, kind[0], kind[-1:], "got " + kind + "!"
+    return found, len(kind), kind.upper(), kind.startswith("o"), kind in ("odd", "x"), kind in table
+
+
+def truth_of_one_element(x):
+    return (1 if x[:1] > 0 else 2), bool(x[:1, None] > 1), not x[1:2]
+
+
 # Of one length, for one compilation.
 VALUES = (
     np.array([0.5, -1.25, 3.0, 0.25, -0.0, 2.5]),
@@ -268,7 +293,7 @@ OF_ALL = [
     *(helper_that_may_find_nothing, first_and_last, until_hit, rises, nearest_pair, mode),
     *(position_in_matrix, longest_gap, mean_or_none, mean_or_zero, three_types, branches_within),
     *(carried_with_three_types, smallest_place, states, answer_of_three, results_of_all_kinds),
-    *(compared_with_none, listed_with_best, singles),
+    *(compared_with_none, listed_with_best, singles, as_a_key, texts, truth_of_one_element),
 ]
 PROGRAMS: list[tuple[Callable[..., Any], Any]] = [
     *((fn, VALUES + NAN) for fn in OF_ALL),
@@ -333,15 +358,7 @@ def as_text(x):
     return f"{state}"
 
 
-def as_a_key(x):
-    state = "low"
-    if x[0] > 0:
-        state = "high"
-    return {"low": 0, "high": 1}[state]
-
-
 REFUSED = {
-    as_a_key: "a key, or hash",
     array_of_some_size_or_none: "the same kind of value",
     beside_an_array: "a number that is of several types by conditions",
     keys: "value of an array's element",

@@ -56,8 +56,10 @@ if TYPE_CHECKING:
 
 
 def _len(door: Door, x: Any) -> Any:
-    if type(x) is Several and arrays_of(x):
-        x = x._plain()
+    if type(x) is Several:
+        x = x._plain() if arrays_of(x) else x
+        if type(x) is Several and x.is_text:
+            return x.of_texts(len)
     if list_array_of(x) is not None:
         return x.size
     if is_array(x) and x.ndim:

@@ -25,6 +25,7 @@ from ..outside.shadows import has_method
 from ..session import refuse
 from ..values.operands import Traced, operand, record
 from ..values.python_numbers import logical_not, to_bool, to_int, to_python
+from ..values.several import Several
 from ..values.traced_array import TracedArray
 from ..values.traced_int import TracedInt
 from ..values.traced_lists import TracedList
@@ -85,6 +86,8 @@ def contained(door: Any, x: Any, items: Any) -> Any:
         return test if type(test) is bool else to_bool(test)
     if isinstance(items, dict) and (is_there := _has_key(items, x)) is not None:
         return is_there
+    if type(x) is Several and x.is_text and _may_hold(items):
+        return x.of_texts(lambda text: contained(door, text, items))
     if isinstance(items, ExternalDict):
         return items.presence(x)
     if type(items) is TracedList:
@@ -116,6 +119,14 @@ def _has_key(items: dict[Any, Any], key: Any) -> Any:
         items.settle()
     place = place_of_key(keys_of(items), key)
     return None if place is None else place[1]
+
+
+def _may_hold(items: Any) -> bool:
+    """Whether it is known which texts are among these."""
+    if isinstance(items, ExternalDict):
+        return True
+    plain = type(items) in (tuple, list, set, frozenset, dict)
+    return plain and all(type(each) is str for each in items)
 
 
 def searched(door: Any, items: list[Any] | tuple[Any, ...], name: str, x: Any) -> Any:

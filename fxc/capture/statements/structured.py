@@ -492,8 +492,8 @@ def going_on(test: Any) -> Any:
     if isinstance(test, Traced) and (filled := test._is_filled()) is not None:
         return filled
     found = array_of(test)
-    if found is not None and found.type.rank == 0:
-        return test[()]
+    if found is not None and all(type(dim) is int and dim == 1 for dim in found.type.shape):
+        return test[(0,) * found.type.rank]
     if type(test) is TracedInt:
         return test.__ne__(0)
     return _by_python(test) if has_method(test, "__bool__") else bool(test)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -37,6 +38,8 @@ from .traced_scalar import TracedScalar
 
 FLAG = ScalarType(np.dtype(bool))
 _MOST = 6  # options
+_LOOKS = "upper lower title strip lstrip rstrip startswith endswith replace isdigit isalpha count"
+_OF_TEXTS = frozenset(_LOOKS.split())  # methods that only look at the text
 _MOST_IN_LISTS = 12  # of the items of a list
 _SAME_IN_PYTHON = frozenset(np.dtype(code) for code in "?qd")
 _NUMBERS = (bool, int, float, TracedInt, TracedScalar)
@@ -134,6 +137,11 @@ class Several(Traced):
                 flags.append(_both(flag, _wrapped(flag_of(test))))
         return _any(flags)
 
+    @property
+    def is_text(self) -> bool:
+        """Whether it is one text or another."""
+        return all(type(x) is str for _, x in self.options)
+
     def _number(self) -> Any:
         return self.only(lambda x: _is_number(x) or _is_array(x))
 
@@ -192,21 +200,27 @@ class Several(Traced):
         return iter(self.only(lambda x: type(x) is tuple))
 
     def __getitem__(self, key: Any) -> Any:
-        if all(type(x) is str for _, x in self.options) and not isinstance(key, Traced):
-            return self._of_texts(key)
+        if self.is_text and not isinstance(key, Traced):
+            return self.of_texts(lambda x: x[key])
         return self.only(lambda x: type(x) is tuple or _is_array(x))[key]
 
-    def _of_texts(self, key: Any) -> Any:
-        """What of each text; one that has nothing there goes back to Python."""
+    def of_texts(self, function: Callable[[str], Any]) -> Any:
+        """What a function gives for each text; where it raises, the call goes back to Python."""
         found: list[Option] = []
         for flag, x in self.options:
             try:
-                found.append((flag, x[key]))
-            except IndexError:
+                found.append((flag, function(x)))
+            except (IndexError, TypeError, ValueError):
                 current().record("try_demand", _flag_operand(_not(flag)))
-        if not found:
-            raise refuse(f"an index into {self.text} that none of them has cannot be captured")
+        if not found or any(_key(x) is None for _, x in found):
+            raise refuse(f"an operation on {self.text} cannot be captured")
         return united(found)
+
+    def _method(self, name: str, *args: Any, **kwargs: Any) -> Any:
+        """What a method of texts gives for known arguments."""
+        if any(isinstance(x, Traced) for x in (*args, *kwargs.values())):
+            raise self._unclear(f"{name}()")
+        return self.of_texts(lambda x: getattr(x, name)(*args, **kwargs))
 
     def __setitem__(self, key: Any, value: Any) -> None:
         self._plain()[key] = value
@@ -214,6 +228,8 @@ class Several(Traced):
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
+        if self.is_text and name in _OF_TEXTS:
+            return partial(self._method, name)
         return getattr(self._plain(), name)
 
     def __abs__(self) -> Any:
@@ -516,7 +532,7 @@ def for_each(function: Callable[..., Any], inputs: Sequence[Any]) -> Any:
         return function(*(x._plain() if type(x) is Several else x for x in inputs))
     found: list[tuple[Any, tuple[Any, ...]]] = [(True, ())]
     for x in inputs:
-        x = x._number() if type(x) is Several else x
+        x = x._number() if type(x) is Several and not x.is_text else x
         found = [(_both(one, flag), (*xs, y)) for one, xs in found for flag, y in options_in(x)]
     results: list[Option] = []
     for flag, xs in found:

@@ -14,6 +14,7 @@ from ..session import current
 from .maybe_set import MaybeSet
 from .operands import constant, operand, wrap
 from .python_numbers import to_int, to_python
+from .several import Several, united
 from .traced_int import TracedInt
 from .traced_scalar import TracedScalar
 
@@ -21,7 +22,9 @@ _MOST = 64  # keys
 
 
 def is_unknown_key(key: Any) -> bool:
-    """Whether a key is an int, or a tuple of such, that is not known."""
+    """Whether a key is an int, or a tuple of such, that is not known, or one text or another."""
+    if type(key) is Several:
+        return key.is_text
     session, parts = current(), key if type(key) is tuple else (key,)
 
     def is_open(x: Any) -> bool:
@@ -48,6 +51,8 @@ def place_of_key(keys: Sequence[Any], key: Any) -> tuple[Any, Any] | None:
     """The place among the keys of a dict of one that is not known, and whether it is there; None
     where that is not computed.
     """
+    if type(key) is Several:
+        return _place_of_text(keys, key) if all(type(each) is str for each in keys) else None
     parts = key if type(key) is tuple else (key,)
     if not 0 < len(keys) <= _MOST or {type(each) for each in keys} != {
         tuple if type(key) is tuple else int
@@ -62,6 +67,13 @@ def place_of_key(keys: Sequence[Any], key: Any) -> tuple[Any, Any] | None:
         test = wrap(constant(np.array(column))) == number
         same = test if same is None else np.logical_and(same, test)
     return to_python(same.argmax()), to_python(same.any())
+
+
+def _place_of_text(keys: Sequence[Any], key: Several) -> tuple[Any, Any]:
+    """The same of one text or another, of which the flags are known at run time."""
+    places = {each: place for place, each in enumerate(keys)}
+    found = [(flag, places.get(text, 0)) for flag, text in key.options]
+    return united(found), united([(flag, text in places) for flag, text in key.options])
 
 
 def _is_small(x: Any) -> bool:
