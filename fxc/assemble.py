@@ -33,6 +33,7 @@ from fxc.lowering.loops import (
 )
 from fxc.lowering.lower import lower
 from fxc.ops.effects import direct
+from fxc.ops.foreign_calls import ForeignCall
 from fxc.ops.kernels import kernel_of, writing_kernel_of
 from fxc.ops.table import TABLE, Tag
 from fxc.runtime.engine import Engine
@@ -174,7 +175,10 @@ def _steps(module: Module, engine: Engine) -> Iterator[NativeStep | NumpyStep]:
                     reuses = _reused(module.program, place)
                     yield NumpyStep(stmt.op, writing, args, stmt.outs, into=True, reuses=reuses)
                 else:
-                    yield NumpyStep(stmt.op, _kernel(stmt), args, stmt.outs, stmt.size)
+                    kernel = _kernel(stmt)
+                    new = isinstance(kernel, ForeignCall) and kernel.gives_new
+                    fresh = new and stmt.size is None and len(stmt.outs) == 1
+                    yield NumpyStep(stmt.op, kernel, args, stmt.outs, stmt.size, fresh=fresh)
 
 
 def _reused(program: Program, place: int) -> str:

@@ -8,11 +8,23 @@ import random
 import statistics
 import warnings
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
-from scipy import fft, integrate, interpolate, linalg, ndimage, optimize, signal, spatial, special
+from scipy import (
+    fft,
+    integrate,
+    interpolate,
+    linalg,
+    ndimage,
+    optimize,
+    signal,
+    spatial,
+    special,
+    stats,
+)
 
 import fxc
 from fxc.capture.door.purity import only_computes
@@ -149,6 +161,43 @@ def test_sizes_become_constants_where_they_decide_otherwise():
     assert compiled.cache_info().eager_calls == 0
 
 
+def test_an_array_that_is_given_twice_is_one():
+    """``csd(x, x)`` is real where ``y is x``, and takes half of the time."""
+
+    def fn(x):
+        y = x - x.mean()
+        return signal.csd(y, y, nperseg=8)[1] * 2
+
+    compiled = _same(fn, _x)
+    assert "_csd(%1, " not in str(compiled.inspect(_x).captured)
+
+
+def _by_distribution(x):
+    total = np.zeros(len(x))
+    for k in range(6):
+        total += stats.norm.cdf(x * k) - stats.norm.pdf(x, loc=k)
+    return total * 2, stats.norm.ppf(x / 3)
+
+
+def test_methods_of_objects_of_scipys():
+    compiled = _same(_by_distribution, _x)
+    for size in (30, 31, 32):
+        x = np.linspace(0.1, 2, size)
+        assert difference(run(_by_distribution, [x]), run(compiled, [x])) == ""
+    assert compiled.cache_info().variants == 2
+    assert compiled.cache_info().eager_calls == 0
+
+
+def test_a_distribution_that_is_exchanged():
+    def fn(x, module):
+        return module.norm.cdf(x) * 2
+
+    compiled = fxc.compile(fn)
+    for each in (stats.norm, stats.laplace, stats.norm):
+        module = SimpleNamespace(norm=each)
+        assert difference(run(fn, [_x, module]), run(compiled, [_x, module])) == ""
+
+
 def test_what_is_not_as_learnt_runs_in_python_and_is_not_learnt_again():
     def fn(x):
         x += 1
@@ -183,6 +232,7 @@ def _in_scipy(text: str) -> Callable[..., Any]:
         ("def f(x): return x + np.random.rand()", "draws random numbers"),
         ("def f(x): return x + random.random()", "draws random numbers"),
         ("class C:\n    n = 0\ndef f(x): C.n += 1; return x + C.n", "something else each time"),
+        ("kept = np.ones(24)\ndef f(x): return kept", "an array that it keeps"),
         ("def f(x): return None", "gives a NoneType"),
         ("def f(x): return {'a': x + 1}", "gives a dict"),
         ("def f(x): return x.astype(object)", "gives dtype object"),

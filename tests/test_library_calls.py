@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy import signal
 
 import fxc
 from fxc.capture.door.twins import twin_of
@@ -153,3 +154,21 @@ def test_a_function_with_a_memory_in_a_branch_does_not_run_before_it_must():
         warnings.simplefilter("ignore", fxc.CaptureWarning)
         assert np.array_equal(compiled(_x), _x + 1)
     assert ran == []
+
+
+def test_a_function_that_remembers_classes_and_modules():
+    @functools.lru_cache
+    def factor(kind, module):
+        return 2.0 if issubclass(kind, np.ndarray) and module is np else 3.0
+
+    _same(lambda x: x * factor(type(x), np) + factor(int, np), _x)
+
+
+def test_filters_of_scipys():
+    """It asks functions that remember which library an array is of."""
+
+    def fn(x):
+        over, under = signal.butter(3, 0.2)
+        return np.abs(signal.filtfilt(over, under, x - x.mean())) * 2
+
+    _same(fn, np.linspace(0, 3, 40))

@@ -48,7 +48,10 @@ from .table import TABLE, Operator, Row, Tag, row
 # This is right for functions whose only effect is what they return. Of a function that is said to
 # be one it is looked at as far as can be seen: it is given arrays that cannot be written, samples
 # are afterwards as they were, no result shares memory with an operand or with another result, both
-# generators of global random numbers stand where they stood, and the same gives the same again.
+# generators of global random numbers stand where they stood, and the same gives the same again, in
+# another array: what it gives is then the graph's, without a copy.
+# An operand that is given twice is one: functions ask ``y is x``. A method of an object that SciPy
+# defines (``scipy.stats.norm.cdf``) is such a function, too.
 
 
 class Unlearnable(Exception):
@@ -105,9 +108,14 @@ class _Result:
             f"({name}.dtype is {dtype} or {constant(same_dtype)}({name}.dtype, {dtype}))",
             f"{name}.shape == ({shape})",
         ]
-        if self.order == tuple(range(len(sizes))):
-            return [*holds, f"{name}.flags.c_contiguous"]
+        if self.is_in_order:
+            return [*holds, f"(flags := {name}.flags).c_contiguous"]
         return [*holds, f"{constant(self.has_order)}({name})"]
+
+    @property
+    def is_in_order(self) -> bool:
+        """Whether an array is in C order."""
+        return self.order == tuple(range(len(self.sizes)))
 
     def has_order(self, array: np.ndarray) -> bool:
         """Whether an array has the layout of the result."""
@@ -130,6 +138,7 @@ class ForeignCall:
         self.function = function
         self.args = args
         self.kwargs = kwargs
+        self.gives_new = True  # arrays that nobody else has
         self.holds = True  # until a call has given something else than what was learnt
         self.container: Any = None  # the class of a result with several parts
         self.results: tuple[_Result, ...] = ()
@@ -230,6 +239,8 @@ def _written(call: ForeignCall, is_array: Sequence[bool]) -> Callable[..., Any]:
             holds += [f"not share({part}, {other})" for other in arrays]
             arrays.append(part)
         lines.append(f"    if not ({' and '.join(holds)}): raise call.differs()")
+        if result.kind == "array" and result.is_in_order:
+            lines.append(f"    if not flags.carray: {part} = {part}.copy()")
     given = [part for part, each in zip(parts, call.results, strict=True) if each.kind != "fixed"]
     lines.append(f"    return {', '.join(given)}")
     exec("\n".join(lines), constants)
@@ -495,14 +506,20 @@ def _sampled_once(call: ForeignCall, operands: Sequence[Any]) -> tuple[Any, list
     with without_draws(), warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
         found = call.call(operands)
-        again = found if time.perf_counter() - began > _LONG else call.call(operands)
+        is_long = time.perf_counter() - began > _LONG
+        again = found if is_long else call.call(operands)
     if [_bytes(x) for x in operands] != before:
         raise Unlearnable("it writes to its arguments")
     container, parts = parts_of(found)
     if share_memory(parts, operands):
         raise Unlearnable("what it gives shares memory")
-    if [_bytes(x) for x in parts] != [_bytes(x) for x in parts_of(again)[1]]:
+    others = parts_of(again)[1]
+    if [_bytes(x) for x in parts] != [_bytes(x) for x in others]:
         raise Unlearnable("it gives something else each time")
+    if is_long:
+        call.gives_new = False  # as far as is known
+    elif any(share_memory((x,), others) for x in parts):
+        raise Unlearnable("it gives an array that it keeps")
     return container, parts
 
 

@@ -236,6 +236,9 @@ class Door(Stores):
                 return f(*args, **kwargs)
             if f.__name__ in ("_replace", "_asdict") and is_plain_namedtuple(type(f.__self__)):
                 return self.made(f(*args, **kwargs))
+            found = self._method_of_library(f, args, kwargs)
+            if found is not NotImplemented:
+                return found
             return self.call(f.__func__, f.__self__, *args, **kwargs)
         if kind is _DISPATCHED:
             return self._call_numpy(f, args, kwargs)
@@ -335,6 +338,23 @@ class Door(Stores):
             return call(f, args, kwargs)
         except Unlearnable as reason:
             return reason
+
+    def _method_of_library(self, f: MethodType, args: Any, kwargs: Any) -> Any:
+        """What a method gives of an object that SciPy defines, ``scipy.stats.norm.cdf``: by a call
+        of it as it is. NotImplemented if that is not known.
+        """
+        owner, source = self.outside.real(f.__self__), self.outside.source_of(f.__self__)
+        if source is None or not has_traced((args, kwargs)):
+            return NotImplemented
+        method = purity.public_method(owner, f)
+        if method is None or any(each.owner == source for each in self.outside.effects.entries):
+            return NotImplemented
+        try:
+            found = call_foreign(method, *as_numpy(args, kwargs))
+        except Unlearnable:
+            return NotImplemented
+        self.outside.guards.check_identity(source, owner)
+        return found
 
     def _run(self, f: Callable[..., Any], code: Any, args: Any, kwargs: Any) -> Any:
         """Run a function of the program; one that calls itself, as long as that is not too much."""
@@ -542,7 +562,7 @@ class Door(Stores):
         """
         args, kwargs = known_ints((args, kwargs))
         given = (*args, *kwargs.values())
-        if self.session.region or not all(type(x) in _KEYS for x in given):
+        if self.session.region or not all(map(_is_key, given)):
             raise self._refuse_call(f)
         guards = self.outside.guards
         root, each = guards.constant(f), guards.constant(args)
@@ -644,6 +664,11 @@ class Door(Stores):
 
 _REMEMBERING = type(functools.lru_cache(len))
 _KEYS = (bool, int, float, complex, str, bytes, type(None))
+
+
+def _is_key(x: Any) -> bool:
+    """Whether a function that remembers knows an argument again at the next call."""
+    return isinstance(x, type | ModuleType | FunctionType | np.dtype) or type(x) in _KEYS
 
 
 def _asked_method(f: Any) -> tuple[str, tuple[Any, ...], dict[str, Any]]:

@@ -76,8 +76,10 @@ def _template(x: Any, operands: list[Value]) -> Any:
 
 
 def _hole(value: Value, operands: list[Value]) -> Hole:
-    operands.append(value)
-    return Hole(len(operands) - 1)
+    """One that is given twice is one operand: a function may ask ``y is x``."""
+    if value not in operands:
+        operands.append(value)
+    return Hole(operands.index(value))
 
 
 def _operator(

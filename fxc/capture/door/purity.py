@@ -11,7 +11,7 @@ import math
 import operator
 import sys
 import types
-from types import BuiltinFunctionType
+from types import BuiltinFunctionType, MethodType
 from typing import Any
 
 import numpy as np
@@ -123,6 +123,23 @@ def only_computes(f: Any) -> bool:
     public = ".".join(itertools.takewhile(lambda part: not part.startswith("_"), parts))
     found = getattr(sys.modules.get(public), name, None)
     return found is f and not name.startswith("_") and f not in NUMPY_WITH_EFFECTS
+
+
+def public_method(owner: Any, f: MethodType) -> MethodType | None:
+    """A method of an object that is a public name of one of these packages, if it is a public one
+    itself.
+    """
+    parts = type(owner).__module__.split(".")
+    if parts[0] not in _COMPUTING or any(parts[:2] == each.split(".") for each in _BUT):
+        return None
+    public = ".".join(itertools.takewhile(lambda part: not part.startswith("_"), parts))
+    names = vars(sys.modules.get(public, types))
+    if f.__name__.startswith("_") or not any(x is owner for x in names.values()):
+        return None
+    return _methods.setdefault((id(owner), f.__name__), getattr(owner, f.__name__, None))
+
+
+_methods: dict[tuple[int, str], Any] = {}  # one object for each, as functions are
 
 
 # Attributes that lead to effects, for code whose calls cannot be seen.
