@@ -22,8 +22,9 @@ from fxc.split.function_plan import (
     Statement,
     blocks_in,
     plan_of,
+    span_of,
 )
-from fxc.split.taking_apart import taken_apart
+from fxc.split.taking_apart import taken_apart, waits
 
 if TYPE_CHECKING:
     from fxc.capture.refusals import Place, Refusal
@@ -58,8 +59,6 @@ class Split:
         self._origins: dict[Span, Span] = {}  # of the statements made there: which one it was
         self._apart: dict[ast.stmt, list[ast.stmt]] = {}
         self.plan: FunctionPlan = plan_of(node)
-        if self.is_entered_again:
-            self._take_waits_apart()
         self.cuts = Cuts(set(), set(), set())
         self.parts: dict[PartKey, Part] = {}
         self._module = str(function.__module__).partition(".")[0]
@@ -70,6 +69,8 @@ class Split:
         self._of_parts: dict[PartKey, Driver] = {}
         self._unpaid: set[PartKey] = set()
         self.on_change: list[Callable[[], None]] = []
+        if self.is_entered_again:
+            self._take_waits_apart()
 
     # -------------------------------------------------------- drivers
 
@@ -235,6 +236,13 @@ class Split:
 
     def _take_waits_apart(self) -> None:
         """Let what is computed around each place where the function is left be a statement."""
+        todo = [each.node for each in self.plan.statements()]
+        while todo:
+            node = todo.pop()
+            left = waits(node)
+            (statement,) = (each for each in self.plan.statements() if each.node is node)
+            if left is not None and self._take_apart(statement, span_of(left)):
+                todo += self._apart[node][-1:]
 
     def _fresh(self, begin: str) -> str:
         self._taken += 1

@@ -559,7 +559,7 @@ def test_functions_whose_body_waits_are_refused(function):
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", fxc.CaptureWarning)
         result = fxc.compile(function)(X)
-    assert len(caught) == (function is not generator_function)  # which is split where it yields
+    assert not caught  # they are split where they wait
     assert type(result) is type(function(X))
     for each in (result, function(X)):
         if inspect.iscoroutine(each):

@@ -31,11 +31,12 @@ from typing import Any
 
 from fxc.capture.staging.names import FunctionNode
 from fxc.capture.staging.nodes import name_of, placed, walk
-from fxc.capture.staging.staging import code_like, keep_source
+from fxc.capture.staging.staging import Named, code_like, keep_source
 from fxc.ir.records import frozen, mutable
 from fxc.ir.replay import REPLAY
 
 from .function_plan import (
+    METHOD,
     TAKEN,
     FunctionPlan,
     Names,
@@ -64,6 +65,7 @@ from .function_plan import (
 UNBOUND: Any = type("Unbound", (), {"__repr__": lambda self: "UNBOUND"})()
 FEWEST = 2  # operations of a part that pays, see ``Statement.weight``
 
+_ASYNC_GENERATOR = 0x200  # the flag of its code
 _RESULT = "__fxc_result__"
 _REPLAY = "__fxc_replay__"
 _UNBOUND = "__fxc_unbound__"
@@ -106,7 +108,7 @@ class Driver:
 
     function: Any  # a FunctionType, which type checkers take for a method
     parts: tuple[Any, ...]
-    node: ast.FunctionDef
+    node: Named
 
     @property
     def text(self) -> str:
@@ -146,7 +148,7 @@ class DriverWriter:
 
     def whole(self) -> Driver:
         """The driver of the whole function."""
-        body = _Body(self, self.plan.body, "tail")
+        body = _Body(self, self.plan.body, "tail", kind=type(self.node))
         args = copy.deepcopy(self.node.args)
         for arg in walk(args):
             if isinstance(arg, ast.arg):
@@ -171,6 +173,7 @@ class _Body:
         statements: Sequence[Statement],
         ending: str,
         outputs: tuple[str, ...] = (),
+        kind: type[FunctionNode] = ast.FunctionDef,
     ) -> None:
         self.writer = writer
         self.plan = writer.plan
@@ -184,6 +187,9 @@ class _Body:
             _NAME_ERROR: NameError,
         }
         self.used: list[Any] = []
+        self.is_asynchronous = kind is ast.AsyncFunctionDef
+        flags = writer.function.__code__.co_flags
+        self.is_asynchronous_generator = self.is_asynchronous and bool(flags & _ASYNC_GENERATOR)
         self.counting: Names = frozenset()  # what the loops around bind
 
     def driver(self, args: ast.arguments) -> Driver:
@@ -198,7 +204,7 @@ class _Body:
             value = _values(self.outputs)
             value = _either(0, value) if self.ending == "either" else value
             body.append(placed(last, ast.Return(value)))
-        node = _function_node(self.writer.function, args, body)
+        node = _function_node(self.writer.function, args, body, self.is_asynchronous)
         made = _function(self.writer.function, node, self.cells)
         return Driver(made, tuple(self.used), node)
 
@@ -265,12 +271,16 @@ class _Body:
             case _:
                 made = copy.deepcopy(made)
         if statement.span in self.writer.cuts.calling:
-            _by_helpers(made)
+            _rewrite_own(made, _ByHelpers())
+        if any(name.startswith(TAKEN) for name in statement.reads):
+            _rewrite_own(made, _Moved())
         return [made]
 
     def returned(self, node: ast.Return) -> ast.Return:
         """A ``return`` in Python, of the function's own value."""
-        if self.ending == "either":
+        if self.is_asynchronous_generator:  # whose ``return`` has no value
+            node.value = None
+        elif self.ending == "either":
             node.value = placed(node, _either(1, node.value or ast.Constant(None)))
         return node
 
@@ -478,9 +488,28 @@ class _ByHelpers(ast.NodeTransformer):
         return node
 
 
-def _by_helpers(node: ast.stmt) -> None:
-    """Let the calls of a statement, but for those in its blocks, be made by ``_HELPER``."""
-    rewrite = _ByHelpers()
+class _Moved(ast.NodeTransformer):
+    """What was taken out of an expression is let go of where it is read, as Python does.
+
+    That is ``(taken, taken := None)[0]``.
+    """
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        is_taken = node.id.startswith(TAKEN) and not node.id.startswith(METHOD)
+        if not is_taken or not isinstance(node.ctx, ast.Load):
+            return node
+        empty = ast.NamedExpr(ast.Name(node.id, ast.Store()), ast.Constant(None))
+        both = ast.Tuple([node, empty], ast.Load())
+        return placed(node, ast.Subscript(both, ast.Constant(0), ast.Load()))
+
+    def visit_ListComp(self, node: ast.expr) -> Any:
+        return node  # where nothing may be assigned
+
+    visit_SetComp = visit_DictComp = visit_GeneratorExp = visit_Lambda = visit_ListComp
+
+
+def _rewrite_own(node: ast.stmt, rewrite: ast.NodeTransformer) -> None:
+    """Rewrite the expressions of a statement, but for those in its blocks."""
     for name, value in ast.iter_fields(node):
         if isinstance(value, ast.expr):
             setattr(node, name, rewrite.visit(copy.deepcopy(value)))
@@ -492,16 +521,20 @@ def _by_helpers(node: ast.stmt) -> None:
 
 
 def _function_node(
-    function: FunctionType, args: ast.arguments, body: list[ast.stmt]
-) -> ast.FunctionDef:
-    node = ast.FunctionDef(function.__name__, args, body or [ast.Pass()], [])
+    function: FunctionType,
+    args: ast.arguments,
+    body: list[ast.stmt],
+    is_asynchronous: bool = False,
+) -> Any:
+    kind: Any = ast.AsyncFunctionDef if is_asynchronous else ast.FunctionDef
+    node = kind(function.__name__, args, body or [ast.Pass()], [])
     node.lineno = node.end_lineno = function.__code__.co_firstlineno
     node.col_offset = node.end_col_offset = 0
     placed(node, args)
     return node
 
 
-def _function(function: FunctionType, node: ast.FunctionDef, cells: dict[str, Any]) -> FunctionType:
+def _function(function: FunctionType, node: Named, cells: dict[str, Any]) -> FunctionType:
     """A function in place of another one: with its globals and the variables of functions around
     it, and ``cells`` besides.
     """

@@ -579,7 +579,7 @@ class _Planner:
         own = list(self.own_nodes(node))
         for each in own:
             match each:
-                case ast.Yield() | ast.YieldFrom() | ast.Await():
+                case ast.Yield() | ast.YieldFrom() | ast.Await() | ast.comprehension(is_async=1):
                     return "the function is left and entered again"
                 case ast.Name("super" | "__class__"):
                     return "super belongs to the function"
@@ -614,7 +614,7 @@ _DECLARING = (ast.Global, ast.Nonlocal)
 
 def body_of(function: FunctionNode) -> list[ast.stmt]:
     """The statements of a function; a lambda returns its expression."""
-    if isinstance(function, ast.FunctionDef):
+    if not isinstance(function, ast.Lambda):
         return function.body
     return [ast.copy_location(ast.Return(function.body), function.body)]
 

@@ -14,7 +14,8 @@ from ..session import refuse
 from .liveness import Handed, assigned
 from .nodes import at, children, door_part, later, names_of, placed, walk
 
-FunctionNode = ast.FunctionDef | ast.Lambda
+CapturedNode = ast.FunctionDef | ast.Lambda
+FunctionNode = CapturedNode | ast.AsyncFunctionDef
 _INNER = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 
 

@@ -12,7 +12,7 @@ from .changed_lists import by_places
 from .expressions import Expressions
 from .jumps import without_jumps
 from .liveness import Handed, handed_on
-from .names import FunctionNode, parameters, scope_of
+from .names import CapturedNode, FunctionNode, parameters, scope_of
 from .nodes import (
     at,
     call_of,
@@ -31,9 +31,11 @@ class Rewriter(Expressions):
 
     def function(self, node: FunctionNode) -> Any:
         """The outermost function, which is without decorators and defaults by now."""
+        if isinstance(node, ast.AsyncFunctionDef):
+            raise self._refuse(node, "a coroutine")
         return self._inside(node)
 
-    def _inside(self, node: FunctionNode) -> Any:
+    def _inside(self, node: CapturedNode) -> Any:
         if isinstance(node, ast.FunctionDef):
             node.body = by_places(node.body)
             self._flagged.append(give_flags(node, parameters(node.args)))

@@ -32,6 +32,8 @@ from .nodes import DOOR, walk
 from .private_names import spell_out
 from .rewriting import Rewriter
 
+Named = ast.FunctionDef | ast.AsyncFunctionDef
+_NAMED = (ast.FunctionDef, ast.AsyncFunctionDef)
 _COROUTINE_FLAGS = 0x80 | 0x100 | 0x200
 _FUTURES = 0x1FF0000  # the bits of ``from __future__`` imports
 
@@ -141,7 +143,7 @@ def _parsed(text: str, offset: int) -> ast.Module:
 def _candidates(tree: ast.Module, code: CodeType) -> list[FunctionNode]:
     found: list[FunctionNode] = []
     for node in walk(tree):
-        if isinstance(node, ast.FunctionDef):
+        if isinstance(node, _NAMED):
             first = min([node.lineno, *(d.lineno for d in node.decorator_list)])
             if node.name == code.co_name and first == code.co_firstlineno:
                 found.append(node)
@@ -156,7 +158,7 @@ def _candidates(tree: ast.Module, code: CodeType) -> list[FunctionNode]:
 
 def _is_source_of(node: FunctionNode, code: CodeType) -> bool:
     """Whether the node compiles to the code: the file may have changed since it was imported."""
-    if isinstance(node, ast.FunctionDef):
+    if isinstance(node, _NAMED):
         node.decorator_list = []
     # Nested in a factory, and without defaults, parameters compile to the same code.
     node.args.defaults = []
@@ -208,12 +210,12 @@ def _rewrite(node: FunctionNode, code: CodeType) -> CodeType:
 def _compiled(node: FunctionNode, code: CodeType) -> CodeType:
     """The code of a function, made inside of a factory that has its free variables."""
     body: ast.stmt
-    if isinstance(node, ast.FunctionDef):  # under its own name, calls of itself would be local
+    if isinstance(node, _NAMED):  # under its own name, calls of itself would be local
         body = copy.copy(node)
         body.name = _STAGED
     else:
         body = ast.copy_location(ast.Return(value=node), node)
-    name = _STAGED if isinstance(node, ast.FunctionDef) else code.co_name
+    name = _STAGED if isinstance(node, _NAMED) else code.co_name
     return _from_factory(body, (DOOR, *code.co_freevars), name, given(code), code)
 
 
@@ -260,7 +262,7 @@ def source_of(function: FunctionType) -> FunctionNode | None:
         return None
 
 
-def code_like(node: ast.FunctionDef, cells: Iterable[str], code: CodeType) -> CodeType:
+def code_like(node: Named, cells: Iterable[str], code: CodeType) -> CodeType:
     """The code of another function that stands where that of ``code`` does, and sees the variables
     ``cells`` besides.
     """
