@@ -37,7 +37,7 @@ from fxc.ir.errors import (
 from fxc.ir.forking import compiling
 from fxc.ir.records import frozen, mutable
 
-from .tracebacks import hide_fxc, met_in_capture
+from .tracebacks import hide_fxc, is_of_fxc, met_in_capture
 
 if TYPE_CHECKING:
     from fxc.capture.capture import Captured
@@ -327,7 +327,11 @@ class Compiled(Generic[P, R]):
             instead = state.instead.get(tuple(map(type, args)))
             if instead is not None:
                 state.eager_calls += 1
-                result = instead(*args)
+                try:
+                    result = instead(*args)
+                except Exception as error:
+                    hide_fxc(error)
+                    raise
                 return result
         try:
             for variant in state.variants:
@@ -843,9 +847,9 @@ _FEW_ITEMS, _DEPTH = 16, 2  # of containers of which each item counts
 
 
 def _warn(text: str) -> None:
-    """Warn at the line of the user's program that called into this module."""
+    """Warn at the line of the user's program that called into fxc."""
     level, frame = 1, sys._getframe()
-    while frame.f_back is not None and frame.f_code.co_filename == __file__:
+    while frame.f_back is not None and is_of_fxc(frame.f_code):
         level, frame = level + 1, frame.f_back
     warnings.warn(CaptureWarning(text), stacklevel=level)
 

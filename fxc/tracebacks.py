@@ -5,7 +5,7 @@ handling.
 from __future__ import annotations
 
 import os
-from types import TracebackType
+from types import CodeType
 
 from fxc.ir.errors import FxcError
 
@@ -37,11 +37,12 @@ def hide_fxc(error: BaseException) -> None:
         else:
             seen = seen.__context__
     first = error.__traceback__
-    while first is not None and _is_ours(first):
+    while first is not None and is_of_fxc(first.tb_frame.f_code):
         first = first.tb_next
     if first is not None:
         error.__traceback__ = first
 
 
-def _is_ours(entry: TracebackType) -> bool:
-    return entry.tb_frame.f_code.co_filename.startswith(_HERE)
+def is_of_fxc(code: CodeType) -> bool:
+    """Whether it is code of fxc's, not of the program's."""
+    return code.co_filename.startswith(_HERE)

@@ -91,7 +91,7 @@ class NumpyStep:
 
     With a ``size`` they are listed in any case, and the size of the first is the value of that
     symbol, which goes into that slot. An array that a ``fresh`` one gives is new, and in C
-    order: it is the slot. One that is ``into`` takes the slots behind its arguments; the
+    order: it is the slot. One that is ``into`` takes the slots as its ``out``; the
     first of them may be the memory of a slot that is read for the last time, ``reuses``.
     """
 
@@ -359,7 +359,8 @@ class _PlanWriter:
                 self.add(f"{self.slot_names[single]} = {kernel}({given})")
             case outs if step.into:
                 slots = ", ".join(self._exact(self.slots[out]) for out in outs)
-                self.add(f"{kernel}({given}, {slots})")
+                slots = slots if len(outs) == 1 else f"({slots})"
+                self.add(f"{kernel}({given}, out={slots})")
             case (single,) if step.size is None:
                 self.add(f"{self._exact(self.slots[single])}[...] = {kernel}({given})")
             case outs:

@@ -194,6 +194,8 @@ def _begun(session: Session, *how: Any) -> Captured | frozenset[str]:
     except (Exception, Respecialise):
         session.door.places.check_wanted()
         raise
+    finally:
+        session.close_generators()
 
 
 def _attempt(

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import threading
 import time
+import weakref
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 from typing import Literal as OneOf
 
@@ -78,6 +79,7 @@ class Session:
         self.builder = GraphBuilder()
         self.guards: dict[Guard, None] = {}
         self.error: CaptureError | None = None
+        self.generators: list[weakref.ref[Any]] = []  # those that the program has made
         self.door: Any = None  # the Door of this capture, see door.py
         # Cells and namespaces that the program stores to, by their texts: of all attempts.
         self.outer: dict[str, Any] = {} if outer is None else outer
@@ -416,6 +418,19 @@ class Session:
                 yield self
         finally:
             _thread.session = before
+
+    def close_generators(self) -> None:
+        """Close generators that a capture has left suspended, while what they hold is still worth
+        something: their handlers and ``finally`` would run later, anywhere. Nothing comes of it.
+        """
+        kept = self.error, self.retries
+        with self.active():
+            for made in self.generators:
+                generator = made()
+                if generator is not None and generator.gi_frame is not None:
+                    with suppress(Exception, Respecialise):
+                        generator.close()
+        self.error, self.retries = kept
 
 
 def label_of(text: str) -> str:

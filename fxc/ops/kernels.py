@@ -48,7 +48,7 @@ _cache: dict[str, tuple[Operator, Kernel]] = {}
 
 
 def writing_kernel_of(name: str) -> Kernel | None:
-    """A kernel that takes arrays for the results, too, behind the other arguments."""
+    """A kernel that takes the array for the result, or a tuple of those, too, as ``out``."""
     op = TABLE[name]
     if op.name == "ufunc_accumulate":
         return ufunc_methods.accumulate_into

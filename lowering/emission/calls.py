@@ -162,9 +162,10 @@ class _Function:
         else:
             given = [self.argument(arg) for arg in self.stmt.args]
             into = writing_kernel_of(self.stmt.op) if all(out.shape for out in outs) else None
-            function, names = (into, ()) if into is not None else called_by(self.stmt.op)
+            function, names = (into, ("out",)) if into is not None else called_by(self.stmt.op)
             if into is not None:
-                given += map(self.array, outs)
+                arrays = [self.array(out) for out in outs]
+                given += arrays if len(arrays) == 1 else [code.sequence("Tuple", arrays)]
             called = code.known(function), given, code.known(names) if names else "null"
             found = code.hold(code.present(code.vectorcall(*called, len(names))))
         if into is None and len(outs) == 1:

@@ -13,11 +13,13 @@ import math
 import opcode
 import operator
 import os
+import weakref
 from collections.abc import Callable
 from types import (
     BuiltinFunctionType,
     CellType,
     FunctionType,
+    GeneratorType,
     MethodDescriptorType,
     MethodType,
     MethodWrapperType,
@@ -62,7 +64,7 @@ from ..statements.loops import bound
 from ..statements.nests import nest, nested
 from ..statements.structured import UNBOUND
 from ..statements.while_loops import WhileLoop
-from ..values.late import Late, is_unknown, late
+from ..values.late import Late, is_unknown, late, used_up
 from ..values.list_arguments import array_of_list, as_numpy, joined_list
 from ..values.operands import Traced, TracedValue, as_constants, has_traced
 from ..values.python_numbers import call_function
@@ -367,10 +369,13 @@ class Door(Stores):
                 "in all, is not captured; use a loop"
             )
         try:
-            return f(*args, **kwargs)
+            result = f(*args, **kwargs)
         finally:
             if before is None:
                 del self._running[code]
+        if type(result) is GeneratorType:
+            self.session.generators.append(weakref.ref(result))
+        return result
 
     def _call_class(self, f: type, args: Any, kwargs: Any) -> Any:
         special = SPECIAL.get(f)
@@ -478,6 +483,8 @@ class Door(Stores):
             if type(owner) in purity.PURE_OWNERS or not self.is_foreign(owner):
                 if type(owner) is str:
                     self.check_text((args, kwargs))
+                    if f.__name__ == "join":
+                        args = used_up(args)
                     if f.__name__ in ("format", "join") and is_unknown((args, kwargs)):
                         return late(str, getattr(str, f.__name__), owner, *args, **kwargs)
                 is_searched = f.__name__ in ("index", "count") and type(owner) in (list, tuple)

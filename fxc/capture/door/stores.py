@@ -28,8 +28,10 @@ from ..outside.objects import (
     MISSING,
     class_attribute,
     has_c_method,
+    has_setter,
     is_data_descriptor,
     is_dict_class,
+    is_frozen,
     is_python_class,
     is_slot,
     put_attribute,
@@ -159,6 +161,8 @@ class Stores(Reads):
         if sets_by_python(kind):
             self.special(owner, "__setattr__", name, value)
             return
+        if is_frozen(kind, name):
+            raise dataclasses.FrozenInstanceError(f"cannot assign to field {name!r}")
         self.store_plain_attr(owner, name, value)
 
     def store_plain_attr(self, owner: Any, name: str, value: Any) -> None:
@@ -188,7 +192,7 @@ class Stores(Reads):
             return
         assert known is not None
         watched = is_data_descriptor(found) and not is_slot(found)
-        if watched or not (sets_by_python(kind) or has_c_method(kind, "__setattr__")):
+        if watched or not (has_setter(kind) or has_c_method(kind, "__setattr__")):
             raise refuse(
                 f"{text} from outside of the compiled function, whose class watches assignments, "
                 "cannot be captured; return the new value instead"
@@ -212,7 +216,7 @@ class Stores(Reads):
                 return
         self.outside.stored(label_of(f"{known.source.text}.{name}"))
         self.see_attribute(owner, name, value)
-        action = "put" if sets_by_python(class_of(owner)) else "setattr"
+        action = "put" if has_setter(class_of(owner)) else "setattr"
         self.outside.effects.store(known.source, action, name, value)
 
     def presence(self, owner: Any, name: str) -> Any:

@@ -175,9 +175,25 @@ def sets_by_python(kind: type) -> bool:
     return isinstance(setter, FunctionType) and setter.__code__.co_filename != "<string>"
 
 
+def has_setter(kind: type) -> bool:
+    """Whether a class has a ``__setattr__`` in Python, be it that of a frozen dataclass."""
+    return isinstance(class_attribute(kind, "__setattr__"), FunctionType)
+
+
+def is_frozen(kind: type, name: str) -> bool:
+    """Whether the ``__setattr__`` that a frozen dataclass has raises for an attribute."""
+    for each in kind.__mro__:
+        if "__setattr__" in vars(each):
+            params = vars(each).get("__dataclass_params__")
+            return getattr(params, "frozen", False) and (
+                each is kind or name in each.__dict__["__dataclass_fields__"]
+            )
+    return False
+
+
 def put_attribute(owner: Any, name: str, value: Any) -> None:
     """Set an attribute of an object that the program has made; nobody watches it."""
-    if sets_by_python(type(owner)):
+    if has_setter(type(owner)):
         object.__setattr__(owner, name, value)
     else:
         setattr(owner, name, value)

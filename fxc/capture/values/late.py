@@ -6,7 +6,7 @@ See Note [Late effects].
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from typing import Any
 
@@ -47,7 +47,7 @@ class Late(Traced):
 
         def call(*args: Any, **kwargs: Any) -> Any:
             if name in _OF_TEXTS:
-                return late(str, method, self, *args, **kwargs)
+                return late(str, method, self, *used_up(args), **kwargs)
             return getattr(self._known(), name)(*args, **kwargs)
 
         return call
@@ -189,6 +189,11 @@ def _sample(x: Any) -> Any:
     if isinstance(found, ArrayType):
         return np.ones((1,) * found.rank, found.dtype)
     return found.python_type(1) if found.weak else found.dtype.type(1)
+
+
+def used_up(args: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Arguments of ``join``: lists of what iterators give, whose items may be unknown."""
+    return tuple(list(x) if isinstance(x, Iterator) else x for x in args)
 
 
 def is_unknown(x: Any) -> bool:

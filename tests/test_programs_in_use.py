@@ -1,0 +1,168 @@
+"""What programs show beside their results: texts, warnings, tracebacks; and what they leave behind."""
+
+from __future__ import annotations
+
+import gc
+import signal
+import sys
+import traceback
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+import fxc
+from tests.wild.seen import difference, watch
+
+Make = Callable[[], tuple[Any, ...]]
+
+
+def assert_same(program: Callable[..., Any], makes: Sequence[Make], **options: Any) -> Any:
+    """Compiled, the program shows what it shows as it is; the compiled function."""
+    compiled = fxc.compile(program, **options)
+    for make in makes:
+        for call in range(2):
+            text = difference(watch(program, make()), watch(compiled, make()), 0.0)
+            assert not text, f"call {call}: {text}"
+    return compiled
+
+
+def test_texts_that_iterators_give_are_joined():
+    def shows(x):
+        for row in x:
+            print(" ".join(f"{v:8.3f}" for v in row))
+        print(", ".join(map(str, x[0])), f"{x[0, 0]:.2f}".join(str(k) for k in range(3)))
+        return x.sum()
+
+    def make():
+        return (np.arange(6.0).reshape(3, 2),)
+
+    assert assert_same(shows, [make], fullgraph=True).cache_info().native_calls == 2
+
+
+_closed: list[int] = []
+
+
+def _rows(x):
+    try:
+        yield from x
+    finally:
+        _closed.append(1)
+        x[0] = -1
+
+
+def test_a_capture_leaves_no_generator_that_fails_later(monkeypatch):
+    """Their ``finally`` would run where garbage is collected, of arrays of no capture."""
+
+    def first_two(x):
+        rows = _rows(x)
+        total = next(rows) + next(rows)
+        return eval("total + 1", {"total": total})
+
+    ignored: list[Any] = []
+    monkeypatch.setattr(sys, "unraisablehook", ignored.append)
+    compiled = fxc.compile(first_two)
+    x = np.arange(4.0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", fxc.CaptureWarning)
+        assert compiled(x) == 2.0
+    gc.collect()
+    assert not ignored
+    assert (_closed.pop(), _closed) == (1, [])
+    assert x[0] == -1
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32"])
+def test_numpy_warns_of_nothing_that_the_program_has_not_written(dtype):
+    def limited(x, n):
+        y = np.clip(x, 0, 3)
+        for i in range(n):
+            y[i] = np.minimum(np.maximum(x[i], 0), 2) + np.modf(x[i])[0]
+        return y
+
+    assert_same(limited, [lambda: (np.arange(12, dtype=dtype).reshape(4, 3), 4)], fullgraph=True)
+
+
+def test_every_warning_names_a_line_of_the_program():
+    def opens_twice(x):
+        y = x * 2
+        first = open(__file__)  # noqa: SIM115
+        first.close()
+        return y.sum()
+
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        fxc.compile(opens_twice)(np.ones(3))
+    assert {each.filename for each in caught if each.category is fxc.CaptureWarning} == {__file__}
+    assert len(caught) >= 2
+
+
+def test_tracebacks_of_what_runs_in_python_begin_in_the_program():
+    def fails(x, names):
+        file = open(__file__)  # noqa: SIM115
+        file.close()
+        return names.pop(x)
+
+    compiled = fxc.compile(fails)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for _ in range(4):
+            with pytest.raises(KeyError) as raised:
+                compiled(1, {})
+            frames = traceback.extract_tb(raised.tb)
+            assert [frame.name for frame in frames][1:] == ["fails"]
+
+
+@dataclass(frozen=True)
+class Scale:
+    factor: float = 1.0
+
+    def __post_init__(self):
+        object.__setattr__(self, "twice", 2 * self.factor)
+
+    def total(self, x):
+        if not hasattr(self, "_total"):
+            object.__setattr__(self, "_total", x.sum() * self.twice)
+        return self._total
+
+
+def test_frozen_objects_that_set_their_attributes():
+    def scaled(x, scale, k):
+        other = replace(scale, factor=k)
+        return x * other.twice, scale.total(x), other.total(x + 1), other
+
+    def make():
+        return np.arange(3.0), Scale(0.5), 4.0
+
+    assert assert_same(scaled, [make], fullgraph=True).cache_info().native_calls == 2
+
+
+def test_frozen_objects_that_are_not_to_be_changed():
+    def changed(x, k):
+        made = Scale(k)
+        x += made.twice
+        made.factor = 3.0
+        return x
+
+    assert_same(changed, [lambda: (np.arange(3.0), 2.0)])
+
+
+def test_a_call_that_raises_does_not_ask_for_all_signals(monkeypatch):
+    """To ask takes a hundred microseconds."""
+
+    def checked(x, low):
+        if not low < 1:
+            raise ValueError(f"{low} is too much")
+        return x * low
+
+    compiled = fxc.compile(checked)
+    for low in (0.25, 0.5, 0.75):
+        compiled(np.ones(2), low)
+    with monkeypatch.context() as patched:
+        patched.setattr(signal, "getsignal", None)
+        for low in (1.5, 2.5):
+            with pytest.raises(ValueError, match=f"{low} is too much"):
+                compiled(np.ones(2), low)
