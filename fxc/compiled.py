@@ -310,6 +310,7 @@ class Compiled(Generic[P, R]):
     __slots__ = ("__dict__", "__fxc_original__", "__weakref__", "_options", "_state")
     __fxc_original__: Callable[P, R]
     _most_variants = MOST_VARIANTS
+    _is_part = False
     _in_any_case = 8  # captures for one combination of argument types
 
     def __init__(self, fn: Callable[P, R], options: Options) -> None:
@@ -330,7 +331,7 @@ class Compiled(Generic[P, R]):
                 try:
                     result = instead(*args)
                 except Exception as error:
-                    hide_fxc(error)
+                    self._hide_fxc(error)
                     raise
                 return result
         try:
@@ -350,9 +351,12 @@ class Compiled(Generic[P, R]):
             else:
                 result = self._failed(variant, cause, args, kwargs)
         except Exception as error:
-            hide_fxc(error)
+            self._hide_fxc(error)
             raise
         return result
+
+    def _hide_fxc(self, error: Exception) -> None:
+        hide_fxc(error)
 
     @overload
     def __get__(self, owner: None, kind: type | None = None) -> Self: ...

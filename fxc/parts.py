@@ -49,6 +49,7 @@ class Part(Compiled[..., Any]):
     """
 
     __slots__ = ("_compiled_times", "_python_times", "_started", "_whole", "source")
+    _is_part = True
     _most_variants, _in_any_case = 8, 4  # in a loop of Python's, perhaps
 
     def __init__(self, split: Split, source: PartSource, options: Options) -> None:
@@ -60,6 +61,9 @@ class Part(Compiled[..., Any]):
         self.source = source
         self._state.varying |= source.counting
         split.on_change.append(self._state.instead.clear)
+
+    def _hide_fxc(self, error: Exception) -> None:
+        """Leave that to the function."""
 
     @property
     def is_compiled(self) -> bool:

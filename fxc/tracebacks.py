@@ -4,8 +4,9 @@ handling.
 
 from __future__ import annotations
 
+import itertools
 import os
-from types import CodeType
+from types import CodeType, TracebackType
 
 from fxc.ir.errors import FxcError
 
@@ -22,7 +23,8 @@ def met_in_capture(error: BaseException, handled: BaseException | None) -> None:
 
 def hide_fxc(error: BaseException) -> None:
     """Take out what is fxc's: of the traceback the frames that lead to the program, and what a
-    capture has met before it.
+    capture has met before it. Where a part of a split function has been split in its turn, one
+    frame of the function is left, the inner one.
 
     Errors of fxc, and what no frame of the program has raised, keep theirs.
     """
@@ -36,13 +38,30 @@ def hide_fxc(error: BaseException) -> None:
             seen.__context__ = vars(seen.__context__)[_MARK]
         else:
             seen = seen.__context__
-    first = error.__traceback__
-    while first is not None and is_of_fxc(first.tb_frame.f_code):
-        first = first.tb_next
-    if first is not None:
-        error.__traceback__ = first
+    kept: list[TracebackType] = []
+    ours: list[TracebackType] = []  # entries since the last of the program's
+    entry = error.__traceback__
+    while entry is not None:
+        if is_of_fxc(entry.tb_frame.f_code):
+            ours.append(entry)
+        else:
+            if kept and any(map(_is_of_part, ours)):
+                kept.pop()
+            kept.append(entry)
+            ours = []
+        entry = entry.tb_next
+    if kept:
+        kept += ours
+        for before, after in itertools.pairwise(kept):
+            before.tb_next = after
+        error.__traceback__ = kept[0]
 
 
 def is_of_fxc(code: CodeType) -> bool:
     """Whether it is code of fxc's, not of the program's."""
     return code.co_filename.startswith(_HERE)
+
+
+def _is_of_part(entry: TracebackType) -> bool:
+    """Whether it is a call of a part of a function that is split."""
+    return getattr(entry.tb_frame.f_locals.get("self"), "_is_part", False)
