@@ -108,6 +108,37 @@ def with_default(x):
     return total
 
 
+def characters(x):
+    first, second = "ACGTTGCA", "AAGTCTTA"
+    out = np.zeros((9, 9), dtype=int)
+    for i in range(1, 9):
+        for j in range(1, 9):
+            both = out[i - 1, j - 1] + (2 if first[i - 1] == second[j - 1] else -1)
+            out[i, j] = max(both, out[i - 1, j] - 1, out[i, j - 1] - 1)
+    return out, [first[int(abs(v))] for v in x if v > 0]
+
+
+def one_of_many_arrays(x):
+    rows = [x * k for k in range(8)]
+    order = np.argsort([row.sum() for row in rows])
+    best = rows[order[0]]
+    return best, best.sum(), np.array([rows[k] for k in order[:3]])
+
+
+def replaced_in_an_arm(x):
+    tour, least = list(range(len(x))), np.inf
+    best = tour[:]
+    for v in x:
+        i = int(abs(v))
+        new = tour[:i] + tour[i : i + 3][::-1] + tour[i + 3 :]
+        length = sum(x[new[k - 1]] * k for k in range(len(new)))
+        if length < least:
+            tour, least = new, length
+            if v > 0:
+                best = tour[:]
+    return best, tour, least
+
+
 def zipped(x):
     places = np.flatnonzero(x > 0)
     both = list(zip(places, x[places], strict=True))
@@ -127,7 +158,8 @@ def some_in_order(x):
     "fn",
     [
         *(objects, functions, rows_with_functions, texts, by_key, by_tuple, arrays_by_key, counts),
-        *(with_default, zipped, some_in_order),
+        *(with_default, zipped, some_in_order, characters, one_of_many_arrays),
+        replaced_in_an_arm,
     ],
     ids=lambda fn: fn.__name__,
 )

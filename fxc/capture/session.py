@@ -471,7 +471,7 @@ class OpenRegion:
 @frozen
 class CountedSize:
     """A size, as the node of ``value`` binds it: a ``number``, if it is that of the elements which
-    ``mask`` chose at that time.
+    ``mask`` chose at that time. It may be about ``guess``.
     """
 
     name: str
@@ -480,10 +480,11 @@ class CountedSize:
     number: Value | None = None
     mask: Value | None = None
     at: int = 0
+    guess: int | None = None
 
     @property
     def dim(self) -> SymExpr:
-        return counted_size(self.name, self.most)
+        return counted_size(self.name, self.most, self.guess)
 
 
 @frozen

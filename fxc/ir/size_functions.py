@@ -27,10 +27,13 @@ _MOST_FACTORS = 4000  # in a function of sizes
 _A_SIZE = 4  # of which nothing is known, as an example
 
 
-def counted_size(name: str, most: Dim) -> SymExpr:
-    """The symbol of a size from 0 to ``most``. See Note [Counted sizes]."""
-    found = _A_SIZE if most == MOST_MEASURED else (hint(most) + 1) // 2
-    return symbol(name, hint=found, lower=0, most=most)
+def counted_size(name: str, most: Dim, guess: int | None = None) -> SymExpr:
+    """The symbol of a size from 0 to ``most``, which may be about ``guess``. See Note [Counted
+    sizes].
+    """
+    if guess is None:
+        guess = _A_SIZE if most == MOST_MEASURED else (hint(most) + 1) // 2
+    return symbol(name, hint=guess, lower=0, most=most)
 
 
 def _function(name: str, left: Dim, right: Dim) -> Dim:

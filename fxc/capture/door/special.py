@@ -398,7 +398,16 @@ def _isinstance(door: Door, x: Any, kinds: Any) -> bool:
         raise refuse("isinstance() of one of several things cannot be captured")
     if type(x) is Mixed:
         return x.is_instance(kinds)
+    if type(x) in (Counted, Bounded):
+        if x.once or not _is_range(x):
+            raise refuse("isinstance() of an iterator of unknown numbers cannot be captured")
+        return issubclass(range, kinds)
     return isinstance(x, kinds)
+
+
+def _is_range(x: Counted | Bounded) -> bool:
+    """Whether this stands for a range."""
+    return x.steps is not None if isinstance(x, Counted) else x.item is None
 
 
 def _is_plain_check(metaclass: type) -> bool:

@@ -64,7 +64,7 @@ from .numpy_source import INDEX_TRICKS, IndexTrick
 from .places import Attribute, Enclosing, Global, Places
 from .reads import DELETED, Reads, name_of, no_attribute
 
-_TABLES = (tuple, list, ExternalList)
+_TABLES = (tuple, list, str, ExternalList)
 _KEYED = (dict, OrderedDict)
 _ONE_OBJECT = range(-5, 257)  # the ints of which CPython has one object each
 

@@ -137,6 +137,10 @@ def _renamed(body: Iterable[ast.stmt]) -> Names:
         match statement:
             case ast.Assign([ast.Name()], ast.Name(name)):
                 found |= {name}
+            case ast.Assign([ast.Tuple(targets)], ast.Tuple(values)) if len(targets) == len(values):
+                for target, value in zip(targets, values, strict=True):
+                    if isinstance(target, ast.Name) and isinstance(value, ast.Name):
+                        found |= {value.id}
     return found
 
 

@@ -40,7 +40,7 @@ from .varying import place_in_bounds
 # that is not known is found by comparing it with the keys. Lists that a loop of the graph changes
 # are no tables: see Note [Lists of counted length].
 
-_MOST_ARRAYS = 4
+_MOST_ARRAYS = 16
 _BY_PYTHON = "rows of lists by Python"  # the request to capture without them
 
 

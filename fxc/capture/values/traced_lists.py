@@ -211,7 +211,8 @@ class TracedList(Traced):
         assert owner is not None
         if not (samples or self._items or self._room):
             return True
-        if not self._has_room(owner, *samples):
+        is_wide = stays or theirs is None or _is_wide(self._room)
+        if not (is_wide and self._has_room(owner, *samples)):
             owner.wishes.note(self, samples, once=False)
             return True
         room = self._taken_room()
@@ -451,7 +452,8 @@ class TracedList(Traced):
             assert isinstance(number, Value)
             name = new_name()
             value = session.record("bind_size", number, symbol=name, most=room.most)
-            size = session.counted(CountedSize(name, room.most, value, number))
+            guess = _SPARE if _is_wide(room) and isinstance(room.most, int) else None
+            size = session.counted(CountedSize(name, room.most, value, number, guess=guess))
             self._size = session.now, session.region, size
         return self._size[2]
 
@@ -492,6 +494,8 @@ class TracedList(Traced):
             if self._is_exact:
                 return self.at(checked_place(key))
             return self.at(self._place_of(key))
+        if isinstance(key, slice) and self.of is list:
+            return TracedList(self._items[key])
         try:
             return self._items[key]
         except IndexError:
@@ -633,7 +637,9 @@ class TracedList(Traced):
         """As ``list.copy``."""
         if self.of is deque and self._room is not None:
             raise self._unclear(".copy()")
-        return self._items.copy() if self._room is None else self[:]
+        if self._room is None and self.of is deque:
+            return self._items.copy()
+        return self[:]
 
     def __contains__(self, x: Any) -> bool:
         return x in self._plain_items("'in'")
@@ -669,6 +675,11 @@ class TracedList(Traced):
         if self._room is not None:
             raise self._unclear(what)
         return self._items
+
+
+def _is_wide(room: Room | None) -> bool:
+    """Whether there is room for as many items as there may be where that is not known."""
+    return room is not None and (not isinstance(room.most, int) or room.most >= MOST_APPENDED)
 
 
 def _is_unknown(key: Any) -> bool:
