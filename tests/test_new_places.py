@@ -188,6 +188,19 @@ def by_two_conditions(o, n, c):
     return 0
 
 
+def in_any_order(o, n, c):
+    if o.u[1] > c:
+        o.aa = 1
+    if o.u[2] > c:
+        o.bb = 2
+        o.d["bb"] = 1
+    if o.u[40] > c:
+        o.aa = 3
+        o.d["aa"] = 3
+    o.d["bb"] = 2
+    return 0
+
+
 def made_here(o, n, c):
     p = Model()
     for i in range(n):
@@ -301,7 +314,7 @@ PROGRAMS: list[Callable[..., Any]] = [
     in_a_loop, read_behind, read_in_the_next_iteration, moved_on, counted_while, until_a_break,
     in_two_loops, by_turns, until_an_error, in_a_branch, in_both_arms, read_by_chance, asked_for,
     of_the_class_before, found_in_a_loop, one_name_more, a_text, again_later, and_deleted,
-    by_two_conditions, made_here, in_slots, keys_in_a_branch, a_key_asked_for, keys_in_a_loop,
+    by_two_conditions, in_any_order, made_here, in_slots, keys_in_a_branch, a_key_asked_for, keys_in_a_loop,
     keys_of_a_new_dict, known_while_they_come_up, with_a_default, with_a_handler, once, by_a_helper,
 ]  # fmt: skip
 RAISING = {until_an_error, read_by_chance, and_deleted}
@@ -407,11 +420,40 @@ def test_what_is_refused() -> None:
             t += len(found)
         return t
 
-    for program in (in_another_order, all_names, all_keys, in_a_namespace, in_a_new_dict):
+    def first_or_last(o, n, c):
+        p = Model()
+        if o.u[1] > c:
+            p.aa = 1
+        if o.u[2] > c:
+            p.bb = 2
+        if o.u[40] > c:
+            p.aa = 3
+        return p
+
+    def before_or_behind(o, n, c):
+        p = Model()
+        if o.u[1] > c:
+            p.aa = 1
+        p.bb = 2
+        p.aa = 3
+        return p
+
+    def gone(o, n, c):
+        p = Model()
+        if o.u[1] > c:
+            p.k = 1
+        del p.k
+        return p
+
+    programs = (
+        *(in_another_order, all_names, all_keys, in_a_namespace, in_a_new_dict),
+        *(first_or_last, before_or_behind, gone),
+    )
+    for program in programs:
         with pytest.raises(fxc.CaptureError):
             fxc.compile(program, fullgraph=True)(Model(), 40, 0.5)
         compiled = fxc.compile(program)
         with pytest.warns(fxc.CaptureWarning):
             compiled(Model(), 40, 0.5)
-        for args in CALLS[:3]:
+        for args in (*CALLS[:3], (40, 1.5)):
             assert seen(compiled, Model(), *args) == seen(program, Model(), *args)

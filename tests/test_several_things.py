@@ -275,7 +275,7 @@ def texts(x):
 
 
 def truth_of_one_element(x):
-    return (1 if x[:1] > 0 else 2), bool(x[:1, None] > 1), not x[1:2]
+    return (1 if x[:1] > 0 else 2), (3 if x[:1, None] > 1 else 4), not x[1:2]
 
 
 # Of one length, for one compilation.

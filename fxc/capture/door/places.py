@@ -86,6 +86,14 @@ class Attribute(_Part):
     def part(self) -> str:
         return self.name
 
+    def names_behind(self) -> list[str]:
+        """The names that an object of the program's has behind this one; what is from outside is
+        changed in order.
+        """
+        if self.door.is_foreign(self.owner):
+            return []
+        return self.door.names_behind(self.owner, self.name)
+
     @property
     def flag(self) -> Any:
         return self.door.presence(self.owner, self.name)
@@ -136,6 +144,10 @@ class Item(_Part):
     @property
     def part(self) -> Any:
         return self.key
+
+    def names_behind(self) -> list[str]:
+        """As of attributes: a dict of the program's has no key by a condition."""
+        return []
 
     @property
     def flag(self) -> Any:

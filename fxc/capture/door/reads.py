@@ -45,6 +45,7 @@ class Reads:
         self._cells: dict[int, Any] = {}
         # Whether an object has an attribute of its own, where the program has made it so.
         self._present: dict[tuple[int, str], Any] = {}
+        self._unordered: set[int] = set()  # objects whose attributes come up in unknown order
         self._opened: set[int] = set()  # objects of whose namespace the program knows
 
     def call(self, f: Any, /, *args: Any, **kwargs: Any) -> Any:

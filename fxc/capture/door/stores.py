@@ -48,7 +48,7 @@ from ..statements.counted import Bounded
 from ..statements.structured import UNBOUND, array_of, is_same
 from ..values.late import formatted, late
 from ..values.made_lists import MadeLists
-from ..values.maybe_set import MaybeSet, check_sure
+from ..values.maybe_set import MaybeSet, check_sure, given
 from ..values.mixed import Mixed
 from ..values.operands import Traced, settled
 from ..values.several import Several
@@ -186,6 +186,11 @@ class Stores(Reads):
         if not foreign:
             if not self.places.takes(Attribute(self, owner, name)):
                 self.check_change(owner)
+                if self._is_unsure(owner, name) and self.names_behind(owner, name):
+                    raise refuse(
+                        f"{text}, which is there by a condition and would come up before others or "
+                        "behind them, cannot be captured; give it a value before"
+                    )
             if is_data_descriptor(found) and not is_slot(found):
                 raise refuse(f"{text}, which a {type(found).__name__} watches, cannot be captured")
             put_attribute(owner, name, value)
@@ -215,6 +220,7 @@ class Stores(Reads):
                 self._check_own(known, name)
                 return
         self.outside.stored(label_of(f"{known.source.text}.{name}"))
+        self._note_order(owner, name)
         self.see_attribute(owner, name, value)
         action = "put" if has_setter(class_of(owner)) else "setattr"
         self.outside.effects.store(known.source, action, name, value)
@@ -263,14 +269,25 @@ class Stores(Reads):
 
     def given_if(self, owner: Any, name: Any) -> Any:
         """By which condition an object has an attribute, if it is one; else None."""
-        seen = self._attributes.get((id(owner), name), MISSING)
-        seen = vars_of(owner).get(name, MISSING) if seen is MISSING else seen
+        seen = self._seen(owner, name)
         return seen.flag if type(seen) is MaybeSet and not seen.by_class else None
+
+    def _seen(self, owner: Any, name: Any) -> Any:
+        """What the program has stored in an attribute, or MISSING."""
+        seen = self._attributes.get((id(owner), name), MISSING)
+        return vars_of(owner).get(name, MISSING) if seen is MISSING else seen
+
+    def _is_unsure(self, owner: Any, name: str) -> bool:
+        return type(self._seen(owner, name)) is MaybeSet
+
+    def names_behind(self, owner: Any, name: str) -> list[str]:
+        """The names of the attributes of an object that stand behind one."""
+        names = list(vars_of(owner))
+        return names[names.index(name) + 1 :] if name in names else []
 
     def held_attribute(self, owner: Any, name: str) -> Any:
         """What an attribute holds, or the class has of that name; UNBOUND for nothing."""
-        seen = self._attributes.get((id(owner), name), MISSING)
-        seen = vars_of(owner).get(name, MISSING) if seen is MISSING else seen
+        seen = self._seen(owner, name)
         if type(seen) is MaybeSet:
             return seen.value
         if seen is not MISSING and seen is not DELETED:
@@ -284,6 +301,7 @@ class Stores(Reads):
         """``owner.name = value`` of an object from outside, if the flag holds."""
         known = self.outside.shown[id(owner)]
         self.outside.stored(label_of(f"{known.source.text}.{name}"))
+        self._note_order(owner, name)
         self.see_attribute(owner, name, value, flag)
         self.outside.effects.store(known.source, "setattr", name, value, flag)
 
@@ -295,6 +313,11 @@ class Stores(Reads):
             check_sure(slots_of(owner).values())
             return dict(vars_of(owner)), slots_of(owner)
         real, source = known.object, known.source
+        if id(owner) in self._unordered:
+            raise refuse(
+                f"the attributes of a {name_of(owner)}, which come up in an order that depends on "
+                "conditions, cannot be captured; give them values before"
+            )
         held = list(vars_of(real))
         if hasattr(real, "__dict__"):
             names = self.outside.guards.same_keys(f"{source.var}.__dict__", tuple(held))
@@ -320,6 +343,11 @@ class Stores(Reads):
         plain = {name: value for name, value in found.items() if name not in slots}
         return plain, {name: value for name, value in found.items() if name in slots}
 
+    def _note_order(self, owner: Any, name: str) -> None:
+        """Note an object from outside whose attributes come up in an order that is not known."""
+        if self._is_unsure(owner, name):
+            self._unordered.add(id(owner))
+
     def see_attribute(self, owner: Any, name: str, value: Any, flag: Any = True) -> None:
         """Let the program see an attribute of an object from outside, and nobody else. It is there
         if the flag holds.
@@ -341,9 +369,13 @@ class Stores(Reads):
     def delete_attr(self, owner: Any, name: str) -> None:
         """``del owner.name``."""
         self.places.check_apart(owner)
+        seen = self._seen(owner, name)
+        if type(seen) is MaybeSet and seen.by_class:
+            raise seen.unclear()
         known = self.outside.shown.get(id(owner))
         if known is None and not isinstance(owner, type | ModuleType | External):
             self.check_change(owner)
+            given(vars_of(owner).get(name))
             delattr(owner, name)
             return
         plain = has_c_method(class_of(owner), "__delattr__")

@@ -23,12 +23,18 @@ class ExternalDict(External, dict[Any, Any]):
         super().__init__()
         self._held = held
         self._whole = False
+        self._is_unordered = False  # keys come up in an order that is not known
         self._seen: dict[Any, Any] = {}
         self._now: dict[Any, Any] = {}
         self._changes: list[tuple[Any, Any]] = []
 
     def settle(self) -> None:
         check_sure(dict.values(self) if self._whole else self._now.values())
+        if self._is_unordered:
+            raise refuse(
+                "the keys of a dict that come up in an order which depends on conditions cannot be "
+                "captured; give them values before"
+            )
         if self._whole:
             return
         self._whole = True
@@ -146,6 +152,7 @@ class ExternalDict(External, dict[Any, Any]):
         held.check_allowed()
         now = self if self._whole else self._seen | self._now
         before = dict.get(now, key, MISSING)
+        self._is_unordered |= type(before) is MaybeSet
         self.see(key, value)
         if value is not before or is_number(value):
             held.store(key, value, f".{self._label(key)}")
@@ -153,6 +160,7 @@ class ExternalDict(External, dict[Any, Any]):
     def store_if(self, flag: Any, key: Any, value: Any) -> None:
         """Set an item if the flag holds."""
         self._check_key(key)
+        self._is_unordered |= type(self._find(key)) is MaybeSet
         self.see(key, MaybeSet(flag, value))
         self._held.store(key, value, f".{self._label(key)}", flag)
 

@@ -103,6 +103,9 @@ class Cells:
                 known.insert(min(behind, default=len(known)), text)
         for one, other in combinations(found, 2):
             self._check_order(one, other)
+        for text in found:
+            if type(self._before[text][1]) is not bool:
+                self._check_last(text, found)
         begun[self._first_mark :] = known
         self._mark = len(begun)
 
@@ -116,6 +119,16 @@ class Cells:
         if swapped or late or self._before[other][1] is not False:
             if late:
                 self._loop.needs_first()
+            raise _unordered()
+
+    def _check_last(self, text: str, found: Sequence[str]) -> None:
+        """Refuse a place that may have been there, of an owner that has got others since: they
+        come up before it or behind it.
+        """
+        place = self._cells[text]
+        here = {self._cells[each].part for each in found if self._cells[each].base is place.base}
+        since = place.names_behind()
+        if not here.issuperset(since):
             raise _unordered()
 
 
