@@ -16,20 +16,20 @@ import numpy as np
 
 from fxc.ir.objects import objects_are_as_known
 from fxc.lowering.emission.draw_code import BRING_BACK, ENTRY, KEEP, Layout, adapter, states
-from fxc.lowering.emission.draws import ROOM
+from fxc.lowering.emission.draws import MANY, ROOM
 from fxc.ops.draws import FORMS, Form, Real
 from fxc.runtime.engine import Engine
 from fxc.runtime.generators import checkpoint, plain_kinds
 
 
 def draw_function(key: str) -> int:
-    """The address of the adapter of a form; 0 if the method has to draw."""
-    engine = _made(FORMS[key])
+    """The address of the adapter of a form, or for many numbers; 0 if the method has to draw."""
+    engine = _made(FORMS[key.removesuffix(MANY)], key.endswith(MANY))
     return 0 if engine is None else engine.address(ENTRY)
 
 
 @cache
-def _made(form: Form) -> Engine | None:
+def _made(form: Form, many: bool) -> Engine | None:
     """The adapter, which stays; None if it does not do what the method does."""
     if not objects_are_as_known():
         return None
@@ -38,12 +38,15 @@ def _made(form: Form) -> Engine | None:
         return None
     function = None
     if not form.function.startswith("legacy_"):
-        function = _exported(form.function)
+        function = _exported((many and form.fill) or form.function)
         if function is None:
             return None
     elif layout.legacy is None:
         return None
-    engine = Engine(adapter(form, layout, function), b"", ())
+    engine = Engine(adapter(form, layout, function, many=many), b"", ())
+    if many:
+        fills = _fills_as_the_method(form, engine.address(ENTRY))
+        return engine if fills else None
     return engine if _draws_as_the_method(form, engine.address(ENTRY)) else None
 
 
@@ -136,10 +139,7 @@ _INTS = (-3, 8, 1000, 2**40)
 
 def _draws_as_the_method(form: Form, address: int) -> bool:
     """Whether numbers and states are the same for some arguments."""
-    kinds = [
-        ctypes.c_double if isinstance(each, Real) else ctypes.c_int64 for each in form.arguments
-    ]
-    function = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.py_object, *kinds, ctypes.c_void_p)(address)
+    function = _callable(form, address)
     number = (ctypes.c_double if form.result == "f8" else ctypes.c_int64)()
     one, other = _fresh(form.source, 5), _fresh(form.source, 5)
     method = getattr(other, form.method)
@@ -153,6 +153,32 @@ def _draws_as_the_method(form: Form, address: int) -> bool:
         if _state(one) != _state(other):
             return False
     return True
+
+
+def _fills_as_the_method(form: Form, address: int) -> bool:
+    """The same of arrays."""
+    function = _callable(form, address, ctypes.c_int64)
+    one, other = _fresh(form.source, 5), _fresh(form.source, 5)
+    method = getattr(other, form.method)
+    options = {"endpoint": True} if form.options else {}
+    for given in _samples(form):
+        found = np.zeros(16, form.result)
+        if not function(one, *given, found.size, found.ctypes.data):
+            return False
+        expected = method(*given, size=found.size, **options)
+        if expected.dtype != found.dtype or expected.tobytes() != found.tobytes():
+            return False
+        if _state(one) != _state(other):
+            return False
+    return True
+
+
+def _callable(form: Form, address: int, *more: Any) -> Any:
+    kinds = [
+        ctypes.c_double if isinstance(each, Real) else ctypes.c_int64 for each in form.arguments
+    ]
+    given = ctypes.py_object, *kinds, *more, ctypes.c_void_p
+    return ctypes.PYFUNCTYPE(ctypes.c_int, *given)(address)
 
 
 def _samples(form: Form) -> Iterator[tuple[Any, ...]]:

@@ -13,6 +13,7 @@ import pytest
 
 import fxc
 from fxc import native_draws
+from fxc.lowering.emission.draws import MANY
 from fxc.native_draws import draw_function
 from fxc.ops.draws import FORMS, Form, Real, form_of
 from tests.outcomes import difference, run
@@ -22,6 +23,7 @@ from tests.test_random_draws import state
 @pytest.mark.parametrize("key", FORMS)
 def test_each_form_does_what_the_method_does(key: str) -> None:
     assert draw_function(key)  # it is tried when it is made
+    assert draw_function(key + MANY)
 
 
 # ---------------------------------------------------------------- in loops
@@ -138,6 +140,83 @@ def test_draws_from_the_module_in_a_loop() -> None:
             assert list(map(type, expected[0])) == list(map(type, found[0]))
 
 
+def of_arrays(g: Any, n: Any, t: Any) -> Any:
+    a = t[3]
+    found = [
+        g.random((n, 3)),
+        g.uniform(-a, a, n) + g.standard_normal(n),
+        g.normal(a, 2, size=(2, n)).T,
+        g.exponential(a, (n, 1)) + g.standard_exponential(n),
+        g.gamma(a, 2.0, n)[::2],
+        g.integers(-5, 50, n) + g.integers(-(2**40), 2**40, size=n, endpoint=True),
+        g.binomial(20, 0.3, n) * g.poisson(a, n),
+        g.standard_normal(0),
+        g.random(()),
+    ]
+    return (*found, g.random())
+
+
+def of_arrays_of_state(g: Any, n: Any, t: Any) -> Any:
+    x = np.zeros((3, n))
+    a = t[3]
+    x[1] = g.randn(n)
+    x[2] += g.normal(a, 2.0, n)
+    x += g.rand(3, n) * g.uniform(0.0, a, (3, 1))
+    counts = g.randint(0, 9, n) + g.randint(-(2**40), 2**40, size=n)
+    return x, counts, g.binomial(20, 0.3, n) * g.poisson(a, n), g.gamma(a, 2.0, n), g.randn()
+
+
+@pytest.mark.parametrize("kind", [np.random.default_rng, np.random.RandomState])
+def test_arrays_are_filled(kind: Any) -> None:
+    fn = of_arrays if kind is np.random.default_rng else of_arrays_of_state
+    compiled = fxc.compile(fn, fullgraph=True)
+    for n in (7, 7, 30, 1):
+        left, right = (kind(5), n, np.arange(4.0)), (kind(5), n, np.arange(4.0))
+        for _ in range(12):
+            text = difference(run(fn, left), run(compiled, right))
+            assert not text, text
+        assert state(left[0]) == state(right[0])
+    info = compiled.cache_info()
+    assert "draw" not in info.fallbacks
+    assert info.native_calls
+
+
+def test_sizes_that_numpy_refuses_and_large_ones() -> None:
+    def draw(g: Any, n: Any, low: Any, high: Any) -> Any:
+        x = g.uniform(low, high, n)
+        return x + g.normal(low, high, n), x.sum()
+
+    compiled = fxc.compile(draw, fullgraph=True)
+    sides = [np.random.default_rng(5), np.random.default_rng(5)]
+    calls = [(5, 0.0, 1.0)] * 12 + [(5, 1.0, 0.0), (5, 0.0, np.inf), (0, -2.0, -1.0)]
+    for n, low, high in [*calls, (100_000, 0.0, 1.0), (3, 0.0, 1.0)]:
+        outcomes = [run(f, (g, n, low, high)) for f, g in zip((draw, compiled), sides, strict=True)]
+        assert not difference(*outcomes)
+        assert state(sides[0]) == state(sides[1])
+
+
+def test_arrays_in_a_loop() -> None:
+    def draw(g: Any, x: Any, steps: Any) -> Any:
+        for i in range(steps):
+            if x[0] > -100.0:
+                x += g.normal(0.0, 0.5, len(x))
+            x[g.integers(0, len(x), size=3)] *= g.random(3)
+            x[i % 4 :] -= g.standard_normal(len(x) - i % 4)
+        return x.sum()
+
+    compiled = fxc.compile(draw, fullgraph=True)
+    for n in (6, 6, 9):
+        left, right = (
+            (np.random.default_rng(5), np.ones(n), 9),
+            (np.random.default_rng(5), np.ones(n), 9),
+        )
+        for _ in range(3):
+            text = difference(run(draw, left), run(compiled, right))
+            assert not text, text
+            assert state(left[0]) == state(right[0])
+    assert "draw" not in compiled.cache_info().fallbacks
+
+
 def test_types_of_results_and_of_arguments() -> None:
     def draw(g: Any, r: Any, x: Any, n: Any) -> Any:
         last = g.integers(9), r.randint(9), g.random(), g.binomial(3, 0.5)
@@ -230,8 +309,8 @@ def test_subclasses_draw_by_their_own_methods() -> None:
 
 
 def test_other_forms_of_calls_are_left_to_the_method() -> None:
-    left = ["g.random(dtype='float32')", "g.random(size)", "g.integers(x0, dtype='uint8')",
-            "g.standard_exponential(method='inv')", "g.permutation(x0)", "g.normal(x0, x1, size)",
+    left = ["g.random(dtype='float32')", "g.integers(x0, dtype='uint8')",
+            "g.standard_exponential(method='inv')", "g.permutation(x0)",
             "shuffled(g, x0)", "g.wald(x0)"]  # fmt: skip
     assert not any(form_of("Generator", call, (1.0, 2.0)) for call in left)
     found = form_of("Generator", "g.integers(x0, None, dtype='int64')", (7,))
@@ -406,13 +485,14 @@ def test_errors_beside_draws_are_told() -> None:
 
 def test_a_function_that_differs_is_not_called() -> None:
     wrong = Form("Generator", "normal", "random_laplace", FORMS["Generator.normal()"].arguments)
-    assert native_draws._made(wrong) is None
+    assert native_draws._made(wrong, False) is None
+    assert native_draws._made(wrong, True) is None
     missing = Form("Generator", "random", "random_of_another_numpy")
-    assert native_draws._made(missing) is None
+    assert native_draws._made(missing, False) is None
     swapped = Form(
         "Generator", "beta", "random_gamma", (Real("a", None, 0.1), Real("b", None, 0.1))
     )
-    assert native_draws._made(swapped) is None
+    assert native_draws._made(swapped, False) is None
 
 
 def test_without_adapters_the_methods_are_called(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,4 +1,4 @@
-"""Methods of NumPy's random generators that draw one number by one function in C.
+"""Methods of NumPy's random generators that draw numbers by one function in C.
 
 See Note [Native draws].
 """
@@ -13,9 +13,11 @@ from typing import Any
 from fxc.ir.records import frozen
 
 # Note [Native draws]
-# A method that draws one number looks at its arguments, takes the lock of the bit generator, calls
-# a function in C with a pointer into the generator, and makes an object of the number. Native code
-# calls that function itself, on the caller's generator: there is no state but NumPy's.
+# A method that is given numbers looks at them, takes the lock of the bit generator, calls a function
+# in C with a pointer into the generator, and makes an object of the number. Native code calls that
+# function itself, on the caller's generator: there is no state but NumPy's.
+# - An array of a ``size`` is filled in place: by the function for that if there is one, else by as
+#   many calls, as NumPy does it. Very large ones are NumPy's: it lets other threads run meanwhile.
 # - The table below says which function it is, and which arguments NumPy takes for certain. Others
 #   (a scale below 0, nan) are left to the method, which raises what it raises.
 # - ``RandomState`` has functions of its own, which its library does not export. They are written
@@ -56,7 +58,9 @@ class Whole:
 
 @frozen
 class Form:
-    """How a method draws one number: the function in C, its arguments in the method's order."""
+    """How a method draws: the function in C, its arguments in the method's order. ``fill`` is the
+    function that draws many numbers; without one there are as many calls.
+    """
 
     source: str
     method: str
@@ -64,6 +68,7 @@ class Form:
     arguments: tuple[Real | Whole, ...] = ()
     result: str = "f8"
     options: str = ""  # what else stands in the call
+    fill: str = ""
 
     @property
     def key(self) -> str:
@@ -93,6 +98,9 @@ _GAMMA = (Real("shape", None, 0.0), _SCALE)
 _LOGNORMAL = (Real("mean", 0.0), Real("sigma", 1.0, 0.0))
 
 
+_FILLED = ("standard_uniform", "standard_normal", "standard_exponential")
+
+
 def _bounded(source: str, method: str) -> tuple[Form, ...]:
     options = ("", "endpoint=True") if method == "integers" else ("",)
     return tuple(Form(source, method, _BOUNDED, (_LOW, _HIGH), "i8", each) for each in options)
@@ -100,11 +108,13 @@ def _bounded(source: str, method: str) -> tuple[Form, ...]:
 
 def _of_generator(method: str, *arguments: Real | Whole, result: str = "f8") -> Form:
     name = "standard_uniform" if method == "random" else method
-    return Form("Generator", method, f"random_{name}", arguments, result)
+    fill = f"random_{name}_fill" if name in _FILLED else ""
+    return Form("Generator", method, f"random_{name}", arguments, result, fill=fill)
 
 
 def _of_state(method: str, function: str, *arguments: Real | Whole, result: str = "f8") -> Form:
-    return Form("RandomState", method, function, arguments, result)
+    fill = "random_standard_uniform_fill" if function == "random_standard_uniform" else ""
+    return Form("RandomState", method, function, arguments, result, fill=fill)
 
 
 _FORMS = (
@@ -171,7 +181,8 @@ def form_of(source: str, call: str, xs: tuple[Any, ...]) -> tuple[Form, tuple[An
     method, given = found[1], [each for each in found[2].split(", ") if each]
     operands = {f"x{place}": x for place, x in enumerate(xs)}
     options = [each for each in given if each not in _USUAL and each.startswith("endpoint=")]
-    given = [each for each in given if each not in _USUAL and each not in options]
+    apart = {*_USUAL, *options, "size", "size=size"}
+    given = [each for each in given if each not in apart]
     form = FORMS.get(f"{source}.{method}({', '.join(options)})")
     if form is None:
         return None

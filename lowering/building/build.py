@@ -19,7 +19,7 @@ from fxc.ops.metas.shapes import hints
 from fxc.ops.table import TABLE, Tag
 from fxc.ops.updates import UPDATES, way
 
-from ..emission.draws import is_drawn
+from ..emission.draws import is_drawn, is_small
 from ..emission.pieces import with_cuts
 from ..emission.python_rules import FAILS
 from ..loops import (
@@ -358,7 +358,7 @@ def boxed(context: Context, node: Node) -> None:
     native code.
     """
     is_brief = is_drawn(node)
-    inside = len(context.scopes) > 1 or is_brief
+    inside = len(context.scopes) > 1 or (is_brief and is_small(node))
     graph = _evaluated(context, node) if node.regions else None
     given = graph.inputs if graph is not None else node.args
     args = tuple(_boxed_arg(context, arg, inside) for arg in given)

@@ -268,7 +268,7 @@ class _Call(_Function):
             code.do(f"br label %{MISS}")
             code.f.start(fine)
         if segment.calls:
-            self._look_for_raised()
+            self._look_for_raised(arguments[1])
         if segment.flags:
             bad, fine = code.f.new_label("flagged"), code.f.new_label("fine")
             code.branch(code.op(f"icmp eq ptr {self.found}, {own}"), bad, fine)
@@ -279,15 +279,18 @@ class _Call(_Function):
         if self.module.returned:
             code.hold(self.found)
 
-    def _look_for_raised(self) -> None:
+    def _look_for_raised(self, packed: str) -> None:
         """A call has raised what native code gives back: raise it if it comes from the handler of a
-        signal, else Python does all of it again.
+        signal, else Python does all of it again. Usually it gives back numbers, or ``packed``.
         """
         code = self.code
+        other, fine = code.f.new_label("other"), code.f.new_label("fine")
+        code.branch(code.op(f"icmp eq ptr {self.found}, {packed}"), fine, other)
+        code.f.start(other)
         kind = code.load("ptr", self.found, OBJECT_TYPE)
         flags = code.call("i64", "PyType_GetFlags", f"ptr {kind}")
         bit = code.op(f"and i64 {flags}, {_IS_EXCEPTION}")
-        bad, fine = code.f.new_label("raised"), code.f.new_label("fine")
+        bad = code.f.new_label("raised")
         code.branch(code.op(f"icmp ne i64 {bit}, 0"), bad, fine)
         code.f.start(bad)
         done = code.vectorcall(code.known(hand_on), [self.found])

@@ -36,14 +36,18 @@ _LEAVE = "leave"  # the block that leaves the draw to the method
 _CACHE = 64  # words; NumPy's binomial_t has 17
 
 
-def adapter(form: Form, layout: Layout, function: int | None) -> str:
-    """A module with a function ``i32 (generator, arguments …, place of the number)``.
+_MOST = 2**22  # numbers at once: meanwhile no other thread runs, and no signal is looked at
+
+
+def adapter(form: Form, layout: Layout, function: int | None, *, many: bool) -> str:
+    """A module with a function ``i32 (generator, arguments …, place of the number)``; for ``many``
+    numbers with their count before the place.
 
     It gives 1 if it has drawn; 0 if the method has to, and then nothing has happened. ``function``
     is the address of the function in C; None if it is one of ``LEGACY``.
     """
     module = ModuleText()
-    code = _Adapter(module, form, layout, function)
+    code = _Adapter(module, form, layout, function, many)
     code.write()
     legacy = [LEGACY] if function is None else []
     cache = [f"@fxc.cache = internal global [{_CACHE} x i64] zeroinitializer, align 16"]
@@ -51,8 +55,11 @@ def adapter(form: Form, layout: Layout, function: int | None) -> str:
 
 
 class _Adapter:
-    def __init__(self, module: ModuleText, form: Form, layout: Layout, function: int | None):
+    def __init__(
+        self, module: ModuleText, form: Form, layout: Layout, function: int | None, many: bool
+    ) -> None:
         self.f = FunctionText(module)
+        self.many = many
         self.code = Code(self.f, 0)
         self.form, self.layout = form, layout
         self.function = f"@{form.function}"
@@ -76,13 +83,17 @@ class _Adapter:
                 self.bounded(f"%x{place}", each.least, each.most)
             elif each.least > -(2**63):
                 code.demand(code.op(f"icmp sge i64 %x{place}, {each.least}"), _LEAVE)
+        parameters = ["ptr %g", *given, "ptr %out"]
+        if self.many:
+            parameters.insert(-1, "i64 %count")
+            code.demand(code.op(f"icmp ule i64 %count, {_MOST}"), _LEAVE)
         offset = layout.bits if self.function.startswith("%") else layout.legacy
         state = code.op(f"getelementptr i8, ptr %g, i64 {offset}")
         self.draw(f"ptr {state}", given)
         code.do("ret i32 1")
         self.f.start(_LEAVE)
         code.do("ret i32 0")
-        head = f'define i32 @"{ENTRY}"({", ".join(["ptr %g", *given, "ptr %out"])}) nounwind {{'
+        head = f'define i32 @"{ENTRY}"({", ".join(parameters)}) nounwind {{'
         lines = [head, "entry:", *self.f.stack_lines, *self.f.lines, "}"]
         self.f.module.functions.append("\n".join(lines))
 
@@ -100,7 +111,7 @@ class _Adapter:
         self.code.demand(self.code.op(f"icmp ule i64 {above}, {high - low}"), _LEAVE)
 
     def draw(self, state: str, given: list[str]) -> None:
-        """Call the function, and store the number."""
+        """Call the function, and store what it gives."""
         code, form = self.code, self.form
         if form.function == "random_bounded_uint64_fill":
             order = "sle" if form.options else "slt"
@@ -108,7 +119,8 @@ class _Adapter:
             last = "%x1" if form.options else code.op("sub i64 %x1, 1")
             span = code.op(f"sub i64 {last}, %x0")
             masked = "false" if form.source == "Generator" else "true"
-            words = f"i64 %x0, i64 {span}, i64 1, i1 zeroext {masked}, ptr %out"
+            count = "%count" if self.many else "1"
+            words = f"i64 %x0, i64 {span}, i64 {count}, i1 zeroext {masked}, ptr %out"
             code.do(f"call void {self.function}({state}, {words})")
             return
         if form.function == "random_uniform":
@@ -119,9 +131,29 @@ class _Adapter:
             given = ["double %x1", "i64 %x0", "ptr @fxc.cache"]
         kind = "double" if form.result == "f8" else "i64"
         before = self.flags()
-        found = code.op(f"call {kind} {self.function}({', '.join([state, *given])})")
+        if self.many and form.fill:
+            code.do(f"call void {self.function}({state}, i64 %count, ptr %out)")
+        elif self.many:
+            self.each(f"call {kind} {self.function}({', '.join([state, *given])})", kind)
+        else:
+            found = code.op(f"call {kind} {self.function}({', '.join([state, *given])})")
+            code.do(f"store {kind} {found}, ptr %out, align 8")
         self.bring_back(before)
-        code.do(f"store {kind} {found}, ptr %out, align 8")
+
+    def each(self, call: str, kind: str) -> None:
+        """Store what ``count`` calls give."""
+        code, f, begin = self.code, self.f, self.f.block
+        code.do("br label %next")
+        f.start("next")
+        code.do(f"%i = phi i64 [ 0, %{begin} ], [ %behind, %more ]")
+        code.branch(code.op("icmp ult i64 %i, %count"), "more", "drawn")
+        f.start("more")
+        found = code.op(call)
+        at = code.op(f"getelementptr {kind}, ptr %out, i64 %i")
+        code.do(f"store {kind} {found}, ptr {at}, align 8")
+        code.do("%behind = add i64 %i, 1")
+        code.do("br label %next")
+        f.start("drawn")
 
     def flags(self) -> str:
         """A place with the processor's flags, where the function may set any."""

@@ -9,8 +9,9 @@ import numpy as np
 
 from fxc.ir.graph import Literal, Node, Value
 from fxc.ir.records import frozen
-from fxc.ir.symbols import SymExpr
-from fxc.ir.types import ArrayType
+from fxc.ir.size_functions import hint
+from fxc.ir.symbols import SymExpr, product
+from fxc.ir.types import ArrayType, c_strides
 from fxc.ops.draws import Form, Real, form_of
 
 from ..loops import Boxed, Buffer, BufferArg
@@ -21,7 +22,9 @@ if TYPE_CHECKING:
 
 # Among the functions of the pointer table: an adapter; what keeps a state, and brings it back.
 DRAW, STATES = "draw a number", "keep a state"
+MANY = " of an array"  # behind the key of a form
 ROOM = 4096  # bytes for a state
+_FEW = 2**16  # numbers: arrays of more outside of loops are NumPy's own, without a copy
 _F64, _I64 = np.dtype(np.float64), np.dtype(np.int64)
 # The instruction that makes a double or an int of 64 bits of a number, by the kind of its dtype.
 _TO_REAL = {"f": "fpext", "i": "sitofp", "u": "uitofp", "b": "uitofp"}
@@ -36,20 +39,29 @@ class NativeDraw:
     given: tuple[Any, ...]
     state: Buffer
     out: Buffer
+    many: bool
 
 
 def is_drawn(node: Node) -> bool:
     """Whether native code draws what a node does."""
-    if node.op != "draw" or node.arg("size") is not None:
+    if node.op != "draw":
         return False
     form = form_of(node.arg("source"), node.arg("call"), node.arg("xs"))
-    drawn = node.outputs[1].type
-    if form is None or isinstance(drawn, ArrayType) or drawn.dtype.str[1:] != form[0].result:
+    drawn, size = node.outputs[1].type, node.arg("size")
+    if form is None or drawn.dtype.str[1:] != form[0].result:
+        return False
+    if isinstance(drawn, ArrayType) != (size is not None):
         return False
     return all(
         _is_taken(x, isinstance(each, Real))
         for each, x in zip(form[0].arguments, form[1], strict=True)
     )
+
+
+def is_small(node: Node) -> bool:
+    """Whether a draw is of few numbers, as far as is known."""
+    drawn = node.outputs[1].type
+    return not isinstance(drawn, ArrayType) or hint(product(drawn.shape)) <= _FEW
 
 
 def _is_taken(x: Any, is_real: bool) -> bool:
@@ -69,18 +81,21 @@ def native_draw(stmt: Boxed, buffers: Mapping[str, Buffer]) -> NativeDraw | None
     """The draw that a call is, if native code makes it."""
     if not stmt.brief:
         return None
-    state, xs, _, _, call, source = stmt.args
+    state, xs, size, _, call, source = stmt.args
     assert isinstance(state, BufferArg)
     assert isinstance(xs, tuple)
     found = form_of(str(source), str(call), xs)
     assert found is not None  # see ``is_drawn``
-    return NativeDraw(*found, buffers[state.buffer], buffers[stmt.outs[0]])
+    out = buffers[stmt.outs[0]]
+    if out.strides != c_strides(out.shape, out.dtype.itemsize):
+        return None
+    return NativeDraw(*found, buffers[state.buffer], out, size is not None)
 
 
 def emit_draw(emitter: Emitter, draw: NativeDraw, left: str, drawn: str) -> str:
     """Draw, and go on at ``drawn``; or at ``left`` if the method has to. The block that this is."""
     f = emitter.function
-    adapter, _ = emitter.inner_loop(DRAW, draw.form.key)
+    adapter, _ = emitter.inner_loop(DRAW, draw.form.key + MANY * draw.many)
     begin = f.new_label("draw")
     usual = f.module.seldom(False)
     f.do(f"br i1 {f.op(f'icmp ne ptr {adapter}, null')}, label %{begin}, label %{left}{usual}")
@@ -89,6 +104,11 @@ def emit_draw(emitter: Emitter, draw: NativeDraw, left: str, drawn: str) -> str:
     given = [f"ptr {f.op(f'load ptr, ptr {handle}, align 8')}"]
     for each, x in zip(draw.form.arguments, draw.given, strict=True):
         given.append(_number(emitter, x, isinstance(each, Real)))
+    if draw.many:
+        count = "1"
+        for dim in draw.out.shape:
+            count = f.op(f"mul i64 {count}, {emitter.dim(dim)}")
+        given.append(f"i64 {count}")
     given.append(f"ptr {emitter.address(draw.out.name, draw.out.offset)}")
     state = f.op(f"call i32 {adapter}({', '.join(given)})")
     f.do(f"br i1 {f.op(f'icmp ne i32 {state}, 0')}, label %{drawn}, label %{left}{usual}")

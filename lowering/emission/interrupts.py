@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from fxc.ir.symbols import Dim, computed_in, symbols_of
+from fxc.ir.symbols import Dim, computed_in, product, symbols_of
 
 from ..building.scratch import free
 from ..loops import Apply, Boxed, Const, For, If, Loop, Matmul, Stmt, While, walk
@@ -219,6 +219,11 @@ def trips(stmt: Stmt) -> int | None:
     return MANY if isinstance(stmt, While) and stmt.brief else None
 
 
+def _known(size: Dim, known: frozenset[str]) -> Dim:
+    """A number of elements, if it depends on ``known`` symbols alone."""
+    return size if symbols_of(size).keys() <= known and not computed_in(size) else UNKNOWN
+
+
 def _work(block: Sequence[Stmt], known: frozenset[str] = frozenset()) -> Dim:
     """The elements that an iteration works on, over ``known`` symbols; without those of loops that
     look for signals themselves.
@@ -227,13 +232,14 @@ def _work(block: Sequence[Stmt], known: frozenset[str] = frozenset()) -> Dim:
     for stmt in block:
         match stmt:
             case Loop(size=size, body=body):
-                is_known = symbols_of(size).keys() <= known and not computed_in(size)
-                total = total + (size if is_known else UNKNOWN) * _work(body, known)
+                total = total + _known(size, known) * _work(body, known)
             case If(then=then, orelse=orelse):
                 total = total + _work(then, known) + _work(orelse, known)
             case Matmul() | Apply():
                 total = total + UNKNOWN
-            case Boxed(brief=False):
+            case Boxed(brief=True, args=(_, _, size, *_)):
+                total = total + (_known(product(size), known) if isinstance(size, tuple) else 1)
+            case Boxed():
                 total = total + BUDGET  # may be much, and leaves signals to us
             case For() | While() if _is_short(stmt):
                 total = total + (trips(stmt) or 0) * _work(stmt.body, known)
