@@ -9,6 +9,7 @@ import math
 import os
 import sys
 import threading
+import time
 import types
 import warnings
 from collections import Counter
@@ -58,6 +59,7 @@ _log = logging.getLogger("fxc")
 _BACKENDS = ("llvm", "numpy")
 MOST_VARIANTS = 64
 _IN_ANY_CASE = 24  # captures for one combination of argument types with ``fullgraph=True``
+_SAVED = 0.02  # seconds that a call of compiled code may have saved
 _MOST_MISSES = 32  # calls for which a capture did not pay in a row, before none is tried again
 _MOST_REFUSALS = 4  # of one combination of argument types, before all are taken to be refused
 _MOST_DEMANDED = 32  # relations for which a call is captured again, see ``Unchecked``
@@ -240,6 +242,7 @@ class _Captures:
     """Captures of calls with arguments of the same kinds. See Note [Captures that pay]."""
 
     count: int = 0
+    seconds: float = 0.0  # of processor time
     misses: int = 0  # calls in a row for which one would not have paid
 
 
@@ -247,8 +250,8 @@ class _Captures:
 # A function whose calls always differ in what the capture makes a constant of, or that raises in
 # each, could be captured anew at every call. For arguments of the same kinds there are a few
 # captures in any case; then one more only if the variants have served as many calls as there were
-# captures, beyond the first call of each. Else Python runs the call, and after many such calls in a
-# row that is how it stays.
+# captures, beyond the first call of each, and if these may have saved the time of all captures.
+# Else Python runs the call, and after many such calls in a row that is how it stays.
 
 
 @frozen
@@ -576,6 +579,7 @@ class Compiled(Generic[P, R]):
         if not self._pays(captures, key):
             return self._without_capture(captures, key, args, kwargs)
         captures.count, captures.misses = captures.count + 1, 0
+        started = time.thread_time()
         try:
             variant = self._found_or_compiled(args, kwargs)
         except Interrupted as interrupt:
@@ -588,6 +592,7 @@ class Compiled(Generic[P, R]):
         except Exception as error:  # the program's own error, or NumPy's: let NumPy raise it
             otherwise = self._raised(error)
         else:
+            captures.seconds += time.thread_time() - started
             try:
                 result = variant.call(args, kwargs)
             except RunFailed as failure:
@@ -604,10 +609,13 @@ class Compiled(Generic[P, R]):
 
     def _pays(self, captures: _Captures, key: object) -> bool:
         """Whether one more capture may be worth its time; see Note [Captures that pay]."""
-        if captures.count < (_IN_ANY_CASE if self._options.fullgraph else self._in_any_case):
+        if self._options.fullgraph:
+            return captures.count < _IN_ANY_CASE
+        if captures.count < self._in_any_case:
             return True
         alike = [variant for variant in self._state.variants if variant.key == key]
-        return sum(variant.all_calls - 1 for variant in alike) >= captures.count
+        served = sum(variant.all_calls - 1 for variant in alike)
+        return served >= captures.count and served * _SAVED >= captures.seconds
 
     def _without_capture(
         self, captures: _Captures, key: object, args: tuple[Any, ...], kwargs: dict[str, Any]
