@@ -60,8 +60,8 @@ def flux(rho_L, rho_R, v_L, v_R, P_L, P_R, gamma):
         np.sqrt(gamma * P_L / rho_L) + np.abs(v_L), np.sqrt(gamma * P_R / rho_R) + np.abs(v_R)
     )
     return (
-        mom_star - C * 0.5 * (rho_L - rho_R),
-        mom_star**2 / rho_star - C * 0.5 * (rho_L * v_L - rho_R * v_R),
+        mom_star + C * 0.5 * (rho_L - rho_R),
+        mom_star**2 / rho_star + C * 0.5 * (rho_L * v_L - rho_R * v_R),
         0.5 * (en_L + en_R),
     )
 
