@@ -11,7 +11,6 @@ import sys
 import threading
 import time
 import types
-import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -24,7 +23,6 @@ from fxc.ir.asynchronous import hand_on, raised_by_handler
 from fxc.ir.errors import (
     MISSED,
     CaptureError,
-    CaptureWarning,
     Flagged,
     FxcError,
     InternalError,
@@ -38,7 +36,8 @@ from fxc.ir.errors import (
 from fxc.ir.forking import compiling
 from fxc.ir.records import frozen, mutable
 
-from .tracebacks import hide_fxc, is_of_fxc, met_in_capture
+from . import warned
+from .tracebacks import hide_fxc, met_in_capture
 
 if TYPE_CHECKING:
     from fxc.capture.capture import Captured
@@ -719,7 +718,12 @@ class Compiled(Generic[P, R]):
         state.eager_calls += 1
         if refused.by_types and not kwargs and not state.variants:
             state.instead[tuple(map(type, args))] = run
-        return run(*args, **kwargs)
+        is_outermost = warned.keep()
+        try:
+            return run(*args, **kwargs)
+        finally:
+            if is_outermost:
+                warned.give()
 
     def _runner(self) -> Callable[..., Any]:
         """What to call instead of the function."""
@@ -746,7 +750,7 @@ class Compiled(Generic[P, R]):
         """Warn, once for each text, which follows the name of the function."""
         if text not in self._state.warned:
             self._state.warned.add(text)
-            _warn(self.__name__ + text)
+            warned.warn(self.__name__ + text)
 
     def _compile(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> _Variant:
         from fxc.capture.capture import capture
@@ -856,14 +860,6 @@ def _kind_of(value: Any, depth: int = 0) -> object:
 
 
 _FEW_ITEMS, _DEPTH = 16, 2  # of containers of which each item counts
-
-
-def _warn(text: str) -> None:
-    """Warn at the line of the user's program that called into fxc."""
-    level, frame = 1, sys._getframe()
-    while frame.f_back is not None and is_of_fxc(frame.f_code):
-        level, frame = level + 1, frame.f_back
-    warnings.warn(CaptureWarning(text), stacklevel=level)
 
 
 @overload

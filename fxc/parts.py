@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from fxc.ir.errors import CaptureError, TooManyVariants
-from fxc.ir.replay import REPLAY
+from fxc.ir.replay import PART, REPLAY
 from fxc.split.driver import PartSource
 
 from .compiled import Compiled, Options
@@ -54,6 +54,7 @@ class Part(Compiled[..., Any]):
 
     def __init__(self, split: Split, source: PartSource, options: Options) -> None:
         super().__init__(source.function, options)
+        setattr(source.function, PART, True)
         self._whole = split
         self._compiled_times: list[float] = []
         self._python_times: list[float] = []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import inspect
 import signal
 import sys
 import traceback
@@ -166,3 +167,68 @@ def test_a_call_that_raises_does_not_ask_for_all_signals(monkeypatch):
         for low in (1.5, 2.5):
             with pytest.raises(ValueError, match=f"{low} is too much"):
                 compiled(np.ones(2), low)
+
+
+def test_warnings_of_fxc_are_none_that_the_program_catches():
+    def caught(x):
+        with warnings.catch_warnings(record=True) as found:
+            warnings.simplefilter("always")
+            y = 1 / x
+            file = open(__file__)  # noqa: SIM115
+            file.close()
+            y = y + 1
+        return y, [str(each.message) for each in found]
+
+    compiled = fxc.compile(caught)
+    for _ in range(3):
+        with warnings.catch_warnings(record=True) as outside:
+            warnings.simplefilter("always")
+            _, texts = compiled(np.zeros(2))
+        assert texts == ["divide by zero encountered in divide"]
+        assert {each.category for each in outside} <= {fxc.CaptureWarning}
+
+
+def test_warnings_of_fxc_may_be_errors():
+    """They come when the function has ended, which then has done everything once."""
+
+    def printed(x):
+        file = open(__file__)  # noqa: SIM115
+        x += 1
+        file.close()
+
+    compiled = fxc.compile(printed)
+    x = np.zeros(2)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", fxc.CaptureWarning)
+        with pytest.raises(fxc.CaptureWarning, match=r"io\.open"):
+            compiled(x)
+        assert x.tolist() == [0, 0]
+        with pytest.raises(fxc.CaptureWarning, match="close"):
+            compiled(x)
+    assert x.tolist() == [1, 1]
+
+
+def _warns(x, k):
+    file = open(__file__)  # noqa: SIM115
+    file.close()
+    y = x * k
+    warnings.warn(f"of {k}", UserWarning, stacklevel=2)
+    return y + 1
+
+
+def test_warnings_of_a_part_name_the_caller_of_the_function():
+    compiled = fxc.compile(_warns)
+    x = np.ones(2)
+    for k in range(1, 6):
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            compiled(x, k)
+        places = [each.filename for each in caught if each.category is UserWarning]
+        lines = {each.lineno for each in caught if each.category is UserWarning}
+        assert places == [__file__]
+        assert lines == {_line_of_call(compiled)}
+
+
+def _line_of_call(compiled):
+    source, first = inspect.getsourcelines(test_warnings_of_a_part_name_the_caller_of_the_function)
+    return first + next(k for k, line in enumerate(source) if "compiled(x, k)" in line)

@@ -3,3 +3,6 @@
 from typing import Any
 
 REPLAY: Any = type("Replay", (), {"__repr__": lambda self: "REPLAY"})()
+
+# An attribute of functions that are parts of another one.
+PART = "__fxc_part__"

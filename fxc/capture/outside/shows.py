@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from fxc.ir.graph import Value
 from fxc.ir.handles import HANDLE, handle
 from fxc.ir.records import mutable
+from fxc.ir.replay import PART
 
 from ..guards import Source
 from ..locations import is_users, runs_ours, user_frame
@@ -248,7 +249,8 @@ def _place_of(level: int) -> Any:
             if level == 0:
                 return Place(frame.f_code.co_filename, frame.f_lineno, frame.f_globals)
         frame = frame.f_back
-    return level
+    of_part = frame is not None and hasattr(frame.f_locals.get("fn"), PART)
+    return level + of_part  # the function that a part is of stands between
 
 
 class Place:
@@ -268,12 +270,19 @@ def _warn(message: Any, category: Any, where: Any) -> None:
 
 
 def _caller(level: int) -> Place:
-    """The line that called the compiled function, or one of its callers."""
-    frame = sys._getframe(1)
+    """The line that called the compiled function, or one of its callers.
+
+    Of a function that is split a part may be split in its turn, until the function is cut anew:
+    then several frames are of one call of it.
+    """
+    frame, first, again = sys._getframe(1), True, False
     while frame.f_back is not None:
         if is_users(frame) and not frame.f_code.co_filename.startswith("<fxc "):
-            level -= 1
+            level -= first or not again
+            first = again = False
             if level == 0:
                 break
+        elif getattr(frame.f_locals.get("self"), "_is_part", False):
+            again = True
         frame = frame.f_back
     return Place(frame.f_code.co_filename, frame.f_lineno, frame.f_globals)
