@@ -16,7 +16,7 @@ from fxc.ir.replay import PART, REPLAY
 from fxc.split.driver import PartSource
 
 from .compiled import Compiled, Options
-from .splits import Split
+from .splits import Helper, Split
 
 if TYPE_CHECKING:
     from fxc.capture.refusals import Refusal
@@ -28,17 +28,19 @@ LONG = 5e-3  # seconds from which on it is not: it might take a hundred times as
 _log = logging.getLogger("fxc")
 
 
-def split_of(function: types.FunctionType, options: Options) -> Split | None:
+def split_of(
+    function: types.FunctionType, options: Options, is_inner: bool = False
+) -> Split | None:
     """The splitting of a function, with no cut yet; None if there is no source."""
 
     def part(split: Split, source: PartSource) -> Part:
         return _Trial(split, source, options)
 
-    def helper(refusal: Refusal) -> bool:
+    def helper(refusal: Refusal) -> Helper | None:
         return _is_split(refusal, options)
 
     try:
-        return Split(function, part, helper, helper_of)
+        return Split(function, part, helper, helper_of, is_inner)
     except CaptureError:
         return None
 
@@ -155,28 +157,67 @@ def _replay(*args: Any) -> Any:
 
 # Functions that are called by functions which are split, and are split themselves.
 _helpers: dict[types.FunctionType, Compiled[..., Any]] = {}
+# Functions that others define are made anew in each call: they are known by their code. What they
+# see of the functions around them are arguments of their parts.
+_inner: dict[object, Split] = {}
 
 
-def _is_split(refusal: Refusal, options: Options) -> bool:
-    """Let a function that another one calls, and that was refused, be split itself; whether that
-    leaves something to compile.
+def _is_split(refusal: Refusal, options: Options) -> Helper | None:
+    """Let a function that another one calls, and that was refused, be split itself; None if that
+    leaves nothing to compile.
     """
     function = refusal.places[0].function
-    if function.__closure__ is not None:
-        return False
+    if _is_inner(function):
+        key = _key_of(function)
+        found = _inner.get(key) or split_of(function, options, is_inner=True)
+        if found is None or not found.leaves_parts(refusal):
+            return None
+        _inner[key] = found
+        return "is silent"
     if function not in _helpers:
         made = Compiled(function, options)
         if not made.leaves_parts(refusal):
-            return False
+            return None
         _helpers[function] = made
-    return True
+    return "warns"
+
+
+def _is_inner(function: types.FunctionType) -> bool:
+    return function.__closure__ is not None or "<locals>" in function.__code__.co_qualname
+
+
+def _key_of(function: types.FunctionType) -> object:
+    code = function.__code__
+    place = (code.co_filename, code.co_firstlineno, code.co_name)
+    return *place, code.co_names, code.co_varnames, code.co_freevars
+
+
+def _split_inner(function: types.FunctionType) -> types.FunctionType:
+    """A driver in place of a function that another one defines; itself if it is not split."""
+    split = _inner.get(_key_of(function))
+    if split is None or not split.driver.parts:
+        return function
+    driver: types.FunctionType = split.driver.function
+    given = zip(driver.__code__.co_freevars, driver.__closure__ or (), strict=True)
+    own = zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
+    cells = {**dict(given), **dict(own)}
+    closure = tuple(cells[name] for name in driver.__code__.co_freevars)
+    made = types.FunctionType(
+        driver.__code__, function.__globals__, function.__name__, function.__defaults__, closure
+    )
+    made.__kwdefaults__ = function.__kwdefaults__
+    made.__qualname__ = function.__qualname__
+    return made
 
 
 def helper_of(function: Any) -> Any:
     """What to call instead of a function that may be split."""
     if type(function) is types.FunctionType:
-        return _helpers.get(function, function)
+        found = _helpers.get(function)
+        if found is None and _inner and _is_inner(function):
+            return _split_inner(function)
+        return function if found is None else found
     if type(function) is types.MethodType and type(function.__func__) is types.FunctionType:
-        found = _helpers.get(function.__func__)
-        return function if found is None else types.MethodType(found, function.__self__)
+        made = helper_of(function.__func__)
+        return function if made is function.__func__ else types.MethodType(made, function.__self__)
     return function

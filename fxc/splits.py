@@ -9,10 +9,10 @@ import ast
 import sysconfig
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
-from types import FunctionType
-from typing import TYPE_CHECKING, Any, Protocol
+from types import CodeType, FunctionType
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
-from fxc.capture.staging.staging import source_of
+from fxc.capture.staging.staging import rebound_around, source_of
 from fxc.ir.errors import CaptureError
 from fxc.split.driver import Cuts, Driver, DriverWriter, PartKey, PartSource
 from fxc.split.function_plan import (
@@ -40,6 +40,10 @@ class Part(Protocol):
     def __call__(self, *args: Any) -> Any: ...
 
 
+# How a function that is called is split: it warns of that, or leaves it to who calls it.
+Helper = Literal["warns", "is silent"]
+
+
 class Split:
     """How a function is split so far; each refusal adds a cut."""
 
@@ -47,8 +51,9 @@ class Split:
         self,
         function: FunctionType,
         make_part: Callable[[Split, PartSource], Part],
-        helper: Callable[[Refusal], bool],
+        helper: Callable[[Refusal], Helper | None],
         helper_of: Callable[[Any], Any],
+        is_inner: bool = False,
     ) -> None:
         node = source_of(function)
         if node is None:
@@ -56,9 +61,13 @@ class Split:
         self._node = node
         self._code = function.__code__
         self._taken = 0  # variables made where statements were taken apart
+        self._says_so = False  # whether a function that is split warns of what was refused last
         self._origins: dict[Span, Span] = {}  # of the statements made there: which one it was
         self._apart: dict[ast.stmt, list[ast.stmt]] = {}
-        self.plan: FunctionPlan = plan_of(node)
+        self._around: tuple[Names, Names] = (frozenset(), frozenset())
+        if is_inner:
+            self._around = _variables_around(self._code)
+        self.plan: FunctionPlan = plan_of(node, *self._around)
         self.cuts = Cuts(set(), set(), set())
         self.parts: dict[PartKey, Part] = {}
         self._module = str(function.__module__).partition(".")[0]
@@ -153,11 +162,12 @@ class Split:
         if within is self.plan.body and self.is_entered_again:
             return False
         within = self._current(within)
-        refusal, calling = error.refusal, len(self.cuts.calling)
+        self._says_so = False
+        refusal = error.refusal
         if refusal is None or not self._cut(refusal, within):
             self._halve(within)
         self._changed()
-        return len(self.cuts.calling) == calling
+        return not self._says_so
 
     def _cut(self, refusal: Refusal, within: tuple[Statement, ...]) -> bool:
         """Cut at the statement that was refused; whether it is known which one it was."""
@@ -173,8 +183,11 @@ class Split:
         if found.span in self.cuts.statements:
             return False
         inner = replace(refusal, places=refusal.places[1:])
-        is_helper = bool(inner.places) and self._may_be_split(inner) and self._helper(inner)
-        (self.cuts.calling if is_helper else self.cuts.statements).add(found.span)
+        helper = None
+        if inner.places and self._may_be_split(inner):
+            helper = self._helper(inner)
+        self._says_so = helper == "warns"
+        (self.cuts.calling if helper else self.cuts.statements).add(found.span)
         return True
 
     def _may_be_split(self, refusal: Refusal) -> bool:
@@ -229,7 +242,7 @@ class Split:
             if statement.node in block:
                 at = block.index(statement.node)
                 block[at : at + 1] = made
-        self.plan = self._writer.plan = plan_of(self._node)
+        self.plan = self._writer.plan = plan_of(self._node, *self._around)
         added = {each.span for each in self.plan.statements()} - before
         self._origins.update(dict.fromkeys(added, statement.span))
         return True
@@ -274,6 +287,16 @@ class Split:
             self.cuts.borders.add(within[len(within) // 2].span)
         else:
             self.cuts.statements.add(within[0].span)
+
+
+def _variables_around(code: CodeType) -> tuple[Names, Names]:
+    """The variables of functions around one that its parts take as arguments, and those that other
+    functions bind.
+    """
+    names, rebound = frozenset(code.co_freevars), rebound_around(code)
+    if rebound is None:
+        rebound = names
+    return names - rebound - {"__class__"}, rebound
 
 
 def _simple(within: Iterable[Statement]) -> Iterable[Statement]:

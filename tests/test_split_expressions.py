@@ -263,3 +263,132 @@ def test_the_statement_counts_once_in_the_warning():
     with pytest.warns(fxc.CaptureWarning, match="1 of 2 statements"):
         compiled(np.ones(4), 3)
     assert "unknown(u)" in compiled.inspect(np.ones(4), 3).driver
+
+
+# ------------------------------------------------------------------ inner functions
+
+
+def runge(f, y, t):
+    a = f(y, t) * 0.5 + y
+    return a * 0.5 + f(a, t + 1) * 0.25
+
+
+def with_a_closure(u, n):
+    scale = u.sum() + 1
+
+    def rhs(y, t, c=2.0):
+        w = np.sqrt(y * y + 1) * scale
+        unknown(t)
+        return w * c + y * y
+
+    for k in range(n):
+        u = runge(rhs, u, k) / (u * u + scale)
+    return u
+
+
+def with_a_counter(u, n):
+    count = 0
+
+    def counted(y):
+        nonlocal count
+        w = y * y + 1
+        count += 1
+        unknown(count)
+        return w * count + y * 2
+
+    v = counted(u) * 2 + u
+    return v + counted(v) * n, count
+
+
+def with_cells_that_change(u, n):
+    scale = 1.0
+
+    def larger():
+        nonlocal scale
+        scale *= 2.0
+        return scale
+
+    def scaled(y):
+        w = y * scale + larger() * y
+        unknown(n)
+        return w * scale + y * larger()
+
+    return scaled(u) * 2 + scaled(u + 1)
+
+
+def with_a_class(u, n):
+    class Wave:
+        def __init__(self, size):
+            self.size = size
+
+        def at(self, y):
+            w = y * self.size + u
+            unknown(n)
+            return w * w + y * 2
+
+    return Wave(2.0).at(u) * 2 + Wave(3.0).at(u) + u
+
+
+def unbound_around(u, n):
+    def scaled(y):
+        w = y * 2 + 1
+        unknown(n)
+        return w * late + y * 2
+
+    v = scaled(u) if n > 100 else u * 2
+    if n > 3:
+        late = 2.0
+    return scaled(v) * 2 + v
+
+
+def defined_again(u, n):
+    def g(y):
+        return y * 2 + 1
+
+    v = g(u) * 2
+    for k in range(n):
+        unknown(k)
+
+        def g(y):
+            return unknown(y) * k + 1  # noqa: B023
+
+        v = v * 0.5 + g(u)
+    return v
+
+
+INNER = [
+    with_a_closure,
+    with_a_counter,
+    with_cells_that_change,
+    with_a_class,
+    unbound_around,
+    defined_again,
+]
+
+
+@pytest.mark.parametrize("program", INNER, ids=lambda each: each.__name__)
+def test_inner_functions_are_split(program):
+    check(program, lambda: (np.linspace(0.0, 1.0, 40), 5), parts=0)
+    check(program, lambda: (np.linspace(0.0, 1.0, 40), 2), parts=0)
+
+
+def test_an_inner_function_is_compiled_once(monkeypatch):
+    from fxc import parts
+
+    def f(u, n):
+        scale = u.sum() + 1
+
+        def rhs(y, t):
+            w = np.sqrt(y * y + 1) * scale
+            unknown(t)
+            return w * 2 + y * y
+
+        for k in range(n):
+            u = rhs(u, k) / (u * u + scale)
+        return u
+
+    monkeypatch.setattr(parts, "_inner", {})
+    check(f, lambda: (np.linspace(0.0, 1.0, 40), 5), calls=6)
+    (split,) = parts._inner.values()
+    found = [part.cache_info() for part in split.compiled]
+    assert [(each.variants, each.native_calls > 20) for each in found] == [(1, True)] * 2

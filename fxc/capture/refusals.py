@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from types import CodeType, FunctionType, TracebackType
+from types import CellType, CodeType, FunctionType, TracebackType
 from typing import Any
 
 from fxc.ir.errors import CaptureError
@@ -55,7 +55,9 @@ def note_refusal(
 ) -> None:
     """Keep what is known of a refusal with it, and nothing else: its traceback holds arrays."""
     codes = {
-        code: function for function, made in staged.items() for code in codes_in(made.__code__)
+        code: _defined_in(function, code)
+        for function, made in staged.items()
+        for code in codes_in(made.__code__)
     }
     places = tuple(_places(error.__traceback__, codes))
     location = vars(error).get("location")
@@ -64,6 +66,24 @@ def note_refusal(
             error.add_note(f"  called at {line_text(place.location).lstrip()}")
     error.refusal = Refusal(places, location, argument, guards.deciding(), is_of_data)
     error.__traceback__ = error.__context__ = error.__cause__ = None
+
+
+def _defined_in(function: FunctionType, staged: CodeType) -> FunctionType:
+    """A function of the code that was staged: the function itself, or one like those that it
+    defines, whose variables of enclosing functions have no value.
+    """
+    key = _written_at(staged)
+    if key == _written_at(function.__code__) or staged.co_name.startswith("<"):
+        return function
+    for code in codes_in(function.__code__):
+        if _written_at(code) == key:
+            cells = tuple(CellType() for _ in code.co_freevars)
+            return FunctionType(code, function.__globals__, code.co_name, None, cells)
+    return function
+
+
+def _written_at(code: CodeType) -> tuple[str, int]:
+    return code.co_name, code.co_firstlineno
 
 
 def _places(

@@ -350,7 +350,7 @@ class _Body:
         reads = self.reads(run)
         inputs = live_before([*reads, *run], frozenset(outputs))
         used = binds.union(*(each.reads for each in (*reads, *run)))
-        inputs &= used & self.plan.variables
+        inputs &= used & (self.plan.variables | self.plan.free)
         inner = self.inner(run)
         names = tuple(sorted(inputs - set(inner)))
         key = PartKey(run[0].span, run[-1].span, names, outputs, ending)
@@ -378,7 +378,10 @@ class _Body:
         if key.ending == "either":
             statements = [_Tagged().visit(each) for each in statements]
         definitions = [copy.deepcopy(self.plan.inner[name]) for name in inner]
-        body = [*self.declarations(), *definitions, *statements]
+        declared = self.declarations()
+        if self.plan.free:  # no part binds variables of other functions
+            declared = [each for each in declared if isinstance(each, ast.Global)]
+        body = [*declared, *definitions, *statements]
         if key.ending != "tail":
             value = _values(key.outputs)
             value = _either(0, value) if key.ending == "either" else value

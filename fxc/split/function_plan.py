@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
@@ -68,7 +69,8 @@ class FunctionPlan:
     """A function: its variables, its statements, and the functions that it defines.
 
     ``shared`` are the variables that inner functions see, ``seen_by`` is a function that it calls
-    and that sees all of them. ``inner`` are the statements that define
+    and that sees all of them. ``free`` are variables of functions around it which are arguments
+    of its parts. ``inner`` are the statements that define
     functions which can be defined again where they are called, by name: what these see does not
     change once they are there.
 
@@ -89,6 +91,7 @@ class FunctionPlan:
     declarations: tuple[ast.Global | ast.Nonlocal, ...]
     inner: Mapping[str, ast.stmt]
     seen_by: str
+    free: Names
 
     def statements(self) -> Iterator[Statement]:
         """All statements, from the outside in."""
@@ -136,9 +139,11 @@ def is_within(inner: Span, outer: Span) -> bool:
     return outer[:2] <= inner[:2] and inner[2:] <= outer[2:]
 
 
-def plan_of(function: FunctionNode) -> FunctionPlan:
-    """The plan of a function, whose syntax tree stays as it is."""
-    return _Planner(function).plan()
+def plan_of(function: FunctionNode, free: Names = _NONE, rebound: Names = _NONE) -> FunctionPlan:
+    """The plan of a function, whose syntax tree stays as it is. ``free`` are variables of functions
+    around it that parts shall take as arguments, ``rebound`` those that others bind meanwhile.
+    """
+    return _Planner(function, free, rebound).plan()
 
 
 def live_before(statements: Sequence[Statement], after: Names) -> Names:
@@ -450,10 +455,17 @@ def _targets(node: ast.AST) -> list[ast.AST]:
             return []
 
 
-def _inner_functions(body: Sequence[ast.stmt], unsteady: Names) -> dict[str, ast.stmt]:
-    """The inner functions that may be defined again: nothing that they see is rebound, they have no
-    decorators, and no defaults but constants.
+def _inner_functions(
+    function: FunctionNode, body: Sequence[ast.stmt], unsteady: Names
+) -> dict[str, ast.stmt]:
+    """The inner functions that may be defined again: nothing else is bound to their names, nothing
+    that they see is rebound, they have no decorators, and no defaults but constants.
     """
+    times = Counter(parameters(function.args))
+    for block in blocks_in(function):
+        for node in block:
+            times.update(assigned([*_targets(node)] if bodies_of(node) else [node]))
+            times.update(_deleted(node))
     found: dict[str, ast.stmt] = {}
     for node in body:
         match node:
@@ -464,7 +476,7 @@ def _inner_functions(body: Sequence[ast.stmt], unsteady: Names) -> dict[str, ast
     return {
         name: node
         for name, node in found.items()
-        if name not in unsteady and free_names([node]).isdisjoint(unsteady)
+        if times[name] == 1 and name not in unsteady and free_names([node]).isdisjoint(unsteady)
     }
 
 
@@ -505,16 +517,18 @@ def _has_plain_defaults(args: ast.arguments) -> bool:
 
 
 class _Planner:
-    def __init__(self, function: FunctionNode) -> None:
+    def __init__(self, function: FunctionNode, free: Names, rebound: Names) -> None:
+        self.free = free
+        self.rebound = rebound
         self.name = getattr(function, "name", "<lambda>")
         self.body = body_of(function)
         self.variables = scope_of(function).bound
         self.parameters = tuple(parameters(function.args))
         self.shared = _shared(self.body) & self.variables
         self.unsteady = self.shared - _steady(function, self.shared)
-        self.inner = _inner_functions(self.body, self.unsteady)
+        self.inner = _inner_functions(function, self.body, self.unsteady)
         # What inner functions rebind, and inner functions that are others in each call.
-        self.moving = _rebound(self.body) | (_defined(self.body) - set(self.inner))
+        self.moving = _rebound(self.body) | (_defined(self.body) - set(self.inner)) | rebound
         self.seen_by = _calls_of(_OF_FRAMES - self.variables, self.body)
         self.unbound: dict[ast.stmt, Names] = {}
         _note_unbound(self.body, self.variables - set(self.parameters), self.unbound)
@@ -529,6 +543,7 @@ class _Planner:
             tuple(each for each in _outside_functions(self.body) if isinstance(each, _DECLARING)),
             self.inner,
             self.seen_by,
+            self.free,
         )
 
     def block(self, body: Sequence[ast.stmt], after: Names, flow: _Flow) -> tuple[Statement, ...]:
@@ -549,7 +564,7 @@ class _Planner:
             binds=binds,
             after=(after | self.shared) & self.variables,
             on_error=flow.on_error & self.variables,
-            unbound=self.unbound.get(node, self.variables) & self.variables,
+            unbound=(self.unbound.get(node, self.variables) & self.variables) | self.free,
             returns=isinstance(node, ast.Return) or any(each.returns for each in inside),
             leaves=isinstance(node, ast.Break | ast.Continue)
             or any(each.leaves for block in (blocks[1:] if is_loop else blocks) for each in block),
@@ -586,6 +601,8 @@ class _Planner:
         if not self.moving.isdisjoint(_own_reads(node)):
             return "an inner function changes what it reads"
         binds = assigned([*_targets(node)] if bodies_of(node) else [node])
+        if not self.rebound.isdisjoint(binds):
+            return "other functions see how the variable changes"
         if not self.unsteady.isdisjoint(binds):
             return "an inner function sees how the variable changes"
         seen = _NONE.union(*(free_names([x]) for x in own if isinstance(x, _CLOSURES)))  # type: ignore[list-item]

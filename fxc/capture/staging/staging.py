@@ -262,6 +262,28 @@ def source_of(function: FunctionType) -> FunctionNode | None:
         return None
 
 
+def rebound_around(code: CodeType) -> frozenset[str] | None:
+    """The variables that functions inside of each other bind for one another, in the outermost one
+    that has some code in it; None if that is not known, or if it may go on while the code runs.
+    """
+    lines = linecache.getlines(code.co_filename)
+    try:
+        tree = _parsed("".join(lines), 0)
+    except _NoSource:
+        return None
+    todo: list[ast.AST] = [tree]
+    for node in todo:
+        if not isinstance(node, _NAMED):
+            todo += [each for each in ast.iter_child_nodes(node) if isinstance(each, ast.stmt)]
+        elif node.lineno <= code.co_firstlineno <= (node.end_lineno or 0):
+            inside = walk(node)
+            if any(isinstance(x, ast.Yield | ast.YieldFrom | ast.Await) for x in inside):
+                return None
+            found = (each.names for each in inside if isinstance(each, ast.Nonlocal))
+            return frozenset(name for names in found for name in names)
+    return None
+
+
 def code_like(node: Named, cells: Iterable[str], code: CodeType) -> CodeType:
     """The code of another function that stands where that of ``code`` does, and sees the variables
     ``cells`` besides.
