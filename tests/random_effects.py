@@ -32,6 +32,9 @@ _DRAWN = (
     "if RNG.random() < 0.5: print('less', {0})",
     "c = c + np.random.rand()",
     "RNG.random()",
+    "c = c + np.random.exponential(c)",  # which may refuse it
+    "c = RNG.normal(c, 0.5) + np.random.randn()",
+    "n = n + RNG.binomial(5, 0.5) - np.random.randint(3)",
 )
 _UNKNOWN = ("exec('pass')", "c = c + eval('0.5')", "print(eval('1'), {1})")  # they are split
 _ASSIGNED = re.compile(r"\s*(\w+)(?:\[.*\])? [-+*]?= ")

@@ -13,9 +13,9 @@ from typing import Any
 from fxc.ir.records import frozen
 
 # Note [Native draws]
-# A method that is given numbers looks at them, takes the lock of the bit generator, calls a function
-# in C with a pointer into the generator, and makes an object of the number. Native code calls that
-# function itself, on the caller's generator: there is no state but NumPy's.
+# A method that is given numbers looks at them, takes the lock of the bit generator, calls a
+# function in C with a pointer into the generator, and makes an object of the number. Native code
+# calls that function itself, on the caller's generator: there is no state but NumPy's.
 # - An array of a ``size`` is filled in place: by the function for that if there is one, else by as
 #   many calls, as NumPy does it. Very large ones are NumPy's: it lets other threads run meanwhile.
 # - The table below says which function it is, and which arguments NumPy takes for certain. Others
