@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from . import flags
+from . import draws, flags
 from .cases import CASES, LOOPS, RATIOS, Case, Ratio
 from .contenders import NotTaken, Run, compiled, copied, installed, prepare, use_one_thread
 from .loop_programs import LoopProgram
@@ -29,6 +29,7 @@ GROUPS = (
     "memory",
     *dict.fromkeys(case.group for case in (*CASES, *LOOPS, *RATIOS)),
     flags.GROUP,
+    draws.GROUP,
 )
 
 
@@ -86,6 +87,8 @@ def measure_all(chosen: Sequence[str], present: list[str], repeats: int) -> Iter
             yield from ratios(ratio, present, repeats)
     if is_chosen(chosen, flags.GROUP):
         yield from flags.rows(repeats)
+    if is_chosen(chosen, draws.GROUP):
+        yield from draws.rows(repeats)
     if is_chosen(chosen, "memory"):
         name = "peak memory, chain of 10 (arrays: 240 MB)"
         yield from in_processes("memory", (name,), "MB", present, repeats)
