@@ -16,6 +16,7 @@ from fxc.capture.staging.staging import rebound_around, source_of
 from fxc.ir.errors import CaptureError
 from fxc.split.driver import Cuts, Driver, DriverWriter, PartKey, PartSource
 from fxc.split.function_plan import (
+    TAKEN,
     FunctionPlan,
     Names,
     Span,
@@ -24,7 +25,7 @@ from fxc.split.function_plan import (
     plan_of,
     span_of,
 )
-from fxc.split.taking_apart import taken_apart, waits
+from fxc.split.taking_apart import taken_apart, use_of, waits
 
 if TYPE_CHECKING:
     from fxc.capture.refusals import Place, Refusal
@@ -61,7 +62,7 @@ class Split:
         self._node = node
         self._code = function.__code__
         self._taken = 0  # variables made where statements were taken apart
-        self._says_so = False  # whether a function that is split warns of what was refused last
+        self._says_so = False  # whether somebody else warns of what was refused last
         self._origins: dict[Span, Span] = {}  # of the statements made there: which one it was
         self._apart: dict[ast.stmt, list[ast.stmt]] = {}
         self._around: tuple[Names, Names] = (frozenset(), frozenset())
@@ -172,9 +173,9 @@ class Split:
     def _cut(self, refusal: Refusal, within: tuple[Statement, ...]) -> bool:
         """Cut at the statement that was refused; whether it is known which one it was."""
         if refusal.argument:
-            spans = {x.span for x in _simple(within) if refusal.argument in x.reads}
-            self.cuts.statements |= spans
-            return bool(spans)
+            # What was taken out of an expression has no name in the program.
+            self._says_so = refusal.argument.startswith(TAKEN)
+            return self._cut_uses(refusal.argument, within)
         found = self._found(refusal.places, refusal.location, within)
         if found is None:
             return False
@@ -189,6 +190,22 @@ class Split:
         self._says_so = helper == "warns"
         (self.cuts.calling if helper else self.cuts.statements).add(found.span)
         return True
+
+    def _cut_uses(self, name: str, within: tuple[Statement, ...]) -> bool:
+        """Cut where a variable is read; whether it is."""
+        todo = [each for each in _simple(within) if name in each.reads]
+        found = bool(todo)
+        while todo:
+            statement = todo.pop()
+            place = use_of(statement.node, name)
+            alone = statement if place is None else self._alone(statement, span_of(place))
+            self.cuts.statements.add(alone.span)
+            if alone is not statement:
+                made = self._made_of(statement.node)
+                known = {each.node: each for each in self.plan.statements()}
+                others = (known[node] for node in made if node is not alone.node)
+                todo += [each for each in others if name in each.reads]
+        return found
 
     def _may_be_split(self, refusal: Refusal) -> bool:
         """Whether a function is another one of the same program, and no library's."""

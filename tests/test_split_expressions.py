@@ -392,3 +392,33 @@ def test_an_inner_function_is_compiled_once(monkeypatch):
     (split,) = parts._inner.values()
     found = [part.cache_info() for part in split.compiled]
     assert [(each.variants, each.native_calls > 20) for each in found] == [(1, True)] * 2
+
+
+# ------------------------------------------------------------------ arguments that no graph takes
+
+
+def of_records(u, n, odd):
+    v = np.sqrt(u * u + 1) * float(odd["name"][0]) + u * n
+    odd["n"][0] = int((u * n + v).sum())
+    if odd["n"][0] > n:
+        v = v * 2 + u
+    known = {"odd": odd, "v": v * 2 + u}
+    return v * v + u * int(odd["n"][0]), known["v"], known["odd"]["n"][0], len([odd, u * 2 + 1])
+
+
+def test_operations_on_an_argument_that_no_graph_takes():
+    def make():
+        table = np.array([("1.5", 1)], dtype=[("name", "U3"), ("n", "i4")])
+        return np.linspace(0.0, 1.0, 40), 5, table
+
+    compiled = check(of_records, make)
+    assert "np.sqrt(u * u + 1) *" not in compiled.inspect(*make()).driver
+
+
+def test_a_warning_names_no_variable_of_fxcs():
+    table = np.array([("1.5", 1)], dtype=[("name", "U3"), ("n", "i4")])
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", fxc.CaptureWarning)
+        fxc.compile(of_records)(np.linspace(0.0, 1.0, 40), 5, table)
+    assert caught
+    assert not [each for each in caught if "__fxc" in str(each.message)]

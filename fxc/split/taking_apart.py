@@ -40,6 +40,7 @@ _WITH_OPERANDS = (
     *(ast.Call, ast.BinOp, ast.UnaryOp, ast.Compare, ast.Subscript, ast.Attribute),
     *(ast.Yield, ast.YieldFrom, ast.Await),
 )
+_CHAINED = (ast.Call, ast.Attribute, ast.Subscript)
 Slot = tuple[Any, Any]  # an object and an attribute, or a list and an index
 
 
@@ -67,6 +68,14 @@ def waits(node: ast.stmt) -> ast.expr | None:
     """The first expression of a statement at which the function is left and entered again."""
     own = [each for each in children(node) if isinstance(each, ast.expr)]
     return next((found for each in own for found in _waits(each)), None)
+
+
+def use_of(node: ast.stmt, name: str) -> ast.expr | None:
+    """The first operation of a statement that is given the value of a variable, and those on what
+    it gives that stand in one chain with it, such as ``name.table["x"].find(u)``.
+    """
+    own = [each for each in children(node) if isinstance(each, ast.expr)]
+    return next((found for each in own for found in _uses(each, name)), None)
 
 
 class _Apart:
@@ -298,6 +307,26 @@ def _has_slices(node: ast.expr) -> bool:
 
 def _is_doubly_starred(slot: Slot) -> bool:
     return isinstance(slot[0], ast.keyword) and slot[0].arg is None
+
+
+def _uses(node: ast.AST, name: str, around: tuple[ast.expr, ...] = ()) -> Iterator[ast.expr | None]:
+    if isinstance(node, ast.Name) and node.id == name:
+        yield _operation_on(node, around)
+    around = (*around, node) if isinstance(node, ast.expr) else around
+    for each in children(node):
+        yield from _uses(each, name, around)
+
+
+def _operation_on(node: ast.expr, around: tuple[ast.expr, ...]) -> ast.expr | None:
+    """The operation on a value, with those on its result in one chain; None if there is none."""
+    found, inner = None, node
+    for outer in reversed(around):
+        in_chain = isinstance(outer, _CHAINED) and _get(_operands(outer)[0]) is inner
+        if found is not None and not in_chain:
+            break
+        found = outer if isinstance(outer, _WITH_OPERANDS) else found
+        inner = outer
+    return found
 
 
 def _waits(node: ast.AST) -> Iterator[ast.expr]:
