@@ -374,6 +374,27 @@ def test_small_functions_are_native_calls() -> None:
     assert compiled.cache_info().native_calls > 20
 
 
+def test_stores_and_states_are_undone_together() -> None:
+    def flip(g: Any, x: Any, k: Any, last: Any) -> Any:
+        for _ in range(k):
+            i = int(g.random() * len(x))
+            if x[i] > 0:
+                x[i] += g.integers(3)
+        return g.normal(), x[last]
+
+    compiled = fxc.compile(flip, fullgraph=True)
+    text = str(compiled.inspect(np.random.default_rng(3), np.ones(9000), 5, np.int64(3)).loops)
+    assert "stores are undone" in text
+    for make in (np.random.default_rng, lambda seed: np.random.Generator(OwnBits(seed))):
+        left, right = (make(3), np.ones(9000)), (make(3), np.ones(9000))
+        for last in [5] * 30 + [9000, 5, -9001, 5]:
+            expected, found = (
+                run(f, (*side, 20, np.int64(last))) for f, side in ((flip, left), (compiled, right))
+            )
+            assert not difference(expected, found)
+            assert state(left[0]) == state(right[0])
+
+
 def test_an_exception_of_a_signal_in_a_native_call() -> None:
     class Alarm(Exception):
         pass

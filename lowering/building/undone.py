@@ -15,6 +15,7 @@ from fxc.ir.types import ArrayType, is_c_contiguous
 from fxc.ops.table import TABLE, Tag
 from fxc.ops.updates import updated_by
 
+from ..emission.draws import is_drawn, is_small
 from .context import Context
 from .coverage import is_native
 
@@ -36,7 +37,11 @@ def can_undo(context: Context, graph: Graph) -> bool:
     """Whether one piece of native code does all of the work: nothing else has to know of the
     copies.
     """
-    return all(is_native(node, context.native) and not is_measured(node) for node in graph.nodes)
+    return all(
+        (is_native(node, context.native) and not is_measured(node))
+        or (is_drawn(node) and is_small(node))
+        for node in graph.nodes
+    )
 
 
 def is_measured(node: Node) -> bool:

@@ -337,8 +337,7 @@ def _emit_segment(module: ModuleText, whole: Whole, segment: Segment) -> None:
         draws.drop_states(emitter, states)
         interrupts.end(emitter, kept)
     if states:
-        f.start(_UNKEPT)
-        free(f, emitter.scratches.values())
+        f.start(_UNKEPT)  # there is no other memory yet
         _return_argument(f, 0)
     if segment.flags:
         f.start(_FLAGGED)
