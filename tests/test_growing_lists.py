@@ -402,3 +402,19 @@ def test_a_table_is_made_in_a_loop_of_known_length() -> None:
     compiled = fxc.compile(crc32, fullgraph=True)
     assert compiled(data) == crc32(data) == 0xCBF43926
     assert len(list(walk(compiled.inspect(data).captured.body))) < 100
+
+
+def test_only_the_items_are_copied_to_a_longer_list():
+    def below(x, limit):
+        found = []
+        while x[len(found)] < limit:
+            found.append(len(found))
+        if len(found) < 3:
+            found.append(-1)
+        return found
+
+    compiled = fxc.compile(below, fullgraph=True)
+    x = np.arange(6.0)
+    for limit in (0.0, 1.5, 4.5):
+        assert compiled(x, limit) == below(x, limit)
+    assert "in 0:131" not in str(compiled.inspect(x, 1.5).loops)

@@ -79,11 +79,16 @@ class Room:
 
 
 def new_room(
-    kind: ItemKind, most: Dim, owner: Statement | None, turns: bool, content: Room | int
+    kind: ItemKind,
+    most: Dim,
+    owner: Statement | None,
+    turns: bool,
+    content: Room | int,
+    size: Dim | None = None,
 ) -> Room:
     """Room for the content of another one, or for so many items, which are not stored yet.
 
-    ``turns``: items come or go at the begin.
+    ``turns``: items come or go at the begin; ``size``: the number of items, if that is known.
     """
     session = current()
     arrays = tuple(
@@ -93,8 +98,11 @@ def new_room(
         length = session.record("empty", (1,), np.dtype("i8"), layout=None)
         wrap(length)[0] = content
     else:
-        length, end = content.length, wrap_dim(content.most)
-        given = content.in_order(content.most)
+        size = content.most if size is None else size
+        length, end = content.length, wrap_dim(size)
+        given = content.in_order(size)
+        if content.head is None and size != content.most:
+            given = tuple(wrap(array)[:end]._value for array in given)
         for array, part in zip(arrays, kind.filled(content.kind, given), strict=True):
             wrap(array)[:end] = part
     head = session.record("zeros", (1,), np.dtype("i8"), layout=None) if turns else None

@@ -398,7 +398,8 @@ class TracedList(Traced):
             most = 1 << (most - 1).bit_length()  # for places around the end without a division
         if old is None:
             self._known = None if self._changing else len(items)
-        self._room = new_room(kind, most, owner, self._turns, old or len(items))
+        size = self._size_here() if old is not None and _is_wide(old) else None
+        self._room = new_room(kind, most, owner, self._turns, old or len(items), size)
         lent = {value for x in items for value in arrays_in(x) if lend(session, self, value)}
         for place, x in enumerate(items):
             if not lent.isdisjoint(arrays_in(x)):
