@@ -438,6 +438,14 @@ def test_what_is_refused() -> None:
         p.aa = 3
         return p
 
+    def again_in_an_arm(o, n, c):
+        if o.u[5] > c:
+            if o.u[1] > c:
+                o.d["z"] = 1
+            o.d["y"] = 2
+            o.d["z"] = 3
+        return 0
+
     def gone(o, n, c):
         p = Model()
         if o.u[1] > c:
@@ -447,7 +455,7 @@ def test_what_is_refused() -> None:
 
     programs = (
         *(in_another_order, all_names, all_keys, in_a_namespace, in_a_new_dict),
-        *(first_or_last, before_or_behind, gone),
+        *(first_or_last, before_or_behind, again_in_an_arm, gone),
     )
     for program in programs:
         with pytest.raises(fxc.CaptureError):

@@ -20,6 +20,7 @@ from ..outside.lists import ExternalList
 from ..outside.objects import put_attribute
 from ..outside.shadows import class_of
 from ..session import Respecialise, refuse
+from ..statements.cells import unordered
 from ..statements.forms import APART
 from ..statements.structured import UNBOUND, is_same
 from ..values.maybe_set import MaybeSet
@@ -317,7 +318,8 @@ class Places:
         self._counts: dict[tuple[int, str], int] = {}  # of what is made, by region and kind
         self._variables: dict[int, Rebound] = {}  # by the cell's id
         self._wanted: set[str] = set()  # places that this attempt has found
-        self.begun: list[str] = []  # new places in the order in which they are assigned
+        # New places, with the ids of their owners, in the order in which they are assigned.
+        self.begun: list[tuple[str, int]] = []
 
     # -------------------------------------------------------- what is made
 
@@ -561,13 +563,28 @@ class Places:
         }
         if carrying >= self._inside(home):
             if place.flag is not True:
-                self.begun.append(text)
+                if type(place.flag) is not bool:
+                    self._check_order(place, text)
+                self.begun.append((text, id(place.base)))
             return True
         label = f"{_LABEL}{text}"
         if label in session.static or not _may_be_carried(place):
             return False
         self._wanted.add(label)
         return True
+
+    def _check_order(self, place: Place, text: str) -> None:
+        """Refuse to assign a place that may be there already, if others of its owner have come up
+        since: it comes up before them or behind them.
+        """
+        cells = [each.cells for each in self._session.statements]
+        known = range(cells[0].first_mark, len(self.begun))
+        found = [k for k in known if self.begun[k][0] == text]
+        if not found or any(each.knows(found[-1]) for each in cells):
+            return
+        others = (owner for each, owner in self.begun[found[-1] + 1 :] if each != text)
+        if id(place.base) in others:
+            raise unordered()
 
     def takes_item(self, owner: dict[Any, Any] | list[Any], key: Any) -> bool:
         """As ``takes``."""

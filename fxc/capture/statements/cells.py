@@ -33,7 +33,7 @@ class Cells:
         self._before = self._states()
         self._new = [text for text, (_, flag) in self._before.items() if flag is not True]
         self._order: list[str] = []  # in which new places are assigned
-        self._mark = self._first_mark = len(self._places.begun)
+        self._mark = self.first_mark = len(self._places.begun)
         self._after: Mapping[str, Any] = {}  # the flags at the end of the body
 
     @property
@@ -48,6 +48,10 @@ class Cells:
     def may_be_unbound(self, name: str) -> bool:
         """Whether this is a place, or an item of one, that has a flag."""
         return any(name == text or name.startswith(f"{text}.") for text in self._new)
+
+    def knows(self, number: int) -> bool:
+        """Whether this of the new places is one that a pass through the body has found before."""
+        return self._loop is not None and self.first_mark <= number < self._mark
 
     def may_set(self, owner: Any, part: Any = None) -> bool:
         """Whether an attribute, or what is under a key, is one of the new places; whether there are
@@ -93,20 +97,20 @@ class Cells:
     def _take_order(self) -> None:
         """Note in which order an arm, or the body, has assigned new places."""
         begun = self._places.begun
-        found = list(dict.fromkeys(text for text in begun[self._mark :] if text in self._cells))
+        found = list(dict.fromkeys(text for text, _ in begun[self._mark :] if text in self._cells))
         known = self._order
         for place, text in enumerate(found):
             if text not in known:
                 behind = [known.index(each) for each in found[place:] if each in known]
                 if behind and self._loop is not None:
-                    raise _unordered()
+                    raise unordered()
                 known.insert(min(behind, default=len(known)), text)
         for one, other in combinations(found, 2):
             self._check_order(one, other)
         for text in found:
             if type(self._before[text][1]) is not bool:
                 self._check_last(text, found)
-        begun[self._first_mark :] = known
+        begun[self.first_mark :] = [(text, id(self._cells[text].base)) for text in known]
         self._mark = len(begun)
 
     def _check_order(self, one: str, other: str) -> None:
@@ -119,7 +123,7 @@ class Cells:
         if swapped or late or self._before[other][1] is not False:
             if late:
                 self._loop.needs_first()
-            raise _unordered()
+            raise unordered()
 
     def _check_last(self, text: str, found: Sequence[str]) -> None:
         """Refuse a place that may have been there, of an owner that has got others since: they
@@ -129,10 +133,11 @@ class Cells:
         here = {self._cells[each].part for each in found if self._cells[each].base is place.base}
         since = place.names_behind()
         if not here.issuperset(since):
-            raise _unordered()
+            raise unordered()
 
 
-def _unordered() -> Exception:
+def unordered() -> Exception:
+    """The refusal of places that come up in an order which is not known."""
     return refuse(
         "attributes or keys that come up in an order which depends on conditions cannot be "
         "captured; give them values before"
