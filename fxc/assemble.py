@@ -55,12 +55,12 @@ class Assembled:
     notice: Notice
 
 
-def assemble(graph: Graph, drawn: Sequence[int] = ()) -> Assembled:
+def assemble(graph: Graph, drawn: Sequence[int] = (), *, careful: bool = False) -> Assembled:
     """Compile a decomposed graph, which draws from the generators that the inputs ``drawn`` are.
 
     Requires: the graph has its signature.
     """
-    module = lower(graph, drawn)
+    module = lower(graph, drawn, careful=careful)
     entries = [segment.entry for segment in module.segments]
     calls = [
         pointers(*map(numpy_function, NUMPY_FUNCTIONS), *map(id, objects))

@@ -519,13 +519,41 @@ class Compiled(Generic[P, R]):
     ) -> Any:
         """Nothing that the caller sees has changed: NumPy replays the call."""
         assert isinstance(error, Exception)
-        self._rest(variant, args, kwargs)
+        if not isinstance(error, Flagged) or not self._made_careful(variant):
+            self._rest(variant, args, kwargs)
         if isinstance(error, Flagged):
             return self._eager(args, kwargs, "there may be floating-point warnings")
         if variant.captured.need_not_raise:
             why = "native code has stopped where Python or NumPy goes on, or raises"
             return self._eager(args, kwargs, why if type(error) is WouldRaise else repr(error))
         return self._eager_after(error, args, kwargs)
+
+    def _made_careful(self, variant: _Variant) -> bool:
+        """Whether there is other code now, with branches in place of lanes that may have set flags.
+
+        See Note [Floating-point flags].
+        """
+        made, state = variant.compilation, self._state
+        if made.assembled is None or not made.assembled.module.guarded:
+            return False
+        with state.guard(), compiling():
+            place = next((n for n, each in enumerate(state.variants) if each is variant), None)
+            if place is None or made.decomposed is None:
+                return False
+            from .assemble import assemble
+
+            found = assemble(made.decomposed, variant.captured.drawn, careful=True)
+            made = replace(made, assembled=found, run=found.plan.run, relations=())
+            self._only_python(variant)
+            careful = _Variant(variant.captured, made, variant.key, calls=variant.calls)
+            self._watch(careful)
+            state.variants[place] = careful
+        return True
+
+    def _watch(self, variant: _Variant) -> None:
+        if variant.watch is not None:
+            variant.watch.changed = functools.partial(self._only_python, variant)
+            variant.watch.names = getattr(self.__fxc_original__, "__globals__", {})
 
     def _rest(self, variant: _Variant, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         """Let some calls that come now be plain NumPy, if such calls had to be replayed before."""
@@ -788,9 +816,7 @@ class Compiled(Generic[P, R]):
                 _log.info("%s: compiled for sizes as they are: %s", self.__name__, error)
                 dynamic = False
             else:
-                if variant.watch is not None:
-                    variant.watch.changed = functools.partial(self._only_python, variant)
-                    variant.watch.names = getattr(self.__fxc_original__, "__globals__", {})
+                self._watch(variant)
                 state.variants.append(variant)
                 state.instead.clear()
                 return variant

@@ -15,15 +15,15 @@ from .scheduling.same_sizes import same_sizes
 from .scheduling.speculate import speculate
 
 
-def lower(graph: Graph, drawn: Sequence[int] = ()) -> Module:
+def lower(graph: Graph, drawn: Sequence[int] = (), *, careful: bool = False) -> Module:
     """Native code, as text, for a functional graph whose operators are decomposed.
 
     It keeps the states of the generators whose handles are the inputs at the places ``drawn``,
-    unless it is cut: see Note [Native draws].
+    unless it is cut: see Note [Native draws]. For ``careful`` see Note [Floating-point flags].
 
     Requires: ``graph.signature`` is filled in; each operator has native code or can be left to
     NumPy's own kernel.
     """
     program = same_sizes(build_loops(graph), graph.guards)
     program = speculate(block_columns(fuse(program)))
-    return emit_module(graph, with_allocations(program), drawn)
+    return emit_module(graph, with_allocations(program), drawn, careful=careful)

@@ -267,12 +267,7 @@ SILENT: list[tuple[str, tuple[Any, ...]]] = [
         "for i in range(11):\n        if b[i] != 0:\n            a[i] = a[i] // b[i]\n    return a",
         (A.astype(int), B.astype(int)),
     ),
-    (  # which LLVM would run in lanes, both arms of all of them
-        "c = np.zeros(len(a))\n    for i in range(len(a)):\n        if a[i] > 0:\n"
-        "            c[i] = 1 / a[i] + np.sqrt(a[i]) + np.log(a[i])\n    return c",
-        (np.resize([-1.0, 0.0, 3.0], 100),),
-    ),
-    (  # likewise, with lanes past the end
+    (  # of few iterations: LLVM would run it with lanes past its end
         "c = np.zeros((3, 6))\n    c[:, 0] = np.log(a[:3]) + np.log(b[:3])\n"
         "    for t in range(1, 6):\n        c[0, t] = np.log(a[3 * t])\n    return c",
         (np.linspace(1, 2, 40), np.ones(40)),
@@ -290,6 +285,32 @@ def test_flags_that_numpy_does_not_set(body: str, args: tuple[Any, ...]) -> None
     source = f"def f({names}):\n    {body}\n"
     assert not told(source, *copy.deepcopy(args))
     assert check(source, args, args).cache_info().eager_calls == 0
+
+
+def test_arms_that_are_run_in_lanes() -> None:
+    """Both arms of a branch in a loop are computed, until that has set a flag: once. From then on
+    they are branches, and zeros among the numbers are told of.
+    """
+    source = (
+        "def f(a):\n    c = np.zeros(len(a))\n    for i in range(len(a)):\n        if a[i] >= 0:\n"
+        "            c[i] = 1 / (a[i] + 1) + np.sqrt(a[i]) + np.log(a[i])\n    return c\n"
+    )
+    clean, zero = np.resize([-1.0, 2.0, 3.0], 100), np.resize([-1.0, 0.0, 3.0], 100)
+    f = function(source)
+    compiled = fxc.compile(f, fullgraph=True)
+    for args, tells in (
+        (clean, False),
+        (clean, False),
+        (clean, False),
+        (zero, True),
+        (clean, False),
+    ):
+        wake(compiled)
+        expected = outcome(f, (args,))
+        assert outcome(compiled, (args,)) == expected
+        assert bool(expected[0]) is tells
+    assert compiled.cache_info().eager_calls <= 2  # some processors have no lanes for it
+    assert compiled.cache_info().variants == 1
 
 
 def test_a_power_that_is_known_late() -> None:

@@ -72,6 +72,7 @@ class Emitter(Elements):
         self.budget = ""  # where the work until the next look for signals stands
         self.raised = ""  # where what NumPy has raised is, see Note [Calls of NumPy]
         self.flags = ""  # room for flags, see Note [Floating-point flags]
+        self.careful = False  # arms stay branches, see Note [Floating-point flags]
         self.has_quiet = False  # some statements set flags that nobody is to be told of
 
     def inside(self, function: FunctionText) -> Emitter:

@@ -113,6 +113,7 @@ class Module:
     support: tuple[str, ...]
     updated: tuple[int, ...] = ()
     keeps_states: bool = False
+    guarded: bool = False  # arms may have set flags though no branch went there
 
     @property
     def sets_flags(self) -> bool:
@@ -156,9 +157,12 @@ class Whole:
     loops: LoopKind
     users: Mapping[str, int]
     drawn: tuple[str, ...] = ()  # handles of generators whose states are kept
+    careful: bool = False  # see Note [Floating-point flags]
 
 
-def emit_module(graph: Graph, program: Program, drawn: Sequence[int] = ()) -> Module:
+def emit_module(
+    graph: Graph, program: Program, drawn: Sequence[int] = (), *, careful: bool = False
+) -> Module:
     """LLVM text for a program; for ``drawn`` see ``lower``."""
     module = ModuleText()
     returned = returned_numbers(graph, program)
@@ -176,7 +180,9 @@ def emit_module(graph: Graph, program: Program, drawn: Sequence[int] = ()) -> Mo
     kept = tuple(program.inputs[place] for place in drawn) if len(segments) == 1 else ()
     if any(map(is_cut, program.body)):
         kept = ()
-    whole = Whole(graph, program, given, arena, frame, returned, dims, user_loops, users, kept)
+    whole = Whole(
+        graph, program, given, arena, frame, returned, dims, user_loops, users, kept, careful
+    )
     for segment in segments:
         _emit_segment(module, whole, segment)
     math = definitions(module.math)
@@ -187,6 +193,7 @@ def emit_module(graph: Graph, program: Program, drawn: Sequence[int] = ()) -> Mo
     called = tuple(module.calls), tuple(module.support)
     results = tuple(returned)
     updated = sticky.updated_inputs(program)
+    guarded = not careful and user_loops == "scalar" and sticky.has_guarded(program.body)
     return Module(
         text,
         program,
@@ -199,6 +206,7 @@ def emit_module(graph: Graph, program: Program, drawn: Sequence[int] = ()) -> Mo
         *called,
         updated,
         bool(kept),
+        guarded,
     )
 
 
@@ -302,6 +310,7 @@ def _emit_segment(module: ModuleText, whole: Whole, segment: Segment) -> None:
         interrupts.prepare(emitter)
     if segment.calls:
         emitter.raised = f.null_slot()
+    emitter.careful = whole.careful
     if segment.flags:
         emitter.has_quiet = sticky.has_quiet(block)
         sticky.clear(emitter)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from fxc.ir.graph import OF_PYTHON
 
-from ..loops import Accumulate, Apply, Boxed, Compute, Loop, Matmul, Program, Stmt, walk
+from ..loops import Accumulate, Apply, Boxed, Compute, If, Loop, Matmul, Program, Stmt, walk
 from ..scheduling.accesses import accesses
 from .llvm_text import DIVIDE, FLAG_KINDS, HAS_FLAGS, INVALID, OVERFLOW, UNDERFLOW, FunctionText
 
@@ -34,9 +34,10 @@ if TYPE_CHECKING:
 # What comes before a call of NumPy is collected first: NumPy clears the flags.
 # LLVM takes floating-point operations for free of effects. All that are computed are stored before
 # the flags are looked at; of numbers that are returned a copy is. Dead code sets no flags.
-# It also computes both arms of a branch, and lanes past the end of a loop, if that is quicker: then
-# ``if x != 0: y = 1 / x`` divides by zero. Arms with an operator that is there for some numbers
-# alone stay branches (``stay``); runtime/engine.py has loops end where they end.
+# It also computes both arms of a branch if that is quicker, which it is by far in loops: then
+# ``if x != 0: y = 1 / x`` divides by zero. The first call that sets flags has such code made once
+# more, with ``careful`` arms, which stay branches (``stay``). There are no lanes past the end of a
+# loop: see runtime/engine.py.
 # ``updated`` names the inputs that a program reads and writes: they are not what they were when the
 # flags are looked at; fxc/flagged.py says what is done about that.
 
@@ -127,6 +128,12 @@ def is_guarded(arm: Sequence[Stmt]) -> bool:
         isinstance(stmt, Compute) and stmt.op not in _EVERYWHERE and _sets_flags(stmt)
         for stmt in arm
     )
+
+
+def has_guarded(block: Sequence[Stmt]) -> bool:
+    """Whether there are such arms."""
+    branches = (stmt for stmt in walk(tuple(block)) if isinstance(stmt, If))
+    return any(is_guarded(stmt.then) or is_guarded(stmt.orelse) for stmt in branches)
 
 
 def stay(f: FunctionText) -> None:
