@@ -38,6 +38,7 @@ from fxc.ir.records import frozen, mutable
 
 from . import warned
 from .tracebacks import hide_fxc, met_in_capture
+from .trials import SETTLED, Trial
 
 if TYPE_CHECKING:
     from fxc.capture.capture import Captured
@@ -59,12 +60,14 @@ _BACKENDS = ("llvm", "numpy")
 MOST_VARIANTS = 64
 _IN_ANY_CASE = 24  # captures for one combination of argument types with ``fullgraph=True``
 _SAVED = 0.02  # seconds that a call of compiled code may have saved
+_OF_USE = 4  # calls that a variant has to have served by then to be kept
 _MOST_MISSES = 32  # calls for which a capture did not pay in a row, before none is tried again
 _MOST_REFUSALS = 4  # of one combination of argument types, before all are taken to be refused
 _MOST_DEMANDED = 32  # relations for which a call is captured again, see ``Unchecked``
 MOST_RESTS = 7  # 2**7 calls of plain NumPy between two of native code
 _NEAR = 8  # calls that end well after which those before do not count
 OFTEN = 2000  # calls after which native code for whole calls pays: it takes 5 ms to make
+_MANY_STEPS = 60  # of a guard program; from here on a function is tried, see Note [Trials]
 _LEAST_OFTEN, _STEPS_THAT_PAY = 200, 40_000  # sooner, if there is much to check at each call
 
 
@@ -147,10 +150,18 @@ class _Variant:
     call: Callable[[tuple[Any, ...], dict[str, Any]], Any] = field(init=False)
     calls: int = 0  # of ``call``
     often: float = field(init=False)  # see Note [Native calls]
+    is_tried: bool = field(init=False)  # see Note [Trials]
     native: NativeCall | None = None
     watch: Watch | None = None  # if its code may set floating-point flags
     replays: int = 0  # of calls close to each other that Python had to run again
     last_replay: int = 0  # the number of calls that had ended well before
+
+    def _when_often(self) -> int:
+        return min(OFTEN, max(_LEAST_OFTEN, _STEPS_THAT_PAY // len(self.captured.guards.steps)))
+
+    def settle(self) -> None:
+        """End its trial."""
+        self.is_tried, self.often = True, self.calls + self._when_often()
 
     def rest(self) -> int:
         """For how many calls native code is not tried, after one that Python has to run again: so
@@ -172,7 +183,8 @@ class _Variant:
         finish = None if epilogue is None else epilogue.finish
         guards = self.captured.guards.demanding(self.compilation.relations)
         self.captured = replace(self.captured, guards=guards)
-        self.often = min(OFTEN, max(_LEAST_OFTEN, _STEPS_THAT_PAY // len(guards.steps)))
+        self.is_tried = len(guards.steps) < _MANY_STEPS
+        self.often = self._when_often() if self.is_tried else SETTLED
         run, made = self.compilation.run, self.compilation.assembled
         if made is not None and (made.fallbacks or made.module.sets_flags):
             from .flagged import watched
@@ -311,6 +323,7 @@ class Compiled(Generic[P, R]):
     # In slots, so that functools.wraps does not hand them on to the wrapper of a compiled function.
     __slots__ = ("__dict__", "__fxc_original__", "__weakref__", "_options", "_state")
     __fxc_original__: Callable[P, R]
+    _is_whole = True  # no part of a function that is split
     _most_variants = MOST_VARIANTS
     _is_part = False
     _in_any_case = 8  # captures for one combination of argument types
@@ -341,7 +354,7 @@ class Compiled(Generic[P, R]):
                 result = variant.call(args, kwargs)
                 if result is not MISSED:
                     if variant.calls >= variant.often:
-                        self._make_native(variant)
+                        self._served_often(variant, args, kwargs)
                     return result
         except RunFailed as failure:
             cause = failure.__cause__
@@ -460,6 +473,54 @@ class Compiled(Generic[P, R]):
                     raise
                 raise Interrupted from raised
 
+    def _served_often(
+        self, variant: _Variant, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> None:
+        if variant.is_tried or self._options.fullgraph or kwargs or not self._is_whole:
+            self._make_native(variant)
+        else:
+            self._try(variant, tuple(map(type, args)))
+
+    def _try(self, variant: _Variant, types: tuple[type, ...]) -> None:
+        """Find out whether the next calls take longer than in Python; see Note [Trials]."""
+        trial, state = Trial(), self._state
+        original: Callable[..., Any] = self.__fxc_original__
+        again: Callable[..., Any] = self
+
+        def timed(*given: Any) -> Any:
+            by_python, start = trial.is_pythons, time.perf_counter()
+            try:
+                result = original(*given) if by_python else variant.call(given, {})
+            except RunFailed:
+                result = MISSED
+            trial.note(time.perf_counter() - start)
+            if not by_python:
+                state.eager_calls -= 1
+            if result is MISSED or trial.pays is not None:
+                state.instead.pop(types, None)
+                variant.settle()
+                if trial.pays is False:
+                    _log.info("%s: takes longer than as plain NumPy, and runs so", self.__name__)
+                    self._leave(types, original, OFTEN)
+            return again(*given) if result is MISSED else result
+
+        state.instead[types] = timed
+
+    def _leave(self, types: tuple[type, ...], run: Callable[..., Any], calls: int) -> None:
+        """Let ``run`` take so many calls that come now."""
+        instead = self._state.instead
+
+        def plain(*given: Any) -> Any:
+            nonlocal calls
+            calls -= 1
+            if calls <= 0:
+                instead.pop(types, None)
+            return run(*given)
+
+        instead[types] = plain
+        for variant in self._state.variants:
+            self._only_python(variant)
+
     def _make_native(self, variant: _Variant) -> None:
         """Let native code take the calls of a variant from the next one on, where it can.
 
@@ -559,20 +620,9 @@ class Compiled(Generic[P, R]):
         """Let some calls that come now be plain NumPy, if such calls had to be replayed before."""
         if variant.watch is not None:
             variant.watch.renew()
-        rest, instead = variant.rest(), self._state.instead
-        if not rest or kwargs or self._options.fullgraph:
-            return
-        types, run = tuple(map(type, args)), self._runner()
-
-        def plain(*given: Any) -> Any:
-            nonlocal rest
-            rest -= 1
-            if rest <= 0:
-                instead.pop(types, None)
-            return run(*given)
-
-        instead[types] = plain
-        self._only_python(variant)
+        rest = variant.rest()
+        if rest and not kwargs and not self._options.fullgraph:
+            self._leave(tuple(map(type, args)), self._runner(), rest)
 
     def _only_python(self, variant: _Variant) -> None:
         """Take native calls back, for some time."""
@@ -657,6 +707,11 @@ class Compiled(Generic[P, R]):
             known.add(None)
             if state.variants:
                 self._give_up(self._too_many(captures.count, args, kwargs))
+                alike = (each for each in state.variants if each.key == key)
+                dropped = [each for each in alike if each.all_calls < _OF_USE]
+                state.variants = [each for each in state.variants if each not in dropped]
+            if not state.variants and not kwargs:
+                self._leave(tuple(map(type, args)), self._runner(), OFTEN)
         _log.info("%s: runs as plain NumPy: no more captures of such calls pay", self.__name__)
         state.eager_calls += 1
         return self._runner()(*args, **kwargs)

@@ -17,14 +17,11 @@ from fxc.split.driver import PartSource
 
 from .compiled import Compiled, Options
 from .splits import Helper, Split
+from .trials import LONG, SETTLED, Trial
 
 if TYPE_CHECKING:
     from fxc.capture.refusals import Refusal
 
-TRIALS = 3  # calls in which a part is measured, and as many in which Python is
-SETTLED = 17  # calls after which compiled code is as quick as it gets: see Note [Warnings]
-BRIEF = 5e-5  # seconds from which on Python is measured once
-LONG = 5e-3  # seconds from which on it is not: it might take a hundred times as long
 _log = logging.getLogger("fxc")
 
 
@@ -34,7 +31,7 @@ def split_of(
     """The splitting of a function, with no cut yet; None if there is no source."""
 
     def part(split: Split, source: PartSource) -> Part:
-        return _Trial(split, source, options)
+        return _OnTrial(split, source, options)
 
     def helper(refusal: Refusal) -> Helper | None:
         return _is_split(refusal, options)
@@ -50,16 +47,16 @@ class Part(Compiled[..., Any]):
     statements. See Note [Splitting].
     """
 
-    __slots__ = ("_compiled_times", "_python_times", "_started", "_whole", "source")
+    __slots__ = ("_started", "_trial", "_whole", "source")
     _is_part = True
+    _is_whole = False
     _most_variants, _in_any_case = 8, 4  # in a loop of Python's, perhaps
 
     def __init__(self, split: Split, source: PartSource, options: Options) -> None:
         super().__init__(source.function, options)
         setattr(source.function, PART, True)
         self._whole = split
-        self._compiled_times: list[float] = []
-        self._python_times: list[float] = []
+        self._trial = Trial()
         self._started = 0.0
         self.source = source
         self._state.varying |= source.counting
@@ -106,40 +103,37 @@ class Part(Compiled[..., Any]):
         self.__class__ = kind
 
 
-class _Trial(Part):
-    """A part until it is known whether it pays: some calls run compiled, then some in Python, each
-    in turn for the caller. A part that takes longer than Python is given up.
-    """
+class _OnTrial(Part):
+    """A part until it is known whether it pays: see Note [Trials]."""
 
     __slots__ = ()
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        if len(self._compiled_times) == TRIALS:
+        if self._trial.is_pythons:
             self._started = time.perf_counter()
             return REPLAY
         state = self._state
         variants, start = len(state.variants), time.perf_counter()
         result = super().__call__(*args, **kwargs)
         took = time.perf_counter() - start
-        if result is not REPLAY and len(state.variants) == variants:
-            if any(variant.calls > SETTLED for variant in state.variants):
-                self._compiled_times.append(took)
-            if took > LONG:
-                self._become(Part)
+        is_new = result is REPLAY or len(state.variants) != variants
+        if not is_new and (took > LONG or any(x.calls > SETTLED for x in state.variants)):
+            self._note(took)
         return result
 
     def replayed(self) -> None:
         """Note that Python has run the statements."""
         if self._started:
-            self._python_times.append(time.perf_counter() - self._started)
-            self._started = 0.0
-            took = min(self._compiled_times)
-            if len(self._python_times) == (TRIALS if took < BRIEF else 1):
-                if took <= 1.05 * min(self._python_times):
-                    self._become(Part)
-                else:
-                    self._become(_GivenUp)
-                    self._whole.give_up(self.source)
+            took, self._started = time.perf_counter() - self._started, 0.0
+            self._note(took)
+
+    def _note(self, seconds: float) -> None:
+        self._trial.note(seconds)
+        if self._trial.pays is True:
+            self._become(Part)
+        elif self._trial.pays is False:
+            self._become(_GivenUp)
+            self._whole.give_up(self.source)
 
 
 class _GivenUp(Part):

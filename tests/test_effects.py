@@ -677,7 +677,7 @@ def test_captures_that_do_not_pay_are_not_made(monkeypatch):
         sums = [compiled(array(), "c" * k) - array() for k in range(1, 33)]
     assert np.array_equal(sums, np.outer(range(1, 33), np.ones(len(array()))))
     assert (compiled(array(), "b") == array() + 1).all()
-    assert compiled.cache_info().variants == 9
+    assert compiled.cache_info().variants == 1
 
 
 def test_calls_that_raise_are_not_captured_for_ever(monkeypatch):

@@ -156,7 +156,7 @@ class _Row(Traced):
         return list
 
     def __getitem__(self, key: Any) -> Any:
-        return Table(self.items)[key] if not isinstance(key, slice) else list(self.items[key])
+        return Table([*self.items])[key] if not isinstance(key, slice) else list(self.items[key])
 
     def __iter__(self) -> Iterator[Any]:
         return iter(self.items)
