@@ -8,9 +8,11 @@ from __future__ import annotations
 import logging
 import time
 import types
+import weakref
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from fxc.capture.staging.staging import fingerprint
 from fxc.ir.errors import CaptureError, TooManyVariants
 from fxc.ir.replay import PART, REPLAY
 from fxc.split.driver import PartSource
@@ -181,9 +183,16 @@ def _is_inner(function: types.FunctionType) -> bool:
 
 
 def _key_of(function: types.FunctionType) -> object:
+    """What functions of one definition have in common."""
     code = function.__code__
-    place = (code.co_filename, code.co_firstlineno, code.co_name)
-    return *place, code.co_names, code.co_varnames, code.co_freevars
+    known = _keys.get(code)
+    if known is None or known[0] != code.co_filename:  # equal codes may differ
+        place = (code.co_firstlineno, code.co_name, code.co_freevars)
+        known = _keys[code] = (code.co_filename, (place, repr(fingerprint(code))))
+    return known
+
+
+_keys: weakref.WeakKeyDictionary[types.CodeType, tuple[str, object]] = weakref.WeakKeyDictionary()
 
 
 def _split_inner(function: types.FunctionType) -> types.FunctionType:

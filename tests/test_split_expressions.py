@@ -422,3 +422,31 @@ def test_a_warning_names_no_variable_of_fxcs():
         fxc.compile(of_records)(np.linspace(0.0, 1.0, 40), 5, table)
     assert caught
     assert not [each for each in caught if "__fxc" in str(each.message)]
+
+
+def test_an_inner_function_that_was_written_again(tmp_path):
+    import importlib.util
+    import linecache
+
+    text = """
+import numpy as np
+
+def unknown(x):
+    return eval("x")
+
+def f(u, n):
+    scale = n * 1.5
+    def inner(y):
+        w = y * y + 1
+        unknown(n)
+        return w * scale + y * y
+    return inner(u) * 2 + u
+"""
+    path = tmp_path / "written_again.py"
+    for source in (text, text.replace("w * scale + y * y", "w * scale - y * y")):
+        path.write_text(source)
+        linecache.checkcache(str(path))
+        spec = importlib.util.spec_from_file_location("written_again", path)
+        module = importlib.util.module_from_spec(spec)
+        exec(compile(source, str(path), "exec"), module.__dict__)
+        check(module.f, lambda: (np.linspace(0.0, 1.0, 40), 5))

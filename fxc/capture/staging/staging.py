@@ -167,7 +167,7 @@ def _is_source_of(node: FunctionNode, code: CodeType) -> bool:
         compiled = _compiled(node, code)
     except (SyntaxError, _NoSource):
         return False
-    if _fingerprint(compiled) == _fingerprint(code):
+    if fingerprint(compiled) == fingerprint(code):
         return True
     # pytest rewrites assert statements, and nothing else.
     if not any(name.startswith("@py_") for name in code.co_varnames):
@@ -185,7 +185,8 @@ _COMPARED = frozenset(
 )
 
 
-def _fingerprint(code: CodeType) -> tuple[Any, ...]:
+def fingerprint(code: CodeType) -> tuple[Any, ...]:
+    """What a code does, apart from the functions in it and from what its module imports."""
     text = code.co_code
     operations = [
         (number, argument)
