@@ -1,6 +1,7 @@
 """All programs, field by field."""
 
 from . import (
+    around,
     astronomy,
     biology,
     chemistry,
@@ -14,11 +15,14 @@ from . import (
     physics,
     robots,
     signals,
+    simulations,
     statistics,
+    texts,
 )
 from .registry import PROGRAMS
 
 FIELDS = (
+    around,
     astronomy,
     biology,
     chemistry,
@@ -32,7 +36,9 @@ FIELDS = (
     physics,
     robots,
     signals,
+    simulations,
     statistics,
+    texts,
 )
 
 # What is captured whole; all others run partly, or wholly, as plain NumPy.
@@ -85,7 +91,6 @@ CAPTURED = frozenset(
     oceans.despike_profile
     oceans.mixed_layer
     optimisation.particle_swarm
-    optimisation.genetic
     optimisation.conjugate_gradient
     optimisation.levenberg_marquardt
     physics.lattice_boltzmann
@@ -112,6 +117,32 @@ CAPTURED = frozenset(
     statistics.principal_components
     statistics.gibbs_poisson
     statistics.autocorrelation_time
+    simulations.heat_run
+    simulations.run_swe
+    simulations.train
+    simulations.ising
+    simulations.lif
+    simulations.queue_sim
+    simulations.lj
+    simulations.pid_sim
+    simulations.mcmc
+    simulations.pfilter
+    simulations.tank
+    texts.lev
+    texts.tfidf
+    texts.julian
+    texts.modpow
+    around.finals
+    around.loopctl
+    around.staged
+    around.guarded
+    around.matcher
+    around.modern
+    around.abcd
+    around.rotate_pts
+    around.muscl
+    around.viterbi
+    around.swallowed
     """.split()
 )
 
