@@ -1,5 +1,7 @@
 """When a capture may be used again: hits and misses of its guards, constants, relations."""
 
+from collections import defaultdict
+
 import numpy as np
 import pytest
 
@@ -392,3 +394,20 @@ def test_what_later_stages_rely_on_is_a_guard_too():
     assert program.check((array(9),), {}) is not None
     assert program.check((array(3),), {}) is None
     assert "x.0 - 2 != 1" in program.why((array(3),), {})
+
+
+def test_guards_do_not_make_what_a_defaultdict_has_not():
+    def add(found, v):
+        found[int(v)] += v
+
+    expected, found = defaultdict(float), defaultdict(float)
+    compiled = fxc.compile(add)
+    for v in (0.5, 1.5, 1.25, 0.25, -1.5, 0.75, -1.25, 2.5, 1.75):
+        add(expected, v)
+        compiled(found, v)
+    for v in (0.5, -0.5, 1.5):
+        other, plain = defaultdict(float), defaultdict(float)
+        compiled(other, v)
+        add(plain, v)
+        assert list(other.items()) == list(plain.items())
+    assert list(found.items()) == list(expected.items())

@@ -74,6 +74,7 @@ from ..values.traced_int import known_ints
 from ..values.traced_lists import plain_list
 from ..values.traced_scalar import numpy_scalar
 from ..values.unknown_items import OneOfItems
+from ..values.unknown_keys import is_unknown_key
 from . import purity
 from .by_places import at_place, has_place, list_to_change
 from .copies import COPIES
@@ -492,6 +493,8 @@ class Door(Stores):
                     return choices.searched(self, owner, f.__name__, *args)
                 if f.__name__ in purity.CONTAINER_WRITES:
                     self.places.check_apart(owner)
+                if f.__name__ == "add" and type(owner) is set and any(map(is_unknown_key, args)):
+                    self.dicts.ask(owner)
                 if f.__name__ == "get" and type(owner) is dict and not kwargs:
                     return KeyedTable(owner).get(*args)
                 if self._is_growing(f, owner, args):

@@ -47,6 +47,7 @@ from ..values.operands import Traced, operand, record, settled
 from ..values.python_numbers import extremum, scalar_of, to_bool, to_complex, to_float, to_int
 from ..values.several import Several, arrays_of
 from ..values.sized_lists import in_order, of_elements, of_ints
+from ..values.traced_dicts import TracedDict
 from ..values.traced_int import TracedInt, largest, scalar_of_int, smallest, wrap_dim
 from ..values.traced_lists import TracedList, list_parts, plain_list
 from ..values.traced_scalar import TracedScalar
@@ -64,7 +65,7 @@ def _len(door: Door, x: Any) -> Any:
         return x.size
     if is_array(x) and x.ndim:
         return x.shape[0]
-    if isinstance(x, External) or type(x) in (TracedList, ListOfLists, ListRow):
+    if isinstance(x, External) or type(x) in (TracedList, TracedDict, ListOfLists, ListRow):
         return x.length()
     if type(x) is Counted and not x.once:
         return wrap_dim(x.count)
@@ -213,6 +214,7 @@ def _list_of_graph(door: Door, args: tuple[Any, ...]) -> Any:
     if len(args) != 1:
         return None
     x = settled(args[0])
+    x = x._counted() if type(x) is TracedDict else x
     if type(x) is TracedList and x.items is None:
         return list_parts().part_of(x, slice(None))
     if type(x) is Counted and x.steps is None and not isinstance(x.count, int):
@@ -221,6 +223,10 @@ def _list_of_graph(door: Door, args: tuple[Any, ...]) -> Any:
 
 
 def _sorted(door: Door, *args: Any, key: Any = None, reverse: Any = False) -> Any:
+    if len(args) == 1 and _is_late(args[0]):
+        x = args[0].in_any_order() if type(args[0]) is TracedDict else args[0]
+        made = _list_of_graph(door, (x,))
+        args = args if made is None else (made,)
     if len(args) == 1 and type(args[0]) is TracedList and args[0].items is None:
         return list_parts().in_order(args[0], key, reverse)
     if len(args) == 1 and key is None and is_array(x := settled(args[0])):
@@ -232,6 +238,11 @@ def _sorted(door: Door, *args: Any, key: Any = None, reverse: Any = False) -> An
         if found is not None:
             return found
     return door.builtin(sorted, args, {"key": key, "reverse": reverse})
+
+
+def _is_late(x: Any) -> bool:
+    """Whether this is no list yet, of as many items as data say."""
+    return type(x) is TracedDict or (type(x) is Counted and not isinstance(x.count, int))
 
 
 def _are_unknown(x: Any) -> bool:

@@ -54,6 +54,7 @@ from ..values.operands import Traced, settled
 from ..values.several import Several
 from ..values.tables import KeyedTable, Table
 from ..values.traced_array import TracedArray
+from ..values.traced_dicts import MadeDicts
 from ..values.traced_int import TracedInt, known_ints
 from ..values.traced_scalar import TracedScalar
 from ..values.unknown_items import OneOfItems, store_by_key
@@ -76,6 +77,7 @@ class Stores(Reads):
         super().__init__(session, outside)
         self.raised: list[Any] = []  # what the program has raised itself
         self.lists = MadeLists(session)
+        self.dicts = MadeDicts()
         self.places = Places(self)
 
     # -------------------------------------------------------- names
@@ -448,6 +450,7 @@ class Stores(Reads):
         if isinstance(owner, dict) and is_unknown_key(key):
             if isinstance(owner, ExternalDict):
                 owner.settle()
+            self.dicts.ask(owner)
             if store_by_key(owner, key, value, partial(self.store_item, owner)):
                 return
         if isinstance(owner, ExternalDict):
@@ -499,8 +502,9 @@ class Stores(Reads):
             self.check_change(x)
 
     def made(self, x: Any) -> Any:
-        """An iterator or a dict that the program makes here."""
-        if isinstance(x, dict) or hasattr(type(x), "__next__"):
+        """An iterator, a dict or a set that the program makes here."""
+        x = self.dicts.made(x)
+        if not isinstance(x, Traced) and (isinstance(x, dict) or hasattr(type(x), "__next__")):
             self.places.note_made(x)
         return x
 
@@ -755,6 +759,8 @@ class _Items:
     def __getitem__(self, key: Any) -> Any:
         if type(self._owner) is list and type(key) is not int:
             self._door.lists.note_change(self._owner)
+        if is_unknown_key(key):
+            self._door.dicts.ask(self._owner)
         if type(self._owner) is defaultdict and key not in self._owner:
             self._door.check_change(self._owner)
         return KeyedTable.of(self._owner)[key]

@@ -39,11 +39,17 @@ class Held:
     name: str
     argument: bool
 
-    def part(self, value: Any, suffix: str, name: str) -> Any:
-        """What the program sees of an element; ``suffix`` gets it from the container."""
+    def part(self, value: Any, suffix: str, name: str, key: str | None = None) -> Any:
+        """What the program sees of an element; ``suffix`` gets it from the container. For the
+        ``key`` of a dict that makes what is missing the guards do not ask it.
+        """
         self.outside.session.spend(ITEM)
         text = f"{self.source.text}{suffix}"
-        source = self.outside.guards.fetch(f"{self.source.var}{suffix}", text)
+        expression = f"{self.source.var}{suffix}"
+        if key is not None and hasattr(type(self.real), "__missing__"):
+            self.check(f"{key} in {{0}}", f"has the key {key}")
+            expression = f"{self.constant(dict.get)}({self.source.var}, {key})"
+        source = self.outside.guards.fetch(expression, text)
         varies = self.name in self.outside.varying
         return self.outside.admit(
             value,

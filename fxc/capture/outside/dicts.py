@@ -75,7 +75,7 @@ class ExternalDict(External, dict[Any, Any]):
         where = repr(key) if type(key) in (str, int, bool) else held.constant(key)
         if key in real:
             value = dict.__getitem__(real, key)
-            seen = held.part(value, f"[{where}]", f"{held.name}.{self._label(key)}")
+            seen = held.part(value, f"[{where}]", f"{held.name}.{self._label(key)}", where)
         else:
             held.check(f"{where} not in {{0}}", f"has no key {key!r}")
         self._seen[key] = seen

@@ -39,6 +39,7 @@ from ..values.maybe_set import MaybeSet
 from ..values.mixed import Mixed
 from ..values.operands import Traced, TracedValue, constant, has_traced, operand, settled, wrap
 from ..values.several import Several
+from ..values.traced_dicts import TracedDict
 from ..values.traced_int import TracedInt
 from ..values.traced_lists import TracedList
 from .containers import is_plain
@@ -215,6 +216,8 @@ class EpilogueBuilder:
             return self._traced(x._object) if of_list is None else self._list_array(x, of_list)
         if type(x) is TracedList:
             return self._list(x)
+        if type(x) is TracedDict:
+            return self._keyed(x)
         if type(x) is TracedGenerator:
             return self._reference(x._var())
         if type(x) is TracedFile:
@@ -243,6 +246,17 @@ class EpilogueBuilder:
         self._lines.append(f"{name} = {expression}")
         self._made[id(x)] = (name, x)
         return name
+
+    def _keyed(self, x: TracedDict) -> str:
+        """The expression for a dict or a set of the graph."""
+        if id(x) not in self._made:
+            name, items = f"c{len(self._made)}", self._list(x.items_)
+            made = f"{{key for key, in {items}}}" if x.of is set else f"dict({items})"
+            if x.of is defaultdict:
+                made = f"defaultdict({type(x._zero).__name__}, {made})"
+            self._lines.append(f"{name}d = {made}")
+            self._made[id(x)] = (f"{name}d", x)
+        return self._made[id(x)][0]
 
     def _list(self, x: TracedList) -> str:
         """The expression for a list of counted length, or one that Python knows."""

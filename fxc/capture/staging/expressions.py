@@ -57,7 +57,12 @@ class Expressions(Names):
         self._scopes.pop()
         return node
 
-    visit_SetComp = _comprehension
+    def visit_SetComp(self, node: ast.SetComp) -> Any:
+        return self._door("made", node, self._comprehension(node))
+
+    def visit_Set(self, node: ast.Set) -> Any:
+        self.generic_visit(node)
+        return self._door("made", node, node)
 
     def visit_DictComp(self, node: ast.DictComp) -> Any:
         return self._door("made", node, self._comprehension(node))

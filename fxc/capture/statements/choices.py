@@ -22,7 +22,7 @@ from ..numpy_api.creation import asarray
 from ..outside.containers import PLAIN, External
 from ..outside.dicts import ExternalDict
 from ..outside.shadows import has_method
-from ..session import refuse
+from ..session import current, refuse
 from ..values.operands import Traced, operand, record
 from ..values.python_numbers import logical_not, to_bool, to_int, to_python
 from ..values.several import Several
@@ -84,6 +84,8 @@ def contained(door: Any, x: Any, items: Any) -> Any:
     if has_method(items, "__contains__"):
         test = truth(door.special(items, "__contains__", x))
         return test if type(test) is bool else to_bool(test)
+    if isinstance(items, Traced) and hasattr(type(items), "has") and isinstance(items, dict | set):
+        return items.has(x)  # type: ignore[union-attr]
     if isinstance(items, dict) and (is_there := _has_key(items, x)) is not None:
         return is_there
     if type(x) is Several and x.is_text and _may_hold(items):
@@ -99,6 +101,8 @@ def contained(door: Any, x: Any, items: Any) -> Any:
         return to_bool(same.any())
     if type(items) is range and type(x) is TracedScalar and x._value.type.dtype.kind in "iub":
         return _in_range(to_int(x), items)
+    if type(items) is set and is_unknown_key(x):
+        door.dicts.ask(items)
     if type(items) not in (tuple, list, set, frozenset) or not _are_compared(x, items):
         return x in items
     found: Any = False
@@ -118,6 +122,8 @@ def _has_key(items: dict[Any, Any], key: Any) -> Any:
     if isinstance(items, External):
         items.settle()
     place = place_of_key(keys_of(items), key)
+    if place is None:
+        current().door.dicts.ask(items)
     return None if place is None else place[1]
 
 

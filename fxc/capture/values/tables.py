@@ -109,6 +109,7 @@ class KeyedTable:
             found = got_by_key(_item_at, self._owner, key, default)
             if found is not NotImplemented:
                 return found
+            current().door.dicts.ask(self._owner)
         return self._owner.get(key, default)
 
     def __getitem__(self, key: Any) -> Any:
@@ -118,6 +119,7 @@ class KeyedTable:
             found = item_by_key(_item_at, self._owner, key)
             if found is not NotImplemented:
                 return found
+            current().door.dicts.ask(self._owner)
         return self._owner[key]
 
     def __setitem__(self, key: Any, value: Any) -> None:

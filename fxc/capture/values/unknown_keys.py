@@ -32,10 +32,10 @@ def is_unknown_key(key: Any) -> bool:
             return session.varies(x._dim)
         return type(x) is TracedScalar and not session.origins.get(x._value)
 
-    return all(map(_is_int, parts)) and any(map(is_open, parts))
+    return all(map(is_int, parts)) and any(map(is_open, parts))
 
 
-def _is_int(x: Any) -> bool:
+def is_int(x: Any) -> bool:
     if type(x) in (int, TracedInt):
         return True
     return isinstance(x, np.integer | TracedScalar) and operand(x).type.dtype.kind in "iu"

@@ -1,0 +1,227 @@
+"""Dicts and sets with keys that are known at run time only: Note [Dicts of the graph]."""
+
+from __future__ import annotations
+
+from collections import defaultdict, deque
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import fxc
+from tests.outcomes import difference, run
+
+SIGNALS = [np.random.default_rng(seed).normal(size=16) for seed in (1, 2)]
+
+
+def levels(x):
+    near = x.reshape(4, 4) > 0.2
+    level, queue = {0: 0}, deque([0])
+    while queue:
+        u = queue.popleft()
+        for v in np.flatnonzero(near[u]):
+            v = int(v)
+            if v not in level:
+                level[v] = level[u] + 1
+                queue.append(v)
+    return level, len(level), max(level.values())
+
+
+def counts(x):
+    d = {}
+    for v in x:
+        k = int(v * 3)
+        d[k] = d.get(k, 0) + 1
+    return d, [k for k in d], sum(d.values()), sorted(d), list(d.items())  # noqa: C416
+
+
+def sums(x):
+    d = {}
+    for v in x:
+        k = int(v * 3)
+        if k in d:
+            d[k] += v
+        else:
+            d[k] = v
+    total = 0.0
+    for k, v in d.items():
+        total += k * v
+    return d, total
+
+
+def visited(x):
+    seen, twice = set(), 0
+    for v in x:
+        k = int(v * 300)
+        if k % 20 in seen:
+            twice += 1
+        seen.add(k % 20)
+        seen.add(k)
+    return twice, len(seen), sorted(seen), seen
+
+
+def cells(x):
+    seen, out = {(0, 0)}, []
+    for i in range(len(x) - 1):
+        cell = (int(x[i] * 2), int(x[i + 1] * 2))
+        if cell in seen:
+            continue
+        seen.add(cell)
+        out.append(cell)
+    return out, (1, 1) in seen
+
+
+def by_default(x):
+    d, e, missed = defaultdict(int), defaultdict(float), 0
+    for v in x:
+        d[int(v * 3)] += 1
+    for v in x:
+        e[int(v)] += v
+        missed += d[int(v * 4)]
+    return d, e, missed
+
+
+def keys_of_two_kinds(x):
+    d = {3: "begin"}
+    for i, v in enumerate(x):
+        d[np.int64(v * 2)] = v
+        d[i] = None
+    return d
+
+
+def colliding(x):
+    d, s = {}, set()
+    for i in range(500):
+        k = (i * 7919) % 237 - 100 + int(x[i % 16])
+        d[k] = d.get(k, 0) + i
+        d[k << 40] = i
+        s.add((k, k * k))
+    return d, len(s), (3, 9) in s
+
+
+def made_in_a_loop(x):
+    out = []
+    for i in range(6):
+        d = {0: i}
+        for v in x:
+            d[int(v * i)] = v
+        out.append(len(d))
+    return out
+
+
+def _count(d, k):
+    d[k] = d.get(k, 0) + 1
+
+
+def by_a_helper(x):
+    d = {}
+    same = d
+    for v in x:
+        _count(d, int(v * 2))
+    return d, same
+
+
+def in_one_arm(x):
+    d = {}
+    if x[0] > 0:
+        d[int(x[1] * 3)] = 1.0
+    else:
+        d[int(x[2] * 3)] = 2.0
+    return d, len(d)
+
+
+def never_filled(x):
+    d, n = {}, 0
+    for v in x:
+        if v > 100:
+            d[int(v)] = 1
+        if int(v) in d:
+            n += 1
+    return d, n, len(d)
+
+
+@pytest.mark.parametrize(
+    "fn",
+    [
+        *(levels, counts, sums, visited, cells, by_default, keys_of_two_kinds, colliding),
+        *(made_in_a_loop, by_a_helper, in_one_arm, never_filled),
+    ],
+    ids=lambda fn: fn.__name__,
+)
+def test_captured(fn: Callable[..., Any]) -> None:
+    compiled = fxc.compile(fn, fullgraph=True)
+    for x in SIGNALS:
+        expected, found = run(fn, (x.copy(),)), run(compiled, (x.copy(),))
+        assert not difference(expected, found)
+        assert repr(expected.result) == repr(found.result)  # the order of keys, types of numbers
+    info = compiled.cache_info()
+    assert (info.variants, info.eager_calls) == (1, 0)
+
+
+def missing(x):
+    d = {}
+    for v in x:
+        if v > 0:
+            d[int(v * 2)] = v
+    return d[0] + d[int(x[0] * 50)]
+
+
+def test_a_key_that_is_missing_is_pythons_error() -> None:
+    compiled = fxc.compile(missing, fullgraph=True)
+    for x in (*SIGNALS, -SIGNALS[0]):
+        assert not difference(run(missing, (x,)), run(compiled, (x,)))
+    assert isinstance(run(compiled, (SIGNALS[0],)).error, KeyError)
+
+
+def taken_out(x):
+    d = {}
+    for v in x:
+        d[int(v)] = v
+    d.pop(0, None)
+    return d
+
+
+def of_bools(x):
+    d = {}
+    for v in x:
+        d[int(v)] = v
+        d[v > 0] = v
+    return d
+
+
+def of_floats(x):
+    d = {}
+    for v in x:
+        d[float(round(v))] = v
+    return d
+
+
+def stored_while_running(x):
+    d = {}
+    for v in x:
+        d[int(v * 3)] = v
+    for k in d:
+        if k > 0:
+            d[k] = 1.0
+    return d
+
+
+def in_the_order_of_a_set(x):
+    seen = set()
+    for v in x:
+        seen.add(int(v * 300))
+    return [k for k in seen]  # noqa: C416
+
+
+@pytest.mark.parametrize(
+    "fn",
+    [in_the_order_of_a_set, taken_out, of_bools, of_floats, stored_while_running],
+    ids=lambda fn: fn.__name__,
+)
+@pytest.mark.filterwarnings("ignore::fxc.CaptureWarning")
+def test_left_to_python(fn: Callable[..., Any]) -> None:
+    with pytest.raises(fxc.CaptureError):
+        fxc.compile(fn, fullgraph=True)(SIGNALS[0])
+    compiled = fxc.compile(fn)
+    assert repr(fn(SIGNALS[0])) == repr(compiled(SIGNALS[0]))
