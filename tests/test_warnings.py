@@ -293,9 +293,10 @@ def test_arms_that_are_run_in_lanes() -> None:
     """
     source = (
         "def f(a):\n    c = np.zeros(len(a))\n    for i in range(len(a)):\n        if a[i] >= 0:\n"
-        "            c[i] = 1 / (a[i] + 1) + np.sqrt(a[i]) + np.log(a[i])\n    return c\n"
+        "            c[i] = 1 / (a[i] + 1) + np.sqrt(a[i]) + np.log(a[i])\n"
+        "        if a[i] < 1e200:\n            c[i] += a[i] * a[i]\n    return c\n"
     )
-    clean, zero = np.resize([-1.0, 2.0, 3.0], 100), np.resize([-1.0, 0.0, 3.0], 100)
+    clean, zero = (np.resize([-1.0, x, 1e300], 100) for x in (2.0, 0.0))
     f = function(source)
     compiled = fxc.compile(f, fullgraph=True)
     for args, tells in (

@@ -57,8 +57,6 @@ _SILENT = frozenset(
         *("maximum", "minimum", "fmax", "fmin", "rint", "floor", "ceil", "trunc"),
     )
 )
-# Those that set a flag for very large numbers alone, where a program seldom looks before.
-_EVERYWHERE = frozenset(("add", "subtract", "multiply", "square", "astype"))
 _INTEGERS = frozenset(("floor_divide", "remainder", "fmod"))  # of a division by zero
 
 _NOTICE = """\
@@ -124,10 +122,7 @@ def _sets_flags(stmt: Stmt) -> bool:
 
 def is_guarded(arm: Sequence[Stmt]) -> bool:
     """Whether an arm computes what the branch may be there to prevent for some numbers."""
-    return any(
-        isinstance(stmt, Compute) and stmt.op not in _EVERYWHERE and _sets_flags(stmt)
-        for stmt in arm
-    )
+    return any(isinstance(stmt, Compute) and _sets_flags(stmt) for stmt in arm)
 
 
 def has_guarded(block: Sequence[Stmt]) -> bool:
