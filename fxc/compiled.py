@@ -785,7 +785,7 @@ class Compiled(Generic[P, R]):
         if state.split is None and isinstance(function, types.FunctionType):
             from .parts import split_of  # whose classes are made from this one
 
-            state.split = split_of(function, replace(self._options, fullgraph=False))
+            state.split = split_of(function, replace(self._options, fullgraph=False), self)
             if state.split is not None:
                 state.split.on_change.append(state.instead.clear)
         return state.split

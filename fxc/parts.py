@@ -28,18 +28,25 @@ _log = logging.getLogger("fxc")
 
 
 def split_of(
-    function: types.FunctionType, options: Options, is_inner: bool = False
+    function: types.FunctionType, options: Options, whole: Compiled[..., Any] | None = None
 ) -> Split | None:
-    """The splitting of a function, with no cut yet; None if there is no source."""
+    """The splitting of a function, with no cut yet; None if there is no source. ``whole`` is what
+    is called for it, if that is not its driver.
+    """
 
     def part(split: Split, source: PartSource) -> Part:
         return _OnTrial(split, source, options)
 
     def helper(refusal: Refusal) -> Helper | None:
+        called = refusal.places[0].function
+        if called.__code__ is function.__code__:  # it calls itself
+            if whole is not None and whole.__fxc_original__ is called:
+                _helpers.setdefault(function, whole)
+            return "is silent"
         return _is_split(refusal, options)
 
     try:
-        return Split(function, part, helper, helper_of, is_inner)
+        return Split(function, part, helper, helper_of, whole is None)
     except CaptureError:
         return None
 
@@ -165,7 +172,7 @@ def _is_split(refusal: Refusal, options: Options) -> Helper | None:
     function = refusal.places[0].function
     if _is_inner(function):
         key = _key_of(function)
-        found = _inner.get(key) or split_of(function, options, is_inner=True)
+        found = _inner.get(key) or split_of(function, options)
         if found is None or not found.leaves_parts(refusal):
             return None
         _inner[key] = found

@@ -210,8 +210,6 @@ class Split:
     def _may_be_split(self, refusal: Refusal) -> bool:
         """Whether a function is another one of the same program, and no library's."""
         place = refusal.places[0]
-        if place.function.__code__ is self._code:
-            return False
         ours, its = self._module, str(place.function.__module__).partition(".")[0]
         return its == ours or not place.location.file.startswith(_LIBRARIES)
 

@@ -450,3 +450,43 @@ def f(u, n):
         module = importlib.util.module_from_spec(spec)
         exec(compile(source, str(path), "exec"), module.__dict__)
         check(module.f, lambda: (np.linspace(0.0, 1.0, 40), 5))
+
+
+def coarser(u, n):
+    v = u * u * 0.5 + n
+    unknown(n)
+    if n > 0:
+        v = v * 0.5 + coarser(v * 0.1 + u, n - 1) * 2 + u
+    return v * v * 0.1 + u
+
+
+class Levels:
+    def coarser(self, u, n):
+        v = u * u * 0.5 + n
+        unknown(n)
+        if n > 0:
+            v = v * 0.5 + self.coarser(v * 0.1 + u, n - 1) * 2 + u
+        return v * v * 0.1 + u
+
+
+def test_a_function_that_calls_itself_calls_its_own_driver():
+    compiled = check(coarser, lambda: (np.linspace(0.0, 1.0, 40), 4), calls=5)
+    assert compiled.cache_info().part_calls > 4 * 5 * 3
+
+
+def test_methods_that_call_themselves():
+    levels = Levels()
+    check(levels.coarser, lambda: (np.linspace(0.0, 1.0, 40), 4))
+    check(Levels.coarser, lambda: (levels, np.linspace(0.0, 1.0, 40), 4), parts=0)
+
+
+def test_an_inner_function_that_calls_itself():
+    def f(u, n):
+        def level(v, k):
+            w = v * v * 0.5 + u
+            unknown(k)
+            return w if k == 0 else w * 0.5 + level(v * 0.1 + u, k - 1) * 2
+
+        return level(u, n) * 2 + u
+
+    check(f, lambda: (np.linspace(0.0, 1.0, 40), 4), parts=0)
