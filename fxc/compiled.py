@@ -584,7 +584,7 @@ class Compiled(Generic[P, R]):
             self._rest(variant, args, kwargs)
         if isinstance(error, Flagged):
             return self._eager(args, kwargs, "there may be floating-point warnings")
-        if variant.captured.need_not_raise:
+        if variant.captured.need_not_raise or (isinstance(error, WouldRaise) and error.args):
             why = "native code has stopped where Python or NumPy goes on, or raises"
             return self._eager(args, kwargs, why if type(error) is WouldRaise else repr(error))
         return self._eager_after(error, args, kwargs)

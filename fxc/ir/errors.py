@@ -65,7 +65,7 @@ class CaptureWarning(UserWarning):
 
 class WouldRaise(FxcError):
     """Compiled code met what NumPy raises an exception for. Nothing that the caller sees has been
-    done; NumPy shall run the call again and raise.
+    done; NumPy shall run the call again and raise. With a text it says why NumPy may go on instead.
     """
 
 
