@@ -269,6 +269,28 @@ def listed_in_arm(x, c):
     return out
 
 
+def changed_in_an_arm(x, c):
+    a = [x[0], 1]
+    if x[2] > c:
+        b = list(a)
+        a[0] = 1
+    else:
+        a = a if x[3] > c else [x[1], 7]
+        b = a
+    return a, b
+
+
+def of_another_kind(x, c):
+    a = [x[0], 1]
+    out = []
+    for _ in range(20):
+        out.append(0.0)
+    if x[2] > c:
+        out.append((a[0], 2))
+        a[1] += x[3]
+    return a
+
+
 CAPTURED: list[Callable[..., Any]] = [
     chosen,
     branch,
@@ -303,6 +325,8 @@ REFUSED: list[Callable[..., Any]] = [
     alias_object,
     alias_tuple,
     listed_in_arm,
+    changed_in_an_arm,
+    of_another_kind,
 ]
 CALLS = (
     (np.arange(30.0), 1.5),

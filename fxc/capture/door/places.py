@@ -318,6 +318,7 @@ class Places:
         self._counts: dict[tuple[int, str], int] = {}  # of what is made, by region and kind
         self._variables: dict[int, Rebound] = {}  # by the cell's id
         self._wanted: set[str] = set()  # places that this attempt has found
+        self._assigned: set[int] = set()  # owners of places that statements have taken
         # New places, with the ids of their owners, in the order in which they are assigned.
         self.begun: list[tuple[str, int]] = []
 
@@ -400,6 +401,10 @@ class Places:
             return False
         _, known = self._returned.setdefault(id(x), (x, name))
         return known == name
+
+    def is_assigned(self, x: Any) -> bool:
+        """Whether branches or loops have changed what it holds: it is another thing in each arm."""
+        return id(x) in self._assigned
 
     def is_ours(self, x: list[Any], name: str) -> bool:
         """Whether a list was made in a branch that has ended, whose variable of that name alone has
@@ -562,6 +567,7 @@ class Places:
             if each.cells.has(place) and each.recording is not None
         }
         if carrying >= self._inside(home):
+            self._assigned.add(id(place.base))
             if place.flag is not True:
                 if type(place.flag) is not bool:
                     self._check_order(place, text)
@@ -571,6 +577,7 @@ class Places:
         if label in session.static or not _may_be_carried(place):
             return False
         self._wanted.add(label)
+        self._assigned.add(id(place.base))
         return True
 
     def _check_order(self, place: Place, text: str) -> None:

@@ -105,6 +105,8 @@ def _list_form(x: Any, name: str) -> Form | None:
     """The form of a list: it is joined as objects are, whoever made it."""
     if APART in current().static or type(x) is not list or rows_in(x) is not None:
         return None
+    if current().door.places.is_assigned(x):
+        return None
     if len(x) > _LONGEST or name.count(".") > _DEEPEST:
         return None
     is_ours = current().door.places.is_ours(x, name)
@@ -125,6 +127,8 @@ def _joined_form(x: Any, kind: type) -> Form | None:
         return None
     known = door.places.is_made(x) or door.outside.is_stand_in(x)
     if not known or not is_made_by_object(kind) or slot_names(kind) or hasattr(kind, "__del__"):
+        return None
+    if door.places.is_assigned(x):
         return None
     if not all(map(_may_be_read, vars_of(door.outside.real(x)).values())):
         return None

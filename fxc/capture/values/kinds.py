@@ -223,7 +223,8 @@ def kind_of_items(items: Sequence[Any], before: ItemKind | None) -> ItemKind | N
         return ItemKind(frozenset(), (arrays[0].type,))
     forms = {item_form(x) for x in items} | ({before.form} if before is not None else set())
     if len(forms) > 1:
-        raise _refused(next(x for x in reversed(items) if item_form(x) is None))
+        # With a default: StopIteration would end the statement that is being captured.
+        raise _refused(next((x for x in reversed(items) if item_form(x) is None), items[-1]))
     (form,) = forms
     return _kind_of_numbers(items, before) if form is None else _kind_of_forms(form, items, before)
 
