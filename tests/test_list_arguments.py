@@ -149,3 +149,17 @@ def test_items_that_change_are_seen():
     items[3] = 7
     assert compiled(items) == summed(items)
     assert compiled.cache_info().variants == 2
+
+
+def test_a_list_beside_a_written_array() -> None:
+    def spread(out, places, u):
+        rows = [u * k for k in range(6)]
+        for t in range(len(places)):
+            out[places[t]] += rows[places[t]].sum()
+        return out
+
+    args = np.zeros(6), [1, 4, 2, 0, 1, 5, 3], np.arange(3.0)
+    compiled = fxc.compile(spread, fullgraph=True)
+    given = np.zeros(6), [1, 4, 2, 0, 1, 5, 3], np.arange(3.0)
+    assert not difference(run(spread, args), run(compiled, given))
+    assert compiled.cache_info().eager_calls == 0

@@ -123,9 +123,11 @@ def _check_distinct(outside: Outside, place: int) -> None:
 def _check_apart(outside: Outside, left: int, right: int) -> None:
     a, b = outside.input_sources[left], outside.input_sources[right]
     own = f"{flags_of(a)}.owndata and {flags_of(b)}.owndata"  # the quickest to know
+    quickly = f"{a.var} is not {b.var} and {own} or "
+    if not {a.var, b.var} <= outside.with_flags:  # the guards have made one of a list
+        quickly = ""
     outside.guards.check(
-        f"{a.var} is not {b.var} and {own} or not may_share({a.var}, {b.var}) "
-        f"or apart({a.var}, {b.var})",
+        f"{quickly}not may_share({a.var}, {b.var}) or apart({a.var}, {b.var})",
         f"{a.text} and {b.text} have no element in common",
     )
 

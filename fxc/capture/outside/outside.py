@@ -114,6 +114,7 @@ class Outside:
         self.inputs: list[GraphInput] = []
         self.input_sources: list[Source] = []
         self.arrays = session.aliases.input_arrays
+        self.with_flags: set[str] = set()  # variables of the guards, of arrays from outside
         self.symbols: dict[str, SymbolSource] = {}
         self.known: dict[int, Known] = {}  # by the object from outside
         self.shown: dict[int, Known] = {}  # by what the program sees in its place
@@ -402,6 +403,7 @@ class Outside:
         if dynamic:
             checks.append(f"{var}.ndim == {array.ndim}")
         known = f"({flags_of(source)} := {var}.flags)"
+        self.with_flags.add(var)
         if flags.carray:
             checks.append(f"{known}.carray")
         else:
