@@ -274,6 +274,12 @@ def texts(x):
     return found, len(kind), kind.upper(), kind.startswith("o"), kind in ("odd", "x"), kind in table
 
 
+def known_numbers_of_two_types(x):
+    s = np.float64(2.5) if x[0] > 1 else 2.5
+    r = 1 if x[1] > 1 else 2.0
+    return s + r, ~(np.int64(3) if x[0] > 1 else 3)
+
+
 def truth_of_one_element(x):
     return (1 if x[:1] > 0 else 2), (3 if x[:1, None] > 1 else 4), not x[1:2]
 
@@ -294,6 +300,7 @@ OF_ALL = [
     *(position_in_matrix, longest_gap, mean_or_none, mean_or_zero, three_types, branches_within),
     *(carried_with_three_types, smallest_place, states, answer_of_three, results_of_all_kinds),
     *(compared_with_none, listed_with_best, singles, as_a_key, texts, truth_of_one_element),
+    known_numbers_of_two_types,
 ]
 PROGRAMS: list[tuple[Callable[..., Any], Any]] = [
     *((fn, VALUES + NAN) for fn in OF_ALL),

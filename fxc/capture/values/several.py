@@ -314,7 +314,9 @@ def options_in(x: Any) -> list[Option]:
     if type(x) is Several:
         return list(x.options)
     if type(x) is Mixed:
-        other = to_python(x.given) if x.whole is None else x.whole
+        other = x.whole
+        if other is None:
+            other = x.given.item() if isinstance(x.given, np.generic) else to_python(x.given)
         return [(x.flag, x.given), (_not(x.flag), other)]
     return [(True, x)]
 
