@@ -224,7 +224,25 @@ def compared(x):
     return layers[int(x[1] > 0)] == layers[0], layers[int(x[1] > 0)] in layers
 
 
-@pytest.mark.parametrize("fn", [changed, told_apart, compared], ids=lambda fn: fn.__name__)
+def of_two_keys(x):
+    graph, total = {0: {1: 0.5, 2: 1.5}, 1: {2: 2.5}, 2: {0: 1.0}}, 0.0
+    for v in x:
+        u, w = int(abs(v)), (int(abs(v)) + 1) % 3
+        total += graph[u][w]
+    return total
+
+
+def there_in_one(x):
+    rows, total = [{"a": 1.0, "b": 2.0}, {"a": 3.0}], 0.0
+    for v in x:
+        if v > 0:
+            total += rows[int(v > 9)]["b"]
+    return total
+
+
+@pytest.mark.parametrize(
+    "fn", [changed, told_apart, compared, of_two_keys, there_in_one], ids=lambda fn: fn.__name__
+)
 @pytest.mark.filterwarnings("ignore::fxc.CaptureWarning")
 def test_one_of_several_objects_is_read_alone(fn: Callable[..., Any]) -> None:
     with pytest.raises(fxc.CaptureError):

@@ -59,11 +59,17 @@ class OneOfItems(Traced):
         return class_of(self._items[0])
 
     def _row(self, part: Callable[[Any], Any]) -> Any:
-        return self._at(tuple(map(part, self._items)), self._place)
+        try:
+            parts = tuple(map(part, self._items))
+        except (AttributeError, LookupError):  # which Python asks one of them for alone
+            raise self._refused() from None
+        return self._at(parts, self._place)
 
     def __getitem__(self, key: Any) -> Any:
         if isinstance(key, slice) or not isinstance(self._items[0], tuple | list | dict):
             raise self._refused()
+        if any(isinstance(each, Traced) for each in (key if type(key) is tuple else (key,))):
+            raise self._refused()  # the other objects need not have it
         return self._row(lambda x: current().door.indexed(x)[key])
 
     def __iter__(self) -> Iterator[Any]:
