@@ -232,3 +232,20 @@ def test_warnings_of_a_part_name_the_caller_of_the_function():
 def _line_of_call(compiled):
     source, first = inspect.getsourcelines(test_warnings_of_a_part_name_the_caller_of_the_function)
     return first + next(k for k, line in enumerate(source) if "compiled(x, k)" in line)
+
+
+def test_what_is_refused_of_no_elements_is_captured_of_some():
+    def checked(x):
+        if len(x) == 0:
+            file = open(__file__)  # noqa: SIM115
+            file.close()
+            return 0.0
+        return (x * 2 + 1).sum()
+
+    compiled = fxc.compile(checked)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", fxc.CaptureWarning)
+        for size in (0, 0, 3, 3, 5, 5, 0):
+            assert compiled(np.ones(size)) == checked(np.ones(size))
+    info = compiled.cache_info()
+    assert (info.native_calls, info.eager_calls) == (4, 3)
