@@ -490,3 +490,16 @@ def test_an_inner_function_that_calls_itself():
         return level(u, n) * 2 + u
 
     check(f, lambda: (np.linspace(0.0, 1.0, 40), 4), parts=0)
+
+
+def test_a_branch_by_what_a_call_gives_is_compiled_for_true_and_false():
+    def f(u, table):
+        v = u * 2 + 1
+        if unknown(table):
+            v = v * v + u
+        return v * 2 + u
+
+    compiled = fxc.compile(f)
+    for table in ([], [1], ["a", 2.5], {"a": 1}, "text", 7.5, 0, None, np.ones(1), (1, 2), 8, 9):
+        same(f(np.arange(4.0), table), compiled(np.arange(4.0), table))
+    assert compiled.cache_info().variants <= 3

@@ -111,6 +111,8 @@ class _Apart:
         is_stored = isinstance(getattr(target, "ctx", None), ast.Store)
         if not is_stored and (len(path) > 1 or self._is_apart_whole()):
             self._take(path[-1], always=True)
+            if len(path) == 1 and isinstance(self._node, ast.If):
+                self._take_truth()
         if not self._made:
             raise _Fixed
         return self._ended()
@@ -164,12 +166,14 @@ class _Apart:
         rest += sum(weight_of(_get(each)) for each in _own_operands(target))
         if isinstance(node, ast.While):
             return rest > LOOP_WEIGHT + 1
-        return rest > 0 or (is_whole and isinstance(node, ast.If | ast.Match))
+        if isinstance(node, ast.For) and is_whole:
+            return rest > LOOP_WEIGHT
+        return rest > 0 or (is_whole and isinstance(node, ast.If))
 
     def _is_apart_whole(self) -> bool:
         """Whether the value of the statement is taken even if it is the expression itself."""
         match self._node:
-            case ast.If() | ast.For() | ast.Match() | ast.AugAssign():
+            case ast.If() | ast.AugAssign():
                 return True
             case ast.Assign(targets):
                 return any(weight_of(each) for each in targets)
@@ -203,6 +207,13 @@ class _Apart:
         made = ast.Assign([ast.copy_location(ast.Name(name, ast.Store()), node)], node)
         self._made.append(ast.copy_location(made, node))
         _set(slot, ast.copy_location(ast.Name(name, ast.Load()), node))
+
+    def _take_truth(self) -> None:
+        """Let what was taken last be a bool: an ``if`` asks for no more."""
+        made = self._made[-1]
+        assert isinstance(made, ast.Assign)
+        opposite = ast.copy_location(ast.UnaryOp(ast.Not(), made.value), made.value)
+        made.value = ast.copy_location(ast.UnaryOp(ast.Not(), opposite), made.value)
 
     def _is_still(self, node: ast.expr) -> bool:
         """Whether nothing can change what an operand gives, and nobody sees when it is made."""
