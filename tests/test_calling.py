@@ -992,7 +992,7 @@ def test_promotion_of_scalars_from_outside():
     held = types.SimpleNamespace(k=0)
     x = np.array([0, 1, 2], "f4")
     for read in (lambda x: arithmetic(x, held.k), lambda x: arithmetic(x, [held.k][0])):
-        compiled = fxc.compile(read)
+        compiled = fxc.compile(read, fullgraph=True)
         for _ in range(2):
             for held.k in KINDS:
                 assert outcome(compiled, (x,)) == outcome(read, (x,)), held.k

@@ -298,7 +298,7 @@ def _into_a_window(x, y, c):
 @pytest.mark.parametrize(("program", "native"), [(_broadcast, 2), (_into_a_window, 1)])
 def test_windows_of_one_element_are_broadcast(program: Callable[..., Any], native: int) -> None:
     """They were taken for as long as the target, and read beyond the end."""
-    compiled = fxc.compile(program)
+    compiled = fxc.compile(program, fullgraph=True)
     for largest in range(4):
         for first in (1.0, 3.0):
             args = [(np.eye(4)[largest] * 5, np.arange(4.0) + first, 2.0) for _ in range(2)]

@@ -170,8 +170,8 @@ def emit_module(
     arena = _plan_arena(program, apart)
     segments = list(_segments(program))
     size, frame = arena.size, 0
-    if isinstance(size, int) and size <= FRAME and len(segments) == 1:
-        size, frame = 0, size
+    if isinstance(size, int) and size <= FRAME and (len(segments) == 1 or size == 0):
+        size, frame = 0, max(size, 1) if arena.offsets else 0
     packed = tuple(param for param in program.params if not is_object(param))
     objects = tuple(param for param in program.params if is_object(param))
     given = Given(packed, objects, tuple(apart))

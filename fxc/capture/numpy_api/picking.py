@@ -89,6 +89,11 @@ def take(a: Any, indices: Any, axis: Any = None, out: Any = None, mode: str = "r
     target = writable(out)
     if not same_shape(target.type.shape, shape):
         raise ValueError("output array does not match result of ndarray.take")
+    kept, wanted = target.type.dtype, value.type.dtype
+    if not np.can_cast(kept, wanted, "safe"):  # NumPy works on a copy of out=, of the other dtype
+        raise TypeError(
+            f"Cannot cast array data from {kept!r} to {wanted!r} according to the rule 'safe'"
+        )
     assign(target, found)
     return out
 
