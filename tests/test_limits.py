@@ -59,6 +59,14 @@ def lists_that_change(x):
     return found
 
 
+def keys_taken_out(x):
+    seen = set()
+    for v in x:
+        seen.add(int(v) % 3)
+    seen.discard(int(x[0]))
+    return sorted(seen)
+
+
 def run_over_twice(x):
     pairs = zip(x, x, strict=True)
     first = [a for a, _ in pairs if a > 0]
@@ -183,6 +191,7 @@ ROWS: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
     "a write to, or two results of": (two_of_an_iteration, (N * 1.0, 7)),
     "a loop of more than 5,000": (effects_in_a_long_loop, (N * 1.0, {})),
     "a list whose length depends on data": (lists_that_change, (N - 1.5,)),
+    "a dict or a set with keys": (keys_taken_out, (N * 1.0,)),
     "a list of more than 256 items": (lambda x: [{"v": v} for v in np.resize(x, 300)][7], (N,)),
     "formatting a number": (lambda x: round(float(x[1]), 2), (N * 1.0,)),
     "a range of elements": (run_over_twice, (N - 1.5,)),

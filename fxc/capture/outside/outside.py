@@ -417,10 +417,8 @@ class Outside:
             same_shape = f"{var}.shape == {array.shape}"
             checks += [same_shape, *([] if packed else [f"{var}.strides == {array.strides}"])]
             guards.check(" and ".join(checks), text, label, same_shape)
-        if (
-            0 in array.shape
-        ):  # programs have branches for that: what is refused there is there alone
-            guards.check(f"0 in {var}.shape", f"{source.text} has no elements", is_of_value=True)
+        if 0 in array.shape:  # programs have branches for that: a refusal may be there alone
+            guards.check(f"{var}.size == 0", f"{source.text} has no elements", is_of_value=True)
         shape = self._dims(array, source, name) if dynamic else array.shape
         strides = self._strides(array, shape, source, name, dynamic)
         made = array_type(array.dtype, shape, strides)

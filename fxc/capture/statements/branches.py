@@ -88,17 +88,17 @@ class Branch(Statement):
             return frozenset()
         return self.session.origins.get(self._test._value, frozenset())
 
-    def __next__(self) -> tuple[Any, ...]:
+    def advance(self) -> tuple[Any, ...] | None:
         if type(self._test) is bool:
             if self._begun:
-                raise StopIteration
+                return None
             self._begun = True
             return self._test, *self.cells.hand_on(self._start)
         if len(self._arms) == 2 and self.wishes.grant(self, 1):
             self._arms, self._ended = [], set()
         if len(self._arms) == 2:
             self._join()
-            raise StopIteration
+            return None
         region = Recording(self.session)
         region.enter()
         self._arms.append((region, self._start))

@@ -195,9 +195,10 @@ class ForLoop(CapturedLoop):
         """
         return f"{self._label} by its first"
 
-    def __next__(self) -> tuple[Any, ...]:
+    def advance(self) -> tuple[Any, ...] | None:
         if self._items is not None:
-            return self._next(), *self.state
+            item = self._next()
+            return None if item is None else (*item, *self.state)
         if self._peeling:
             return self.over.item(self._first), *self.state
         if self._run:
@@ -281,16 +282,16 @@ class ForLoop(CapturedLoop):
             return
         self._record(region, after, env)
 
-    def _next(self) -> Any:
-        """The next of the iterations that are run by Python."""
+    def _next(self) -> tuple[Any] | None:
+        """The item of the next of the iterations that are run by Python."""
         self._check_unrolled()
         for item in self._items:
-            return item
+            return (item,)
         if self._rounds:
             self.session.statements.remove(self)
         while self._rounds:
             (self.values,) = self._joined_with(self._rounds.pop(), self.values)
-        raise StopIteration
+        return None
 
     def _end_if(self, stopped: Any) -> None:
         """Go on unless an iteration that was run by Python has ended the loop; what is not known

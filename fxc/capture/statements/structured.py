@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from fxc.ir.errors import InternalError
 from fxc.ir.graph import Literal, Node, Operand, Region, Value
 from fxc.ir.size_guards import Guard, recorders
 from fxc.ir.symbols import Dim
@@ -257,7 +258,20 @@ class Statement:
         return values_of(self.names, env)
 
     def __iter__(self) -> Iterator[Any]:
-        return self  # type: ignore[return-value]
+        return self
+
+    def __next__(self) -> tuple[Any, ...]:
+        try:
+            found = self.advance()
+        except StopIteration as error:  # it would end the statement, and nobody would know
+            raise InternalError(f"an iterator of fxc has ended at {self.line}") from error
+        if found is None:
+            raise StopIteration
+        return found
+
+    def advance(self) -> tuple[Any, ...] | None:
+        """What the next run of the body or an arm begins with, None behind the last."""
+        raise NotImplementedError
 
     def may_be_unbound(self, name: str) -> bool:
         """Whether a variable, or an item of one, is read only where it has a value. See Note

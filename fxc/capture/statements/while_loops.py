@@ -81,9 +81,9 @@ class WhileLoop(CapturedLoop):
         """Whether the body is run without another test."""
         return self._phase in ("body", "first iteration")
 
-    def __next__(self) -> tuple[Any, ...]:
+    def advance(self) -> tuple[Any, ...] | None:
         if self._phase == "done":
-            raise StopIteration
+            return None
         if self._phase in ("test", "first test") and type(self._stopped) is not bool:
             self._unless = Recording(self.session)
             self._unless.enter()
