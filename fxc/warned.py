@@ -62,4 +62,4 @@ def _give(kept: _Kept) -> None:
     registry = kept.names.setdefault("__warningregistry__", {})
     module = kept.names.get("__name__") or "<unknown>"
     warning = CaptureWarning(kept.text)
-    warnings.warn_explicit(warning, None, kept.file, kept.line, module, registry, kept.names)
+    warnings.warn_explicit(warning, None, kept.file, kept.line, module, registry)

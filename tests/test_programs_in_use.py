@@ -249,3 +249,18 @@ def test_what_is_refused_of_no_elements_is_captured_of_some():
             assert compiled(np.ones(size)) == checked(np.ones(size))
     info = compiled.cache_info()
     assert (info.native_calls, info.eager_calls) == (4, 3)
+
+
+class _LoaderOfMain:
+    """As that of ``python -m package``: it knows the module by another name than ``__main__``."""
+
+    def get_source(self, name: str) -> str:
+        raise ImportError(f"loader for package.__main__ cannot handle {name}")
+
+
+def test_warnings_in_a_package_that_is_run() -> None:
+    names: dict[str, Any] = {"__name__": "__main__", "__loader__": _LoaderOfMain(), "fxc": fxc}
+    exec("program = fxc.compile(lambda x: eval('x + 1'))", names)
+    with pytest.warns(fxc.CaptureWarning, match="runs as plain NumPy"):
+        exec("found = program(1.0)", names)
+    assert names["found"] == 2.0
