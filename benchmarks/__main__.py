@@ -17,6 +17,8 @@ from typing import Any
 
 import numpy as np
 
+from fxc.trials import CALLS, SETTLED
+
 from . import draws, flags
 from .cases import CASES, LOOPS, RATIOS, Case, Ratio
 from .contenders import NotTaken, Run, compiled, copied, installed, prepare, use_one_thread
@@ -194,7 +196,8 @@ def ratios(ratio: Ratio, present: list[str], repeats: int) -> Iterator[Row]:
         for place, function in enumerate(pair)
     }
     for run in runs.values():
-        run()
+        for _ in range(SETTLED + 2 * CALLS if ratio.splits else 1):
+            run()
     times = side_by_side(runs, 3 * repeats, time.thread_time)  # of a few per cent: no one else's
     values = {name: times[name, 0] / times[name, 1] for name in names}
     yield Row(ratio.group, ratio.name, "", values)

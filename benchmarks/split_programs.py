@@ -152,8 +152,8 @@ def loop_apart(u: Any, v: Any) -> Any:
     for _ in range(1000):
         w = np.sqrt(u * u + v * v + 1.0)
         gc.get_count()  # strange
-        u[1:-1] += 0.1 * (w[2:] - 2.0 * w[1:-1] + w[:-2])
-        v *= 1.0 - 0.01 * w
+        u[1:-1] += 0.1 * (u[2:] - 2.0 * u[1:-1] + u[:-2]) / w[1:-1]
+        v += 0.01 * (1.0 - v / w)
     return u.sum()
 
 

@@ -476,8 +476,10 @@ class Compiled(Generic[P, R]):
     def _served_often(
         self, variant: _Variant, args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> None:
-        if variant.is_tried or self._options.fullgraph or kwargs or not self._is_whole:
+        if variant.is_tried:
             self._make_native(variant)
+        elif self._options.fullgraph or kwargs or not self._is_whole:
+            variant.settle()
         else:
             self._try(variant, tuple(map(type, args)))
 
