@@ -256,6 +256,16 @@ class _Captures:
     seconds: float = 0.0  # of processor time
     misses: int = 0  # calls in a row for which one would not have paid
 
+    @contextmanager
+    def one_more(self) -> Iterator[None]:
+        """Count a capture and its time, whatever comes of it."""
+        self.count, self.misses = self.count + 1, 0
+        started = time.thread_time()
+        try:
+            yield
+        finally:
+            self.seconds += time.thread_time() - started
+
 
 # Note [Captures that pay]
 # A function whose calls always differ in what the capture makes a constant of, or that raises in
@@ -323,9 +333,8 @@ class Compiled(Generic[P, R]):
     # In slots, so that functools.wraps does not hand them on to the wrapper of a compiled function.
     __slots__ = ("__dict__", "__fxc_original__", "__weakref__", "_options", "_state")
     __fxc_original__: Callable[P, R]
-    _is_whole = True  # no part of a function that is split
     _most_variants = MOST_VARIANTS
-    _is_part = False
+    _is_part = False  # of a function that is split
     _in_any_case = 8  # captures for one combination of argument types
 
     def __init__(self, fn: Callable[P, R], options: Options) -> None:
@@ -478,7 +487,7 @@ class Compiled(Generic[P, R]):
     ) -> None:
         if variant.is_tried:
             self._make_native(variant)
-        elif self._options.fullgraph or kwargs or not self._is_whole:
+        elif self._options.fullgraph or kwargs or self._is_part:
             variant.settle()
         else:
             self._try(variant, tuple(map(type, args)))
@@ -657,10 +666,9 @@ class Compiled(Generic[P, R]):
         captures = state.captures.setdefault(key, _Captures())
         if not self._pays(captures, key):
             return self._without_capture(captures, key, args, kwargs)
-        captures.count, captures.misses = captures.count + 1, 0
-        started = time.thread_time()
         try:
-            variant = self._found_or_compiled(args, kwargs)
+            with captures.one_more():
+                variant = self._found_or_compiled(args, kwargs)
         except Interrupted as interrupt:
             raise interrupt.__cause__ or interrupt from None
         except FxcError as error:
@@ -671,7 +679,6 @@ class Compiled(Generic[P, R]):
         except Exception as error:  # the program's own error, or NumPy's: let NumPy raise it
             otherwise = self._raised(error)
         else:
-            captures.seconds += time.thread_time() - started
             try:
                 result = variant.call(args, kwargs)
             except RunFailed as failure:
@@ -715,8 +722,7 @@ class Compiled(Generic[P, R]):
             if not state.variants and not kwargs:
                 self._leave(tuple(map(type, args)), self._runner(), OFTEN)
         _log.info("%s: runs as plain NumPy: no more captures of such calls pay", self.__name__)
-        state.eager_calls += 1
-        return self._runner()(*args, **kwargs)
+        return self._by_python(self._runner(), args, kwargs)
 
     def _too_many(
         self, count: int, args: tuple[Any, ...], kwargs: dict[str, Any]
@@ -800,9 +806,15 @@ class Compiled(Generic[P, R]):
     def _instead(self, refused: _Refused, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Run the function in Python, and what is left of it compiled."""
         state, run = self._state, self._runner()
-        state.eager_calls += 1
         if refused.by_types and not kwargs and not state.variants:
             state.instead[tuple(map(type, args))] = run
+        return self._by_python(run, args, kwargs)
+
+    def _by_python(
+        self, run: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> Any:
+        """Run the function, or its driver; what there is to warn of comes when it has ended."""
+        self._state.eager_calls += 1
         is_outermost = warned.keep()
         try:
             return run(*args, **kwargs)

@@ -58,7 +58,6 @@ class Part(Compiled[..., Any]):
 
     __slots__ = ("_started", "_trial", "_whole", "source")
     _is_part = True
-    _is_whole = False
     _most_variants, _in_any_case = 8, 4  # in a loop of Python's, perhaps
 
     def __init__(self, split: Split, source: PartSource, options: Options) -> None:

@@ -385,7 +385,7 @@ class CapturedLoop(Statement):
         self._unbound |= self.cells.may_set(owner, part)
 
     def meets_flag(self, flag: Any) -> None:
-        """A flag that is what it was at the begin of the iteration does not hold in the first."""
+        """Note that a flag which an iteration leaves as it is does not hold in the first one."""
         region = self._region
         if region is None or not region.is_open or region.number != self.session.region:
             return
