@@ -262,6 +262,63 @@ def known_while_they_come_up(o, n, c):
     return t
 
 
+def in_a_new_dict(o, n, c):
+    found = {"first": 1}
+    t = 0
+    for i in range(n):
+        if o.u[i] > c:
+            found["z"] = i
+        t += len(found)
+    return t
+
+
+def reasons_to_stop(o, n, c):
+    found: dict[str, Any] = {}
+    if o.u[1] > c:
+        found["tolx"] = 1e-11
+    if o.u[3] > c:
+        found.update(steps=n, u=o.u * 2)
+    if found:
+        o.u += 1
+    return found, len(found), found.get("steps", -1), "tolx" in found
+
+
+def after_an_early_return(o, n, c):
+    found: dict[str, Any] = {"all": o.u.sum()}
+    y = o.u[o.u > c]
+    if len(y) < 1:
+        return found
+    found["tail"] = y[0]
+    return found
+
+
+def one_or_the_other_key(o, n, c):
+    found: dict[str, Any] = {"s": 1}
+    if o.u[1] > c:
+        found["a"] = o.u * 2
+    else:
+        found["b"] = 5
+    found["s"] = found.pop("s") + found.setdefault("d", 7)
+    return found
+
+
+def until_a_break_in_a_new_dict(o, n, c):
+    found: dict[str, Any] = {}
+    for i in range(n):
+        found["last"] = i
+        if o.u[i] > c:
+            found["hit"] = o.u[i]
+            break
+    return found
+
+
+def a_key_read_by_chance(o, n, c):
+    found = {}
+    if o.u[1] > c:
+        found["k"] = 2
+    return found["k"] + n
+
+
 # ------------------------------------------------------------------ of objects that are made here
 
 
@@ -315,9 +372,10 @@ PROGRAMS: list[Callable[..., Any]] = [
     in_two_loops, by_turns, until_an_error, in_a_branch, in_both_arms, read_by_chance, asked_for,
     of_the_class_before, found_in_a_loop, one_name_more, a_text, again_later, and_deleted,
     by_two_conditions, in_any_order, made_here, in_slots, keys_in_a_branch, a_key_asked_for, keys_in_a_loop,
-    keys_of_a_new_dict, known_while_they_come_up, with_a_default, with_a_handler, once, by_a_helper,
+    keys_of_a_new_dict, in_a_new_dict, reasons_to_stop, after_an_early_return, one_or_the_other_key,
+    until_a_break_in_a_new_dict, a_key_read_by_chance, known_while_they_come_up, with_a_default, with_a_handler, once, by_a_helper,
 ]  # fmt: skip
-RAISING = {until_an_error, read_by_chance, and_deleted}
+RAISING = {until_an_error, read_by_chance, and_deleted, a_key_read_by_chance}
 
 
 def shown(x: Any) -> Any:
@@ -411,14 +469,25 @@ def test_what_is_refused() -> None:
                 p.z = 1
         return t
 
-    def in_a_new_dict(o, n, c):
-        found = {"first": 1}
-        t = 0
-        for i in range(n):
-            if o.u[i] > c:
-                found["z"] = i
-            t += len(found)
-        return t
+    def new_keys_in_another_order(o, n, c):
+        found = {}
+        if o.u[1] > c:
+            found["a"] = 1
+        found["b"] = 2
+        found["a"] = 3
+        return found
+
+    def compared(o, n, c):
+        found = {}
+        if o.u[1] > c:
+            found["a"] = 1
+        return found == {"a": 1}
+
+    def run_over(o, n, c):
+        found = {}
+        if o.u[1] > c:
+            found["a"] = 1
+        return [*found], {**found}
 
     def first_or_last(o, n, c):
         p = Model()
@@ -454,7 +523,8 @@ def test_what_is_refused() -> None:
         return p
 
     programs = (
-        *(in_another_order, all_names, all_keys, in_a_namespace, in_a_new_dict),
+        *(in_another_order, all_names, all_keys, in_a_namespace),
+        *(new_keys_in_another_order, compared, run_over),
         *(first_or_last, before_or_behind, again_in_an_arm, gone),
     )
     for program in programs:

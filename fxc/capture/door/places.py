@@ -24,6 +24,7 @@ from ..statements.cells import unordered
 from ..statements.forms import APART
 from ..statements.structured import UNBOUND, is_same
 from ..values.maybe_set import MaybeSet
+from ..values.open_dicts import OpenDict
 
 if TYPE_CHECKING:
     from .stores import Stores
@@ -44,7 +45,8 @@ if TYPE_CHECKING:
 # place has a flag beside it, a variable of each statement like the place itself: whether there is
 # something. Where that is not known behind a statement, the place holds a ``MaybeSet``: a read
 # goes back to Python where the flag does not hold (``hasattr`` gives the flag), the change of what
-# is from outside is made if it holds. What a class has under the name is what is read before.
+# is from outside is made if it holds. A dict of the program's is an ``OpenDict`` then, from the
+# line on where it is made. What a class has under the name is what is read before.
 # The order in which attributes and keys come up is the one of the statements in the body or arm;
 # where it would depend on the condition, or on the iteration, the program is refused.
 
@@ -146,9 +148,12 @@ class Item(_Part):
     def part(self) -> Any:
         return self.key
 
-    def names_behind(self) -> list[str]:
-        """As of attributes: a dict of the program's has no key by a condition."""
-        return []
+    def names_behind(self) -> list[Any]:
+        """As of attributes."""
+        if type(self.owner) is not OpenDict:
+            return []
+        keys = list(dict.keys(self.owner))
+        return keys[keys.index(self.key) + 1 :] if self.key in keys else []
 
     @property
     def flag(self) -> Any:
@@ -195,10 +200,13 @@ class Item(_Part):
 
     def _not_sure(self) -> Exception:
         """What to raise for a key of a dict of Python's that is there by a condition; a loop whose
-        first iteration is run before it has the key.
+        first iteration is run before it has the key. Else the next attempt has a dict for it.
         """
-        for statement in self.door.session.statements:
+        statements = self.door.session.statements
+        for statement in statements:
             statement.meets_unset(self.owner, self.key)
+        if not any(each.may_begin_apart for each in statements):
+            self.door.dicts.ask_open(self.owner)
         return refuse(
             f"a key of a {class_of(self.owner).__name__} that is there by a condition cannot be "
             "captured; give it a value in any case"

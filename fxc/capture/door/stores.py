@@ -150,7 +150,7 @@ class Stores(Reads):
             self._store_in_module(owner, name, value)
             return
         if isinstance(owner, External):
-            raise no_attribute(owner._held.real, name)
+            raise no_attribute(owner.original, name)
         known = self.outside.shown.get(id(owner))
         foreign = known is not None and known.is_object
         if name == "__dict__" and value is owner and is_dict_class(class_of(owner)) and not foreign:
@@ -427,7 +427,7 @@ class Stores(Reads):
 
     def stored(self, owner: Any) -> Any:
         """``owner`` in ``owner[key] = value``."""
-        if type(owner) is ExternalDict and owner.kind in _KEYED:
+        if isinstance(owner, ExternalDict) and owner.kind in _KEYED:
             return _Items(self, owner)
         if isinstance(owner, Traced | External) or has_method(owner, "__setitem__"):
             return owner

@@ -89,11 +89,20 @@ class External:
     @property
     def kind(self) -> type:
         """The type that the program takes it for."""
-        return type(self._held.real)
+        return type(self.original)
+
+    @property
+    def original(self) -> Any:
+        """What the program takes it for, as it was."""
+        return self._held.real
 
     def settle(self) -> None:
         """Read all of it."""
         raise NotImplementedError
+
+    def _is_filled(self) -> Any:
+        """Whether there are items, where that is known at run time only; else None."""
+        return None
 
     def attribute(self, name: str) -> Any:
         """An attribute as the program asks for it."""
@@ -101,8 +110,9 @@ class External:
             return self.kind
         if not hasattr(self.kind, name):
             text = f"{self.kind.__name__!r} object has no attribute {name!r}"
-            raise AttributeError(text, name=name, obj=self._held.real)
-        if not any(name in vars(each) for each in type(self).__mro__[:2]):
+            raise AttributeError(text, name=name, obj=self.original)
+        ours = (each for each in type(self).__mro__ if issubclass(each, External))
+        if not any(name in vars(each) for each in ours):
             raise refuse(f"{name} of a {self.kind.__name__} from outside cannot be captured")
         return getattr(self, name)
 

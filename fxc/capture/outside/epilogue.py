@@ -37,6 +37,7 @@ from ..statements.rows import ListArray, Rows, list_array_of, rows_in
 from ..values.late import Held, Late
 from ..values.maybe_set import MaybeSet
 from ..values.mixed import Mixed
+from ..values.open_dicts import OpenDict
 from ..values.operands import Traced, TracedValue, constant, has_traced, operand, settled, wrap
 from ..values.several import Several
 from ..values.traced_dicts import TracedDict
@@ -346,6 +347,8 @@ class EpilogueBuilder:
             return f"new_tuple({self._constant(kind)}, ({self._items(x)}))"
         if kind is dict:
             return self._dict(x)
+        if kind is OpenDict:
+            return self._dict(x.placed())
         if kind is OrderedDict or kind is Counter:
             return f"{kind.__name__}({self._dict(x)})"
         if kind is defaultdict:

@@ -399,6 +399,10 @@ class CapturedLoop(Statement):
         if self.runs and self.first_apart:
             raise Respecialise(self.first_apart)
 
+    @property
+    def may_begin_apart(self) -> bool:
+        return self._can_begin_apart and bool(self.first_apart)
+
     def meets_difference(self, name: str) -> None:
         self._differs_in_arms |= name in self._at_head
 

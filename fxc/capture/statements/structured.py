@@ -20,6 +20,7 @@ from fxc.ops.metas.shapes import same_shape
 from fxc.ops.table import TABLE, Tag
 
 from ..numpy_api.masked import MaskedRead
+from ..outside.containers import External
 from ..outside.shadows import has_method
 from ..session import OpenRegion, Session, current, label_of, refuse
 from ..values import unbound
@@ -308,6 +309,11 @@ class Statement:
     def meets_flag(self, flag: Any) -> None:
         """Note that the program needs what is there only if a flag holds."""
 
+    @property
+    def may_begin_apart(self) -> bool:
+        """Whether the first iteration of a loop may be run before it, and that may help."""
+        return False
+
     def may_give(self, owner: Any) -> bool:
         """Whether this may give an object new attributes."""
         return self.cells.may_set(owner)
@@ -503,7 +509,7 @@ def going_on(test: Any) -> Any:
         return test
     if type(test) is Mixed:
         return test.number
-    if isinstance(test, Traced) and (filled := test._is_filled()) is not None:
+    if isinstance(test, Traced | External) and (filled := test._is_filled()) is not None:
         return filled
     found = array_of(test)
     if found is not None and all(type(dim) is int and dim == 1 for dim in found.type.shape):

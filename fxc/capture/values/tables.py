@@ -100,7 +100,7 @@ class KeyedTable:
     @staticmethod
     def of(owner: Any) -> Any:
         """``owner`` as such a dict; what is none itself."""
-        kind = owner.kind if type(owner) is ExternalDict else type(owner)
+        kind = owner.kind if isinstance(owner, ExternalDict) else type(owner)
         return KeyedTable(owner) if kind in (dict, OrderedDict) else owner
 
     def get(self, key: Any, default: Any = None) -> Any:

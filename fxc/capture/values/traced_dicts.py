@@ -18,6 +18,7 @@ from ..statements.counted import Bounded, Counted
 from ..statements.structured import Statement, flag_of
 from .kinds import ItemKind, kind_of_items
 from .list_room import Room
+from .open_dicts import OpenDict
 from .operands import Traced, operand, settled, wrap
 from .python_numbers import to_int
 from .traced_int import TracedInt, scalar_of_int
@@ -33,6 +34,7 @@ from .unknown_keys import is_int
 
 _MOST = 2**16  # items where the number of iterations is not known
 _LABEL = "dict at"
+_OPEN = " with keys by a condition"
 
 
 class MadeDicts:
@@ -46,6 +48,8 @@ class MadeDicts:
         if type(items) not in (dict, set) and not _counts(items):
             return items
         label, session = f"{_LABEL} {user_location()}", current()
+        if type(items) is dict and f"{label}{_OPEN}" in session.static:
+            return OpenDict(items)
         by_python = f"{label} by Python"
         if label in session.static and by_python not in session.static and _may_be(items):
             session.retries |= {by_python}
@@ -58,6 +62,12 @@ class MadeDicts:
         label, _ = self._labels.get(id(items), (None, None))
         if label is not None and label not in current().static and _may_be(items):
             raise Respecialise(frozenset((label,)))
+
+    def ask_open(self, items: Any) -> None:
+        """Begin again with an ``OpenDict`` in place of a dict that gets a key by a condition."""
+        label, _ = self._labels.get(id(items), (None, None))
+        if label is not None and type(items) is dict:
+            raise Respecialise(frozenset((f"{label}{_OPEN}",)))
 
 
 def _counts(items: Any) -> bool:
