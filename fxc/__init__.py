@@ -11,8 +11,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from .compiled import CacheInfo, Compiled, compile
+from .compiled import Compiled, compile
 from .ir.errors import CaptureError, CaptureWarning, FxcError, InternalError
+from .report import CacheInfo
 
 if TYPE_CHECKING:
     from .capture.statements.control import cond as cond

@@ -3,21 +3,15 @@
 from __future__ import annotations
 
 import functools
-import gc
 import logging
 import math
-import os
 import sys
-import threading
 import time
 import types
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import field, replace
+from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, Self, TypeVar, overload
-
-import numpy as np
 
 from fxc.ir.asynchronous import hand_on, raised_by_handler
 from fxc.ir.errors import (
@@ -30,25 +24,24 @@ from fxc.ir.errors import (
     OverlapError,
     RunFailed,
     TooManyVariants,
-    Unchecked,
     WouldRaise,
 )
 from fxc.ir.forking import compiling
-from fxc.ir.records import frozen, mutable
 
 from . import warned
+from .compiling import new_variant, without_collections
+from .decisions import MOST_REFUSALS, Captures, Refused, kinds_of
+from .report import CacheInfo, SplitStages, Stages, stages_of
+from .state import Options, State
 from .tracebacks import hide_fxc, met_in_capture
-from .trials import SETTLED, Trial
+from .trials import Trial
+from .variants import OFTEN, Variant, why_none_fits
 
 if TYPE_CHECKING:
-    from fxc.capture.capture import Captured
-    from fxc.capture.guards import GuardProgram
     from fxc.capture.refusals import Refusal
 
-    from .flagged import Watch
-    from .native_calls import NativeCall
     from .splits import Split
-    from .stages import Backend, Compilation
+    from .stages import Backend
 
 P = ParamSpec("P")
 Q = ParamSpec("Q")
@@ -58,263 +51,9 @@ R = TypeVar("R")
 _log = logging.getLogger("fxc")
 _BACKENDS = ("llvm", "numpy")
 MOST_VARIANTS = 64
-_IN_ANY_CASE = 24  # captures for one combination of argument types with ``fullgraph=True``
-_SAVED = 0.02  # seconds that a call of compiled code may have saved
-_OF_USE = 4  # calls that a variant has to have served by then to be kept
+_OF_USE = 4  # calls that a variant has to have served to be kept when no capture pays any more
 _MOST_MISSES = 32  # calls for which a capture did not pay in a row, before none is tried again
-_MOST_REFUSALS = 4  # of one combination of argument types, before all are taken to be refused
-_MOST_DEMANDED = 32  # relations for which a call is captured again, see ``Unchecked``
-MOST_RESTS = 7  # 2**7 calls of plain NumPy between two of native code
-_NEAR = 8  # calls that end well after which those before do not count
-OFTEN = 2000  # calls after which native code for whole calls pays: it takes 5 ms to make
-_MANY_STEPS = 60  # of a guard program; from here on a function is tried, see Note [Trials]
-_LEAST_OFTEN, _STEPS_THAT_PAY = 200, 40_000  # sooner, if there is much to check at each call
-
-
-@frozen
-class CacheInfo:
-    """What has run so far: compilations; calls of compiled code; calls that Python ran, wholly or
-    between compiled parts; how often which operator was left to NumPy inside compiled code; and the
-    compiled parts of a function that is split, with their calls.
-
-    >>> import numpy as np
-    >>> volume = compile(lambda a: abs(np.linalg.det(a)) + 1)
-    >>> volume(np.eye(2))
-    np.float64(2.0)
-    >>> volume.cache_info()
-    CacheInfo(variants=1, native_calls=1, eager_calls=0, fallbacks={'linalg_det': 1},
-              parts=0, part_calls=0)
-    """
-
-    variants: int
-    native_calls: int
-    eager_calls: int
-    fallbacks: Mapping[str, int]
-    parts: int = 0
-    part_calls: int = 0
-
-
-@frozen
-class Stages:
-    """Every stage of one compilation; ``str()`` of each is its text."""
-
-    captured: Any
-    functional: Any
-    decomposed: Any
-    loops: Any
-    llvm: str
-    _assembled: Any
-
-    @property
-    def bytes_moved(self) -> Any:
-        """Bytes that the loop nests load and store, an int or an expression in the sizes.
-
-        Each nest counts each array that it loads or stores once.
-        """
-        if self._assembled is None:
-            return 0
-        from fxc.lowering.traffic import traffic  # lowering is imported by who compiles
-
-        return traffic(self.loops)
-
-    @property
-    def copies(self) -> tuple[str, ...]:
-        """Why copies of arrays were made that the program does not ask for, one text for each."""
-        return () if self._assembled is None else self.loops.copies
-
-    @property
-    def asm(self) -> str:
-        """The machine code."""
-        return "" if self._assembled is None else self._assembled.engine.assembly()
-
-    @property
-    def plan(self) -> str:
-        """The Python source of the call plan."""
-        return "" if self._assembled is None else self._assembled.plan.source
-
-    def __str__(self) -> str:
-        names = ("captured", "functional", "decomposed", "loops", "llvm", "asm")
-        parts = (f"== {name} ==\n\n{getattr(self, name)}\n" for name in names)
-        return "\n".join(parts)
-
-
-@mutable
-class _Variant:
-    """One compilation. ``call`` gives the result for arguments, or ``MISSED`` if the guards do not
-    hold; it raises ``RunFailed`` if the compiled code does.
-    """
-
-    captured: Captured
-    compilation: Compilation
-    key: object  # what the arguments are that it was made for
-    call: Callable[[tuple[Any, ...], dict[str, Any]], Any] = field(init=False)
-    calls: int = 0  # of ``call``
-    often: float = field(init=False)  # see Note [Native calls]
-    is_tried: bool = field(init=False)  # see Note [Trials]
-    native: NativeCall | None = None
-    watch: Watch | None = None  # if its code may set floating-point flags
-    replays: int = 0  # of calls close to each other that Python had to run again
-    last_replay: int = 0  # the number of calls that had ended well before
-
-    def _when_often(self) -> int:
-        return min(OFTEN, max(_LEAST_OFTEN, _STEPS_THAT_PAY // len(self.captured.guards.steps)))
-
-    def settle(self) -> None:
-        """End its trial."""
-        self.is_tried, self.often = True, self.calls + self._when_often()
-
-    def rest(self) -> int:
-        """For how many calls native code is not tried, after one that Python has to run again: so
-        a function of which it is always so is hardly slower than NumPy.
-        """
-        calls = self.all_calls
-        if calls - self.last_replay > _NEAR:
-            self.replays = 0
-        self.last_replay = calls
-        self.replays = min(self.replays + 1, MOST_RESTS)
-        return int(2**self.replays) - 2
-
-    @property
-    def all_calls(self) -> int:
-        return self.calls + (0 if self.native is None else self.native.calls)
-
-    def __post_init__(self) -> None:
-        epilogue = self.captured.epilogue
-        finish = None if epilogue is None else epilogue.finish
-        guards = self.captured.guards.demanding(self.compilation.relations)
-        self.captured = replace(self.captured, guards=guards)
-        self.is_tried = len(guards.steps) < _MANY_STEPS
-        self.often = self._when_often() if self.is_tried else SETTLED
-        run, made = self.compilation.run, self.compilation.assembled
-        if made is not None and (made.fallbacks or made.module.sets_flags):
-            from .flagged import watched
-
-            self.watch = watched(self.captured, made)
-            run = self.watch.run
-        self.call = guards.call(run, finish, self)
-
-
-@frozen
-class SplitStages:
-    """A function that is split: its driver as Python source, and the stages of its parts."""
-
-    driver: str
-    parts: tuple[Stages, ...]
-
-    @property
-    def bytes_moved(self) -> Any:
-        """Bytes that the loop nests of all parts load and store."""
-        return sum(part.bytes_moved for part in self.parts)
-
-    def __str__(self) -> str:
-        return "\n".join(["== driver ==\n", self.driver, "", *map(str, self.parts)])
-
-
-def _stages_of(variant: _Variant) -> Stages:
-    made = variant.compilation
-    module = made.assembled.module if made.assembled is not None else None
-    return Stages(
-        made.captured,
-        made.functional,
-        made.decomposed,
-        module.program if module is not None else "",
-        module.text if module is not None else "",
-        made.assembled,
-    )
-
-
-@mutable
-class _Refused:
-    """Refusals of calls with arguments of the same kinds, by the values that they depended on.
-
-    If ``by_types``, nothing but the types of the arguments decides about them.
-    """
-
-    guards: list[GuardProgram] = field(default_factory=list)
-    always: bool = False
-    by_types: bool = False
-
-    def add(self, refusal: Refusal | None) -> None:
-        if refusal is None or refusal.guards is None or len(self.guards) == _MOST_REFUSALS:
-            self.always = True
-            self.by_types = refusal is not None and not refusal.is_of_data
-        else:
-            self.guards.append(refusal.guards)
-
-    def holds(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
-        """Whether a call would be refused again."""
-        if self.always:
-            return True
-        return any(each.check(args, kwargs) is not None for each in self.guards)
-
-
-@mutable
-class _Captures:
-    """Captures of calls with arguments of the same kinds. See Note [Captures that pay]."""
-
-    count: int = 0
-    seconds: float = 0.0  # of processor time
-    misses: int = 0  # calls in a row for which one would not have paid
-
-    @contextmanager
-    def one_more(self) -> Iterator[None]:
-        """Count a capture and its time, whatever comes of it."""
-        self.count, self.misses = self.count + 1, 0
-        started = time.thread_time()
-        try:
-            yield
-        finally:
-            self.seconds += time.thread_time() - started
-
-
-# Note [Captures that pay]
-# A function whose calls always differ in what the capture makes a constant of, or that raises in
-# each, could be captured anew at every call. For arguments of the same kinds there are a few
-# captures in any case; then one more only if the variants have served as many calls as there were
-# captures, beyond the first call of each, and if these may have saved the time of all captures.
-# Else Python runs the call, and after many such calls in a row that is how it stays.
-
-
-@frozen
-class Options:
-    """How a function is compiled; see ``fxc.compile``."""
-
-    fullgraph: bool = False
-    backend: str | Backend = "llvm"
-    dynamic: bool | None = None
-
-    def __post_init__(self) -> None:
-        if not callable(self.backend) and self.backend not in _BACKENDS:
-            raise ValueError(
-                f"backend must be a callable or one of {_BACKENDS}, not {self.backend!r}"
-            )
-
-
-@mutable
-class _State:
-    """What all bindings of one compiled function share."""
-
-    variants: list[_Variant] = field(default_factory=list)
-    refused: dict[object, _Refused] = field(default_factory=dict)
-    # What to call instead, by the types of arguments, where nothing else decides about it.
-    instead: dict[object, Callable[..., Any]] = field(default_factory=dict)
-    split: Split | None = None
-    overlaps: list[OverlapError] = field(default_factory=list)
-    raised: list[GuardProgram] = field(default_factory=list)  # of calls that raised in capture
-    captures: dict[object, _Captures] = field(default_factory=dict)  # like ``refused``
-    warned: set[str] = field(default_factory=set)
-    varying: set[str] = field(default_factory=set)  # see Note [Numbers from outside]
-    eager_calls: int = 0
-    lock: threading.RLock = field(default_factory=threading.RLock)
-    process: int = field(default_factory=os.getpid)
-
-    def guard(self) -> threading.RLock:
-        """The lock for compiling; in a forked process a new one, for the old one may be held by a
-        thread that is not there.
-        """
-        if self.process != os.getpid():
-            self.lock, self.process = threading.RLock(), os.getpid()
-        return self.lock
+_IN_ANY_CASE = 24  # captures for one combination of argument types with ``fullgraph=True``
 
 
 class Compiled(Generic[P, R]):
@@ -342,7 +81,7 @@ class Compiled(Generic[P, R]):
         functools.update_wrapper(self, fn)
         self.__fxc_original__ = fn
         self._options = options
-        self._state = _State()
+        self._state = State()
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         """Run the function; the result is NumPy's."""
@@ -430,12 +169,12 @@ class Compiled(Generic[P, R]):
             return SplitStages(
                 state.split.driver.text,
                 tuple(
-                    _stages_of(variant)
+                    stages_of(variant.compilation)
                     for part in state.split.compiled
                     for variant in part._state.variants
                 ),
             )
-        return _stages_of(variant or self._compile(args, kwargs))
+        return stages_of((variant or self._compile(args, kwargs)).compilation)
 
     def cache_info(self) -> CacheInfo:
         """Counts of compilations and calls."""
@@ -455,24 +194,24 @@ class Compiled(Generic[P, R]):
 
     def cache_clear(self) -> None:
         """Forget all compilations and counts."""
-        self._state = _State()
+        self._state = State()
         self._call_by(None)
 
     # -- calls
 
-    def _find(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> _Variant | None:
+    def _find(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Variant | None:
         for variant in self._state.variants:
             if variant.captured.guards.check(args, kwargs) is not None:
                 return variant
         return None
 
-    def _found_or_compiled(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> _Variant:
+    def _found_or_compiled(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Variant:
         handled = sys.exc_info()[1]
         with self._state.guard():
             try:
                 found = self._find(args, kwargs)
                 if found is None:
-                    with compiling(), _without_collections():
+                    with compiling(), without_collections():
                         found = self._compile(args, kwargs)
                 return found
             except Exception as error:
@@ -483,7 +222,7 @@ class Compiled(Generic[P, R]):
                 raise Interrupted from raised
 
     def _served_often(
-        self, variant: _Variant, args: tuple[Any, ...], kwargs: dict[str, Any]
+        self, variant: Variant, args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> None:
         if variant.is_tried:
             self._make_native(variant)
@@ -492,7 +231,7 @@ class Compiled(Generic[P, R]):
         else:
             self._try(variant, tuple(map(type, args)))
 
-    def _try(self, variant: _Variant, types: tuple[type, ...]) -> None:
+    def _try(self, variant: Variant, types: tuple[type, ...]) -> None:
         """Find out whether the next calls take longer than in Python; see Note [Trials]."""
         trial, state = Trial(), self._state
         original: Callable[..., Any] = self.__fxc_original__
@@ -532,7 +271,7 @@ class Compiled(Generic[P, R]):
         for variant in self._state.variants:
             self._only_python(variant)
 
-    def _make_native(self, variant: _Variant) -> None:
+    def _make_native(self, variant: Variant) -> None:
         """Let native code take the calls of a variant from the next one on, where it can.
 
         See Note [Native calls].
@@ -540,7 +279,7 @@ class Compiled(Generic[P, R]):
         with self._state.guard(), compiling():
             self._make_native_call(variant)
 
-    def _make_native_call(self, variant: _Variant) -> None:
+    def _make_native_call(self, variant: Variant) -> None:
         from fxc.lowering.calling.native_guards import Untranslated
 
         from .native_calls import chain, native_call
@@ -584,7 +323,7 @@ class Compiled(Generic[P, R]):
 
     def _failed(
         self,
-        variant: _Variant,
+        variant: Variant,
         error: BaseException | None,
         args: tuple[Any, ...],
         kwargs: dict[str, Any],
@@ -600,7 +339,7 @@ class Compiled(Generic[P, R]):
             return self._eager(args, kwargs, why if type(error) is WouldRaise else repr(error))
         return self._eager_after(error, args, kwargs)
 
-    def _made_careful(self, variant: _Variant) -> bool:
+    def _made_careful(self, variant: Variant) -> bool:
         """Whether there is other code now, with branches in place of lanes that may have set flags.
 
         See Note [Floating-point flags].
@@ -617,17 +356,17 @@ class Compiled(Generic[P, R]):
             found = assemble(made.decomposed, variant.captured.drawn, careful=True)
             made = replace(made, assembled=found, run=found.plan.run, relations=())
             self._only_python(variant)
-            careful = _Variant(variant.captured, made, variant.key, calls=variant.calls)
+            careful = Variant(variant.captured, made, variant.key, calls=variant.calls)
             self._watch(careful)
             state.variants[place] = careful
         return True
 
-    def _watch(self, variant: _Variant) -> None:
+    def _watch(self, variant: Variant) -> None:
         if variant.watch is not None:
             variant.watch.changed = functools.partial(self._only_python, variant)
             variant.watch.names = getattr(self.__fxc_original__, "__globals__", {})
 
-    def _rest(self, variant: _Variant, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    def _rest(self, variant: Variant, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         """Let some calls that come now be plain NumPy, if such calls had to be replayed before."""
         if variant.watch is not None:
             variant.watch.renew()
@@ -635,12 +374,10 @@ class Compiled(Generic[P, R]):
         if rest and not kwargs and not self._options.fullgraph:
             self._leave(tuple(map(type, args)), self._runner(), rest)
 
-    def _only_python(self, variant: _Variant) -> None:
+    def _only_python(self, variant: Variant) -> None:
         """Take native calls back, for some time."""
-        if variant.native is not None:
-            variant.calls, variant.native = variant.all_calls, None
+        if variant.forget_native():
             self._call_by(None)
-        variant.often = variant.calls + OFTEN
 
     def _eager(
         self, args: tuple[Any, ...], kwargs: dict[str, Any], why: Exception | str | None = None
@@ -653,7 +390,7 @@ class Compiled(Generic[P, R]):
 
     def _miss(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         state = self._state
-        key = _coarse_key(args, kwargs)
+        key = kinds_of(args, kwargs)
         if not self._options.fullgraph:
             refused = state.refused.get(key)
             if refused is not None and refused.holds(args, kwargs):
@@ -663,7 +400,7 @@ class Compiled(Generic[P, R]):
                     return self._eager(args, kwargs, overlap)
         if any(each.check(args, kwargs) is not None for each in state.raised):
             return self._eager(args, kwargs)
-        captures = state.captures.setdefault(key, _Captures())
+        captures = state.captures.setdefault(key, Captures())
         if not self._pays(captures, key):
             return self._without_capture(captures, key, args, kwargs)
         try:
@@ -693,18 +430,14 @@ class Compiled(Generic[P, R]):
             return self._failed(variant, cause, args, kwargs)
         return otherwise(args, kwargs)  # where nothing is being handled
 
-    def _pays(self, captures: _Captures, key: object) -> bool:
-        """Whether one more capture may be worth its time; see Note [Captures that pay]."""
+    def _pays(self, captures: Captures, key: object) -> bool:
         if self._options.fullgraph:
             return captures.count < _IN_ANY_CASE
-        if captures.count < self._in_any_case:
-            return True
         alike = [variant for variant in self._state.variants if variant.key == key]
-        served = sum(variant.all_calls - 1 for variant in alike)
-        return served >= captures.count and served * _SAVED >= captures.seconds
+        return captures.count < self._in_any_case or captures.pay(alike)
 
     def _without_capture(
-        self, captures: _Captures, key: object, args: tuple[Any, ...], kwargs: dict[str, Any]
+        self, captures: Captures, key: object, args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> Any:
         """Run a call that is not worth a capture."""
         state = self._state
@@ -712,7 +445,7 @@ class Compiled(Generic[P, R]):
             raise self._too_many(captures.count, args, kwargs)
         captures.misses += 1
         if captures.misses == _MOST_MISSES:
-            known = state.refused.setdefault(key, _Refused())
+            known = state.refused.setdefault(key, Refused())
             known.add(None)
             if state.variants:
                 self._give_up(self._too_many(captures.count, args, kwargs))
@@ -727,7 +460,7 @@ class Compiled(Generic[P, R]):
     def _too_many(
         self, count: int, args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> TooManyVariants:
-        why = _why(self._state.variants, args, kwargs)
+        why = why_none_fits(self._state.variants, args, kwargs)
         return TooManyVariants(
             f"{self.__name__} has been compiled {count} times and is not compiled again: "
             f"{why}; pass what differs as an argument, or use dynamic=True"
@@ -741,7 +474,7 @@ class Compiled(Generic[P, R]):
         if isinstance(error, OverlapError):
             state.overlaps.append(error)
             return functools.partial(self._eager, why=error)
-        known = state.refused.setdefault(key, _Refused())
+        known = state.refused.setdefault(key, Refused())
         if isinstance(error, TooManyVariants):
             known.add(None)
             self._give_up(error)
@@ -757,7 +490,7 @@ class Compiled(Generic[P, R]):
         """What to do where the program raises an exception while it is captured."""
         guards = vars(error).pop("__fxc_guards__", None)
         if guards is not None:
-            self._state.raised[_MOST_REFUSALS - 1 :] = []
+            self._state.raised[MOST_REFUSALS - 1 :] = []
             self._state.raised.insert(0, guards)
         error.__traceback__ = None
         return functools.partial(self._eager_after, error)
@@ -803,7 +536,7 @@ class Compiled(Generic[P, R]):
         split = self._splitting()
         return split is not None and split.leaves_parts(refusal)
 
-    def _instead(self, refused: _Refused, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    def _instead(self, refused: Refused, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Run the function in Python, and what is left of it compiled."""
         state, run = self._state, self._runner()
         if refused.by_types and not kwargs and not state.variants:
@@ -849,112 +582,21 @@ class Compiled(Generic[P, R]):
             self._state.warned.add(text)
             warned.warn(self.__name__ + text)
 
-    def _compile(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> _Variant:
-        from fxc.capture.capture import capture
-
-        state, options = self._state, self._options
-        if state.variants:
-            if len(state.variants) >= self._most_variants:
-                raise self._too_many(len(state.variants), args, kwargs)
-            why = _why(state.variants, args, kwargs)
-            _log.info("%s: compiled again: %s", self.__name__, why)
-        for each in state.variants:
-            state.varying.update(each.captured.guards.changed(args, kwargs))
-        demanded: frozenset[Any] = frozenset()
-        dynamic = options.dynamic
-        while True:
-            captured = capture(
-                self.__fxc_original__,
-                args,
-                kwargs,
-                dynamic=dynamic,
-                varying=frozenset(state.varying),
-                demanded=demanded,
-            )
-            state.varying |= captured.varying
-            try:
-                made = self._compiled(captured)
-                variant = _Variant(captured, made, _coarse_key(args, kwargs))
-            except Unchecked as error:
-                if error.relations <= demanded or len(demanded) > _MOST_DEMANDED:
-                    raise
-                demanded |= error.relations
-            except CaptureError as error:  # lowering relies on what may hold for constant sizes
-                if dynamic is not None:
-                    raise
-                _log.info("%s: compiled for sizes as they are: %s", self.__name__, error)
-                dynamic = False
-            else:
-                self._watch(variant)
-                state.variants.append(variant)
-                state.instead.clear()
-                return variant
-
-    def _compiled(self, captured: Captured) -> Compilation:
-        from .stages import compile_captured
-
-        try:
-            return compile_captured(captured, self._options.backend)
-        except CaptureError:  # what lowering relies on does not hold in each iteration of a loop
-            raise
-        except Exception as error:  # the program was captured: what fails now is fxc
-            raise InternalError(f"{self.__name__}: {type(error).__name__}: {error}") from error
+    def _compile(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Variant:
+        state = self._state
+        if len(state.variants) >= self._most_variants:
+            raise self._too_many(len(state.variants), args, kwargs)
+        variant = new_variant(self.__fxc_original__, self._options, state, args, kwargs)
+        self._watch(variant)
+        state.variants.append(variant)
+        state.instead.clear()
+        return variant
 
 
 def _bound_as(original: Any, function: Callable[..., Any]) -> Callable[..., Any]:
     """The function, as a method if the original is one."""
     bound = isinstance(original, types.MethodType)
     return types.MethodType(function, original.__self__) if bound else function
-
-
-@contextmanager
-def _without_collections() -> Iterator[None]:
-    """What a compilation makes is kept until its end: to look for garbage among it takes a sixth of
-    the time. Where the program has more threads it is looked for: they make some, too.
-    """
-    collects = gc.isenabled() and threading.active_count() == 1
-    if not collects:
-        yield
-        return
-    gc.disable()
-    try:
-        yield
-    finally:
-        gc.enable()
-
-
-def _why(variants: Sequence[_Variant], args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:
-    """What does not hold for the compilation that fits best, the last of several."""
-    failures = [each.captured.guards.failure(args, kwargs) for each in reversed(variants)]
-    most = max(filter(None, failures), key=lambda each: each.place, default=None)
-    return "" if most is None else most.text
-
-
-def _coarse_key(args: tuple[Any, ...], kwargs: dict[str, Any]) -> object:
-    """What calls that cannot be captured have in common: kinds and dtypes of arguments."""
-    return (tuple(map(_kind_of, args)), tuple((key, _kind_of(x)) for key, x in kwargs.items()))
-
-
-def _kind_of(value: Any, depth: int = 0) -> object:
-    """The kind of one argument; attributes of the user's own objects are not read, and of large or
-    nested containers no more than the types of items.
-    """
-    kind = type(value)
-    if isinstance(value, np.ndarray):
-        return (kind, value.dtype, value.ndim, value.flags.aligned)
-    if kind not in (tuple, list, dict):
-        return kind
-    if depth == _DEPTH or len(value) > _FEW_ITEMS:
-        return (kind, frozenset(map(type, value)))
-    if kind is dict:
-        if not all(type(key) is str for key in value):
-            return (kind, frozenset(map(type, value)), frozenset(map(type, value.values())))
-        return (kind, *((key, _kind_of(item, depth + 1)) for key, item in value.items()))
-    items = [_kind_of(item, depth + 1) for item in value]
-    return (kind, tuple(items) if kind is tuple else frozenset(items))
-
-
-_FEW_ITEMS, _DEPTH = 16, 2  # of containers of which each item counts
 
 
 @overload

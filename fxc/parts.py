@@ -17,8 +17,9 @@ from fxc.ir.errors import CaptureError, TooManyVariants
 from fxc.ir.replay import PART, REPLAY
 from fxc.split.driver import PartSource
 
-from .compiled import Compiled, Options
+from .compiled import Compiled
 from .splits import Helper, Split
+from .state import Options
 from .trials import LONG, SETTLED, Trial
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import fxc
-import fxc.compiled
+import fxc.decisions
 from tests.worlds import World, compare, seen
 
 
@@ -663,7 +663,7 @@ def test_export_refuses_effects():
 
 
 def test_captures_that_do_not_pay_are_not_made(monkeypatch):
-    monkeypatch.setattr(fxc.compiled, "_SAVED", 1.0)
+    monkeypatch.setattr(fxc.decisions, "_SAVED", 1.0)
     compiled = fxc.compile(lambda x, text: x + len(text))
     for k in range(8 + 31):
         assert (compiled(array(), "a" * k) == array() + k).all()
@@ -694,7 +694,7 @@ def test_calls_that_raise_are_not_captured_for_ever(monkeypatch):
 
 
 def test_there_are_64_variants_at_most(monkeypatch):
-    monkeypatch.setattr(fxc.compiled, "_SAVED", 1.0)
+    monkeypatch.setattr(fxc.decisions, "_SAVED", 1.0)
     compiled = fxc.compile(lambda x, text: x + len(text))
     for k in range(64):
         for _ in range(4):

@@ -22,9 +22,10 @@ import numpy as np
 import pytest
 
 import fxc
-import fxc.compiled
 import fxc.flagged
 import fxc.native_calls
+import fxc.state
+import fxc.variants
 
 Call = tuple[Any, ...]
 
@@ -32,7 +33,7 @@ Call = tuple[Any, ...]
 @pytest.fixture(autouse=True)
 def soon(monkeypatch: pytest.MonkeyPatch) -> None:
     """Native calls are made after the second call, not after thousands."""
-    monkeypatch.setattr(fxc.compiled, "OFTEN", 1)
+    monkeypatch.setattr(fxc.variants, "OFTEN", 1)
     monkeypatch.setattr(fxc.flagged, "YOUNG", 0)  # what is updated is not copied
 
 
@@ -553,7 +554,7 @@ def test_a_subclass_with_calls_of_its_own_keeps_them() -> None:
             self.count += 1
             return super().__call__(*args, **kwargs)
 
-    program = Logged(add_one, fxc.compiled.Options())
+    program = Logged(add_one, fxc.state.Options())
     for _ in range(5):
         assert program(2.0) == 3.0
     assert program.count == 5
@@ -563,7 +564,7 @@ def test_a_subclass_with_calls_of_its_own_keeps_them() -> None:
 def test_calls_become_native_when_there_are_many(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(fxc.compiled, "OFTEN", 10)
+    monkeypatch.setattr(fxc.variants, "OFTEN", 10)
     monkeypatch.setattr(fxc.flagged, "YOUNG", 0)  # what is updated is not copied
     program = fxc.compile(add_one, fullgraph=True)
     for _ in range(10):

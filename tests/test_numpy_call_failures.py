@@ -17,8 +17,8 @@ import numpy as np
 import pytest
 
 import fxc
-import fxc.compiled
 import fxc.flagged
+import fxc.variants
 from tests.outcomes import difference, run
 from tests.test_interrupts import Alarmed, alarm, raiser
 
@@ -324,13 +324,13 @@ def test_a_call_inside_of_a_call(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_what_numpy_raises_in_a_function_that_is_called_often(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(fxc.compiled, "OFTEN", 10)
+    monkeypatch.setattr(fxc.variants, "OFTEN", 10)
     monkeypatch.setattr(fxc.flagged, "YOUNG", 0)  # what is updated is not copied
     compiled = fxc.compile(_until_negative, fullgraph=True)
     numbers = abs(NUMBERS)
     for _ in range(12):
         compiled(np.zeros(3), numbers)
-    assert type(compiled) is not fxc.compiled.Compiled  # its calls are native
+    assert type(compiled) is not fxc.Compiled  # its calls are native
     for args in ((np.zeros(3), NUMBERS), (np.zeros(3), numbers)):
         expected = run(_until_negative, copy.deepcopy(args))
         assert difference(expected, run(compiled, copy.deepcopy(args))) == ""

@@ -234,7 +234,7 @@ def test_an_argument_that_overlaps_a_global():
         found = program(shared[start : start + 8]), shared.copy()
         assert all(map(np.array_equal, expected, found))
     assert np.array_equal(program(vector(8)), shared * 2)
-    assert program.cache_info() == fxc.compiled.CacheInfo(3, 4, 0, {})
+    assert program.cache_info() == fxc.CacheInfo(3, 4, 0, {})
 
 
 def test_arrays_of_attributes_lists_and_closures_that_overlap():

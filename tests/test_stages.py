@@ -10,7 +10,7 @@ import numpy as np
 from expecttest import TestCase
 
 import fxc
-from fxc.compiled import Stages
+from fxc.report import Stages
 
 
 def chain(x, y):

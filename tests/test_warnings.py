@@ -20,8 +20,8 @@ import numpy as np
 import pytest
 
 import fxc
-import fxc.compiled
 import fxc.flagged
+import fxc.variants
 from fxc.lowering.emission.llvm_text import HAS_FLAGS
 from fxc.ops.table import TABLE
 
@@ -67,7 +67,7 @@ def _plain(value: Any) -> Any:
     return repr(value)
 
 
-def check(source: str, *calls: tuple[Any, ...], **names: Any) -> fxc.compiled.Compiled[..., Any]:
+def check(source: str, *calls: tuple[Any, ...], **names: Any) -> fxc.Compiled[..., Any]:
     """Each call tells the same, compiled or not; nothing is told of one that is served natively."""
     f = function(source, **names)
     compiled = fxc.compile(f, fullgraph=True)
@@ -338,7 +338,7 @@ def test_a_warning_after_many_calls_without(clean: int) -> None:
 
 
 def test_native_calls_warn(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(fxc.compiled, "OFTEN", 1)
+    monkeypatch.setattr(fxc.variants, "OFTEN", 1)
     f = function("def f(a, b):\n    return a / b, (a * b).sum()\n")
     compiled = fxc.compile(f, fullgraph=True)
     ones = np.ones(11)
@@ -353,8 +353,8 @@ def test_a_function_that_warns_at_each_call_becomes_plain_numpy() -> None:
         assert outcome(compiled, (A, B)) == outcome(f, (A, B))
     tried = sum(v.replays for v in compiled._state.variants)
     assert compiled.cache_info().eager_calls == 300
-    assert tried <= fxc.compiled.MOST_RESTS
-    for _ in range(2 ** (fxc.compiled.MOST_RESTS + 1)):
+    assert tried <= fxc.variants.MOST_RESTS
+    for _ in range(2 ** (fxc.variants.MOST_RESTS + 1)):
         compiled(A, np.ones(11))
     assert compiled.cache_info().native_calls > 100  # native code has it back
 
@@ -373,8 +373,8 @@ def test_a_function_that_raises_at_each_call_becomes_plain_numpy() -> None:
         with pytest.raises(ValueError, match=f"{k % 7} is too large"):
             compiled(x)
     assert compiled.cache_info().eager_calls == 100
-    assert sum(v.replays for v in compiled._state.variants) <= fxc.compiled.MOST_RESTS
-    for _ in range(2 ** (fxc.compiled.MOST_RESTS + 1)):
+    assert sum(v.replays for v in compiled._state.variants) <= fxc.variants.MOST_RESTS
+    for _ in range(2 ** (fxc.variants.MOST_RESTS + 1)):
         assert not compiled(np.zeros(50)).any()
     assert compiled.cache_info().native_calls > 100
 

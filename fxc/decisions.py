@@ -1,0 +1,108 @@
+"""Which calls are captured, and what is known of those that cannot be.
+
+See Note [Captures that pay].
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fxc.ir.records import mutable
+
+if TYPE_CHECKING:
+    from fxc.capture.guards import GuardProgram
+    from fxc.capture.refusals import Refusal
+
+    from .variants import Variant
+
+_SAVED = 0.02  # seconds that a call of compiled code may have saved
+MOST_REFUSALS = 4  # of one combination of argument types, before all are taken to be refused
+
+# Note [Captures that pay]
+# A function whose calls always differ in what the capture makes a constant of, or that raises in
+# each, could be captured anew at every call. For arguments of the same kinds there are a few
+# captures in any case; then one more only if the variants have served as many calls as there were
+# captures, beyond the first call of each, and if these may have saved the time of all captures.
+# Else Python runs the call, and after many such calls in a row that is how it stays.
+
+
+@mutable
+class Refused:
+    """Refusals of calls with arguments of the same kinds, by the values that they depended on.
+
+    If ``by_types``, nothing but the types of the arguments decides about them.
+    """
+
+    guards: list[GuardProgram] = field(default_factory=list)
+    always: bool = False
+    by_types: bool = False
+
+    def add(self, refusal: Refusal | None) -> None:
+        if refusal is None or refusal.guards is None or len(self.guards) == MOST_REFUSALS:
+            self.always = True
+            self.by_types = refusal is not None and not refusal.is_of_data
+        else:
+            self.guards.append(refusal.guards)
+
+    def holds(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+        """Whether a call would be refused again."""
+        if self.always:
+            return True
+        return any(each.check(args, kwargs) is not None for each in self.guards)
+
+
+@mutable
+class Captures:
+    """Captures of calls with arguments of the same kinds. See Note [Captures that pay]."""
+
+    count: int = 0
+    seconds: float = 0.0  # of processor time
+    misses: int = 0  # calls in a row for which one would not have paid
+
+    @contextmanager
+    def one_more(self) -> Iterator[None]:
+        """Count a capture and its time, whatever comes of it."""
+        self.count, self.misses = self.count + 1, 0
+        started = time.thread_time()
+        try:
+            yield
+        finally:
+            self.seconds += time.thread_time() - started
+
+    def pay(self, variants: Sequence[Variant]) -> bool:
+        """Whether one more may be worth its time, after those that the variants come from."""
+        served = sum(variant.all_calls - 1 for variant in variants)
+        return served >= self.count and served * _SAVED >= self.seconds
+
+
+def kinds_of(args: tuple[Any, ...], kwargs: dict[str, Any]) -> object:
+    """What calls that cannot be captured have in common: kinds and dtypes of arguments."""
+    return (tuple(map(_kind_of, args)), tuple((key, _kind_of(x)) for key, x in kwargs.items()))
+
+
+def _kind_of(value: Any, depth: int = 0) -> object:
+    """The kind of one argument; attributes of the user's own objects are not read, and of large or
+    nested containers no more than the types of items.
+    """
+    kind = type(value)
+    if isinstance(value, np.ndarray):
+        return (kind, value.dtype, value.ndim, value.flags.aligned)
+    if kind not in (tuple, list, dict):
+        return kind
+    if depth == _DEPTH or len(value) > _FEW_ITEMS:
+        return (kind, frozenset(map(type, value)))
+    if kind is dict:
+        if not all(type(key) is str for key in value):
+            return (kind, frozenset(map(type, value)), frozenset(map(type, value.values())))
+        return (kind, *((key, _kind_of(item, depth + 1)) for key, item in value.items()))
+    items = [_kind_of(item, depth + 1) for item in value]
+    return (kind, tuple(items) if kind is tuple else frozenset(items))
+
+
+_FEW_ITEMS, _DEPTH = 16, 2  # of containers of which each item counts

@@ -1,0 +1,107 @@
+"""What a compiled function tells of itself: counts, and the stages of its compilations."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from fxc.ir.records import frozen
+
+if TYPE_CHECKING:
+    from .stages import Compilation
+
+
+@frozen
+class CacheInfo:
+    """What has run so far: compilations; calls of compiled code; calls that Python ran, wholly or
+    between compiled parts; how often which operator was left to NumPy inside compiled code; and the
+    compiled parts of a function that is split, with their calls.
+
+    >>> import numpy as np, fxc
+    >>> volume = fxc.compile(lambda a: abs(np.linalg.det(a)) + 1)
+    >>> volume(np.eye(2))
+    np.float64(2.0)
+    >>> volume.cache_info()
+    CacheInfo(variants=1, native_calls=1, eager_calls=0, fallbacks={'linalg_det': 1},
+              parts=0, part_calls=0)
+    """
+
+    variants: int
+    native_calls: int
+    eager_calls: int
+    fallbacks: Mapping[str, int]
+    parts: int = 0
+    part_calls: int = 0
+
+
+@frozen
+class Stages:
+    """Every stage of one compilation; ``str()`` of each is its text."""
+
+    captured: Any
+    functional: Any
+    decomposed: Any
+    loops: Any
+    llvm: str
+    _assembled: Any
+
+    @property
+    def bytes_moved(self) -> Any:
+        """Bytes that the loop nests load and store, an int or an expression in the sizes.
+
+        Each nest counts each array that it loads or stores once.
+        """
+        if self._assembled is None:
+            return 0
+        from fxc.lowering.traffic import traffic  # lowering is imported by who compiles
+
+        return traffic(self.loops)
+
+    @property
+    def copies(self) -> tuple[str, ...]:
+        """Why copies of arrays were made that the program does not ask for, one text for each."""
+        return () if self._assembled is None else self.loops.copies
+
+    @property
+    def asm(self) -> str:
+        """The machine code."""
+        return "" if self._assembled is None else self._assembled.engine.assembly()
+
+    @property
+    def plan(self) -> str:
+        """The Python source of the call plan."""
+        return "" if self._assembled is None else self._assembled.plan.source
+
+    def __str__(self) -> str:
+        names = ("captured", "functional", "decomposed", "loops", "llvm", "asm")
+        parts = (f"== {name} ==\n\n{getattr(self, name)}\n" for name in names)
+        return "\n".join(parts)
+
+
+@frozen
+class SplitStages:
+    """A function that is split: its driver as Python source, and the stages of its parts."""
+
+    driver: str
+    parts: tuple[Stages, ...]
+
+    @property
+    def bytes_moved(self) -> Any:
+        """Bytes that the loop nests of all parts load and store."""
+        return sum(part.bytes_moved for part in self.parts)
+
+    def __str__(self) -> str:
+        return "\n".join(["== driver ==\n", self.driver, "", *map(str, self.parts)])
+
+
+def stages_of(made: Compilation) -> Stages:
+    """The stages of one compilation."""
+    module = made.assembled.module if made.assembled is not None else None
+    return Stages(
+        made.captured,
+        made.functional,
+        made.decomposed,
+        module.program if module is not None else "",
+        module.text if module is not None else "",
+        made.assembled,
+    )

@@ -1,0 +1,96 @@
+"""The compilations of one function."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import field, replace
+from typing import TYPE_CHECKING, Any
+
+from fxc.ir.records import mutable
+
+from .trials import SETTLED
+
+if TYPE_CHECKING:
+    from fxc.capture.capture import Captured
+
+    from .flagged import Watch
+    from .native_calls import NativeCall
+    from .stages import Compilation
+
+MOST_RESTS = 7  # 2**7 calls of plain NumPy between two of native code
+_NEAR = 8  # calls that end well after which those before do not count
+OFTEN = 2000  # calls after which native code for whole calls pays: it takes 5 ms to make
+_MANY_STEPS = 60  # of a guard program; from here on a function is tried, see Note [Trials]
+_LEAST_OFTEN, _STEPS_THAT_PAY = 200, 40_000  # sooner, if there is much to check at each call
+
+
+@mutable
+class Variant:
+    """One compilation. ``call`` gives the result for arguments, or ``MISSED`` if the guards do not
+    hold; it raises ``RunFailed`` if the compiled code does.
+    """
+
+    captured: Captured
+    compilation: Compilation
+    key: object  # what the arguments are that it was made for
+    call: Callable[[tuple[Any, ...], dict[str, Any]], Any] = field(init=False)
+    calls: int = 0  # of ``call``
+    often: float = field(init=False)  # see Note [Native calls]
+    is_tried: bool = field(init=False)  # see Note [Trials]
+    native: NativeCall | None = None
+    watch: Watch | None = None  # if its code may set floating-point flags
+    replays: int = 0  # of calls close to each other that Python had to run again
+    last_replay: int = 0  # the number of calls that had ended well before
+
+    def _when_often(self) -> int:
+        return min(OFTEN, max(_LEAST_OFTEN, _STEPS_THAT_PAY // len(self.captured.guards.steps)))
+
+    def settle(self) -> None:
+        """End its trial."""
+        self.is_tried, self.often = True, self.calls + self._when_often()
+
+    def forget_native(self) -> bool:
+        """Drop its native calls, for some time; whether there were any."""
+        had = self.native is not None
+        self.calls, self.native = self.all_calls, None
+        self.often = self.calls + OFTEN
+        return had
+
+    def rest(self) -> int:
+        """For how many calls native code is not tried, after one that Python has to run again: so
+        a function of which it is always so is hardly slower than NumPy.
+        """
+        calls = self.all_calls
+        if calls - self.last_replay > _NEAR:
+            self.replays = 0
+        self.last_replay = calls
+        self.replays = min(self.replays + 1, MOST_RESTS)
+        return int(2**self.replays) - 2
+
+    @property
+    def all_calls(self) -> int:
+        return self.calls + (0 if self.native is None else self.native.calls)
+
+    def __post_init__(self) -> None:
+        epilogue = self.captured.epilogue
+        finish = None if epilogue is None else epilogue.finish
+        guards = self.captured.guards.demanding(self.compilation.relations)
+        self.captured = replace(self.captured, guards=guards)
+        self.is_tried = len(guards.steps) < _MANY_STEPS
+        self.often = self._when_often() if self.is_tried else SETTLED
+        run, made = self.compilation.run, self.compilation.assembled
+        if made is not None and (made.fallbacks or made.module.sets_flags):
+            from .flagged import watched
+
+            self.watch = watched(self.captured, made)
+            run = self.watch.run
+        self.call = guards.call(run, finish, self)
+
+
+def why_none_fits(
+    variants: Sequence[Variant], args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> str:
+    """What does not hold for the compilation that fits best, the last of several."""
+    failures = [each.captured.guards.failure(args, kwargs) for each in reversed(variants)]
+    most = max(filter(None, failures), key=lambda each: each.place, default=None)
+    return "" if most is None else most.text
