@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from numpy import c_, mgrid, r_
 
 import fxc
 from tests.outcomes import difference, run
@@ -36,6 +37,7 @@ TRICKS: list[Callable[[Any], Any]] = [
     lambda x: (np.c_[x, x + 1], np.c_[x, np.arange(len(x))], np.c_[x[None], 1.0]),
     lambda x: (np.mgrid[: len(x)] + x, np.ogrid[: len(x), 0:2]),
     lambda x: x.sum() + np.mgrid[0 : len(x), -1:1:3j],
+    lambda x: (r_[x, 0 : len(x)], c_[x, x + 1], mgrid[: len(x)] + x),  # names of the module
     _written_in_a_loop, _grid_written_in_a_loop,
 ]  # fmt: skip
 

@@ -3,6 +3,7 @@
 import collections
 import copy
 import dataclasses
+from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -107,6 +108,15 @@ COPIES = {
     "slots": (lambda s: (copy.copy(s), copy.deepcopy(s)), lambda: (Slots(x8(), 1),)),
     "dataclass": (lambda p: (copy.copy(p), copy.deepcopy(p)), lambda: (Pair(x8(), [x8()]),)),
     "replace": (lambda p, x: dataclasses.replace(p, a=x), lambda: (Pair(x8(), [x8()]), x8())),
+    "asdict": (
+        lambda p: (dataclasses.asdict(p), dataclasses.astuple(p)),
+        lambda: (Pair(x8(), [x8()]),),
+    ),
+    "asdict of made": (lambda x: dataclasses.asdict(Pair(x, {"k": x})), lambda: (x8(),)),
+    "fields": (
+        lambda p: [f.name for f in dataclasses.fields(p) if f.default is dataclasses.MISSING],
+        lambda: (Pair(1, x8()),),
+    ),
     "own": (lambda o: (copy.copy(o), copy.deepcopy([o, o])), lambda: (Own(x8()),)),
     "step": (lambda s: s.step(0.5).step(0.25), lambda: (State(x8()),)),
     "loop": (in_a_loop, lambda: (x8(), 100)),
@@ -144,6 +154,23 @@ def looked_at(x, y):
         [x.flags.owndata, z.flags.owndata, view.flags.owndata],
         [id(x) == id(x), id(x) != id(z), len({id(x), id(z), id(x)}), id(x) == id(y)],
     )
+
+
+class Registry:
+    __known__: ClassVar = {"first": 0}
+
+
+def test_what_a_class_holds_under_a_special_name_is_read_anew():
+    @fxc.compile(fullgraph=True)
+    def register(x):
+        Registry.__known__["first"] += 1
+        return x * Registry.__known__["first"], Registry.__known__ is Registry().__known__
+
+    for expected in (1.0, 2.0, 3.0):
+        found, same = register(np.ones(2))
+        assert found.tolist() == [expected] * 2
+        assert same
+    assert Registry.__known__ == {"first": 3}
 
 
 def test_questions_about_memory():

@@ -133,12 +133,12 @@ class IndexTrick:
         first = key[0] if type(key) is tuple and key else key
         if isinstance(key, str) or (isinstance(first, str) and first in ("r", "c")):
             raise refuse("an np.matrix cannot be captured; use an array")
-        name = next(f"np.{each}" for each in _TRICKS if getattr(np, each) is self._owner)
-        return run_source(type(self._owner).__getitem__, (self._owner, key), {}, name)
+        kind = type(self._owner)
+        names = (f"np.{each}" for each in _TRICKS if type(getattr(np, each)) is kind)
+        return run_source(kind.__getitem__, (self._owner, key), {}, next(names, kind.__name__))
 
 
 _TRICKS = ("mgrid", "ogrid", "r_", "c_")
-INDEX_TRICKS: tuple[Any, ...] = tuple(type(getattr(np, name)) for name in _TRICKS)
 
 
 @cache

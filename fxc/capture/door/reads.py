@@ -246,9 +246,7 @@ class Reads:
         if isinstance(found, classmethod):
             self.guard_class_attribute(owner, name, found)
             return MethodType(found.__func__, owner)
-        if isinstance(found, property) or (
-            name.startswith("__") and not isinstance(found, FunctionType)
-        ):
+        if isinstance(found, property) or name in vars(type):
             return getattr(owner, name)
         source = self.outside.root(owner, owner.__name__)
         return self._plain_attr(owner, name, source, getattr(owner, name))

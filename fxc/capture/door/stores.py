@@ -25,6 +25,7 @@ from ..outside.containers import External, is_number, settle_all
 from ..outside.dicts import ExternalDict
 from ..outside.lists import ExternalList
 from ..outside.objects import (
+    INDEX_TRICKS,
     MISSING,
     class_attribute,
     has_c_method,
@@ -61,7 +62,7 @@ from ..values.unknown_items import OneOfItems, store_by_key
 from ..values.unknown_keys import is_unknown_key
 from . import purity
 from .failures import is_confirmed
-from .numpy_source import INDEX_TRICKS, IndexTrick
+from .numpy_source import IndexTrick
 from .places import Attribute, Enclosing, Global, Places
 from .reads import DELETED, Reads, name_of, no_attribute
 
@@ -530,6 +531,8 @@ class Stores(Reads):
             return True
         if a is b or (isinstance(a, TracedArray) and is_same(a, b)):
             return True
+        if self.outside.real(a) is self.outside.real(b):
+            return True  # NumPy's code, say, has the object itself
         if isinstance(a, TracedArray) and isinstance(b, TracedArray):
             self.session.aliases.check_distinct(a._value, b._value)
         kinds = {type(a), type(b)}

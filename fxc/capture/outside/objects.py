@@ -36,7 +36,11 @@ def stand_in(kind: type) -> Any:
     return made
 
 
+# The classes of ``np.mgrid``, ``np.r_`` and their kin.
+INDEX_TRICKS: tuple[type, ...] = (type(np.mgrid), type(np.ogrid), type(np.r_), type(np.c_))
+
 _BY_IDENTITY = (
+    *INDEX_TRICKS,
     FunctionType,
     BuiltinFunctionType,
     ModuleType,
