@@ -10,6 +10,7 @@ import numpy as np
 from fxc.ir.evaluate import evaluate
 from fxc.ir.graph import Graph
 from fxc.ir.handles import object_at
+from fxc.ir.location import Site
 from fxc.ir.records import frozen
 from fxc.ir.signature import ViewStep
 from fxc.ir.symbols import Dim, symbols_of
@@ -18,6 +19,7 @@ from fxc.lowering.emission.bounds import counter_ranges, most_elements
 from fxc.lowering.emission.calls import CALL, NUMPY_FUNCTIONS
 from fxc.lowering.emission.draws import DRAW, STATES
 from fxc.lowering.emission.entry import Module
+from fxc.lowering.emission.llvm_text import LEFT
 from fxc.lowering.emission.sticky import NOTICE
 from fxc.lowering.loops import (
     Boxed,
@@ -37,6 +39,7 @@ from fxc.ops.foreign_calls import ForeignCall
 from fxc.ops.kernels import kernel_of, writing_kernel_of
 from fxc.ops.table import TABLE, Tag
 from fxc.runtime.engine import Engine
+from fxc.runtime.left import Left
 from fxc.runtime.notice import DEFAULT, ERRSTATE, Notice
 from fxc.runtime.plan import GivenArg, NativeStep, NumpyStep, Plan, Recipe, Slot, SlotArg, make_plan
 
@@ -53,6 +56,11 @@ class Assembled:
     plan: Plan
     fallbacks: tuple[str, ...]
     notice: Notice
+    left: Left
+
+    def left_at(self, error: BaseException) -> Site | None:
+        """The operator for which a call was left to NumPy just now, by this exception."""
+        return self.plan.raised_at(error) or self.left.site()
 
 
 def assemble(graph: Graph, drawn: Sequence[int] = (), *, careful: bool = False) -> Assembled:
@@ -66,16 +74,16 @@ def assemble(graph: Graph, drawn: Sequence[int] = (), *, careful: bool = False) 
         pointers(*map(numpy_function, NUMPY_FUNCTIONS), *map(id, objects))
         for objects in module.calls
     ]
-    notice = Notice()
+    notice, left = Notice(), Left(module.sites)
     table = b"".join(
-        _pointers_for(ufunc, kind, calls, notice) for ufunc, kind in module.inner_loops
+        _pointers_for(ufunc, kind, calls, notice, left) for ufunc, kind in module.inner_loops
     )
     engine = Engine(
         module.text,
         table,
         entries,
         loops=module.user_loops,
-        kept=[*calls, module.calls, notice],
+        kept=[*calls, module.calls, notice, left],
         support=module.support,
     )
     recipe = _recipe(graph, module, engine)
@@ -83,10 +91,12 @@ def assemble(graph: Graph, drawn: Sequence[int] = (), *, careful: bool = False) 
     boxed = tuple(
         s.op for s in walk(module.program.body) if isinstance(s, Boxed) and not (s.brief and native)
     )
-    return Assembled(module, engine, make_plan(recipe), boxed, notice)
+    return Assembled(module, engine, make_plan(recipe), boxed, notice, left)
 
 
-def _pointers_for(ufunc: str, kind: str, calls: Sequence[bytes], notice: Notice) -> bytes:
+def _pointers_for(
+    ufunc: str, kind: str, calls: Sequence[bytes], notice: Notice, left: Left
+) -> bytes:
     """What stands in the table of pointers for an inner loop, or for what goes by such a name."""
     if ufunc == CALL:
         return pointers(id(calls[int(kind)]), 0)
@@ -96,6 +106,8 @@ def _pointers_for(ufunc: str, kind: str, calls: Sequence[bytes], notice: Notice)
         return pointers(*state_functions())
     if ufunc == NOTICE:
         return pointers(id(notice), id(ERRSTATE)) if kind == "notice" else pointers(id(DEFAULT), 0)
+    if ufunc == LEFT:
+        return pointers(left.address, 0)
     return inner_loop(ufunc, kind)
 
 
@@ -165,20 +177,26 @@ def _steps(module: Module, engine: Engine) -> Iterator[NativeStep | NumpyStep]:
             yield starts[place]
         if isinstance(stmt, Boxed) and is_cut(stmt):
             args = tuple(_argument(arg, module.program) for arg in stmt.args)
+            site = Site(stmt.op, stmt.loc)
             if TABLE[stmt.op].tag is Tag.EFFECT:
                 kernel, given = _effect(stmt.op, args[1:])
-                yield NumpyStep(stmt.op, kernel, (args[0], *given), stmt.outs, fresh=True)
+                given = (args[0], *given)
+                yield NumpyStep(stmt.op, kernel, given, stmt.outs, fresh=True, site=site)
             else:
                 shapes = [module.program.buffers[out].shape for out in stmt.outs]
                 writing = writing_kernel_of(stmt.op) if all(shapes) and stmt.graph is None else None
                 if writing is not None and stmt.size is None:
                     reuses = _reused(module.program, place)
-                    yield NumpyStep(stmt.op, writing, args, stmt.outs, into=True, reuses=reuses)
+                    yield NumpyStep(
+                        stmt.op, writing, args, stmt.outs, into=True, reuses=reuses, site=site
+                    )
                 else:
                     kernel = _kernel(stmt)
                     new = isinstance(kernel, ForeignCall) and kernel.gives_new
                     fresh = new and stmt.size is None and len(stmt.outs) == 1
-                    yield NumpyStep(stmt.op, kernel, args, stmt.outs, stmt.size, fresh=fresh)
+                    yield NumpyStep(
+                        stmt.op, kernel, args, stmt.outs, stmt.size, fresh=fresh, site=site
+                    )
 
 
 def _reused(program: Program, place: int) -> str:

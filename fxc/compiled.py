@@ -27,15 +27,17 @@ from fxc.ir.errors import (
     WouldRaise,
 )
 from fxc.ir.forking import compiling
+from fxc.ir.location import Site
 
 from . import warned
 from .compiling import new_variant, without_collections
 from .decisions import MOST_REFUSALS, Captures, Refused, kinds_of
+from .leaves import AGAIN, refusal_at, site_of
 from .report import CacheInfo, SplitStages, Stages, stages_of
 from .state import Options, State
 from .tracebacks import hide_fxc, met_in_capture
 from .trials import Trial
-from .variants import OFTEN, Variant, why_none_fits
+from .variants import MOST_RESTS, OFTEN, Variant, why_none_fits
 
 if TYPE_CHECKING:
     from fxc.capture.refusals import Refusal
@@ -330,14 +332,53 @@ class Compiled(Generic[P, R]):
     ) -> Any:
         """Nothing that the caller sees has changed: NumPy replays the call."""
         assert isinstance(error, Exception)
+        site = None if isinstance(error, Flagged) else site_of(variant.compilation, error)
+        if site is not None and self._is_cut(variant, site, args, kwargs):
+            variant.replays = MOST_RESTS
+            self._rest(variant, args, kwargs)
+            return self._by_python(self._runner(), args, kwargs)
         if not isinstance(error, Flagged) or not self._made_careful(variant):
             self._rest(variant, args, kwargs)
         if isinstance(error, Flagged):
             return self._eager(args, kwargs, "there may be floating-point warnings")
         if variant.captured.need_not_raise or (isinstance(error, WouldRaise) and error.args):
             why = "native code has stopped where Python or NumPy goes on, or raises"
-            return self._eager(args, kwargs, why if type(error) is WouldRaise else repr(error))
-        return self._eager_after(error, args, kwargs)
+            why = why if type(error) is WouldRaise else repr(error)
+            result = self._eager(args, kwargs, why)
+        else:
+            result = self._eager_after(error, args, kwargs)
+        if site is not None:
+            self._went_on(site)
+        return result
+
+    def _went_on(self, site: Site) -> None:
+        """Note that Python has raised nothing where native code has left a call."""
+        self._state.leaves.went_on.add(site)
+
+    def _is_cut(
+        self, variant: Variant, site: Site, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> bool:
+        """Whether the function is split where native code has left a call; now, if it has left
+        others. See Note [Leaves].
+        """
+        state, leaves = self._state, self._state.leaves
+        again = variant.is_near and variant.replays >= AGAIN - 1
+        if again and not self._options.fullgraph and leaves.calls_for_cut(site):
+            leaves.tried.add(site)
+            captures = state.captures.setdefault(variant.key, Captures())
+            if self._pays(captures, variant.key):
+                with captures.one_more(), state.guard(), compiling(), without_collections():
+                    refusal = refusal_at(site, variant, self.__fxc_original__, args, kwargs)
+                if refusal is not None:
+                    _log.info("%s: %s at %s is left to Python", self.__name__, site.op, site.loc)
+                    self._cut_left(refusal)
+                    leaves.cut.add(site)
+        return site in leaves.cut and self._runner() is not self.__fxc_original__
+
+    def _cut_left(self, refusal: Refusal) -> None:
+        split = self._splitting()
+        if split is not None:
+            split.left(refusal, split.plan.body)
 
     def _made_careful(self, variant: Variant) -> bool:
         """Whether there is other code now, with branches in place of lanes that may have set flags.
@@ -558,7 +599,7 @@ class Compiled(Generic[P, R]):
     def _runner(self) -> Callable[..., Any]:
         """What to call instead of the function."""
         original, split = self.__fxc_original__, self._state.split
-        if split is None or not split.driver.parts:
+        if split is None or not (split.driver.parts or split.cuts.calling):
             return original
         made: Callable[..., Any] = split.driver.function
         return _bound_as(original, made)

@@ -6,6 +6,7 @@ See Note [Splitting].
 from __future__ import annotations
 
 import logging
+import sys
 import time
 import types
 import weakref
@@ -14,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from fxc.capture.staging.staging import fingerprint
 from fxc.ir.errors import CaptureError, TooManyVariants
+from fxc.ir.location import Site
 from fxc.ir.replay import PART, REPLAY
 from fxc.split.driver import PartSource
 
@@ -57,7 +59,7 @@ class Part(Compiled[..., Any]):
     statements. See Note [Splitting].
     """
 
-    __slots__ = ("_started", "_trial", "_whole", "source")
+    __slots__ = ("_left", "_started", "_trial", "_whole", "source")
     _is_part = True
     _most_variants, _in_any_case = 8, 4  # in a loop of Python's, perhaps
 
@@ -67,6 +69,7 @@ class Part(Compiled[..., Any]):
         self._whole = split
         self._trial = Trial()
         self._started = 0.0
+        self._left: tuple[Site, BaseException | None] | None = None
         self.source = source
         self._state.varying |= source.counting
         split.on_change.append(self._state.instead.clear)
@@ -82,6 +85,9 @@ class Part(Compiled[..., Any]):
     def _split(self, error: CaptureError) -> None:
         if self._whole.refused(error, self.source.statements):
             self._warn_split(self._whole, error)
+
+    def _cut_left(self, refusal: Refusal) -> None:
+        self._whole.left(refusal, self.source.statements)
 
     def _give_up(self, error: TooManyVariants) -> None:
         _log.info("%s: a part runs as plain NumPy: %s", self.__name__, error)
@@ -105,8 +111,16 @@ class Part(Compiled[..., Any]):
     def _eager_after(self, error: Exception, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         return self._eager(args, kwargs, error)
 
+    def _went_on(self, site: Site) -> None:
+        """Wait for what the statements raise."""
+        self._left = site, sys.exc_info()[1]
+
     def replayed(self) -> None:
         """Note that Python has run the statements."""
+        if self._left is not None:
+            (site, handled), self._left = self._left, None
+            if sys.exc_info()[1] is handled:
+                super()._went_on(site)
 
     def _become(self, kind: Any) -> None:
         self.__class__ = kind
@@ -131,7 +145,8 @@ class _OnTrial(Part):
         return result
 
     def replayed(self) -> None:
-        """Note that Python has run the statements."""
+        """Note that Python has run the statements, and how long that took."""
+        super().replayed()
         if self._started:
             took, self._started = time.perf_counter() - self._started, 0.0
             self._note(took)

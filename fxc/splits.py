@@ -170,6 +170,11 @@ class Split:
         self._changed()
         return not self._says_so
 
+    def left(self, refusal: Refusal, within: tuple[Statement, ...]) -> None:
+        """Cut at an operator that native code leaves to NumPy, see Note [Leaves]."""
+        if self._cut(refusal, self._current(within)):
+            self._changed()
+
     def _cut(self, refusal: Refusal, within: tuple[Statement, ...]) -> bool:
         """Cut at the statement that was refused; whether it is known which one it was."""
         if refusal.argument:

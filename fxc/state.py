@@ -12,6 +12,7 @@ from fxc.ir.errors import OverlapError
 from fxc.ir.records import frozen, mutable
 
 from .decisions import Captures, Refused
+from .leaves import Leaves
 from .variants import Variant
 
 if TYPE_CHECKING:
@@ -51,6 +52,7 @@ class State:
     raised: list[GuardProgram] = field(default_factory=list)  # of calls that raised in capture
     captures: dict[object, Captures] = field(default_factory=dict)  # like ``refused``
     warned: set[str] = field(default_factory=set)
+    leaves: Leaves = field(default_factory=Leaves)
     varying: set[str] = field(default_factory=set)  # see Note [Numbers from outside]
     eager_calls: int = 0
     lock: threading.RLock = field(default_factory=threading.RLock)

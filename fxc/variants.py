@@ -60,12 +60,16 @@ class Variant:
         """For how many calls native code is not tried, after one that Python has to run again: so
         a function of which it is always so is hardly slower than NumPy.
         """
-        calls = self.all_calls
-        if calls - self.last_replay > _NEAR:
+        if not self.is_near:
             self.replays = 0
-        self.last_replay = calls
+        self.last_replay = self.all_calls
         self.replays = min(self.replays + 1, MOST_RESTS)
         return int(2**self.replays) - 2
+
+    @property
+    def is_near(self) -> bool:
+        """Whether the last call that was run again is not long ago."""
+        return self.all_calls - self.last_replay <= _NEAR
 
     @property
     def all_calls(self) -> int:

@@ -22,7 +22,7 @@ from typing import Literal as OneOf
 import numpy as np
 
 from fxc.ir.graph import Graph
-from fxc.ir.location import SourceLocation
+from fxc.ir.location import Site, SourceLocation
 from fxc.ir.records import frozen
 from fxc.ir.signature import ViewStep
 from fxc.ir.symbols import Dim, computed_in
@@ -169,10 +169,12 @@ class Accumulate:
 class Check:
     """The call goes back to NumPy, which raises, if ``failed`` (a bool scalar) holds.
 
-    It stands outside loops. No input has been stored to before it, see Note [Raising ops].
+    It stands outside loops. No input has been stored to before it, see Note [Raising ops]. The
+    operator at ``site`` is what it is for, see Note [Leaves].
     """
 
     failed: Atom
+    site: Site | None = None
 
 
 @frozen

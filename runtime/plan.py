@@ -15,6 +15,7 @@ import numpy as np
 
 from fxc.ir.errors import Flagged, Interrupted, WouldRaise
 from fxc.ir.graph import SliceSpec, Value
+from fxc.ir.location import Site
 from fxc.ir.records import frozen
 from fxc.ir.signature import (
     ConstantLeaf,
@@ -103,6 +104,7 @@ class NumpyStep:
     fresh: bool = False
     into: bool = False
     reuses: str = ""
+    site: Site | None = None
 
 
 @frozen
@@ -132,10 +134,21 @@ class Plan:
     """``run(*inputs)`` gives the leaves of the result.
 
     It raises ``WouldRaise`` before any effect that the caller sees, ``Interrupted`` behind some.
+    ``sites`` are the operators that NumPy is called for, by the lines of the source.
     """
 
     run: Callable[..., list[Any]]
     source: str
+    sites: Mapping[int, Site]
+
+    def raised_at(self, error: BaseException) -> Site | None:
+        """The operator that NumPy was called for when it raised an exception."""
+        found, at = None, error.__traceback__
+        while at is not None:
+            if at.tb_frame.f_code is self.run.__code__:
+                found = self.sites.get(at.tb_lineno)
+            at = at.tb_next
+        return found
 
 
 def make_plan(recipe: Recipe) -> Plan:
@@ -144,7 +157,10 @@ def make_plan(recipe: Recipe) -> Plan:
     source = writer.write()
     namespace = dict(writer.constants)
     exec(compile(source, "<fxc plan>", "exec"), namespace)
-    return Plan(namespace["run"], source)
+    return Plan(namespace["run"], source, writer.sites)
+
+
+_FIRST_LINE = 2  # of the body in the source of a plan
 
 
 class _PlanWriter:
@@ -152,6 +168,7 @@ class _PlanWriter:
         self.recipe = recipe
         self.constants: dict[str, Any] = {"empty": np.empty, "empty_like": np.empty_like}
         self.lines: list[str] = []
+        self.sites: dict[int, Site] = {}
         self.slot_names: dict[str, str] = {}
         self.symbols: dict[str, str] = {}
         self.slots = {slot.name: slot for slot in recipe.slots}
@@ -212,7 +229,11 @@ class _PlanWriter:
                         self.add("if isinstance(found, Exception): raise found")
                     self._bind_sizes(binds)
                 case NumpyStep():
+                    before = len(self.lines)
                     self._call_numpy(step)
+                    if step.site is not None:
+                        lines = range(before, len(self.lines))
+                        self.sites |= {line + _FIRST_LINE: step.site for line in lines}
         names = {name: f"n{place}" for place, name in enumerate(recipe.returned)}
         if len(names) > 1:
             self.add(f"{', '.join(names.values())} = found")

@@ -14,7 +14,7 @@ import numpy as np
 from fxc.dispatch.dispatcher import Dispatcher
 from fxc.ir.errors import CaptureError, InternalError, OverlapError
 from fxc.ir.graph import Graph, Region, walk
-from fxc.ir.location import SourceLocation
+from fxc.ir.location import Site, SourceLocation
 from fxc.ir.records import frozen
 from fxc.ir.size_guards import Guard
 from fxc.ir.tree import LEAF, TreeSpec, flatten
@@ -40,7 +40,7 @@ from .outside.shadows import real_class
 from .overlaps import Overlaps, SizesNeeded, settle_overlaps
 from .refusals import note_refusal
 from .relations import strongest
-from .session import MOST_SECONDS, Respecialise, Session, refuse
+from .session import MOST_SECONDS, LeftToPython, Respecialise, Session, refuse
 
 
 @frozen
@@ -105,6 +105,7 @@ def capture(
     demanded: frozenset[Guard] = frozenset(),
     effects: bool = True,
     dispatcher: Dispatcher | None = None,
+    left: Site | None = None,
 ) -> Captured:
     """Capture the call ``fn(*args, **kwargs)``; nothing of the user's is touched.
 
@@ -113,7 +114,7 @@ def capture(
     that are constants, ``varying`` numbers from outside that are not. ``demanded`` are relations of
     counted sizes to check in any case. With ``effects=False`` a
     function that changes Python objects is refused, and so is a result that is an object from
-    outside, but for arrays.
+    outside, but for arrays. The operator ``left`` is refused.
 
     Raises ``CaptureError`` for what cannot be captured; what the program itself raises, NumPy's
     errors included, comes through as it is.
@@ -122,7 +123,7 @@ def capture(
     outer: dict[str, Any] = {}
     spent, deadline = 0, time.thread_time() + MOST_SECONDS
     for _ in range(_MOST_ATTEMPTS):
-        session = Session(dispatcher, demanded, outer, spent, deadline)
+        session = Session(dispatcher, demanded, outer, spent, deadline, left)
         try:
             attempt = _begun(session, fn, args, kwargs, dynamic, static, varying, effects)
         except Respecialise as request:
@@ -132,6 +133,12 @@ def capture(
             first_error = first_error or request.error
             _tell(fn, request)
             continue
+        except LeftToPython as found:
+            assert left is not None
+            refused = CaptureError(f"{left.op} has left calls to NumPy at run time")
+            refused.__traceback__ = found.__traceback__
+            _note_refusal(session, refused)
+            raise refused from None
         except CaptureError as error:
             first_error = first_error or error
             _note_refusal(session, error)

@@ -21,7 +21,7 @@ from fxc.dispatch.trace import recording_into
 from fxc.ir.builder import GraphBuilder
 from fxc.ir.errors import CaptureError
 from fxc.ir.graph import Literal, Operand, Value
-from fxc.ir.location import SourceLocation
+from fxc.ir.location import Site, SourceLocation
 from fxc.ir.records import frozen
 from fxc.ir.size_functions import counted_size
 from fxc.ir.size_guards import Guard, assuming, recorders, recording
@@ -62,6 +62,13 @@ class Respecialise(BaseException):
         self.error = error  # why a loop or branch is not captured as a whole
 
 
+class LeftToPython(BaseException):
+    """The capture has come to an operator that is to be refused, see Note [Leaves].
+
+    Not an Exception: no other way to capture the program leads around it.
+    """
+
+
 class Session:
     """The state of one capture."""
 
@@ -72,6 +79,7 @@ class Session:
         outer: dict[str, Any] | None = None,
         spent: int = 0,
         deadline: float | None = None,
+        left: Site | None = None,
     ) -> None:
         from .aliases import Aliases  # which refuses writes
 
@@ -79,6 +87,7 @@ class Session:
         self.builder = GraphBuilder()
         self.guards: dict[Guard, None] = {}
         self.error: CaptureError | None = None
+        self.left = left  # an operator that is refused
         self.generators: list[weakref.ref[Any]] = []  # those that the program has made
         self.door: Any = None  # the Door of this capture, see door.py
         # Cells and namespaces that the program stores to, by their texts: of all attempts.
@@ -133,6 +142,8 @@ class Session:
         self.aliases.check_operands((*args, *kwargs.values()))
         if self.alternatives and (either := first_of(self, args, kwargs)) is not None:
             return record_either(self, either, name, args, kwargs)
+        if self._is_left(name):
+            raise LeftToPython
         schema = TABLE[name].schema
         self._count += 1
         self.spend(_CONTROL if TABLE[name].tag is Tag.CONTROL else 1)
@@ -166,6 +177,11 @@ class Session:
         elif result is not None and self.region:
             self.aliases.homes.update((each, self.region) for each in result)
         return result
+
+    def _is_left(self, name: str) -> bool:
+        """Whether an operator is the one that is refused."""
+        left = self.left
+        return left is not None and left.op in (name, "") and left.is_at(user_location())
 
     def spend(self, work: int) -> None:
         """Take note of work, in operations; refuse what takes more of it, or more time, than a

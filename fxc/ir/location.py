@@ -22,3 +22,18 @@ class SourceLocation:
 
     def __str__(self) -> str:
         return f"{os.path.basename(self.file)}:{self.line}"
+
+
+@frozen
+class Site:
+    """An operator at a line of the user's program."""
+
+    op: str
+    loc: SourceLocation | None
+
+    def is_at(self, other: SourceLocation | None) -> bool:
+        """Whether that is its line."""
+        mine = self.loc
+        if mine is None or other is None:
+            return False
+        return mine.line == other.line and mine.file == other.file

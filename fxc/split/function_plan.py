@@ -588,9 +588,8 @@ class _Planner:
                 return "it deletes a variable"
             case ast.Assign([ast.Name(name)], ast.Lambda()) if name in self.inner:
                 return "it defines a function or a class"
-            case ast.Assign([ast.Name(name)], ast.Attribute(value)) if name.startswith(METHOD):
-                if not self.variables.isdisjoint(read(value)):
-                    return "it looks up a method"
+            case ast.Assign([ast.Name(name)], ast.Attribute()) if name.startswith(METHOD):
+                return "it looks up a method"
         own = list(self.own_nodes(node))
         for each in own:
             match each:

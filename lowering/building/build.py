@@ -8,6 +8,7 @@ import numpy as np
 
 from fxc.ir.evaluate import viewed
 from fxc.ir.graph import ArrayConstant, Graph, Literal, Node, Operand, Region, Value, walk
+from fxc.ir.location import Site
 from fxc.ir.signature import ViewStep
 from fxc.ir.size_functions import hint
 from fxc.ir.size_guards import guard
@@ -268,7 +269,7 @@ def wrap_index(context: Context, node: Node) -> None:
         stmts.append(Accumulate(total, BOOL, "logical_or", failed, no, "any", levels))
         failed = total
     context.emit_nest(index, shape, stmts, node.loc)
-    context.emit(Check(failed))
+    context.emit(Check(failed, Site(node.op, node.loc)))
 
 
 def attempted(context: Context, node: Node) -> None:
@@ -284,7 +285,7 @@ def attempted(context: Context, node: Node) -> None:
     failed = body.compute(f"{node.op} fails", given, dtypes, BOOL)
     for stmt in (*body.stmts, *context.cells(name, (), result)):
         context.emit(stmt)
-    context.emit(Check(failed))
+    context.emit(Check(failed, Site(node.op, node.loc)))
     context.put(node.output, name)
 
 
@@ -374,7 +375,7 @@ def boxed(context: Context, node: Node) -> None:
     if inside:
         failed = context.fresh()
         context.emit(Boxed(node.op, args, outs, node.loc, failed=failed, brief=is_brief))
-        context.emit(Check(failed))
+        context.emit(Check(failed, Site(node.op, node.loc)))
         return
     size = None if node.bound is None else counting.new_size(context, node)
     context.emit(Boxed(node.op, args, outs, node.loc, graph, size))

@@ -20,7 +20,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from fxc.ir.graph import Node
-from fxc.ir.location import SourceLocation
+from fxc.ir.location import Site, SourceLocation
 from fxc.ir.size_functions import floordiv, minimum
 from fxc.ir.symbols import Dim, computed, counted_in, symbol, symbols_of
 from fxc.ops.metas.shapes import is_known_one
@@ -71,7 +71,7 @@ def check_count(context: Context, node: Node) -> None:
             (BOOL, BOOL),
             BOOL,
         )
-    for stmt in (*behind.stmts, Check(failed)):
+    for stmt in (*behind.stmts, Check(failed, Site(node.op, node.loc))):
         context.emit(stmt)
 
 

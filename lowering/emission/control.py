@@ -6,14 +6,16 @@ from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from fxc.ir.location import Site
+
 from ..loops import (
     BOOL,
     F64,
     I64,
     Allocate,
     Apply,
-    Atom,
     Boxed,
+    Check,
     Compute,
     For,
     If,
@@ -29,7 +31,7 @@ from .bests import replacing
 from .chains import handed_on, is_chain
 from .frame import is_scalar, leave_vectors
 from .late import checks_late
-from .llvm_text import FAILED, Lanes
+from .llvm_text import Lanes
 from .python_rules import LOSSES, SCALAR_RULES
 from .registers import Place
 
@@ -39,9 +41,9 @@ if TYPE_CHECKING:
 BRIEF = 32  # statements of an iteration that may be written down once more
 
 
-def check(emitter: Emitter, failed: Atom) -> None:
+def check(emitter: Emitter, stmt: Check) -> None:
     """Leave the function if the call has to go back to NumPy."""
-    f = emitter.function
+    f, failed = emitter.function, stmt.failed
     condition = emitter.atom(failed, BOOL, Lanes(f, 1))
     passed = f.new_label("passed")
     if condition in emitter.regs.tests:
@@ -49,7 +51,7 @@ def check(emitter: Emitter, failed: Atom) -> None:
         if failed in emitter.passed:
             emitter.regs.wrapped[place] = place[0]
         else:
-            _look_at(emitter, place, passed)
+            _look_at(emitter, place, passed, emitter.leaving(stmt.site))
         return
     if emitter.lost is not None:
         before = f.op(f"load i1, ptr {emitter.lost}, align 1")
@@ -64,7 +66,7 @@ def check(emitter: Emitter, failed: Atom) -> None:
         f.start(also)
         hidden = f.opaque(f.op(f"zext i1 {condition} to i64"), "i64")
         condition = f.op(f"trunc i64 {hidden} to i1")
-    f.do(f"br i1 {condition}, label %{FAILED}, label %{passed}")
+    f.do(f"br i1 {condition}, label %{emitter.leaving(stmt.site)}, label %{passed}")
     f.start(passed)
 
 
@@ -80,7 +82,7 @@ def _look_closer(emitter: Emitter, stmt: Compute, registers: Sequence[str], pass
     return SCALAR_RULES[stmt.op].emit(code, registers, stmt.arg_dtypes, stmt.dtype)
 
 
-def _look_at(emitter: Emitter, place: Place, passed: str) -> None:
+def _look_at(emitter: Emitter, place: Place, passed: str, leaving: str) -> None:
     """Leave if an index is out of bounds. One that counts from the end takes the longer way."""
     f, (index, size) = emitter.function, place
     before, other = f.block, f.new_label("other")
@@ -90,7 +92,7 @@ def _look_at(emitter: Emitter, place: Place, passed: str) -> None:
     f.start(other)
     moved = f.op(f"add i64 {index}, {size}")
     inside = f.op(f"icmp ult i64 {moved}, {size}")
-    f.do(f"br i1 {inside}, label %{passed}, label %{FAILED}{seldom}")
+    f.do(f"br i1 {inside}, label %{passed}, label %{leaving}{seldom}")
     f.start(passed)
     ways = f"[ {index}, %{before} ], [ {moved}, %{other} ]"
     emitter.regs.wrapped[place] = f.op(f"phi i64 {ways}")
@@ -195,7 +197,8 @@ class _UserLoop:
                 self.run()
         emitter.left = outside
         if emitter.lost is not None:
-            _check_late(emitter, emitter.lost)
+            sites = [each.site for each in walk(stmt.body) if isinstance(each, Check)]
+            _check_late(emitter, emitter.lost, sites[0])
             emitter.lost = None
 
     def run(self) -> None:
@@ -261,10 +264,10 @@ def _load_first(emitter: Emitter, stmt: For, lo: str, names: Collection[str]) ->
     emitter.regs = outer
 
 
-def _check_late(emitter: Emitter, lost: str) -> None:
+def _check_late(emitter: Emitter, lost: str, site: Site | None) -> None:
     f, passed = emitter.function, emitter.function.new_label("passed")
     condition = f.op(f"load i1, ptr {lost}, align 1")
-    f.do(f"br i1 {condition}, label %{FAILED}, label %{passed}")
+    f.do(f"br i1 {condition}, label %{emitter.leaving(site)}, label %{passed}")
     f.start(passed)
 
 

@@ -11,6 +11,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from fxc.ir.location import Site
 from fxc.ir.symbols import symbol
 
 from ..building.scratch import Scratch, emit_allocate
@@ -40,7 +41,7 @@ from .blocks import is_block_move
 from .calls import emit_call
 from .elements import Elements
 from .frame import finished
-from .llvm_text import FunctionText, Lanes, ModuleText
+from .llvm_text import FAILED, LEFT, FunctionText, Lanes, ModuleText
 from .neutral import neutral
 from .pairwise import PairwiseTree
 from .products import emit_apply, emit_matmul
@@ -71,6 +72,7 @@ class Emitter(Elements):
         self.undo: Undo | None = None  # see Note [Stores that are undone]
         self.budget = ""  # where the work until the next look for signals stands
         self.raised = ""  # where what NumPy has raised is, see Note [Calls of NumPy]
+        self.sites: set[int] = set()  # of operators that leave the call
         self.flags = ""  # room for flags, see Note [Floating-point flags]
         self.careful = False  # arms stay branches, see Note [Floating-point flags]
         self.has_quiet = False  # some statements set flags that nobody is to be told of
@@ -89,6 +91,14 @@ class Emitter(Elements):
             at = self.function.op(f"getelementptr ptr, ptr %table, i64 {place}")
             found.append(self.function.op(f"load ptr, ptr {at}, align 8"))
         return found[0], found[1]
+
+    def leaving(self, site: Site | None) -> str:
+        """The label of the block that leaves a call to NumPy for an operator. See Note [Leaves]."""
+        if site is None:
+            return FAILED
+        number = self.module.sites.setdefault(site, len(self.module.sites) + 1)
+        self.sites.add(number)
+        return f"{LEFT}.{number}"
 
     # -- blocks and loops
 
@@ -112,8 +122,8 @@ class Emitter(Elements):
                     self.undo = undo
                 case Accumulate():
                     self.accumulate(stmt, code)
-                case Check(failed):
-                    control.check(self, failed)
+                case Check():
+                    control.check(self, stmt)
                 case Allocate():
                     need = emit_allocate(self, stmt)
                     if self.budget:

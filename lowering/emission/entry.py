@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from fxc.ir.graph import Graph
+from fxc.ir.location import Site
 from fxc.ir.objects import ARRAY_DATA, ARRAY_DIMS, ARRAY_STRIDES, BYTES_DATA
 from fxc.ir.records import frozen
 from fxc.ir.size_functions import hint
@@ -25,7 +26,7 @@ from .bounds import Range, counter_ranges, most_elements
 from .calls import dims_in, return_raised
 from .emit import Emitter
 from .frame import FRAME, LoopKind, Slot, alias_marks, loops_of, numbers, width
-from .llvm_text import FAILED, FunctionText, ModuleText, scalar_type
+from .llvm_text import FAILED, LEFT, FunctionText, ModuleText, scalar_type
 from .minor import minor_loops
 from .objects import at_least, is_object, read_number, return_numbers, returned_numbers
 from .pieces import arrays_apart, pieces
@@ -114,6 +115,7 @@ class Module:
     updated: tuple[int, ...] = ()
     keeps_states: bool = False
     guarded: bool = False  # arms may have set flags though no branch went there
+    sites: tuple[Site, ...] = ()  # see Note [Leaves]
 
     @property
     def sets_flags(self) -> bool:
@@ -207,6 +209,7 @@ def emit_module(
         updated,
         bool(kept),
         guarded,
+        tuple(module.sites),
     )
 
 
@@ -333,6 +336,11 @@ def _emit_segment(module: ModuleText, whole: Whole, segment: Segment) -> None:
     else:
         _return_argument(f, 1)
     if segment.checks:
+        for number in sorted(emitter.sites):
+            f.start(f"{LEFT}.{number}")
+            written, _ = emitter.inner_loop(LEFT, "")
+            f.do(f"store i64 {number}, ptr {written}, align 8")
+            f.do(f"br label %{FAILED}")
         f.start(FAILED)
         if undo is not None:
             bring_back(emitter, undo)

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from fxc.ir.graph import OF_PYTHON
+from fxc.ir.location import Site
 
 from ..vector_math import symbol
 from ..vector_math.builder import is_signaling, quiet
@@ -22,6 +23,7 @@ _SCALAR = {
 }
 
 FAILED = "failed"  # the block that a failed check jumps to
+LEFT = "left"  # blocks before it, and among the functions of the pointer table
 LIBRARY_PREFIX = "libm."  # of the names of the C library's functions, see runtime/engine.py
 
 
@@ -68,6 +70,7 @@ class ModuleText:
         self.support: dict[str, None] = {}  # modules of functions that many modules call
         self.globals: list[str] = []
         self.inner_loops: dict[tuple[str, str], int] = {}  # (ufunc, dtype) -> slot in the table
+        self.sites: dict[Site, int] = {}  # numbers from 1 on, see Note [Leaves]
         self.calls: list[tuple[Any, ...]] = []  # objects, see Note [Calls of NumPy]
         self.notes: list[str] = []  # metadata
 

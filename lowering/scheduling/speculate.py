@@ -58,7 +58,7 @@ def _earlier(stmt: If) -> list[Stmt]:
         if not all(map(_is_of_numbers, arm)):
             return [stmt]
         made = [each for each in arm if isinstance(each, Load | Compute)]
-        failing = [each.failed for each in arm if isinstance(each, Check)]
+        failing = [each for each in arm if isinstance(each, Check)]
         stored = {each.buffer for each in arm if isinstance(each, Store)}
         if failing and not (len(made) <= FEW and all(_is_free(each, stored) for each in made)):
             return [stmt]
@@ -83,9 +83,9 @@ def _is_free(stmt: Load | Compute, stored: Collection[str]) -> bool:
     return SCALAR_RULES[stmt.op].cost <= CHEAP and stmt.op not in _PLACES
 
 
-def _checked(condition: Atom, holds: bool, failing: Sequence[Atom]) -> list[Stmt]:
+def _checked(condition: Atom, holds: bool, failing: Sequence[Check]) -> list[Stmt]:
     """Leave if the condition holds, or does not, and one of these does."""
-    first, *others = failing
+    first, *others = (each.failed for each in failing)
     assert isinstance(first, str)
     found: list[Stmt] = []
 
@@ -98,5 +98,5 @@ def _checked(condition: Atom, holds: bool, failing: Sequence[Atom]) -> list[Stmt
     for other in others:
         failed = compute("logical_or", failed, other)
     chosen = condition if holds else compute("logical_not", condition)
-    found.append(Check(compute("logical_and", chosen, failed)))
+    found.append(Check(compute("logical_and", chosen, failed), failing[0].site))
     return found
