@@ -176,6 +176,8 @@ N, M = symbol("n", hint=4, lower=2), symbol("m", hint=5, lower=2)
         (N // 2, "floordiv(n, 2)"),
         ((N + 1) % M, "mod(n + 1, m)"),
         (7 // N, "floordiv(7, n)"),
+        ((N * M + N - 1) // N, "m"),
+        ((M * maximum(1, 20 // N) + maximum(1, 20 // N) - 1) // maximum(1, 20 // N), "m"),
         (7 % N, "mod(7, n)"),
         ((N // 2) // symbol("z"), "floordiv(floordiv(n, 2), z)"),  # z may be negative
         (minimum(N, M), "min(m, n)"),

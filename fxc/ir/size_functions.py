@@ -100,7 +100,7 @@ def floordiv(left: Dim, right: Dim) -> Dim:
             return exact + rest // right
     if isinstance(left, int) and decide(right, ">", left if left >= 0 else ~left):
         return 0 if left >= 0 else -1
-    if isinstance(right, SymExpr) and len(right.terms) > 1:
+    if isinstance(right, SymExpr):
         quotient, small = _whole_part(left, right)
         if isinstance(small, int) and decide(right, ">", small if small >= 0 else ~small):
             return quotient + (0 if small >= 0 else -1)
