@@ -6,12 +6,12 @@ See Note [Splitting].
 from __future__ import annotations
 
 import ast
-import sysconfig
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from types import CodeType, FunctionType
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
+from fxc.capture.locations import LIBRARIES
 from fxc.capture.staging.staging import rebound_around, source_of
 from fxc.ir.errors import CaptureError
 from fxc.split.driver import Cuts, Driver, DriverWriter, PartKey, PartSource
@@ -216,7 +216,7 @@ class Split:
         """Whether a function is another one of the same program, and no library's."""
         place = refusal.places[0]
         ours, its = self._module, str(place.function.__module__).partition(".")[0]
-        return its == ours or not place.location.file.startswith(_LIBRARIES)
+        return its == ours or not place.location.file.startswith(LIBRARIES)
 
     def _found(
         self, places: tuple[Place, ...], location: Any, within: tuple[Statement, ...]
@@ -329,5 +329,4 @@ def _simple(within: Iterable[Statement]) -> Iterable[Statement]:
 
 
 _MOST_PIECES = 40  # statements that one is taken apart into
-_LIBRARIES = tuple(sysconfig.get_path(name) for name in ("stdlib", "purelib", "platlib"))
 _ENTERED_AGAIN = 0x20 | 0x80 | 0x200  # generators and coroutines

@@ -116,6 +116,31 @@ def test_a_function_with_a_memory_gives_its_one_object():
     assert compiled.cache_info().eager_calls == 0
 
 
+@pytest.mark.filterwarnings("ignore::fxc.CaptureWarning")
+def test_a_function_with_a_memory_that_raises_runs_once():
+    ran = []
+
+    @functools.cache
+    def factor(n):
+        ran.append(n)
+        if n > 2:
+            raise ValueError(f"{n} is too many")
+        return factor(n + 1) if n == 1 else float(n)
+
+    def fn(x, n):
+        y = np.sin(x) * 2 + 1
+        return y * factor(n) + y
+
+    compiled, order = fxc.compile(fn), (0, 3, 1, 3, 2, 4, 0)
+    expected = [run(fn, (_x, n)) for n in order]
+    ran_by_python = ran.copy()
+    factor.cache_clear()
+    ran.clear()
+    for n, wanted in zip(order, expected, strict=True):
+        assert difference(wanted, run(compiled, (_x, n))) == ""
+    assert ran == ran_by_python
+
+
 def test_arguments_that_look_alike_are_apart():
     @functools.cache
     def size(text):

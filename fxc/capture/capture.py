@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import logging
 import time
 from collections.abc import Callable, Mapping
@@ -12,7 +13,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from fxc.dispatch.dispatcher import Dispatcher
-from fxc.ir.errors import CaptureError, InternalError, OverlapError
+from fxc.ir.errors import CaptureError, FxcError, InternalError, OverlapError
 from fxc.ir.graph import Graph, Region, walk
 from fxc.ir.location import Site, SourceLocation
 from fxc.ir.records import frozen
@@ -124,6 +125,7 @@ def capture(
     spent, deadline = 0, time.thread_time() + MOST_SECONDS
     for _ in range(_MOST_ATTEMPTS):
         session = Session(dispatcher, demanded, outer, spent, deadline, left)
+        session.would_raise = functools.partial(_would_raise, session)
         try:
             attempt = _begun(session, fn, args, kwargs, dynamic, static, varying, effects)
         except Respecialise as request:
@@ -165,6 +167,25 @@ def capture(
             return attempt
         varying |= attempt
     raise CaptureError("too many numbers had to become constants")
+
+
+def _would_raise(
+    around: Session, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> bool:
+    """Whether a call raises, as far as that is found without running it."""
+    deadline = time.thread_time() + MOST_SECONDS / 10
+    session = Session(around.dispatcher, spent=around.operations, deadline=deadline)
+    try:
+        _begun(session, function, args, kwargs, None, frozenset(), frozenset(), True)
+    except (FxcError, Respecialise, SizesNeeded):
+        return False
+    except Exception as error:
+        error.__traceback__ = None  # it holds what the session does
+        return True
+    finally:
+        session.door.outside.forget()
+        session.error = None
+    return False
 
 
 def _note_refusal(session: Session, error: CaptureError) -> None:

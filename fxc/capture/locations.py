@@ -5,8 +5,9 @@ from __future__ import annotations
 import linecache
 import os
 import sys
+import sysconfig
 import threading
-from types import FrameType
+from types import CodeType, FrameType
 
 import numpy as np
 
@@ -14,6 +15,7 @@ from fxc.ir.location import SourceLocation
 
 OURS = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 _HIDDEN = (OURS, os.path.dirname(os.path.abspath(np.__file__)) + os.sep)
+LIBRARIES = tuple(sysconfig.get_path(name) for name in ("stdlib", "purelib", "platlib"))
 _is_hidden: dict[str, bool] = {}
 
 
@@ -34,6 +36,12 @@ def is_users(frame: FrameType) -> bool:
     if hidden is None:
         hidden = _is_hidden[name] = name.startswith(_HIDDEN)
     return not hidden
+
+
+def is_of_program(function: object) -> bool:
+    """Whether it is a Python function, and none of a library."""
+    code = getattr(function, "__code__", None)
+    return isinstance(code, CodeType) and not code.co_filename.startswith(LIBRARIES)
 
 
 def runs_ours(frame: FrameType, name: str) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import threading
 import time
 import weakref
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import Any
 from typing import Literal as OneOf
@@ -88,6 +88,8 @@ class Session:
         self.guards: dict[Guard, None] = {}
         self.error: CaptureError | None = None
         self.left = left  # an operator that is refused
+        # Whether a call raises, found without running it; None where that is being found out.
+        self.would_raise: Callable[..., bool] | None = None
         self.generators: list[weakref.ref[Any]] = []  # those that the program has made
         self.door: Any = None  # the Door of this capture, see door.py
         # Cells and namespaces that the program stores to, by their texts: of all attempts.

@@ -32,7 +32,7 @@ import numpy as np
 from fxc.ops.foreign_calls import Unlearnable
 from fxc.ops.foreign_ufuncs import runs_python
 
-from ..locations import OURS, Ignoring
+from ..locations import OURS, Ignoring, is_of_program
 from ..noted import note
 from ..numpy_api.creation import CREATION
 from ..numpy_api.protocol import FUNCTIONS, array_function
@@ -572,8 +572,11 @@ class Door(Stores):
         """
         args, kwargs = known_ints((args, kwargs))
         given = (*args, *kwargs.values())
-        if self.session.region or not all(map(_is_key, given)):
+        would_raise = self.session.would_raise
+        if self.session.region or not all(map(_is_key, given)) or would_raise is None:
             raise self._refuse_call(f)
+        if is_of_program(f.__wrapped__) and would_raise(f.__wrapped__, args, kwargs):
+            raise self._refuse_call(f)  # Python runs it, so that what it does happens once
         guards = self.outside.guards
         root, each = guards.constant(f), guards.constant(args)
         options = f", **{guards.constant(kwargs)}" if kwargs else ""
