@@ -35,7 +35,7 @@ from .decisions import MOST_REFUSALS, Captures, Refused, kinds_of
 from .leaves import AGAIN, refusal_at, site_of
 from .report import CacheInfo, SplitStages, Stages, stages_of
 from .state import Options, State
-from .tracebacks import hide_fxc, met_in_capture
+from .tracebacks import hide_fxc, met_in_capture, unseen
 from .trials import Trial
 from .variants import MOST_RESTS, OFTEN, Variant, why_none_fits
 
@@ -85,6 +85,7 @@ class Compiled(Generic[P, R]):
         self._options = options
         self._state = State()
 
+    @unseen
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         """Run the function; the result is NumPy's."""
         result: R
@@ -233,6 +234,7 @@ class Compiled(Generic[P, R]):
         else:
             self._try(variant, tuple(map(type, args)))
 
+    @unseen
     def _try(self, variant: Variant, types: tuple[type, ...]) -> None:
         """Find out whether the next calls take longer than in Python; see Note [Trials]."""
         trial, state = Trial(), self._state
@@ -258,6 +260,7 @@ class Compiled(Generic[P, R]):
 
         state.instead[types] = timed
 
+    @unseen
     def _leave(self, types: tuple[type, ...], run: Callable[..., Any], calls: int) -> None:
         """Let ``run`` take so many calls that come now."""
         instead = self._state.instead
@@ -323,6 +326,7 @@ class Compiled(Generic[P, R]):
             kind = type(kind)(kind.__name__, (kind,), {**members, "__call__": builtin})
         self.__class__ = kind
 
+    @unseen
     def _failed(
         self,
         variant: Variant,
@@ -420,6 +424,7 @@ class Compiled(Generic[P, R]):
         if variant.forget_native():
             self._call_by(None)
 
+    @unseen
     def _eager(
         self, args: tuple[Any, ...], kwargs: dict[str, Any], why: Exception | str | None = None
     ) -> Any:
@@ -429,6 +434,7 @@ class Compiled(Generic[P, R]):
         self._state.eager_calls += 1
         return self.__fxc_original__(*args, **kwargs)
 
+    @unseen
     def _miss(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         state = self._state
         key = kinds_of(args, kwargs)
@@ -477,6 +483,7 @@ class Compiled(Generic[P, R]):
         alike = [variant for variant in self._state.variants if variant.key == key]
         return captures.count < self._in_any_case or captures.pay(alike)
 
+    @unseen
     def _without_capture(
         self, captures: Captures, key: object, args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> Any:
@@ -536,6 +543,7 @@ class Compiled(Generic[P, R]):
         error.__traceback__ = None
         return functools.partial(self._eager_after, error)
 
+    @unseen
     def _eager_after(self, error: Exception, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Run as plain NumPy what raised in fxc; it should raise the same."""
         _log.info("%s: runs as plain NumPy: %r", self.__name__, error)
@@ -577,6 +585,7 @@ class Compiled(Generic[P, R]):
         split = self._splitting()
         return split is not None and split.leaves_parts(refusal)
 
+    @unseen
     def _instead(self, refused: Refused, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Run the function in Python, and what is left of it compiled."""
         state, run = self._state, self._runner()
@@ -584,6 +593,7 @@ class Compiled(Generic[P, R]):
             state.instead[tuple(map(type, args))] = run
         return self._by_python(run, args, kwargs)
 
+    @unseen
     def _by_python(
         self, run: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> Any:

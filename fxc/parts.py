@@ -22,6 +22,7 @@ from fxc.split.driver import PartSource
 from .compiled import Compiled
 from .splits import Helper, Split
 from .state import Options
+from .tracebacks import unseen
 from .trials import LONG, SETTLED, Trial
 
 if TYPE_CHECKING:
@@ -131,6 +132,7 @@ class _OnTrial(Part):
 
     __slots__ = ()
 
+    @unseen
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if self._trial.is_pythons:
             self._started = time.perf_counter()

@@ -6,10 +6,13 @@ from __future__ import annotations
 
 import itertools
 import os
+from collections.abc import Callable
 from types import CodeType, TracebackType
+from typing import Any, TypeVar
 
 from fxc.ir.errors import FxcError
 
+F = TypeVar("F", bound=Callable[..., Any])
 _HERE = os.path.dirname(__file__) + os.sep
 _MARK = "__fxc_in_capture__"
 
@@ -60,6 +63,21 @@ def hide_fxc(error: BaseException) -> None:
 def is_of_fxc(code: CodeType) -> bool:
     """Whether it is code of fxc's, not of the program's."""
     return code.co_filename.startswith(_HERE)
+
+
+def unseen(function: F) -> F:
+    """Let what looks for a caller of the program (``stacklevel=2`` of warnings and log records)
+    pass over calls of this function: Python does so with those of its import system, which it knows
+    by the names of their files.
+    """
+    code: Any = function
+    code.__code__ = _renamed(code.__code__)
+    return function
+
+
+def _renamed(code: CodeType) -> CodeType:
+    inner = tuple(_renamed(x) if isinstance(x, CodeType) else x for x in code.co_consts)
+    return code.replace(co_filename=f"{_HERE}importlib._bootstrap", co_consts=inner)
 
 
 def _is_of_part(entry: TracebackType) -> bool:

@@ -211,6 +211,43 @@ def test_warnings() -> None:
     check(warns, arrays())
 
 
+@pytest.mark.filterwarnings("ignore::fxc.CaptureWarning")
+def test_callers_that_python_looks_for() -> None:
+    """Where Python runs the statement, or all of the function, no frame of fxc counts."""
+
+    def helper(x: Any, message: Any) -> Any:
+        y = np.sin(x) * 2 + 1
+        warnings.warn(message, stacklevel=2)
+        LOG.warning("of the caller", stacklevel=2)
+        return y * y + 1
+
+    def around(x: Any, message: Any) -> Any:
+        y = helper(x * 2 + 1, message)
+        warnings.warn(message, stacklevel=2)
+        return np.linalg.inv(y * 0)
+
+    def seen(program: Any) -> list[tuple[str, str, int]]:
+        records: list[logging.LogRecord] = []
+        handler = logging.Handler()
+        handler.emit = records.append  # type: ignore[method-assign]
+        LOG.addHandler(handler)
+        with (
+            warnings.catch_warnings(record=True) as caught,
+            contextlib.suppress(np.linalg.LinAlgError),
+        ):
+            warnings.simplefilter("always")
+            warnings.simplefilter("ignore", fxc.CaptureWarning)
+            program(np.ones((2, 2)), UserWarning("an object"))
+        LOG.removeHandler(handler)
+        found = [(str(each.message), each.filename, each.lineno) for each in caught]
+        return found + [(each.getMessage(), each.pathname, each.lineno) for each in records]
+
+    compiled = fxc.compile(around)
+    seen(compiled)
+    for _ in range(3):
+        assert seen(compiled) == seen(around)
+
+
 def test_warnings_that_are_errors() -> None:
     def warns(x: Any) -> Any:
         x += 1
