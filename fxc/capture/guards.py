@@ -380,7 +380,13 @@ def numbers_of(items: list[Any], kind: type) -> np.ndarray | None:
     return np.frombuffer(array(code, items), dtype)
 
 
+def codes_of(text: str) -> np.ndarray:
+    """A new array of the code points of a text."""
+    return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.int32)
+
+
 _NAMESPACE: dict[str, Any] = {
+    "codes_of": codes_of,
     "numbers_of": numbers_of,
     "MISSED": MISSED,
     "RunFailed": RunFailed,

@@ -58,7 +58,8 @@ from ..staging.staging import codes_in, stage
 from ..statements import choices
 from ..statements.branches import Branch, raises
 from ..statements.control import CONTROL
-from ..statements.folds import filtered, fold, listed, mapped, row, taking
+from ..statements.counted import Bounded, Counted
+from ..statements.folds import filtered, fold, list_of_items, listed, mapped, row, taking
 from ..statements.for_loops import ForLoop
 from ..statements.loops import bound
 from ..statements.nests import nest, nested
@@ -66,10 +67,11 @@ from ..statements.structured import UNBOUND
 from ..statements.while_loops import WhileLoop
 from ..values.late import Late, is_unknown, late, used_up
 from ..values.list_arguments import array_of_list, as_numpy, joined_list
-from ..values.operands import Traced, TracedValue, as_constants, has_traced
+from ..values.operands import Traced, TracedValue, as_constants, has_traced, settled
 from ..values.python_numbers import call_function
 from ..values.several import Several, for_each
 from ..values.tables import KeyedTable
+from ..values.texts import joined
 from ..values.traced_int import known_ints
 from ..values.traced_lists import plain_list
 from ..values.traced_scalar import numpy_scalar
@@ -134,6 +136,7 @@ class Scope:
         self.rebinding = door.rebinding
         self.sharing = door.sharing
         self.made_list = door.lists.made
+        self.growing = door.texts.made
         self.item_list = door.item_list
         self.bound = functools.partial(bound, door)
         self.raises = functools.partial(raises, door)
@@ -485,6 +488,9 @@ class Door(Stores):
                 if type(owner) is str:
                     self.check_text((args, kwargs))
                     if f.__name__ == "join":
+                        found = self._joined(owner, args)
+                        if found is not None:
+                            return found
                         args = used_up(args)
                     if f.__name__ in ("format", "join") and is_unknown((args, kwargs)):
                         return late(str, getattr(str, f.__name__), owner, *args, **kwargs)
@@ -510,6 +516,15 @@ class Door(Stores):
         elif isinstance(owner, type) and owner in purity.PURE_CLASSES:
             return self.made(f(*args, **kwargs))
         return self._unknown(f, args, kwargs)
+
+    def _joined(self, between: str, args: Any) -> Any:
+        """``between.join(items)`` of characters that are not known; None where Python does it."""
+        if between or len(args) != 1:
+            return None
+        items = settled(args[0])
+        if type(items) in (Counted, Bounded):
+            items = list_of_items(self, items)
+        return joined(items)
 
     def _is_growing(self, f: Any, owner: Any, args: Any) -> bool:
         """Whether a loop that is being captured appends to the list, see Note [Lists that grow]."""

@@ -39,6 +39,7 @@ from ..statements.folds import fold_few, fold_items, list_of_items
 from ..statements.iterators import counts, elements_of, pairs, pairs_of_two, places_of, products
 from ..statements.rows import list_array_of
 from ..statements.structured import flag_of, going_on
+from ..values.grown_texts import Grown
 from ..values.identity import Identity
 from ..values.late import Late, is_unknown, late
 from ..values.lists_of_lists import ListOfLists, ListRow
@@ -47,6 +48,7 @@ from ..values.operands import Traced, operand, record, settled
 from ..values.python_numbers import extremum, scalar_of, to_bool, to_complex, to_float, to_int
 from ..values.several import Several, arrays_of
 from ..values.sized_lists import in_order, of_elements, of_ints
+from ..values.texts import Char, Text, char_of
 from ..values.traced_dicts import TracedDict
 from ..values.traced_int import TracedInt, largest, scalar_of_int, smallest, wrap_dim
 from ..values.traced_lists import TracedList, list_parts, plain_list
@@ -65,7 +67,7 @@ def _len(door: Door, x: Any) -> Any:
         return x.size
     if is_array(x) and x.ndim:
         return x.shape[0]
-    if isinstance(x, External) or type(x) in (TracedList, TracedDict, ListOfLists, ListRow):
+    if isinstance(x, External) or type(x) in _WITH_LENGTH:
         return x.length()
     if type(x) is Counted and not x.once:
         return wrap_dim(x.count)
@@ -74,6 +76,9 @@ def _len(door: Door, x: Any) -> Any:
     if has_method(x, "__len__"):
         return _length_by_python(door, x)
     return len(door.container(x))
+
+
+_WITH_LENGTH = (TracedList, TracedDict, ListOfLists, ListRow, Text, Grown, Char)
 
 
 def _length_by_python(door: Door, x: Any) -> Any:
@@ -192,6 +197,20 @@ def _text(kind: Any) -> Any:
         return kind(*door.runnables(args), **kwargs)
 
     return text
+
+
+def _ord(door: Door, *args: Any) -> Any:
+    if len(args) == 1 and type(args[0]) is Char:
+        return args[0].code
+    if len(args) == 1 and type(args[0]) is Several and args[0].is_text:
+        return args[0].of_texts(ord)
+    return ord(*args)
+
+
+def _chr(door: Door, *args: Any) -> Any:
+    x = scalar_of(number_of(args[0])) if len(args) == 1 else None
+    is_open = x is not None or (len(args) == 1 and type(args[0]) is TracedInt)
+    return char_of(args[0] if x is None else x) if is_open else chr(*args)
 
 
 def _list(door: Door, *args: Any) -> Any:
@@ -488,6 +507,8 @@ SPECIAL: dict[Any, Callable[..., Any]] = {
     itertools.product: _product,
     itertools.combinations: lambda door, x, r: door.made(pairs_of_two(door.runnables((x,))[0], r)),
     list: _list,
+    ord: _ord,
+    chr: _chr,
     deque: _deque,
     sorted: _sorted,
     reversed: lambda door, *args: door.made(backwards(*_over(door, args))),

@@ -47,6 +47,7 @@ from ..session import Session, label_of, refuse
 from ..statements.choices import negated
 from ..statements.counted import Bounded
 from ..statements.structured import UNBOUND, array_of, is_same
+from ..values.grown_texts import GrownTexts
 from ..values.late import formatted, late
 from ..values.made_lists import MadeLists
 from ..values.maybe_set import MaybeSet, check_sure, given
@@ -54,6 +55,7 @@ from ..values.mixed import Mixed
 from ..values.operands import Traced, settled
 from ..values.several import Several
 from ..values.tables import KeyedTable, Table
+from ..values.texts import UnknownText, refused
 from ..values.traced_array import TracedArray
 from ..values.traced_dicts import MadeDicts
 from ..values.traced_int import TracedInt, known_ints
@@ -79,6 +81,7 @@ class Stores(Reads):
         self.raised: list[Any] = []  # what the program has raised itself
         self.lists = MadeLists(session)
         self.dicts = MadeDicts()
+        self.texts = GrownTexts()
         self.places = Places(self)
 
     # -------------------------------------------------------- names
@@ -531,6 +534,8 @@ class Stores(Reads):
             return True
         if a is b or (isinstance(a, TracedArray) and is_same(a, b)):
             return True
+        if isinstance(a, UnknownText) or isinstance(b, UnknownText):
+            raise refused("'is'")
         if self.outside.real(a) is self.outside.real(b):
             return True  # NumPy's code, say, has the object itself
         if isinstance(a, TracedArray) and isinstance(b, TracedArray):

@@ -40,6 +40,7 @@ from ..values.mixed import Mixed
 from ..values.open_dicts import OpenDict
 from ..values.operands import Traced, TracedValue, constant, has_traced, operand, settled, wrap
 from ..values.several import Several
+from ..values.texts import Char, Text, text_of
 from ..values.traced_dicts import TracedDict
 from ..values.traced_int import TracedInt
 from ..values.traced_lists import TracedList
@@ -219,6 +220,10 @@ class EpilogueBuilder:
             return self._list(x)
         if type(x) is TracedDict:
             return self._keyed(x)
+        if type(x) is Char:
+            return f"chr({self._place(x.code)})"
+        if isinstance(x, Text):
+            return f"text_of({self._place(x.codes())})"
         if type(x) is TracedGenerator:
             return self._reference(x._var())
         if type(x) is TracedFile:
@@ -560,6 +565,7 @@ _NAMESPACE: dict[str, Any] = {
     "empty": np.empty,
     "deque": deque,
     "dict_of": dict_of,
+    "text_of": text_of,
     "new_tuple": tuple.__new__,
     "put": object.__setattr__,
     "rebuild": rebuild,

@@ -15,6 +15,9 @@ def listed(kind: ItemKind, arrays: Iterator[str], constant: Callable[[object], s
     """
     if kind.form is not None and kind.items is not None:
         columns = ", ".join(listed(each, arrays, constant) for each in kind.items)
+        if kind.form.is_traced:
+            of_item = constant(kind.form.kind._of_item)  # type: ignore[attr-defined]
+            return f"[{of_item}(x) for x in {columns}]"
         if kind.form.kind is tuple:
             return f"list(zip({columns}))"
         if issubclass(kind.form.kind, tuple):

@@ -30,9 +30,10 @@ from fxc.ir.types import (
     scalar_type_of,
 )
 
-from ..guards import GuardBuilder, Source, flags_of
+from ..guards import GuardBuilder, Source, codes_of, flags_of
 from ..session import Session, refuse
 from ..values.operands import Traced
+from ..values.texts import Text
 from ..values.traced_array import TracedArray
 from ..values.traced_int import TracedInt
 from ..values.traced_scalar import TracedScalar
@@ -123,6 +124,7 @@ class Outside:
         self.notes: Any = None  # see Note [Late effects]
         self.being_admitted = ""  # the name of an argument
         self.refuses_data = False  # what is refused is something from outside
+        self.texts = frozenset[str]()  # the labels of texts that vary
         self._derived: dict[str, Any] = {}
         self._labels: set[str] = set()
         self._constants: set[str] = set()
@@ -242,6 +244,8 @@ class Outside:
         container: str,
     ) -> Any:
         kind = type(value)
+        if kind is str and argument:
+            return self._text(value, source, self._label(name))
         if kind not in _NUMBERS:
             self.guards.check_value(source, value)
             return value
@@ -257,6 +261,18 @@ class Outside:
             label = container if label not in self.static else ""
         self.guards.check_value(source, value, label)
         return value
+
+    def _text(self, value: str, source: Source, label: str) -> Any:
+        """A text; one that has changed as an array. See Note [Texts of the graph]."""
+        if label not in self.varying or label in self.static or self.dynamic is False:
+            self._constants.add(label)
+            self.guards.check_value(source, value, label)
+            return value
+        self.texts |= {label}
+        self.session.retries |= {label}
+        self.guards.check(f"type({source.var}) is str", f"{source.text} is a text")
+        made = self.guards.fetch(f"codes_of({source.var})", source.text)
+        return Text(self.array_of_list(codes_of(value), made, label))
 
     def _label(self, name: str) -> str:
         """A label for a number that no other number has. See Note [Numbers from outside]."""

@@ -214,6 +214,11 @@ class Expressions(Names):
         if isinstance(node.func, ast.Attribute) and node.func.attr in ("append", "appendleft"):
             for arg in node.args:
                 _note_item(arg)
+        match node:
+            case ast.Call(
+                func=ast.Attribute(ast.Constant(""), "join"), args=[ast.GeneratorExp() as made]
+            ):
+                node.args = [at(made, ast.ListComp(made.elt, made.generators))]  # as Python does
         is_new_list = self._is_list(node)
         if isinstance(node.func, ast.Name) and node.func.id == "super" and not node.args:
             first = given(self._code)[0] if given(self._code) else "self"
@@ -235,6 +240,7 @@ class Expressions(Names):
         plain = (
             right.value is not None or not is_identity if isinstance(right, ast.Constant) else False
         )
+        plain = plain and not isinstance(node.ops[0], ast.In | ast.NotIn)
         if plain and not isinstance(right.value, bool):  # type: ignore[attr-defined]
             return node
         match node.ops[0]:

@@ -10,6 +10,7 @@ from ..statements.growing import names_that_grow
 from .binding import give_flags
 from .changed_lists import by_places
 from .expressions import Expressions
+from .grown_texts import mark_grown_texts
 from .jumps import without_jumps
 from .liveness import Handed, handed_on
 from .names import CapturedNode, FunctionNode, parameters, scope_of
@@ -37,6 +38,7 @@ class Rewriter(Expressions):
 
     def _inside(self, node: CapturedNode) -> Any:
         if isinstance(node, ast.FunctionDef):
+            mark_grown_texts(node.body)
             node.body = by_places(node.body)
             self._flagged.append(give_flags(node, parameters(node.args)))
             node.body = without_jumps(node, "__fxc_")

@@ -26,6 +26,7 @@ from ..session import current, refuse
 from ..values.operands import Traced, operand, record
 from ..values.python_numbers import logical_not, to_bool, to_int, to_python
 from ..values.several import Several
+from ..values.texts import Char
 from ..values.traced_array import TracedArray
 from ..values.traced_int import TracedInt
 from ..values.traced_lists import TracedList
@@ -86,6 +87,8 @@ def contained(door: Any, x: Any, items: Any) -> Any:
         return test if type(test) is bool else to_bool(test)
     if isinstance(items, Traced) and hasattr(type(items), "has") and isinstance(items, dict | set):
         return items.has(x)  # type: ignore[union-attr]
+    if type(x) is Char and _may_hold(items):
+        return x.is_one_of(items)
     if isinstance(items, dict) and (is_there := _has_key(items, x)) is not None:
         return is_there
     if type(x) is Several and x.is_text and _may_hold(items):
@@ -131,7 +134,7 @@ def _may_hold(items: Any) -> bool:
     """Whether it is known which texts are among these."""
     if isinstance(items, ExternalDict):
         return True
-    plain = type(items) in (tuple, list, set, frozenset, dict)
+    plain = type(items) in (tuple, list, set, frozenset, dict, str)
     return plain and all(type(each) is str for each in items)
 
 

@@ -42,7 +42,7 @@ def parts_in(x: Any, name: str = RESULT) -> Iterator[Any]:
     """
     form = form_of(x, name)
     if form is not None:
-        for item, each in zip(names_of(name, form), items_of(x), strict=True):
+        for item, each in zip(names_of(name, form), items_of(x, form), strict=True):
             yield from parts_in(each, item)
     elif type(x) is Differing:
         for each in (x.flag, x.left, x.right):
@@ -59,7 +59,7 @@ def rebuilt(x: Any, parts: Iterator[Any], name: str = RESULT) -> Any:
     """The same with other parts, in the order of ``parts_in``."""
     form = form_of(x, name)
     if form is not None:
-        both = zip(names_of(name, form), items_of(x), strict=True)
+        both = zip(names_of(name, form), items_of(x, form), strict=True)
         return form.of([rebuilt(each, parts, item) for item, each in both])
     if type(x) is Differing:
         flag, left, right = (rebuilt(each, parts, name) for each in (x.flag, x.left, x.right))

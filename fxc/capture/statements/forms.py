@@ -41,8 +41,19 @@ class Form:
         """What a message calls it."""
         return f"a {self.kind.__name__} of {len(self.keys)} items"
 
+    @property
+    def is_traced(self) -> bool:
+        """Whether it is one of values that are not known: see ``Traced._form_keys``."""
+        return issubclass(self.kind, Traced)
+
+    def takes(self, x: Any) -> bool:
+        """Whether something else may stand for what has this form."""
+        return self.is_traced and self.kind._has_form(x)  # type: ignore[attr-defined]
+
     def of(self, items: Iterable[Any]) -> Any:
         """The same with these items, which nobody else has."""
+        if self.is_traced:
+            return self.kind._of_form(self.keys, items)  # type: ignore[attr-defined]
         if issubclass(self.kind, tuple):
             return tuple.__new__(self.kind, items)
         if self.kind is list:
@@ -69,6 +80,8 @@ def form_of(x: Any, name: str) -> Form | None:
     another object nobody may have seen which one it is: it was made where it is returned. Lists and
     objects may be joined where nobody changes them, see Note [Objects that are joined].
     """
+    if isinstance(x, Traced):
+        return _traced_form(x)
     kind, places = class_of(x), current().door.places
     if kind is tuple:
         return Form(kind, tuple(range(len(x))))
@@ -87,6 +100,25 @@ def form_of(x: Any, name: str) -> Form | None:
         return Form(kind, tuple(x)) if all(type(key) is str for key in x) else None
     plain = is_made_by_object(kind) and is_python_class(kind) and not slots_of(x)
     return Form(kind, tuple(vars(x))) if plain else None
+
+
+def _traced_form(x: Traced) -> Form | None:
+    keys = x._form_keys()
+    return None if keys is None else Form(type(x), keys)
+
+
+def joint_form(items: Iterable[Any], forms: Iterable[Form | None]) -> Form | None:
+    """The form that all of these have, or may stand for, of which ``forms`` are theirs; None if
+    there is none.
+    """
+    found = set(forms)
+    plain = found - {None}
+    if len(plain) == 1 and len(found) == 2:
+        (form,) = plain
+        assert form is not None
+        others = (x for x in items if not (isinstance(x, Traced) and _traced_form(x) == form))
+        return form if all(map(form.takes, others)) else None
+    return found.pop() if len(found) == 1 else None
 
 
 # Note [Objects that are joined]
@@ -115,8 +147,11 @@ def _list_form(x: Any, name: str) -> Form | None:
 
 def common_form(x: Any, y: Any, name: str) -> Form | None:
     """The form of what two arms give to a variable; None if they cannot be joined item by item."""
-    forms = {form_of(each, name) for each in (x, y) if each is not UNBOUND}
-    if len({(each.kind, each.keys) for each in forms if each is not None}) > 1 or None in forms:
+    both = [each for each in (x, y) if each is not UNBOUND]
+    forms = {form_of(each, name) for each in both}
+    if None in forms:
+        return joint_form(both, forms)
+    if len({(each.kind, each.keys) for each in forms if each is not None}) > 1:
         return None
     return max(forms, key=lambda each: each is not None and each.joined, default=None)
 
@@ -141,7 +176,7 @@ def item_form(x: Any) -> Form | None:
     See Note [Records in lists].
     """
     if isinstance(x, Traced | External):
-        return None
+        return _traced_form(x) if isinstance(x, Traced) and x._of_item is not None else None
     kind = class_of(x)
     if kind is tuple or (isinstance(x, tuple) and is_namedtuple(kind) and not vars_of(x)):
         return Form(kind, tuple(range(len(x))))
@@ -177,6 +212,8 @@ def names_of(name: str, form: Form) -> list[str]:
 
 def items_of(x: Any, form: Form | None = None) -> Sequence[Any]:
     """The items of what has a form."""
+    if form is not None and form.is_traced:
+        return form.kind._form_items(x)  # type: ignore[attr-defined,no-any-return]
     if isinstance(x, tuple):
         return x
     if form is not None and form.joined:

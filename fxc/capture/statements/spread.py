@@ -7,7 +7,7 @@ from typing import Any
 
 from ..session import refuse
 from ..staging.jumps import RESULT
-from .forms import Form, form_of, items_of, names_of
+from .forms import Form, form_of, items_of, joint_form, names_of
 from .structured import UNBOUND, described
 
 
@@ -43,18 +43,16 @@ class Spread:
         return found != self._forms
 
     def _learn(self, name: str, left: Any, right: Any) -> None:
-        forms = {form_of(x, name) for x in (left, right) if x is not UNBOUND}
-        if len(forms) != 1:
-            return
-        (form,) = forms
+        both = [x for x in (left, right) if x is not UNBOUND]
+        form = joint_form(both, (form_of(x, name) for x in both))
         if form is None or not (form.keys or name.startswith(RESULT)):
             return
         if form.joined and left is right:
             return
         if self._forms.setdefault(name, form) != form:
             return
-        both = (_items_of(x, form) for x in (left, right))
-        for item, one, other in zip(names_of(name, form), *both, strict=True):
+        items = (_items_of(x, form) for x in (left, right))
+        for item, one, other in zip(names_of(name, form), *items, strict=True):
             self._learn(item, one, other)
 
     def open(self, values: Sequence[Any]) -> list[Any]:
@@ -68,7 +66,7 @@ class Spread:
         if form is None:
             yield x
             return
-        if x is not UNBOUND and form_of(x, name) != form:
+        if x is not UNBOUND and form_of(x, name) != form and not form.takes(x):
             raise refuse(
                 f"{described(name)} is {form.text} in one iteration of this loop, and something "
                 "else in another, which cannot be captured"

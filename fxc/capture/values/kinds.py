@@ -15,7 +15,7 @@ from fxc.ops.metas.shapes import same_shape
 from ..outside.objects import is_python_class, vars_of
 from ..outside.shadows import class_of
 from ..session import current, refuse
-from ..statements.forms import APART, Form, item_form, items_of
+from ..statements.forms import APART, Form, item_form, items_of, joint_form
 from ..statements.structured import array_of, is_constant, of_parts, parts_of
 from .mixed import parts_for, scalar_kinds
 from .operands import Traced, TracedValue, dtype_of, operand, record, wrap
@@ -63,7 +63,8 @@ class ItemKind:
         if self.form is None or self.items is None:
             return frozenset()
         inner = frozenset[type]().union(*(each.classes for each in self.items))
-        return inner if issubclass(self.form.kind, tuple) else inner | {self.form.kind}
+        is_seen = issubclass(self.form.kind, tuple) or self.form.is_traced
+        return inner if is_seen else inner | {self.form.kind}
 
     @property
     def _numbers(self) -> tuple[ScalarType, ...]:
@@ -73,8 +74,9 @@ class ItemKind:
     def takes(self, x: Any) -> bool:
         """Whether ``x`` is such an item."""
         if self.items is not None:
-            same = item_form(x) == self.form
-            fields = zip(self.items, _fields_of(x), strict=True) if same else ()
+            assert self.form is not None
+            same = item_form(x) == self.form or self.form.takes(x)
+            fields = zip(self.items, _fields_of(x, self.form), strict=True) if same else ()
             return same and all(k.takes(each) for k, each in fields)
         if self.options is not None:
             return keys_in(x) <= self.options.keys
@@ -222,15 +224,17 @@ def kind_of_items(items: Sequence[Any], before: ItemKind | None) -> ItemKind | N
             raise _refused(items[0])
         return ItemKind(frozenset(), (arrays[0].type,))
     forms = {item_form(x) for x in items} | ({before.form} if before is not None else set())
-    if len(forms) > 1:
+    form = joint_form(items, forms)
+    if form is None and len(forms) > 1:
         # With a default: StopIteration would end the statement that is being captured.
         raise _refused(next((x for x in reversed(items) if item_form(x) is None), items[-1]))
-    (form,) = forms
+    if form is not None and before is not None and before.form is None:
+        raise _refused(items[-1])
     return _kind_of_numbers(items, before) if form is None else _kind_of_forms(form, items, before)
 
 
 def _kind_of_forms(form: Form, items: Sequence[Any], before: ItemKind | None) -> ItemKind:
-    columns = list(zip(*map(_fields_of, items), strict=True))
+    columns = list(zip(*(_fields_of(x, form) for x in items), strict=True))
     known = (None,) * len(columns) if before is None else before.items
     assert known is not None
     both = zip(columns, known, strict=True)
@@ -275,8 +279,8 @@ def _are_alike(left: Any, right: Any) -> bool:
 
 def arrays_in(x: Any) -> Iterator[Value]:
     """The arrays that an item is, or holds."""
-    if item_form(x) is not None:
-        for each in _fields_of(x):
+    if (form := item_form(x)) is not None:
+        for each in _fields_of(x, form):
             yield from arrays_in(each)
     elif (value := array_of(x)) is not None:
         yield value
@@ -284,14 +288,16 @@ def arrays_in(x: Any) -> Iterator[Value]:
 
 def records_in(x: Any) -> Iterator[Any]:
     """The dicts and objects that an item is, or holds."""
-    if item_form(x) is not None:
+    if (form := item_form(x)) is not None and not form.is_traced:
         if not isinstance(x, tuple):
             yield x
-        for each in _fields_of(x):
+        for each in _fields_of(x, form):
             yield from records_in(each)
 
 
-def _fields_of(x: Any) -> Sequence[Any]:
+def _fields_of(x: Any, form: Form) -> Sequence[Any]:
+    if form.is_traced:
+        return items_of(x, form)
     if isinstance(x, tuple | list):
         return x
     return tuple((x if type(x) is dict else vars_of(x)).values())

@@ -24,6 +24,8 @@ class Traced:
     # How values that no operand stands for run ufuncs and reductions themselves.
     _run: ClassVar[Callable[..., Any] | None] = None
     _reduce: ClassVar[Callable[..., Any] | None] = None
+    # What makes such a value of the only item of its form, where lists may hold it.
+    _of_item: ClassVar[Callable[..., Any] | None] = None
     # What stands for the items of an array, this one among them; None: the items do.
     _among: ClassVar[Callable[..., Any] | None] = None
 
@@ -54,6 +56,25 @@ class Traced:
     def _counted(self) -> Any:
         """What a loop runs over if this is a list, see counted.py; None for what is none."""
         return None
+
+    def _form_keys(self) -> tuple[Any, ...] | None:
+        """What tells the forms of such values apart that are joined item by item: see forms.py."""
+        return None
+
+    @classmethod
+    def _of_form(cls, keys: tuple[Any, ...], items: Any) -> Any:
+        """The value of this form with these items."""
+        raise NotImplementedError
+
+    @staticmethod
+    def _has_form(x: Any) -> bool:
+        """Whether something else may stand for such a value."""
+        return False
+
+    @staticmethod
+    def _form_items(x: Any) -> tuple[Any, ...]:
+        """The items of such a value, or of what may stand for one."""
+        raise NotImplementedError
 
     def _stored_as(self, dtype: np.dtype) -> Any:
         """What stands for this value where it is stored into an array."""

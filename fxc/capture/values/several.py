@@ -429,6 +429,8 @@ def several_kinds(
     for x in (left, right):
         for _, each in options_in(x) if type(x) is not Mixed else _typed(x):
             found.setdefault(_key(each), []).append(each)
+    if all(type(x) is str for x in (left, right)):
+        current().door.texts.ask()
     if None in found or not 1 < len(found) <= _MOST:
         return None
     options: list[Any] = []
@@ -560,12 +562,30 @@ def _flattened(results: Sequence[Option]) -> Any:
     return united([(_both(flag, each), y) for flag, x in results for each, y in options_in(x)])
 
 
+def _ask_for_growing() -> None:
+    """See Note [Texts of the graph]."""
+    if current().region:
+        current().door.texts.ask()
+
+
 def _binary(function: Callable[..., Any]) -> Callable[[Several, Any], Any]:
-    return lambda self, other: for_each(function, (self, other))
+    def run(self: Several, other: Any) -> Any:
+        if function is operator.add and self.is_text:
+            _ask_for_growing()
+            if isinstance(other, Traced) and isinstance(other, str):
+                return NotImplemented
+        return for_each(function, (self, other))
+
+    return run
 
 
 def _reflected(function: Callable[..., Any]) -> Callable[[Several, Any], Any]:
-    return lambda self, other: for_each(function, (other, self))
+    def run(self: Several, other: Any) -> Any:
+        if function is operator.add and self.is_text:
+            _ask_for_growing()
+        return for_each(function, (other, self))
+
+    return run
 
 
 def _equality(function: Callable[..., Any]) -> Callable[[Several, Any], Any]:

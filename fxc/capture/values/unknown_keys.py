@@ -15,6 +15,7 @@ from .maybe_set import MaybeSet
 from .operands import constant, operand, wrap
 from .python_numbers import to_int, to_python
 from .several import Several, united
+from .texts import Char, place_of_char
 from .traced_int import TracedInt
 from .traced_scalar import TracedScalar
 
@@ -25,6 +26,8 @@ def is_unknown_key(key: Any) -> bool:
     """Whether a key is an int, or a tuple of such, that is not known, or one text or another."""
     if type(key) is Several:
         return key.is_text
+    if type(key) is Char:
+        return True
     session, parts = current(), key if type(key) is tuple else (key,)
 
     def is_open(x: Any) -> bool:
@@ -53,6 +56,8 @@ def place_of_key(keys: Sequence[Any], key: Any) -> tuple[Any, Any] | None:
     """
     if type(key) is Several:
         return _place_of_text(keys, key) if all(type(each) is str for each in keys) else None
+    if type(key) is Char:
+        return place_of_char(keys, key) if all(type(each) is str for each in keys) else None
     parts = key if type(key) is tuple else (key,)
     if not 0 < len(keys) <= _MOST or {type(each) for each in keys} != {
         tuple if type(key) is tuple else int

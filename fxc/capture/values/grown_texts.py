@@ -1,0 +1,135 @@
+"""Texts to which loops of the graph add. See Note [Texts of the graph]."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from ..locations import user_location
+from ..session import Respecialise, current
+from ..statements.structured import flag_of
+from .operands import constant, wrap
+from .texts import Text, code_of, codes_in, is_char, refused
+from .traced_array import TracedArray
+from .traced_lists import TracedList
+
+_LABEL = "text at"
+
+
+class GrownTexts:
+    """The texts of a capture to which loops may add, by the place where they begin."""
+
+    def __init__(self) -> None:
+        self._wanted = frozenset[str]()
+
+    def made(self, text: str, place: int, front: bool) -> Any:
+        """A text that a variable begins with."""
+        label, session = f"{_LABEL} {user_location()}:{place}", current()
+        by_python = f"{label} by Python"
+        if label not in session.static or by_python in session.static:
+            self._wanted |= {label} - session.static
+            return text
+        session.retries |= {by_python}
+        codes = [ord(x) for x in text]
+        buffer = Buffer(TracedList(codes[::-1] if front else codes), front)
+        return Grown(buffer, len(text))
+
+    def ask(self) -> None:
+        """Begin again with such texts, where a branch or loop makes one of another kind."""
+        if self._wanted:
+            raise Respecialise(self._wanted)
+
+
+class Buffer:
+    """The code points of texts of which each is the begin of the next, or, if ``front``, the end,
+    backwards.
+    """
+
+    def __init__(self, codes: TracedList, front: bool) -> None:
+        self.codes = codes
+        self.front = front
+
+    def length(self) -> Any:
+        """How many code points there are."""
+        codes = self.codes
+        return codes.length() if codes._room is None else codes._number()
+
+
+class Grown(Text):
+    """The first ``count`` code points of a buffer as a text."""
+
+    __slots__ = ("_buffer", "_count")
+    _of_item = None  # type: ignore[assignment]
+
+    def __init__(self, buffer: Buffer, count: Any) -> None:
+        self._buffer = buffer
+        self._count = count
+
+    def _holds(self) -> Iterable[Any]:
+        return (self._buffer.codes, self._count)
+
+    @classmethod
+    def _of_form(cls, keys: tuple[Any, ...], items: Any) -> Grown:
+        (buffer,), (count,) = keys, items
+        return cls(buffer, count)
+
+    def _form_keys(self) -> tuple[Any, ...]:
+        return (self._buffer,)
+
+    @staticmethod
+    def _has_form(x: Any) -> bool:
+        return type(x) is str and not x
+
+    @staticmethod
+    def _form_items(x: Any) -> tuple[Any, ...]:
+        return (x._count if type(x) is Grown else 0,)
+
+    @property
+    def grows_at_begin(self) -> bool:  # type: ignore[override]
+        return self._buffer.front
+
+    def length(self) -> Any:
+        return self._count
+
+    def codes(self) -> TracedArray:
+        codes = self._buffer.codes
+        if codes.items is not None:
+            found = wrap(constant(np.array(codes.items, np.int32)))
+        else:
+            _, (array,) = codes.arrays()
+            found = wrap(array).astype(np.int32)[: self._count]
+        return found[::-1] if self._buffer.front else found  # type: ignore[no-any-return]
+
+    def __add__(self, other: Any) -> Any:
+        return self._longer(other) if not self._buffer.front else super().__add__(other)
+
+    def __radd__(self, other: Any) -> Any:
+        return self._longer(other) if self._buffer.front else super().__radd__(other)
+
+    def _longer(self, other: Any) -> Any:
+        """This with another text at its end, or begin."""
+        buffer, door = self._buffer, current().door
+        if not is_char(other) and codes_in(other) is None:
+            raise refused("'+'")
+        current().record("try_demand", flag_of(self._count == buffer.length()))
+        if is_char(other) or type(other) is str:
+            added = [other] if is_char(other) else list(other)
+            for each in reversed(added) if buffer.front else added:
+                buffer.codes.append(code_of(each))
+            return Grown(buffer, self._count + len(added))
+        codes: Any = codes_in(other)
+        staged: Any = _append_all
+        door.staged(staged)(buffer.codes, codes[::-1] if buffer.front else codes)
+        return Grown(buffer, self._count + codes.shape[0])
+
+    def __getitem__(self, key: Any) -> Any:
+        if isinstance(key, slice) or self._buffer.codes._room is None or not current().region:
+            return super().__getitem__(key)
+        raise refused("an item, in a loop that adds to it,")
+
+
+def _append_all(items: Any, codes: Any) -> None:
+    for code in codes:
+        items.append(int(code))

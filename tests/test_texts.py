@@ -1,0 +1,172 @@
+"""Texts whose characters are known at run time only: Note [Texts of the graph]."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import fxc
+
+# ------------------------------------------------------------------ arguments
+
+
+def counted(x, s, t):
+    found, codes = 0, np.zeros(len(s))
+    for i, each in enumerate(s):
+        if each in "AC" or each == t[0]:
+            found += 1
+        codes[i] = ord(each) - 60
+    return found, codes, len(s), s[-1]
+
+
+def distance(x, s, t):
+    row = list(range(len(t) + 1))
+    for i, a in enumerate(s, 1):
+        new = [i]
+        for j, b in enumerate(t, 1):
+            new.append(min(row[j] + 1, new[-1] + 1, row[j - 1] + (a != b)))
+        row = new
+    return row[-1]
+
+
+def weighed(x, s, t):
+    weights, total = {"A": 1.0, "C": 2.5, "G": 0.5, "T": 3.0}, 0.0
+    for each in s:
+        total += weights[each] * weights.get(each, 0.0)
+    return total
+
+
+def chosen(x, s, t):
+    best, kept = "-", []
+    for i in range(len(s)):
+        if s[i] > best:
+            best = s[i]
+        kept.append(s[i] if x[i] > 1 else "*")
+    return best, kept, "".join(kept), "".join(reversed(kept))
+
+
+def cut(x, s, t):
+    return s[1:3], s[::-1] + "!", t[0] + s, s[1:] + t[:1]
+
+
+def named(x, s, t):
+    return x.sum() if s == "ACG" else s.lower()
+
+
+# ------------------------------------------------------------------ made here
+
+
+def of_numbers(x, s, t):
+    return "".join(chr(65 + int(v) % 26) for v in x), "".join([chr(97 + int(v)) for v in x])
+
+
+def added(x, s, t):
+    found = "<"
+    for v in x:
+        if v > 2:
+            found += "yes"
+        elif v > 1:
+            found = found + "n" + "o"
+    return found + ">", len(found)
+
+
+def at_both_ends(x, s, t):
+    a, b, i = "", "", len(s) - 1
+    while i >= 0:
+        if x[i] > 1:
+            a, b, i = s[i] + a, b + "-", i - 1
+        else:
+            a, b, i = "(" + "-" + a, b + s[i] + t[0], i - 1
+    return a, b
+
+
+def kept_meanwhile(x, s, t):
+    found, before = "", ""
+    for v in x:
+        if v > 2:
+            before = found
+        found += "a"
+    return found, before
+
+
+def grown_from_two(x, s, t):
+    found = ""
+    for v in x:
+        other = found + "z"
+        found += "a" if v > 1 else "b"
+    return found, other
+
+
+def turned(x, s, t):
+    found = ""
+    for each in s:
+        found = each + found
+    return found == s, found
+
+
+def shifted(x, s, t):
+    found = ""
+    for each in s:
+        found += chr((ord(each) - 65 + len(t)) % 26 + 65)
+    return found
+
+
+PROGRAMS: list[Callable[..., Any]] = [
+    *(counted, distance, weighed, chosen, cut, named, of_numbers, added, at_both_ends),
+    *(kept_meanwhile, grown_from_two, turned, shifted),
+]
+TEXTS = [("ACGT" * 9)[k : k + n] for k, n in ((0, 20), (1, 6), (2, 21), (1, 1))]
+CALLS = [(np.arange(len(s) * 1.0) % 5, s, s[1:] + "TA") for s in (*TEXTS, "ACCACX")]
+
+
+def seen(program: Callable[..., Any], args: tuple[Any, ...]) -> Any:
+    try:
+        found = program(*args)
+    except (LookupError, ValueError, UnboundLocalError) as error:
+        return repr(error)
+    return repr(found)
+
+
+@pytest.mark.parametrize("program", PROGRAMS, ids=lambda each: each.__name__)
+def test_as_python(program: Callable[..., Any]) -> None:
+    compiled = fxc.compile(program, fullgraph=True)
+    for args in CALLS:
+        assert seen(compiled, args) == seen(program, args)
+
+
+def test_one_compilation_for_all_texts() -> None:
+    compiled = fxc.compile(shifted, fullgraph=True)
+    for args in CALLS[:3]:
+        compiled(*args)
+    assert compiled.cache_info().variants == 2
+    assert compiled.cache_info().eager_calls == 0
+
+
+def test_any_character() -> None:
+    compiled = fxc.compile(cut, fullgraph=True)
+    for text in ("ACGT", "aé\u20ac\U0001f600", "\ud800x\x00y"):
+        assert compiled(None, text, "z") == cut(None, text, "z")
+
+
+def test_chr_of_what_is_no_character_is_pythons() -> None:
+    def of(x):
+        return "".join([chr(int(v)) for v in x])
+
+    compiled = fxc.compile(of, fullgraph=True)
+    assert compiled(np.arange(20)) == of(np.arange(20))
+    with pytest.raises(ValueError, match=r"chr\(\) arg not in range"):
+        compiled(np.arange(20) - 3)
+
+
+def test_what_needs_the_characters_makes_them_constants() -> None:
+    def asked(x, s):
+        return x * len(s.split("-")), s[0] is s[0], s < "b"
+
+    compiled = fxc.compile(asked, fullgraph=True)
+    for text in ("a-b", "c-d-e", "bcd"):
+        found, (same, less) = compiled(2.0, text)[0], compiled(2.0, text)[1:]
+        assert (found, same, less) == asked(2.0, text)
+    assert compiled.cache_info().variants == 3
