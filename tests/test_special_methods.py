@@ -1,6 +1,7 @@
 """Objects whose operators and other special methods are Python code."""
 
 import dataclasses
+import enum
 import functools
 from typing import Any, ClassVar
 
@@ -368,6 +369,11 @@ def chained(v, w):
     return v < w < v
 
 
+class Method(enum.Enum):
+    EULER = "euler"
+    RK4 = "rk4"
+
+
 PROGRAMS = {
     "add": (lambda v, x: (v + x).v, lambda: (Vec(x8()), x8())),
     "two": (lambda v, w: (v + w * 3 - v).v, lambda: (Vec(x8()), Vec(x8() * 2))),
@@ -430,6 +436,15 @@ PROGRAMS = {
         lambda: (Quiet(x8()),),
     ),
     "held": (lambda v, x: {"a": [v, v + x], "b": (v,)}, lambda: (Vec(x8()), x8())),
+    "enum": (
+        lambda m, x: (Method(m), Method(m) is Method.RK4, Method["EULER"].value, x),
+        lambda: ("rk4", x8()),
+    ),
+    "enum of none": (lambda m, x: Method(m), lambda: ("rk5", x8())),
+    "enum as keys": (
+        lambda m, x: {Method.RK4: x, Method.EULER: -x}[Method(m)] * len(Method),
+        lambda: ("rk4", x8()),
+    ),
     "described": (lambda d, x: (d.w + x, d.twice, d.once, d.once), lambda: (Described(1.5), x8())),
     "described made": (lambda x: [d := Described.make(x), d.twice, d.once], lambda: (x8(),)),
 }

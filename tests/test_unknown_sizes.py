@@ -175,6 +175,7 @@ LEFT = [
     (_other_elements, ("all",)),
     (_written, ("some", "all", "none", "one")),
     (_in_its_order, ("some", "all", "none")),
+    (lambda x: (np.roll(x[x > 0], -2), np.roll(x[x > 0], 1)), ("some", "all")),
 ]
 
 

@@ -152,8 +152,9 @@ def _guard_of_counted(left: Dim, relation: str, right: Dim, size: Symbol) -> boo
 
 
 def _assumed(left: Dim, relation: str, right: Dim) -> Guard:
-    """What is taken to hold: that dims are equal, or different, if that is asked; else as the
-    hints say.
+    """What is taken to hold: that dims are equal, or different, if that is asked, but for 0 and 1,
+    which are the odd cases of an algorithm; else as the hints say.
     """
-    holds = relation in ("==", "!=") or Guard(left, relation, right).holds_now()
+    is_meeting = relation in ("==", "!=") and 0 not in (left, right) and 1 not in (left, right)
+    holds = is_meeting or Guard(left, relation, right).holds_now()
     return Guard(left, relation if holds else _NEGATED[relation], right)

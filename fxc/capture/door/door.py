@@ -46,6 +46,7 @@ from ..outside.objects import (
     has_owner,
     is_dict_class,
     is_namedtuple,
+    is_plain_enum,
     is_python_class,
 )
 from ..outside.outside import Outside
@@ -404,6 +405,8 @@ class Door(Stores):
             return self._construct_dict(f, args, kwargs)
         elif is_plain_namedtuple(f):
             return f(*args, **kwargs)
+        elif is_plain_enum(f) and len(args) == 1 and not kwargs:
+            return f(*known_ints(args))
         elif (found := made_by(self.outside, f, args, kwargs)) is not NotImplemented:
             return found
         raise self._refuse_call(f)

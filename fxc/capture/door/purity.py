@@ -40,7 +40,7 @@ PURE_BUILTINS: frozenset[Any] = frozenset(
     | _functions_of(math)
     | _functions_of(cmath)
     | (_functions_of(operator) - _IN_PLACE_OPERATORS)
-    | {functools.reduce}
+    | {functools.reduce, str.maketrans, bytes.maketrans}
 )
 
 PURE_CLASSES: frozenset[type] = frozenset(

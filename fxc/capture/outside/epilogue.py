@@ -17,6 +17,7 @@ from __future__ import annotations
 import keyword
 from collections import Counter, OrderedDict, defaultdict, deque
 from collections.abc import Callable
+from enum import Enum
 from functools import cached_property
 from types import BuiltinFunctionType, FunctionType, ModuleType, SimpleNamespace
 from typing import Any
@@ -102,7 +103,7 @@ class Epilogue:
 
 
 _CONSTANTS = (str, bytes, int, float, complex, range, np.generic, np.dtype, np.ufunc, type)
-_IDENTIFIED = (BuiltinFunctionType, ModuleType, FunctionType)
+_IDENTIFIED = (BuiltinFunctionType, ModuleType, FunctionType, Enum)
 
 
 def _placed(outside: Outside, value: Value, view: CarriedView) -> Value:

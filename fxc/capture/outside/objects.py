@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABCMeta
+from enum import Enum, EnumMeta
 from types import (
     BuiltinFunctionType,
     FunctionType,
@@ -91,6 +92,12 @@ def is_dict_class(kind: type) -> bool:
         and not slot_names(kind)
         and class_attribute(kind, "__del__") is MISSING
     )
+
+
+def is_plain_enum(kind: type) -> bool:
+    """Whether the call of a class finds a member of it by its value, by Python's code alone."""
+    missing: Any = class_attribute(kind, "_missing_")
+    return type(kind) is EnumMeta and missing is vars(Enum)["_missing_"]
 
 
 def is_by_identity(value: Any) -> bool:

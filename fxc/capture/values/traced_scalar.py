@@ -104,7 +104,11 @@ class TracedScalar(TracedValue):
             return self.round(digits)
         if self._type.dtype.kind in "bi" and type(digits) is int and digits >= 0:
             return to_int(self)
-        return round(self._known("round()"), digits)
+        if self._type.dtype.kind != "f" or type(digits) is not int:
+            return round(self._known("round()"), digits)
+        from ..door.foreign import call_foreign
+
+        return call_foreign(round, (self, digits), {})
 
     def __trunc__(self) -> Any:
         return to_int(self)
