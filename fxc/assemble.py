@@ -37,7 +37,7 @@ from fxc.lowering.lower import lower
 from fxc.ops.effects import direct
 from fxc.ops.foreign_calls import ForeignCall
 from fxc.ops.kernels import kernel_of, writing_kernel_of
-from fxc.ops.table import TABLE, Tag
+from fxc.ops.table import EFFECTS, TABLE
 from fxc.runtime.engine import Engine
 from fxc.runtime.left import Left
 from fxc.runtime.notice import DEFAULT, ERRSTATE, Notice
@@ -178,7 +178,7 @@ def _steps(module: Module, engine: Engine) -> Iterator[NativeStep | NumpyStep]:
         if isinstance(stmt, Boxed) and is_cut(stmt):
             args = tuple(_argument(arg, module.program) for arg in stmt.args)
             site = Site(stmt.op, stmt.loc)
-            if TABLE[stmt.op].tag is Tag.EFFECT:
+            if TABLE[stmt.op].tag in EFFECTS:
                 kernel, given = _effect(stmt.op, args[1:])
                 given = (args[0], *given)
                 yield NumpyStep(stmt.op, kernel, given, stmt.outs, fresh=True, site=site)

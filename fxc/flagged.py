@@ -24,7 +24,7 @@ from fxc.lowering.emission.llvm_text import DIVIDE, FLAG_KINDS, INVALID, OVERFLO
 from fxc.lowering.loops import Boxed, Program, boxed_buffers, walk
 from fxc.lowering.traffic import traffic
 from fxc.ops.kernels import kernel_of
-from fxc.ops.table import TABLE, Tag
+from fxc.ops.table import EFFECTS, TABLE
 from fxc.runtime.generators import restoring
 from fxc.runtime.notice import ERRSTATE
 
@@ -183,7 +183,7 @@ def watched(captured: Captured, made: Assembled) -> Watch:
 def _may_warn(program: Program) -> bool:
     """Whether NumPy is called for what may set floating-point flags."""
     for stmt in walk(program.body):
-        if isinstance(stmt, Boxed) and TABLE[stmt.op].tag is not Tag.EFFECT:
+        if isinstance(stmt, Boxed) and TABLE[stmt.op].tag not in EFFECTS:
             names = (*boxed_buffers(stmt.args), *stmt.outs)
             if any(program.buffers[name].dtype.kind in "iufc" for name in names):
                 return True

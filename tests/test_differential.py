@@ -291,7 +291,7 @@ OWN_CALLS: dict[str, Call] = {
 INTERNAL = {"item", "constant", "int_value", "empty", "real_number", "imaginary_number"}
 INTERNAL |= {"bind_size", "nonzero", "unique", "median", "bincount_all"}  # test_unknown_sizes
 INTERNAL |= {"dynamic_select", "gather", "index_put", "index_reduce", "masked_put", "wrap_index"}
-INTERNAL |= {"draw", "note"}  # test_random_draws, test_late_effects
+INTERNAL |= {"clock", "draw", "note"}  # test_clocks, test_random_draws, test_late_effects
 
 
 def call_of(op: Operator) -> Call | None:

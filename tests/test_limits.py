@@ -199,7 +199,7 @@ ROWS: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
     "a write by a mask that shares": (masked_by_itself, (np.array([1, 0, 0, 1, 0]) > 0,)),
     "a write by index arrays": (written_by_itself, (N % 2,)),
     "`out=` of `mean`": (lambda x, y: np.mean(x, out=y), (N * 1.0, np.zeros((), np.float32))),
-    "`open`, clocks": (lambda x: eval("x.sum() + 1"), (N,)),
+    "`open`, `eval`": (lambda x: eval("x.sum() + 1"), (N,)),
     "stores that somebody watches": (stored_to_a_class, (N,)),
     "a `deque`, `bytearray`": (lambda x, q: (q.append(2.0), x * q[-1])[1], (N, deque([1.0]))),
     "NumPy's functions of an object": (lambda x: np.add(x, WRAPPED), (N,)),

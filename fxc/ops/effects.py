@@ -6,6 +6,7 @@ See Note [Operators with effects].
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
@@ -21,7 +22,9 @@ from fxc.ir.handles import handle, object_at
 # loop, follow from the rules for writes. ``draw`` evaluates ``call``, a Python expression in ``g``
 # (the generator), ``size`` and the operands ``x0``, ``x1``, … : a method of NumPy's own draws all
 # numbers at once. A generator that the program makes is drawn, so to speak, from a list that keeps
-# it for the time of the call. ``note`` appends numbers and copies of arrays to a list.
+# it for the time of the call. ``note`` appends numbers and copies of arrays to a list. ``clock``
+# reads a clock: it changes nothing, but stays in order by such a handle, too; and arrays that are
+# there when the program reads it are computed before.
 # Native code may still leave a call to NumPy behind a draw. Therefore the states of the generators
 # are kept as they are at first, and brought back: by the native function that is all of a call, see
 # Note [Native draws], else by what runs it, fxc/runtime/generators.py.
@@ -56,6 +59,11 @@ def note(log: np.ndarray, xs: tuple[Any, ...], site: int) -> np.ndarray:
     return log.copy()
 
 
+def clock(log: np.ndarray, which: str) -> tuple[np.ndarray, float]:
+    """What a clock of the module ``time`` shows."""
+    return log.copy(), getattr(time, which)()
+
+
 def direct(op: str, args: tuple[Any, ...]) -> tuple[Callable[..., Any], tuple[Any, ...]]:
     """What an operator calls with the object of its handle, and the arguments behind that.
 
@@ -64,6 +72,8 @@ def direct(op: str, args: tuple[Any, ...]) -> tuple[Callable[..., Any], tuple[An
     if op == "note":
         xs, site = args
         return _noting(site), xs
+    if op == "clock":
+        return _reading(*args), ()
     xs, size, _, call, source = args
     method = _METHOD.fullmatch(call)
     if method is None:
@@ -82,6 +92,12 @@ def _noting(site: int) -> Callable[..., None]:
         log.append((site, *[np.array(x) if type(x) is np.ndarray else x for x in xs]))
 
     return run
+
+
+@lru_cache
+def _reading(which: str) -> Callable[[Any], float]:
+    read: Callable[[], float] = getattr(time, which)
+    return lambda log: read()
 
 
 def fresh_source(source: str) -> Any:

@@ -24,7 +24,7 @@ from fxc.ir.forking import table_lock
 from fxc.ir.records import frozen
 from fxc.ir.schema import Alias, Param, Return, Schema, parse_schema
 
-from .effects import draw, note
+from .effects import clock, draw, note
 from .library import (
     bincount,
     bincount_all,
@@ -60,6 +60,10 @@ class Tag(enum.Enum):
     WRITE = "write"
     SIZE = "size"
     EFFECT = "effect"
+    CLOCK = "clock"  # an effect behind which nothing is computed that stands before it
+
+
+EFFECTS = frozenset({Tag.EFFECT, Tag.CLOCK})  # see Note [Operators with effects]
 
 
 @frozen
@@ -470,6 +474,7 @@ ROWS: tuple[Row, ...] = (
         raises=True,
     ),
     row("note(Array log, Array[] xs, *, int site) -> Array", Tag.EFFECT, note),
+    row("clock(Array log, *, str which) -> (Array, Array)", Tag.CLOCK, clock),
 )
 
 _OUT_TAGS = frozenset({P, R, Tag.SCAN, Tag.CONTRACTION, Tag.COMPOSITE, Tag.OPAQUE})
@@ -492,7 +497,7 @@ def operators_of(row: Row) -> Iterator[Operator]:
         scatter = Schema(f"{name}_scatter", params, (Return(),))
         yield Operator(scatter, Tag.SCATTER, None, name, "scatter")
         return
-    if tag is Tag.EFFECT:
+    if tag in EFFECTS:
         params = (replace(schema.params[0], alias=_WRITTEN), *schema.params[1:])
         written = Schema(f"{name}_", params, schema.returns[1:])
         yield Operator(written, Tag.WRITE, numpy, name, "inplace", raises)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fxc.ir.graph import Graph, Node, Operand, Region, Value
 from fxc.ir.signature import Mutation
 
-from .table import TABLE, Tag
+from .table import EFFECTS, TABLE, Tag
 
 # Note [The memory of an input]
 # Of a mutated input only the written regions are stored in the end. So its memory is for the
@@ -35,7 +35,7 @@ def way(graph: Graph, mutation: Mutation) -> Way:
 def updated_by(node: Node, value: Value) -> Operand | None:
     """The operand of an update, a branch or a loop that a result of it is, or is an update of."""
     tag = TABLE[node.op].tag
-    if tag in UPDATES or (tag is Tag.EFFECT and value is node.outputs[0]):
+    if tag in UPDATES or (tag in EFFECTS and value is node.outputs[0]):
         base: Operand = node.args[0]
         return base
     if not node.regions:

@@ -17,7 +17,7 @@ from fxc.ir.text import dims_of
 from fxc.ir.types import PART_DTYPES, ArrayType, ScalarType, c_strides
 from fxc.ops.kernels import kernel_of
 from fxc.ops.metas.shapes import hints
-from fxc.ops.table import TABLE, Tag
+from fxc.ops.table import EFFECTS, TABLE, Tag
 from fxc.ops.updates import UPDATES, way
 
 from ..emission.draws import is_drawn, is_small
@@ -176,12 +176,16 @@ def _raising_first(region: Region, context: Context) -> Region:
     return Region(region.params, tuple(ordered), region.results)
 
 
-def _may_raise(node: Node, context: Context) -> bool:
+def _may_raise(node: Node, context: Context, *, inside: bool = False) -> bool:
+    if TABLE[node.op].tag is Tag.CLOCK:
+        return inside  # native code checks each call that it makes
     if not is_native(node, context.native) or node.op in CHECKED:
         return True
     if is_measured(node):
         return True  # there may be no memory for that
-    return any(_may_raise(inner, context) for region in node.regions for inner in region.nodes)
+    return any(
+        _may_raise(inner, context, inside=True) for region in node.regions for inner in region.nodes
+    )
 
 
 def visit(context: Context, node: Node) -> None:
@@ -358,13 +362,15 @@ def boxed(context: Context, node: Node) -> None:
     """A call of NumPy itself: from the plan, with operands that are arrays of their own, or from
     native code.
     """
+    if TABLE[node.op].tag is Tag.CLOCK:
+        _place_all(context)
     is_brief = is_drawn(node)
     inside = len(context.scopes) > 1 or (is_brief and is_small(node))
     graph = _evaluated(context, node) if node.regions else None
     given = graph.inputs if graph is not None else node.args
     args = tuple(_boxed_arg(context, arg, inside) for arg in given)
     values = node.outputs
-    if TABLE[node.op].tag is Tag.EFFECT:  # it gives back the handle, where that is
+    if TABLE[node.op].tag in EFFECTS:  # it gives back the handle, where that is
         held = args[0]
         assert isinstance(held, BufferArg)
         context.put(values[0], held.buffer)
@@ -381,6 +387,16 @@ def boxed(context: Context, node: Node) -> None:
     context.emit(Boxed(node.op, args, outs, node.loc, graph, size))
     if size is not None:
         counting.read_size(context, node, size[1])
+
+
+def _place_all(context: Context) -> None:
+    """Compute all arrays of this region that were left to who reads them."""
+    scope = context.scope
+    for node in scope.nodes[: scope.position]:
+        for value in node.outputs:
+            is_read = scope.last_use.get(value, -1) > scope.position
+            if is_read and isinstance(value.type, ArrayType) and not is_view_copy(node):
+                context.place_value(value)
 
 
 def _evaluated(context: Context, node: Node) -> Graph:

@@ -14,7 +14,7 @@ from fxc.ir.symbols import Dim, SymExpr
 from fxc.ir.types import c_strides
 from fxc.ops.effects import direct
 from fxc.ops.kernels import called_by, writing_kernel_of
-from fxc.ops.table import TABLE, Tag
+from fxc.ops.table import EFFECTS, TABLE
 
 from ..loops import Boxed, Buffer, BufferArg, Program, boxed_buffers
 from . import sticky
@@ -157,7 +157,7 @@ class _Function:
         code = self.code
         outs = [self.buffers[name] for name in self.stmt.outs]
         into = None
-        if TABLE[self.stmt.op].tag is Tag.EFFECT:
+        if TABLE[self.stmt.op].tag in EFFECTS:
             found = self.effect()
         else:
             given = [self.argument(arg) for arg in self.stmt.args]

@@ -45,6 +45,12 @@ def note(log: Operand, xs: tuple[Operand, ...], site: int) -> Type:
     return HANDLE
 
 
+def clock(log: Operand, which: str) -> tuple[Type, Type]:
+    """The handle, and what a clock shows: nanoseconds, or a float of seconds."""
+    dtype = np.dtype(np.int64 if which.endswith("_ns") else np.float64)
+    return HANDLE, ScalarType(dtype, weak=True)
+
+
 # ---------------------------------------------------------------- samples
 
 # An operand of a draw: the dtype, the shape or the kind, and the value of a literal.
@@ -112,6 +118,8 @@ _FILLS: tuple[Callable[[int, int], float], ...] = (
 METAS: dict[str, Callable[..., Any]] = {
     "draw": draw,
     "note": note,
+    "clock": clock,
     "draw_": lambda *args: draw(*args)[1],
     "note_": lambda *args: (),
+    "clock_": lambda *args: clock(*args)[1],
 }

@@ -31,5 +31,6 @@ SAMPLES: dict[str, Source] = {
         (_STEADY, (np.arange(3.0), 2.0), None, (3,), "g.normal(x0, x1)", "Generator"),
         (_STEADY, (9,), None, None, "g.integers(x0)", "Generator"),
     ),
+    "clock": literally((_LOG, "time")),
     "note": literally((_LOG, (), 0), (_LOG, (2.0, np.arange(3)), 1)),
 }

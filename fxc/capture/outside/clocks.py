@@ -1,0 +1,34 @@
+"""Clocks of Python's: what reads one becomes a node of the graph.
+
+See Note [Operators with effects].
+"""
+
+from __future__ import annotations
+
+import time
+from types import BuiltinFunctionType
+from typing import TYPE_CHECKING, Any
+
+from ..values.operands import record
+
+if TYPE_CHECKING:
+    from .outside import Outside
+
+
+def is_clock(f: Any) -> bool:
+    """Whether a function reads one of the clocks that the module ``time`` knows."""
+    if type(f) is not BuiltinFunctionType or f.__module__ != "time":
+        return False
+    name: Any = f.__name__.removesuffix("_ns")
+    try:
+        time.get_clock_info(name)
+    except ValueError:
+        return False
+    return True
+
+
+def read_clock(outside: Outside, f: Any, args: Any, kwargs: Any) -> Any:
+    """What a clock shows, in order with all else that has an effect; NotImplemented for others."""
+    if args or kwargs or not is_clock(f):
+        return NotImplemented
+    return record("clock_", outside.keeper(), which=f.__name__)
