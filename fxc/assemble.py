@@ -21,6 +21,7 @@ from fxc.lowering.emission.draws import DRAW, STATES
 from fxc.lowering.emission.entry import Module
 from fxc.lowering.emission.llvm_text import LEFT
 from fxc.lowering.emission.sticky import NOTICE
+from fxc.lowering.emission.ufunc_calls import UFUNC
 from fxc.lowering.loops import (
     Boxed,
     Buffer,
@@ -44,7 +45,7 @@ from fxc.runtime.notice import DEFAULT, ERRSTATE, Notice
 from fxc.runtime.plan import GivenArg, NativeStep, NumpyStep, Plan, Recipe, Slot, SlotArg, make_plan
 
 from .native_draws import draw_function, state_functions
-from .numpy_slots import inner_loop, numpy_function, pointers
+from .numpy_slots import inner_loop, loop_of_ufunc, numpy_function, pointers
 
 
 @frozen
@@ -102,6 +103,9 @@ def _pointers_for(
         return pointers(id(calls[int(kind)]), 0)
     if ufunc == DRAW:
         return pointers(draw_function(kind), 0)
+    if ufunc == UFUNC:
+        op, _, number = kind.rpartition(" ")
+        return loop_of_ufunc(TABLE[op].numpy, int(number))
     if ufunc == STATES:
         return pointers(*state_functions())
     if ufunc == NOTICE:

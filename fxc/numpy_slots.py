@@ -82,14 +82,21 @@ def inner_loop(name: str, kind: str) -> bytes:
         return pointers(numpy_function(_SCALAR_MAKER), id(np.dtype(kind)))
     if name in _SORTS:
         return pointers(_sorting_function(name, np.dtype(kind)), 0)
-    ufunc = _UFunc.from_address(id(getattr(np, name)))
+    ufunc = getattr(np, name)
+    lies = _UFunc.from_address(id(ufunc))
     number = np.dtype(kind[0] + str(int(kind[1:]) // 8)).num
-    raw = ctypes.string_at(ufunc.types, ufunc.ntypes * ufunc.nargs)
+    raw = ctypes.string_at(lies.types, ufunc.ntypes * ufunc.nargs)
     for place in range(ufunc.ntypes):
         if raw[place * ufunc.nargs : (place + 1) * ufunc.nargs] == bytes([number] * ufunc.nargs):
-            data = ufunc.data[place] if ufunc.data else None
-            return pointers(_there(ufunc.functions[place], f"loop of np.{name}"), data or 0)
+            return loop_of_ufunc(ufunc, place)
     raise InternalError(f"np.{name} has no inner loop for {kind}")
+
+
+def loop_of_ufunc(ufunc: Any, number: int) -> bytes:
+    """Function and data pointer of one of the inner loops of a ufunc."""
+    lies = _UFunc.from_address(id(ufunc))
+    data = lies.data[number] if lies.data else None
+    return pointers(_there(lies.functions[number], f"loop of {ufunc.__name__}"), data or 0)
 
 
 def _sorting_function(name: str, dtype: np.dtype) -> int:

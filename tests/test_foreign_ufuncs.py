@@ -202,3 +202,54 @@ def test_memory_is_reused_for_all_sizes():
         assert difference(run(_several_in_turn, [x]), run(compiled, [x])) == ""
     plan = compiled.inspect(_x).plan
     assert plan.count("= empty(") < plan.count("call_") + 2
+
+
+def _summed(x, n):
+    total, most = 0.0, 0.0
+    for i in range(len(x)):
+        total += special.erf(x[i]) * special.xlogy(i, x[i]) - special.binom(n, 2)
+        most = max(most, special.gammaln(x[i]))
+    return total, most
+
+
+def _mixed_operands(x, n):
+    found = np.zeros(len(x))
+    for i in range(len(x)):
+        found[i] = special.jv(i, x[i]) + special.jv(x[i], n) + special.erf(x[i] > 1)
+        found[i] += (
+            special.expit(np.float32(x[i])) + special.expit(n) + special.eval_legendre(n, x[i])
+        )
+    return found
+
+
+def _rows(x, n):
+    rows = x[: len(x) // 2 * 2].reshape(2, -1)
+    for i in range(len(rows)):
+        rows[i] = (
+            special.erf(rows[i] * 2) + special.erf(rows[:, 0]).sum() + special.xlogy(rows[i], n)
+        )
+    return rows
+
+
+@pytest.mark.parametrize("fn", [_summed, _mixed_operands, _rows])
+@pytest.mark.parametrize("size", [2, 3, 13])
+def test_native_code_calls_the_inner_loop(fn, size):
+    compiled = _same(fn, np.linspace(0.1, 2, size), 3)
+    assert not compiled.cache_info().fallbacks
+
+
+def _infinite(x):
+    total = 0.0
+    for i in range(len(x)):
+        x[i] += 1
+        total += special.log1p(x[i] - 2) + special.gammaln(x[i] - 1)
+    return total
+
+
+@pytest.mark.parametrize("raises", [False, True])
+def test_flags_and_exceptions_of_an_inner_loop_are_numpys(raises):
+    compiled = fxc.compile(_infinite)
+    for x in ([0.5, 1.5], [0.5, 0.0], [1.0, 2.0]):
+        with special.errstate(all="raise" if raises else "ignore"):
+            plain, ours = np.array(x), np.array(x)
+            assert difference(run(_infinite, [plain]), run(compiled, [ours])) == ""

@@ -10,6 +10,7 @@ import numpy as np
 
 from fxc.ir.asynchronous import NUMPYS_ERRORS, hand_on
 from fxc.ir.errors import WouldRaise
+from fxc.ir.records import frozen
 
 from .table import TABLE, Operator, Row, Tag, row
 
@@ -18,6 +19,9 @@ from .table import TABLE, Operator, Row, Tag, row
 # for as long as the process runs. The types of its results are those that it gives for arrays
 # without elements: its code does not run then. One with a loop over Python objects for these types
 # may do anything at all, and one with core dimensions is no pointwise operator: neither is adopted.
+# Native code calls the inner loop itself, by the pointer that the ufunc has, on numbers and on
+# arrays that lie as NumPy would hand them over. Which loop it is NumPy says (``resolve_dtypes``).
+# An exception that the loop leaves sends the whole call back to Python, as a check that fails.
 
 
 def operator_of(ufunc: np.ufunc) -> Operator:
@@ -55,6 +59,35 @@ def guarded(function: Callable[..., Any]) -> Callable[..., Any]:
             raise WouldRaise(f"{function.__name__} raises {error!r}") from error
 
     return call
+
+
+@frozen
+class InnerLoop:
+    """The loop number ``number`` of a ufunc, with the dtypes of its operands and of its result."""
+
+    number: int
+    dtypes: tuple[np.dtype, ...]
+
+
+@cache
+def inner_loop_of(ufunc: Any, keys: tuple[np.dtype | type, ...]) -> InnerLoop | None:
+    """The loop for operands of these dtypes, or kinds of Python's numbers; None if native code
+    cannot call it: it is one of NumPy's own, or takes other things than real numbers.
+    """
+    if type(ufunc) is not np.ufunc or not is_foreign(ufunc):
+        return None
+    if ufunc.signature is not None or (ufunc.nin, ufunc.nout) != (len(keys), 1):
+        return None
+    dtypes: tuple[np.dtype, ...] = ufunc.resolve_dtypes((*keys, None))
+    if any(dtype.kind not in "biuf" or dtype.itemsize > 8 or dtype.char == "e" for dtype in dtypes):
+        return None
+    if any(key is int and dtype.itemsize < 8 for key, dtype in zip(keys, dtypes, strict=False)):
+        return None  # NumPy looks whether it holds the number
+    numbers = [dtype.num for dtype in dtypes]
+    for place, text in enumerate(ufunc.types):
+        if [np.dtype(char).num for char in text.replace("->", "")] == numbers:
+            return InnerLoop(place, dtypes)
+    return None
 
 
 def runs_python(ufunc: np.ufunc) -> bool:

@@ -23,6 +23,7 @@ from fxc.ops.updates import UPDATES, way
 from ..emission.draws import is_drawn, is_small
 from ..emission.pieces import with_cuts
 from ..emission.python_rules import FAILS
+from ..emission.ufunc_calls import has_inner_loop
 from ..loops import (
     BOOL,
     I64,
@@ -364,7 +365,7 @@ def boxed(context: Context, node: Node) -> None:
     """
     if TABLE[node.op].tag is Tag.CLOCK:
         _place_all(context)
-    is_brief = is_drawn(node)
+    is_brief = is_drawn(node) or has_inner_loop(node)
     inside = len(context.scopes) > 1 or (is_brief and is_small(node))
     graph = _evaluated(context, node) if node.regions else None
     given = graph.inputs if graph is not None else node.args

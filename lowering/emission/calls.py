@@ -24,6 +24,7 @@ from .interrupts import INTERRUPTED
 from .llvm_text import FunctionText, ModuleText
 from .object_code import ERROR, Code
 from .objects import weak_number
+from .ufunc_calls import emit_ufunc_call, ufunc_call
 
 if TYPE_CHECKING:
     from .emit import Emitter
@@ -88,8 +89,14 @@ def dims_in(tree: object) -> Iterator[SymExpr]:
 
 
 def emit_call(emitter: Emitter, stmt: Boxed) -> None:
-    """Draw a number, or fill in what the function of this call needs, and call it."""
-    f, draw = emitter.function, native_draw(stmt, emitter.program.buffers)
+    """Draw a number, call an inner loop, or fill in what the function of this call needs, and call
+    that.
+    """
+    f, buffers = emitter.function, emitter.program.buffers
+    draw, loop = native_draw(stmt, buffers), ufunc_call(stmt, buffers)
+    if loop is not None:
+        emitter.regs.atoms[stmt.failed] = (emit_ufunc_call(emitter, stmt.op, loop), 1)
+        return
     if draw is None:
         emitter.regs.atoms[stmt.failed] = (_call(emitter, stmt), 1)
         return

@@ -59,8 +59,8 @@ def is_drawn(node: Node) -> bool:
 
 
 def is_small(node: Node) -> bool:
-    """Whether a draw is of few numbers, as far as is known."""
-    drawn = node.outputs[1].type
+    """Whether a node makes few numbers, as far as is known."""
+    drawn = node.outputs[-1].type
     return not isinstance(drawn, ArrayType) or hint(product(drawn.shape)) <= _FEW
 
 
@@ -79,7 +79,7 @@ def _is_taken(x: Any, is_real: bool) -> bool:
 
 def native_draw(stmt: Boxed, buffers: Mapping[str, Buffer]) -> NativeDraw | None:
     """The draw that a call is, if native code makes it."""
-    if not stmt.brief:
+    if not stmt.brief or stmt.op != "draw":
         return None
     state, xs, size, _, call, source = stmt.args
     assert isinstance(state, BufferArg)

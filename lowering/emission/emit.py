@@ -100,6 +100,15 @@ class Emitter(Elements):
         self.sites.add(number)
         return f"{LEFT}.{number}"
 
+    def on_stack(self, kind: str, values: Sequence[str]) -> str:
+        """An array on the stack that holds ``values``, of 8 bytes each."""
+        f = self.function
+        array = f.stack(kind, len(values))
+        for place, value in enumerate(values):
+            slot = f.op(f"getelementptr {kind}, ptr {array}, i64 {place}")
+            f.do(f"store {kind} {value}, ptr {slot}, align 8")
+        return array
+
     # -- blocks and loops
 
     def block(self, block: Sequence[Stmt], lanes: int = 1) -> None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from fxc.ir.symbols import Dim, computed_in, product, symbols_of
 
 from ..building.scratch import free
-from ..loops import Apply, Boxed, Const, For, If, Loop, Matmul, Stmt, While, walk
+from ..loops import Apply, Boxed, BufferArg, Const, For, If, Loop, Matmul, Stmt, While, walk
 from .frame import Slot, finished, is_scalar
 
 if TYPE_CHECKING:
@@ -237,8 +237,11 @@ def _work(block: Sequence[Stmt], known: frozenset[str] = frozenset()) -> Dim:
                 total = total + _work(then, known) + _work(orelse, known)
             case Matmul() | Apply():
                 total = total + UNKNOWN
-            case Boxed(brief=True, args=(_, _, size, *_)):
+            case Boxed(op="draw", brief=True, args=(_, _, size, *_)):
                 total = total + (_known(product(size), known) if isinstance(size, tuple) else 1)
+            case Boxed(brief=True, args=args):
+                has_arrays = any(isinstance(x, BufferArg) and not x.scalar for x in args)
+                total = total + (UNKNOWN if has_arrays else 1)
             case Boxed():
                 total = total + BUDGET  # may be much, and leaves signals to us
             case For() | While() if _is_short(stmt):

@@ -102,9 +102,9 @@ def _call(emitter: Emitter, stmt: Matmul, counters: Sequence[Dim]) -> None:
         cores = len(core) if buffer is out else min(2, len(buffer.shape))
         pointers.append(emitter.address(name, _leading(buffer, counters, cores)))
     steps: list[Dim] = [0, 0, 0, *x_strides, *y_strides, *fixed]
-    arrays = _fill(emitter, "ptr", pointers)
-    dims = _fill(emitter, "i64", [emitter.dim(d) for d in (1, rows, inner, columns)])
-    strides = _fill(emitter, "i64", [emitter.dim(d) for d in steps])
+    arrays = emitter.on_stack("ptr", pointers)
+    dims = emitter.on_stack("i64", [emitter.dim(d) for d in (1, rows, inner, columns)])
+    strides = emitter.on_stack("i64", [emitter.dim(d) for d in steps])
     loop, data = emitter.inner_loop("matmul", kind_name(out.dtype))
     f.do(f"call void {loop}(ptr {arrays}, ptr {dims}, ptr {strides}, ptr {data})")
 
@@ -117,9 +117,9 @@ def emit_apply(emitter: Emitter, stmt: Apply) -> None:
     sticky.collect(emitter)
     out, f = emitter.program.buffers[stmt.out], emitter.function
     place, step = emitter.address(stmt.out, out.offset), str(out.dtype.itemsize)
-    arrays = _fill(emitter, "ptr", [place, place])
-    sizes = _fill(emitter, "i64", [emitter.dim(product(out.shape))])
-    steps = _fill(emitter, "i64", [step, step])
+    arrays = emitter.on_stack("ptr", [place, place])
+    sizes = emitter.on_stack("i64", [emitter.dim(product(out.shape))])
+    steps = emitter.on_stack("i64", [step, step])
     loop, data = emitter.inner_loop(stmt.function, kind_name(out.dtype))
     f.do(f"call void {loop}(ptr {arrays}, ptr {sizes}, ptr {steps}, ptr {data})")
 
@@ -158,13 +158,3 @@ def _sort(emitter: Emitter, stmt: Apply) -> None:
         f.start(done)
 
     sort(0)
-
-
-def _fill(emitter: Emitter, kind: str, values: Sequence[str]) -> str:
-    """A stack array holding ``values``."""
-    f = emitter.function
-    array = f.stack(kind, len(values))
-    for place, value in enumerate(values):
-        slot = f.op(f"getelementptr {kind}, ptr {array}, i64 {place}")
-        f.do(f"store {kind} {value}, ptr {slot}, align 8")
-    return array
