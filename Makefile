@@ -61,7 +61,7 @@ tests: env ## Run the tests alone, those that compare bits as other processors, 
 	@$(MAKE) --no-print-directory processors
 
 processors: env ## Run the tests that compare bits as AVX-512, AVX2 and SSE2 processors
-	$(PY) -m tests.processors $(PARALLEL)
+	$(PY) -m tests.processors
 
 test-versions: ## Run the tests on each Python that is found (3.11 to 3.13), with NumPy 2.0 to 2.5
 	@$(PYTHON) tests/versions.py $(PARALLEL) $(TESTS)

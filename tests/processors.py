@@ -14,6 +14,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -66,21 +67,31 @@ def environment(processor: Processor) -> dict[str, str]:
     }
 
 
-def run(processor: Processor, options: list[str]) -> bool:
-    """Whether its tests pass; True if this processor is none of the kind."""
+def run(processor: Processor, options: list[str]) -> tuple[bool, str]:
+    """Whether its tests pass, and what is to be shown; True if this processor is none of the kind."""
     if not numpy_core.__cpu_features__.get(processor.needs):
-        print(f"== {processor.name}: not run, this processor has no {processor.needs}", flush=True)
-        return True
+        return True, f"== {processor.name}: not run, this processor has no {processor.needs}\n"
     settings = environment(processor)
     shown = " ".join(f"{name}={value!r}" for name, value in settings.items() if value)
-    print(f"== {processor.name}: {shown}", flush=True)
     command = [sys.executable, "-m", "pytest", "-q", "-m", "bits", *options, *files()]
-    return subprocess.run(command, env={**os.environ, **settings}, check=False).returncode == 0
+    found = subprocess.run(
+        command,
+        env={**os.environ, **settings},
+        check=False,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    return found.returncode == 0, f"== {processor.name}: {shown}\n{found.stdout}"
 
 
 def main() -> int:
-    passed = [run(processor, sys.argv[1:]) for processor in PROCESSORS]
-    return 0 if all(passed) else 1
+    """All of them at once, each in one process."""
+    with ThreadPoolExecutor(len(PROCESSORS)) as pool:
+        runs = [pool.submit(run, processor, sys.argv[1:]) for processor in PROCESSORS]
+        for each in runs:
+            print(each.result()[1], flush=True)
+    return 0 if all(each.result()[0] for each in runs) else 1
 
 
 if __name__ == "__main__":
