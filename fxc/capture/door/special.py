@@ -39,6 +39,7 @@ from ..statements.folds import fold_few, fold_items, list_of_items
 from ..statements.iterators import counts, elements_of, pairs, pairs_of_two, places_of, products
 from ..statements.rows import list_array_of
 from ..statements.structured import flag_of, going_on
+from ..statements.sums import CORRECTS, sum_of_known
 from ..values.grown_texts import Grown
 from ..values.identity import Identity
 from ..values.late import Late, is_unknown, late
@@ -280,9 +281,21 @@ def _of_items(function: Any) -> Any:
             return fold_items(door, function, settled(args[0]))
         if function in (any, all) and len(args) == 1 and not kwargs and _has_open(args[0]):
             return fold_few(door, function, args[0])
+        if CORRECTS and function is sum and args and not kwargs:
+            return _sum(door, *args)
         return door.builtin(function, args, kwargs)
 
     return of_items
+
+
+def _sum(door: Door, items: Any, *start: Any) -> Any:
+    """``sum`` of what Python runs over, where it corrects sums of its floats."""
+    if isinstance(items, Iterable) and not isinstance(items, Traced | np.ndarray):
+        items = [*items]
+        numbers = (*items, *start)
+        if any(isinstance(x, Traced) and getattr(x, "__class__", None) is float for x in numbers):
+            return sum_of_known(items, *start)
+    return door.builtin(sum, (items, *start), {})
 
 
 def _is_counted(x: Any) -> bool:

@@ -29,6 +29,7 @@ from ..values.traced_int import decide_in_loops, wrap_dim
 from .counted import Bounded, Counted, counted
 from .for_loops import FEW
 from .structured import flag_of, recorded
+from .sums import TOTAL
 
 _TRUSTED = ("builtins", "numpy")
 MOST_LISTED = 256  # items of a list that are computed one by one
@@ -263,14 +264,6 @@ def listed(items: Any) -> Any:
 # ------------------------------------------------------------------ staged
 
 
-def total(items: Any, each: Any, test: Any) -> Any:
-    result = 0
-    for item in items:
-        if test is None or test(item):
-            result = result + each(item)
-    return result
-
-
 def any_of(items: Any, each: Any, test: Any) -> Any:
     for item in items:  # noqa: SIM110 (it says what any does)
         if (test is None or test(item)) and each(item):
@@ -380,7 +373,7 @@ _OF_ARRAYS = frozenset(
     {np.sum, np.prod, np.mean, np.std, np.var, np.max, np.min, np.any, np.all, np.cumsum, np.median}
 )
 FOLDS: dict[Any, Callable[..., Any]] = {
-    sum: total,
+    sum: TOTAL,
     any: any_of,
     all: all_of,
     max: largest,

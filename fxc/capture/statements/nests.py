@@ -14,6 +14,7 @@ from fxc.ir.errors import CaptureError
 from ..locations import user_location
 from ..session import Respecialise
 from .folds import but_none
+from .sums import CORRECTS, corrected_plus, ended, plus
 
 
 def nest(
@@ -40,6 +41,8 @@ def nest(
         result = run(run, last, items, level, test, unpacks, found[2])
     except CaptureError as error:
         raise Respecialise(frozenset((label,)), error) from None
+    if CORRECTS and function is sum:
+        return ended(result)
     return door.staged(_best)(result) if function in (max, min) else result
 
 
@@ -112,10 +115,6 @@ def _all(run: Any, last: Any, items: Any, level: Any, test: Any, unpacks: bool, 
     return True
 
 
-def _sum(so_far: Any, value: Any) -> Any:
-    return so_far + value
-
-
 def _itself(so_far: Any, value: Any) -> Any:
     return value
 
@@ -139,7 +138,7 @@ def _best(found: Any) -> Any:
 
 
 _NESTS: dict[Any, tuple[Any, Any, Any]] = {
-    sum: (_total, _sum, 0),
+    sum: (_total, corrected_plus, (0, 0.0)) if CORRECTS else (_total, plus, 0),
     any: (_any, _itself, False),
     all: (_all, _itself, True),
     max: (_total, _larger, None),

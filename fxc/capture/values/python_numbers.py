@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 import operator
-import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -47,7 +46,6 @@ _NAMES = {
 _OVERFLOWING = frozenset({"add", "subtract", "multiply", "negative", "absolute"})
 _DIVISIONS = frozenset({"divide", "floor_divide", "remainder"})
 _FLAG = ScalarType(np.dtype(bool))
-_CORRECTS_SUMS = tuple(sys.version_info) >= (3, 12)
 _EXACT = 2**53  # up to here floats hold every integer
 
 
@@ -246,18 +244,6 @@ def _index(x: Any) -> Any:
     return to_int(x) if x._value.type.dtype.kind in "biu" else NotImplemented
 
 
-def _sum(items: Any, *start: Any) -> Any:
-    """From 3.12 on Python adds floats with a correction: it is given their numbers."""
-    if not _CORRECTS_SUMS:
-        return NotImplemented
-    known = [_as_known_float(x) for x in items]
-    return sum(known, *map(_as_known_float, start))
-
-
-def _as_known_float(x: Any) -> Any:
-    return x._known("sum()") if getattr(x, "__class__", None) is float and scalar_of(x) else x
-
-
 _FUNCTIONS: dict[Any, Callable[..., Any]] = {
     **{
         getattr(math, name.removeprefix("math_")): _math_function(name.removeprefix("math_"))
@@ -276,8 +262,6 @@ def call_function(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) 
     """A function of Python's on traced scalars, or NotImplemented."""
     if kwargs:
         return NotImplemented
-    if function is sum and args and isinstance(args[0], list | tuple):
-        return _sum(*args)
     found = _FUNCTIONS.get(function)
     if found is None:
         return NotImplemented
