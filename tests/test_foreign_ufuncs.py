@@ -215,7 +215,9 @@ def _summed(x, n):
 def _mixed_operands(x, n):
     found = np.zeros(len(x))
     for i in range(len(x)):
-        found[i] = special.jv(i, x[i]) + special.jv(x[i], n) + special.erf(x[i] > 1)
+        found[i] = (
+            special.jv(i, x[i]) + special.jv(x[i], n) + special.erf(x[i] > 1) + special.erf(i > 1)
+        )
         found[i] += (
             special.expit(np.float32(x[i])) + special.expit(n) + special.eval_legendre(n, x[i])
         )

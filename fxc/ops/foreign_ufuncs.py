@@ -61,6 +61,9 @@ def guarded(function: Callable[..., Any]) -> Callable[..., Any]:
     return call
 
 
+PromotionKey = np.dtype | type  # of an operand: a dtype, or the type of a Python number
+
+
 @frozen
 class InnerLoop:
     """The loop number ``number`` of a ufunc, with the dtypes of its operands and of its result."""
@@ -70,7 +73,7 @@ class InnerLoop:
 
 
 @cache
-def inner_loop_of(ufunc: Any, keys: tuple[np.dtype | type, ...]) -> InnerLoop | None:
+def inner_loop_of(ufunc: Any, keys: tuple[PromotionKey, ...]) -> InnerLoop | None:
     """The loop for operands of these dtypes, or kinds of Python's numbers; None if native code
     cannot call it: it is one of NumPy's own, or takes other things than real numbers.
     """

@@ -8,17 +8,16 @@ import numpy as np
 
 from fxc.ir.graph import Literal, Node, Value
 from fxc.ir.types import PART_DTYPES, ArrayType, ScalarType, Type
-from fxc.ops.foreign_ufuncs import is_foreign
+from fxc.ops.foreign_ufuncs import PromotionKey, is_foreign
 from fxc.ops.table import TABLE, Tag
 
 from ..emission import complex_rules
 from ..emission.complex_rules import ComplexRule
 from ..emission.python_rules import SCALAR_RULES
 from ..emission.scalar_rules import DTypes, ScalarRule, Typed
+from ..emission.ufunc_calls import promotion_key
 
 GATHER_COST = 4
-
-PromotionKey = np.dtype | type
 
 
 def weight(node: Node) -> int:
@@ -90,21 +89,15 @@ def runs_inner_loop(node: Node) -> bool:
 def loop_dtypes(node: Node) -> tuple[DTypes, np.dtype]:
     """The dtypes to which NumPy casts the operands of a pointwise node, and that of the result."""
     operands = [arg for arg in node.args if isinstance(arg, Value | Literal)]
-    keys = tuple(_promotion_key(operand.type) for operand in operands)
+    keys = tuple(promotion_key(operand.type) for operand in operands)
     rule = rule_of(node)
     return _loop_dtypes(node.op, rule.typed if rule else None, keys, node.output.type.dtype)
 
 
 def binary_dtypes(ufunc: str, left: Type, right: Type) -> tuple[DTypes, np.dtype]:
     """The dtypes to which a binary ufunc casts its operands, and that of its result."""
-    keys = (_promotion_key(left), _promotion_key(right))
+    keys = (promotion_key(left), promotion_key(right))
     return _loop_dtypes(ufunc, None, keys, left.dtype)
-
-
-def _promotion_key(kind: Type) -> PromotionKey:
-    if isinstance(kind, ScalarType) and kind.weak and kind.python_type is not bool:
-        return kind.python_type
-    return kind.dtype
 
 
 @cache

@@ -11,7 +11,7 @@ from fxc.ir.graph import Literal, Node, Value
 from fxc.ir.records import frozen
 from fxc.ir.symbols import SymExpr, product
 from fxc.ir.types import ScalarType, Type, c_strides, scalar_type_of
-from fxc.ops.foreign_ufuncs import InnerLoop, inner_loop_of
+from fxc.ops.foreign_ufuncs import InnerLoop, PromotionKey, inner_loop_of
 from fxc.ops.table import TABLE
 
 from ..loops import Boxed, Buffer, BufferArg
@@ -45,11 +45,14 @@ def has_inner_loop(node: Node) -> bool:
 
 
 def _loop(op: str, kinds: Sequence[Type]) -> InnerLoop | None:
-    keys = [
-        kind.python_type if isinstance(kind, ScalarType) and kind.weak else kind.dtype
-        for kind in kinds
-    ]
-    return inner_loop_of(TABLE[op].numpy, tuple(keys))
+    return inner_loop_of(TABLE[op].numpy, tuple(map(promotion_key, kinds)))
+
+
+def promotion_key(kind: Type) -> PromotionKey:
+    """What ``np.ufunc.resolve_dtypes`` takes for an operand: the type of a number, or a dtype."""
+    if isinstance(kind, ScalarType) and kind.weak and kind.python_type is not bool:
+        return kind.python_type
+    return kind.dtype
 
 
 def ufunc_call(stmt: Boxed, buffers: Mapping[str, Buffer]) -> UfuncCall | None:
