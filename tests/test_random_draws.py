@@ -184,6 +184,20 @@ def test_loops_and_branches() -> None:
     check(walk, seeded(np.arange(6.0), 50))
 
 
+def test_the_test_of_a_loop_is_not_run_behind_what_always_ends_it() -> None:
+    def draw(g: Any, x: Any, n: Any, ends: Any) -> Any:
+        while n > 0 and g.random() < 0.7:
+            x += g.normal()
+            if ends:
+                break
+        while g.random() < 0.7:
+            x *= 2.0
+            return g.random()
+        return g.normal()
+
+    check(draw, seeded(np.arange(6.0), 5, True))
+
+
 def test_unread_draws_are_made() -> None:
     def draw(g: Any, x: Any) -> Any:
         g.normal()

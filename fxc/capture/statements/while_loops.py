@@ -82,6 +82,8 @@ class WhileLoop(CapturedLoop):
         return self._phase in ("body", "first iteration")
 
     def advance(self) -> tuple[Any, ...] | None:
+        if self._phase == "test" and self._stopped is True:
+            self._close(False)  # nothing asks for the test behind a body that always stops
         if self._phase == "done":
             return None
         if self._phase in ("test", "first test") and type(self._stopped) is not bool:
