@@ -50,6 +50,13 @@ def effects_in_a_long_loop(x, kept):
     return len(kept)
 
 
+def waiting(x):
+    try:
+        yield from x
+    finally:
+        x[0] = 7
+
+
 def lists_that_change(x):
     found: list[list[float]] = []
     for v in x:
@@ -205,6 +212,8 @@ ROWS: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
     "NumPy's functions of an object": (lambda x: np.add(x, WRAPPED), (N,)),
     "a handler of a `TypeError`": (type_error_handled, (N, "text")),
     "generators and coroutines": (class_inside, (N,)),
+    "a generator that waits inside": (lambda x: [*zip(waiting(x), "ab", strict=False)], (N,)),
+    "`int` of a complex": (lambda x: int(x[0] * 1j), (N,)),
     "the text (`str`": (shown, (N,)),
     "`np.errstate` with": (with_errstate, (N * 1.0,)),
     "recursion of some hundred": (lambda x: deep(700, x), (N,)),

@@ -76,6 +76,56 @@ def test_a_capture_leaves_no_generator_that_fails_later(monkeypatch):
     assert x[0] == -1
 
 
+def _noted(x):
+    try:
+        for k in range(3):
+            yield x * k
+    finally:
+        x += 1
+        eval("None")
+
+
+def _begun(x):
+    try:
+        for k in range(3):
+            yield x * k
+    finally:
+        x += 1
+
+
+def by_zip(x):
+    for y, _ in zip(_begun(x), range(2), strict=False):  # noqa: B007
+        pass
+    return y + x * 2
+
+
+def by_enumerate(x):
+    for k, y in enumerate(_begun(x)):  # noqa: B007
+        if k == 1:
+            break
+    return y + x * 2
+
+
+def by_an_expression(x):
+    return next(y + 1 for y in _begun(x)) + x * 2
+
+
+def by_a_loop(x):
+    for y in _noted(x):  # noqa: B007
+        break
+    return y + x * 2
+
+
+@pytest.mark.parametrize("program", [by_zip, by_enumerate, by_an_expression, by_a_loop])
+@pytest.mark.filterwarnings("ignore::fxc.CaptureWarning")
+def test_generators_that_are_left_are_closed_at_once(program, monkeypatch):
+    """Whatever has taken their items."""
+    ignored: list[Any] = []
+    monkeypatch.setattr(sys, "unraisablehook", ignored.append)
+    assert_same(program, [lambda: (np.arange(3.0),)])
+    assert not ignored
+
+
 @pytest.mark.parametrize("dtype", ["float16", "float32"])
 def test_numpy_warns_of_nothing_that_the_program_has_not_written(dtype):
     def limited(x, n):

@@ -245,6 +245,7 @@ def _attempt(
         callee, bound = _admit_callee(outside, fn)
         result = _run(session, callee, (*bound, *call_args), call_kwargs)
         session.door.places.check_wanted()
+        session.check_generators()
         if session.error is not None:  # a handler in the program swallowed it
             raise session.error
         changing = outside.changing - varying - static

@@ -5,6 +5,9 @@ The thread's current session is found by ``current()``; traced values belong to 
 
 from __future__ import annotations
 
+import dis
+import inspect
+import sys
 import threading
 import time
 import weakref
@@ -437,6 +440,18 @@ class Session:
         finally:
             _thread.session = before
 
+    def check_generators(self) -> None:
+        """Refuse a generator that is left before its end if more than its frame ends there: Python
+        has closed it at once, but what took its items here may have held it until now.
+        """
+        for made in self.generators:
+            generator = made()
+            if generator is not None and _is_in_handler(generator):
+                raise refuse(
+                    "a generator that is left inside of try or with, before its end, cannot be "
+                    "captured; run it to its end"
+                )
+
     def close_generators(self) -> None:
         """Close generators that a capture has left suspended, while what they hold is still worth
         something: their handlers and ``finally`` would run later, anywhere. Nothing comes of it.
@@ -449,6 +464,23 @@ class Session:
                     with suppress(Exception, Respecialise):
                         generator.close()
         self.error, self.retries = kept
+
+
+def _is_in_handler(generator: Any) -> bool:
+    """Whether a generator waits inside of ``try`` or ``with``."""
+    if inspect.getgeneratorstate(generator) != inspect.GEN_SUSPENDED:
+        return False
+    code, place = generator.gi_code, generator.gi_frame.f_lasti
+    names = {each.offset: each.opname for each in dis.get_instructions(code)}
+    entries: Any = dis.Bytecode(code)
+    return any(
+        each.start <= place < each.end and names[each.target] not in _OF_GENERATORS
+        for each in entries.exception_entries
+    )
+
+
+# What a handler begins with that each generator has from Python 3.12 on, and each ``yield from``.
+_OF_GENERATORS = ("CALL_INTRINSIC_1", "CLEANUP_THROW")
 
 
 def label_of(text: str) -> str:
@@ -538,12 +570,17 @@ def current() -> Session:
     return session
 
 
+class _RefusedAtTheEnd(CaptureError, GeneratorExit):
+    """A refusal in a generator that is closed: of other exceptions Python tells the user there."""
+
+
 def refuse(message: str, location: SourceLocation | None = None) -> CaptureError:
     """A CaptureError at the user's line, to be raised.
 
     The session remembers the first, in case a handler in the user's program catches it.
     """
-    error = CaptureError(message)
+    is_closing = isinstance(sys.exception(), GeneratorExit)
+    error = (_RefusedAtTheEnd if is_closing else CaptureError)(message)
     location = location or user_location()
     vars(error)["location"] = location
     if location is not None:

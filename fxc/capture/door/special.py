@@ -124,7 +124,7 @@ def _int(door: Door, *args: Any, **kwargs: Any) -> Any:
         if type(args[0]) is Mixed:
             return args[0].to_int()
         x = scalar_of(args[0])
-        if x is not None and (x is args[0] or x._type.dtype.kind != "c"):
+        if x is not None and x._type.dtype.kind != "c":
             return to_int(x)
     return int(*args, **kwargs)
 
