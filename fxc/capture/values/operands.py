@@ -29,6 +29,12 @@ class Traced:
     # What stands for the items of an array, this one among them; None: the items do.
     _among: ClassVar[Callable[..., Any] | None] = None
 
+    def __repr__(self) -> str:
+        raise refuse("the text of a value that is not known yet cannot be captured here")
+
+    def __format__(self, spec: str) -> str:
+        return format(repr(self), spec)
+
     def _operand(self) -> Operand:
         """The operand that stands for this value in a node."""
         raise NotImplementedError
