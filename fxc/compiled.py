@@ -35,7 +35,7 @@ from .decisions import MOST_REFUSALS, Captures, Refused, kinds_of
 from .leaves import AGAIN, refusal_at, site_of
 from .report import CacheInfo, SplitStages, Stages, stages_of
 from .state import Options, State
-from .tracebacks import hide_fxc, met_in_capture, unseen
+from .tracebacks import hide_fxc, met_in_capture, raised_again, unseen
 from .trials import Trial
 from .variants import MOST_RESTS, OFTEN, Variant, why_none_fits
 
@@ -210,6 +210,7 @@ class Compiled(Generic[P, R]):
 
     def _found_or_compiled(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Variant:
         handled = sys.exc_info()[1]
+        shown = handled.__traceback__ if handled is not None else None
         with self._state.guard():
             try:
                 found = self._find(args, kwargs)
@@ -219,6 +220,8 @@ class Compiled(Generic[P, R]):
                 return found
             except Exception as error:
                 raised = raised_by_handler(error)
+                if raised is None and error is handled:
+                    raise raised_again(error, shown) from None
                 if raised is None:
                     met_in_capture(error, handled)
                     raise

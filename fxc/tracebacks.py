@@ -14,6 +14,7 @@ from fxc.ir.errors import FxcError
 
 F = TypeVar("F", bound=Callable[..., Any])
 _HERE = os.path.dirname(__file__) + os.sep
+_GUARDS = "__fxc_guards__"
 _MARK = "__fxc_in_capture__"
 
 
@@ -22,6 +23,16 @@ def met_in_capture(error: BaseException, handled: BaseException | None) -> None:
     ``handled`` is what the caller was handling when the capture began.
     """
     vars(error)[_MARK] = handled
+
+
+def raised_again(error: BaseException, traceback: TracebackType | None) -> Exception:
+    """What stands for an exception that a ``raise`` alone has raised in a capture: the caller is
+    handling it, and goes on to show the frames that it had before.
+    """
+    error.__traceback__ = traceback
+    made = RuntimeError("it raises again what is handled")
+    vars(made)[_GUARDS] = vars(error).pop(_GUARDS, None)
+    return made
 
 
 def hide_fxc(error: BaseException) -> None:

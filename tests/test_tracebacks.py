@@ -49,12 +49,20 @@ def raised_in_a_handler(x, n):
         raise KeyError(n) from error
 
 
+def raised_again(x, n):
+    try:
+        eval("by_hand(x, n)", {"by_hand": by_hand, "x": x, "n": n})
+    except LookupError:
+        x = x * 2 + n
+        raise
+
+
 def of_numpy(x, n):
     return np.linalg.inv(x * np.zeros((3, 1))) + n
 
 
 @pytest.mark.parametrize(
-    "program", [by_hand, in_a_helper, while_handling, raised_in_a_handler, of_numpy]
+    "program", [by_hand, in_a_helper, while_handling, raised_in_a_handler, raised_again, of_numpy]
 )
 @pytest.mark.parametrize("n", [3, 5])
 @pytest.mark.filterwarnings("ignore::fxc.CaptureWarning")
