@@ -30,7 +30,7 @@ from types import CellType, FunctionType
 from typing import Any
 
 from fxc.capture.staging.names import FunctionNode
-from fxc.capture.staging.nodes import name_of, placed, walk
+from fxc.capture.staging.nodes import copied, name_of, placed, walk
 from fxc.capture.staging.staging import Named, code_like, keep_source
 from fxc.ir.records import frozen, mutable
 from fxc.ir.replay import REPLAY
@@ -149,7 +149,7 @@ class DriverWriter:
     def whole(self) -> Driver:
         """The driver of the whole function."""
         body = _Body(self, self.plan.body, "tail", kind=type(self.node))
-        args = copy.deepcopy(self.node.args)
+        args = copied(self.node.args)
         for arg in walk(args):
             if isinstance(arg, ast.arg):
                 arg.annotation = None
@@ -267,9 +267,9 @@ class _Body:
                 for case, body in zip(made.cases, blocks, strict=True):
                     case.body = body
             case ast.Return():
-                made = self.returned(copy.deepcopy(made))
+                made = self.returned(copied(made))
             case _:
-                made = copy.deepcopy(made)
+                made = copied(made)
         if statement.span in self.writer.cuts.calling:
             _rewrite_own(made, _ByHelpers())
         if any(name.startswith(TAKEN) for name in statement.reads):
@@ -290,7 +290,7 @@ class _Body:
         """Statements that may be a part: a call of it, and themselves in case it cannot go on."""
         if not run:
             return []
-        plain = [_Returns(self).visit(copy.deepcopy(each.node)) for each in run]
+        plain = [_Returns(self).visit(copied(each.node)) for each in run]
         if sum(each.weight for each in run) < FEWEST:
             return plain + _dropped(run)
         source = self.part(run, at_end)
@@ -374,10 +374,10 @@ class _Body:
         return [each for each in self.plan.statements() if each.node in nodes]
 
     def source(self, key: PartKey, run: Sequence[Statement], inner: list[str]) -> PartSource:
-        statements = [copy.deepcopy(each.node) for each in run]
+        statements = [copied(each.node) for each in run]
         if key.ending == "either":
             statements = [_Tagged().visit(each) for each in statements]
-        definitions = [copy.deepcopy(self.plan.inner[name]) for name in inner]
+        definitions = [copied(self.plan.inner[name]) for name in inner]
         declared = self.declarations()
         if self.plan.free:  # no part binds variables of other functions
             declared = [each for each in declared if isinstance(each, ast.Global)]
@@ -515,9 +515,9 @@ def _rewrite_own(node: ast.stmt, rewrite: ast.NodeTransformer) -> None:
     """Rewrite the expressions of a statement, but for those in its blocks."""
     for name, value in ast.iter_fields(node):
         if isinstance(value, ast.expr):
-            setattr(node, name, rewrite.visit(copy.deepcopy(value)))
+            setattr(node, name, rewrite.visit(copied(value)))
         elif isinstance(value, list) and all(isinstance(x, ast.expr | ast.withitem) for x in value):
-            setattr(node, name, [rewrite.visit(copy.deepcopy(each)) for each in value])
+            setattr(node, name, [rewrite.visit(copied(each)) for each in value])
 
 
 # ------------------------------------------------------------------ functions

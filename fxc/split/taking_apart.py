@@ -14,12 +14,11 @@ See Note [Statements taken apart].
 from __future__ import annotations
 
 import ast
-import copy
 import itertools
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from fxc.capture.staging.nodes import children, walk
+from fxc.capture.staging.nodes import children, copied, walk
 
 from .function_plan import LOOP_WEIGHT, METHOD, TAKEN, Span, bodies_of, span_of, weight_of
 
@@ -247,9 +246,7 @@ class _Apart:
 
 def _shell(node: ast.stmt) -> Any:
     """A copy of a statement that shares its blocks."""
-    blocks = {id(each): each for block in bodies_of(node) for each in block}
-    found = copy.deepcopy(node, dict(blocks))
-    return found
+    return copied(node, {each for block in bodies_of(node) for each in block})
 
 
 def _get(slot: Slot) -> Any:

@@ -6,12 +6,11 @@ See Note [What follows a branch].
 from __future__ import annotations
 
 import ast
-import copy
 from collections.abc import Iterable
 
 from .jumps import leaves_loop
 from .liveness import assigned
-from .nodes import name_of, placed, walk
+from .nodes import copied, name_of, placed, walk
 
 # Note [What follows a branch]
 # A variable that is of one type or size behind one arm and of another behind the other is no value
@@ -65,7 +64,7 @@ def _take_in(statements: list[ast.stmt], lines: set[int]) -> None:
         branch, rest = statements[place], statements[place + 1 :]
         if isinstance(branch, ast.If) and branch.lineno in lines and rest:
             branch.body = [*branch.body, *rest]
-            branch.orelse = [*branch.orelse, *copy.deepcopy(rest)]
+            branch.orelse = [*branch.orelse, *map(copied, rest)]
             del statements[place + 1 :]
 
 

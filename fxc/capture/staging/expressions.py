@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import copy
 from collections.abc import Iterator
 from typing import Any
 
@@ -12,6 +11,7 @@ from .names import Names, Scope, given
 from .nodes import (
     at,
     bound,
+    copied,
     door_part,
     flag_name,
     function_of,
@@ -170,9 +170,9 @@ class Expressions(Names):
         as a function of that, and the parts of its first level.
         """
         _note_item(over.elt)
-        made = copy.deepcopy(over)
+        made = copied(over)
         iterable = made.generators[0].iter
-        items = self._door("iterable", iterable, self.visit(copy.deepcopy(iterable)))
+        items = self._door("iterable", iterable, self.visit(copied(iterable)))
         level = [self.visit(part) for part in _level(made, 0)]
         over.generators[0].iter = at(iterable, ast.Name("__fxc_items__", ast.Load()))
         listed = self._listed(over) if isinstance(over, ast.ListComp) else self.visit(over)
@@ -189,10 +189,10 @@ class Expressions(Names):
         names = names_in(generator.target)
         _note_item(node.elt)
         yield self._door("iterable", generator.iter, self.visit(generator.iter))
-        each = self.visit(function_of(names, copy.deepcopy(node.elt)))
+        each = self.visit(function_of(names, copied(node.elt)))
         test: ast.expr = at(node, ast.Constant(None))
         if generator.ifs:
-            tests = [copy.deepcopy(test) for test in generator.ifs]
+            tests = [copied(test) for test in generator.ifs]
             holds: Any = tests[0] if len(tests) == 1 else placed(node, ast.BoolOp(ast.And(), tests))
             holds.is_test = True
             test = self.visit(function_of(names, holds))

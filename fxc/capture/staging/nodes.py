@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from typing import Any, TypeVar
 
+_N = TypeVar("_N", bound=ast.AST)
 DOOR = "__fxc__"  # the name by which staged code knows its door
 
 
@@ -18,17 +19,41 @@ def children(node: ast.AST) -> list[ast.AST]:
     if names is None:
         _PARTS[kind] = names = tuple(name for name in kind._fields if name not in _NO_PARTS)
     found: list[ast.AST] = []
+    values = node.__dict__
     for name in names:
-        part = getattr(node, name, None)
-        if isinstance(part, list):
-            found += [each for each in part if isinstance(each, ast.AST)]
+        part = values.get(name)
+        if part.__class__ is list:
+            found += (
+                [each for each in part if isinstance(each, ast.AST)] if name in _MIXED else part
+            )
         elif isinstance(part, ast.AST) and part._fields:
             found.append(part)
     return found
 
 
 _NO_PARTS = frozenset({"arg", "attr", "ctx", "id", "kind", "op", "ops", "type_comment"})
+_MIXED = frozenset({"keys", "kw_defaults", "kwd_attrs", "names"})  # not of nodes alone
 _PARTS: dict[type[ast.AST], tuple[str, ...]] = {ast.Constant: ()}  # fields that hold nodes
+
+
+def copied(node: _N, shared: Container[ast.AST] = ()) -> _N:
+    """A copy of a node and of what is in it, but for nodes without parts, and for ``shared`` ones.
+    It takes a tenth of the time of ``copy.deepcopy``.
+    """
+    kind = type(node)
+    made = kind.__new__(kind)
+    values = vars(made)
+    for name, part in vars(node).items():
+        if isinstance(part, list):
+            values[name] = [
+                copied(each, shared) if isinstance(each, ast.AST) and each not in shared else each
+                for each in part
+            ]
+        elif isinstance(part, ast.AST) and part._fields and part not in shared:
+            values[name] = copied(part, shared)
+        else:
+            values[name] = part
+    return made
 
 
 def loops_in(node: ast.AST) -> int:
@@ -68,9 +93,6 @@ def bound(place: ast.AST, name: str, value: ast.expr, made: ast.expr) -> ast.exp
 def flag_name(name: str) -> str:
     """The variable that says whether another one has a value, see binding.py."""
     return f"__fxc_bound_{name}__"
-
-
-_N = TypeVar("_N", bound=ast.AST)
 
 
 def later(value: ast.expr) -> ast.expr:

@@ -28,7 +28,7 @@ from fxc.ir.records import frozen
 from ..session import refuse
 from .continuations import Asked, rewrite
 from .names import FunctionNode, given, parameters
-from .nodes import DOOR, walk
+from .nodes import DOOR, copied, walk
 from .private_names import spell_out
 from .rewriting import Rewriter
 
@@ -101,7 +101,7 @@ def _source_node(function: FunctionType) -> FunctionNode:
     code = function.__code__
     kept = _kept.get(code)
     if kept is not None:
-        return copy.deepcopy(kept)
+        return copied(kept)
     linecache.checkcache(code.co_filename)
     lines = linecache.getlines(code.co_filename, function.__globals__)
     first = code.co_firstlineno
