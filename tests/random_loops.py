@@ -394,10 +394,10 @@ def random_loops(seed: int, *, short: bool = False) -> LoopProgram:
 
 def shrink(program: LoopProgram, fails: Callable[[LoopProgram], bool]) -> LoopProgram:
     """A smaller program that still fails: lines, blocks and calls dropped while it does."""
-    return shrunk(program, fails, _smaller)
+    return shrunk(program, fails, smaller)
 
 
-def _smaller(program: LoopProgram) -> Iterator[LoopProgram]:
+def smaller(program: LoopProgram) -> Iterator[LoopProgram]:
     for place in range(len(program.calls) if len(program.calls) > 1 else 0):
         yield replace(program, calls=program.calls[:place] + program.calls[place + 1 :])
     body = program.body
@@ -440,7 +440,8 @@ def _depth(line: str) -> int:
 
 def _continues(line: str, start: str) -> bool:
     """Whether a line is an ``else`` of the statement that begins with ``start``."""
-    return line.lstrip().startswith(("else:", "elif ")) and _depth(line) == _depth(start)
+    heads = ("else:", "elif ", "except", "finally:")
+    return line.lstrip().startswith(heads) and _depth(line) == _depth(start)
 
 
 def _end(body: tuple[str, ...], start: int) -> int:

@@ -1,0 +1,92 @@
+"""Bugs put by hand into splits, draws and effects, as a slip of the pen might.
+
+``tests/test_random_short.py`` counts the short random programs until one of them shows it.
+"""
+
+from __future__ import annotations
+
+import ast
+import copy
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from fxc.split import driver, function_plan, taking_apart
+
+Patch = pytest.MonkeyPatch
+Plant = Callable[[Patch], None]
+NONE = frozenset[str]()
+
+# ---------------------------------------------------------------- what parts hand on
+
+
+def results_that_are_read_later_are_dropped(patch: Patch) -> None:
+    original = function_plan._live_before
+    patch.setattr(
+        function_plan,
+        "_live_before",
+        lambda node, after, flow: (
+            NONE if isinstance(node, ast.AugAssign) else original(node, after, flow)
+        ),
+    )
+
+
+def what_loops_read_at_their_head_is_forgotten(patch: Patch) -> None:
+    patch.setattr(function_plan, "_head", lambda loop, after, flow: after)
+
+
+def deleted_variables_keep_their_values(patch: Patch) -> None:
+    patch.setattr(function_plan, "_deleted", lambda node: NONE)
+
+
+# ---------------------------------------------------------------- what runs when
+
+
+def statements_run_again_behind_a_part(patch: Patch) -> None:
+    original = driver._Body.call
+
+    def call(self: Any, run: Any, name: str, key: Any, plain: list[Any]) -> list[Any]:
+        made = original(self, run, name, key, plain)
+        return [*made, copy.deepcopy(plain[0])] if key.ending == "values" else made
+
+    patch.setattr(driver._Body, "call", call)
+
+
+def operands_left_of_a_call_are_evaluated_behind_it(patch: Patch) -> None:
+    patch.setattr(taking_apart._Apart, "_is_still", lambda self, node: True)
+
+
+def operands_are_taken_from_the_right(patch: Patch) -> None:
+    original = taking_apart._operands
+    patch.setattr(taking_apart, "_operands", lambda node: original(node)[::-1])
+
+
+def an_early_return_of_a_part_is_taken_for_its_results(patch: Patch) -> None:
+    original = driver._either
+    patch.setattr(driver, "_either", lambda tag, value: original(0, value))
+
+
+def where_a_part_gives_up_nothing_runs(patch: Patch) -> None:
+    original = driver._Body.call
+
+    def call(self: Any, run: Any, name: str, key: Any, plain: list[Any]) -> list[Any]:
+        return original(self, run, name, key, [ast.copy_location(ast.Pass(), run[0].node)])
+
+    patch.setattr(driver._Body, "call", call)
+
+
+# Those that a few programs find.
+QUICK: tuple[Plant, ...] = (
+    results_that_are_read_later_are_dropped,
+    deleted_variables_keep_their_values,
+    where_a_part_gives_up_nothing_runs,
+)
+PLANTED: tuple[Plant, ...] = (
+    *QUICK,
+    what_loops_read_at_their_head_is_forgotten,
+    statements_run_again_behind_a_part,
+    operands_left_of_a_call_are_evaluated_behind_it,
+    operands_are_taken_from_the_right,
+    an_early_return_of_a_part_is_taken_for_its_results,
+)
