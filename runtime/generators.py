@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable, Sequence
-from functools import cache, partial
+from functools import cache
 from typing import Any
 
 from fxc.ir.handles import object_at
@@ -45,15 +45,14 @@ def checkpoint(generator: Any) -> Restore:
     if sizes is None:
         return _by_state(generator)
     own, inner = sizes
-    where, there = id(bits) + _HEADER, id(generator) + _HEADER
-    memory = _string_at(where, inner)
-    if not own:
-        return partial(ctypes.memmove, where, memory, inner)
-    beside = _string_at(there, own)
+    where, there, lock = id(bits) + _HEADER, id(generator) + _HEADER, bits.lock
+    with lock:  # another thread may be drawing, without the GIL
+        memory, beside = _string_at(where, inner), _string_at(there, own)
 
     def restore() -> None:
-        ctypes.memmove(where, memory, inner)
-        ctypes.memmove(there, beside, own)
+        with lock:
+            ctypes.memmove(where, memory, inner)
+            ctypes.memmove(there, beside, own)
 
     return restore
 

@@ -452,6 +452,34 @@ def test_a_draw_waits_for_the_lock() -> None:
             assert compiled(g, 3) == total(other, 3)
 
 
+@pytest.mark.parametrize("make", [np.random.default_rng, np.random.RandomState])
+def test_a_kept_state_waits_for_the_lock(make: Any) -> None:
+    """What another thread draws while a call begins is not undone with the draws of that call."""
+
+    def fails(g, x, k):
+        return g.random() + x[k[0]]
+
+    compiled, x = fxc.compile(fails), np.arange(3.0)
+    compiled(make(1), x, np.array([2]))
+    g, other, begun = make(1), make(9), threading.Event()
+    bits = getattr(g, "bit_generator", None) or g._bit_generator
+
+    def draw() -> None:
+        with bits.lock:
+            begun.set()
+            time.sleep(0.05)
+            bits.state = (getattr(other, "bit_generator", None) or other._bit_generator).state
+
+    thread = threading.Thread(target=draw)
+    thread.start()
+    begun.wait()
+    with pytest.raises(IndexError):
+        compiled(g, x, np.array([3]))
+    thread.join()
+    other.random()
+    assert state(g) == state(other)
+
+
 def test_threads_share_a_stream() -> None:
     compiled = fxc.compile(total, fullgraph=True)
     g = np.random.default_rng(7)

@@ -54,6 +54,13 @@ def adapter(form: Form, layout: Layout, function: int | None, *, many: bool) -> 
     return "\n".join([*module.declares, *legacy, *cache, *module.functions])
 
 
+def _is_free(code: Code, layout: Layout) -> str:
+    """Whether nobody holds the lock of a generator."""
+    lock = code.load("ptr", "%g", layout.lock)
+    place = code.op(f"getelementptr i8, ptr {lock}, i64 {layout.held}")
+    return code.op(f"icmp eq i8 {code.op(f'load i8, ptr {place}')}, 0")
+
+
 class _Adapter:
     def __init__(
         self, module: ModuleText, form: Form, layout: Layout, function: int | None, many: bool
@@ -71,10 +78,7 @@ class _Adapter:
         self.same(code.load("ptr", "%g", OBJECT_TYPE), layout.kind)
         lock = code.load("ptr", "%g", layout.lock)
         self.same(code.load("ptr", lock, OBJECT_TYPE), layout.lock_kind)
-        held = code.op(
-            f"load i8, ptr {code.op(f'getelementptr i8, ptr {lock}, i64 {layout.held}')}"
-        )
-        code.demand(code.op(f"icmp eq i8 {held}, 0"), _LEAVE)
+        code.demand(_is_free(code, layout), _LEAVE)
         given = []
         for place, each in enumerate(form.arguments):
             kind = "double" if isinstance(each, Real) else "i64"
@@ -263,6 +267,7 @@ def states(layouts: Sequence[Layout], plain: Mapping[int, int], checkpoint: int)
             is_this = code.op(f"icmp eq i64 {inner}, {address}")
             size = code.op(f"select i1 {is_this}, i64 {each - HEADER}, i64 {size}")
         code.demand(code.op(f"icmp ne i64 {size}, 0"), "other")
+        code.demand(_is_free(code, layout), "other")  # Python waits for it
         data = code.op(f"getelementptr i8, ptr {bits}, i64 {HEADER}")
         own = code.op(f"getelementptr i8, ptr %g, i64 {layout.legacy or 0}")
         beside = 0 if layout.legacy is None else _LEGACY_SIZE
