@@ -78,6 +78,7 @@ class Split:
         self._whole: Driver | None = None
         self._of_parts: dict[PartKey, Driver] = {}
         self._unpaid: set[PartKey] = set()
+        self._is_plain = False  # Python runs all of it
         self.on_change: list[Callable[[], None]] = []
         if self.is_entered_again:
             self._take_waits_apart()
@@ -136,7 +137,7 @@ class Split:
             forget()
 
     def _part(self, source: PartSource) -> Part | None:
-        if source.key in self._unpaid:
+        if self._is_plain or source.key in self._unpaid:
             return None
         found = self.parts.get(source.key)
         if found is None:
@@ -164,6 +165,7 @@ class Split:
             return False
         within = self._current(within)
         self._says_so = False
+        self._is_plain |= error.is_of_whole
         refusal = error.refusal
         if refusal is None or not self._cut(refusal, within):
             self._halve(within)

@@ -10,6 +10,7 @@ import pytest
 
 import fxc
 
+from .outcomes import difference, run
 from .worlds import World, compare
 
 
@@ -249,3 +250,28 @@ def test_refused(program, message):
     compiled = fxc.compile(program, fullgraph=True)
     with pytest.raises(fxc.CaptureError, match=message):
         compiled(x8())
+
+
+def first_of_found(x):
+    found = []
+    for i in range(len(x)):
+        if x[i] > 0:
+            found.append((x[i], i))
+    best = found[0]
+    return best is found[0], best is found[-1], best
+
+
+def kept_by_a_loop(x):
+    best = start = (x[0], 0)
+    for i in range(len(x)):
+        if x[i] > best[0] + 5:
+            best = (x[i], i)
+    return best is start, best is not None, best
+
+
+@pytest.mark.filterwarnings("ignore::fxc.CaptureWarning")
+@pytest.mark.parametrize("program", [first_of_found, kept_by_a_loop])
+def test_tuples_that_may_be_one(program):
+    compiled = fxc.compile(program)
+    for x in (np.array([1.0, 3.0, 2.0]), np.array([-1.0, 3.0]), np.array([1.0, 9.0, 2.0, 30.0])):
+        assert difference(run(program, (x,)), run(compiled, (x,))) == ""

@@ -143,6 +143,7 @@ def capture(
             raise refused from None
         except CaptureError as error:
             first_error = first_error or error
+            first_error.is_of_whole |= error.is_of_whole
             _note_refusal(session, error)
             otherwise = (session.retries | session.door.lists.sized) - static
             if not otherwise:

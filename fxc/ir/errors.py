@@ -16,10 +16,12 @@ class CaptureError(FxcError):
     The message names the call and what to write instead; a note names the user's line.
     Without ``fullgraph=True`` a user sees it as a :class:`CaptureWarning`, and the statement runs
     in Python. ``refusal`` says where the program was, if it had begun; see
-    ``fxc.capture.refusals.Refusal``.
+    ``fxc.capture.refusals.Refusal``. With ``is_of_whole`` Python runs all of the function: no part
+    of it gives what the others need.
     """
 
     refusal: Any = None
+    is_of_whole = False
 
 
 class TooManyVariants(CaptureError):

@@ -52,7 +52,7 @@ from ..values.late import formatted, late
 from ..values.made_lists import MadeLists
 from ..values.maybe_set import MaybeSet, check_sure, given
 from ..values.mixed import Mixed
-from ..values.operands import Traced, settled
+from ..values.operands import Traced, has_traced, settled
 from ..values.several import Several
 from ..values.tables import KeyedTable, Table
 from ..values.texts import UnknownText, refused
@@ -545,6 +545,11 @@ class Stores(Reads):
             raise refuse("'is' of one of several objects cannot be captured; compare the places")
         if Mixed in kinds or (TracedScalar in kinds and a.__class__ is b.__class__):
             raise refuse("'is' of two numbers that are not known cannot be captured; use ==")
+        if isinstance(a, tuple) and isinstance(b, tuple) and len(a) == len(b) and has_traced((a, b)):
+            # Lists of counted length and loops hold what is in a tuple, not the tuple: so do parts.
+            error = refuse("'is' of two tuples of numbers that are not known cannot be captured")
+            error.is_of_whole = True
+            raise error
         self.places.check_apart(a, b)
         self.outside.guard_distinct(a, b)
         return False
