@@ -44,6 +44,26 @@ def hide_fxc(error: BaseException) -> None:
     """
     if isinstance(error, FxcError):
         return
+    if error.__context__ is not None:
+        _hide_met(error)
+    first = _first(error.__traceback__, of_fxc=False)
+    if first is not None and _first(first, of_fxc=True) is None:  # as it is as a rule
+        error.__traceback__ = first
+    elif first is not None:
+        _hide_between(error)
+
+
+def _first(entry: TracebackType | None, *, of_fxc: bool) -> TracebackType | None:
+    """The first entry of a traceback that is fxc's, or that is not."""
+    while entry is not None:
+        if entry.tb_frame.f_code.co_filename.startswith(_HERE) is of_fxc:
+            return entry
+        entry = entry.tb_next
+    return None
+
+
+def _hide_met(error: BaseException) -> None:
+    """Take out what a capture has met."""
     seen: BaseException = error
     visited: set[int] = set()
     while seen.__context__ is not None and id(seen) not in visited:
@@ -52,6 +72,10 @@ def hide_fxc(error: BaseException) -> None:
             seen.__context__ = vars(seen.__context__)[_MARK]
         else:
             seen = seen.__context__
+
+
+def _hide_between(error: BaseException) -> None:
+    """Take out fxc's frames that the program's stand behind."""
     kept: list[TracebackType] = []
     ours: list[TracebackType] = []  # entries since the last of the program's
     entry = error.__traceback__
