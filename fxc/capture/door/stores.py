@@ -545,7 +545,8 @@ class Stores(Reads):
             raise refuse("'is' of one of several objects cannot be captured; compare the places")
         if Mixed in kinds or (TracedScalar in kinds and a.__class__ is b.__class__):
             raise refuse("'is' of two numbers that are not known cannot be captured; use ==")
-        if isinstance(a, tuple) and isinstance(b, tuple) and len(a) == len(b) and has_traced((a, b)):
+        are_tuples = isinstance(a, tuple) and isinstance(b, tuple) and len(a) == len(b)
+        if are_tuples and has_traced((a, b)):
             # Lists of counted length and loops hold what is in a tuple, not the tuple: so do parts.
             error = refuse("'is' of two tuples of numbers that are not known cannot be captured")
             error.is_of_whole = True
