@@ -349,8 +349,7 @@ def compared(x):
 @pytest.mark.parametrize(
     "fn",
     [
-        *(changed, last_changed, attribute_changed, row_changed, kept_beside, returned_beside),
-        *(shared_by_two, one_many_times, compared, replaced_by_a_condition),
+        *(row_changed, kept_beside, compared, replaced_by_a_condition),
     ],
     ids=lambda fn: fn.__name__,
 )

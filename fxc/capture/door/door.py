@@ -71,6 +71,7 @@ from ..values.late import Late, is_unknown, late, used_up
 from ..values.list_arguments import array_of_list, as_numpy, joined_list
 from ..values.operands import Traced, TracedValue, as_constants, has_traced, settled
 from ..values.python_numbers import call_function
+from ..values.records import Record
 from ..values.several import Several, for_each
 from ..values.tables import KeyedTable
 from ..values.texts import joined
@@ -240,7 +241,7 @@ class Door(Stores):
                 return getattr(generator, f.__name__)(*args, **kwargs)
             if type(f.__self__) is TracedGenerator and f.__func__.__module__ == "random":
                 return self.call(f.__func__, f.__self__, *args, **kwargs)
-            if isinstance(f.__self__, Traced):
+            if isinstance(f.__self__, Traced) and type(f.__self__) is not Record:
                 return f(*args, **kwargs)
             if f.__name__ in ("_replace", "_asdict") and is_plain_namedtuple(type(f.__self__)):
                 return self.made(f(*args, **kwargs))
@@ -429,7 +430,7 @@ class Door(Stores):
                 self.call(init, made, *args, **kwargs)
         elif args or kwargs:
             raise TypeError(f"{f.__name__}() takes no arguments")
-        return made
+        return self.pools.taken(made)
 
     def _construct_dict(self, f: type, args: Any, kwargs: Any) -> Any:
         """An instance of a class of the user's that is a dict."""

@@ -25,6 +25,7 @@ from ..statements.forms import APART
 from ..statements.structured import UNBOUND, is_same
 from ..values.maybe_set import MaybeSet
 from ..values.open_dicts import OpenDict
+from ..values.records import label_of
 
 if TYPE_CHECKING:
     from .stores import Stores
@@ -318,6 +319,7 @@ class Places:
         self._made: dict[int, tuple[int, Any, str]] = {}
         self._joined: dict[int, Any] = {}
         self._sealed: dict[int, Any] = {}
+        self._replaced: dict[int, Any] = {}  # what records stand for
         self._shared: set[type] = set()  # classes of objects that are in several of these
         self._listed: dict[int, Any] = {}  # those that are items of lists of the graph
         self._returned: dict[int, tuple[Any, str]] = {}  # and at which place of the result
@@ -349,8 +351,42 @@ class Places:
 
     def check_apart(self, *objects: Any) -> None:
         """Begin again with objects that are not joined, if one of these is."""
-        if any(id(x) in self._sealed for x in objects):
-            raise Respecialise(frozenset((APART,)))
+        for x in objects:
+            if id(x) in self._sealed:
+                raise self._apart(x)
+
+    def _apart(self, *objects: Any) -> Respecialise:
+        """The request to keep objects apart: as records, see Note [Records], or as Python's."""
+        labels = [label_of(x) for x in objects]
+        texts = frozenset(label.text for label in labels if label is not None)
+        is_new = None not in labels and not texts <= self._session.static
+        return Respecialise(texts if is_new else frozenset((APART,)))
+
+    def ask_record(self, x: Any) -> None:
+        """Begin again with a record in place of a dict or an object, if it may be one. See Note
+        [Records].
+        """
+        label = label_of(x)
+        if label is not None and label.text not in self._session.static:
+            raise Respecialise(frozenset((label.text,)))
+
+    def ask_records(self, *found: Any) -> None:
+        """The same for those of these that are items of lists, or stand for others."""
+        for x in found:
+            if id(x) in self._sealed:
+                self.ask_record(x)
+
+    def replace(self, x: Any) -> None:
+        """Note an object in whose place the program has a record from now on."""
+        self._replaced[id(x)] = x
+
+    def check_not_replaced(self, x: Any) -> None:
+        """Refuse an object that the program has beside the record of it."""
+        if id(x) in self._replaced:
+            raise refuse(
+                f"a {class_of(x).__name__} that stands in arrays, and is held besides since it was "
+                "made, cannot be captured"
+            )
 
     def check_returned(self, x: Any, others: list[tuple[Any, type]]) -> None:
         """The same for results among which it shows which object is which; ``others`` are those so
@@ -361,7 +397,7 @@ class Places:
         kind, shown = class_of(x), self._door.outside.shown
         foreign = [(y, class_of(y)) for y in self._sealed.values() if id(y) in shown]
         if any(y is not x and each is kind for y, each in (*others, *foreign)):
-            raise Respecialise(frozenset((APART,)))
+            raise self._apart(x)
         others.append((x, kind))
 
     def check_returned_list(self, kinds: Iterable[type], others: list[tuple[Any, type]]) -> None:
@@ -369,7 +405,7 @@ class Places:
         for kind in kinds:
             shared = kind in self._shared
             if any(each is kind and (shared or y is not None) for y, each in others):
-                raise Respecialise(frozenset((APART,)))
+                raise self._apart(*(x for x in self._sealed.values() if class_of(x) is kind))
             others.append((None, kind))
 
     def note_shared(self, kinds: Iterable[type]) -> None:
@@ -382,6 +418,7 @@ class Places:
         """
         home = self.home_of(x)
         if home is None or id(x) in self._listed or self._session.in_loop(home):
+            self.ask_record(x)
             raise refuse(
                 "a dict, an object or a list that is no new one, in a list whose length depends on "
                 "data, cannot be captured; append a copy"

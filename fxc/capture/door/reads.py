@@ -30,6 +30,8 @@ from ..outside.shadows import class_of, is_shadow, real_class
 from ..session import Session, label_of, refuse
 from ..values.maybe_set import check_sure, given
 from ..values.operands import Traced
+from ..values.records import Record
+from ..values.several import Several
 from . import purity
 
 
@@ -54,6 +56,10 @@ class Reads:
 
     def store_attr(self, owner: Any, name: str, value: Any) -> None:
         """``owner.name = value``."""
+        raise NotImplementedError
+
+    def check_not_replaced(self, owner: Any) -> None:
+        """Refuse an object that the program has beside the record of it."""
         raise NotImplementedError
 
     # -------------------------------------------------------- names
@@ -132,6 +138,9 @@ class Reads:
 
     def attr(self, owner: Any, name: str) -> Any:
         """``owner.name``."""
+        owner = owner.record() if type(owner) is Several else owner
+        if type(owner) is Record:
+            return owner.attribute(self, name)
         if isinstance(owner, Traced):
             return getattr(owner, name)
         try:
@@ -154,12 +163,13 @@ class Reads:
             return self._object_attr(owner, name, known)
         if kind is super:
             return self._super_attr(owner, name)
-        return self._own_attr(owner, class_of(owner), name)
+        return self.own_attr(owner, class_of(owner), name)
 
-    def _own_attr(self, owner: Any, kind: type, name: str) -> Any:
+    def own_attr(self, owner: Any, kind: type, name: str) -> Any:
         """An attribute of an object made inside; what its class has is from outside."""
         if name == "__class__":
             return kind
+        self.check_not_replaced(owner)
         if name == "__dict__":
             self._open(owner)
         found = class_attribute(kind, name)

@@ -53,6 +53,7 @@ from ..values.made_lists import MadeLists
 from ..values.maybe_set import MaybeSet, check_sure, given
 from ..values.mixed import Mixed
 from ..values.operands import Traced, has_traced, settled
+from ..values.records import Pools, Record
 from ..values.several import Several
 from ..values.tables import KeyedTable, Table
 from ..values.texts import UnknownText, refused
@@ -82,6 +83,7 @@ class Stores(Reads):
         self.lists = MadeLists(session)
         self.dicts = MadeDicts()
         self.texts = GrownTexts()
+        self.pools = Pools()
         self.places = Places(self)
 
     # -------------------------------------------------------- names
@@ -140,12 +142,20 @@ class Stores(Reads):
 
     # -------------------------------------------------------- attributes
 
+    def check_not_replaced(self, owner: Any) -> None:
+        self.places.check_not_replaced(owner)
+
     def owned(self, owner: Any) -> Any:
         """``owner`` in ``owner.name = value``."""
-        return owner if isinstance(owner, Traced) else _Storing(self, owner)
+        owner = owner.record() if type(owner) is Several else owner
+        plain = isinstance(owner, Traced) and type(owner) is not Record
+        return owner if plain else _Storing(self, owner)
 
     def store_attr(self, owner: Any, name: str, value: Any) -> None:
         """``owner.name = value``."""
+        if type(owner) is Record:
+            owner.store(self, name, value)
+            return
         if isinstance(owner, Traced):
             setattr(owner, name, value)
             return
@@ -374,6 +384,8 @@ class Stores(Reads):
 
     def delete_attr(self, owner: Any, name: str) -> None:
         """``del owner.name``."""
+        if type(owner) is Record:
+            raise owner.refused("del")
         self.places.check_apart(owner)
         seen = self._seen(owner, name)
         if type(seen) is MaybeSet and seen.by_class:
@@ -510,7 +522,7 @@ class Stores(Reads):
         x = self.dicts.made(x)
         if not isinstance(x, Traced) and (isinstance(x, dict) or hasattr(type(x), "__next__")):
             self.places.note_made(x)
-        return x
+        return self.pools.taken(x) if type(x) is dict else x
 
     def item_list(self, x: list[Any]) -> list[Any]:
         """A list that the program makes as the item of another one."""
@@ -521,6 +533,11 @@ class Stores(Reads):
         """``a is b``; what is two objects now may be one in another call."""
         if b is None:
             return a.is_(None) if type(a) is Several else a is None
+        if type(a) is Record and type(b) is Record:
+            return a.is_(b)
+        for one, other in ((a, b), (b, a)):
+            if type(one) is Several and one.may_be_record:
+                return one.is_one(other)
         if type(a) is Several or type(b) is Several:
             raise refuse("'is' of one of several things cannot be captured; use ==")
         if isinstance(a, bool) and isinstance(b, bool):

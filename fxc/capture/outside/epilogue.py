@@ -40,6 +40,7 @@ from ..values.maybe_set import MaybeSet
 from ..values.mixed import Mixed
 from ..values.open_dicts import OpenDict
 from ..values.operands import Traced, TracedValue, constant, has_traced, operand, settled, wrap
+from ..values.records import Pool, Record
 from ..values.several import Several
 from ..values.texts import Char, Text, text_of
 from ..values.traced_dicts import TracedDict
@@ -225,6 +226,8 @@ class EpilogueBuilder:
             return f"chr({self._place(x.code)})"
         if isinstance(x, Text):
             return f"text_of({self._place(x.codes())})"
+        if type(x) is Record:
+            return f"{self._pool(x.pool)}[{self._place(x.number)}]"
         if type(x) is TracedGenerator:
             return self._reference(x._var())
         if type(x) is TracedFile:
@@ -235,6 +238,7 @@ class EpilogueBuilder:
             raise refuse("a range or an iterator as a result cannot be captured; return a list")
         if isinstance(x, Traced):
             return self._leaf(x)
+        self._outside.session.door.places.check_not_replaced(x)
         self._outside.session.door.places.check_returned(x, self._sealed)
         known = self._outside.shown.get(id(x))
         if known is not None and not known.is_fixed:
@@ -275,7 +279,7 @@ class EpilogueBuilder:
             end = self._place(count)
             first, begin = self._items(x.borrowed), len(x.borrowed)
             names = iter([f"{self._leaf(wrap(array))}[{begin or ''}:{end}]" for array in arrays])
-            made = listed(kind, names, self._constant)
+            made = listed(kind, names, self._constant, self._pool)
             made = f"[{first}*{made}]" if first else made
             self._outside.session.door.places.check_returned_list(kind.classes, self._sealed)
             made = f"deque({made})" if x.of is deque else made
@@ -283,6 +287,26 @@ class EpilogueBuilder:
             self._made[id(x)] = (name, x)
             self._outside.session.aliases.returned.append(x)
         return self._made[id(x)][0]
+
+    def _pool(self, pool: Pool) -> str:
+        """The list of all records of a pool."""
+        if id(pool) not in self._made:
+            name, table = f"p{len(self._made)}", pool.table
+            self._made[id(pool)] = (name, pool)
+            if table.items is not None:
+                table.make_room((), 0, None)
+            kind, arrays, count = table.rooms()
+            end = self._place(count)
+            names = iter([f"{self._leaf(wrap(array))}[:{end}]" for array in arrays])
+            made = listed(pool.fields_kind(kind), names, self._constant, self._pool)
+            self._lines.append(f"{name} = {made}")
+            self._outside.session.aliases.returned.append(table)
+            for held, other in pool.links(kind):
+                found = f"{self._pool(other)}[{held}]"
+                self._lines.append(
+                    f"for x in {name}: {held} = {found} if type({held}) is int else {held}"
+                )
+        return self._made[id(pool)][0]
 
     def _list_array(self, x: TracedValue, of_list: ListArray) -> str:
         """The expression for the array of a list, which may be empty."""

@@ -7,14 +7,22 @@ from collections.abc import Callable, Iterator
 from fxc.ir.types import ScalarType
 
 from ..values.kinds import ItemKind
+from ..values.records import Pool
 
 
-def listed(kind: ItemKind, arrays: Iterator[str], constant: Callable[[object], str]) -> str:
+def listed(
+    kind: ItemKind,
+    arrays: Iterator[str],
+    constant: Callable[[object], str],
+    pool: Callable[[Pool], str],
+) -> str:
     """The expression for the list of items of a kind that stand in arrays of these names;
-    ``constant`` names an object in it.
+    ``constant`` names an object in it, ``pool`` the list of all records of a pool.
     """
     if kind.form is not None and kind.items is not None:
-        columns = ", ".join(listed(each, arrays, constant) for each in kind.items)
+        columns = ", ".join(listed(each, arrays, constant, pool) for each in kind.items)
+        if kind.form.pool is not None:
+            return f"[{pool(kind.form.pool)}[x] for x in {columns}]"
         if kind.form.is_traced:
             of_item = constant(kind.form.kind._of_item)  # type: ignore[attr-defined]
             return f"[{of_item}(x) for x in {columns}]"
@@ -33,7 +41,7 @@ def listed(kind: ItemKind, arrays: Iterator[str], constant: Callable[[object], s
     if kind.is_array:
         return f"[row.copy() for row in {next(arrays)}]"
     if kind.options is not None:
-        return _one_of(kind, arrays)
+        return _one_of(kind, arrays, pool)
     numbers = [part for part in kind.parts if isinstance(part, ScalarType)]
     texts = [
         f"{next(arrays)}.tolist()" if each.weak or k else f"list({next(arrays)})"
@@ -46,7 +54,7 @@ def listed(kind: ItemKind, arrays: Iterator[str], constant: Callable[[object], s
     return f"[x if f else {other} for {', '.join(names)} in zip({', '.join(texts)})]"
 
 
-def _one_of(kind: ItemKind, arrays: Iterator[str]) -> str:
+def _one_of(kind: ItemKind, arrays: Iterator[str], pool: Callable[[Pool], str]) -> str:
     """The list of items of which each is one of several things."""
     assert kind.options is not None
     names: list[str] = []
@@ -61,6 +69,10 @@ def _one_of(kind: ItemKind, arrays: Iterator[str]) -> str:
             names.append(value)
             column = next(arrays)
             columns.append(f"{column}.tolist()" if each.weak else f"list({column})")
+        elif each is not None and type(each) is not str:
+            names.append(f"x{place}")
+            columns.append(f"{next(arrays)}.tolist()")
+            value = f"{pool(each.pool)}[x{place}]"
         cases.append(f"{value} if f{place} else ")
     cases[-1] = cases[-1].partition(" if ")[0]
     return f"[{''.join(cases)} for {', '.join(names)}, in zip({', '.join(columns)})]"

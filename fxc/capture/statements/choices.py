@@ -41,7 +41,7 @@ from .structured import (
     kind_text,
     of_parts,
     optional_kinds,
-    recorded,
+    recorded_each,
     truth,
 )
 
@@ -183,10 +183,10 @@ def chosen(door: Any, test: Any, then: Later, orelse: Later) -> Any:
     return _one_of(door, found, then, orelse, "if")
 
 
-def _recorded(door: Any, function: Later) -> tuple[Recording, Any]:
-    """As ``recorded``; refuses what raises, as it need not run."""
+def _recorded(door: Any, *functions: Later) -> list[tuple[Recording, Any]]:
+    """As ``recorded_each``; refuses what raises, as it need not run."""
     try:
-        return recorded(door.session, function)
+        return recorded_each(door.session, *functions)
     except CaptureError:
         raise
     except Exception as error:
@@ -208,7 +208,7 @@ def _joined(door: Any, left: Any, right: Later, wanted: bool) -> Any:
         found = truth(right())
         return found, flag_of(found)
 
-    region, (other, second) = _recorded(door, computed_flag)
+    ((region, (other, second)),) = _recorded(door, computed_flag)
     if region.is_harmless():
         region.spill()
         if type(other) is bool:
@@ -224,7 +224,7 @@ def _joined(door: Any, left: Any, right: Later, wanted: bool) -> Any:
 
 def _one_of(door: Any, test: Any, then: Later, orelse: Later, what: str) -> Any:
     """One of two values, by a test that is not known."""
-    (first, left), (second, right) = (_recorded(door, function) for function in (then, orelse))
+    (first, left), (second, right) = _recorded(door, then, orelse)
     regions = first, second
     if is_same(left, right) and all(region.is_empty for region in regions):
         return left

@@ -46,6 +46,11 @@ class Form:
         """Whether it is one of values that are not known: see ``Traced._form_keys``."""
         return issubclass(self.kind, Traced)
 
+    @property
+    def pool(self) -> Any:
+        """Of records the pool, see Note [Records]; None for other things."""
+        return self.keys[0] if self.is_traced and self.kind._in_pool else None  # type: ignore[attr-defined]
+
     def takes(self, x: Any) -> bool:
         """Whether something else may stand for what has this form."""
         return self.is_traced and self.kind._has_form(x)  # type: ignore[attr-defined]
@@ -74,6 +79,14 @@ class Form:
 
 
 def form_of(x: Any, name: str) -> Form | None:
+    """As ``_form_of``; an item of a list that has none may have one as a record."""
+    found = _form_of(x, name)
+    if found is None:
+        current().door.places.ask_records(x)
+    return found
+
+
+def _form_of(x: Any, name: str) -> Form | None:
     """The form of what the variable of that name holds, if it may be joined item by item.
 
     A tuple may always be, and an object of a frozen dataclass that the program made; of a dict or
@@ -175,8 +188,10 @@ def item_form(x: Any) -> Form | None:
 
     See Note [Records in lists].
     """
-    if isinstance(x, Traced | External):
-        return _traced_form(x) if isinstance(x, Traced) and x._of_item is not None else None
+    if isinstance(x, Traced):
+        return _traced_form(x) if x._of_item is not None or x._in_pool else None
+    if isinstance(x, External):
+        return None
     kind = class_of(x)
     if kind is tuple or (isinstance(x, tuple) and is_namedtuple(kind) and not vars_of(x)):
         return Form(kind, tuple(range(len(x))))

@@ -157,7 +157,8 @@ class CapturedLoop(Statement):
         """Make variables of the items of tuples, if some are new."""
         spread = self._spread
         lists = [spread.close(x) if x else [] for x in (self.values, self._seen, self._start)]
-        self._has_new_tuples = spread.learn(lists[0], values_of(spread.outer, env))
+        starts = [x for x in lists[1:] if x]
+        self._has_new_tuples = spread.learn(lists[0], values_of(spread.outer, env), starts)
         if self._has_new_tuples:
             self.names = spread.names
             self._at_head = frozenset(spread.within(self._at_head))
@@ -469,7 +470,8 @@ class CapturedLoop(Statement):
         for each in kinds.values():
             if each is None or len(each) == 1:
                 return False
-            if self._can_begin_apart if type(each) is SeveralKinds else len(each) > most:
+            is_several = type(each) is SeveralKinds and len(each.options) > 1
+            if self._can_begin_apart if is_several else len(each) > most:
                 return False
         self.carried.mixed.update((name, each) for name, each in kinds.items() if each is not None)
         return True

@@ -7,6 +7,7 @@ from typing import Any
 
 from ..session import refuse
 from ..staging.jumps import RESULT
+from ..values.operands import Traced
 from .forms import Form, form_of, items_of, joint_form, names_of
 from .structured import UNBOUND, described
 
@@ -20,6 +21,7 @@ class Spread:
     def __init__(self, names: Sequence[str]) -> None:
         self.outer = tuple(names)
         self._forms: dict[str, Form] = {}
+        self._whole: set[str] = set()  # those that are not, though they may hold records
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -33,11 +35,18 @@ class Spread:
             else:
                 yield name
 
-    def learn(self, before: Sequence[Any], after: Sequence[Any]) -> bool:
+    def learn(
+        self, before: Sequence[Any], after: Sequence[Any], starts: Sequence[Sequence[Any]] = ()
+    ) -> bool:
         """Look which variables are tuples, at first and after an iteration; whether some are that
-        have not been before.
+        have not been before. ``starts`` are what else they have been.
         """
         found = dict(self._forms)
+        for given in starts:
+            for name, x, y in zip(self.outer, given, after, strict=True):
+                if x is None and isinstance(y, Traced) and y._in_pool:
+                    self._forms.pop(name, None)
+                    self._whole.add(name)
         for name, left, right in zip(self.outer, before, after, strict=True):
             self._learn(name, left, right)
         return found != self._forms
@@ -45,7 +54,11 @@ class Spread:
     def _learn(self, name: str, left: Any, right: Any) -> None:
         both = [x for x in (left, right) if x is not UNBOUND]
         form = joint_form(both, (form_of(x, name) for x in both))
-        if form is None or not (form.keys or name.startswith(RESULT)):
+        known = self._forms.get(name)
+        if form is None and known is not None and known.pool is not None:
+            del self._forms[name]  # it is a record or None, as one of several things
+            self._whole.add(name)
+        if name in self._whole or form is None or not (form.keys or name.startswith(RESULT)):
             return
         if form.joined and left is right:
             return

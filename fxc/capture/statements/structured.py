@@ -323,7 +323,10 @@ class Statement:
         return refuse(self.difference(name, left, right, where))
 
     def difference(self, name: str, left: Any, right: Any, where: str) -> str:
-        """How a variable is one thing here, another there."""
+        """How a variable is one thing here, another there; records may be captured: see Note
+        [Records].
+        """
+        self.door.places.ask_records(left, right)
         one, other = kind_text(left), kind_text(right)
         other = f"another {right.__class__.__name__}" if one == other else other
         return (
@@ -349,18 +352,26 @@ class _Part(Statement):
 
 
 def recorded(session: Session, function: Callable[[], Any]) -> tuple[Recording, Any]:
-    """A region, and what the function gives that is recorded in it: once more, if lists that it
-    changes need room.
+    """A region, and what the function gives that is recorded in it."""
+    ((region, found),) = recorded_each(session, function)
+    return region, found
+
+
+def recorded_each(session: Session, *functions: Callable[[], Any]) -> list[tuple[Recording, Any]]:
+    """A region for each function, one of which is run, and what it gives; all are recorded once
+    more if lists that one of them changes need room.
     """
     part = _Part(session)
     session.statements.append(part)
     try:
         while True:
-            with part.region:
-                found = function()
+            regions: list[tuple[Recording, Any]] = []
+            for function in functions:
+                part.region = Recording(session)
+                with part.region:
+                    regions.append((part.region, function()))
             if not part.wishes.grant(part, 1):
-                return part.region, found
-            part.region = Recording(session)
+                return regions
     finally:
         session.statements.remove(part)
 

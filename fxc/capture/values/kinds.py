@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -44,6 +44,28 @@ class ItemKind:
     form: Form | None = None
 
     @property
+    def pool(self) -> Any:
+        """The pool of the records that the items are, or may be; None for none. See Note
+        [Records].
+        """
+        if self.options is not None:
+            return next(iter(self.options.pools), None)
+        return None if self.form is None else self.form.pool
+
+    def as_numbers(self) -> ItemKind:
+        """The same with the numbers of records in their place; beside other numbers they cannot be
+        told apart.
+        """
+        if self.options is None:
+            return self.part(0)
+        return ItemKind(self.kinds, self.options.as_numbers())
+
+    def part(self, place: int) -> ItemKind:
+        """The kind of a part of an item that consists of several."""
+        assert self.items is not None
+        return self.items[place]
+
+    @property
     def is_array(self) -> bool:
         return self.items is None and isinstance(self.parts[0], ArrayType)
 
@@ -56,6 +78,13 @@ class ItemKind:
     def options(self) -> SeveralKinds | None:
         """What the items are of which each is one of several things."""
         return self.parts if type(self.parts) is SeveralKinds else None
+
+    @property
+    def keys(self) -> Iterable[Any]:
+        """What tells apart what the items may be, of numbers, constants and records."""
+        if self.options is not None:
+            return self.options.keys
+        return self.kinds if self.form is None else (("record", self.form.pool),)
 
     @property
     def classes(self) -> frozenset[type]:
@@ -129,17 +158,18 @@ class ItemKind:
         known: dict[Any, list[Any]] = {}
         if old is not None:
             for key, each in zip(old.keys_in_order, old.options, strict=True):
-                known[key] = [next(left) for _ in range(1 + isinstance(each, ScalarType))]
+                known[key] = [next(left) for _ in SeveralKinds((each,))]
         elif len(given) == 1:
-            known[before._numbers[0]] = [True, *given]
+            key = before._numbers[0] if before.form is None else ("record", before.form.pool)
+            known[key] = [True, *given]
         else:
             first, (other,) = before._numbers[0], before.kinds - {before._numbers[0]}
             known[first] = [given[1], given[0]]
             known[other] = [~given[1], given[-1] if len(given) == 3 else given[0]]
         found: list[Any] = []
         for key, each in zip(options.keys_in_order, options.options, strict=True):
-            none = [False, each.zero] if isinstance(each, ScalarType) else [False]
-            found += known.get(key, none)
+            zeros = [part.zero for part in SeveralKinds((each,))]
+            found += known.get(key, zeros)
         return found
 
     def item(self, parts: Sequence[Operand]) -> Any:
@@ -225,6 +255,8 @@ def kind_of_items(items: Sequence[Any], before: ItemKind | None) -> ItemKind | N
         return ItemKind(frozenset(), (arrays[0].type,))
     forms = {item_form(x) for x in items} | ({before.form} if before is not None else set())
     form = joint_form(items, forms)
+    if form is None and all(each is None or each.pool is not None for each in forms):
+        return _kind_of_numbers(items, before)
     if form is None and len(forms) > 1:
         # With a default: StopIteration would end the statement that is being captured.
         raise _refused(next((x for x in reversed(items) if item_form(x) is None), items[-1]))
@@ -258,10 +290,11 @@ def _kind_of_numbers(items: Sequence[Any], before: ItemKind | None) -> ItemKind:
             raise _refused(x)
         kinds |= each or frozenset()
     found = None
-    if None not in known and (before is None or before.options is None):
+    plain = before is None or (before.options is None and before.form is None)
+    if None not in known and plain:
         found = parts_for(kinds)
     if found is None:
-        keys = before.options.keys if before is not None and before.options is not None else kinds
+        keys = before.keys if before is not None else kinds
         found = options_for([*keys, *(key for x in items for key in keys_in(x))])
     if found is None or (before is not None and before.is_array):
         both = zip(items, known, strict=True)

@@ -58,6 +58,24 @@ class Room:
         there = self._turned(place)
         return self.kind.item([operand(wrap(array)[there]) for array in self.arrays])
 
+    def put_part(self, place: Any, part: int, x: Any) -> None:
+        """Store a part of an item that consists of several."""
+        kind, arrays = self._part(part)
+        for array, each in zip(arrays, kind.parts_of(x), strict=True):
+            wrap(array)[place] = variable_of(each)
+
+    def part_at(self, place: Any, part: int) -> Any:
+        """A part of the item at a place."""
+        kind, arrays = self._part(part)
+        return kind.item([operand(wrap(array)[place]) for array in arrays])
+
+    def _part(self, part: int) -> tuple[ItemKind, tuple[Value, ...]]:
+        """The kind of a part of the items, and where it stands."""
+        assert self.head is None
+        kind = self.kind.part(part)
+        begin = sum(len(self.kind.part(each).parts) for each in range(part))
+        return kind, self.arrays[begin : begin + len(kind.parts)]
+
     def turn(self, by: int) -> None:
         """Begin with another item: the next one, or the one before."""
         assert self.head is not None

@@ -26,6 +26,7 @@ class Traced:
     _reduce: ClassVar[Callable[..., Any] | None] = None
     # What makes such a value of the only item of its form, where lists may hold it.
     _of_item: ClassVar[Callable[..., Any] | None] = None
+    _in_pool: ClassVar[bool] = False  # whether they are records: Note [Records]
     # What stands for the items of an array, this one among them; None: the items do.
     _among: ClassVar[Callable[..., Any] | None] = None
 

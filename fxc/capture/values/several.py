@@ -36,6 +36,8 @@ from .traced_scalar import TracedScalar
 # ``None`` or an array is such a thing, too: ``if s < least: best = x.copy()``. Nobody else may have
 # the array (``_Join`` of arms.py): the node gives a new one.
 
+# A record (Note [Records]) is an option as a tuple is: its number is the only item.
+
 FLAG = ScalarType(np.dtype(bool))
 _MOST = 6  # options
 _LOOKS = "upper lower title strip lstrip rstrip startswith endswith replace isdigit isalpha count"
@@ -73,6 +75,20 @@ class SeveralKinds(tuple[Any, ...]):
         return [_key_of(each) for each in self.options]
 
     @property
+    def pools(self) -> list[Any]:
+        """The pools of records among the options."""
+        return [each.pool for each in self.options if type(each) is _Items and each.pool]
+
+    def as_numbers(self) -> SeveralKinds:
+        """The same with the numbers of records in their place."""
+        if sum(isinstance(each, ScalarType | _Items) for each in self.options) > 1:
+            raise refuse(
+                "an attribute that is one of several things, two of them objects or numbers, "
+                "cannot be captured as a result"
+            )
+        return SeveralKinds(tuple(PY_INT if type(x) is _Items else x for x in self.options))
+
+    @property
     def keys(self) -> set[Any]:
         """The same as a set."""
         return set(self.keys_in_order)
@@ -88,7 +104,36 @@ class SeveralKinds(tuple[Any, ...]):
 
 
 class _Items(tuple[Any, ...]):
-    """The types of the items of a tuple."""
+    """The types of the items of a tuple, or of the number of a record (Note [Records])."""
+
+    pool: Any
+
+    def __new__(cls, kinds: Iterable[Any], pool: Any = None) -> _Items:
+        made = super().__new__(cls, kinds)
+        made.pool = pool
+        return made
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is _Items and self.pool is other.pool and tuple(self) == tuple(other)
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    def __hash__(self) -> int:
+        return hash((self.pool, tuple(self)))
+
+    def of(self, items: Sequence[Any]) -> Any:
+        """The option for these items."""
+        return tuple(items) if self.pool is None else self.pool.at(*items)
+
+
+def _items_in(x: Any) -> Sequence[Any]:
+    """The items of an option that has some."""
+    return x if type(x) is tuple else x._form_items(x)
+
+
+def _is_record(x: Any) -> bool:
+    return isinstance(x, Traced) and x._in_pool
 
 
 class Several(Traced):
@@ -117,6 +162,27 @@ class Several(Traced):
             holds = _any([flag for flag, _ in kept])
             current().record("try_demand", operand(holds))
         return united(kept)
+
+    def record(self) -> Any:
+        """The record that it is, see Note [Records]; itself, if it is none in any case."""
+        return self.only(_is_record) if self.may_be_record else self
+
+    @property
+    def may_be_record(self) -> bool:
+        """Whether an option is a record."""
+        return any(_is_record(x) for _, x in self.options)
+
+    def is_one(self, other: Any) -> Any:
+        """``self is other``, of what may be records."""
+        flags: list[Any] = []
+        for flag, x in self.options:
+            for one, y in options_in(other):
+                if _is_record(x) and _is_record(y):
+                    flags.append(_both(_both(flag, one), _wrapped(operand(x.is_(y)))))
+                elif x is y is None:
+                    flags.append(_both(flag, one))
+        found = _any(flags)
+        return found if type(found) is bool else to_python(_wrapped(found))
 
     @property
     def text(self) -> str:
@@ -202,7 +268,7 @@ class Several(Traced):
     def __getitem__(self, key: Any) -> Any:
         if self.is_text and not isinstance(key, Traced):
             return self.of_texts(lambda x: x[key])
-        return self.only(lambda x: type(x) is tuple or _is_array(x))[key]
+        return self.only(lambda x: type(x) is tuple or _is_array(x) or _is_record(x))[key]
 
     def of_texts(self, function: Callable[[str], Any]) -> Any:
         """What a function gives for each text; where it raises, the call goes back to Python."""
@@ -223,7 +289,8 @@ class Several(Traced):
         return self.of_texts(lambda x: getattr(x, name)(*args, **kwargs))
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        self._plain()[key] = value
+        found = self.record()
+        (self._plain() if found is self else found)[key] = value
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
@@ -332,6 +399,8 @@ def _key(x: Any) -> Any:
         return None if kind.weak and kind.dtype.kind == "c" else kind  # type: ignore[union-attr]
     if _is_array(x):
         return "array", x._value.type.dtype.str, x._value.type.rank
+    if _is_record(x):
+        return "record", x.pool
     return ("tuple", len(x)) if type(x) is tuple and x else None
 
 
@@ -348,6 +417,8 @@ def options_for(keys: Iterable[Any]) -> SeveralKinds | None:
             found.append(key)
         elif key is not None and key[0] == "constant":
             found.append(key[1])
+        elif key is not None and key[0] == "record":
+            found.append(_Items([(PY_INT,)], key[1]))
         else:
             return None
     return SeveralKinds(tuple(found)) if len(found) <= _MOST_IN_LISTS else None
@@ -396,10 +467,10 @@ def _merged(key: Any, alike: Sequence[Option]) -> Option:
             x = _select(key, flag, x, y)
         elif key is None or key[0] == "array":
             raise refuse("a variable that is one array or another here cannot be captured")
-        elif key[0] == "tuple":
-            x = tuple(
-                united([(flag, one), (_not(flag), two)]) for one, two in zip(x, y, strict=True)
-            )
+        elif key[0] in ("tuple", "record"):
+            both = zip(_items_in(x), _items_in(y), strict=True)
+            items = [united([(flag, one), (_not(flag), two)]) for one, two in both]
+            x = tuple(items) if key[0] == "tuple" else key[1].at(*items)
         flag = _any([flag, other])
     return flag, x
 
@@ -431,7 +502,8 @@ def several_kinds(
             found.setdefault(_key(each), []).append(each)
     if all(type(x) is str for x in (left, right)):
         current().door.texts.ask()
-    if None in found or not 1 < len(found) <= _MOST:
+    is_record = any(type(key) is tuple and key[0] == "record" for key in found)
+    if None in found or not (is_record or len(found) > 1) or len(found) > _MOST:
         return None
     options: list[Any] = []
     for key in sorted(found, key=repr):
@@ -445,12 +517,12 @@ def several_kinds(
                 return None
             options.append(types[0])
         else:
-            kinds = [
-                joint(one, other) for one, other in zip(found[key][0], found[key][-1], strict=True)
-            ]
+            first, last = found[key][0], found[key][-1]
+            both = zip(_items_in(first), _items_in(last), strict=True)
+            kinds = [joint(one, other) for one, other in both]
             if any(each is None or not isinstance(each[0], ScalarType) for each in kinds):
                 return None
-            options.append(_Items(kinds))
+            options.append(_Items(kinds, key[1] if key[0] == "record" else None))
     return SeveralKinds(tuple(options))
 
 
@@ -484,7 +556,7 @@ def several_parts(x: Any, kinds: SeveralKinds, parts_of: Any) -> list[Operand]:
         elif type(kind) is _Items:
             for place, item in enumerate(kind):
                 if key in given:
-                    parts += parts_of(value[place], item)
+                    parts += parts_of(_items_in(value)[place], item)
                 else:
                     parts += [Literal(part.zero) for part in item]
     return parts
@@ -505,7 +577,9 @@ def _key_of(kind: Any) -> Any:
         return kind
     if isinstance(kind, ArrayType):
         return "array", kind.dtype.str, kind.rank
-    return ("tuple", len(kind)) if type(kind) is _Items else ("constant", kind)
+    if type(kind) is not _Items:
+        return "constant", kind
+    return ("tuple", len(kind)) if kind.pool is None else ("record", kind.pool)
 
 
 def several_of(parts: Sequence[Operand], kinds: SeveralKinds, of_parts: Any) -> Any:
@@ -518,8 +592,10 @@ def several_of(parts: Sequence[Operand], kinds: SeveralKinds, of_parts: Any) -> 
         if isinstance(kind, ScalarType | ArrayType):
             value = _wrapped(next(given))
         elif type(kind) is _Items:
-            value = tuple(of_parts([next(given) for _ in item], item) for item in kind)
+            value = kind.of([of_parts([next(given) for _ in item], item) for item in kind])
         options.append((flag, value))
+    if len(options) == 1:
+        return options[0][1]
     return united(options) if _is_decided(options) else Several(options)
 
 

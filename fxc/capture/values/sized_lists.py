@@ -19,7 +19,7 @@ from ..session import current, refuse
 from ..statements.for_loops import FEW
 from .kinds import ItemKind, kind_of_items
 from .mixed import parts_for, scalar_kinds
-from .operands import array_value, dim_of, kind_of, operand, record, wrap
+from .operands import Traced, array_value, dim_of, kind_of, operand, record, wrap
 from .traced_int import wrap_dim
 from .traced_lists import TracedList, list_parts
 
@@ -62,7 +62,9 @@ def repeated(items: list[Any], count: Dim) -> Any:
 
 
 def _is_plain(x: Any) -> bool:
-    """Whether an item is a number, or a tuple of such."""
+    """Whether an item is a number, a tuple of such, or a record."""
+    if isinstance(x, Traced) and x._in_pool:
+        return True
     if type(x) is tuple:
         return bool(x) and all(map(_is_plain, x))
     kinds = scalar_kinds(x)
@@ -72,6 +74,7 @@ def _is_plain(x: Any) -> bool:
 def room_for_numbers(value: Any, count: Any) -> TracedList:
     """A list of so many items of the kind of ``value``, which are not there yet."""
     if not _is_plain(value):
+        current().door.places.ask_record(value)
         raise refuse(
             "a list of items that are neither numbers nor arrays, as long as a size says, cannot "
             "be captured; use an array"

@@ -22,6 +22,7 @@ from .kinds import kind_of_items
 from .lists_of_lists import wanted
 from .mixed import parts_for, scalar_kinds
 from .operands import Traced, operand, variable_of, wrap
+from .records import record_at
 from .several import keys_in, options_for
 from .traced_int import TracedInt, scalar_of_int
 from .traced_lists import TracedList, checked_place
@@ -74,6 +75,8 @@ class Table:
         are_few = len(arrays) == len(items) <= _MOST_ARRAYS
         if are_few and len({x.type for x in arrays}) == 1:
             return _array_at(arrays, key)
+        if (record := record_at(items, lambda numbers: _number_at(numbers, key))) is not None:
+            return record
         known = tuple(self._owner)
         if not OneOfItems.may_be(known):
             return self._owner[key]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Container, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -55,14 +56,15 @@ class TracedList(Traced):
     def _holds(self) -> Iterable[Any]:
         return self.items or ()
 
-    def __init__(self, items: Any) -> None:
+    def __init__(self, items: Any, *, outermost: bool = False) -> None:
         session = current()
         self._items = items
         self.of: type = type(items)  # list or deque
         self._turns = False  # whether items come or go at the begin
         self._room: Room | None = None
-        self._home = session.region
-        self._depth = len(session.statements)
+        # The region that it is made in, or the outermost one: as if it had been made at the begin.
+        self._home = 0 if outermost else session.region
+        self._depth = 0 if outermost else len(session.statements)
         self._spare = 0
         self._size: tuple[int, int, Dim] | None = None  # when and where it was counted
         self._known: Dim | None = None  # the length, see Note [Lists of a size]
@@ -122,6 +124,8 @@ class TracedList(Traced):
         if owner is not None:
             if not self._has_room(owner, x):
                 assert owner.recording is not None
+                for each in records_in(x):
+                    session.door.places.seal(each)
                 once = not session.in_loop(owner.recording.number)
                 owner.wishes.note(self, [x], once=once)
                 return
@@ -140,6 +144,47 @@ class TracedList(Traced):
 
     def _put(self, place: Any, x: Any, lent: Container[Value] = ()) -> None:
         """Store an item."""
+        with self._taking(x, lent):
+            self._taken_room().put(place, x)
+
+    def set_part(self, place: Any, part: int, x: Any) -> None:
+        """Store a part of an item, which is a tuple, at a place that there is."""
+        room = self._room
+        if room is None or not room.kind.part(part).takes(x):
+            owner = self._owner(current())
+            before = self._part_of_any(owner, place)
+            sample = (*before[:part], x, *before[part + 1 :])
+            if owner is not None:
+                owner.wishes.note(self, [sample])
+                return
+            if room is None and type(place) is int:
+                self._items[place] = sample
+                return
+            self.make_room([sample], _SPARE, None)
+        with self._taking(x):
+            self._taken_room().put_part(place, part, x)
+
+    def part_at(self, place: Any, part: int) -> Any:
+        """A part of an item, which is a tuple, at a place that there is."""
+        if self._room is None:
+            owner = self._awaited_by()
+            return self[place][part] if owner is None else self._any_item(owner)[part]
+        found = self._room.part_at(place, part)
+        self._note_read(found)
+        return found
+
+    def _part_of_any(self, owner: Statement | None, place: Any) -> Any:
+        """An item at a place, if Python knows it; what stands for one otherwise."""
+        if self._room is not None:
+            return self._any_item_of(self._room.kind)
+        if type(place) is int and place < len(self._items):
+            return self._items[place]
+        assert owner is not None
+        return self._any_item(owner)
+
+    @contextmanager
+    def _taking(self, x: Any, lent: Container[Value] = ()) -> Iterator[None]:
+        """Take over what is stored in the body."""
         session = current()
         given = [value for value in arrays_in(x) if value not in lent]
         for value in given:
@@ -147,7 +192,7 @@ class TracedList(Traced):
         records, places = list(records_in(x)), session.door.places
         for each in records:
             places.check_item(each)
-        self._taken_room().put(place, x)
+        yield
         for each in records:
             places.note_item(each)
         for value in given:
@@ -525,11 +570,15 @@ class TracedList(Traced):
     def at(self, place: Any) -> Any:
         """The item at a place that there is."""
         found = self._taken_room().at(place)
-        for value in arrays_in(found):
-            give(current(), self, value)
-        for each in records_in(found):
-            current().door.places.note_item(each)
+        self._note_read(found)
         return found
+
+    def _note_read(self, x: Any) -> None:
+        """Note an item, or a part of one, that has been read."""
+        for value in arrays_in(x):
+            give(current(), self, value)
+        for each in records_in(x):
+            current().door.places.note_item(each)
 
     def repeats(self) -> tuple[Literal, Dim] | None:
         """The number that all items are, and how many, if that is so where the list is made."""

@@ -1,0 +1,309 @@
+"""Dicts and objects that stand in arrays of the graph. See Note [Records]."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
+from types import FunctionType
+from typing import Any, NoReturn
+
+from fxc.ir.graph import Operand
+from fxc.ir.records import frozen
+
+from ..outside.objects import (
+    MISSING,
+    class_attribute,
+    is_frozen,
+    is_made_by_object,
+    is_python_class,
+    sets_by_python,
+    slot_names,
+)
+from ..outside.shadows import class_of, shadow_of
+from ..session import current, refuse
+from ..statements.forms import Form
+from .kinds import ItemKind
+from .operands import Traced, settled
+from .traced_lists import TracedList
+
+# Note [Records]
+# A dict or an object that a list of the graph has taken over, and that changes afterwards, is
+# compared by identity, or is reached in another way, too, is no copy of what stands in the arrays
+# of the list (Note [Records in lists]). The capture then starts again with all dicts of these keys,
+# or objects of the class with these attributes, in a *pool*: a list of the graph of their fields,
+# to which one is added where the program makes one, and of which none is ever taken away. The
+# program has a *record*, the number of an item of the pool. So variables, lists and other records
+# hold numbers, two records are one object if the numbers are equal, and what is stored by one name
+# is read by all others. What leaves the function is made of all items of the pool, each once.
+
+MOST_FIELDS = 32
+
+
+@frozen
+class Label:
+    """By what a pool is known: a class, and the names of the fields."""
+
+    kind: type
+    keys: tuple[str, ...]
+
+    @property
+    def text(self) -> str:
+        """The request to have one."""
+        return f"records {self.kind.__module__}.{self.kind.__qualname__} {', '.join(self.keys)}"
+
+    @property
+    def is_wanted(self) -> bool:
+        """Whether this capture is to have it."""
+        static = current().static
+        return self.text in static and f"{self.text} by Python" not in static
+
+
+def label_of(x: Any) -> Label | None:
+    """By what the pool of a dict or an object that the program has made is known; None for what
+    cannot be in one.
+    """
+    places = current().door.places
+    kind = class_of(x)
+    if not places.is_made(x):
+        return None
+    if type(x) is dict:
+        keys = tuple(x)
+        plain = all(type(key) is str for key in keys)
+    else:
+        plain = (
+            is_python_class(kind)
+            and is_made_by_object(kind)
+            and shadow_of(kind) is kind
+            and not (slot_names(kind) or sets_by_python(kind))
+        )
+        keys = tuple(vars(x)) if plain else ()
+    return Label(kind, keys) if plain and 0 < len(keys) <= MOST_FIELDS else None
+
+
+class Pool:
+    """All records of a class that have the same fields."""
+
+    def __init__(self, label: Label) -> None:
+        self.label = label
+        self.fields = Form(label.kind, label.keys)
+        self.table = TracedList([], outermost=True)
+
+    def __repr__(self) -> str:
+        return self.label.text
+
+    def add(self, fields: Sequence[Any]) -> Record:
+        """A new record."""
+        table = self.table
+        number = table.length() if table.items is not None else table._number()
+        table.append(tuple(fields))
+        return Record(self, number)
+
+    def at(self, number: Any) -> Record:
+        """The record of that number."""
+        return Record(self, number)
+
+    def read(self, number: Any, place: int) -> Any:
+        """A field of a record."""
+        return self.table.part_at(number, place)
+
+    def write(self, number: Any, place: int, x: Any) -> None:
+        """Store a field of a record."""
+        self.table.set_part(number, place, settled(x))
+
+    def fields_kind(self, kind: ItemKind) -> ItemKind:
+        """The kind of the dicts or objects whose fields are items of this kind; of a field that is
+        a record it has the number.
+        """
+        assert kind.items is not None
+        fields = (each if each.pool is None else each.as_numbers() for each in kind.items)
+        return ItemKind(frozenset(), kind.parts, tuple(fields), self.fields)
+
+    def links(self, kind: ItemKind) -> Iterator[tuple[str, Pool]]:
+        """The fields that are records, or may be: expressions for an ``x`` of this pool."""
+        held = "x" if self.label.kind is dict else "vars(x)"
+        for name, each in zip(self.label.keys, kind.items or (), strict=True):
+            if each.pool is not None:
+                yield f"{held}[{name!r}]", each.pool
+
+
+class Pools:
+    """The pools of a capture."""
+
+    def __init__(self) -> None:
+        self._pools: dict[Label, Pool] = {}
+
+    def taken(self, x: Any) -> Any:
+        """The record for a dict or an object that the program has just made; itself, if there is to
+        be none.
+        """
+        label = label_of(x)
+        if label is None or not label.is_wanted:
+            return x
+        session = current()
+        session.retries |= {f"{label.text} by Python"}
+        if label not in self._pools:
+            self._pools[label] = Pool(label)
+        held = x if type(x) is dict else session.door.held_by(x)[0]
+        session.door.places.replace(x)
+        return self._pools[label].add(list(held.values()))
+
+
+class Record(Traced):
+    """A dict or an object that is an item of a pool."""
+
+    __slots__ = ("number", "pool")
+    _in_pool = True
+
+    def __init__(self, pool: Pool, number: Any) -> None:
+        self.pool = pool
+        self.number = number
+
+    @property  # type: ignore[misc]
+    def __class__(self) -> type:
+        return self.pool.label.kind
+
+    def _form_keys(self) -> tuple[Any, ...]:
+        return (self.pool,)
+
+    @classmethod
+    def _of_form(cls, keys: tuple[Any, ...], items: Any) -> Record:
+        (pool,), (number,) = keys, items
+        return Record(pool, number)
+
+    @staticmethod
+    def _form_items(x: Any) -> tuple[Any, ...]:
+        return (x.number,)
+
+    def _holds(self) -> Iterable[Any]:
+        return (self.pool.table,)
+
+    def is_(self, other: Record) -> Any:
+        """``self is other``."""
+        return self.pool is other.pool and self.number == other.number
+
+    def copy(self) -> Record:
+        """A new record with the same fields."""
+        return self.pool.add([value for _, value in self.held()])
+
+    def held(self) -> Iterator[tuple[str, Any]]:
+        """The names and values of the fields."""
+        for place, name in enumerate(self.pool.label.keys):
+            yield name, self.pool.read(self.number, place)
+
+    # -------------------------------------------------------- attributes
+
+    def attribute(self, door: Any, name: str) -> Any:
+        """``self.name``."""
+        kind, keys = self.pool.label.kind, self.pool.label.keys
+        if kind is dict:
+            found = _OF_DICTS.get(name)
+            if found is None:
+                raise self.refused(f".{name}()")
+            return partial(found, self)
+        if name in keys:
+            return self.pool.read(self.number, keys.index(name))
+        found = class_attribute(kind, name)
+        if isinstance(found, staticmethod | classmethod):
+            return door.attr(kind, name)
+        if found is MISSING or (name.startswith("__") and name != "__class__"):
+            raise self.refused(f".{name}")
+        return door.own_attr(self, kind, name)
+
+    def store(self, door: Any, name: str, value: Any) -> None:
+        """``self.name = value``."""
+        kind, keys = self.pool.label.kind, self.pool.label.keys
+        found = class_attribute(kind, name)
+        if isinstance(found, property) and isinstance(found.fset, FunctionType):
+            door.guard_class_attribute(kind, name, found)
+            door.call(found.fset, self, value)
+            return
+        if kind is dict or name not in keys or is_frozen(kind, name):
+            raise self.refused(f"a new attribute ({name})")
+        self.pool.write(self.number, keys.index(name), value)
+
+    # -------------------------------------------------------- items
+
+    def _place(self, key: Any) -> int:
+        if self.pool.label.kind is not dict or type(key) is not str:
+            raise self.refused("an item, at a place that is not known,")
+        if key not in self.pool.label.keys:
+            raise self.refused(f"a key that is not there ({key!r})")
+        return self.pool.label.keys.index(key)
+
+    def keys(self) -> Iterator[str]:
+        """As ``dict.keys``, for ``dict(self)``."""
+        return iter(self)
+
+    def __getitem__(self, key: Any) -> Any:
+        return self.pool.read(self.number, self._place(key))
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        self.pool.write(self.number, self._place(key), value)
+
+    def __delitem__(self, key: Any) -> NoReturn:
+        raise self.refused("del")
+
+    def __contains__(self, key: Any) -> bool:
+        if self.pool.label.kind is not dict or isinstance(key, Traced):
+            raise self.refused("'in'")
+        return key in self.pool.label.keys
+
+    def __iter__(self) -> Iterator[str]:
+        if self.pool.label.kind is not dict:
+            raise self.refused("iteration")
+        return iter(self.pool.label.keys)
+
+    def __len__(self) -> int:
+        if self.pool.label.kind is not dict:
+            raise self.refused("len()")
+        return len(self.pool.label.keys)
+
+    def __bool__(self) -> bool:
+        return True  # it has fields, and its class no method that says otherwise
+
+    def __eq__(self, other: object) -> Any:
+        is_plain = class_attribute(self.pool.label.kind, "__eq__") is vars(object)["__eq__"]
+        if not is_plain or type(other) is not Record:
+            raise self.refused("==")
+        return self.is_(other)
+
+    def __ne__(self, other: object) -> NoReturn:
+        raise self.refused("!=")
+
+    def __hash__(self) -> NoReturn:
+        raise self.refused("hash()")
+
+    def __repr__(self) -> NoReturn:
+        raise self.refused("the text")
+
+    def _operand(self) -> Operand:
+        raise self.refused("this operation")
+
+    def refused(self, what: str) -> Exception:
+        return refuse(
+            f"{what} of a {self.pool.label.kind.__name__} that stands in arrays, as one of a list "
+            "whose length depends on data, cannot be captured; use its fields"
+        )
+
+
+def _get(x: Record, key: Any, default: Any = None) -> Any:
+    return x[key] if key in x.pool.label.keys else default
+
+
+_OF_DICTS: dict[str, Any] = {
+    "get": _get,
+    "keys": lambda x: list(x),
+    "values": lambda x: [value for _, value in x.held()],
+    "items": lambda x: list(x.held()),
+    "copy": Record.copy,
+}
+
+
+def record_at(items: Sequence[Any], number_at: Any) -> Record | None:
+    """The one of several records that stands at a place; None if they are not all of one pool."""
+    pools = {x.pool if type(x) is Record else None for x in items}
+    if len(pools) != 1 or None in pools:
+        return None
+    (pool,) = pools
+    assert pool is not None
+    return pool.at(number_at([x.number for x in items]))
