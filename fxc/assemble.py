@@ -14,7 +14,7 @@ from fxc.ir.location import Site
 from fxc.ir.records import frozen
 from fxc.ir.signature import ViewStep
 from fxc.ir.symbols import Dim, symbols_of
-from fxc.ir.types import array_type, stride_order
+from fxc.ir.types import array_type, ordered_strides, stride_order
 from fxc.lowering.emission.bounds import counter_ranges, most_elements
 from fxc.lowering.emission.calls import CALL, NUMPY_FUNCTIONS
 from fxc.lowering.emission.draws import DRAW, STATES
@@ -36,7 +36,7 @@ from fxc.lowering.loops import (
 )
 from fxc.lowering.lower import lower
 from fxc.ops.effects import direct
-from fxc.ops.foreign_calls import ForeignCall
+from fxc.ops.foreign_calls import gives_new
 from fxc.ops.kernels import kernel_of, writing_kernel_of
 from fxc.ops.table import EFFECTS, TABLE
 from fxc.runtime.engine import Engine
@@ -130,12 +130,14 @@ def _recipe(graph: Graph, module: Module, engine: Engine) -> Recipe:
         buffer = program.buffers[name]
         place = program.inputs.index(name) if buffer.role == "input" else None
         order: tuple[int, ...] = ()  # of what the plan allocates; an input has its own layout
+        gaps = False
         if place is None:
             order = stride_order(array_type(buffer.dtype, buffer.shape, buffer.strides))
+            gaps = buffer.strides != ordered_strides(buffer.shape, order, buffer.dtype.itemsize)
         room: Dim | None = None
         if place is None and any(not ranges.keys().isdisjoint(symbols_of(d)) for d in buffer.shape):
             room = most_elements(buffer.shape, ranges)
-        slots.append(Slot(name, buffer.dtype, buffer.shape, order, place, room, name in rows))
+        slots.append(Slot(name, buffer.dtype, buffer.shape, order, place, room, name in rows, gaps))
     views = {step.op for leaf in graph.signature.outputs for step in getattr(leaf, "steps", ())}
     views |= {
         step.op
@@ -196,8 +198,7 @@ def _steps(module: Module, engine: Engine) -> Iterator[NativeStep | NumpyStep]:
                     )
                 else:
                     kernel = _kernel(stmt)
-                    new = isinstance(kernel, ForeignCall) and kernel.gives_new
-                    fresh = new and stmt.size is None and len(stmt.outs) == 1
+                    fresh = gives_new(kernel) and stmt.size is None
                     yield NumpyStep(
                         stmt.op, kernel, args, stmt.outs, stmt.size, fresh=fresh, site=site
                     )

@@ -38,7 +38,8 @@ class Slot:
     ``input`` is the number of the graph input that it is; otherwise the plan allocates it, with
     the axes in memory as ``order`` says (outermost first). Where a size is counted, that is with
     ``room`` for so many elements, of which it is the first in the end. Without elements its strides
-    are then 0, as NumPy's are, unless it ``keeps_strides``.
+    are then 0, as NumPy's are, unless it ``keeps_strides``. One with ``gaps`` is an array that a
+    call gives.
     """
 
     name: str
@@ -48,6 +49,7 @@ class Slot:
     input: int | None = None
     room: Dim | None = None
     keeps_strides: bool = False
+    gaps: bool = False
 
 
 @frozen
@@ -91,8 +93,8 @@ class NumpyStep:
     """A call of an eager NumPy kernel; its results are copied into slots.
 
     With a ``size`` they are listed in any case, and the size of the first is the value of that
-    symbol, which goes into that slot. An array that a ``fresh`` one gives is new, and in C
-    order: it is the slot. One that is ``into`` takes the slots as its ``out``; the
+    symbol, which goes into that slot. An array that a ``fresh`` one gives is new; in C order, or
+    with gaps, it is the slot. One that is ``into`` takes the slots as its ``out``; the
     first of them may be the memory of a slot that is read for the last time, ``reuses``.
     """
 
@@ -183,7 +185,8 @@ class _PlanWriter:
         }
 
     def _may_be_given(self, slot: Slot) -> bool:
-        return bool(slot.shape) and slot.input is None and slot.room is None and _in_order(slot)
+        is_new = bool(slot.shape) and slot.input is None and slot.room is None
+        return is_new and (slot.gaps or _in_order(slot))
 
     def constant(self, stem: str, value: Any) -> str:
         name = f"{stem}{len(self.constants)}"
@@ -392,7 +395,11 @@ class _PlanWriter:
                     self.add(f"{self.symbols[symbol]} = parts[0].size")
                     self.add(f"{self.slot_names[slot]}[...] = {self.symbols[symbol]}")
                 for place, out in enumerate(outs):
-                    self.add(f"{self._exact(self.slots[out])}[...] = parts[{place}]")
+                    if out in self.given:
+                        self.slot_names[out] = f"m{len(self.slot_names)}"
+                        self.add(f"{self.slot_names[out]} = parts[{place}]")
+                    else:
+                        self.add(f"{self._exact(self.slots[out])}[...] = parts[{place}]")
 
     def _argument(self, arg: Any) -> str:
         match arg:

@@ -47,6 +47,7 @@ class Aliases:
         self.returned: list[Any] = []
         # Arrays of the caller that lists begin with, and these lists.
         self.lent: set[Value] = set()
+        self.with_gaps: set[Value] = set()  # what foreign calls have given: nobody writes to them
         self.borrowers: list[Any] = []
         # When an array was last written, by its root: on the session's clock.
         self.written: dict[Value, int] = {}
@@ -102,6 +103,11 @@ class Aliases:
                 raise refuse(
                     "a write to an array that is in a list whose length depends on data cannot be "
                     "captured; append a copy, or write to one"
+                )
+            if root in self.with_gaps:
+                raise refuse(
+                    "a write to an array with gaps in memory, which a function that fxc does not "
+                    "know has given, cannot be captured; write to a copy"
                 )
             self.written[root] = self._session.now
             self.changed.update(dict.fromkeys(memory, self._session.now))

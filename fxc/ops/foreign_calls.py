@@ -28,6 +28,7 @@ from fxc.ir.types import (
     Type,
     array_type,
     is_known,
+    normal_strides,
     ordered_strides,
     same_dtype,
     stride_order,
@@ -68,22 +69,28 @@ class Hole:
 @frozen
 class _Result:
     """A result: its dtype, whether it is an array, NumPy's scalar or Python's (``kind``), and each
-    of its sizes as a number and multiples of sizes of operands, by operand and axis. A "fixed" one
-    is a flag, a text or None, no result of an operator.
+    of its sizes as a sum. A "fixed" one is a flag, a text or None, no result of an operator.
+    ``strides`` are those of an array with gaps in memory: a slice, the real parts of numbers.
     """
 
     kind: str
     dtype: np.dtype
-    sizes: tuple[tuple[int, tuple[tuple[int, int, int], ...]], ...]
+    sizes: tuple[Sum, ...]
     order: tuple[int, ...]
     value: Any = None
+    strides: tuple[Sum, ...] = ()
 
     def shape(self, shapes: Sequence[Sequence[Any]]) -> tuple[Any, ...]:
         """The shape, for the shapes of the operands."""
-        return tuple(
-            sum((times * shapes[place][axis] for place, axis, times in parts), start=number)
-            for number, parts in self.sizes
-        )
+        return _totals(self.sizes, shapes)
+
+    def layout(self, shapes: Sequence[Sequence[Any]]) -> tuple[Any, ...]:
+        """The strides, for the shapes of the operands."""
+        if self.strides:
+            return normal_strides(
+                self.shape(shapes), _totals(self.strides, shapes), self.dtype.itemsize
+            )
+        return ordered_strides(self.shape(shapes), self.order, self.dtype.itemsize)
 
     def condition(self, name: str, constant: Callable[[Any], str]) -> list[str]:
         """What has to hold of a result of that name; operands are ``v0``, ``v1`` and so on."""
@@ -95,19 +102,14 @@ class _Result:
             return [f"type({name}) is {constant(kind)}", *small]
         if self.kind == "scalar":
             return [f"type({name}) is {constant(self.dtype.type)}"]
-        sizes = [
-            " + ".join(
-                [str(number), *(f"{n} * v{place}.shape[{axis}]" for place, axis, n in parts)]
-            )
-            for number, parts in self.sizes
-        ]
-        shape = "".join(f"{size}, " for size in sizes)
         dtype = constant(self.dtype)
         holds = [
             f"type({name}) is ndarray",
             f"({name}.dtype is {dtype} or {constant(same_dtype)}({name}.dtype, {dtype}))",
-            f"{name}.shape == ({shape})",
+            f"{name}.shape == {_text_of(self.sizes)}",
         ]
+        if self.strides:
+            return [*holds, f"{name}.strides == {_text_of(self.strides)}"]
         if self.is_in_order:
             return [*holds, f"(flags := {name}.flags).c_contiguous"]
         return [*holds, f"{constant(self.has_order)}({name})"]
@@ -115,7 +117,7 @@ class _Result:
     @property
     def is_in_order(self) -> bool:
         """Whether an array is in C order."""
-        return self.order == tuple(range(len(self.sizes)))
+        return not self.strides and self.order == tuple(range(len(self.sizes)))
 
     def has_order(self, array: np.ndarray) -> bool:
         """Whether an array has the layout of the result."""
@@ -125,8 +127,28 @@ class _Result:
         """The type, for the types of the operands."""
         if self.kind != "array":
             return ScalarType(self.dtype, weak=self.kind == "python")
-        shape = self.shape([kind.shape for kind in kinds])
-        return ArrayType(self.dtype, shape, ordered_strides(shape, self.order, self.dtype.itemsize))
+        shapes = [kind.shape for kind in kinds]
+        return ArrayType(self.dtype, self.shape(shapes), self.layout(shapes))
+
+
+# A number and multiples of sizes of operands, by operand and axis.
+Sum = tuple[int, tuple[tuple[int, int, int], ...]]
+
+
+def _totals(sums: Sequence[Sum], shapes: Sequence[Sequence[Any]]) -> tuple[Any, ...]:
+    return tuple(
+        sum((times * shapes[place][axis] for place, axis, times in parts), start=number)
+        for number, parts in sums
+    )
+
+
+def _text_of(sums: Sequence[Sum]) -> str:
+    """A tuple of sums as Python code; operands are ``v0``, ``v1`` and so on."""
+    totals = [
+        " + ".join([str(number), *(f"{n} * v{place}.shape[{axis}]" for place, axis, n in parts)])
+        for number, parts in sums
+    ]
+    return f"({''.join(f'{total}, ' for total in totals)})"
 
 
 class ForeignCall:
@@ -185,6 +207,11 @@ class ForeignCall:
         given = [x.type if isinstance(x, Literal) else x for x in kinds]
         found = tuple(result.type(given) for result in self.varying)
         return found[0] if len(found) == 1 else found
+
+
+def gives_new(kernel: Any) -> bool:
+    """Whether the arrays that a kernel gives are the graph's, without a copy."""
+    return isinstance(kernel, ForeignCall) and kernel.gives_new
 
 
 def _filled(x: Any, operands: Sequence[Any]) -> Any:
@@ -301,9 +328,9 @@ def _is_like(part: Any, result: _Result, shapes: Sequence[Sequence[int]]) -> boo
         return False
     if part.shape != result.shape(shapes):
         return False
-    if result.order == tuple(range(part.ndim)):
+    if result.is_in_order:
         return bool(part.flags.c_contiguous)
-    return part.strides == ordered_strides(part.shape, result.order, part.dtype.itemsize)
+    return part.strides == result.layout(shapes)
 
 
 _PYTHON_TYPE = {"b": bool, "i": int, "f": float, "c": complex}
@@ -400,23 +427,23 @@ def _learnt(
     shapes = [tuple(hint(dim) for dim in kind.shape) for kind in kinds]
     orders = [stride_order(kind) if isinstance(kind, ArrayType) else () for kind in kinds]
     call.container, parts = _sampled(call, kinds, shapes, orders)
-    found = [np.shape(part) for part in parts]
-    multiples: list[list[dict[tuple[int, int], int]]] = [[{} for _ in shape] for shape in found]
+    found = [_extent(part) for part in parts]
+    multiples: list[list[dict[tuple[int, int], int]]] = [[{} for _ in extent] for extent in found]
     for group in varying:
         _, more = _sampled(call, kinds, _longer(shapes, [group]), orders)
-        if [np.ndim(part) for part in more] != [len(shape) for shape in found]:
+        if [np.ndim(part) for part in more] != [np.ndim(part) for part in parts]:
             raise Unlearnable("the rank of what it gives depends on sizes")
-        for part, shape, counts in zip(more, found, multiples, strict=True):
-            for axis, size in enumerate(np.shape(part)):
-                if size != shape[axis]:
-                    counts[axis][group[0]] = size - shape[axis]
+        for part, extent, counts in zip(more, found, multiples, strict=True):
+            for place, number in enumerate(_extent(part)):
+                if number != extent[place]:
+                    counts[place][group[0]] = number - extent[place]
     if isinstance(function, FunctionType) and type(parts[0]) is bool and len(parts) == 1:
         raise Unlearnable("it gives a bool, by which Python code decides")
     call.results = tuple(
         _Result("fixed", np.dtype(bool), (), (), part)
         if len(parts) > 1 and isinstance(part, _FIXED)
-        else _result(part, shape, counts, shapes)
-        for part, shape, counts in zip(parts, found, multiples, strict=True)
+        else _result(part, counts, shapes)
+        for part, counts in zip(parts, multiples, strict=True)
     )
     if varying:  # are they multiples?
         longer = shapes
@@ -441,9 +468,13 @@ def _longer(shapes: Sequence[tuple[int, ...]], groups: Sequence[Group]) -> list[
     ]
 
 
+def _extent(part: Any) -> tuple[int, ...]:
+    """The sizes of an array and its strides."""
+    return (*part.shape, *part.strides) if isinstance(part, np.ndarray) else ()
+
+
 def _result(
     part: Any,
-    shape: tuple[int, ...],
     multiples: Sequence[dict[tuple[int, int], int]],
     shapes: Sequence[tuple[int, ...]],
 ) -> _Result:
@@ -452,15 +483,15 @@ def _result(
     dtype = DTYPES_BY_NAME[DTYPE_NAMES[part.dtype]]
     if isinstance(part, np.generic):
         return _Result("scalar", dtype, (), ())
-    sizes = []
-    for size, counts in zip(shape, multiples, strict=True):
-        rest = size - sum(times * shapes[place][axis] for (place, axis), times in counts.items())
+    sums = []
+    for number, counts in zip(_extent(part), multiples, strict=True):
+        rest = number - sum(times * shapes[place][axis] for (place, axis), times in counts.items())
         parts = tuple((place, axis, times) for (place, axis), times in counts.items())
-        sizes.append((rest, parts))
-    order = stride_order(array_type(dtype, shape, part.strides))
-    if part.size and part.strides != ordered_strides(shape, order, dtype.itemsize):
-        raise Unlearnable("what it gives has gaps in memory")
-    return _Result("array", dtype, tuple(sizes), order)
+        sums.append((rest, parts))
+    sizes, strides = tuple(sums[: part.ndim]), tuple(sums[part.ndim :])
+    order = stride_order(array_type(dtype, part.shape, part.strides))
+    has_gaps = part.size and part.strides != ordered_strides(part.shape, order, dtype.itemsize)
+    return _Result("array", dtype, sizes, order, strides=strides if has_gaps else ())
 
 
 def _sampled(

@@ -15,6 +15,7 @@ from fxc.ir.size_guards import guard
 from fxc.ir.symbols import product, symbol, symbols_of
 from fxc.ir.text import dims_of
 from fxc.ir.types import PART_DTYPES, ArrayType, ScalarType, c_strides
+from fxc.ops.foreign_calls import gives_new
 from fxc.ops.kernels import kernel_of
 from fxc.ops.metas.shapes import hints
 from fxc.ops.table import EFFECTS, TABLE, Tag
@@ -376,7 +377,9 @@ def boxed(context: Context, node: Node) -> None:
         assert isinstance(held, BufferArg)
         context.put(values[0], held.buffer)
         values = values[1:]
-    outs = tuple(context.new_buffer(value.type) for value in values)
+    is_given = not inside and graph is None and gives_new(kernel_of(node.op))
+    make = context.given_buffer if is_given else context.new_buffer
+    outs = tuple(make(value.type) for value in values)
     for value, out in zip(values, outs, strict=True):
         context.put(value, out)
     if inside:

@@ -118,6 +118,12 @@ class Context:
         strides = ordered_strides(kind.shape, order, kind.dtype.itemsize)
         return self.add_buffer(kind.dtype, kind.shape, strides)
 
+    def given_buffer(self, kind: Type) -> str:
+        """A new temporary for an array that a call gives: in its own layout, gaps and all."""
+        if isinstance(kind, ArrayType):
+            return self.add_buffer(kind.dtype, kind.shape, kind.strides)
+        return self.new_buffer(kind)
+
     def add_buffer(self, dtype: np.dtype, shape: Sequence[Dim], strides: Sequence[Dim]) -> str:
         name = self.unused(f"b{len(self.buffers)}")
         self.buffers[name] = Buffer(name, dtype, tuple(shape), tuple(strides), "temp", name)

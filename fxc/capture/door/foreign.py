@@ -45,10 +45,16 @@ def call_foreign(function: Callable[..., Any], args: tuple[Any, ...], kwargs: An
     if not operands:
         raise Unlearnable("it has no operand that is traced")
     op, call = _operator(function, given, options, [value.type for value in operands])
+    if session.region and any(result.strides for result in call.varying):
+        raise Unlearnable("what it gives in a branch or a loop has gaps in memory")
     guards = session.door.outside.guards
     guards.check(f"{guards.constant(call)}.holds is True", f"{call.__name__} gives what it did")
     found = session.record(op.name, *operands)
-    return call.made([wrap(part) for part in ((found,) if type(found) is Value else found)])
+    parts = (found,) if type(found) is Value else found
+    session.aliases.with_gaps.update(
+        part for part, result in zip(parts, call.varying, strict=True) if result.strides
+    )
+    return call.made([wrap(part) for part in parts])
 
 
 def _template(x: Any, operands: list[Value]) -> Any:
