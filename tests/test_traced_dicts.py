@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict, deque
+from collections import Counter, defaultdict, deque
 from collections.abc import Callable
 from typing import Any
 
@@ -141,9 +141,56 @@ def never_filled(x):
     return d, n, len(d)
 
 
+def counters(x):
+    c, d = Counter(), Counter(int(v * 2) for v in x)
+    for v in x:
+        c[int(v * 2)] += 1
+    e = Counter((x * 2).astype(int))
+    e.update([1, 2, 2])
+    return c, d.most_common(2), d.total(), c[99], max(d), e, d.copy()
+
+
+def best_of_all(x):
+    d = {}
+    for v in x:
+        d[int(v * 3)] = d.get(int(v * 3), 0) + 1
+    return max(d, key=d.get), min(d, key=lambda k: -k), sorted(d.items(), key=lambda p: p[1])
+
+
+def other_defaults(x):
+    d = defaultdict(lambda: 10)
+    for v in x:
+        d[int(v)] += 2
+    return dict(d)
+
+
+def first_of_each(x):
+    d = {}
+    for v in x:
+        d.setdefault(int(v), float(v))
+    d.update({77: 1.0})
+    return d
+
+
+def sets_with_operators(x):
+    a, b = set(), {int(2 * v) % 5 for v in x}
+    for v in x:
+        a.add(int(v))
+    c = set(int(v) for v in x if v > 0)  # noqa: C401
+    return len(a & b), len(a | b), sorted(a - b), a | b, sorted(c), len(set(x.astype(int).tolist()))
+
+
+def comprehensions(x):
+    d = {int(v): v for v in x}
+    e = {k: 2 * v for k, v in d.items() if v > 0}
+    return d, e, {i: v for i, v in enumerate(x)}, [k for k, v in d.items() if v > 0]  # noqa: C416
+
+
 @pytest.mark.parametrize(
     "fn",
     [
+        *(counters, best_of_all, other_defaults, first_of_each, sets_with_operators),
+        comprehensions,
         *(levels, counts, sums, visited, cells, by_default, keys_of_two_kinds, colliding),
         *(made_in_a_loop, by_a_helper, in_one_arm, never_filled),
     ],
@@ -157,6 +204,55 @@ def test_captured(fn: Callable[..., Any]) -> None:
         assert repr(expected.result) == repr(found.result)  # the order of keys, types of numbers
     info = compiled.cache_info()
     assert (info.variants, info.eager_calls) == (1, 0)
+
+
+def letters(s):
+    d, pairs = {}, {}
+    for i in range(len(s)):
+        d[s[i]] = d.get(s[i], 0) + 1
+        if i > 0:
+            pairs[s[i - 1], s[i]] = i
+    return d, max(d, key=d.get), Counter(s).most_common(1), pairs, ("A", "C") in pairs, "T" in d
+
+
+def longest_without_repeats(s):
+    last, best, start = {}, 0, 0
+    for i, c in enumerate(s):
+        if c in last and last[c] >= start:
+            start = last[c] + 1
+        last[c] = i
+        best = max(best, i - start + 1)
+    return best
+
+
+def numbers_of_all_sizes(s):
+    d = {}
+    for i, v in enumerate(np.arange(len(s)) * 7 % 10):
+        d[int(v)] = i
+    return d
+
+
+@pytest.mark.parametrize("fn", [letters, longest_without_repeats, numbers_of_all_sizes])
+def test_one_compilation_for_all_texts(fn: Callable[..., Any]) -> None:
+    compiled = fxc.compile(fn, fullgraph=True)
+    for text in ("ACGTTTACA", "TTTAGACCCA", "ACGTACGTACGTA", "CATT"):
+        assert repr(compiled(text)) == repr(fn(text))
+    info = compiled.cache_info()
+    assert (info.variants, info.eager_calls) == (2, 0)
+
+
+def test_inverses_of_remainders() -> None:
+    def inverse(x, m):
+        try:
+            return pow(int(x[0]), -1, m), pow(int(x[0]) + 1, -2, m)
+        except ValueError as error:
+            return str(error)
+
+    compiled = fxc.compile(inverse, fullgraph=True)
+    for a in range(-3, 9):
+        for m in (26, 101, 1, -7):
+            assert compiled(np.array([a]), m) == inverse(np.array([a]), m)
+    assert compiled.cache_info().native_calls
 
 
 def missing(x):

@@ -51,6 +51,7 @@ CAPTURED = frozenset(
     biology.game_of_life
     biology.life_by_slices
     biology.boids
+    biology.needleman_wunsch
     biology.smith_waterman
     biology.wright_fisher
     chemistry.verlet
@@ -128,7 +129,9 @@ CAPTURED = frozenset(
     simulations.mcmc
     simulations.pfilter
     simulations.tank
+    texts.hill
     texts.lev
+    texts.needleman_wunsch
     texts.tfidf
     texts.julian
     texts.modpow

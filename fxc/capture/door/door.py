@@ -156,6 +156,8 @@ class Scope:
         self.contained = functools.partial(choices.contained, door)
         self.chosen = functools.partial(choices.chosen, door)
         self.locals = locals
+        self.dict = dict
+        self.set = set
         self.UNBOUND = UNBOUND
         space = function.__globals__
         self.globals = Names(
@@ -504,7 +506,8 @@ class Door(Stores):
                     return choices.searched(self, owner, f.__name__, *args)
                 if f.__name__ in purity.CONTAINER_WRITES:
                     self.places.check_apart(owner)
-                if f.__name__ == "add" and type(owner) is set and any(map(is_unknown_key, args)):
+                takes_key = f.__name__ in ("add", "setdefault") and isinstance(owner, set | dict)
+                if takes_key and any(map(is_unknown_key, args[:1])):
                     self.dicts.ask(owner)
                 if f.__name__ == "get" and type(owner) is dict and not kwargs:
                     return KeyedTable(owner).get(*args)

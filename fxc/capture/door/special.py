@@ -7,7 +7,7 @@ import itertools
 import math
 import operator
 import warnings
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Iterable
 from functools import partial
 from types import BuiltinFunctionType, GeneratorType, MethodType
@@ -242,6 +242,30 @@ def _list_of_graph(door: Door, args: tuple[Any, ...]) -> Any:
     return of_ints(x) if type(x) is Counted else of_elements(x) if is_array(x) else None
 
 
+def _of_dict(kind: Any) -> Any:
+    """``dict`` or ``set``."""
+
+    def made(door: Door, *args: Any, **kwargs: Any) -> Any:
+        (x,) = args if len(args) == 1 and not kwargs else (None,)
+        if type(x) is TracedDict and kind is (set if x.of is set else dict):
+            return x.copy() if kind is set else x.as_dict()
+        if kind is set and x is not None and is_run_over(x) and type(settled(x)) is not Text:
+            return fold_items(door, set, settled(x))
+        return door.made(kind(*door.runnables(args), **door.runnable_options(kwargs)))
+
+    return made
+
+
+def _counter(door: Door, *args: Any, **kwargs: Any) -> Any:
+    if kwargs or len(args) != 1 or not (_is_late(args[0]) or is_run_over(args[0])):
+        return door.made(Counter(*door.runnables(args), **door.runnable_options(kwargs)))
+    made = door.made(Counter())
+    if type(made) is not TracedDict:
+        door.dicts.ask(made)
+    made.update(args[0])
+    return made
+
+
 def _sorted(door: Door, *args: Any, key: Any = None, reverse: Any = False) -> Any:
     if len(args) == 1 and _is_late(args[0]):
         x = args[0].in_any_order() if type(args[0]) is TracedDict else args[0]
@@ -310,8 +334,17 @@ def _has_open(x: Any) -> bool:
     return type(x) in (tuple, list) and any(isinstance(item, Traced) for item in x)
 
 
+def is_run_over(x: Any) -> bool:
+    """Whether this has items that a loop of the graph would run over."""
+    return _is_counted(x) or (isinstance(x, Traced) and x._counted() is not None)
+
+
 def _extreme(name: str, plain: Any, symbolic: Any, sooner: Any) -> Any:
     def extreme(door: Door, *args: Any, **kwargs: Any) -> Any:
+        if len(args) == 1 and type(args[0]) is TracedDict:
+            if kwargs.keys() == {"key"} and kwargs["key"] is not None:
+                return args[0].best(kwargs["key"], name == "maximum")
+            args = (args[0].in_any_order(),)
         if len(args) == 1 and kwargs.keys() <= _OF_EXTREMES and _is_counted(args[0]):
             return fold_items(door, plain, settled(args[0]), **kwargs)
         args = tuple(map(plain_list, args))
@@ -368,8 +401,14 @@ def _pow(door: Door, *args: Any, **kwargs: Any) -> Any:
     if not all(map(_is_python_int, args)):
         raise TypeError("pow() with a modulus takes Python's ints")
     x, n, modulus = map(scalar_of_int, args)
-    door.session.record("try_demand", flag_of(n >= 0))
     power: Any = _power_modulo
+    if type(args[1]) is int and args[1] < 0:
+        inverse: Any = _inverse
+        found, divisor = door.staged(inverse)(x, modulus)
+        for test in (modulus > 1, divisor == 1):  # else Python has rules of its own, or raises
+            door.session.record("try_demand", flag_of(test))
+        return door.staged(power)(found, -args[1], modulus)
+    door.session.record("try_demand", flag_of(n >= 0))
     return door.staged(power)(x, n, modulus)
 
 
@@ -387,6 +426,16 @@ def _power_modulo(x: Any, n: Any, modulus: Any) -> Any:
         if n:
             x = x * x % modulus
     return result
+
+
+def _inverse(x: Any, modulus: Any) -> Any:
+    """By what to multiply for a remainder of 1, and the greatest common divisor."""
+    left, right, one, other = modulus, x % modulus, 0, 1
+    while right > 0:
+        times = left // right
+        left, right = right, left - times * right
+        one, other = other, one - times * other
+    return one % modulus, left
 
 
 def _isclose(door: Door, a: Any, b: Any, *, rel_tol: Any = 1e-9, abs_tol: Any = 0.0) -> Any:
@@ -523,6 +572,9 @@ SPECIAL: dict[Any, Callable[..., Any]] = {
     ord: _ord,
     chr: _chr,
     deque: _deque,
+    Counter: _counter,
+    dict: _of_dict(dict),
+    set: _of_dict(set),
     sorted: _sorted,
     reversed: lambda door, *args: door.made(backwards(*_over(door, args))),
 }

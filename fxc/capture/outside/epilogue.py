@@ -264,7 +264,9 @@ class EpilogueBuilder:
             name, items = f"c{len(self._made)}", self._list(x.items_)
             made = f"{{key for key, in {items}}}" if x.of is set else f"dict({items})"
             if x.of is defaultdict:
-                made = f"defaultdict({type(x._zero).__name__}, {made})"
+                made = f"defaultdict({self._place(x.factory)}, {made})"
+            elif x.of is Counter:
+                made = f"Counter({made})"
             self._lines.append(f"{name}d = {made}")
             self._made[id(x)] = (f"{name}d", x)
         return self._made[id(x)][0]

@@ -58,6 +58,8 @@ class Expressions(Names):
         return node
 
     def visit_SetComp(self, node: ast.SetComp) -> Any:
+        if is_single(node):
+            return self._taken_up(node, "set", node.elt)
         return self._door("made", node, self._comprehension(node))
 
     def visit_Set(self, node: ast.Set) -> Any:
@@ -65,7 +67,14 @@ class Expressions(Names):
         return self._door("made", node, node)
 
     def visit_DictComp(self, node: ast.DictComp) -> Any:
+        if is_single(node):
+            return self._taken_up(node, "dict", ast.Tuple([node.key, node.value], ast.Load()))
         return self._door("made", node, self._comprehension(node))
+
+    def _taken_up(self, node: ast.SetComp | ast.DictComp, name: str, item: ast.expr) -> Any:
+        """A comprehension as what a class makes of a generator: it may be a loop of the graph."""
+        made = at(node, ast.GeneratorExp(at(node, item), node.generators))
+        return self._door("fold", node, at(node, door_part(name)), *self._of_items(made))
 
     def visit_Dict(self, node: ast.Dict) -> Any:
         self.generic_visit(node)

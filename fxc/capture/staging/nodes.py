@@ -218,7 +218,7 @@ def _asks_for_size(node: ast.expr) -> bool:
     return isinstance(node, ast.Name) and node.id in ("len", "range", "int", "float")
 
 
-def is_single(made: ast.ListComp | ast.GeneratorExp) -> bool:
+def is_single(made: ast.ListComp | ast.GeneratorExp | ast.SetComp | ast.DictComp) -> bool:
     """Whether a comprehension is over one iterable, without ``:=``."""
     if len(made.generators) != 1:
         return False

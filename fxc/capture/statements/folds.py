@@ -6,6 +6,7 @@ The functions of ``FOLDS`` say in Python what the builtins do; they are staged l
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -366,6 +367,34 @@ def tabled(items: Any, each: Any) -> Any:
     return made
 
 
+def counts_of(items: Any, each: Any, test: Any) -> Any:
+    """What ``Counter`` does."""
+    made: Any = Counter()
+    for item in items:
+        if test is None or test(item):
+            made[each(item)] += 1
+    return made
+
+
+def set_of(items: Any, each: Any, test: Any) -> Any:
+    """What ``set`` does."""
+    made = set()
+    for item in items:
+        if test is None or test(item):
+            made.add(each(item))
+    return made
+
+
+def dict_of(items: Any, each: Any, test: Any) -> Any:
+    """What ``dict`` does with pairs."""
+    made = {}
+    for item in items:
+        if test is None or test(item):
+            key, value = each(item)
+            made[key] = value
+    return made
+
+
 # Without an end on the way, which the iterations that Python runs cannot have.
 _OF_FEW: dict[Any, Callable[..., Any]] = {any_of: any_of_few, all_of: all_of_few}
 # Functions that do the same with a list as with the array of its items.
@@ -378,6 +407,9 @@ FOLDS: dict[Any, Callable[..., Any]] = {
     all: all_of,
     max: largest,
     min: smallest,
+    Counter: counts_of,
+    set: set_of,
+    dict: dict_of,
     **dict.fromkeys((np.array, np.asarray, *_OF_ARRAYS), collected),
 }
 

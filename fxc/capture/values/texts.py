@@ -340,7 +340,7 @@ def _codes_of_items(kind: ItemKind, arrays: Sequence[Any]) -> Any:
 
 
 def place_of_char(keys: Sequence[Any], key: Char) -> tuple[Any, Any]:
-    """The place among these texts of a character, and whether it is there."""
+    """The place among these texts, of which there are some, of a character; whether it is there."""
     codes = [ord(each) if len(each) == 1 else -1 for each in keys]
     same: Any = wrap(constant(np.array(codes))) == key.code
     return to_python(same.argmax()), to_python(same.any())

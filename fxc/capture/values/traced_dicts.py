@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
+from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -16,21 +18,41 @@ from ..session import Respecialise, current, refuse
 from ..statements.choices import chosen
 from ..statements.counted import Bounded, Counted
 from ..statements.structured import Statement, flag_of
+from .dict_code import (
+    ADDED,
+    best,
+    common,
+    copied,
+    counted_more,
+    counter_of,
+    filled,
+    looked_up,
+    made_by_a_read,
+    most_common,
+    set_default,
+    stored,
+    total,
+    united,
+    without,
+)
 from .kinds import ItemKind, kind_of_items
 from .list_room import Room
+from .mixed import scalar_kinds
 from .open_dicts import OpenDict
-from .operands import Traced, operand, settled, wrap
+from .operands import Traced, kind_of, operand, settled, wrap
 from .python_numbers import to_int
-from .traced_int import TracedInt, scalar_of_int
+from .texts import Char, code_of, is_char
+from .traced_int import TracedInt, scalar_of_int, wrap_dim
 from .traced_lists import TracedList
 from .unknown_keys import is_int
 
 # Note [Dicts of the graph]
-# A dict or a set of the program into which a key goes that is known at run time only, an int or a
-# tuple of ints, lives in the graph: its items, in their order, are a list of tuples (Note [Lists of
-# counted length]), and a table of as many places as a power of two says has, at the place that a
+# A dict or a set of the program into which a key goes that is known at run time only, an int, a
+# character or a tuple of these, lives in the graph: its items, in their order, are a list of tuples
+# (Note [Lists of counted length]), and a table of twice as many places has, at the place that a
 # key's bits say or behind it, the number of its item. Nothing is ever taken out. Which dicts may be
 # so is known by the line where they are made: the capture starts again when the first key comes.
+# What is done with items one by one is Python code (dict_code.py), staged like the user's own.
 
 _MOST = 2**16  # items where the number of iterations is not known
 _LABEL = "dict at"
@@ -71,7 +93,16 @@ class MadeDicts:
 
 
 def _counts(items: Any) -> bool:
-    return type(items) is defaultdict and items.default_factory in (int, float)
+    if type(items) is not defaultdict:
+        return type(items) is Counter
+    factory = _factory_of(items)
+    return factory in (int, float) or type(factory) is FunctionType
+
+
+def _factory_of(items: defaultdict[Any, Any]) -> Any:
+    """What makes missing items, as the program has it; it stands in a call of the door's."""
+    made = items.default_factory
+    return made.args[0] if isinstance(made, partial) and made.args else made
 
 
 def _may_be(items: Any) -> bool:
@@ -79,27 +110,54 @@ def _may_be(items: Any) -> bool:
 
 
 def is_key(key: Any) -> bool:
-    """Whether a key is an int, or a tuple of ints."""
-    return all(map(is_int, key)) and bool(key) if type(key) is tuple else is_int(key)
+    """Whether a key is an int, a character, or a tuple of these."""
+    if type(key) is tuple:
+        return bool(key) and all(is_int(x) or is_char(x) for x in key)
+    return is_int(key) or is_char(key)
+
+
+def _as_key(key: Any) -> Any:
+    """A key with its characters as such."""
+    if type(key) is tuple:
+        return tuple(map(_as_key, key))
+    return Char(code_of(key)) if is_char(key) and type(key) is not Char else key
+
+
+def _shape_of(key: Any) -> Any:
+    """What tells keys apart that are never equal."""
+    return tuple(map(_shape_of, key)) if type(key) is tuple else type(key) is Char
+
+
+def _shape_of_kind(kind: ItemKind) -> Any:
+    """The same of all keys of a kind."""
+    if kind.form is None or kind.items is None:
+        return False
+    return True if kind.form.is_traced else tuple(map(_shape_of_kind, kind.items))
 
 
 def _plain_int(x: Any) -> Any:
-    """An int of Python's or NumPy's as one of Python's."""
+    """An int of Python's or NumPy's, or a character, as an int of Python's."""
+    x = x.code if type(x) is Char else x
     if type(x) is TracedInt:
         return scalar_of_int(x)
     return to_int(x) if isinstance(x, Traced) else int(x)
 
 
 class TracedDict(Traced):
-    """A dict, a defaultdict of numbers or a set of the graph."""
+    """A dict, a Counter, a defaultdict of numbers or a set of the graph."""
 
-    __slots__ = ("_known", "_table", "_zero", "items_", "of")
+    __slots__ = ("_known", "_table", "_zero", "factory", "items_", "of")
 
     def __init__(self, items: Any) -> None:
         self.of: type = type(items)
-        self._zero = items.default_factory() if self.of is defaultdict else None
-        pairs = [(key,) for key in items] if self.of is set else list(items.items())
-        self.items_ = TracedList(pairs)
+        self.factory = _factory_of(items) if self.of is defaultdict else None
+        self._zero = None if self.factory is None else current().door.call(self.factory)
+        if self.factory is not None and scalar_kinds(self._zero) is None:
+            raise self._refused("another default than a number")
+        keys = map(_as_key, items)
+        of_set = self.of is set
+        values: Any = ((),) * len(items) if of_set else ((x,) for x in items.values())
+        self.items_ = TracedList([(key, *x) for key, x in zip(keys, values, strict=True)])
         self._table: Value | None = None
 
     def _holds(self) -> Iterable[Any]:
@@ -120,11 +178,11 @@ class TracedDict(Traced):
         if not self.items_.make_room(samples, _MOST if more is None else more, owner):
             return False
         room = self.items_._taken_room()
-        if not isinstance(room.most, int):
-            raise refuse("a dict with as many items as a size says cannot be captured")
-        size = 1 << (2 * room.most - 1).bit_length()
+        size = 2 * room.most
+        if isinstance(size, int):
+            size = 1 << (size - 1).bit_length()
         self._table = current().record("zeros", (size,), np.dtype("i4"), layout=None)
-        staged: Any = _filled
+        staged: Any = filled
         current().door.staged(staged)(self, self.items_.length())
         return True
 
@@ -148,14 +206,17 @@ class TracedDict(Traced):
         """The ints of a key."""
         parts = key if type(key) is tuple else (key,)
         if not is_key(key):
-            raise refuse("a key of a dict of the graph is an int or a tuple of ints; use these")
-        return [_plain_int(x) for x in map(settled, parts)]
+            raise refuse(
+                "a key of a dict of the graph is an int, a character or a tuple of these; use them"
+            )
+        return [_plain_int(_as_key(settled(x))) for x in parts]
 
     def key_at(self, place: Any) -> list[Any]:
         """The ints of the key of an item."""
         assert self._room is not None
         kind, places = self._key_kind, iter(self._room.arrays)
-        parts = [kind] if kind.items is None else list(kind.items)
+        is_tuple = type(_shape_of_kind(kind)) is tuple
+        parts = list(kind.items) if is_tuple and kind.items is not None else [kind]
         found = []
         for each in parts:
             arrays = [next(places) for _ in each.parts]
@@ -181,25 +242,22 @@ class TracedDict(Traced):
         assert self._table is not None
         return to_int(wrap(self._table)[slot])
 
-    @property
-    def mask(self) -> int:
-        """What the bits of a key are cut to."""
+    def slot(self, bits: Any) -> Any:
+        """The place in the table for some bits."""
         assert self._table is not None
-        (size,) = self._table.type.shape
-        assert isinstance(size, int)
-        return size - 1
+        (size,) = kind_of(self._table).shape
+        return bits & (size - 1) if isinstance(size, int) else bits % wrap_dim(size)
 
     def _found(self, key: Any) -> tuple[Any, Any]:
         """The place in the table of a key, or for it, and the number of its item, from 1."""
         numbers = self._numbers(key)
-        form = len(self._key_kind.items) if self._key_kind.items is not None else None
-        if form != (len(key) if type(key) is tuple else None):
-            raise refuse("keys of several lengths in a dict of the graph cannot be captured")
+        if _shape_of_kind(self._key_kind) != _shape_of(_as_key(key)):
+            raise refuse("keys of several kinds in a dict of the graph cannot be captured")
         return self.looked_up(numbers)
 
     def looked_up(self, numbers: Sequence[Any]) -> tuple[Any, Any]:
         """The same of the ints of a key."""
-        staged: Any = _looked_up
+        staged: Any = looked_up
         found: tuple[Any, Any] = current().door.staged(staged)(self, numbers)
         return found
 
@@ -223,6 +281,8 @@ class TracedDict(Traced):
         key = settled(key)
         if self.of is defaultdict:
             return self._made_by_a_read(key)
+        if self.of is Counter:
+            return self.get(key, 0)
         if not self._has_room():
             return self._any_item()[1]
         _, number = self._found(key)
@@ -230,10 +290,11 @@ class TracedDict(Traced):
         return self.items_.at(number - 1)[1]
 
     def _made_by_a_read(self, key: Any) -> Any:
+        key = _as_key(key)
         sample = (key, self._zero)
         if not self._has_room(sample):
             return self._zero
-        staged: Any = _made_by_a_read
+        staged: Any = made_by_a_read
         return current().door.staged(staged)(self, key, self._zero)
 
     def get(self, key: Any, default: Any = None) -> Any:
@@ -318,24 +379,79 @@ class TracedDict(Traced):
         found = self._mapped(0)
         return iter(found)
 
+    def best(self, key: Any, largest: bool) -> Any:
+        """``max(self, key=key)`` or ``min``."""
+        staged: Any = best
+        if not self._has_no_wish():
+            return self._any_item()[0]
+        current().record("try_demand", flag_of(self._is_filled()))  # else Python raises
+        first = self.items_.at(0)[0] if self.items_.items is None else self.items_.items[0][0]
+        return current().door.staged(staged)(self.in_any_order(), first, key, largest)
+
+    def copy(self) -> Any:
+        """As ``dict.copy``, or that of its like."""
+        if self.of is set:
+            return self._with("|", united, self, set())
+        if self.of is defaultdict:
+            raise self._refused("a copy")
+        staged: Any = counter_of if self.of is Counter else copied
+        return current().door.staged(staged)(self.items())
+
+    def as_dict(self) -> Any:
+        """``dict(self)``."""
+        staged: Any = copied
+        return current().door.staged(staged)(self.items())
+
     # -------------------------------------------------------- changes
 
     def __setitem__(self, key: Any, value: Any) -> None:
         if self.of is set:
             raise TypeError("'set' object does not support item assignment")
-        self._store((settled(key), settled(value)))
+        self._store((_as_key(settled(key)), settled(value)))
 
     def add(self, key: Any) -> None:
         """As ``set.add``."""
         if self.of is not set:
             raise AttributeError(f"{self.of.__name__!r} object has no attribute 'add'")
-        self._store((settled(key),))
+        self._store((_as_key(settled(key)),))
+
+    def setdefault(self, key: Any, default: Any = None) -> Any:
+        """As ``dict.setdefault``."""
+        if self.of is set:
+            raise AttributeError("'set' object has no attribute 'setdefault'")
+        staged: Any = set_default
+        return current().door.staged(staged)(self, key, default)
+
+    def update(self, *others: Any, **items: Any) -> None:
+        """As ``dict.update``, or that of its like."""
+        if items:
+            raise self._refused("a keyword of update()")
+        staged: Any = ADDED[self.of]
+        for other in others:
+            pairs = other.items() if isinstance(other, dict) and self.of is not set else other
+            if self.of is Counter and isinstance(other, dict):
+                staged = counted_more
+            current().door.staged(staged)(self, any_order(pairs))
+
+    def most_common(self, n: Any = None) -> Any:
+        """As ``Counter.most_common``."""
+        if self.of is not Counter:
+            raise AttributeError(f"{self.of.__name__!r} object has no attribute 'most_common'")
+        staged: Any = most_common
+        return current().door.staged(staged)(self, n)
+
+    def total(self) -> Any:
+        """As ``Counter.total``."""
+        if self.of is not Counter:
+            raise AttributeError(f"{self.of.__name__!r} object has no attribute 'total'")
+        staged: Any = total
+        return current().door.staged(staged)(self)
 
     def _store(self, item: tuple[Any, ...]) -> None:
         self._numbers(item[0])
         self.items_._owner_of_change(turns=False)
         if self._has_room(item):
-            staged: Any = _stored
+            staged: Any = stored
             current().door.staged(staged)(self, item)
 
     def find(self, key: Any) -> tuple[Any, Any]:
@@ -352,7 +468,7 @@ class TracedDict(Traced):
         room, table = self.items_._taken_room(), self._table
         assert table is not None
         number = room.count
-        current().record("try_demand", flag_of(number < room.most))
+        current().record("try_demand", flag_of(number < wrap_dim(room.most)))
         self.items_._put(number, item)
         room.set_count(number + 1)
         self.items_._known = None
@@ -385,11 +501,41 @@ class TracedDict(Traced):
     def __ne__(self, other: object) -> bool:
         raise self._refused("!=")
 
-    def __or__(self, other: object) -> Any:
-        raise self._refused("|")
+    def __or__(self, other: Any) -> Any:
+        return self._with("|", united, self, other)
+
+    def __and__(self, other: Any) -> Any:
+        return self._with("&", common, self, other)
+
+    def __rand__(self, other: Any) -> Any:
+        return self._with("&", common, other, self)
+
+    def __sub__(self, other: Any) -> Any:
+        return self._with("-", without, self, other)
+
+    def __rsub__(self, other: Any) -> Any:
+        return self._with("-", without, other, self)
+
+    def __ror__(self, other: Any) -> Any:
+        return self._with("|", united, other, self)
+
+    def __ior__(self, other: Any) -> Any:
+        if self.of is Counter:
+            raise self._refused("|=")
+        self.update(other)
+        return self
+
+    def _with(self, name: str, staged: Any, left: Any, right: Any) -> Any:
+        """What an operator of sets gives."""
+        if not all(each.__class__ is set for each in (left, right)):
+            raise self._refused(name)
+        return current().door.staged(staged)(any_order(left), any_order(right), right)
+
+    def __xor__(self, other: object) -> Any:
+        raise self._refused("^")
 
     __hash__ = None  # type: ignore[assignment]
-    __ror__ = __ior__ = __and__ = __sub__ = __xor__ = __or__
+    __rxor__ = __iand__ = __isub__ = __ixor__ = __xor__
 
     def __repr__(self) -> str:
         raise self._refused("the text")
@@ -400,39 +546,6 @@ class TracedDict(Traced):
         )
 
 
-# ------------------------------------------------------------------ staged
-
-
-def _looked_up(items: Any, key: Any) -> Any:
-    bits = key[0]
-    for part in key[1:]:
-        bits = (bits & 0xFFFFFFFF) * 1000003 ^ part
-    slot = ((bits & 0xFFFFFFFFFFFF) + ((bits >> 15) & 0xFFFFFFFF)) & items.mask
-    number = items.number_at(slot)
-    while number > 0 and not items.is_at(number - 1, key):
-        slot = (slot + 1) & items.mask
-        number = items.number_at(slot)
-    return slot, number
-
-
-def _stored(items: Any, item: Any) -> None:
-    slot, number = items.find(item[0])
-    if number > 0:
-        items.put(number - 1, item)
-    else:
-        items.put_new(slot, item)
-
-
-def _made_by_a_read(items: Any, key: Any, zero: Any) -> Any:
-    slot, number = items.find(key)
-    if number > 0:
-        return items.items_.at(number - 1)[1]
-    items.put_new(slot, (key, zero))
-    return zero
-
-
-def _filled(items: Any, count: Any) -> None:
-    for place in range(count):
-        key = items.key_at(place)
-        slot, _ = items.looked_up(key)
-        items.number(slot, place + 1)
+def any_order(items: Any) -> Any:
+    """What a loop runs over in whose order a set does not show."""
+    return items.in_any_order() if type(items) is TracedDict and items.of is set else items

@@ -31,11 +31,18 @@ def is_unknown_key(key: Any) -> bool:
     session, parts = current(), key if type(key) is tuple else (key,)
 
     def is_open(x: Any) -> bool:
+        if type(x) is Char:
+            return True
         if type(x) is TracedInt:
             return session.varies(x._dim)
         return type(x) is TracedScalar and not session.origins.get(x._value)
 
-    return all(map(is_int, parts)) and any(map(is_open, parts))
+    known = all(is_int(x) or type(x) is Char or is_letter(x) for x in parts)
+    return known and any(map(is_open, parts))
+
+
+def is_letter(x: Any) -> bool:
+    return type(x) is str and len(x) == 1
 
 
 def is_int(x: Any) -> bool:
@@ -57,7 +64,8 @@ def place_of_key(keys: Sequence[Any], key: Any) -> tuple[Any, Any] | None:
     if type(key) is Several:
         return _place_of_text(keys, key) if all(type(each) is str for each in keys) else None
     if type(key) is Char:
-        return place_of_char(keys, key) if all(type(each) is str for each in keys) else None
+        are_texts = bool(keys) and all(type(each) is str for each in keys)
+        return place_of_char(keys, key) if are_texts else None
     parts = key if type(key) is tuple else (key,)
     if not 0 < len(keys) <= _MOST or {type(each) for each in keys} != {
         tuple if type(key) is tuple else int
