@@ -6,7 +6,6 @@ import functools
 import logging
 import math
 import sys
-import time
 import types
 from collections import Counter
 from collections.abc import Callable
@@ -29,14 +28,15 @@ from fxc.ir.errors import (
 from fxc.ir.forking import compiling
 from fxc.ir.location import Site
 
-from . import warned
-from .compiling import new_variant, without_collections
-from .decisions import MOST_REFUSALS, Captures, Refused, kinds_of
+from . import trials, warned
+from .compiling import captures_begun, new_variant, without_collections
+from .decisions import MOST_REFUSALS, Captures, InVain, Refused, kinds_of
 from .leaves import AGAIN, refusal_at, site_of
 from .report import CacheInfo, SplitStages, Stages, stages_of
 from .state import Options, State
 from .tracebacks import hide_fxc, met_in_capture, raised_again, unseen
 from .trials import Trial
+from .turns import FOR_EVER, MORE, Handed, Key, Tried, Turn, key_of
 from .variants import MOST_RESTS, OFTEN, Variant, why_none_fits
 
 if TYPE_CHECKING:
@@ -53,6 +53,9 @@ R = TypeVar("R")
 _log = logging.getLogger("fxc")
 _BACKENDS = ("llvm", "numpy")
 MOST_VARIANTS = 64
+_MANY_HANDED = 6  # calls that are handed on from which on it pays that native code does it
+_LONGER, _MOST_LOST = 8, 6  # times as many calls after each trial, so often, that is lost
+_HARDLY_LOST = 64  # calls that are left to Python after a trial that could have ended otherwise
 _OF_USE = 4  # calls that a variant has to have served to be kept when no capture pays any more
 _MOST_MISSES = 32  # calls for which a capture did not pay in a row, before none is tried again
 _IN_ANY_CASE = 24  # captures for one combination of argument types with ``fullgraph=True``
@@ -88,20 +91,26 @@ class Compiled(Generic[P, R]):
     @unseen
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         """Run the function; the result is NumPy's."""
-        result: R
-        state = self._state
-        if state.instead and not kwargs:
-            instead = state.instead.get(tuple(map(type, args)))
-            if instead is not None:
-                state.eager_calls += 1
-                try:
-                    result = instead(*args)
-                except Exception as error:
-                    self._hide_fxc(error)
-                    raise
-                return result
+        turns, result = self._state.turns, MISSED
         try:
-            for variant in state.variants:
+            if turns:
+                turn = turns.get(key_of(args, kwargs))
+                if turn is not None and turn.is_over:
+                    self._end_turn(turn)
+                elif turn is not None:
+                    result = turn(*args, **kwargs)
+            if result is MISSED:
+                result = self._take(args, kwargs)
+        except Exception as error:
+            self._hide_fxc(error)
+            raise
+        return result  # type: ignore[no-any-return]
+
+    @unseen
+    def _take(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Run a call by the variant that fits, or else see what to do."""
+        try:
+            for variant in self._state.variants:
                 result = variant.call(args, kwargs)
                 if result is not MISSED:
                     if variant.calls >= variant.often:
@@ -111,15 +120,9 @@ class Compiled(Generic[P, R]):
             cause = failure.__cause__
         else:
             cause = None
-        try:
-            if cause is None:
-                result = self._miss(args, kwargs)
-            else:
-                result = self._failed(variant, cause, args, kwargs)
-        except Exception as error:
-            self._hide_fxc(error)
-            raise
-        return result
+        if cause is None:
+            return self._miss(args, kwargs)
+        return self._failed(variant, cause, args, kwargs)
 
     def _hide_fxc(self, error: Exception) -> None:
         hide_fxc(error)
@@ -193,7 +196,8 @@ class Compiled(Generic[P, R]):
         used = {name: count for name, count in fallbacks.items() if count}
         variants = len(state.variants) + sum(part.variants for part in parts)
         part_calls = sum(part.native_calls for part in parts)
-        return CacheInfo(variants, calls, state.eager_calls, used, len(parts), part_calls)
+        eager = state.all_eager_calls
+        return CacheInfo(variants, calls, eager, used, len(parts), part_calls)
 
     def cache_clear(self) -> None:
         """Forget all compilations and counts."""
@@ -230,54 +234,127 @@ class Compiled(Generic[P, R]):
     def _served_often(
         self, variant: Variant, args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> None:
-        if variant.is_tried:
+        state, key = self._state, key_of(args, kwargs)
+        calls = variant.all_calls + state.all_eager_calls
+        if variant.is_tried or (state.lost[key] and calls >= variant.when_often()):
             self._make_native(variant)
-        elif self._options.fullgraph or kwargs or self._is_part:
-            variant.settle()
-        else:
-            self._try(variant, tuple(map(type, args)))
+        if not variant.is_tried:
+            variant.try_later(OFTEN)  # unless the trial that begins is the end of it
+            self._try(variant, key)
 
     @unseen
-    def _try(self, variant: Variant, types: tuple[type, ...]) -> None:
+    def _try(self, variant: Variant, key: Key) -> None:
         """Find out whether the next calls take longer than in Python; see Note [Trials]."""
-        trial, state = Trial(), self._state
-        original: Callable[..., Any] = self.__fxc_original__
-        again: Callable[..., Any] = self
+        from .native_calls import chain
 
-        def timed(*given: Any) -> Any:
-            by_python, start = trial.is_pythons, time.perf_counter()
-            try:
-                result = original(*given) if by_python else variant.call(given, {})
-            except RunFailed:
-                result = MISSED
-            trial.note(time.perf_counter() - start)
-            if not by_python:
-                state.eager_calls -= 1
-            if result is MISSED or trial.pays is not None:
-                state.instead.pop(types, None)
+        natives = [each.native for each in self._state.variants if each.native is not None]
+
+        def take(*args: Any, **kwargs: Any) -> Any:
+            return self._take(args, kwargs)
+
+        def end(trial: Trial) -> None:
+            if trial.pays:
                 variant.settle()
-                if trial.pays is False:
-                    _log.info("%s: takes longer than as plain NumPy, and runs so", self.__name__)
-                    self._leave(types, original, OFTEN)
-            return again(*given) if result is MISSED else result
+                self._end_turn(turn)
+            else:
+                variant.try_later(0)
+                self._lost(turn, trial)
 
-        state.instead[types] = timed
+        trial = Trial(longest=variant.longest_tried)
+        ours, original = chain((), natives, take), self.__fxc_original__
+        turn = Tried(key, ours, original, trial, end, captures_begun)
+        self._give_turn(turn)
 
-    @unseen
-    def _leave(self, types: tuple[type, ...], run: Callable[..., Any], calls: int) -> None:
-        """Let ``run`` take so many calls that come now."""
-        instead = self._state.instead
+    def _lost(self, turn: Tried, trial: Trial) -> None:
+        """Leave calls to Python for which it has won a trial."""
+        state = self._state
+        _log.info("%s: takes longer than as plain NumPy, and runs so", self.__name__)
+        calls = OFTEN if trial.is_lost else _HARDLY_LOST
+        calls *= _LONGER ** min(state.lost[turn.key], _MOST_LOST)
+        state.lost[turn.key] += 1
+        self._end_turn(turn)
+        self._give_turn(Handed(self.__fxc_original__, turn.key, calls, trial.python))
 
-        def plain(*given: Any) -> Any:
-            nonlocal calls
-            calls -= 1
-            if calls <= 0:
-                instead.pop(types, None)
-            return run(*given)
+    # -- turns, see Note [Turns]
 
-        instead[types] = plain
-        for variant in self._state.variants:
-            self._only_python(variant)
+    def _give_turn(self, turn: Turn) -> None:
+        self._state.turns[turn.key] = turn
+        self._arrange()
+
+    def _end_turn(self, turn: Turn) -> None:
+        self._state.end(turn)
+        self._arrange()
+
+    def _end_turns(self) -> None:
+        """Look at all calls anew."""
+        state = self._state
+        state.paying.clear()
+        if state.turns:
+            for turn in list(state.turns.values()):
+                state.end(turn)
+            self._arrange()
+
+    def _arrange(self) -> None:
+        """Let native code have the calls that it can take, in the order of ``__call__``."""
+        state = self._state
+        turns = list(state.turns.values())
+        natives = [each.native for each in state.variants if each.native is not None]
+        handed = [turn for turn in turns if isinstance(turn, Handed)]
+        pays = natives or any(turn.cells[MORE] >= _MANY_HANDED for turn in handed)
+        if len(handed) < len(turns) or not pays:
+            self._call_by(None)
+            return
+        from .native_calls import chain
+
+        last = types.MethodType(Compiled.__call__, self)
+        lock, made = state.guard(), last
+        if lock.acquire(blocking=False):  # else another thread compiles: no call waits for that
+            try:
+                with compiling():
+                    made = chain(handed, natives, last)
+            finally:
+                lock.release()
+        self._call_by(None if made is last else made)
+        if self._state is not state:  # cleared meanwhile
+            self._call_by(None)
+
+    def _leave(self, args: tuple[Any, ...], kwargs: dict[str, Any], is_final: bool) -> int:
+        """Let Python take calls like this one that come now: all, if that is ``final``, or else
+        some. Returns how many.
+        """
+        state, key = self._state, key_of(args, kwargs)
+        split, run = state.split, self._runner()
+        if self._options.fullgraph or (self._is_part and not is_final):
+            return 0
+        is_driver = run is not self.__fxc_original__
+        is_known = self._is_part or key in state.paying or not trials.ENABLED
+        if split is not None and is_driver and not is_known and not split.is_entered_again:
+            self._try_driver(key, run)
+            return 0
+        if is_final and key in state.paying:
+            state.paying.remove(key)  # the next trial
+            calls = OFTEN
+        elif is_final:
+            calls = FOR_EVER
+        else:
+            served = state.served
+            calls = state.in_vain.setdefault(key, InVain(served)).rest(served)
+        if calls:
+            self._give_turn(Handed(run, key, calls))
+        return calls
+
+    def _try_driver(self, key: Key, run: Callable[..., Any]) -> None:
+        """Find out whether the function is faster as it is than split."""
+
+        def end(trial: Trial) -> None:
+            if trial.pays:
+                self._state.paying.add(key)
+                self._end_turn(turn)
+            else:
+                self._lost(turn, trial)
+
+        turn = Tried(key, run, self.__fxc_original__, Trial(), end, captures_begun, True)
+        self._give_turn(turn)
 
     def _make_native(self, variant: Variant) -> None:
         """Let native code take the calls of a variant from the next one on, where it can.
@@ -290,7 +367,7 @@ class Compiled(Generic[P, R]):
     def _make_native_call(self, variant: Variant) -> None:
         from fxc.lowering.calling.native_guards import Untranslated
 
-        from .native_calls import chain, native_call
+        from .native_calls import native_call
 
         state = self._state
         with state.guard():
@@ -312,8 +389,7 @@ class Compiled(Generic[P, R]):
                 hand_on(error)
                 self._warn(f": a bug in fxc, please report it: no native calls: {error!r}")
                 return
-            natives = [each.native for each in state.variants if each.native is not None]
-            self._call_by(chain(natives, types.MethodType(Compiled.__call__, self)))
+            self._arrange()
         if self._state is not state:  # cleared meanwhile
             self._call_by(None)
 
@@ -404,7 +480,7 @@ class Compiled(Generic[P, R]):
             found = assemble(made.decomposed, variant.captured.drawn, careful=True)
             made = replace(made, assembled=found, run=found.plan.run, relations=())
             self._only_python(variant)
-            careful = Variant(variant.captured, made, variant.key, calls=variant.calls)
+            careful = Variant(variant.captured, made, variant.key, True, calls=variant.calls)
             self._watch(careful)
             state.variants[place] = careful
         return True
@@ -419,13 +495,13 @@ class Compiled(Generic[P, R]):
         if variant.watch is not None:
             variant.watch.renew()
         rest = variant.rest()
-        if rest and not kwargs and not self._options.fullgraph:
-            self._leave(tuple(map(type, args)), self._runner(), rest)
+        if rest and not self._options.fullgraph:
+            self._give_turn(Handed(self._runner(), key_of(args, kwargs), rest))
 
     def _only_python(self, variant: Variant) -> None:
         """Take native calls back, for some time."""
         if variant.forget_native():
-            self._call_by(None)
+            self._arrange()
 
     @unseen
     def _eager(
@@ -447,8 +523,10 @@ class Compiled(Generic[P, R]):
                 return self._instead(refused, args, kwargs)
             for overlap in state.overlaps:
                 if overlap.check(args, kwargs) is not None:
+                    self._leave(args, kwargs, False)
                     return self._eager(args, kwargs, overlap)
         if any(each.check(args, kwargs) is not None for each in state.raised):
+            self._leave(args, kwargs, False)
             return self._eager(args, kwargs)
         captures = state.captures.setdefault(key, Captures())
         if not self._pays(captures, key):
@@ -495,7 +573,7 @@ class Compiled(Generic[P, R]):
         if self._options.fullgraph:
             raise self._too_many(captures.count, args, kwargs)
         captures.misses += 1
-        if captures.misses == _MOST_MISSES:
+        if captures.misses >= _MOST_MISSES:
             known = state.refused.setdefault(key, Refused())
             known.add(None)
             if state.variants:
@@ -503,8 +581,7 @@ class Compiled(Generic[P, R]):
                 alike = (each for each in state.variants if each.key == key)
                 dropped = [each for each in alike if each.all_calls < _OF_USE]
                 state.variants = [each for each in state.variants if each not in dropped]
-            if not state.variants and not kwargs:
-                self._leave(tuple(map(type, args)), self._runner(), OFTEN)
+        captures.misses += self._leave(args, kwargs, False)
         _log.info("%s: runs as plain NumPy: no more captures of such calls pay", self.__name__)
         return self._by_python(self._runner(), args, kwargs)
 
@@ -580,7 +657,7 @@ class Compiled(Generic[P, R]):
 
             state.split = split_of(function, replace(self._options, fullgraph=False), self)
             if state.split is not None:
-                state.split.on_change.append(state.instead.clear)
+                state.split.on_change.append(self._end_turns)
         return state.split
 
     def leaves_parts(self, refusal: Refusal) -> bool:
@@ -591,9 +668,8 @@ class Compiled(Generic[P, R]):
     @unseen
     def _instead(self, refused: Refused, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Run the function in Python, and what is left of it compiled."""
-        state, run = self._state, self._runner()
-        if refused.by_types and not kwargs and not state.variants:
-            state.instead[tuple(map(type, args))] = run
+        run = self._runner()
+        self._leave(args, kwargs, refused.by_types and not self._state.variants)
         return self._by_python(run, args, kwargs)
 
     @unseen
@@ -640,10 +716,13 @@ class Compiled(Generic[P, R]):
         state = self._state
         if len(state.variants) >= self._most_variants:
             raise self._too_many(len(state.variants), args, kwargs)
-        variant = new_variant(self.__fxc_original__, self._options, state, args, kwargs)
+        function, options = self.__fxc_original__, self._options
+        is_tried = options.fullgraph or self._is_part
+        variant = new_variant(function, options, state, args, kwargs, is_tried)
         self._watch(variant)
         state.variants.append(variant)
-        state.instead.clear()
+        state.in_vain.clear()
+        self._end_turns()
         return variant
 
 

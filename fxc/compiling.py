@@ -21,7 +21,13 @@ if TYPE_CHECKING:
     from .stages import Compilation
 
 _log = logging.getLogger("fxc")
+_begun = 0  # captures in this process
 _MOST_DEMANDED = 32  # relations for which a call is captured again, see ``Unchecked``
+
+
+def captures_begun() -> int:
+    """How many there were in this process: a call during which there was one is no usual one."""
+    return _begun
 
 
 def new_variant(
@@ -30,10 +36,13 @@ def new_variant(
     state: State,
     args: tuple[Any, ...],
     kwargs: dict[str, Any],
+    is_tried: bool,
 ) -> Variant:
     """Capture and compile a function for a call that no variant fits."""
+    global _begun
     from fxc.capture.capture import capture
 
+    _begun += 1
     name = getattr(function, "__name__", type(function).__name__)
     if state.variants:
         why = why_none_fits(state.variants, args, kwargs)
@@ -53,7 +62,8 @@ def new_variant(
         )
         state.varying |= captured.varying
         try:
-            return Variant(captured, _compiled(captured, options, name), kinds_of(args, kwargs))
+            made = _compiled(captured, options, name)
+            return Variant(captured, made, kinds_of(args, kwargs), is_tried)
         except Unchecked as error:
             if error.relations <= demanded or len(demanded) > _MOST_DEMANDED:
                 raise

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
     from .variants import Variant
 
+_FEW, _MANY = 5, 128  # calls in vain: before fxc looks less often, and between two looks
+_SELDOM, _WORTH = 4, 32  # calls left for each in vain, but fewer if some were served
 _SAVED = 0.02  # seconds that a call of compiled code may have saved
 MOST_REFUSALS = 4  # of one combination of argument types, before all are taken to be refused
 
@@ -55,6 +57,28 @@ class Refused:
         if self.always:
             return True
         return any(each.check(args, kwargs) is not None for each in self.guards)
+
+
+@mutable
+class InVain:
+    """Calls of one kind that compiled code could not take since the last compilation, when it had
+    ``served`` so many, and those left to Python since.
+    """
+
+    served: int
+    count: int = 0
+
+    def rest(self, served: int) -> int:
+        """One more: how many calls that come now are not worth a look, if compiled code has served
+        so many by now.
+        """
+        self.count += 1
+        if self.count < _FEW:
+            return 0
+        worth = 1 + _WORTH * max(served - self.served, 0)
+        calls = min(_SELDOM * self.count // worth, _MANY)
+        self.count += calls
+        return calls
 
 
 @mutable

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Sequence
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from fxc.capture.guards import Count, Fetch
 from fxc.ir.errors import MISSED
 from fxc.ir.objects import objects_are_as_known
 from fxc.ir.records import frozen
+from fxc.lowering.calling.forward import FORWARD, emit_forward
 from fxc.lowering.calling.native_call import ENTRY, Finish, Steps, emit_call, emit_guards
 from fxc.lowering.calling.native_guards import Untranslated
 from fxc.runtime.engine import Engine
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
     from fxc.capture.capture import Captured
 
     from .stages import Compilation
+    from .turns import Handed
 
 
 @frozen
@@ -83,8 +86,36 @@ def native_call(captured: Captured, made: Compilation, count: Count) -> NativeCa
     return NativeCall(emitted.text, engine, made.assembled, emitted.objects, ctypes.c_int64())
 
 
-def chain(calls: Sequence[NativeCall], last: Any) -> Any:
-    """A builtin that is each of the calls in turn, and in the end ``last``."""
-    for each in reversed(calls):
-        last = each.builtin(last)
-    return last
+def forward(turn: Handed, otherwise: Any, over: Any) -> Any:
+    """A builtin that hands calls on as long as the turn lasts; then it calls ``over``, and for
+    calls of another kind ``otherwise``. See Note [Turns].
+    """
+    kinds, names = turn.key
+    table = pointers(
+        ctypes.addressof(turn.cells),
+        id(turn.run),
+        id(otherwise),
+        id(over),
+        len(kinds),
+        len(names),
+        *map(id, kinds),
+        *map(id, names),
+    )
+    return _forwarder().function(FORWARD, table, turn, otherwise, over, keywords=True)
+
+
+@cache
+def _forwarder() -> Engine:
+    return Engine(emit_forward(), b"", (), quick=True)
+
+
+def chain(turns: Sequence[Handed], calls: Sequence[NativeCall], last: Any) -> Any:
+    """A builtin that is each of these in turn, and in the end ``last``; ``last`` itself if there
+    are none.
+    """
+    made = last
+    for call in reversed(calls):
+        made = call.builtin(made)
+    for turn in turns if objects_are_as_known() else ():
+        made = forward(turn, made, last)
+    return made

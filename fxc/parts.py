@@ -73,7 +73,7 @@ class Part(Compiled[..., Any]):
         self._left: tuple[Site, BaseException | None] | None = None
         self.source = source
         self._state.varying |= source.counting
-        split.on_change.append(self._state.instead.clear)
+        split.on_change.append(self._end_turns)
 
     def _hide_fxc(self, error: Exception) -> None:
         """Leave that to the function."""

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable
+from collections import Counter
 from dataclasses import field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from fxc.ir.errors import OverlapError
 from fxc.ir.records import frozen, mutable
 
-from .decisions import Captures, Refused
+from .decisions import Captures, InVain, Refused
 from .leaves import Leaves
+from .turns import Key, Turn
 from .variants import Variant
 
 if TYPE_CHECKING:
@@ -45,8 +46,10 @@ class State:
 
     variants: list[Variant] = field(default_factory=list)
     refused: dict[object, Refused] = field(default_factory=dict)
-    # What to call instead, by the types of arguments, where nothing else decides about it.
-    instead: dict[object, Callable[..., Any]] = field(default_factory=dict)
+    turns: dict[Key, Turn] = field(default_factory=dict)  # see Note [Turns]
+    in_vain: dict[Key, InVain] = field(default_factory=dict)
+    lost: Counter[Key] = field(default_factory=Counter)  # trials
+    paying: set[Key] = field(default_factory=set)  # calls for which the driver has won one
     split: Split | None = None
     overlaps: list[OverlapError] = field(default_factory=list)
     raised: list[GuardProgram] = field(default_factory=list)  # of calls that raised in capture
@@ -54,7 +57,7 @@ class State:
     warned: set[str] = field(default_factory=set)
     leaves: Leaves = field(default_factory=Leaves)
     varying: set[str] = field(default_factory=set)  # see Note [Numbers from outside]
-    eager_calls: int = 0
+    eager_calls: int = 0  # beside those of turns
     lock: threading.RLock = field(default_factory=threading.RLock)
     process: int = field(default_factory=os.getpid)
 
@@ -65,3 +68,19 @@ class State:
         if self.process != os.getpid():
             self.lock, self.process = threading.RLock(), os.getpid()
         return self.lock
+
+    @property
+    def served(self) -> int:
+        """Calls of compiled code, but for the first of each variant."""
+        return sum(variant.all_calls - 1 for variant in self.variants)
+
+    @property
+    def all_eager_calls(self) -> int:
+        """How many calls Python has run."""
+        return self.eager_calls + sum(turn.taken for turn in list(self.turns.values()))
+
+    def end(self, turn: Turn) -> None:
+        """Take a turn back."""
+        if self.turns.get(turn.key) is turn:
+            del self.turns[turn.key]
+            self.eager_calls += turn.taken

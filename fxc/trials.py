@@ -8,17 +8,26 @@ from __future__ import annotations
 from fxc.ir.records import mutable
 
 # Note [Trials]
-# A part of a function that is split, and a function of which each call has many guards to check,
-# may take longer than Python. So some calls of it are timed that compiled code runs, then some that
-# Python runs, each in turn for the caller. What takes longer is left to Python: a part for good, a
-# function for many calls. Other functions are not tried: where a call would run is not to be seen
-# in its result, up to the bounds for elementary functions, but who looks at those should get the
-# same at each call.
+# Compiled code may take longer than Python: where a call has many guards to check, or does little
+# beside them, where a driver has small parts. So some calls are timed that compiled code runs, then
+# some that Python runs, each in turn for the caller. What takes longer is left to Python: a part
+# for good; a function for a number of calls (Note [Turns]), then it is tried once more, by native
+# calls if there were many (Note [Native calls]), then left for eight times as many, and so on.
+# - Where a call has run must not be seen in its result: who looks at the last bits of elementary
+#   functions should get the same at each call. A function that has some of fxc's own is tried only
+#   if it has very many guards.
+# - A loop, which may take a hundred times as long in Python, is tried only if it is short.
+# - With ``fullgraph=True`` nothing is tried: there is no other way.
 
+ENABLED = True  # but in tests, which are to see what compiled code does
 CALLS = 3  # that compiled code runs and that are timed, and as many that Python runs
-SETTLED = 17  # calls after which compiled code is as quick as it gets: see Note [Warnings]
-BRIEF = 5e-5  # seconds from which on Python is timed once
-LONG = 5e-3  # seconds from which on it is not: it might take a hundred times as long
+EARLY = 3  # calls of a function after which it is tried,
+SETTLED = 17  # and one whose arguments are copied at first: see Note [Warnings]
+BRIEF = 5e-5  # seconds up to which it is always timed so often in Python
+LONG = 5e-3  # seconds from which on it is not timed in Python
+LONG_LOOP = 5e-4  # and of a loop
+_CLEARLY = 2.0  # times as long: then one call that is not brief says it
+_HARDLY, _BY_FAR = 1.05, 1.5
 
 
 @mutable
@@ -29,6 +38,7 @@ class Trial:
     python: float = float("inf")
     compiled_calls: int = 0
     python_calls: int = 0
+    longest: float = LONG
 
     @property
     def is_pythons(self) -> bool:
@@ -38,11 +48,17 @@ class Trial:
     @property
     def pays(self) -> bool | None:
         """Whether compiled code takes no longer; None as long as that is not known."""
-        if self.compiled_calls and self.compiled > LONG:
+        if self.is_pythons and self.compiled > self.longest:
             return True
-        if self.python_calls < (CALLS if self.compiled < BRIEF else 1):
+        is_clear = self.compiled > BRIEF and self.python > _CLEARLY * self.compiled
+        if self.python_calls < (1 if is_clear else CALLS):
             return None
-        return self.compiled <= 1.05 * self.python
+        return self.compiled <= _HARDLY * self.python
+
+    @property
+    def is_lost(self) -> bool:
+        """Whether compiled code takes so much longer that it hardly ever will not."""
+        return self.compiled > _BY_FAR * self.python
 
     def note(self, seconds: float) -> None:
         """Take the time of a call, of that kind which is to be timed."""

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any
 
 from fxc.ir.records import mutable
 
-from .trials import SETTLED
+from . import trials
+from .trials import EARLY, LONG, LONG_LOOP, SETTLED
 
 if TYPE_CHECKING:
     from fxc.capture.capture import Captured
@@ -20,7 +22,7 @@ if TYPE_CHECKING:
 MOST_RESTS = 7  # 2**7 calls of plain NumPy between two of native code
 _NEAR = 8  # calls that end well after which those before do not count
 OFTEN = 2000  # calls after which native code for whole calls pays: it takes 5 ms to make
-_MANY_STEPS = 60  # of a guard program; from here on a function is tried, see Note [Trials]
+_MANY_STEPS = 60  # of a guard program; from here on any function is tried, see Note [Trials]
 _LEAST_OFTEN, _STEPS_THAT_PAY = 200, 40_000  # sooner, if there is much to check at each call
 
 
@@ -33,21 +35,26 @@ class Variant:
     captured: Captured
     compilation: Compilation
     key: object  # what the arguments are that it was made for
+    is_tried: bool  # or not to be tried, see Note [Trials]
     call: Callable[[tuple[Any, ...], dict[str, Any]], Any] = field(init=False)
     calls: int = 0  # of ``call``
     often: float = field(init=False)  # see Note [Native calls]
-    is_tried: bool = field(init=False)  # see Note [Trials]
     native: NativeCall | None = None
     watch: Watch | None = None  # if its code may set floating-point flags
     replays: int = 0  # of calls close to each other that Python had to run again
     last_replay: int = 0  # the number of calls that had ended well before
 
-    def _when_often(self) -> int:
+    def when_often(self) -> int:
         return min(OFTEN, max(_LEAST_OFTEN, _STEPS_THAT_PAY // len(self.captured.guards.steps)))
 
     def settle(self) -> None:
-        """End its trial."""
-        self.is_tried, self.often = True, self.calls + self._when_often()
+        """Let it not be tried any more."""
+        self.is_tried = True
+        self.often = math.inf if self.native is not None else self.calls + self.when_often()
+
+    def try_later(self, calls: int) -> None:
+        """Let it be tried after so many calls."""
+        self.is_tried, self.often = False, self.calls + calls
 
     def forget_native(self) -> bool:
         """Drop its native calls, for some time; whether there were any."""
@@ -72,6 +79,12 @@ class Variant:
         return self.all_calls - self.last_replay <= _NEAR
 
     @property
+    def longest_tried(self) -> float:
+        """Seconds that a call may take for Python to be tried, too."""
+        loops = any(node.regions for node in self.compilation.captured.nodes)
+        return LONG_LOOP if loops else LONG
+
+    @property
     def all_calls(self) -> int:
         return self.calls + (0 if self.native is None else self.native.calls)
 
@@ -80,15 +93,17 @@ class Variant:
         finish = None if epilogue is None else epilogue.finish
         guards = self.captured.guards.demanding(self.compilation.relations)
         self.captured = replace(self.captured, guards=guards)
-        self.is_tried = len(guards.steps) < _MANY_STEPS
-        self.often = self._when_often() if self.is_tried else SETTLED
         run, made = self.compilation.run, self.compilation.assembled
+        is_exact = made is not None and not made.module.approximates
+        self.is_tried |= not trials.ENABLED or (not is_exact and len(guards.steps) < _MANY_STEPS)
         if made is not None and (made.fallbacks or made.module.sets_flags):
             from .flagged import watched
 
             self.watch = watched(self.captured, made)
             run = self.watch.run
         self.call = guards.call(run, finish, self)
+        copies = self.watch is not None and self.watch.copies
+        self.often = self.when_often() if self.is_tried else SETTLED if copies else EARLY
 
 
 def why_none_fits(

@@ -1,25 +1,45 @@
-"""Compiled code against Python: Note [Trials]."""
+"""Compiled code against Python: Note [Trials], Note [Turns]."""
 
 from __future__ import annotations
+
+import threading
+import traceback
+from typing import Any
 
 import numpy as np
 import pytest
 
 import fxc
-from fxc.trials import BRIEF, CALLS, LONG, SETTLED, Trial
+import fxc.native_calls
+import fxc.trials
+import fxc.variants
+from fxc.trials import CALLS, LONG, SETTLED, Trial
+from fxc.turns import FOR_EVER, MORE, Handed, key_of
+
+
+@pytest.fixture(autouse=True)
+def enabled(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fxc.trials, "ENABLED", True)
 
 
 @pytest.mark.parametrize(
-    ("compiled", "python", "pays"),
-    [(1e-5, 2e-5, True), (2e-5, 1e-5, False), (1e-5, 1e-5, True), (1e-3, 2e-3, True)],
+    ("compiled", "python", "calls", "pays"),
+    [
+        (1e-5, 1e-2, CALLS, True),
+        (1e-5, 1.2e-5, CALLS, True),
+        (2e-5, 1e-5, CALLS, False),
+        (1e-5, 1e-5, CALLS, True),
+        (1e-3, 3e-3, 1, True),
+        (1e-3, 1e-3, CALLS, True),
+    ],
 )
-def test_verdicts(compiled: float, python: float, pays: bool) -> None:
+def test_verdicts(compiled: float, python: float, calls: int, pays: bool) -> None:
     trial = Trial()
     for _ in range(CALLS):
         assert not trial.is_pythons
         assert trial.pays is None
         trial.note(compiled)
-    for _ in range(CALLS if compiled < BRIEF else 1):
+    for _ in range(calls):
         assert trial.is_pythons
         assert trial.pays is None
         trial.note(python)
@@ -28,7 +48,9 @@ def test_verdicts(compiled: float, python: float, pays: bool) -> None:
 
 def test_long_calls_are_not_tried_in_python() -> None:
     trial = Trial()
-    trial.note(2 * LONG)
+    for _ in range(CALLS):
+        assert trial.pays is None
+        trial.note(2 * LONG)
     assert trial.pays is True
 
 
@@ -43,22 +65,47 @@ def test_a_function_of_many_objects_is_left_to_python() -> None:
     """Its calls do hardly anything beside their guards."""
     table = [{"a": float(k)} for k in range(40)]
     compiled = fxc.compile(first_of_many)
-    (variant,) = (compiled(table), compiled._state.variants)[1]
-    assert not variant.is_tried
     for k in range(200):
         table[3]["a"] = k / 2
         assert compiled(table) == first_of_many(table)
     info = compiled.cache_info()
-    assert variant.is_tried
     assert info.variants <= 2
-    assert info.native_calls + info.eager_calls == 201
+    assert info.eager_calls > 100
+    assert info.native_calls + info.eager_calls == 200
+    (turn,) = compiled._state.turns.values()
+    assert isinstance(turn, Handed)
+    assert not turn.is_over
 
 
-def test_a_function_of_arrays_is_not_tried() -> None:
+def test_who_looks_at_elementary_functions_sees_the_same_at_each_call() -> None:
     compiled = fxc.compile(lambda x: np.sin(x) + 1)
     for _ in range(SETTLED + 3 * CALLS):
         compiled(np.ones(3))
     assert compiled.cache_info().eager_calls == 0
+
+
+def test_fullgraph_tries_nothing() -> None:
+    compiled = fxc.compile(lambda x: x + 1, fullgraph=True)
+    for k in range(SETTLED + 3 * CALLS):
+        assert compiled(k) == k + 1
+    assert compiled.cache_info().eager_calls == 0
+
+
+@pytest.mark.parametrize("far", [False, True])
+def test_trials_that_are_lost_come_again(far: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(
+        Trial, "pays", property(lambda trial: False if trial.python_calls else None)
+    )
+    monkeypatch.setattr(Trial, "is_lost", property(lambda _: far))
+    compiled = fxc.compile(lambda x: x + 1)
+    turns = []
+    for k in range(800):
+        assert compiled(k) == k + 1
+        turns += [turn for turn in compiled._state.turns.values() if turn not in turns]
+    found = [turn.cells[MORE] + turn.taken for turn in turns if isinstance(turn, Handed)]
+    assert found == ([fxc.variants.OFTEN] if far else [64, 512, 4096])
+    info = compiled.cache_info()
+    assert info.native_calls + info.eager_calls == 800
 
 
 def test_an_exception_ends_no_trial() -> None:
@@ -78,3 +125,84 @@ def test_an_exception_ends_no_trial() -> None:
         else:
             with pytest.raises(ZeroDivisionError):
                 compiled(table, places)
+
+
+# ------------------------------------------------------------------ calls that are left to Python
+
+
+def refused(x, y=1, *, z=0):
+    """A call that fxc does not know."""
+    if y < 0:
+        raise ValueError(y)
+    return id(x), y, z
+
+
+@pytest.mark.filterwarnings("ignore::fxc.CaptureWarning")
+@pytest.mark.parametrize("known", [True, False])
+def test_a_function_that_is_refused_is_called_as_it_is(
+    known: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(fxc.native_calls, "objects_are_as_known", lambda: known)
+    compiled: Any = fxc.compile(refused)
+    x = np.ones(3)
+    for k in range(10):
+        for args, kwargs in (((x, k), {}), ((x,), {"y": k}), ((x, 1), {"z": k}), ((k,), {})):
+            assert compiled(*args, **kwargs) == refused(*args, **kwargs)
+    info = compiled.cache_info()
+    assert (info.variants, info.eager_calls) == (0, 40)
+    assert (type(compiled) is not fxc.Compiled) is known  # native code hands the calls on
+    with pytest.raises(ValueError, match="-1") as caught:
+        compiled(x, -1)
+    frames = traceback.extract_tb(caught.value.__traceback__)
+    assert [frame.name for frame in frames][1:] == ["refused"]
+    with pytest.raises(TypeError, match="unexpected keyword argument 'w'"):
+        compiled(x, w=1)
+    with pytest.raises(TypeError, match="missing 1 required positional argument"):
+        compiled()
+
+
+def hand_on(function: Any, *args: Any, calls: int, seconds: float = 1e9) -> tuple[Handed, Any]:
+    turn = Handed(function, key_of(args, {}), calls, seconds)
+    return turn, fxc.native_calls.forward(turn, lambda *_: "other", lambda *_: "over")
+
+
+def test_so_many_calls_are_left() -> None:
+    turn, call = hand_on(lambda x: x + 1, 1, calls=3)
+    assert [call(k) for k in range(5)] == [1, 2, 3, "over", "over"]
+    assert [call(1.0), call(1, 2), call()] == ["other"] * 3
+    assert (turn.taken, turn.is_over) == (3, True)
+
+
+def test_calls_of_another_size_end_it() -> None:
+    x, y = np.ones(3), np.ones(300_000)
+    turn, call = hand_on(lambda x: np.sin(x), x, calls=FOR_EVER, seconds=1e-6)
+    assert isinstance(call(x), np.ndarray)
+    for _ in range(3):
+        call(y)
+    assert call(x) == "over"
+    assert turn.taken == 4
+
+
+def test_threads_take_calls_that_are_left() -> None:
+    turn, call = hand_on(lambda x: x + 1, 1, calls=FOR_EVER)
+    found: list[int] = []
+    threads = [
+        threading.Thread(target=lambda: found.extend(call(k) for k in range(1000)))
+        for _ in range(4)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(found) == sorted([*range(1, 1001)] * 4)
+    assert turn.taken == 4000
+
+
+def test_what_python_took_in_vain_is_looked_at_less_and_less() -> None:
+    calls = fxc.compile(lambda d, key: d[key])
+    for k in range(400):
+        with pytest.raises(KeyError, match=f"b{k}"):
+            calls({"a": np.ones(3)}, f"b{k}")
+    (turn,) = calls._state.turns.values()
+    assert turn.cells[MORE] + turn.taken == 128
+    assert calls.cache_info().eager_calls == 400

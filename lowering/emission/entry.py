@@ -20,7 +20,7 @@ from fxc.ir.types import ArrayType, ScalarType
 from ..building.scratch import allocated, free, prepare
 from ..loops import Allocate, Bind, Boxed, Check, Loop, Param, Program, Stmt, is_cut, walk
 from ..scheduling.accesses import accesses, storages, stored
-from ..vector_math import definitions
+from ..vector_math import EXACT, definitions
 from . import draws, interrupts, sticky
 from .bounds import Range, counter_ranges, most_elements
 from .calls import dims_in, return_raised
@@ -116,6 +116,7 @@ class Module:
     keeps_states: bool = False
     guarded: bool = False  # arms may have set flags though no branch went there
     sites: tuple[Site, ...] = ()  # see Note [Leaves]
+    approximates: bool = False  # elementary functions, up to bounds
 
     @property
     def sets_flags(self) -> bool:
@@ -210,6 +211,7 @@ def emit_module(
         bool(kept),
         guarded,
         tuple(module.sites),
+        any(name not in EXACT for name, *_ in module.math),
     )
 
 

@@ -19,7 +19,7 @@ from fxc.ir.records import frozen
 
 from .builder import Code, Value
 
-__all__ = ["FUNCTIONS", "Definitions", "definitions", "symbol"]
+__all__ = ["EXACT", "FUNCTIONS", "Definitions", "definitions", "symbol"]
 
 _Builder = Callable[..., Value]
 
@@ -40,6 +40,9 @@ FUNCTIONS: Final[Mapping[str, int]] = MappingProxyType(
     {name: 2 if name in _BINARY else 1 for name in _MODULE_OF}
 )
 """The functions there are, by name, with their number of arguments."""
+
+EXACT: Final = frozenset({"fmod"})
+"""Those that give NumPy's bits."""
 
 MOST_COPIES: Final = 16
 _ATTRIBUTES: Final = "alwaysinline nounwind willreturn memory(none)"
