@@ -521,7 +521,7 @@ class EpilogueBuilder:
                 marked = self._outside.notes.marks[key]
                 names = ", ".join(f"{number}: n{number}" for number in sorted(marked))
                 return f"show_notes({owner}, {{{names}}})"
-            case "append" | "add" | "discard":
+            case "append" | "extend" | "add" | "discard":
                 return f"{owner}.{effect.action}({self._value(effect)}){text}"
             case action:
                 return f"{owner}.{action}(){text}"

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..guards import kind_of_numbers, numbers_of
-from ..session import Respecialise
+from ..session import Respecialise, refuse
 from ..values.operands import Traced
 from .containers import MISSING, External, Held, is_number, is_plain, settled
 
@@ -21,12 +21,19 @@ from .containers import MISSING, External, Held, is_number, is_plain, settled
 # If the program cannot be captured so, it is captured again with the items one by one; so it is if
 # the program changes the list.
 
+# Note [Lists from outside that grow]
+# What a branch or loop of the graph appends to a list from outside (``self.history.append(x)``)
+# goes to a list of the graph, which the epilogue adds to the other one. So nobody may look at the
+# list in that call: the capture starts again when the first item is appended in a region, and once
+# more, with the list as it was, if the program reads it or changes it otherwise.
+
 
 class ExternalList(External, list[Any]):
     """A list from outside.
 
     Until all of it is read, ``_seen`` holds the elements that were read or stored by their index
-    (all from the front or all from the back), ``_added`` what was appended.
+    (all from the front or all from the back), ``_added`` what was appended. ``_grown`` holds that
+    of a list that nobody looks at: Note [Lists from outside that grow].
     """
 
     def __init__(self, held: Held) -> None:
@@ -38,8 +45,10 @@ class ExternalList(External, list[Any]):
         self._whole = False
         self._seen: dict[int, Any] = {}
         self._added: list[Any] = []
+        self._grown: Any = None
 
     def settle(self) -> None:
+        self._check_not_growing()
         if self._whole:
             return
         self._whole = True
@@ -74,6 +83,7 @@ class ExternalList(External, list[Any]):
 
     def _open_place(self, key: Any) -> int | None:
         """The index in the original list that ``key`` means, if nothing else has to be read."""
+        self._check_not_growing()
         if self._whole or not isinstance(key, int | np.integer) or isinstance(key, bool):
             return None
         place = operator.index(key)
@@ -95,6 +105,7 @@ class ExternalList(External, list[Any]):
         return list.__getitem__(self, key)
 
     def length(self) -> Any:
+        self._check_not_growing()
         if self._whole:
             return list.__len__(self)
         held = self._held
@@ -145,6 +156,8 @@ class ExternalList(External, list[Any]):
         held = self._held
         if not held.argument or self._is_changed or held.outside.dynamic is False:
             return False
+        if self._grows in held.outside.static:
+            return False
         if self._kind is None and self._by_items not in held.outside.static:
             self._kind = kind_of_numbers(held.real)
         return self._kind is not None
@@ -163,12 +176,54 @@ class ExternalList(External, list[Any]):
 
     # -------------------------------------------------------- changes
 
+    @property
+    def _is_looked_at(self) -> bool:
+        """Whether the program has read items, or changed others, before."""
+        return self._whole or bool(self._seen) or self._numbers is not None
+
+    @property
+    def _grows(self) -> str:
+        """The request not to look at the list, but to append to it."""
+        return f"{self._held.name} grows"
+
+    @property
+    def _is_growing(self) -> bool:
+        static = self._held.outside.static
+        return self._grows in static and f"{self._grows} by Python" not in static
+
+    def _check_not_growing(self) -> None:
+        if self._is_growing:
+            self._held.outside.session.retries |= {f"{self._grows} by Python"}
+            raise refuse(
+                "a list from outside that a branch or loop appends to, and that is read or changed "
+                "otherwise, cannot be captured; use a list of the function"
+            )
+
+    def _grow(self, value: Any) -> None:
+        """Append in a call in which nobody looks at the list."""
+        from ..values.traced_lists import TracedList  # which records
+
+        held = self._held
+        if self._grown is None:
+            self._grown = TracedList([], outermost=True)
+            held.outside.session.retries |= {f"{self._grows} by Python"}
+            held.outside.stored(held.name, f"{held.name}.len")
+            held.change("extend", value=self._grown)
+        self._grown.append(value)
+
     def _note_change(self) -> None:
+        self._check_not_growing()
         self._is_changed = True
         if self._numbers is not None:
             raise Respecialise(frozenset((self._by_items,)))
 
     def append(self, value: Any, /) -> None:
+        if self._is_growing:
+            self._grow(value)
+            return
+        outside = self._held.outside
+        if outside.session.region and self._grows not in outside.static and not self._is_looked_at:
+            raise Respecialise(frozenset((self._grows,)))
         self._changing()
         self._held.change("append", value=value)
         if self._whole:
