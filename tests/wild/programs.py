@@ -5,11 +5,15 @@ from . import (
     astronomy,
     biology,
     chemistry,
+    columns,
+    earth,
+    engineering,
     filters,
     finance,
     graphs,
     images,
     learning,
+    neurons,
     oceans,
     optimisation,
     physics,
@@ -26,11 +30,15 @@ FIELDS = (
     astronomy,
     biology,
     chemistry,
+    columns,
+    earth,
+    engineering,
     filters,
     finance,
     graphs,
     images,
     learning,
+    neurons,
     oceans,
     optimisation,
     physics,
@@ -57,6 +65,11 @@ CAPTURED = frozenset(
     chemistry.verlet
     chemistry.neighbour_list
     chemistry.reactor
+    columns.book_risk
+    earth.geodetic_ecef_roundtrip
+    earth.vincenty
+    engineering.fixed_step
+    engineering.hamming_code
     filters.kalman_batch
     filters.kalman_scalar_noise
     filters.ekf_landmarks
@@ -84,6 +97,9 @@ CAPTURED = frozenset(
     learning.hmm_forward
     learning.viterbi
     learning.char_rnn_step
+    neurons.step_averages
+    neurons.izhikevich
+    neurons.band_powers
     oceans.tidal_basis
     oceans.rainfall_runoff
     oceans.shallow_water
