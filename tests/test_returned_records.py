@@ -189,6 +189,49 @@ def _known_elsewhere(x, c):
     return found(x[0]), cache
 
 
+def _stored(x, c):
+    kept = {}
+    if x[0] > c:
+        made = Report(x[0], True)
+        kept["last"] = made
+        return made, kept
+    return Report(x[1], False), kept
+
+
+def _listed(x, c):
+    kept = []
+    if x[0] > c:
+        made = {"v": x[0]}
+        kept.append(made)
+        return made, kept
+    return {"v": x[1]}, kept
+
+
+def _inside(x, c):
+    kept = Report(x, True)
+    if x[0] > c:
+        part = Report(x[0], True)
+        kept.x = part
+        return {"part": part}, kept
+    kept.x = part = Report(x[1], False)
+    return {"part": part}, kept
+
+
+@pytest.mark.filterwarnings("ignore::fxc.CaptureWarning")
+@pytest.mark.parametrize(
+    ("program", "is_one"),
+    [
+        (_stored, lambda made, kept: made is kept.get("last")),
+        (_listed, lambda made, kept: any(made is each for each in kept)),
+        (_inside, lambda made, kept: made["part"] is kept.x),
+    ],
+)
+def test_what_is_returned_may_be_held_elsewhere(program: Any, is_one: Any) -> None:
+    compiled = fxc.compile(program)
+    for x in (np.ones(3), -np.ones(3), np.ones(3)):
+        assert is_one(*compiled(x, 0.5)) == is_one(*program(x, 0.5))
+
+
 @pytest.mark.parametrize("program", [_one_dict_twice, _known_elsewhere])
 def test_which_dict_it_is_is_not_forgotten(program: Callable[..., Any]) -> None:
     compiled = fxc.compile(program, fullgraph=True)

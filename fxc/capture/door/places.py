@@ -442,8 +442,14 @@ class Places:
         """
         home, region = self.home_of(x), self._session.region
         made_here = home and (home == region or not self._session.is_open(home))
-        if not made_here and id(x) not in self._joined:
+        if (not made_here and id(x) not in self._joined) or id(x) in self._listed:
             return False
+        return self.is_alone(x, name)
+
+    def is_alone(self, x: Any, name: str) -> bool:
+        """Whether a dict or an object is at no other place that a branch or loop joins, as far as
+        is known so far.
+        """
         _, known = self._returned.setdefault(id(x), (x, name))
         return known == name
 

@@ -108,7 +108,9 @@ def _form_of(x: Any, name: str) -> Form | None:
         name.startswith(RESULT) and places.is_new(x, name)
     ):
         deep = name.startswith(RESULT) or name.count(".") > _DEEPEST
-        return None if deep else _joined_form(x, kind)
+        # What is returned may be stored at a place, too.
+        is_apart = deep or not (name.isidentifier() or places.is_alone(x, name))
+        return None if is_apart else _joined_form(x, kind)
     if kind is dict:
         return Form(kind, tuple(x)) if all(type(key) is str for key in x) else None
     plain = is_made_by_object(kind) and is_python_class(kind) and not slots_of(x)
