@@ -77,7 +77,13 @@ def eigenvectors(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return _with_imaginary_parts(x, values), _with_imaginary_parts(x, vectors)
 
 
+# From NumPy 2.5 on eigenvalues of a real matrix are complex numbers in any case.
+ALWAYS_COMPLEX = np.linalg.eigvals(np.eye(1)).dtype.kind == "c"
+
+
 def _with_imaginary_parts(x: np.ndarray, found: np.ndarray) -> np.ndarray:
+    if ALWAYS_COMPLEX:
+        return found
     if found.dtype.kind == "c" and x.dtype.kind != "c":
         raise WouldRaise("a real matrix has complex eigenvalues")
     return found.astype(np.complex128) if found.dtype == np.float64 else found

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from fxc.ir.graph import Value
+from fxc.ops.library import ALWAYS_COMPLEX
 
 from ..session import refuse
 from ..values.operands import array_value, operand, record
@@ -37,7 +38,8 @@ def eigvals(a: Any) -> Any:
 
 
 def _real_if(given: Value, found: Any) -> Any:
-    return found.real if given.type.dtype.kind != "c" and found.dtype.kind == "c" else found
+    is_real = given.type.dtype.kind != "c" and not ALWAYS_COMPLEX
+    return found.real if is_real and found.dtype.kind == "c" else found
 
 
 def slogdet(a: Any) -> Any:

@@ -542,8 +542,8 @@ class Outside:
         return slice(*parts)
 
     def _frozenset(self, value: frozenset[Any], source: Source) -> Any:
-        """A set of plain values; the order counts, too."""
-        if not is_plain(value):
+        """A set of plain values, or of classes of C; the order counts, too."""
+        if not all(is_plain((x,)) or _is_class_of_c(x) for x in value):
             raise refuse(f"{source.text} holds objects, {_EAGER}")
         items = self.guards.constant(tuple(value))
         self.guards.check(
@@ -700,3 +700,11 @@ def _unpack(names: list[str], expression: str) -> Any:
     from ..guards import Fetch
 
     return Fetch("".join(f"{name}, " for name in names).rstrip(), expression)
+
+
+def _is_class_of_c(x: Any) -> bool:
+    """Whether it is a class that no stand-in has in its place."""
+    return isinstance(x, type) and not x.__flags__ & _MADE_AT_RUN_TIME
+
+
+_MADE_AT_RUN_TIME = 1 << 9  # Py_TPFLAGS_HEAPTYPE
