@@ -219,13 +219,7 @@ def test_read_only() -> None:
     x = np.arange(5.0)
     y = x.copy()
     y.flags.writeable = False
-    message = refusal(written, np.ones(1), x, y)
-    assert "which cannot be captured; make it the same kind of value" in message
-
-
-def shorter(c, A, B):
-    y = A[1:] if c[0] > 0 else A
-    return y
+    check(written, (np.ones(1), x, y))
 
 
 def identical(c, A, B):
@@ -235,7 +229,6 @@ def identical(c, A, B):
 
 def test_refusals() -> None:
     x = np.arange(5.0)
-    assert "'if' gives f64[4] or f64[5]" in refusal(shorter, x, x, x * 2)
     assert "'is' of arrays that are one or two" in refusal(identical, x, x * 3, x * 2)
     with pytest.raises(fxc.CaptureError, match="return a copy"):
         fxc.functionalize(written)(x, x * 3, x * 2)

@@ -192,7 +192,7 @@ def of_other_attributes(p, x):
 PROGRAMS = [
     *(sums, steps, many_steps, sometimes),
     *(changed_later, changed_other, changed_array, asked, compared, listed, plain, nested, stored),
-    *(of_other_types, of_other_attributes),
+    *(of_other_types, of_other_classes, of_other_attributes, made_and_returned),
 ]
 
 
@@ -207,7 +207,7 @@ def test_as_python(program):
 
 @pytest.mark.parametrize(
     "program",
-    [returned, returned_beside, made_and_returned, of_other_classes],
+    [returned, returned_beside],
     ids=lambda f: f.__name__,
 )
 def test_refused(program):

@@ -25,12 +25,16 @@ def two_types(x):
     found: Any = None
     for v in x:
         found = [v] if v > 1 else {"v": v}
+        found[0 if v > 1 else "v"] = 2.0
     return type(found).__name__, len(found)
 
 
-def one_or_another(x):
-    y = x[:3] if x[0] > 0 else x
-    return y is x
+def of_many_sizes(x):
+    y = x
+    for i in range(3):
+        if x[i] > 0:
+            y = x[i:]
+    return y
 
 
 def two_of_an_iteration(x, n):
@@ -194,7 +198,7 @@ def flat_of_itself(x):
 # By the words with which a row begins: a program and its arguments beside the vector.
 ROWS: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
     "what a helper function returns": (two_types, (N * 1.0,)),
-    "an array that is one or another": (one_or_another, (N * 1.0,)),
+    "an array that a loop carries": (of_many_sizes, (N * 1.0,)),
     "a write to, or two results of": (two_of_an_iteration, (N * 1.0, 7)),
     "a loop of more than 5,000": (effects_in_a_long_loop, (N * 1.0, {})),
     "a list whose length depends on data": (lists_that_change, (N - 1.5,)),

@@ -1,4 +1,4 @@
-"""Variables that are ``None`` or an array by a condition on data: Note [Several things]."""
+"""Variables that are ``None`` or an array by a condition on data: Note [Things that differ]."""
 
 from __future__ import annotations
 
@@ -132,9 +132,29 @@ def where_it_may_be_none(u, n):
     return best + 1
 
 
+def written_later(u, n):
+    best = None
+    for i in range(n):
+        y = u * i
+        if u[i % 5] > 0.5:
+            best = y
+        y[0] = 100
+    return best
+
+
+def the_argument(u, n):
+    y = None
+    if u[0] > 0:
+        y = u
+    if y is not None:
+        y[0] = 5
+    return y
+
+
 PROGRAMS: list[Callable[..., Any]] = [
     least, made_before_the_branch, first_row, in_a_branch, used_where_it_is, written_in_place, taken_as_out,
-    in_a_tuple_and_a_dict, by_while, by_while_with_an_end, by_an_expression, where_it_may_be_none,
+    in_a_tuple_and_a_dict, by_while, by_while_with_an_end, by_an_expression, where_it_may_be_none, written_later,
+    the_argument,
 ]  # fmt: skip
 
 
@@ -182,16 +202,6 @@ def also_in_the_arm(u, n):
     return best, last
 
 
-def written_later(u, n):
-    best = None
-    for i in range(n):
-        y = u * i
-        if u[i % 5] > 0.5:
-            best = y
-        y[0] = 100
-    return best
-
-
 def a_part(u, n):
     best, last = None, u * 1
     for i in range(n):
@@ -200,15 +210,6 @@ def a_part(u, n):
             best = last[1:]
     last[0] = 9
     return best, last
-
-
-def the_argument(u, n):
-    y = None
-    if u[0] > 0:
-        y = u
-    if y is not None:
-        y[0] = 5
-    return y
 
 
 def one_after_another(u, n):
@@ -248,8 +249,7 @@ def also_in_a_list(u, n):
 @pytest.mark.parametrize(
     "program",
     [
-        also_handed_on, also_in_the_arm, written_later, a_part, the_argument, one_after_another,
-        kept_from_before, also_in_a_list,
+        also_handed_on, also_in_the_arm, a_part, one_after_another, kept_from_before, also_in_a_list,
     ],
     ids=lambda each: each.__name__,
 )  # fmt: skip

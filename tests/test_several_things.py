@@ -333,14 +333,6 @@ def test_none_where_a_number_is_needed() -> None:
     assert compiled.cache_info().eager_calls == sum(x.max() <= 2 for x in VALUES)
 
 
-def array_of_some_size_or_none(x):
-    best = None
-    for i in range(len(x)):
-        if x[i] > 0:
-            best = x[i:] * i
-    return best[0] if best is not None else 0.0
-
-
 def beside_an_array(x):
     s = 0
     for v in x.astype(int):
@@ -366,7 +358,6 @@ def as_text(x):
 
 
 REFUSED = {
-    array_of_some_size_or_none: "the same kind of value",
     beside_an_array: "a number that is of several types by conditions",
     keys: "value of an array's element",
 }

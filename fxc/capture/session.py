@@ -98,6 +98,7 @@ class Session:
         # Cells and namespaces that the program stores to, by their texts: of all attempts.
         self.outer: dict[str, Any] = {} if outer is None else outer
         self.statements: list[Any] = []  # those being captured, see structured.py
+        self.has_differing = False  # whether a variable is of one type or another
         self.expressions = 0  # regions being recorded that are of no statement
         self.retries = frozenset[str]()  # what loops request if the capture is refused
         self.folds: list[Any] = []  # comprehensions being computed, see folds.py
@@ -139,6 +140,7 @@ class Session:
         self._deadline = time.thread_time() + MOST_SECONDS if deadline is None else deadline
         self._next_look = spent
         self.made: dict[Value, Call] = {}  # by what recorded it, on the clock ``now``
+        self.results: dict[Value, int] = {}  # those of nodes with several: when they were made
 
     def record(self, name: str, *args: Any, **kwargs: Any) -> Any:
         """Call an operator on operands; returns Values. See ``wrap``."""
@@ -179,8 +181,10 @@ class Session:
             elif self.region:
                 self.aliases.homes[result] = self.region
             self.made[result] = Call(self._count, name, args, kwargs)
-        elif result is not None and self.region:
-            self.aliases.homes.update((each, self.region) for each in result)
+        elif result is not None:
+            self.results |= dict.fromkeys(result, self._count)
+            if self.region:
+                self.aliases.homes.update((each, self.region) for each in result)
         return result
 
     def _is_left(self, name: str) -> bool:
@@ -302,11 +306,12 @@ class Session:
 
     def has_sizes(self, kind: ArrayType | ScalarType) -> bool:
         """Whether that holds for all sizes of a type, and the loops that they vary in go on."""
-        if isinstance(kind, ScalarType):
-            return True
-        names = (name for dim in kind.shape for name in symbols_of(dim))
-        counters = (self._indices[name] for name in names if name in self._indices)
-        return all(map(self.is_bound, kind.shape)) and all(map(self.is_alive, counters))
+        return isinstance(kind, ScalarType) or all(map(self.is_here, kind.shape))
+
+    def is_here(self, dim: Dim) -> bool:
+        """Whether that holds for a dim."""
+        counters = (self._indices[name] for name in symbols_of(dim) if name in self._indices)
+        return self.is_bound(dim) and all(map(self.is_alive, counters))
 
     def assume(self, assumed: Guard) -> None:
         """Check, at this place of the program, what is assumed of counted sizes."""

@@ -28,6 +28,7 @@ from ..outside.objects import (
 from ..outside.outside import Known, Outside
 from ..outside.shadows import class_of, is_shadow, real_class
 from ..session import Session, label_of, refuse
+from ..statements.differing import Differing
 from ..values.maybe_set import check_sure, given
 from ..values.operands import Traced
 from ..values.records import Record
@@ -142,7 +143,7 @@ class Reads:
         if type(owner) is Record:
             return owner.attribute(self, name)
         if isinstance(owner, Traced):
-            return getattr(owner, name)
+            return owner.attribute(name) if type(owner) is Differing else getattr(owner, name)
         try:
             return self._attr(owner, name)
         except AttributeError:

@@ -46,6 +46,7 @@ from ..outside.shadows import class_of, has_method
 from ..session import Session, label_of, refuse
 from ..statements.choices import negated
 from ..statements.counted import Bounded
+from ..statements.differing import Differing
 from ..statements.structured import UNBOUND, array_of, is_same
 from ..values.grown_texts import GrownTexts
 from ..values.late import formatted, late
@@ -531,6 +532,8 @@ class Stores(Reads):
 
     def same(self, a: Any, b: Any) -> Any:
         """``a is b``; what is two objects now may be one in another call."""
+        if type(a) is Differing or type(b) is Differing:
+            return a.is_(b) if type(a) is Differing else b.is_(a)
         if b is None:
             return a.is_(None) if type(a) is Several else a is None
         if type(a) is Record and type(b) is Record:

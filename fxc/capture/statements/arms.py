@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+import numpy as np
+
 from fxc.ir.graph import Operand, Value
 from fxc.ir.types import PY_INT, ArrayType, ScalarType
 
-from ..session import Session, refuse
+from ..session import Session, current
 from ..values.alternatives import either
 from ..values.operands import TracedValue, wrap
-from ..values.several import Several, arrays_of
+from ..values.traced_int import TracedInt
 from .carried_views import CarriedView, carried_view
 from .differing import Differing, parts_in, rebuilt
 from .forms import common_form, items_of, names_of
@@ -28,7 +30,7 @@ from .structured import (
 )
 
 Kinds = tuple[ArrayType | ScalarType, ...]
-Either = tuple[Kinds, Any, Any]
+Either = tuple[Kinds, Any, Any, str]  # and the name of the variable
 Arms = tuple[Recording, Recording]
 Window = tuple[CarriedView, int, int]  # and where its numbers are among the results
 
@@ -40,20 +42,20 @@ def record_cond(
 
     A value is given by the types of its operands and what it is in either arm. Numbers, and arrays
     that both arms make, are results of the node. Another array is one or the other afterwards: see
-    Note [Conditional aliases]. For no types see Note [Results that differ]; ``reason`` says what
+    Note [Conditional aliases]. For no types see Note [Things that differ]; ``reason`` says what
     differs.
     """
     join = _Join(session, test, arms, reason)
-    for kinds, left, right in values:
-        join.add(kinds, left, right)
+    for each in values:
+        join.add(*each)
     join.record()
-    return [join.found(kinds, left, right) for kinds, left, right in values]
+    return [join.found(*each) for each in values]
 
 
 def paired(
     left: Any,
     right: Any,
-    kinds: Callable[[Any, Any], Kinds],
+    kinds: Callable[[Any, Any, str], Kinds],
     values: list[Either],
     name: str = "",
 ) -> Callable[[list[Any]], Any]:
@@ -75,8 +77,27 @@ def paired(
         ]
         return lambda made: form.of(item(made) for item in items)
     place = len(values)
-    values.append((kinds(left, right), left, right))
+    values.append((kinds(left, right, name), left, right, name))
     return lambda made: made[place]
+
+
+def may_differ(left: Any, right: Any, name: str) -> bool:
+    """Whether a variable may be these two things by a flag. See Note [Things that differ]."""
+    return all(map(_may_be_part, (*parts_in(left, name), *parts_in(right, name))))
+
+
+def _may_be_part(x: Any) -> bool:
+    """Whether a part stands for itself, or values of the graph for it."""
+    if isinstance(x, TracedValue):
+        if current().has_sizes(x._value.type):
+            return True
+        return not current().region and bool(carried_view(current(), x._value))
+    if type(x) is TracedInt:
+        return current().is_here(x._dim)
+    if current().door.places.home_of(x) == 0:  # made before the branch: nothing in it is of an arm
+        return type(x) is dict or hasattr(x, "__dict__")
+    known = isinstance(x, np.generic | np.dtype | type)
+    return x is None or known or type(x) in (str, bool, int, float)
 
 
 class _Join:
@@ -98,29 +119,21 @@ class _Join:
         self._either: dict[tuple[Value, Value], Value] = {}
         self._variables: dict[Value, Any] = {}
         self._flag: Operand | None = None
-        # Arrays of what is None or an array, and those of other variables.
-        self._own: tuple[list[Value], list[Value]] = ([], [])
-        self._held: tuple[list[Value], list[Value]] = ([], [])
 
     # -- before the node is recorded
 
-    def add(self, kinds: Kinds, left: Any, right: Any) -> None:
+    def add(self, kinds: Kinds, left: Any, right: Any, name: str) -> None:
         """Find places for what a variable needs."""
         if not kinds:
             for side, x in enumerate((left, right)):
-                for part in parts_in(x):
+                for part in parts_in(x, name):
                     self._add_part(side, part)
             return
         if isinstance(kinds[0], ScalarType):
             self._numbers.append(len(self._results[0]))
-            for side, x in enumerate((left, right)):
-                self._check_own(side, x)
             self._add_result(kinds, left, right)
             return
         sides = array_of(left), array_of(right)
-        for side, value in enumerate(sides):
-            if value is not None:
-                self._note_held(side, value)
         known = any(x in places for x, places in zip(sides, self._places, strict=True))
         if not known and all(
             x is None or (self._is_made(x) and not self._is_part(x)) for x in sides
@@ -141,8 +154,6 @@ class _Join:
     def _add_part(self, side: int, x: Any) -> None:
         """Find a place for a part of a result that differs."""
         if isinstance(x, TracedValue):
-            if array_of(x) is not None:
-                self._note_held(side, x._value)
             if self._is_window(x._value):
                 self._add_window(side, x._value)
                 return
@@ -187,36 +198,6 @@ class _Join:
         """Whether a value was made in an arm."""
         return not self._session.is_alive(value)
 
-    def _check_own(self, side: int, x: Any) -> None:
-        """Refuse an array, of what is None or an array, that others may have: see Note [Several
-        things].
-        """
-        session = self._session
-        for value in arrays_of(x):
-            is_new = value in session.made and session.made_in(value) == session.region
-            if (
-                self._is_part(value)
-                or value in session.aliases.given
-                or not (self._is_made(value) or is_new or type(x) is Several)
-                or value in self._own[side]
-                or value in self._held[side]
-            ):
-                raise self._not_own()
-            self._own[side].append(value)
-
-    def _note_held(self, side: int, value: Value) -> None:
-        """Note an array of another variable."""
-        roots = self._session.aliases.roots(value)
-        self._held[side].extend(roots)
-        if not roots.isdisjoint(self._own[side]):
-            raise self._not_own()
-
-    def _not_own(self) -> Exception:
-        return refuse(
-            "a variable that is None or an array that others may hold cannot be captured; keep a "
-            "copy"
-        )
-
     def _is_part(self, value: Value) -> bool:
         """Whether an array is a view, or one array or another."""
         return value in self._session.aliases.bases or value in self._session.alternatives
@@ -251,23 +232,21 @@ class _Join:
             "cond", self._test, (), on_true=regions[0], on_false=regions[1]
         )
 
-    def found(self, kinds: Kinds, left: Any, right: Any) -> Any:
+    def found(self, kinds: Kinds, left: Any, right: Any, name: str) -> Any:
         """What a variable is behind the node."""
         if not kinds:
             parts = (
-                iter([self._part_behind(side, part) for part in parts_in(x)])
+                iter([self._part_behind(side, part) for part in parts_in(x, name)])
                 for side, x in enumerate((left, right))
             )
-            one, other = (rebuilt(x, part) for x, part in zip((left, right), parts, strict=True))
+            both = zip((left, right), parts, strict=True)
+            one, other = (rebuilt(x, part, name) for x, part in both)
             if one is UNBOUND or other is UNBOUND:  # then nobody asks
                 return other if one is UNBOUND else one
             return Differing(of_parts([self._known_flag()]), one, other, self.reason)
         if isinstance(kinds[0], ScalarType):
             first = self._numbers.pop(0)
-            made = of_parts(self._outputs[first : first + len(kinds)], kinds)
-            for value in arrays_of(made):
-                self._session.aliases.hand_on(value, (*arrays_of(left), *arrays_of(right)))
-            return made
+            return of_parts(self._outputs[first : first + len(kinds)], kinds)
         arrays = [
             self._made_behind(side, value)
             for side, value in enumerate((array_of(left), array_of(right)))

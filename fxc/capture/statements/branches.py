@@ -6,20 +6,15 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
-import numpy as np
-
 from fxc.ir.graph import Literal
 
 from ..locations import is_outermost
-from ..session import Respecialise, Session, current, refuse
+from ..session import Respecialise, Session, refuse
 from ..staging.continuations import AS_LOOPS, WITH_REST, label_of_branch, may_ask
 from ..staging.jumps import RESULT
-from ..values.operands import TracedValue, operand
-from ..values.traced_int import TracedInt
-from .arms import Either, paired, record_cond
-from .carried_views import carried_view
+from ..values.operands import operand
+from .arms import Either, may_differ, paired, record_cond
 from .cells import Cells, is_flag
-from .differing import parts_in
 from .kept_lists import is_list, is_variable, keep_lists
 from .structured import (
     UNBOUND,
@@ -28,7 +23,6 @@ from .structured import (
     array_of,
     is_constant,
     joint_kinds,
-    optional_kinds,
     truth,
 )
 
@@ -162,8 +156,8 @@ class Branch(Statement):
             for name, x, y in zip(self.names, values, others, strict=True)
         ]
 
-    def _kinds(self, name: str, left: Any, right: Any) -> tuple[Any, ...]:
-        """The types of what a variable becomes."""
+    def _kinds(self, name: str, left: Any, right: Any, item: str) -> tuple[Any, ...]:
+        """The types of what a variable, or an item of it, becomes."""
         if any(x is UNBOUND for x in (left, right)):
             found = right if left is UNBOUND else left
             if name == RESULT or self._ended or self.may_be_unbound(name):
@@ -174,16 +168,24 @@ class Branch(Statement):
         if kinds is not None:
             return kinds
         self._reason = self.difference(name, left, right, "if the condition holds, else")
-        parts = (*parts_in(left), *parts_in(right))
-        if name == RESULT and all(map(_is_returnable, parts)) and is_outermost("_attempt"):
+        if name == RESULT and may_differ(left, right, item) and is_outermost("_attempt"):
             return ()
-        kinds = optional_kinds(left, right)
-        if kinds is None:
-            for each in self.session.statements:
-                each.meets_difference(name)
+        for each in self.session.statements:
+            each.meets_difference(name)
+        differ = may_differ(left, right, item)
+        if not (differ and self._stays_open(name, left, right)):
             self._ask_otherwise(left, right)
-            raise refuse(self._reason)
-        return kinds
+        if differ:
+            return ()
+        raise refuse(self._reason)
+
+    def _stays_open(self, name: str, left: Any, right: Any) -> bool:
+        """Whether what follows in the block is no help, or not needed, to tell two things apart: a
+        caller, or the next iteration of a loop, has the variable; one of them is None.
+        """
+        around = self.session.statements[-1:]
+        is_carried = bool(around) and around[0].carries(name)
+        return is_carried or name.startswith(RESULT) or left is None or right is None
 
     def _ask_otherwise(self, left: Any, right: Any) -> None:
         """Ask for what may be captured in place of joining what differs. See Note [What follows a
@@ -200,17 +202,3 @@ class Branch(Statement):
                 label = label_of_branch(each.line, how)
                 if label not in static:
                     raise Respecialise(frozenset((label,)), refuse(self._reason))
-
-
-def _is_returnable(x: Any) -> bool:
-    """Whether a part of a result stands for itself, or values of the graph for it."""
-    if isinstance(x, TracedValue):
-        varying = [dim for dim in getattr(x._value.type, "shape", ()) if current().varies(dim)]
-        if not varying or current().region:
-            return not varying
-        return all(map(current().is_bound, varying)) or bool(carried_view(current(), x._value))
-    if type(x) is TracedInt:
-        return not current().varies(x._dim)
-    if current().door.places.home_of(x) == 0:  # made before the branch: nothing in it is of an arm
-        return type(x) is dict or hasattr(x, "__dict__")
-    return x is None or isinstance(x, np.generic | np.dtype) or type(x) in (str, bool, int, float)

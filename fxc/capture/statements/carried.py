@@ -12,6 +12,7 @@ from fxc.ir.types import PY_INT
 from ..session import Session
 from ..values.given import give, refuse_kept
 from ..values.operands import wrap
+from ..values.several import sides_of
 from .carried_views import CarriedView
 from .cells import is_flag
 from .held import Held, held
@@ -20,6 +21,7 @@ from .sliding import Sliding
 from .structured import (
     Recording,
     array_of,
+    carried_kinds,
     is_number,
     joint_kinds,
     of_parts,
@@ -82,6 +84,8 @@ class Carried:
         """Whether a variable that is ``start`` before the loop is carried into an iteration."""
         if is_flag(name) and start is True:
             return False  # it stays so
+        if sides_of(start):
+            return name in self.mixed or carried_kinds(start, start) is not None
         return is_number(start) or name in self.held or name in self.mixed
 
     # -------------------------------------------------------- in the body
@@ -90,12 +94,13 @@ class Carried:
         """Make the parameters for a variable that is ``start`` before the loop; what it is in the
         body.
         """
-        before = array_of(start)
+        before = array_of(start) if name not in self.mixed else None
         if before is not None:
             self.held[name] = self.held[name].begun_with(self._session, before)
             kinds: Any = self.held[name].kinds
         else:
-            kinds = self.mixed.get(name) or joint_kinds(start, start)
+            self.held.pop(name, None)
+            kinds = self.mixed.get(name) or carried_kinds(start, start)
         assert kinds is not None
         self.kinds[name] = kinds
         others = [None] * (len(kinds) - 1)
@@ -201,7 +206,7 @@ class Carried:
         ``is_entered`` if the body has it.
         """
         before = array_of(start)
-        if before is not None and name in self.held:
+        if before is not None and name in self.held and name not in self.mixed:
             return self.held[name].first_parts(self._session, before)
         if is_entered:
             return parts_of(start, self.kinds[name])

@@ -32,15 +32,17 @@ from ..values.traced_int import TracedInt
 from ..values.traced_lists import TracedList
 from ..values.traced_scalar import TracedScalar
 from ..values.unknown_keys import is_unknown_key, keys_of, place_of_key
-from .arms import Either, Kinds, paired, record_cond
+from .arms import Arms, Either, Kinds, may_differ, paired, record_cond
+from .differing import Differing
 from .structured import (
+    UNBOUND,
     Recording,
     flag_of,
     is_same,
     joint_kinds,
     kind_text,
     of_parts,
-    optional_kinds,
+    recorded,
     recorded_each,
     truth,
 )
@@ -225,19 +227,85 @@ def _joined(door: Any, left: Any, right: Later, wanted: bool) -> Any:
 def _one_of(door: Any, test: Any, then: Later, orelse: Later, what: str) -> Any:
     """One of two values, by a test that is not known."""
     (first, left), (second, right) = _recorded(door, then, orelse)
-    regions = first, second
-    if is_same(left, right) and all(region.is_empty for region in regions):
-        return left
 
-    def kinds(one: Any, other: Any) -> Kinds:
-        found = joint_kinds(one, other) or optional_kinds(one, other)
+    def reason(one: Any, other: Any) -> str:
+        return (
+            f"{what!r} gives {kind_text(one)} or {kind_text(other)}, which cannot be captured; "
+            "make it the same kind of value in both cases"
+        )
+
+    return _joined_arms(door, test, (first, second), left, right, reason)
+
+
+def _joined_arms(
+    door: Any, test: Any, arms: Arms, left: Any, right: Any, reason: Callable[[Any, Any], str]
+) -> Any:
+    """What two arms give as one value."""
+    if is_same(left, right) and all(region.is_empty for region in arms):
+        return left
+    reasons: list[str] = []
+
+    def kinds(one: Any, other: Any, item: str) -> Kinds:
+        if one is UNBOUND or other is UNBOUND:
+            one = other = other if one is UNBOUND else one
+        found = joint_kinds(one, other)
         if found is None:
-            raise refuse(
-                f"{what!r} gives {kind_text(one)} or {kind_text(other)}, which cannot be captured; "
-                "make it the same kind of value in both cases"
-            )
-        return found
+            reasons.append(reason(one, other))
+            if not may_differ(one, other, item):
+                raise refuse(reasons[-1])
+        return found or ()
 
     values: list[Either] = []
     joined = paired(left, right, kinds, values)
-    return joined(record_cond(door.session, flag_of(test), regions, values))
+    return joined(record_cond(door.session, flag_of(test), arms, values, "".join(reasons[:1])))
+
+
+def one_way(door: Any, found: Differing, then: Later, orelse: Later) -> Any:
+    """What is to be done with what ``found`` is if its flag holds, else with what it is else.
+
+    See Note [Things that differ].
+    """
+    ways = [(found.left, then), (found.right, orelse)]
+    for place, (x, way) in enumerate(ways):
+        if not isinstance(x, Traced) and _raises(door, x, way):
+            demand(found.flag, place == 1)
+            return ways[1 - place][1]()
+    both = (partial(_attempted, door, way) for _, way in ways)
+    (first, left), (second, right) = recorded_each(door.session, *both)
+    if left is UNBOUND and right is UNBOUND:
+        raise refuse(found.reason)
+    return _joined_arms(
+        door, found.flag, (first, second), left, right, lambda one, other: found.reason
+    )
+
+
+def demand(flag: Any, holds: bool) -> None:
+    """Send a call in which a flag is otherwise back to Python."""
+    current().record("try_demand", flag_of(flag if holds else logical_not(flag)))
+
+
+def _attempted(door: Any, way: Later) -> Any:
+    """What one way gives; UNBOUND if it raises: then a call that comes here goes back to Python."""
+    try:
+        return way()
+    except CaptureError:
+        raise
+    except Exception as error:
+        check_no_bug(error, door.raised)
+        door.session.record("try_demand", Literal(False))
+        return UNBOUND
+
+
+def _raises(door: Any, x: Any, way: Later) -> bool:
+    """Whether nothing but an exception comes of what is to be done with ``x``. What arrays do with
+    None is of no use to anybody, and is not captured.
+    """
+    before = door.session.error
+    try:
+        _, found = recorded(door.session, partial(_attempted, door, way))
+    except CaptureError:
+        if x is not None:
+            raise
+        door.session.error = before
+        return True
+    return found is UNBOUND

@@ -1,42 +1,265 @@
-"""What a function returns that is one thing by a condition and another thing otherwise."""
+"""What a variable holds that is one thing by a condition and another thing otherwise."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import operator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
+
+import numpy as np
 
 from fxc.ir.graph import Operand
 
-from ..session import refuse
-from ..staging.jumps import RESULT
+from ..numpy_api.ufuncs import BINARY, COMPARISONS, UNARY
+from ..outside.objects import class_attribute
+from ..outside.shadows import class_of
+from ..session import current, refuse
 from ..values.mixed import Mixed
-from ..values.operands import Traced
+from ..values.operands import Traced, TracedValue, operand
 from ..values.several import Several
 from .forms import form_of, items_of, names_of
 
-# Note [Results that differ]
-# ``return i, j`` in a loop and ``return None`` behind it: which of the two the caller gets is known
-# when the call ends. The result of the outermost function may therefore be two things with a flag;
-# the epilogue makes both and gives one. Nothing else may be done with them: the caller of a helper
-# function needs to know what it got.
+# Note [Things that differ]
+# After ``if x[0] > 0: y = y[:3]``, or ``total = 0`` and ``if hit: total = total + row``, a variable
+# is of one type, dtype or size if a condition held, else of another. It is both of them and the
+# flag. Nothing is copied: they are the arrays themselves, so that writes, views and ``is`` mean
+# what they mean of these. An operator, a call of NumPy's functions or builtins, an attribute and an
+# item are recorded twice, in the arms of a ``cond`` by the flag (``each_way``): the two results are
+# one value again if they are of one type, else they differ as well. What one of the two cannot do
+# (``None + 1``) sends a call with that one back to Python; the other does it without a ``cond``.
+# Functions of the program's own are called once, with the thing that differs.
+#
+# The outermost function may return it: the epilogue makes both and gives one.
 
 
 class Differing(Traced):
-    """``left`` if ``flag`` holds, else ``right``; ``reason`` says why it can only be returned."""
+    """``left`` if ``flag`` holds, else ``right``; ``reason`` says how they differ."""
 
     __slots__ = ("flag", "left", "reason", "right")
+    __array_priority__ = 1003.0
 
     def __init__(self, flag: Any, left: Any, right: Any, reason: str) -> None:
         self.flag = flag
         self.left = left
         self.right = right
         self.reason = reason
+        current().has_differing = True
 
     def _operand(self) -> Operand:
+        return operand(self._plain())
+
+    def _plain(self) -> Any:
+        """The only thing but None that it may be; it is checked here that it is."""
+        from .choices import demand
+
+        if self.left is not None and self.right is not None:
+            raise refuse(self.reason)
+        demand(self.flag, self.right is None)
+        found = self.left if self.right is None else self.right
+        return found._plain() if isinstance(found, Traced) else found
+
+    def _counted(self) -> Any:
+        from .counted import counted  # which knows all that is run over
+
+        return counted(self._plain())
+
+    @property
+    def _sides(self) -> tuple[Any, ...]:
+        return self.left, self.right
+
+    def _holds(self) -> Iterable[Any]:
+        return self.flag, self.left, self.right
+
+    def _run(self, name: str, inputs: tuple[Any, ...]) -> Any:
+        from ..numpy_api.ufuncs import call_ufunc
+
+        return each_way(lambda *xs: call_ufunc(name, *xs), *inputs)
+
+    def _is_filled(self) -> Any:
+        """Its truth."""
+        from ..values.python_numbers import to_bool
+        from .structured import truth  # which know what differs
+
+        def filled(x: Any) -> Any:
+            test = truth(x)
+            return test if type(test) is bool else to_bool(test)
+
+        return each_way(filled, self)
+
+    def is_(self, other: Any) -> Any:
+        """Whether it is this object."""
+        return each_way(lambda x: current().door.same(x, other), self)
+
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        function = ufunc if method == "__call__" else getattr(ufunc, method)
+        return current().door.call(function, *inputs, **kwargs)
+
+    def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        return current().door.call(function, *args, **kwargs)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):  # somebody asks which protocols it knows
+            raise AttributeError(name)
+        return self.attribute(name)
+
+    def attribute(self, name: str) -> Any:
+        """``self.name`` in the program."""
+        door = current().door
+        if any(_is_method(x, name) for x in leaves_of(self)):
+            return lambda *args, **kwargs: each_way(
+                lambda x, *given: door.call(door.attr(x, name), *given[:-1], **given[-1]),
+                *(self, *args, kwargs),
+            )
+        return each_way(lambda x: door.attr(x, name), self)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name in Differing.__slots__:
+            object.__setattr__(self, name, value)
+        else:
+            each_way(lambda x, given: current().door.store_attr(x, name, given), self, value)
+
+    def __getitem__(self, key: Any) -> Any:
+        return each_way(lambda x, k: current().door.indexed(x)[k], self, key)
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        each_way(_store, self, key, value)
+
+    def __iter__(self) -> Iterator[Any]:
+        found = each_way(_items_of, self)
+        if type(found) is not tuple:
+            raise refuse(self.reason)
+        return iter(found)
+
+    def __bool__(self) -> bool:
+        return bool(self._is_filled())
+
+    def __abs__(self) -> Any:
+        return each_way(abs, self)
+
+    def __round__(self, digits: int | None = None) -> Any:
+        return each_way(lambda x: round(x, digits), self)
+
+    def __divmod__(self, other: Any) -> Any:
+        return self // other, self % other
+
+    def __rdivmod__(self, other: Any) -> Any:
+        return other // self, other % self
+
+    def __index__(self) -> int:
+        raise refuse(self.reason)
+
+    def __len__(self) -> int:
+        raise refuse(self.reason)
+
+    def __hash__(self) -> int:
+        raise refuse(self.reason)
+
+    def __repr__(self) -> str:
         raise refuse(self.reason)
 
 
-def parts_in(x: Any, name: str = RESULT) -> Iterator[Any]:
+def _store(x: Any, key: Any, value: Any) -> None:
+    owner = current().door.stored(x)
+    owner[key] = value
+
+
+def _items_of(x: Any) -> Any:
+    if x is None or isinstance(x, np.generic):
+        raise TypeError(f"cannot unpack non-iterable {class_of(x).__name__} object")
+    return tuple(x) if type(x) in (tuple, list) else tuple(current().door.iterable(x))
+
+
+def _is_method(x: Any, name: str) -> bool:
+    """Whether an attribute is called."""
+    kind: type = np.ndarray if isinstance(x, TracedValue) else class_of(x)
+    return callable(class_attribute(kind, name)) or callable(getattr(kind, name, None))
+
+
+def reason_for(x: Any, other: Any) -> str:
+    """Why something cannot be done with what is one thing or another."""
+    from .structured import kind_text  # which knows what differs
+
+    return (
+        f"an operation on what is {kind_text(x)} by a condition, and else {kind_text(other)}, "
+        "cannot be captured; make it the same kind of value in both cases"
+    )
+
+
+def leaves_of(x: Any) -> list[Any]:
+    """What a variable may hold."""
+    return [*leaves_of(x.left), *leaves_of(x.right)] if type(x) is Differing else [x]
+
+
+# ------------------------------------------------------------------ both ways
+
+
+def differing_in(x: Any) -> Differing | None:
+    """The first thing that differs among these, in tuples, lists and dicts."""
+    if type(x) is Differing:
+        return x
+    if type(x) in (tuple, list):
+        return next((found for each in x if (found := differing_in(each)) is not None), None)
+    if type(x) is dict:
+        return differing_in(tuple(x.values()))
+    if type(x) is slice:
+        return differing_in((x.start, x.stop, x.step))
+    return None
+
+
+def _with(x: Any, old: Differing, new: Any) -> Any:
+    """The same with another thing in place of one that differs."""
+    if x is old:
+        return new
+    if type(x) is Differing or differing_in(x) is None:
+        return x
+    if type(x) is dict:
+        return {key: _with(each, old, new) for key, each in x.items()}
+    if type(x) is slice:
+        return slice(*(_with(each, old, new) for each in (x.start, x.stop, x.step)))
+    return type(x)([_with(each, old, new) for each in x])
+
+
+def each_way(function: Callable[..., Any], *inputs: Any) -> Any:
+    """What a function gives for inputs among which something differs."""
+    from .choices import one_way  # which joins what the two give
+
+    found = differing_in(inputs)
+    if found is None:
+        return function(*inputs)
+
+    def given(side: Any) -> Callable[[], Any]:
+        return lambda: each_way(function, *_with(inputs, found, side))
+
+    return one_way(current().door, found, given(found.left), given(found.right))
+
+
+def _binary(function: Callable[..., Any]) -> Callable[[Differing, Any], Any]:
+    return lambda self, other: each_way(function, self, other)
+
+
+def _reflected(function: Callable[..., Any]) -> Callable[[Differing, Any], Any]:
+    return lambda self, other: each_way(function, other, self)
+
+
+def _unary(function: Callable[..., Any]) -> Callable[[Differing], Any]:
+    return lambda self: each_way(function, self)
+
+
+for _name in BINARY:
+    _function = getattr(operator, f"__{_name}__")
+    setattr(Differing, f"__{_name}__", _binary(_function))
+    setattr(Differing, f"__r{_name}__", _reflected(_function))
+    setattr(Differing, f"__i{_name}__", _binary(getattr(operator, f"__i{_name}__")))
+for _name in COMPARISONS:
+    setattr(Differing, f"__{_name}__", _binary(getattr(operator, f"__{_name}__")))
+for _name in UNARY:
+    setattr(Differing, f"__{_name}__", _unary(getattr(operator, f"__{_name}__")))
+
+
+# ------------------------------------------------------------------ parts
+
+
+def parts_in(x: Any, name: str) -> Iterator[Any]:
     """What a result is made of: the items of tuples and their like, both sides of what differs, and
     what a mixed number holds. ``name`` says where it stands.
     """
@@ -55,7 +278,7 @@ def parts_in(x: Any, name: str = RESULT) -> Iterator[Any]:
         yield x
 
 
-def rebuilt(x: Any, parts: Iterator[Any], name: str = RESULT) -> Any:
+def rebuilt(x: Any, parts: Iterator[Any], name: str) -> Any:
     """The same with other parts, in the order of ``parts_in``."""
     form = form_of(x, name)
     if form is not None:

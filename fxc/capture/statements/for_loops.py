@@ -387,6 +387,7 @@ class ForLoop(CapturedLoop):
     def _peeled(self, after: list[Any], env: Mapping[str, Any]) -> None:
         """Go on behind an iteration that was run before the loop."""
         self.values, self._env = after, env
+        self._seen = self._start = []
         self._spread_tuples(env)
         self._peeling = False
         self.carried.forget_first()

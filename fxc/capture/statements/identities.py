@@ -12,7 +12,8 @@ from fxc.ops.metas.shapes import same_shape
 from ..session import Session, refuse
 from ..values.alternatives import options_of
 from ..values.operands import kind_of
-from ..values.several import Several, arrays_of
+from ..values.several import arrays_of
+from .differing import Differing
 from .structured import array_of
 
 _MOST_NAMES = 4  # that go round
@@ -41,7 +42,7 @@ def rotation(before: Sequence[Any], after: Sequence[Any]) -> tuple[int, frozense
 def is_private(session: Session, value: Value, since: int, others: Iterable[Any]) -> bool:
     """Whether an array was made later than ``since``, and no other variable shows it."""
     made = session.made.get(value)
-    if made is None or made.at < since:
+    if (session.results.get(value, -1) if made is None else made.at) < since:
         return False
     if value in session.aliases.bases or value in session.aliases.twins:
         return False
@@ -116,7 +117,7 @@ def sharing(session: Session, region: int, after: Mapping[str, Any]) -> set[tupl
         roots = {aliases.root(each) for each in inside}
         found[name] = roots.union(*(aliases.twins.get(root, ()) for root in roots))
     pairs = {(one, other) for one, other in combinations(found, 2) if found[one] & found[other]}
-    several = {name for name, x in after.items() if type(x) is Several}
+    several = {name for name, x in after.items() if type(x) is Differing}
     if any(not several.isdisjoint(pair) for pair in pairs):
         raise refuse(
             "a variable that is None or an array that another one holds, from one iteration to "

@@ -16,7 +16,7 @@ from fxc.ir.symbols import Dim
 from ..session import MOST_UNROLLED, Respecialise, Session, refuse
 from ..staging.jumps import RESULT
 from ..values.operands import Traced, wrap
-from ..values.several import SeveralKinds, arrays_of
+from ..values.several import SeveralKinds, arrays_of, sides_of
 from .arms import Either, Kinds, paired, record_cond
 from .carried import Carried
 from .cells import Cells, is_flag
@@ -29,6 +29,7 @@ from .structured import (
     Recording,
     Statement,
     array_of,
+    carried_kinds,
     counted_inside,
     flag_of,
     is_constant,
@@ -98,6 +99,7 @@ class CapturedLoop(Statement):
         self._label = f"loop {line}"
         self.carried = Carried(self.session)
         self._pairs: set[tuple[str, str]] = set()  # which may hold one array of an iteration
+        self._shown: dict[str, set[Value]] = {}  # of outer arrays, by names of what differs
         self.met: set[tuple[str, str]] = set()  # those of this pass
         self.stays: dict[str, set[str]] = {}  # of this pass, see ``staying``
         self._round = frozenset[str]()  # names that arrays change, to be back after some rounds
@@ -269,8 +271,10 @@ class CapturedLoop(Statement):
         if name not in self._at_head or not carried.takes(name, start):
             return start
         seen = carried.enter(region, name, start)
-        if before is None:
+        if array_of(seen) is None:
             self.follow(name, seen, start)
+            for one, other in product(arrays_of(seen), self._shown.get(name, ())):
+                aliases.may_be_one(one, other)
         given = carried.given.get(name, before)
         if given is not None and carried.is_pure(name) and not self._is_ours(name, given):
             aliases.may_be_one(carried.params[name][0], given)
@@ -348,6 +352,7 @@ class CapturedLoop(Statement):
         both = zip(self.names, list(self.values), self._seen, after, strict=True)
         for place, (name, start, seen, x) in enumerate(both):
             value, first = array_of(x), array_of(start)
+            again |= self._shows_more(name, x)
             if start is UNBOUND and is_constant(x) and self._is_read_if_set(name):
                 self.values[place] = x
                 again = True
@@ -374,6 +379,19 @@ class CapturedLoop(Statement):
                 carried.exchange(self._region, name, first, value)
         self._pairs |= self.met
         return again or before != (carried.ways, self._pairs) or carried.has_new_gifts
+
+    def _shows_more(self, name: str, after: Any) -> bool:
+        """Whether what differs may show other arrays from outside than has been known."""
+        assert self._region is not None
+        if name not in self._at_head or not sides_of(after):
+            return False
+        session, inside = self.session, self._region.number
+        roots = [root for value in arrays_of(after) for root in session.aliases.roots(value)]
+        outer = {root for root in roots if session.made_in(root) < inside}
+        known = self._shown.setdefault(name, set())
+        is_more = not outer <= known
+        known |= outer
+        return is_more
 
     def _is_read_if_set(self, name: str) -> bool:
         return self.hands_on(name) and (self.may_be_unbound(name) or name.startswith(RESULT))
@@ -403,6 +421,9 @@ class CapturedLoop(Statement):
     @property
     def may_begin_apart(self) -> bool:
         return self._can_begin_apart and bool(self.first_apart)
+
+    def carries(self, name: str) -> bool:
+        return name in self._at_head
 
     def meets_difference(self, name: str) -> None:
         self._differs_in_arms |= name in self._at_head
@@ -442,7 +463,7 @@ class CapturedLoop(Statement):
             and name not in self._round
             and (
                 name not in self.carried.params
-                or joint_kinds(before, before) != joint_kinds(before, x)
+                or carried_kinds(before, before) != carried_kinds(before, x)
             )
         ]
 
@@ -465,7 +486,7 @@ class CapturedLoop(Statement):
         if self.wants_first:
             return False
         found = dict(zip(self.names, zip(self._seen, after, strict=True), strict=True))
-        kinds = {name: joint_kinds(*found[name]) for name in unstable}
+        kinds = {name: carried_kinds(*found[name]) for name in unstable}
         most = 2 if self._can_begin_apart else 3  # an int that becomes a float does so at once
         for each in kinds.values():
             if each is None or len(each) == 1:
@@ -495,8 +516,10 @@ class CapturedLoop(Statement):
         made = record_cond(self.session, test, (arm, other), values)
         return [[each(made) for each in joined], *made[: len(also)]]
 
-    def _kinds_after(self, name: str, left: Any, right: Any) -> Kinds:
-        """The types of what a variable is after an iteration, or if there is none."""
+    def _kinds_after(self, name: str, left: Any, right: Any, item: str) -> Kinds:
+        """The types of what a variable, or an item of it, is after an iteration, or if there is
+        none.
+        """
         if any(x is UNBOUND for x in (left, right)) and self.may_be_unbound(name):
             left = right = right if left is UNBOUND else left
         kinds = joint_kinds(left, right)

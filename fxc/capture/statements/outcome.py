@@ -13,7 +13,7 @@ from ..staging.jumps import RESULT
 from ..values.alternatives import Alternative, options_of
 from ..values.given import give, refuse_twice
 from ..values.operands import kind_of, wrap
-from ..values.several import SeveralKinds
+from ..values.several import SeveralKinds, arrays_of
 from .carried_views import carried_view
 from .cells import is_flag
 from .held import Held, held
@@ -21,9 +21,9 @@ from .structured import (
     UNBOUND,
     Recording,
     array_of,
+    carried_kinds,
     described,
     is_same,
-    joint_kinds,
     kind_text,
     parts_of,
 )
@@ -78,9 +78,9 @@ class Outcome:
             view = carried_view(self._session, value)
             if view is not None:
                 return carried.view_parts(region, name, view)
-        if value is not None and name not in carried.held:
+        if value is not None and name not in carried.held and name not in carried.mixed:
             carried.held[name] = self._held_behind(name, value)
-        kinds = carried.held[name].kinds if name in carried.held else joint_kinds(x, x)
+        kinds = carried.held[name].kinds if name in carried.held else carried_kinds(x, x)
         kinds = carried.kinds.get(name) or kinds
         if kinds is None:
             raise refuse(
@@ -122,7 +122,7 @@ class Outcome:
         entered.
         """
         carried, found = self._carried, array_of(x)
-        if found is None:
+        if found is None or name in carried.mixed:
             return parts_of(x, carried.kinds[name])
         way, params = carried.held[name], carried.params.get(name, ())
         parts = way.next_parts(self._region, found, params, self.results)
@@ -183,6 +183,9 @@ class Outcome:
             if self._loop.runs and is_mixed and isinstance(pairs[1][1], Literal):
                 parts[1] = pairs[1][1]  # the same after each iteration
             found[name] = carried.variable(name, parts)
+            if type(carried.kinds[name]) is SeveralKinds:
+                for array in arrays_of(found[name]):
+                    session.aliases.hand_on(array, arrays_of(self._after[name]))
             if name in carried.held and carried.held[name].kind is not None:
                 arrays[name] = values[-1]
                 session.aliases.hand_on(values[-1], self._made(name))

@@ -300,6 +300,10 @@ class Statement:
         """The request to run the first iteration before the loop, where it may help."""
         return frozenset()
 
+    def carries(self, name: str) -> bool:
+        """Whether this is a loop of which an iteration has a variable from the one before."""
+        return False
+
     def meets_difference(self, name: str) -> None:
         """Note that a variable is one thing behind one arm in here, another behind the other."""
 
@@ -383,7 +387,7 @@ def is_number(x: Any) -> bool:
     """Whether ``x`` is a scalar that a node may carry."""
     return isinstance(x, np.generic) or type(x) in (
         *(bool, int, float, complex),
-        *(TracedInt, TracedScalar, Mixed, Several),
+        *(TracedInt, TracedScalar, Mixed, Several, Differing),
     )
 
 
@@ -402,6 +406,9 @@ def is_same(left: Any, right: Any) -> bool:
         return False
     if type(left) is TracedInt:
         return bool(left._dim == right._dim)
+    if type(left) is Differing:
+        parts = ((x.flag, x.left, x.right) for x in (left, right))
+        return all(map(is_same, *parts))
     if type(left) is Several:
         pairs = zip(left.options, right.options, strict=False)
         same = len(left.options) == len(right.options)
@@ -425,7 +432,7 @@ def array_of(x: Any) -> Value | None:
 
 def kind_of(x: Any) -> ArrayType | ScalarType | None:
     """The type of a variable's value in a graph; None if it has none."""
-    if type(x) is Mixed or type(x) is Several:
+    if type(x) in (Mixed, Several, Differing):
         return None
     if type(x) is TracedInt:
         return PY_INT
@@ -446,9 +453,10 @@ def joint_kinds(left: Any, right: Any) -> tuple[ArrayType | ScalarType, ...] | N
     return several_kinds(left, right, joint_kinds) if found is None else found
 
 
-def optional_kinds(left: Any, right: Any) -> tuple[Any, ...] | None:
-    """As ``joint_kinds``, of an array or None."""
-    return several_kinds(left, right, joint_kinds, arrays=True)
+def carried_kinds(left: Any, right: Any) -> tuple[Any, ...] | None:
+    """As ``joint_kinds``, of what a loop carries: arrays by their elements."""
+    found = joint_kinds(left, right)
+    return several_kinds(left, right, carried_kinds, arrays=True) if found is None else found
 
 
 def _are_alike(left: ArrayType | ScalarType, right: ArrayType | ScalarType) -> bool:

@@ -220,7 +220,7 @@ class WhileLoop(CapturedLoop):
 
         Gives whether there is another one behind it.
         """
-        goes_on: Either = (ScalarType(np.dtype(bool)),), of_parts([going]), np.False_
+        goes_on: Either = (ScalarType(np.dtype(bool)),), of_parts([going]), np.False_, ""
         self._after, flag = self._joined_with(self._rounds.pop(), self._after, goes_on)
         return operand(flag)
 

@@ -87,6 +87,11 @@ class Traced:
         """What stands for this value where it is stored into an array."""
         return self
 
+    @property
+    def _sides(self) -> tuple[Any, ...]:
+        """The two things that this is one of; nothing for what no flag decides."""
+        return ()
+
     def _holds(self) -> Iterable[Any]:
         """What the program can reach by this value: the lists that an iterator runs over, say."""
         return ()

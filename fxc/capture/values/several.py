@@ -19,6 +19,7 @@ from fxc.ops.metas.shapes import same_shape
 
 from ..numpy_api.ufuncs import BINARY, COMPARISONS, UNARY
 from ..session import current, refuse
+from .alternatives import content_of, either
 from .mixed import Kinds, Mixed, mixed_kinds, or_one
 from .operands import Traced, TracedValue, operand, record, wrap
 from .python_numbers import to_python
@@ -33,8 +34,8 @@ from .traced_scalar import TracedScalar
 # and a call in which another's flag holds goes back to Python. NumPy's and Python's numbers of one
 # value are a mixed number where that will do: Note [Mixed scalars].
 #
-# ``None`` or an array is such a thing, too: ``if s < least: best = x.copy()``. Nobody else may have
-# the array (``_Join`` of arms.py): the node gives a new one.
+# Where arrays are among them, see Note [Things that differ]: they are carried through loops in the
+# same parts, by their elements.
 
 # A record (Note [Records]) is an option as a tuple is: its number is the only item.
 
@@ -209,7 +210,7 @@ class Several(Traced):
         return all(type(x) is str for _, x in self.options)
 
     def _number(self) -> Any:
-        return self.only(lambda x: _is_number(x) or _is_array(x))
+        return self.only(_is_number)
 
     def _operand(self) -> Operand:
         return operand(self._plain())
@@ -227,9 +228,10 @@ class Several(Traced):
         found = self._number()
         if type(found) is not Several:
             return found._stored_as(dtype) if isinstance(found, Traced) else found
-        if dtype not in (np.float32, np.float64):
+        is_int = dtype == np.int64 and not any(_is_weak_float(x) for _, x in found.options)
+        if dtype not in (np.float32, np.float64) and not is_int:
             raise refuse(f"an assignment of a number of several types to {dtype} is not captured")
-        parts = [(flag, _as_float(x, dtype)) for flag, x in found.options]
+        parts = [(flag, _as_scalar(x, dtype)) for flag, x in found.options]
         return united(parts)
 
     def _beside(self, other: Any) -> Any:
@@ -257,18 +259,13 @@ class Several(Traced):
     def __index__(self) -> int:
         return self._plain().__index__()  # type: ignore[no-any-return]
 
-    def _counted(self) -> Any:
-        from ..statements.counted import counted  # which knows all that is run over
-
-        return counted(self._plain()) if arrays_of(self) else None
-
     def __iter__(self) -> Iterator[Any]:
         return iter(self.only(lambda x: type(x) is tuple))
 
     def __getitem__(self, key: Any) -> Any:
         if self.is_text and not isinstance(key, Traced):
             return self.of_texts(lambda x: x[key])
-        return self.only(lambda x: type(x) is tuple or _is_array(x) or _is_record(x))[key]
+        return self.only(lambda x: type(x) is tuple or _is_record(x))[key]
 
     def of_texts(self, function: Callable[[str], Any]) -> Any:
         """What a function gives for each text; where it raises, the call goes back to Python."""
@@ -328,14 +325,28 @@ def _is_number(x: Any) -> bool:
     return isinstance(x, np.generic) or type(x) in _NUMBERS
 
 
+def _is_weak_float(x: Any) -> bool:
+    """Whether this is a float of Python's, which raises where it fits in no int, or complex."""
+    kind = operand(x).type
+    return kind.dtype.kind == "c" or bool(kind.weak and kind.dtype.kind == "f")  # type: ignore[union-attr]
+
+
 def _is_array(x: Any) -> bool:
     return isinstance(x, TracedValue) and isinstance(x._value.type, ArrayType)
 
 
 def arrays_of(x: Any) -> list[Value]:
-    """The array that a variable holds, or may hold."""
-    found = [each for _, each in x.options] if type(x) is Several else [x]
-    return [each._value for each in found if _is_array(each)]
+    """The arrays that a variable holds, or may hold."""
+    if type(x) is tuple:
+        return [value for each in x for value in arrays_of(each)]
+    return [value for each in sides_of(x) for value in arrays_of(each)] or (
+        [x._value] if _is_array(x) else []
+    )
+
+
+def sides_of(x: Any) -> tuple[Any, ...]:
+    """The two things that a variable is one of; nothing for one that no flag decides."""
+    return x._sides if isinstance(x, Traced) else ()
 
 
 # ------------------------------------------------------------------ flags
@@ -378,6 +389,13 @@ def _not(flag: Any) -> Any:
 
 def options_in(x: Any) -> list[Option]:
     """What ``x`` may be."""
+    if sides := sides_of(x):
+        flags = x.flag, _not(x.flag)
+        return [
+            (_both(flag, each), y)
+            for flag, side in zip(flags, sides, strict=True)
+            for each, y in options_in(side)
+        ]
     if type(x) is Several:
         return list(x.options)
     if type(x) is Mixed:
@@ -406,7 +424,7 @@ def _key(x: Any) -> Any:
 
 def keys_in(x: Any) -> set[Any]:
     """The keys of what ``x`` may be; None for what cannot be one of several things."""
-    return {_key(each) for _, each in (options_in(x) if type(x) is not Mixed else _typed(x))}
+    return set(map(_key, _things_in(x)))
 
 
 def options_for(keys: Iterable[Any]) -> SeveralKinds | None:
@@ -426,11 +444,7 @@ def options_for(keys: Iterable[Any]) -> SeveralKinds | None:
 
 def united(options: Sequence[Option]) -> Any:
     """One value for options with flags, of which one holds."""
-    found: dict[Any, list[Option]] = {}
-    for flag, x in options:
-        if type(flag) not in (bool, np.bool_) or flag:
-            found.setdefault(_key(x), []).append((flag, x))
-    merged = [_merged(key, alike) for key, alike in found.items()]
+    merged = list(_by_key(options).values())
     if len(merged) == 1:
         return merged[0][1]
     if len(merged) == 2:
@@ -439,6 +453,15 @@ def united(options: Sequence[Option]) -> Any:
         if kinds is not None and (len(kinds) == 3 or kinds[0].dtype in _SAME_IN_PYTHON):
             return _mixed(flag, left, other, right, kinds)
     return Several(merged)
+
+
+def _by_key(options: Sequence[Option]) -> dict[Any, Option]:
+    """One option of each kind."""
+    found: dict[Any, list[Option]] = {}
+    for flag, x in options:
+        if type(flag) not in (bool, np.bool_) or flag:
+            found.setdefault(_key(x), []).append((flag, x))
+    return {key: _merged(key, alike) for key, alike in found.items()}
 
 
 def _mixed(flag: Any, left: Any, other: Any, right: Any, kinds: Kinds) -> Any:
@@ -465,8 +488,10 @@ def _merged(key: Any, alike: Sequence[Option]) -> Option:
     for other, y in alike[1:]:
         if isinstance(key, ScalarType):
             x = _select(key, flag, x, y)
-        elif key is None or key[0] == "array":
+        elif key is None:
             raise refuse("a variable that is one array or another here cannot be captured")
+        elif key[0] == "array":
+            x = wrap(either(current(), _flag_operand(flag), x._value, y._value))
         elif key[0] in ("tuple", "record"):
             both = zip(_items_in(x), _items_in(y), strict=True)
             items = [united([(flag, one), (_not(flag), two)]) for one, two in both]
@@ -481,7 +506,7 @@ def _select(kind: ScalarType, flag: Any, left: Any, right: Any) -> Any:
     return to_python(wrap(found)) if kind.weak else wrap(found)
 
 
-def _as_float(x: Any, dtype: np.dtype) -> Any:
+def _as_scalar(x: Any, dtype: np.dtype) -> Any:
     found = current().record("astype", operand(x), dtype, casting="unsafe")
     return wrap(_scalar(found))
 
@@ -493,13 +518,11 @@ def several_kinds(
     left: Any, right: Any, joint: Any, *, arrays: bool = False
 ) -> SeveralKinds | None:
     """The types of what is one of two values; None for what cannot be. ``joint`` gives those of two
-    items of tuples. Arrays may be among them if asked for, or if one of the two is several things.
+    items of tuples. Arrays may be among them if asked for.
     """
-    arrays = arrays or Several in (type(left), type(right))
     found: dict[Any, list[Any]] = {}
-    for x in (left, right):
-        for _, each in options_in(x) if type(x) is not Mixed else _typed(x):
-            found.setdefault(_key(each), []).append(each)
+    for each in (*_things_in(left), *_things_in(right)):
+        found.setdefault(_key(each), []).append(each)
     if all(type(x) is str for x in (left, right)):
         current().door.texts.ask()
     is_record = any(type(key) is tuple and key[0] == "record" for key in found)
@@ -513,14 +536,14 @@ def several_kinds(
             options.append(key[1])
         elif key[0] == "array":
             types = [each._value.type for each in found[key]]
-            if not arrays or set(found) != {key, ("constant", None)} or not _are_alike(types):
+            if not arrays or not _are_alike(types):
                 return None
             options.append(types[0])
         else:
             first, last = found[key][0], found[key][-1]
             both = zip(_items_in(first), _items_in(last), strict=True)
             kinds = [joint(one, other) for one, other in both]
-            if any(each is None or not isinstance(each[0], ScalarType) for each in kinds):
+            if None in kinds or not (arrays or all(isinstance(x[0], ScalarType) for x in kinds)):
                 return None
             options.append(_Items(kinds, key[1] if key[0] == "record" else None))
     return SeveralKinds(tuple(options))
@@ -534,15 +557,16 @@ def _are_alike(kinds: Sequence[ArrayType]) -> bool:
     return not varies and plain and all(same_shape(first, kind.shape) for kind in kinds)
 
 
-def _typed(x: Mixed) -> list[Option]:
-    """What a mixed number may be, of which the types matter alone."""
-    zero = x.kind(0)
-    return [(True, x.given), (True, zero)]
+def _things_in(x: Any) -> list[Any]:
+    """What ``x`` may be, of which the types matter alone."""
+    if sides := sides_of(x):
+        return [each for side in sides for each in _things_in(side)]
+    return [x.given, x.kind(0)] if type(x) is Mixed else [each for _, each in options_in(x)]
 
 
 def several_parts(x: Any, kinds: SeveralKinds, parts_of: Any) -> list[Operand]:
     """The operands that stand for one of several things, recorded here."""
-    given = {_key(each): (flag, each) for flag, each in options_in(x)}
+    given = _by_key(options_in(x))
     parts: list[Operand] = []
     assert given.keys() <= set(map(_key_of, kinds.options))
     for kind in kinds.options:
@@ -552,14 +576,26 @@ def several_parts(x: Any, kinds: SeveralKinds, parts_of: Any) -> list[Operand]:
         if isinstance(kind, ScalarType):
             parts.append(operand(value) if key in given else Literal(kind.zero))
         elif isinstance(kind, ArrayType):
-            parts.append(operand(value) if key in given else _no_array(kind))
+            parts.append(_elements_of(value._value) if key in given else _no_array(kind))
         elif type(kind) is _Items:
             for place, item in enumerate(kind):
                 if key in given:
                     parts += parts_of(_items_in(value)[place], item)
                 else:
-                    parts += [Literal(part.zero) for part in item]
+                    parts += [
+                        Literal(part.zero) if isinstance(part, ScalarType) else _no_array(part)
+                        for part in item
+                    ]
     return parts
+
+
+def _elements_of(value: Value) -> Value:
+    """An array that holds what this one does, and that nobody else has."""
+    session = current()
+    is_ours = session.aliases.homes.get(value, 0) == session.region
+    if is_ours and value not in session.alternatives and value not in session.aliases.bases:
+        return value
+    return content_of(session, value)
 
 
 def _no_array(kind: ArrayType) -> Value:
@@ -596,7 +632,21 @@ def several_of(parts: Sequence[Operand], kinds: SeveralKinds, of_parts: Any) -> 
         options.append((flag, value))
     if len(options) == 1:
         return options[0][1]
-    return united(options) if _is_decided(options) else Several(options)
+    if _is_decided(options):
+        return united(options)
+    if not any(map(arrays_of, (x for _, x in options))):
+        return Several(options)
+    return one_by_flags(options)
+
+
+def one_by_flags(options: Sequence[Option]) -> Any:
+    """What is one of several things, of which some are arrays."""
+    from ..statements.differing import Differing, reason_for  # which knows the forms of things
+
+    *others, (_, found) = options
+    for flag, x in reversed(others):
+        found = Differing(flag, x, found, reason_for(x, found))
+    return found
 
 
 def _is_decided(options: Sequence[Option]) -> bool:
