@@ -5,6 +5,7 @@ See Note [Things that differ].
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable
 from typing import Any
 
@@ -105,6 +106,13 @@ def list_or_tuple(x, a, k):
     return first, second, y[0], type(y) is list, np.array(y)
 
 
+def copied_and_compared(x, a, k):
+    y = a if x[0] > 0 else 2
+    z, w = copy.copy(y), np.copy(y)
+    none = a if x[1] > 0 else None
+    return z, w, copy.deepcopy(y), none == None, a != None, f"{y}"  # noqa: E711
+
+
 def numbers_of_python_and_numpy(x, a, k):
     y = a[:1] if x[0] > 0 else x[1]
     z = y + np.float32(0.1)
@@ -177,7 +185,7 @@ def written_in_loop(x, a, k):
 
 PROGRAMS: list[Callable[..., Any]] = [
     two_dtypes, two_sizes, two_ranks, array_or_number, array_or_none, written_as_each, which_it_is, of_a_helper,
-    pair_or_none, list_or_tuple, numbers_of_python_and_numpy,
+    pair_or_none, list_or_tuple, copied_and_compared, numbers_of_python_and_numpy,
     total_of_some, dtype_from_some_iteration_on, total_by_while, array_at_once_by_while, row_before, pair_that_is_best,
     written_in_loop,
 ]  # fmt: skip

@@ -716,7 +716,7 @@ def _sees_types(f: Any) -> bool:
             "numpy",
             "scipy",
         )
-        return known and function not in CONTROL
+        return (known and function not in CONTROL) or function in COPIES
     return isinstance(f, np.ufunc) or type(f) is _DISPATCHED or f in SPECIAL or f in _CONVERTING
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Sequence
 from functools import cache
+from types import NoneType
 from typing import Any
 
 import numpy as np
@@ -391,12 +392,26 @@ def binary(name: str) -> tuple[Callable[[Any, Any], Any], Callable[[Any, Any], A
         shortcut = _shortcut(self, other) if name == "power" else None
         if shortcut is not None:
             return call_ufunc(shortcut, self)
+        if name in _EQUALITY and type(other) in (NoneType, str):
+            return _equal_to_none(self, is_equal=name == "equal")
         return call_ufunc(name, self, other) if taken(other) else left_to(other)
 
     def reflected(self: Any, other: Any) -> Any:
         return call_ufunc(name, other, self) if taken(other) else left_to(other)
 
     return plain, reflected
+
+
+_EQUALITY = ("equal", "not_equal")
+
+
+def _equal_to_none(x: Any, *, is_equal: bool) -> Any:
+    """What ``x == None`` and ``x == "text"`` give for each element, or ``!=``."""
+    from .creation import ones_like, zeros_like  # which makes arrays by operators
+
+    if not x.ndim:
+        return np.bool_(not is_equal)
+    return (zeros_like if is_equal else ones_like)(x, dtype=bool)
 
 
 # The powers for which the operator ** of arrays calls another ufunc, which np.power does not: by
