@@ -130,6 +130,21 @@ def jumps(u, n):
     return total
 
 
+def returns_to_finally(u, n):
+    v, w = u * 0, u
+    for k in range(2):
+        try:
+            w = u * 2 + n + k
+            if w[0] < 9:
+                v += w * k
+                if k:
+                    v = v * 2 + w
+                    return w * v + 1
+        finally:
+            u += unknown(w * 0.5 + v)
+    return w
+
+
 def with_handlers(u, n):
     state = "begin"
     try:
@@ -295,6 +310,7 @@ PROGRAMS = [
     in_a_branch,
     early_return,
     jumps,
+    returns_to_finally,
     with_handlers,
     with_a_context,
     unbound,

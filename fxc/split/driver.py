@@ -218,7 +218,7 @@ class _Body:
         made: list[ast.stmt] = []
         run: list[Statement] = []
         for each in block:
-            if run and each.span in self.writer.cuts.borders:
+            if run and (each.span in self.writer.cuts.borders or _leaves_unsaid(run, each)):
                 made += self.run(run, False)
                 run = []
             if self.is_open(each):
@@ -231,6 +231,8 @@ class _Body:
     def is_open(self, statement: Statement) -> bool:
         """Whether Python runs a statement, or at least its head."""
         if statement.pinned or statement.leaves:
+            return True
+        if statement.blocks and _leaves_unsaid([statement], statement):
             return True
         cuts = self.writer.cuts
         if cuts.borders and any(
@@ -438,6 +440,15 @@ def _unbound_behind(run: Sequence[Statement]) -> Names:
         if not each.blocks:
             unbound -= each.binds
     return unbound & last.after
+
+
+def _leaves_unsaid(run: Sequence[Statement], last: Statement) -> bool:
+    """Whether a ``finally`` around reads what a part would bind that returns: it hands on either
+    the value of the function or those of its variables.
+    """
+    if not last.returns or not last.on_return:
+        return False
+    return any(not each.binds.isdisjoint(last.on_return) for each in run)
 
 
 def _dropped(run: Sequence[Statement]) -> list[ast.stmt]:

@@ -33,7 +33,8 @@ class Statement:
     """One statement of a function, with all that is in it.
 
     ``after`` is what may be read behind it before it is bound again, ``on_error`` what is read
-    where an exception that it raises is handled, ``unbound`` what may have no value before it.
+    where an exception that it raises is handled, ``on_return`` what is read where it returns (in
+    ``finally``), ``unbound`` what may have no value before it.
     ``leaves`` says that a ``break`` or ``continue`` in it belongs to a loop around it. ``pinned``
     says why only Python can run it, or something in it. ``weight`` is the number of its operations,
     more if it has a loop.
@@ -44,6 +45,7 @@ class Statement:
     binds: Names
     after: Names
     on_error: Names
+    on_return: Names
     unbound: Names
     returns: bool
     leaves: bool
@@ -564,6 +566,7 @@ class _Planner:
             binds=binds,
             after=(after | self.shared) & self.variables,
             on_error=flow.on_error & self.variables,
+            on_return=flow.on_return & self.variables,
             unbound=(self.unbound.get(node, self.variables) & self.variables) | self.free,
             returns=isinstance(node, ast.Return) or any(each.returns for each in inside),
             leaves=isinstance(node, ast.Break | ast.Continue)
