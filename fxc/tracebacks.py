@@ -37,20 +37,23 @@ def raised_again(error: BaseException, traceback: TracebackType | None) -> Excep
 
 def hide_fxc(error: BaseException) -> None:
     """Take out what is fxc's: of the traceback the frames that lead to the program, and what a
-    capture has met before it. Where a part of a split function has been split in its turn, one
-    frame of the function is left, the inner one.
+    capture has met before it; so of what the program was handling. Where a part of a split function
+    has been split in its turn, one frame of the function is left, the inner one.
 
     Errors of fxc, and what no frame of the program has raised, keep theirs.
     """
     if isinstance(error, FxcError):
         return
-    if error.__context__ is not None:
-        _hide_met(error)
-    first = _first(error.__traceback__, of_fxc=False)
-    if first is not None and _first(first, of_fxc=True) is None:  # as it is as a rule
-        error.__traceback__ = first
-    elif first is not None:
-        _hide_between(error)
+    _show_program(error)
+    seen: BaseException | None = error
+    visited: set[int] = set()
+    while seen is not None and seen.__context__ is not None and id(seen) not in visited:
+        visited.add(id(seen))
+        while seen.__context__ is not None and _MARK in vars(seen.__context__):
+            seen.__context__ = vars(seen.__context__).pop(_MARK)
+        seen = seen.__context__
+        if seen is not None:
+            _show_program(seen)
 
 
 def _first(entry: TracebackType | None, *, of_fxc: bool) -> TracebackType | None:
@@ -62,16 +65,13 @@ def _first(entry: TracebackType | None, *, of_fxc: bool) -> TracebackType | None
     return None
 
 
-def _hide_met(error: BaseException) -> None:
-    """Take out what a capture has met."""
-    seen: BaseException = error
-    visited: set[int] = set()
-    while seen.__context__ is not None and id(seen) not in visited:
-        visited.add(id(seen))
-        if _MARK in vars(seen.__context__):
-            seen.__context__ = vars(seen.__context__)[_MARK]
-        else:
-            seen = seen.__context__
+def _show_program(error: BaseException) -> None:
+    """Take fxc's frames out of a traceback that has some of the program's."""
+    first = _first(error.__traceback__, of_fxc=False)
+    if first is not None and _first(first, of_fxc=True) is None:  # as it is as a rule
+        error.__traceback__ = first
+    elif first is not None:
+        _hide_between(error)
 
 
 def _hide_between(error: BaseException) -> None:

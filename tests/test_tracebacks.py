@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import traceback
 
 import numpy as np
@@ -18,7 +19,8 @@ def shown(call):
         frames = [(each.name, each.lineno) for each in traceback.extract_tb(error.__traceback__)]
         contexts, seen = [], error.__context__
         while seen is not None:
-            contexts.append(repr(seen))
+            lines = [each.lineno for each in traceback.extract_tb(seen.__traceback__)]
+            contexts.append((repr(seen), lines))
             seen = seen.__context__
         return frames[2:], repr(error), contexts, error.__suppress_context__
     raise AssertionError("nothing was raised")
@@ -57,12 +59,40 @@ def raised_again(x, n):
         raise
 
 
+def unknown(*x):
+    eval("x", {"x": x})
+
+
+def failing(x, k):
+    unknown(k)
+    if eval("k == 0", {"k": k}):
+        raise ValueError(f"of {k}")
+    return x
+
+
+def raised_behind_parts(x, n):
+    t = 0.0
+    try:
+        failing(math.sqrt(abs(n)), int(t) % 5)
+    except ValueError:
+        return later  # noqa: F821
+
+
 def of_numpy(x, n):
     return np.linalg.inv(x * np.zeros((3, 1))) + n
 
 
 @pytest.mark.parametrize(
-    "program", [by_hand, in_a_helper, while_handling, raised_in_a_handler, raised_again, of_numpy]
+    "program",
+    [
+        by_hand,
+        in_a_helper,
+        while_handling,
+        raised_in_a_handler,
+        raised_again,
+        raised_behind_parts,
+        of_numpy,
+    ],
 )
 @pytest.mark.parametrize("n", [3, 5])
 @pytest.mark.filterwarnings("ignore::fxc.CaptureWarning")
@@ -83,7 +113,7 @@ def test_what_the_caller_handles_stays():
             fn(np.ones(3), 5)
 
     *_, contexts, _ = shown(lambda: handling(compiled))
-    assert contexts == ["OSError('mine')"]
+    assert [text for text, _ in contexts] == ["OSError('mine')"]
 
 
 def test_errors_of_fxc_keep_their_frames():
