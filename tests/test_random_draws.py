@@ -422,6 +422,7 @@ def test_many_calls() -> None:
         lambda g: g.spawn(2),
         lambda g: g.shuffle([1, 2, 3]),
         lambda g: g.choice(["a", "b"]),
+        lambda g: g.normal(np.complex128(1j)),
     ],
 )
 def test_other_methods_are_refused_before_anything_happens(fn: Any) -> None:

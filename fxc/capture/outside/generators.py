@@ -258,6 +258,8 @@ def _shape(
     generator: TracedGenerator, name: str, given: Any, xs: dict[str, Any], sizes: Shape | None
 ) -> Shape | None:
     """The shape of what a draw gives; None for a number."""
+    if name not in _BY_SHAPE and any(type_of(x).dtype.kind == "c" for x in xs.values()):
+        raise refuse("a draw by complex numbers, of which NumPy warns, cannot be captured")
     if name in _BY_SHAPE:
         first = next(iter(xs.values()))
         kind = type_of(first)
