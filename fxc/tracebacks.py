@@ -52,7 +52,7 @@ def hide_fxc(error: BaseException) -> None:
         while seen.__context__ is not None and _MARK in vars(seen.__context__):
             seen.__context__ = vars(seen.__context__).pop(_MARK)
         seen = seen.__context__
-        if seen is not None:
+        if seen is not None and not isinstance(seen, FxcError):
             _show_program(seen)
 
 
