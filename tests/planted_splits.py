@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from fxc.capture.outside import effects, generators, shows
 from fxc.split import driver, function_plan, taking_apart
 
 Patch = pytest.MonkeyPatch
@@ -76,6 +77,42 @@ def where_a_part_gives_up_nothing_runs(patch: Patch) -> None:
     patch.setattr(driver._Body, "call", call)
 
 
+# ---------------------------------------------------------------- draws and effects
+
+
+def draws_are_made_twice(patch: Patch) -> None:
+    original = generators.TracedGenerator._drawn
+
+    def drawn(self: Any, *args: Any) -> Any:
+        original(self, *args)
+        return original(self, *args)
+
+    patch.setattr(generators.TracedGenerator, "_drawn", drawn)
+
+
+def effects_come_in_the_opposite_order(patch: Patch) -> None:
+    original = effects.Effects.add
+
+    def add(self: Any, *entry: Any) -> None:
+        original(self, *entry)
+        self.entries.insert(0, self.entries.pop())
+
+    patch.setattr(effects.Effects, "add", add)
+
+
+def what_is_shown_in_a_branch_is_shown_always(patch: Patch) -> None:
+    original = shows.show
+
+    def show(door: Any, *args: Any, **kwargs: Any) -> None:
+        region, door.session.region = door.session.region, 0
+        try:
+            original(door, *args, **kwargs)
+        finally:
+            door.session.region = region
+
+    patch.setattr(shows, "show", show)
+
+
 # Those that a few programs find.
 QUICK: tuple[Plant, ...] = (
     results_that_are_read_later_are_dropped,
@@ -89,4 +126,7 @@ PLANTED: tuple[Plant, ...] = (
     operands_left_of_a_call_are_evaluated_behind_it,
     operands_are_taken_from_the_right,
     an_early_return_of_a_part_is_taken_for_its_results,
+    draws_are_made_twice,
+    effects_come_in_the_opposite_order,
+    what_is_shown_in_a_branch_is_shown_always,
 )
