@@ -202,6 +202,16 @@ def read_as_dicts(x):
     return total, dict(found[0]), {**found[1], "n": 5}, found
 
 
+def linked_later(x):
+    found = []
+    for v in x:
+        found.append({"x": v, "next": None})
+    for i, p in enumerate(found):
+        if p["x"] > 1:
+            p["next"] = found[-1 - i]
+    return found
+
+
 def many_times(x):
     found, p = [], {"a": 1.0}
     for v in x:
@@ -233,7 +243,7 @@ def none_of_them(x):
 CAPTURED = [
     *(moved, runs_of_signs, changed_by_its_first_name, in_two_lists, the_best, most_by_key),
     *(chained, in_one_another, causes, retried, replaced, of_several_kinds, read_as_dicts),
-    *(many_times, with_arrays, none_of_them),
+    *(linked_later, many_times, with_arrays, none_of_them),
 ]
 
 

@@ -255,7 +255,7 @@ def kind_of_items(items: Sequence[Any], before: ItemKind | None) -> ItemKind | N
         return ItemKind(frozenset(), (arrays[0].type,))
     forms = {item_form(x) for x in items} | ({before.form} if before is not None else set())
     form = joint_form(items, forms)
-    if form is None and all(each is None or each.pool is not None for each in forms):
+    if None in forms and all(each is None or each.pool is not None for each in forms):
         return _kind_of_numbers(items, before)
     if form is None and len(forms) > 1:
         # With a default: StopIteration would end the statement that is being captured.
