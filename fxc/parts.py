@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import logging
 import sys
-import time
 import types
 import weakref
 from collections.abc import Callable
@@ -23,7 +22,7 @@ from .compiled import Compiled
 from .splits import Helper, Split
 from .state import Options
 from .tracebacks import unseen
-from .trials import LONG, SETTLED, Trial
+from .trials import LONG, SETTLED, Trial, clock
 
 if TYPE_CHECKING:
     from fxc.capture.refusals import Refusal
@@ -135,12 +134,12 @@ class _OnTrial(Part):
     @unseen
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if self._trial.is_pythons:
-            self._started = time.perf_counter()
+            self._started = clock()
             return REPLAY
         state = self._state
-        variants, start = len(state.variants), time.perf_counter()
+        variants, start = len(state.variants), clock()
         result = super().__call__(*args, **kwargs)
-        took = time.perf_counter() - start
+        took = clock() - start
         is_new = result is REPLAY or len(state.variants) != variants
         if not is_new and (took > LONG or any(x.calls > SETTLED for x in state.variants)):
             self._note(took)
@@ -150,7 +149,7 @@ class _OnTrial(Part):
         """Note that Python has run the statements, and how long that took."""
         super().replayed()
         if self._started:
-            took, self._started = time.perf_counter() - self._started, 0.0
+            took, self._started = clock() - self._started, 0.0
             self._note(took)
 
     def _note(self, seconds: float) -> None:

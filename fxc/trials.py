@@ -5,6 +5,9 @@ See Note [Trials].
 
 from __future__ import annotations
 
+import os
+import time
+
 from fxc.ir.records import mutable
 
 # Note [Trials]
@@ -19,6 +22,8 @@ from fxc.ir.records import mutable
 # - A loop, which may take a hundred times as long in Python, is tried only if it is short.
 # - With ``fullgraph=True`` nothing is tried: there is no other way.
 
+# The time of the thread, which others that have the processor meanwhile do not make longer.
+clock = time.thread_time if os.name == "posix" else time.perf_counter
 ENABLED = True  # but in tests, which are to see what compiled code does
 CALLS = 3  # that compiled code runs and that are timed, and as many that Python runs
 EARLY = 3  # calls of a function after which it is tried,

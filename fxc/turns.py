@@ -6,12 +6,11 @@ See Note [Turns].
 from __future__ import annotations
 
 import ctypes
-import time
 from collections.abc import Callable
 from typing import Any
 
 from .tracebacks import unseen
-from .trials import Trial
+from .trials import Trial, clock
 
 # Note [Turns]
 # What is not worth a look at the variants stands in ``State.turns``, by the types of arguments and
@@ -102,11 +101,11 @@ class Tried:
         trial = self._trial
         run = self._python if trial.is_pythons else self._ours
         self.taken += self._is_driver or trial.is_pythons
-        work, start = self._work(), time.perf_counter()
+        work, start = self._work(), clock()
         try:
             return run(*args, **kwargs)
         finally:
-            seconds = time.perf_counter() - start
+            seconds = clock() - start
             if self._first > 0 or (self._work() != work and self._first > -_UNUSUAL):
                 self._first -= 1
             else:
