@@ -180,6 +180,14 @@ def sets_with_operators(x):
     return len(a & b), len(a | b), sorted(a - b), a | b, sorted(c), len(set(x.astype(int).tolist()))
 
 
+def taken_in(x):
+    seen, near = set(), set()
+    for v in x:
+        seen |= {int(v), int(v) + 1}
+        near.update([int(v * 3), 2])
+    return len(seen), sorted(near), len({int(x[0]), 3})
+
+
 def comprehensions(x):
     d = {int(v): v for v in x}
     e = {k: 2 * v for k, v in d.items() if v > 0}
@@ -190,7 +198,7 @@ def comprehensions(x):
     "fn",
     [
         *(counters, best_of_all, other_defaults, first_of_each, sets_with_operators),
-        comprehensions,
+        *(comprehensions, taken_in),
         *(levels, counts, sums, visited, cells, by_default, keys_of_two_kinds, colliding),
         *(made_in_a_loop, by_a_helper, in_one_arm, never_filled),
     ],

@@ -87,7 +87,7 @@ from .copies import COPIES
 from .foreign import call_foreign, call_known
 from .numpy_source import SOURCES, has_source
 from .reads import name_of
-from .special import SPECIAL
+from .special import SPECIAL, is_run_over
 from .stores import Names, Stores
 from .twins import twin_of
 
@@ -159,6 +159,7 @@ class Scope:
         self.locals = locals
         self.dict = dict
         self.set = set
+        self.set_of = door.set_of
         self.UNBOUND = UNBOUND
         space = function.__globals__
         self.globals = Names(
@@ -511,7 +512,10 @@ class Door(Stores):
                 if f.__name__ in purity.CONTAINER_WRITES:
                     self.places.check_apart(owner)
                 takes_key = f.__name__ in ("add", "setdefault") and isinstance(owner, set | dict)
-                if takes_key and any(map(is_unknown_key, args[:1])):
+                takes_more = f.__name__ == "update" and isinstance(owner, set)
+                if (takes_key and any(map(is_unknown_key, args[:1]))) or (
+                    takes_more and (self.session.region or any(map(is_run_over, args)))
+                ):
                     self.dicts.ask(owner)
                 if f.__name__ == "get" and type(owner) is dict and not kwargs:
                     return KeyedTable(owner).get(*args)

@@ -516,6 +516,8 @@ class Stores(Reads):
         """``x`` in ``x += …``, which changes a list, a set or a dict."""
         if isinstance(x, (*purity.OWN_CONTAINERS, bytearray)) and not isinstance(x, Traced):
             self.lists.note_change(x)
+            if isinstance(x, set) and self.session.region:
+                self.dicts.ask(x)
             self.check_change(x)
 
     def made(self, x: Any) -> Any:
@@ -524,6 +526,16 @@ class Stores(Reads):
         if not isinstance(x, Traced) and (isinstance(x, dict) or hasattr(type(x), "__next__")):
             self.places.note_made(x)
         return self.pools.taken(x) if type(x) is dict else x
+
+    def set_of(self, *items: Any) -> Any:
+        """``{a, b}``."""
+        known = all(not is_unknown_key(x) for x in items)
+        made = self.made(set(items) if known else set())
+        if not known:
+            self.dicts.ask(made)  # no more, where it is one of the graph
+            for x in items:
+                made.add(x)
+        return made
 
     def item_list(self, x: list[Any]) -> list[Any]:
         """A list that the program makes as the item of another one."""

@@ -64,7 +64,9 @@ class Expressions(Names):
 
     def visit_Set(self, node: ast.Set) -> Any:
         self.generic_visit(node)
-        return self._door("made", node, node)
+        if all(isinstance(each, ast.Constant | ast.Starred) for each in node.elts):
+            return self._door("made", node, node)
+        return self._door("set_of", node, *node.elts)
 
     def visit_DictComp(self, node: ast.DictComp) -> Any:
         if is_single(node):

@@ -265,11 +265,15 @@ class TracedDict(Traced):
 
     def has(self, key: Any) -> Any:
         """``key in self``."""
-        if self._room is None and not self.items_._items and self._is_home():
+        if self._is_empty():
             return False
         if not self._has_room():
             return self.items_._any_number() > 0
         return self._found(key)[1] > 0
+
+    def _is_empty(self) -> bool:
+        """Whether there is nothing in it for sure."""
+        return self._room is None and not self.items_._items and self._is_home()
 
     def _is_home(self) -> bool:
         """Whether no statement that may store is being recorded."""
@@ -301,6 +305,8 @@ class TracedDict(Traced):
         """As ``dict.get``."""
         if self.of is set:
             raise AttributeError("'set' object has no attribute 'get'")
+        if self._is_empty():
+            return default
         if not self._has_room():
             return default if default is not None else self._any_item()[1]
         _, number = self._found(key)
