@@ -119,6 +119,17 @@ def numbers_of_python_and_numpy(x, a, k):
     return z, np.sqrt(np.abs(y)), float(np.sum(y)), k[0] * y
 
 
+def placed_where_some_are(x, a, k):
+    color = 0
+    for limit in (0.0, 1.0, 1.9):
+        hit = x > limit
+        if np.any(hit):
+            new = np.zeros(4)
+            np.place(new, hit, a[hit] * 2)
+            color = color + new
+    return color
+
+
 # ------------------------------------------------------------------ in loops
 
 
@@ -185,7 +196,7 @@ def written_in_loop(x, a, k):
 
 PROGRAMS: list[Callable[..., Any]] = [
     two_dtypes, two_sizes, two_ranks, array_or_number, array_or_none, written_as_each, which_it_is, of_a_helper,
-    pair_or_none, list_or_tuple, copied_and_compared, numbers_of_python_and_numpy,
+    pair_or_none, placed_where_some_are, list_or_tuple, copied_and_compared, numbers_of_python_and_numpy,
     total_of_some, dtype_from_some_iteration_on, total_by_while, array_at_once_by_while, row_before, pair_that_is_best,
     written_in_loop,
 ]  # fmt: skip

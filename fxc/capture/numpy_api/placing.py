@@ -9,7 +9,7 @@ import numpy as np
 
 from fxc.ir.graph import Literal, Operand, Value
 from fxc.ir.size_functions import minimum
-from fxc.ir.symbols import Dim, product
+from fxc.ir.symbols import Dim, counted_in, product
 from fxc.ops.metas.layout import is_c_ordered
 from fxc.ops.metas.probing import key_of, quietly, sample
 from fxc.ops.metas.shapes import is_one, is_zero, normalize_axis, same_dim
@@ -119,7 +119,7 @@ def place(arr: Any, mask: Any, vals: Any) -> None:
     size = given._type.shape[0]
     if is_zero(size):
         raise refuse("np.place of no values cannot be captured; it raises if the mask has any True")
-    if is_one(size):
+    if not counted_in(size) and is_one(size):
         _write_where(target, chosen, given.reshape(()))
         return
     number = shaping.ravel(chosen).cumsum(dtype=np.intp) - 1
