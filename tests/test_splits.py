@@ -523,3 +523,15 @@ def test_inspect_shows_driver_and_parts():
     assert len(shown.parts) == 2
     assert "unknown(v)" in shown.driver
     assert "multiply" in str(shown.parts[0].functional)
+
+
+def test_the_key_by_which_a_list_is_sorted_is_called_once():
+    def sorts(u, kept):
+        kept.append(u.sum() * 2)
+        kept.sort(key=unknown)
+        return u * 2 + kept[0]
+
+    def make():
+        return np.linspace(0.0, 1.0, 40), [3.0, -50.0]
+
+    check(sorts, make, parts=0)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..guards import kind_of_numbers, numbers_of
-from ..session import Respecialise, refuse
+from ..session import Respecialise, current, refuse
 from ..values.operands import Traced
 from .containers import MISSING, External, Held, is_number, is_plain, settled
 
@@ -322,7 +322,7 @@ class ExternalList(External, list[Any]):
         self._held.change("reverse")
 
     def sort(self, *, key: Any = None, reverse: Any = False) -> None:
-        self[:] = sorted(self, key=key, reverse=reverse)
+        self[:] = sorted(self, key=current().door.runnable(key), reverse=reverse)
 
     def __add__(self, other: Any, /) -> Any:
         if isinstance(other, Traced):  # NumPy's numbers take a list for an array
