@@ -540,19 +540,6 @@ def test_variables_of_functions_around() -> None:
 
 
 def test_what_is_refused() -> None:
-    def a_key_that_varies(u, n):
-        found = {}
-        for i in range(n):
-            found[i % 2] = u[0]
-        return found
-
-    def gone(u, n):
-        found = {"a": 0, "b": 1}
-        for i in range(n):
-            if i > 7:
-                del found["a"]
-        return found
-
     def made_by_a_read(u, n):
         from collections import defaultdict
 
@@ -571,6 +558,6 @@ def test_what_is_refused() -> None:
 
         return sum(note() if v > 0 else 0.0 for v in u), count
 
-    for program in (a_key_that_varies, gone, made_by_a_read, in_an_expression):
+    for program in (made_by_a_read, in_an_expression):
         with pytest.raises(fxc.CaptureError):
             fxc.compile(program, fullgraph=True)(_numbers(), 9000)

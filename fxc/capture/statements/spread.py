@@ -8,6 +8,7 @@ from typing import Any
 from ..session import refuse
 from ..staging.jumps import RESULT
 from ..values.operands import Traced
+from ..values.texts import UnknownText, refused
 from .forms import Form, form_of, items_of, joint_form, names_of
 from .structured import UNBOUND, described
 
@@ -80,6 +81,8 @@ class Spread:
             yield x
             return
         if x is not UNBOUND and form_of(x, name) != form and not form.takes(x):
+            if isinstance(x, UnknownText) or issubclass(form.kind, UnknownText):
+                raise refused("another one in the next iteration")
             raise refuse(
                 f"{described(name)} is {form.text} in one iteration of this loop, and something "
                 "else in another, which cannot be captured"
