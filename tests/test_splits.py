@@ -145,6 +145,19 @@ def returns_to_finally(u, n):
     return w
 
 
+def bound_again_behind_finally(u, n):
+    f = 1
+    for _ in range(3):
+        try:
+            for a in range(n, 0, -1):
+                f = a * 2
+        finally:
+            unknown(u)
+        yield u * n + 1
+        f = 1
+    return f
+
+
 def with_handlers(u, n):
     state = "begin"
     try:
@@ -311,6 +324,7 @@ PROGRAMS = [
     early_return,
     jumps,
     returns_to_finally,
+    bound_again_behind_finally,
     with_handlers,
     with_a_context,
     unbound,

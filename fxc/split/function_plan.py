@@ -299,8 +299,8 @@ def _blocks_of_try(
     final = node.finalbody
     if final:
         exits = after.union(flow.on_break, flow.on_continue, flow.on_return, flow.on_error)
-        ends = _live(final, exits, flow)
-        outer = _Flow(*(names | ends for names in _exits(flow)))
+        ends = _live(final, after, flow)
+        outer = _Flow(*(_live(final, names, flow) for names in _exits(flow)))
     else:
         exits, ends, outer = after, after, flow
     handled = [_live(each.body, ends, outer) for each in node.handlers]
