@@ -578,7 +578,8 @@ class Stores(Reads):
         if Mixed in kinds or (TracedScalar in kinds and a.__class__ is b.__class__):
             raise refuse("'is' of two numbers that are not known cannot be captured; use ==")
         are_tuples = isinstance(a, tuple) and isinstance(b, tuple) and len(a) == len(b)
-        if are_tuples and has_traced((a, b)):
+        are_made = any(self.outside.real(x) is x for x in (a, b))
+        if are_tuples and are_made and has_traced((a, b)):
             # Lists of counted length and loops hold what is in a tuple, not the tuple: so do parts.
             error = refuse("'is' of two tuples of numbers that are not known cannot be captured")
             error.is_of_whole = True
