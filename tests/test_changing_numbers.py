@@ -39,12 +39,12 @@ def test_conditional_expressions():
     agree(relaxed, [(np.arange(9.0), omega, top) for omega, top in values], 2)
 
 
-def test_what_cannot_be_had_both_ways_takes_constants():
+def test_an_array_is_one_or_another():
     def solved(x, theta):
         y = x if theta < 0.5 else x[:2] * theta
         return y.sum() + len(y)
 
-    agree(solved, [(np.arange(9.0), theta) for theta in (0.1, 0.2, 0.7, 0.8)], 4)
+    agree(solved, [(np.arange(9.0), theta) for theta in (0.1, 0.2, 0.7, 0.8)], 2)
 
 
 def test_a_bool_is_a_constant():

@@ -175,6 +175,7 @@ def test_functions_of_square_matrices_raise(program: Callable[..., Any]) -> None
         lambda x: np.einsum("ij,jk->ik", x.T, x),
         lambda x: np.einsum("...j->...", x),
         lambda x: np.fft.fft(x, n=4),
+        lambda x: np.percentile(x, 3, keepdims=True),
     ],
 )
 def test_operands_and_options_of_any_kind(program: Callable[..., Any]) -> None:
@@ -183,13 +184,6 @@ def test_operands_and_options_of_any_kind(program: Callable[..., Any]) -> None:
     assert compiled.cache_info().native_calls == 1
 
 
-@pytest.mark.parametrize(
-    ("program", "message"),
-    [
-        (lambda x: np.einsum("ij->ji", x), "view"),
-        (lambda x: np.percentile(x, 3, keepdims=True), "keepdims="),
-    ],
-)
-def test_refusals(program: Callable[..., Any], message: str) -> None:
-    with pytest.raises(CaptureError, match=message):
-        fxc.compile(program, fullgraph=True)(X)
+def test_a_view_by_einsum_is_refused() -> None:
+    with pytest.raises(CaptureError, match="view"):
+        fxc.compile(lambda x: np.einsum("ij->ji", x), fullgraph=True)(X)

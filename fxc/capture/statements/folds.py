@@ -101,7 +101,8 @@ def fold(
     try:
         made = _items(Fold(label, loop is collected), staged, found, value, holds, *more)
     except CaptureError as error:
-        if as_loop in static or type(count) is not int or count > MOST_LISTED:
+        is_short = type(count) is int and count <= MOST_LISTED
+        if loop not in _OF_KEYS and (as_loop in static or not is_short):
             raise
         raise Respecialise(frozenset((label,)), error) from None
     return door.call(function, made) if function in _OF_ARRAYS else made
@@ -395,6 +396,8 @@ def dict_of(items: Any, each: Any, test: Any) -> Any:
     return made
 
 
+# What Python makes, where the items are nothing that the graph can hold.
+_OF_KEYS = (counts_of, set_of, dict_of)
 # Without an end on the way, which the iterations that Python runs cannot have.
 _OF_FEW: dict[Any, Callable[..., Any]] = {any_of: any_of_few, all_of: all_of_few}
 # Functions that do the same with a list as with the array of its items.
