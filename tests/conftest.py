@@ -5,9 +5,11 @@ compiles it), the same examples at every run in CI, and a failing example printe
 pasted
 back. ``make fuzz`` ends with a table of the planted bugs. Nothing is left to Python because that is
 faster: tests look at compiled code. Capture has three times the usual budget: what is captured must
-not depend on how busy the machine is.
+not depend on how busy the machine is. The collector of garbage runs seldom: a process that holds all
+tests has much for it to look at.
 """
 
+import gc
 import os
 
 import pytest
@@ -22,6 +24,7 @@ os.environ.setdefault("FXC_VERIFY", "1")  # make fuzz, which runs many, verifies
 settings.load_profile("ci" if os.environ.get("CI") else "here")
 
 fxc.trials.ENABLED = False
+gc.set_threshold(100_000, 50, 100)
 capture.MOST_SECONDS = 3 * session.MOST_SECONDS
 
 FOUND_BY = "found by program"  # a property of the tests of planted bugs

@@ -21,7 +21,7 @@ from tests.conftest import FOUND_BY
 from tests.outcomes import Outcome, difference, run
 from tests.random_loops import LoopProgram, random_loops, shrink
 
-COUNT = int(os.environ.get("FXC_FUZZ_PROGRAMS", "0")) // 10 or 16
+COUNT = int(os.environ.get("FXC_FUZZ_PROGRAMS", "0")) // 10 or 8
 FIRST = int(os.environ.get("FXC_FUZZ_FIRST", "0"))  # seeds from here on
 WAYS: dict[str, dict[str, Any]] = {
     "native": {},

@@ -23,8 +23,8 @@ from tests.random_programs import random_program
 from tests.spellings import IN_PARTS, SPELLINGS, is_spelled
 
 COUNT = int(os.environ.get("FXC_FUZZ_PROGRAMS", "0"))
-CHEAP = COUNT or 250
-NATIVE = COUNT // 10 or 100
+CHEAP = COUNT or 150
+NATIVE = COUNT // 10 or 60
 SYMBOLIC = COUNT // 40 or 30
 FIRST = int(os.environ.get("FXC_FUZZ_FIRST", "0"))  # seeds from here on
 CHUNKS = 10  # tests to spread the programs over
