@@ -4,9 +4,8 @@ Every graph is verified after every pass. Hypothesis: no deadlines (the first ca
 compiles it), the same examples at every run in CI, and a failing example printed so that it can be
 pasted
 back. ``make fuzz`` ends with a table of the planted bugs. Nothing is left to Python because that is
-faster: tests look at compiled code. Capture has three times the usual budget: what is captured must
-not depend on how busy the machine is. The collector of garbage runs seldom: a process that holds all
-tests has much for it to look at.
+faster: tests look at compiled code, but for those that use ``as_users``. The collector of garbage
+runs seldom: a process that holds all tests has much for it to look at.
 """
 
 import gc
@@ -16,7 +15,6 @@ import pytest
 from hypothesis import settings
 
 import fxc.trials
-from fxc.capture import capture, session
 
 settings.register_profile("here", deadline=None, print_blob=True)
 settings.register_profile("ci", deadline=None, print_blob=True, derandomize=True)
@@ -25,9 +23,14 @@ settings.load_profile("ci" if os.environ.get("CI") else "here")
 
 fxc.trials.ENABLED = False
 gc.set_threshold(100_000, 50, 100)
-capture.MOST_SECONDS = 3 * session.MOST_SECONDS
 
 FOUND_BY = "found by program"  # a property of the tests of planted bugs
+
+
+@pytest.fixture
+def as_users(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Calls are timed by both ways, as outside of tests: see Note [Trials]."""
+    monkeypatch.setattr(fxc.trials, "ENABLED", True)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

@@ -70,18 +70,33 @@ def _pairs(text: str) -> list[tuple[str, str, str]]:
     return [each.partition("=") for each in text.split()]
 
 
-def _chunk(seeds: range) -> None:
-    """Run programs here, and say after each line what is known so far."""
+def run_here(seeds: range) -> Ran:
+    """Run the programs of these seeds in this process."""
+    ran = Ran(seeds)
+    for seed in seeds:
+        text = _run(seed, ran.counts)
+        if text:
+            ran.failures[seed] = text
+    return ran
+
+
+def _run(seed: int, counts: Counter[str]) -> str:
+    """How the program of a seed differs; what is drawn and run is imported by processes that run it."""
     from tests.random_short import random_short
     from tests.short_failures import failure
 
+    return failure(random_short(seed), counts)
+
+
+def _chunk(seeds: range) -> None:
+    """Run programs here, and say after each line what is known so far."""
     told = sys.stdout
     sys.stdout = sys.stderr
     for seed in seeds:
         print("seed", seed, file=told, flush=True)
         faulthandler.dump_traceback_later(LONGEST, exit=True)
         counts = Counter[str]()
-        text = failure(random_short(seed), counts)
+        text = _run(seed, counts)
         if text:
             print("differs", text.replace("\n", " | "), file=told)
         print("counts", *(f"{k}={v}" for k, v in counts.items()), file=told)

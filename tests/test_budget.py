@@ -9,13 +9,6 @@ import pytest
 
 import fxc
 from fxc.capture import capture as capturing
-from fxc.capture.session import MOST_SECONDS
-
-
-@pytest.fixture(autouse=True)
-def usual_budget(monkeypatch):
-    monkeypatch.setattr(capturing, "MOST_SECONDS", MOST_SECONDS)
-
 
 SECONDS = 4  # of processor time; the budget is two, and imports may be among it
 

@@ -9,6 +9,8 @@ import pytest
 
 import fxc
 
+pytestmark = pytest.mark.usefixtures("as_users")
+
 README = Path(__file__).resolve().parent.parent / "README.md"
 
 # fxc.__main__ runs the command line when it is imported.

@@ -15,11 +15,12 @@ from tests.conftest import FOUND_BY
 from tests.planted_splits import PLANTED, QUICK, Plant
 from tests.random_short import ShortProgram, random_short, shrink
 from tests.short_failures import failure
-from tests.short_runs import runs
+from tests.short_runs import run_here, runs
 
 LONG = "FXC_FUZZ_PROGRAMS" in os.environ
 COUNT = int(os.environ.get("FXC_FUZZ_PROGRAMS", "40"))
 FIRST = int(os.environ.get("FXC_FUZZ_FIRST", "0"))  # seeds from here on
+CHUNKS = 1 if LONG else 4  # tests that share the programs
 MOST = 300  # programs for a planted bug
 
 
@@ -34,22 +35,17 @@ def _fails(seed: int) -> str:
     return f"{failure(small)}\n\n{small}"
 
 
-@pytest.mark.skipif(LONG, reason="many are run in processes of their own")
-@pytest.mark.parametrize("chunk", range(4))
+@pytest.mark.parametrize("chunk", range(CHUNKS))
 def test_short_random_programs(chunk: int) -> None:
+    """A few in this process; many in processes of their own."""
+    seeds = range(FIRST + chunk, FIRST + COUNT, CHUNKS)
     counts = Counter[str]()
-    for seed in range(FIRST + chunk, FIRST + COUNT, 4):
-        if failure(random_short(seed), counts):
-            pytest.fail(_fails(seed), pytrace=False)
-    assert counts["split"] + counts["native"] > counts["eager"]
-
-
-@pytest.mark.skipif(not LONG, reason="few are run in this process")
-def test_many_short_random_programs() -> None:
-    for ran in runs(range(FIRST, FIRST + COUNT)):
-        print(ran)
+    for ran in runs(seeds) if LONG else [run_here(seeds)]:
+        counts.update(ran.counts)
         for seed, text in ran.failures.items():
-            pytest.fail(_fails(seed) if "process" not in text else f"seed {seed}: {text}")
+            is_of_process = "process" in text
+            pytest.fail(f"seed {seed}: {text}" if is_of_process else _fails(seed), pytrace=False)
+    assert counts["split"] + counts["native"] > counts["eager"]
 
 
 @pytest.mark.parametrize("loops", [False, True])

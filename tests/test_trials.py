@@ -11,15 +11,11 @@ import pytest
 
 import fxc
 import fxc.native_calls
-import fxc.trials
 import fxc.variants
 from fxc.trials import CALLS, LONG, SETTLED, Trial
 from fxc.turns import FOR_EVER, MORE, Handed, key_of
 
-
-@pytest.fixture(autouse=True)
-def enabled(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(fxc.trials, "ENABLED", True)
+pytestmark = pytest.mark.usefixtures("as_users")
 
 
 @pytest.mark.parametrize(

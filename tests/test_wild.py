@@ -17,6 +17,7 @@ def test_there_are_enough() -> None:
     assert {case.function.__module__ for case in PROGRAMS} == {each.__name__ for each in FIELDS}
 
 
+@pytest.mark.usefixtures("as_users")
 @pytest.mark.parametrize("program", PROGRAMS, ids=[each.name for each in PROGRAMS])
 def test_as_numpy(program: WildProgram) -> None:
     compiled = fxc.compile(program.function, fullgraph=program.name in CAPTURED)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, NoReturn
+from typing import Any, NoReturn, Self
 
 import numpy as np
 
@@ -85,6 +85,13 @@ class UnknownText(Traced):
             raise AttributeError(f"'str' object has no attribute {name!r}", name=name, obj="")
         raise refused(f"{name}()")
 
+    @classmethod
+    def _of_form(cls, keys: tuple[Any, ...], items: Any) -> Self:
+        return cls(*items)
+
+    def _form_keys(self) -> tuple[Any, ...]:
+        return (0,)
+
     # Whether what is added at its begin is best done by it.
     grows_at_begin = False
 
@@ -137,14 +144,6 @@ class Char(UnknownText):
 
     def __init__(self, code: Any) -> None:
         self.code = code
-
-    @classmethod
-    def _of_form(cls, keys: tuple[Any, ...], items: Any) -> Char:
-        (code,) = items
-        return cls(code)
-
-    def _form_keys(self) -> tuple[Any, ...]:
-        return (0,)
 
     @staticmethod
     def _form_items(x: Any) -> tuple[Any, ...]:
@@ -205,14 +204,6 @@ class Text(UnknownText):
 
     def __init__(self, codes: TracedArray) -> None:
         self._codes = codes
-
-    @classmethod
-    def _of_form(cls, keys: tuple[Any, ...], items: Any) -> Text:
-        (codes,) = items
-        return cls(codes)
-
-    def _form_keys(self) -> tuple[Any, ...]:
-        return (0,)
 
     @staticmethod
     def _form_items(x: Any) -> tuple[Any, ...]:
