@@ -18,6 +18,7 @@ from ..session import current, refuse
 from ..statements.counted import Counted
 from ..statements.structured import flag_of, is_number, recorded
 from .kinds import ItemKind, kind_of_items
+from .list_code import number_of, place_of
 from .list_room import Room
 from .operands import operand, record, wrap
 from .python_numbers import to_python
@@ -123,24 +124,44 @@ def _at(arrays: Sequence[Value], places: Any) -> list[Any]:
 
 def has(x: TracedList, item: Any) -> Any:
     """``item in x``."""
-    return to_python((_numbers(x, "'in'", item) == item).any())
+    if _turns_in_loop(x, "'in'", item):
+        return _looked(place_of, x, item) >= 0
+    return to_python((_numbers(x) == item).any())
 
 
 def count(x: TracedList, item: Any) -> Any:
     """``x.count(item)``."""
-    return to_python((_numbers(x, "count()", item) == item).sum())
+    if _turns_in_loop(x, "count()", item):
+        return _looked(number_of, x, item)
+    return to_python((_numbers(x) == item).sum())
 
 
 def position(x: TracedList, item: Any) -> Any:
     """``x.index(item)``."""
-    same = _numbers(x, "index()", item) == item
+    if _turns_in_loop(x, "index()", item):
+        place = _looked(place_of, x, item)
+        current().record("try_demand", flag_of(place >= 0))
+        return place
+    same = _numbers(x) == item
     current().record("try_demand", same.any()._value)
     return to_python(same.argmax())
 
 
-def _numbers(x: TracedList, what: str, item: Any) -> Any:
-    """The items as an array, to be compared with a number; one object that is a nan is in a list
-    that holds it.
+def _turns_in_loop(x: TracedList, what: str, item: Any) -> bool:
+    """Whether the items are looked at one by one: those of a list that loses some at its begin, in
+    a loop.
+    """
+    _check_comparable(x, what, item)
+    return x._taken_room().head is not None and current().in_loop(x._home)
+
+
+def _looked(function: Any, x: TracedList, item: Any) -> Any:
+    return current().door.staged(function)(x, item)
+
+
+def _check_comparable(x: TracedList, what: str, item: Any) -> None:
+    """Refuse items that are compared with something else than a number; one object that is a nan is
+    in a list that holds it.
     """
     room = x._taken_room()
     if len(room.kind.parts) > 1 or not room.kind.is_of_numbers:
@@ -148,7 +169,11 @@ def _numbers(x: TracedList, what: str, item: Any) -> Any:
     if isinstance(item, tuple | list | str) or item is None:
         raise x._unclear(f"{what} for something else than a number")
     current().record("try_demand", flag_of(item == item))
-    (array,), count = x.begun(what)
+
+
+def _numbers(x: TracedList) -> Any:
+    """The items as an array."""
+    (array,), count = x.begun()
     return wrap(array)[:count]
 
 

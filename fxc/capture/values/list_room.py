@@ -58,6 +58,12 @@ class Room:
         there = self._turned(place)
         return self.kind.item([operand(wrap(array)[there]) for array in self.arrays])
 
+    def move(self, place: Any, source: Any) -> None:
+        """Store the item at one place at another one, too."""
+        to, there = self._turned(place), self._turned(source)
+        for array in self.arrays:
+            wrap(array)[to] = wrap(array)[there]
+
     def put_part(self, place: Any, part: int, x: Any) -> None:
         """Store a part of an item that consists of several."""
         kind, arrays = self._part(part)

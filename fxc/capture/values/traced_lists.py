@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Container, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -119,15 +120,11 @@ class TracedList(Traced):
 
     def append(self, x: Any) -> None:
         """As ``list.append``."""
-        x, session = settled(x), current()
+        x = settled(x)
         owner = self._owner_of_change(turns=False)
         if owner is not None:
             if not self._has_room(owner, x):
-                assert owner.recording is not None
-                for each in records_in(x):
-                    session.door.places.seal(each)
-                once = not session.in_loop(owner.recording.number)
-                owner.wishes.note(self, [x], once=once)
+                self._wish(owner, x)
                 return
         elif self._room is None:
             self._items.append(x)
@@ -204,7 +201,7 @@ class TracedList(Traced):
             raise TypeError("deque.pop() takes no arguments")
         place = places[0] if places else -1
         if type(place) is not int or place not in (-1, 0):
-            raise refuse("pop() of another item than the first or the last cannot be captured")
+            return list_changes().taken(self, place)
         return self._taken(place)
 
     def _popleft(self) -> Any:
@@ -345,8 +342,43 @@ class TracedList(Traced):
             self._put(self._place_of(key), x)
 
     def __delitem__(self, key: Any) -> None:
-        self._check_not_running()
-        del self._plain_items("del")[key]
+        list_changes().delete(self, key)
+
+    def begin_change(self, *more: Any) -> Statement | None:
+        """Before a change that moves items, or takes in more of them: there is room from here on,
+        if no statement is returned, that will be recorded again.
+        """
+        owner = self._owner_of_change(turns=False)
+        if owner is None:
+            if self._room is None or not all(map(self._room.kind.takes, more)):
+                self.make_room(more, _SPARE, None)
+        elif not self._has_room(owner, *more):
+            self._wish(owner, *more)
+            return owner
+        return None
+
+    def _wish(self, owner: Statement, *more: Any) -> None:
+        """Note what a statement adds, which will be recorded again with room for it."""
+        assert owner.recording is not None
+        for each in more:
+            for record in records_in(each):
+                current().door.places.seal(record)
+        once = not current().in_loop(owner.recording.number)
+        owner.wishes.note(self, more, once=once)
+
+    def move(self, place: Any, source: Any) -> None:
+        """Have the item at another place at this one, too."""
+        self._taken_room().move(place, source)
+
+    def put_again(self, place: Any, x: Any) -> None:
+        """Store an item that the list has already."""
+        self._taken_room().put(place, x)
+
+    def shorten(self, number: Any) -> None:
+        """Leave so many items."""
+        self._borrowed = self._borrowed and ()
+        self._taken_room().set_count(number)
+        self._known = None
 
     def _check_not_running(self) -> None:
         """Refuse to change a list while a loop of the graph runs over it."""
@@ -454,15 +486,11 @@ class TracedList(Traced):
         self._spare = _SPARE
         return True
 
-    def begun(self, what: str) -> tuple[tuple[Value, ...], Any]:
-        """Arrays that begin with the items, and how many these are; ``what`` needs them."""
-        room, session = self._taken_room(), current()
+    def begun(self) -> tuple[tuple[Value, ...], Any]:
+        """Arrays that begin with the items, and how many these are."""
+        room = self._taken_room()
         if room.head is None:
             return room.arrays, self.length()
-        if session.in_loop(self._home):
-            raise refuse(
-                f"{what} in a loop, of a list that loses items at its begin, cannot be captured"
-            )
         size = self._size_here()
         return room.in_order(size), wrap_dim(size)
 
@@ -642,6 +670,8 @@ class TracedList(Traced):
             raise AttributeError(name)
         if name in ("popleft", "appendleft"):
             return self._popleft if name == "popleft" else self._appendleft
+        if name in ("insert", "remove"):
+            return partial(getattr(list_changes(), name), self)
         if current().region == self._home and (self._room is None or name in ("sort", "reverse")):
             return getattr(self._items, name) if self._room is None else getattr(self, f"_{name}")
         raise self._unclear(f".{name}()")
@@ -763,6 +793,13 @@ def list_parts() -> Any:
     from . import list_parts
 
     return list_parts
+
+
+def list_changes() -> Any:
+    """The module of changes that move items, which knows them."""
+    from . import list_changes
+
+    return list_changes
 
 
 def plain_list(x: Any) -> Any:

@@ -1,0 +1,44 @@
+"""What changes of lists do that move items, in Python; it is staged like the user's own code.
+
+See Note [Lists of counted length].
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+def inserted(items: Any, place: Any, x: Any) -> None:
+    count = len(items)
+    if place < 0:
+        place = place + count
+    if place < 0:
+        place = 0
+    if place > count:
+        place = count
+    items.append(x)
+    for k in range(count - place):
+        items.move(count - k, count - k - 1)
+    items.put_again(place, x)
+
+
+def deleted(items: Any, start: Any, stop: Any) -> None:
+    count = len(items)
+    for k in range(count - stop):
+        items.move(start + k, stop + k)
+    items.shorten(count - stop + start)
+
+
+def place_of(items: Any, x: Any) -> Any:
+    for place in range(len(items)):
+        if items.at(place) == x:
+            return place
+    return -1
+
+
+def number_of(items: Any, x: Any) -> Any:
+    count = 0
+    for place in range(len(items)):
+        if items.at(place) == x:
+            count += 1
+    return count

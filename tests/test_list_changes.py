@@ -1,0 +1,139 @@
+"""Changes of lists of counted length that move items: ``insert``, ``del``, ``pop(i)``, ``remove``."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import fxc
+from tests.outcomes import difference, run
+
+
+def inserted_in_order(x):
+    out = []
+    for v in x:
+        k = 0
+        while k < len(out) and out[k] < v:
+            k += 1
+        out.insert(k, v)
+    return out, out[-1] - out[-2]
+
+
+def path_from_its_end(x):
+    before = np.argsort(x)
+    path = [int(x.argmax())]
+    for _ in range(len(x) - 1):
+        path.insert(0, int(before[path[0]]))
+    return path, np.array(path)
+
+
+def anywhere(x):
+    out = [1.5]
+    for i in range(len(x)):
+        out.insert(int(x[i] * 4), x[i])
+        if x[i] > 1:
+            out.insert(-1, 7.0)
+        if len(out) > 9:
+            out.pop(int(abs(x[i]) * 2))
+            del out[-3]
+    del out[int(x[0]) % 2]
+    last = out.pop(-2)
+    out.insert(2, last)
+    return out, last
+
+
+def parts(x):
+    out, rest = [], list(range(len(x)))
+    for i in range(len(x)):
+        out.append(i * 2)
+        if x[i] > 0.5:
+            k = int(x[i] * 3)
+            del out[k : k + 2]
+            del rest[:1]
+        elif x[i] < -1:
+            del out[-2:]
+            del rest[3:2]
+    return out, rest
+
+
+def removed(x):
+    out, seen = list(range(len(x))), deque()
+    for i in range(len(x)):
+        if x[i] > 0:
+            out.remove(i)
+        seen.append(i)
+        if len(seen) > 3:
+            seen.popleft()
+        if i in seen and x[i] < -0.5:
+            seen.remove(i)
+        if len(seen) > 2 and x[i] < 0:
+            del seen[1]
+            seen.insert(1, -i)
+    return out, seen, seen.count(0)
+
+
+def of_arrays_and_tuples(x):
+    rows, pairs = [], []
+    for i in range(len(x)):
+        k = int(abs(x[i]) * 3) % (len(rows) + 1)
+        rows.insert(k, x[:3] * x[i])
+        pairs.insert(k, (i, x[i]))
+        if len(rows) > 5:
+            del rows[k]
+            place, _ = pairs.pop(2)
+            pairs.append((place, 0.5))
+    return rows, pairs
+
+
+def another_name(x):
+    out = [0, 1, 2]
+    same = out
+    for i in range(len(x)):
+        if x[i] > 0:
+            same.insert(1, i)
+            out.pop(2)
+    return out, same is out, same
+
+
+PROGRAMS = [
+    *(inserted_in_order, path_from_its_end, anywhere, parts, removed),
+    *(of_arrays_and_tuples, another_name),
+]
+
+
+@pytest.mark.parametrize("fn", PROGRAMS, ids=[each.__name__ for each in PROGRAMS])
+def test_the_same_lists(fn: Callable[..., Any]) -> None:
+    compiled = fxc.compile(fn, fullgraph=True, dynamic=True)
+    for n in (12, 30, 17):
+        x = np.random.default_rng(n).normal(size=n)
+        assert difference(run(fn, (x.copy(),)), run(compiled, (x.copy(),))) == ""
+    assert compiled.cache_info().eager_calls == 0
+    assert compiled.cache_info().variants == 1
+
+
+def not_there(x, k):
+    out = []
+    for i in range(len(x)):
+        x[i] += 1
+        if i % 2:
+            out.append(i)
+    if k == 0:
+        out.remove(int(x[0]))
+    elif k == 1:
+        del out[int(x[1])]
+    elif k == 2:
+        out.pop(int(x[1]) - 100)
+    return out
+
+
+@pytest.mark.parametrize("k", range(3))
+def test_what_is_not_there_raises(k: int) -> None:
+    """Python's exception, and what was written before it."""
+    compiled = fxc.compile(not_there)
+    for first, second in ((0.0, 0.0), (40.0, 60.0)):
+        x = np.array([first, second, 2.0, 3.0, 4.0])
+        assert difference(run(not_there, (x.copy(), k)), run(compiled, (x.copy(), k))) == ""
