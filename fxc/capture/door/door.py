@@ -528,6 +528,9 @@ class Door(Stores):
                     return None
                 if f.__name__ in purity.CONTAINER_WRITES and type(owner) not in purity.PURE_OWNERS:
                     self.check_change(owner)
+                if f.__name__ in purity.KEEPERS:
+                    settle_all(args)
+                    return f(*(self.iterated(plain_list(arg)) for arg in args), **kwargs)
                 return self.made(f(*self.runnables(args), **self.runnable_options(kwargs)))
         elif isinstance(owner, type) and owner in purity.PURE_CLASSES:
             return self.made(f(*args, **kwargs))

@@ -7,7 +7,9 @@ from collections.abc import Callable, Iterator
 from fxc.ir.types import ScalarType
 
 from ..values.kinds import ItemKind
+from ..values.late import Late
 from ..values.records import Pool
+from ..values.several import Items, SeveralKinds
 
 
 def listed(
@@ -23,6 +25,9 @@ def listed(
         columns = ", ".join(listed(each, arrays, constant, pool) for each in kind.items)
         if kind.form.pool is not None:
             return f"[{pool(kind.form.pool)}[x] for x in {columns}]"
+        if kind.form.kind is Late:
+            made = constant(kind.form.keys[0].made)
+            return f"[{made}(*x) for x in zip({columns})]"
         if kind.form.is_traced:
             of_item = constant(kind.form.kind._of_item)  # type: ignore[attr-defined]
             return f"[{of_item}(x) for x in {columns}]"
@@ -41,7 +46,7 @@ def listed(
     if kind.is_array:
         return f"[row.copy() for row in {next(arrays)}]"
     if kind.options is not None:
-        return _one_of(kind, arrays, pool)
+        return _one_of(kind.options, arrays, constant, pool)
     numbers = [part for part in kind.parts if isinstance(part, ScalarType)]
     texts = [
         f"{next(arrays)}.tolist()" if each.weak or k else f"list({next(arrays)})"
@@ -54,13 +59,17 @@ def listed(
     return f"[x if f else {other} for {', '.join(names)} in zip({', '.join(texts)})]"
 
 
-def _one_of(kind: ItemKind, arrays: Iterator[str], pool: Callable[[Pool], str]) -> str:
+def _one_of(
+    options: SeveralKinds,
+    arrays: Iterator[str],
+    constant: Callable[[object], str],
+    pool: Callable[[Pool], str],
+) -> str:
     """The list of items of which each is one of several things."""
-    assert kind.options is not None
     names: list[str] = []
     columns: list[str] = []
     cases: list[str] = []
-    for place, each in enumerate(kind.options.options):
+    for place, each in enumerate(options.options):
         names.append(f"f{place}")
         columns.append(f"{next(arrays)}.tolist()")
         value = repr(each)
@@ -69,10 +78,16 @@ def _one_of(kind: ItemKind, arrays: Iterator[str], pool: Callable[[Pool], str]) 
             names.append(value)
             column = next(arrays)
             columns.append(f"{column}.tolist()" if each.weak else f"list({column})")
-        elif each is not None and type(each) is not str:
-            names.append(f"x{place}")
-            columns.append(f"{next(arrays)}.tolist()")
-            value = f"{pool(each.pool)}[x{place}]"
+        elif type(each) is Items:
+            parts = [f"x{place}_{k}" for k in range(len(each))]
+            names += parts
+            columns += [
+                listed(ItemKind(frozenset(), kinds), arrays, constant, pool) for kinds in each
+            ]
+            if each.pool is None:
+                value = f"{constant(each.template.made)}({', '.join(parts)})"
+            else:
+                value = f"{pool(each.pool)}[{parts[0]}]"
         cases.append(f"{value} if f{place} else ")
     cases[-1] = cases[-1].partition(" if ")[0]
     return f"[{''.join(cases)} for {', '.join(names)}, in zip({', '.join(columns)})]"

@@ -33,6 +33,9 @@ if TYPE_CHECKING:
 # to objects: until then a call can go back to NumPy, which then shows it. What is to be shown is as
 # it is at the statement: numbers, and copies of arrays. A text of numbers that are known at run
 # time only is a ``Late``: a function and its arguments; that may be kept and returned, too.
+# Branches join such texts, loops carry them and lists of the graph hold them as the numbers in
+# them; what is left without these is a ``Template``. Texts of several templates are one of several
+# things.
 # In branches and loops of the graph the operator ``note`` appends the numbers to a list of the
 # call, with the number of the statement; the epilogue shows all that such a statement has noted
 # where it stands. A statement outside of them is an effect of its own (effects.py).

@@ -93,7 +93,7 @@ def contained(door: Any, x: Any, items: Any) -> Any:
         return x.is_one_of(items)
     if isinstance(items, dict) and (is_there := _has_key(items, x)) is not None:
         return is_there
-    if type(x) is Several and x.is_text and _may_hold(items):
+    if type(x) is Several and (x.is_text or x.is_late) and _may_hold(items):
         return x.of_texts(lambda text: contained(door, text, items))
     if isinstance(items, ExternalDict):
         return items.presence(x)
@@ -142,11 +142,14 @@ def _may_hold(items: Any) -> bool:
 
 def searched(door: Any, items: list[Any] | tuple[Any, ...], name: str, x: Any) -> Any:
     """``items.index(x)`` or ``items.count(x)``, by ``name``; what Python says of known numbers."""
-    if not _are_compared(x, items):
+    if type(x) is str and any(type(each) is Several and each.is_text for each in items):
+        same: Any = asarray([each == x for each in items])
+    elif not _are_compared(x, items):
         return getattr(items, name)(x)
-    door.session.record("try_demand", flag_of(x == x))  # one object is in what holds it
-    words = (str, bytes, NoneType)
-    same: Any = asarray([False if type(each) in words else each == x for each in items])
+    else:
+        door.session.record("try_demand", flag_of(x == x))  # one object is in what holds it
+        words = (str, bytes, NoneType)
+        same = asarray([False if type(each) in words else each == x for each in items])
     if name == "count":
         return to_python(same.sum())
     door.session.record("try_demand", flag_of(to_bool(same.any())))  # else it raises ValueError

@@ -17,6 +17,7 @@ from ..outside.shadows import class_of
 from ..session import current, refuse
 from ..statements.forms import APART, Form, item_form, items_of, joint_form
 from ..statements.structured import array_of, is_constant, of_parts, parts_of
+from .late import Late
 from .mixed import parts_for, scalar_kinds
 from .operands import Traced, TracedValue, dtype_of, operand, record, wrap
 from .several import FLAG, SeveralKinds, keys_in, options_for
@@ -84,7 +85,15 @@ class ItemKind:
         """What tells apart what the items may be, of numbers, constants and records."""
         if self.options is not None:
             return self.options.keys
-        return self.kinds if self.form is None else (("record", self.form.pool),)
+        return self.kinds if self.form is None else (self.key_of_form,)
+
+    @property
+    def key_of_form(self) -> Any:
+        """What tells a record, or a text, from other things that an item may be."""
+        assert self.form is not None
+        if self.form.kind is not Late:
+            return "record", self.form.pool
+        return "text", self.form.keys[0], tuple(each.parts for each in self.items or ())
 
     @property
     def classes(self) -> frozenset[type]:
@@ -159,8 +168,8 @@ class ItemKind:
         if old is not None:
             for key, each in zip(old.keys_in_order, old.options, strict=True):
                 known[key] = [next(left) for _ in SeveralKinds((each,))]
-        elif len(given) == 1:
-            key = before._numbers[0] if before.form is None else ("record", before.form.pool)
+        elif len(given) == 1 or before.form is not None:
+            key = before._numbers[0] if before.form is None else before.key_of_form
             known[key] = [True, *given]
         else:
             first, (other,) = before._numbers[0], before.kinds - {before._numbers[0]}
@@ -257,6 +266,8 @@ def kind_of_items(items: Sequence[Any], before: ItemKind | None) -> ItemKind | N
     form = joint_form(items, forms)
     if None in forms and all(each is None or each.pool is not None for each in forms):
         return _kind_of_numbers(items, before)
+    if len(forms) > 1 and all(each is None or each.kind is Late for each in forms):
+        return _kind_of_numbers(items, before)  # texts of several templates
     if form is None and len(forms) > 1:
         # With a default: StopIteration would end the statement that is being captured.
         raise _refused(next((x for x in reversed(items) if item_form(x) is None), items[-1]))

@@ -17,23 +17,59 @@ from fxc.ir.types import ArrayType
 from ..session import refuse
 from .operands import Traced, TracedValue, record, settled
 
+_DEEPEST = 32  # texts in texts that branches join
+
 
 class Late(Traced):
     """What ``function(*args, **kwargs)`` will give: a text, or a number that says something of
     what is shown. The arguments are as they are now; see ``snapshot``.
     """
 
-    __slots__ = ("_args", "_function", "_kind", "_kwargs")
+    __slots__ = ("_args", "_depth", "_function", "_kind", "_kwargs", "_template")
+    _of_item = str
 
     def __init__(self, kind: type, function: Callable[..., Any], args: Any, kwargs: Any) -> None:
         self._kind = kind
         self._function = function
         self._args = args
         self._kwargs = kwargs
+        self._depth: int = 1 + max((x._depth for x in args if type(x) is Late), default=0)
+        self._template: Template | None = None
 
     @property  # type: ignore[misc]
     def __class__(self) -> type:
         return self._kind
+
+    @property
+    def has_template(self) -> bool:
+        """Whether this is not one text in another in another and so on."""
+        return self._depth <= _DEEPEST
+
+    @property
+    def template(self) -> Template:
+        """What it has in common with texts of other numbers."""
+        if self._template is None:
+            self._template = Template(self)
+        return self._template
+
+    def _form_keys(self) -> tuple[Any, ...] | None:
+        if not self.has_template:
+            return None
+        template = self.template
+        return template, *range(1, len(template.parts_of(self)))
+
+    @staticmethod
+    def _form_items(x: Any) -> tuple[Any, ...]:
+        return tuple(x.template.parts_of(x))
+
+    @classmethod
+    def _of_form(cls, keys: tuple[Any, ...], items: Any) -> Late:
+        return keys[0].at(*items)  # type: ignore[no-any-return]
+
+    def _is_filled(self) -> Any:
+        """Its truth, where that is clear: the text of a number has characters."""
+        parts = self._args if self._function in (formatted, operator.mod) else ()
+        return True if any(map(_shows, parts)) else bool(self._known())
 
     def _known(self, what: str = "a text") -> Any:
         """The object itself, of the numbers of this call."""
@@ -46,7 +82,7 @@ class Late(Traced):
         method = getattr(self._kind, name)
 
         def call(*args: Any, **kwargs: Any) -> Any:
-            if name in _OF_TEXTS:
+            if name in OF_TEXTS:
                 return late(str, method, self, *used_up(args), **kwargs)
             return getattr(self._known(), name)(*args, **kwargs)
 
@@ -73,7 +109,17 @@ class Late(Traced):
         return other in self._known()
 
     def __eq__(self, other: object) -> Any:
+        if type(other) is str and not self._may_be(other):
+            return False
         return self._known() == (other._known() if type(other) is Late else other)
+
+    def _may_be(self, text: str) -> bool:
+        """Whether it begins and ends as this text does, as far as is known."""
+        if self._function is operator.mod and type(self._args[0]) is str:
+            return text.startswith(self._args[0].partition("%")[0])
+        parts = self._args if self._function is formatted else ()
+        begin, end = (x if type(x) is str else "" for x in (parts[:1] + parts[-1:]) or ("", ""))
+        return text.startswith(begin) and text.endswith(end)
 
     def __ne__(self, other: object) -> Any:
         return not self == other
@@ -100,8 +146,100 @@ class Late(Traced):
         return format(self._known(), spec)
 
 
+def _shows(part: Any) -> bool:
+    """Whether a part of a text has characters in any case."""
+    if type(part) is str:
+        return bool(part) and not part.startswith("%")
+    value = part[0] if type(part) is tuple and part else part
+    return isinstance(value, TracedValue) and not is_array(value)
+
+
+class Template:
+    """A text without the numbers in it."""
+
+    def __init__(self, text: Late) -> None:
+        self._kind, self._function = text._kind, text._function
+        self._tree = _without_parts((text._args, text._kwargs), [].append)
+        self._key = self._kind, _key_of((self._function, self._tree))
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is Template and self._key == other._key
+
+    def __hash__(self) -> int:
+        return hash(self._key)
+
+    def parts_of(self, text: Late) -> list[Any]:
+        """The numbers in a text of this template."""
+        parts: list[Any] = []
+        _without_parts((text._args, text._kwargs), parts.append)
+        return parts
+
+    def at(self, *parts: Any) -> Late:
+        """The text with these numbers."""
+        return self._filled(iter(parts))
+
+    def _filled(self, parts: Iterator[Any]) -> Late:
+        args, kwargs = _with_parts(self._tree, parts, lambda each: each._filled(parts))
+        return Late(self._kind, self._function, args, kwargs)
+
+    def made(self, *parts: Any) -> Any:
+        """The text itself, at run time."""
+        return self._made(iter(parts))
+
+    def _made(self, parts: Iterator[Any]) -> Any:
+        args, kwargs = _with_parts(self._tree, parts, lambda each: each._made(parts))
+        return self._function(*args, **kwargs)
+
+
+class _Hole:
+    """Stands for a number in a template."""
+
+
+_HOLE = _Hole()
+
+
+def _without_parts(x: Any, take: Callable[[Any], None]) -> Any:
+    """A tree without what is not known, which is handed over."""
+    kind = type(x)
+    if kind is Late:
+        _without_parts((x._args, x._kwargs), take)
+        return x.template
+    if kind in (tuple, list):
+        return kind([_without_parts(item, take) for item in x])
+    if kind is dict:
+        return {key: _without_parts(item, take) for key, item in x.items()}
+    if isinstance(x, Traced):
+        take(x)
+        return _HOLE
+    return x
+
+
+def _with_parts(x: Any, parts: Iterator[Any], inner: Callable[[Template], Any]) -> Any:
+    """A tree with parts in it."""
+    kind = type(x)
+    if kind in (tuple, list):
+        return kind([_with_parts(item, parts, inner) for item in x])
+    if kind is dict:
+        return {key: _with_parts(item, parts, inner) for key, item in x.items()}
+    if kind is Template:
+        return inner(x)
+    return next(parts) if x is _HOLE else x
+
+
+def _key_of(x: Any) -> Any:
+    """What tells constants in trees apart."""
+    kind = type(x)
+    if kind in (tuple, list):
+        return kind, tuple(map(_key_of, x))
+    if kind is dict:
+        return kind, tuple((key, _key_of(item)) for key, item in x.items())
+    if kind in (str, bytes, int, bool, Template) or x is None:
+        return kind, x
+    return (kind, repr(x)) if kind in (float, complex) else (kind, id(x))
+
+
 # Methods of texts that give texts, and look at nothing else.
-_OF_TEXTS = frozenset(
+OF_TEXTS = frozenset(
     (
         *("capitalize", "center", "ljust", "rjust", "lower", "upper", "title", "strip", "lstrip"),
         *("rstrip", "replace", "expandtabs", "zfill", "swapcase", "casefold", "format", "join"),
@@ -179,6 +317,8 @@ def _sample(x: Any) -> Any:
         return {key: _sample(item) for key, item in x.items()}
     if kind is Late:
         return "" if x._kind is str else x._kind()
+    if isinstance(x, Traced) and isinstance(x, str):
+        return "a"
     if not isinstance(x, Traced):
         return x
     if isinstance(x, int):

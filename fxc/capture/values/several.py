@@ -20,6 +20,7 @@ from fxc.ops.metas.shapes import same_shape
 from ..numpy_api.ufuncs import BINARY, COMPARISONS, UNARY
 from ..session import current, refuse
 from .alternatives import content_of, either
+from .late import OF_TEXTS, Late, late
 from .mixed import Kinds, Mixed, mixed_kinds, or_one
 from .operands import Traced, TracedValue, operand, record, wrap
 from .python_numbers import to_python
@@ -37,12 +38,13 @@ from .traced_scalar import TracedScalar
 # Where arrays are among them, see Note [Things that differ]: they are carried through loops in the
 # same parts, by their elements.
 
-# A record (Note [Records]) is an option as a tuple is: its number is the only item.
+# A record (Note [Records]) is an option as a tuple is: its number is the only item. So is a text of
+# numbers that are not known (Note [Late effects]): the numbers are the items.
 
 FLAG = ScalarType(np.dtype(bool))
 _MOST = 6  # options
 _LOOKS = "upper lower title strip lstrip rstrip startswith endswith replace isdigit isalpha count"
-_OF_TEXTS = frozenset(_LOOKS.split())  # methods that only look at the text
+_LOOK = frozenset(_LOOKS.split())  # methods that only look at the text
 _MOST_IN_LISTS = 12  # of the items of a list
 _SAME_IN_PYTHON = frozenset(np.dtype(code) for code in "?qd")
 _NUMBERS = (bool, int, float, TracedInt, TracedScalar)
@@ -64,7 +66,7 @@ class SeveralKinds(tuple[Any, ...]):
             parts.append(FLAG)
             if isinstance(each, ScalarType | ArrayType):
                 parts.append(each)
-            elif type(each) is _Items:
+            elif type(each) is Items:
                 parts += [part for kinds in each for part in kinds]
         made = super().__new__(cls, parts)
         made.options = options
@@ -78,16 +80,16 @@ class SeveralKinds(tuple[Any, ...]):
     @property
     def pools(self) -> list[Any]:
         """The pools of records among the options."""
-        return [each.pool for each in self.options if type(each) is _Items and each.pool]
+        return [each.pool for each in self.options if _has_pool(each)]
 
     def as_numbers(self) -> SeveralKinds:
         """The same with the numbers of records in their place."""
-        if sum(isinstance(each, ScalarType | _Items) for each in self.options) > 1:
+        if sum(isinstance(each, ScalarType | Items) for each in self.options) > 1:
             raise refuse(
                 "an attribute that is one of several things, two of them objects or numbers, "
                 "cannot be captured as a result"
             )
-        return SeveralKinds(tuple(PY_INT if type(x) is _Items else x for x in self.options))
+        return SeveralKinds(tuple(PY_INT if _has_pool(x) else x for x in self.options))
 
     @property
     def keys(self) -> set[Any]:
@@ -104,28 +106,45 @@ class SeveralKinds(tuple[Any, ...]):
         return hash(self.options)
 
 
-class _Items(tuple[Any, ...]):
-    """The types of the items of a tuple, or of the number of a record (Note [Records])."""
+class Items(tuple[Any, ...]):
+    """The types of the items of a tuple, of the number of a record (Note [Records]), or of the
+    numbers of a text.
+    """
 
     pool: Any
+    template: Any
 
-    def __new__(cls, kinds: Iterable[Any], pool: Any = None) -> _Items:
+    def __new__(cls, kinds: Iterable[Any], pool: Any = None, template: Any = None) -> Items:
         made = super().__new__(cls, kinds)
         made.pool = pool
+        made.template = template
         return made
 
+    @property
+    def key(self) -> Any:
+        """What tells it apart from other options."""
+        if self.template is not None:
+            return "text", self.template, tuple(self)
+        return ("tuple", len(self)) if self.pool is None else ("record", self.pool)
+
     def __eq__(self, other: object) -> bool:
-        return type(other) is _Items and self.pool is other.pool and tuple(self) == tuple(other)
+        same = type(other) is Items and self.pool is other.pool and self.template == other.template
+        return same and tuple(self) == tuple(other)  # type: ignore[arg-type]
 
     def __ne__(self, other: object) -> bool:
         return not self == other
 
     def __hash__(self) -> int:
-        return hash((self.pool, tuple(self)))
+        return hash((self.pool, self.template, tuple(self)))
 
     def of(self, items: Sequence[Any]) -> Any:
         """The option for these items."""
-        return tuple(items) if self.pool is None else self.pool.at(*items)
+        maker = self.pool if self.template is None else self.template
+        return tuple(items) if maker is None else maker.at(*items)
+
+
+def _has_pool(kind: Any) -> bool:
+    return type(kind) is Items and kind.pool is not None
 
 
 def _items_in(x: Any) -> Sequence[Any]:
@@ -206,8 +225,18 @@ class Several(Traced):
 
     @property
     def is_text(self) -> bool:
-        """Whether it is one text or another."""
+        """Whether it is one text or another, all of them known."""
         return all(type(x) is str for _, x in self.options)
+
+    @property
+    def is_late(self) -> bool:
+        """Whether it is one text or another, one of which is of numbers that are not known."""
+        return not self.is_text and isinstance(self, str)
+
+    @property  # type: ignore[misc]
+    def __class__(self) -> type:
+        is_text = all(type(x) is str or type(x) is Late for _, x in self.options)
+        return str if is_text and all(isinstance(x, str) for _, x in self.options) else Several
 
     def _number(self) -> Any:
         return self.only(_is_number)
@@ -292,8 +321,10 @@ class Several(Traced):
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
-        if self.is_text and name in _OF_TEXTS:
+        if self.is_text and name in _LOOK:
             return partial(self._method, name)
+        if self.is_late and name in OF_TEXTS:
+            return partial(late, str, getattr(str, name), self)
         return getattr(self._plain(), name)
 
     def __abs__(self) -> Any:
@@ -419,7 +450,22 @@ def _key(x: Any) -> Any:
         return "array", x._value.type.dtype.str, x._value.type.rank
     if _is_record(x):
         return "record", x.pool
+    if type(x) is Late and x.has_template:
+        kinds = _kinds_of_parts(x)
+        return None if None in kinds else ("text", x.template, kinds)
     return ("tuple", len(x)) if type(x) is tuple and x else None
+
+
+def _kinds_of_parts(x: Late) -> tuple[Any, ...]:
+    """The types of the numbers in a text; None for what is none."""
+    from ..statements.structured import joint_kinds  # which knows what differs
+
+    kinds = [joint_kinds(part, part) for part in x.template.parts_of(x)]
+    return tuple(None if each is None or _has_arrays(each) else each for each in kinds)
+
+
+def _has_arrays(kinds: Iterable[Any]) -> bool:
+    return any(isinstance(each, ArrayType) for each in kinds)
 
 
 def keys_in(x: Any) -> set[Any]:
@@ -436,7 +482,9 @@ def options_for(keys: Iterable[Any]) -> SeveralKinds | None:
         elif key is not None and key[0] == "constant":
             found.append(key[1])
         elif key is not None and key[0] == "record":
-            found.append(_Items([(PY_INT,)], key[1]))
+            found.append(Items([(PY_INT,)], key[1]))
+        elif key is not None and key[0] == "text":
+            found.append(Items(key[2], template=key[1]))
         else:
             return None
     return SeveralKinds(tuple(found)) if len(found) <= _MOST_IN_LISTS else None
@@ -492,7 +540,7 @@ def _merged(key: Any, alike: Sequence[Option]) -> Option:
             raise refuse("a variable that is one array or another here cannot be captured")
         elif key[0] == "array":
             x = wrap(either(current(), _flag_operand(flag), x._value, y._value))
-        elif key[0] in ("tuple", "record"):
+        elif key[0] in ("tuple", "record", "text"):
             both = zip(_items_in(x), _items_in(y), strict=True)
             items = [united([(flag, one), (_not(flag), two)]) for one, two in both]
             x = tuple(items) if key[0] == "tuple" else key[1].at(*items)
@@ -525,8 +573,8 @@ def several_kinds(
         found.setdefault(_key(each), []).append(each)
     if all(type(x) is str for x in (left, right)):
         current().door.texts.ask()
-    is_record = any(type(key) is tuple and key[0] == "record" for key in found)
-    if None in found or not (is_record or len(found) > 1) or len(found) > _MOST:
+    has_items = any(type(key) is tuple and key[0] in ("record", "text") for key in found)
+    if None in found or not (has_items or len(found) > 1) or len(found) > _MOST:
         return None
     options: list[Any] = []
     for key in sorted(found, key=repr):
@@ -539,13 +587,15 @@ def several_kinds(
             if not arrays or not _are_alike(types):
                 return None
             options.append(types[0])
+        elif key[0] == "text":
+            options.append(Items(key[2], template=key[1]))
         else:
             first, last = found[key][0], found[key][-1]
             both = zip(_items_in(first), _items_in(last), strict=True)
             kinds = [joint(one, other) for one, other in both]
             if None in kinds or not (arrays or all(isinstance(x[0], ScalarType) for x in kinds)):
                 return None
-            options.append(_Items(kinds, key[1] if key[0] == "record" else None))
+            options.append(Items(kinds, key[1] if key[0] == "record" else None))
     return SeveralKinds(tuple(options))
 
 
@@ -577,7 +627,7 @@ def several_parts(x: Any, kinds: SeveralKinds, parts_of: Any) -> list[Operand]:
             parts.append(operand(value) if key in given else Literal(kind.zero))
         elif isinstance(kind, ArrayType):
             parts.append(_elements_of(value._value) if key in given else _no_array(kind))
-        elif type(kind) is _Items:
+        elif type(kind) is Items:
             for place, item in enumerate(kind):
                 if key in given:
                     parts += parts_of(_items_in(value)[place], item)
@@ -613,9 +663,9 @@ def _key_of(kind: Any) -> Any:
         return kind
     if isinstance(kind, ArrayType):
         return "array", kind.dtype.str, kind.rank
-    if type(kind) is not _Items:
+    if type(kind) is not Items:
         return "constant", kind
-    return ("tuple", len(kind)) if kind.pool is None else ("record", kind.pool)
+    return kind.key
 
 
 def several_of(parts: Sequence[Operand], kinds: SeveralKinds, of_parts: Any) -> Any:
@@ -627,7 +677,7 @@ def several_of(parts: Sequence[Operand], kinds: SeveralKinds, of_parts: Any) -> 
         value: Any = kind
         if isinstance(kind, ScalarType | ArrayType):
             value = _wrapped(next(given))
-        elif type(kind) is _Items:
+        elif type(kind) is Items:
             value = kind.of([of_parts([next(given) for _ in item], item) for item in kind])
         options.append((flag, value))
     if len(options) == 1:
@@ -688,6 +738,12 @@ def _flattened(results: Sequence[Option]) -> Any:
     return united([(_both(flag, each), y) for flag, x in results for each, y in options_in(x)])
 
 
+def _gives_text(function: Callable[..., Any], one: Several, other: Any) -> bool:
+    """Whether an operator gives a text that is to be made when numbers are known."""
+    is_late = one.is_late or (type(other) is Several and other.is_late)
+    return is_late and function in (operator.add, operator.mul, operator.mod)
+
+
 def _ask_for_growing() -> None:
     """See Note [Texts of the graph]."""
     if current().region:
@@ -696,9 +752,11 @@ def _ask_for_growing() -> None:
 
 def _binary(function: Callable[..., Any]) -> Callable[[Several, Any], Any]:
     def run(self: Several, other: Any) -> Any:
+        if _gives_text(function, self, other):
+            return late(str, function, self, other)
         if function is operator.add and self.is_text:
             _ask_for_growing()
-            if isinstance(other, Traced) and isinstance(other, str):
+            if isinstance(other, Traced) and type(other) is not Several and isinstance(other, str):
                 return NotImplemented
         return for_each(function, (self, other))
 
@@ -707,6 +765,8 @@ def _binary(function: Callable[..., Any]) -> Callable[[Several, Any], Any]:
 
 def _reflected(function: Callable[..., Any]) -> Callable[[Several, Any], Any]:
     def run(self: Several, other: Any) -> Any:
+        if _gives_text(function, self, other):
+            return late(str, function, other, self)
         if function is operator.add and self.is_text:
             _ask_for_growing()
         return for_each(function, (other, self))

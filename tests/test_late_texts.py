@@ -1,0 +1,138 @@
+# ruff: noqa: UP031
+"""Texts of numbers that are not known, chosen by conditions, carried by loops, kept in lists."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import fxc
+from tests.outcomes import difference, run
+
+
+def by_percent(x):
+    print("converged in %d\n" % int(x.sum()) if x[0] > 0 else "did not\n")
+    sys.stdout.write("yes\n" if x[1] > 0 else "no\n")
+    return x * 2
+
+
+def a_part_by_a_condition(x):
+    return f"{len(x)} picks" + (f", first at {x[0]:.2f}" if x[0] > 0 else "")
+
+
+def two_branches(x):
+    status = "ok"
+    if x[0] > 2:
+        status = f"bad {x[0]}"
+    elif x[1] > 0:
+        status = f"worse {x[1]:.1f} {x[2]}"
+    return {"status": status, "is": status == "ok", "in": status in ("ok", "fine")}
+
+
+def behind_a_loop(x):
+    best, last = None, ""
+    for i in range(len(x)):
+        if x[i] > 2:
+            best = f"{i}: {x[i]:.2f}"
+        last = f"{i} of {x[i]}"
+    return best, last
+
+
+def behind_a_while(x):
+    i, message = 0, ""
+    while i < 5 and x[i] < 3:
+        message = f"step {i}: {x[i]}"
+        i += 1
+    return message, i
+
+
+def lines_of_a_loop(x):
+    lines = ["head"]
+    for i in range(len(x)):
+        if x[i] > 0:
+            lines.append("%3d %5.2f %s" % (i, x[i], "big" if x[i] > 2 else "small"))
+    lines.append("-" * 3)
+    lines.append(f"sum {x.sum()}")
+    return "\n".join(lines), lines
+
+
+def by_a_comprehension(x):
+    names = ["up" if v > 0 else "down" for v in x]
+    return " ".join([f"{v:.2f}" if v > 0 else "-" for v in x]), names, names.count("up")
+
+
+def fields(x):
+    rows, report = [], []
+    for i in range(len(x)):
+        rows.append((i, f"{x[i]:.2f}" if x[i] > 1 else "low", x[i]))
+        report.append({"i": i, "name": f"n{i}", "text": f"{x[i]}" if x[i] > 1 else f"low {i}"})
+    return rows, report
+
+
+def methods(x):
+    s = f"a{x[0]:.1f}" if x[0] > 0 else "none"
+    if s:
+        s = s.ljust(8) + "|" + s.upper() + s * 2
+    return [s, "%s" % s, f"{s:>30}", s + s], {"s": s}
+
+
+def of_arrays(x):
+    if x[0] > 0:
+        s = f"{x}"
+    else:
+        s = "none"
+    x[0] = 99
+    return s
+
+
+def adds_up(x):
+    s = ""
+    for v in x:
+        s += f"{v:.1f}," if v > 0 else "-"
+    return s
+
+
+PROGRAMS: list[Callable[..., Any]] = [
+    *(by_percent, a_part_by_a_condition, two_branches, behind_a_loop, behind_a_while, fields),
+    *(lines_of_a_loop, by_a_comprehension, methods, of_arrays, adds_up),
+]
+VALUES = [np.arange(7.0) - k for k in (0, 2, 3, 9)]
+
+
+@pytest.mark.parametrize("fn", PROGRAMS, ids=[fn.__name__ for fn in PROGRAMS])
+def test_as_python(fn: Callable[..., Any], capsys: pytest.CaptureFixture[str]) -> None:
+    compiled = fxc.compile(fn, fullgraph=True)
+    for x in VALUES:
+        expected = run(fn, (x.copy(),)), capsys.readouterr().out
+        found = run(compiled, (x.copy(),)), capsys.readouterr().out
+        assert not difference(expected[0], found[0])
+        assert found[1] == expected[1]
+    info = compiled.cache_info()
+    assert (info.eager_calls, info.variants) == (0, 1)
+
+
+def test_only_the_text_that_is_chosen_is_made() -> None:
+    def of_one(x: Any) -> str:
+        return "%d" % x[0] if x[0] == x[0] else "nan"
+
+    compiled = fxc.compile(of_one, fullgraph=True)
+    for v in (1.5, np.nan):
+        assert compiled(np.array([v])) == of_one(np.array([v]))
+    assert compiled.cache_info().eager_calls == 0
+
+
+def test_functions_in_lists_stay_themselves() -> None:
+    def keeps(x: Any) -> Any:
+        def more(y: Any) -> Any:
+            return y + 1
+
+        steps = []
+        steps.append(more)
+        return steps[0] is more, steps[0](x), [each.__name__ for each in steps]
+
+    x = np.arange(3.0)
+    assert not difference(run(keeps, (x,)), run(fxc.compile(keeps, fullgraph=True), (x,)))
