@@ -303,6 +303,10 @@ class EpilogueBuilder:
             made = listed(pool.fields_kind(kind), names, self._constant, self._pool)
             self._lines.append(f"{name} = {made}")
             self._outside.session.aliases.returned.append(table)
+            for number, key, x in pool.of_callers():
+                record = f"{name}[{number}]"
+                held = record if pool.label.kind is dict else f"vars({record})"
+                self._lines.append(f"{held}[{key!r}] = {self._place(x)}")
             for held, other in pool.links(kind):
                 found = f"{self._pool(other)}[{held}]"
                 self._lines.append(

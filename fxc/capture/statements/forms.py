@@ -21,6 +21,7 @@ from ..outside.objects import (
 from ..outside.shadows import class_of, shadow_of
 from ..session import current
 from ..staging.jumps import RESULT
+from ..values.maybe_set import MaybeSet
 from ..values.operands import Traced
 from ..values.unbound import UNBOUND
 from .rows import rows_in
@@ -139,9 +140,10 @@ def joint_form(items: Iterable[Any], forms: Iterable[Form | None]) -> Form | Non
 # Note [Objects that are joined]
 # ``if far: p = p + step`` makes p one of two objects. Where nobody changes either of them later, or
 # asks which one it is, an object that holds what the two hold stands for both; so it is with lists
-# of the same length. They are *sealed*: a store to one, ``is``, ``==`` by identity, a hash, or two
-# of a class among the results start the capture again without that (``APART``). Lists that the arms
-# have made, and that one variable alone has, may be changed as well.
+# of the same length, and with dicts of the same texts as keys. They are *sealed*: a store to one,
+# ``is``, ``==`` by identity, a hash, or two of a class among the results start the capture again
+# without that (``APART``). Lists that the arms have made, and that one variable alone has, may be
+# changed as well.
 
 
 _LONGEST = 32  # items of a list that is joined, or an item
@@ -173,7 +175,13 @@ def common_form(x: Any, y: Any, name: str) -> Form | None:
 
 def _joined_form(x: Any, kind: type) -> Form | None:
     door = current().door
-    if APART in current().static or isinstance(x, Traced | External) or not is_python_class(kind):
+    if APART in current().static or isinstance(x, Traced | External):
+        return None
+    if kind is dict:
+        plain = all(type(key) is str and type(x[key]) is not MaybeSet for key in x)
+        joins = plain and door.places.is_made(x) and not door.places.is_assigned(x)
+        return Form(dict, tuple(x), joined=True) if joins else None
+    if not is_python_class(kind):
         return None
     known = door.places.is_made(x) or door.outside.is_stand_in(x)
     if not known or not is_made_by_object(kind) or slot_names(kind) or hasattr(kind, "__del__"):

@@ -13,7 +13,7 @@ from fxc.ir.graph import Value
 from fxc.ir.types import ArrayType
 from fxc.ops.metas.layout import is_c_ordered
 
-from ..session import Session, refuse
+from ..session import Session, current, refuse
 from .several import arrays_of
 
 # Note [Given arrays]
@@ -40,6 +40,12 @@ def lend(session: Session, items: Any, value: Value) -> bool:
     _check_layout(session, value)
     session.aliases.lent.add(root)
     return True
+
+
+def is_lent(value: Value) -> bool:
+    """Whether this is an array of the caller's that a list has."""
+    aliases = current().aliases
+    return aliases.root(value) in aliases.lent
 
 
 def _take_from_before(session: Session, items: Any, value: Value) -> bool:

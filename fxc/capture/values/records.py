@@ -22,7 +22,8 @@ from ..outside.objects import (
 from ..outside.shadows import class_of, shadow_of
 from ..session import current, refuse
 from ..statements.forms import Form
-from .kinds import ItemKind
+from .given import is_lent
+from .kinds import ItemKind, arrays_in
 from .operands import Traced, settled
 from .traced_lists import TracedList
 
@@ -87,6 +88,7 @@ class Pool:
         self.label = label
         self.fields = Form(label.kind, label.keys)
         self.table = TracedList([], outermost=True)
+        self._written: set[int] = set()  # places of fields that the program has stored to
 
     def __repr__(self) -> str:
         return self.label.text
@@ -108,7 +110,21 @@ class Pool:
 
     def write(self, number: Any, place: int, x: Any) -> None:
         """Store a field of a record."""
+        self._written.add(place)
         self.table.set_part(number, place, settled(x))
+
+    def of_callers(self) -> Iterator[tuple[int, str, Any]]:
+        """The fields with arrays of the caller's: the number of the record, the key, what it is."""
+        for number, fields in enumerate(self.table.borrowed):
+            for place, (key, x) in enumerate(zip(self.label.keys, fields, strict=True)):
+                if any(map(is_lent, arrays_in(x))):
+                    if place in self._written:
+                        raise refuse(
+                            "an attribute or item that is an array of the caller's in some objects "
+                            "and changes, in objects that stand in arrays, cannot be captured; "
+                            "begin with a copy"
+                        )
+                    yield number, key, x
 
     def fields_kind(self, kind: ItemKind) -> ItemKind:
         """The kind of the dicts or objects whose fields are items of this kind; of a field that is
@@ -270,6 +286,19 @@ class Record(Traced):
     def __ne__(self, other: object) -> NoReturn:
         raise self.refused("!=")
 
+    def __or__(self, other: Any) -> Any:
+        if self.pool.label.kind is not dict:
+            return NotImplemented
+        raise self.refused("|")
+
+    __ror__ = __or__
+
+    def __ior__(self, other: Any) -> Any:
+        if self.pool.label.kind is not dict:
+            return NotImplemented
+        _update(self, other)
+        return self
+
     def __hash__(self) -> NoReturn:
         raise self.refused("hash()")
 
@@ -290,12 +319,18 @@ def _get(x: Record, key: Any, default: Any = None) -> Any:
     return x[key] if key in x.pool.label.keys else default
 
 
+def _update(x: Record, *others: Any, **named: Any) -> None:
+    for key, value in dict(*others, **named).items():
+        x[key] = value
+
+
 _OF_DICTS: dict[str, Any] = {
     "get": _get,
     "keys": lambda x: list(x),
     "values": lambda x: [value for _, value in x.held()],
     "items": lambda x: list(x.held()),
     "copy": Record.copy,
+    "update": _update,
 }
 
 

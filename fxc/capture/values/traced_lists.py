@@ -174,9 +174,8 @@ class TracedList(Traced):
         """An item at a place, if Python knows it; what stands for one otherwise."""
         if self._room is not None:
             return self._any_item_of(self._room.kind)
-        if type(place) is int and place < len(self._items):
-            return self._items[place]
-        assert owner is not None
+        if owner is None or (type(place) is int and place < len(self._items)):
+            return self._items[place if type(place) is int else 0]
         return self._any_item(owner)
 
     @contextmanager
