@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 from collections.abc import Callable
 from typing import Any
 
@@ -205,3 +206,29 @@ def test_numbers_of_numpy_have_shapes_of_their_own() -> None:
 
     x = np.arange(3.0)
     assert difference(run(fn, [x]), run(fxc.compile(fn, fullgraph=True), [x])) == ""
+
+
+class Level(enum.IntEnum):
+    LOW = 1
+    HIGH = 2
+
+
+class Length(float):
+    pass
+
+
+@pytest.mark.parametrize("number", [Level.HIGH, Length(2.5)], ids=repr)
+@pytest.mark.parametrize("dtype", ["f4", "f8", "i1", "u1"])
+def test_numbers_of_derived_classes(number: Any, dtype: str) -> None:
+    """NumPy takes them for numbers of its own, Python for its own."""
+
+    def program(x):
+        y = [x * number, x[0] * number, number + x[:2], np.array([number, x[0]]), x.sum() / number]
+        y += [np.maximum(x, number), np.clip(x, 0, number), np.where(x > 2, number, x)]
+        return y, number * int(x[0]), len(x) + number, 2 * number
+
+    compiled = fxc.compile(program, fullgraph=True)
+    x = np.arange(1, 5).astype(dtype)
+    for _ in range(2):
+        assert difference(run(program, [x]), run(compiled, [x])) == ""
+    assert compiled.cache_info().eager_calls == 0

@@ -362,3 +362,30 @@ def test_dicts_of_a_class(program: Callable[..., Any]) -> None:
             if type(each) is not dict:
                 assert list(vars(each)) == list(vars(other))
                 assert (vars(each) is each) == (vars(other) is other)
+
+
+class Row:
+    def __init__(self, x):
+        self.x = x
+
+
+def _of_rows(x):
+    return [Row(x[k]) for k in range(len(x))]
+
+
+def _of_one_array(x):
+    return [Row(x) for _ in range(len(x))]
+
+
+def _of_rows_in_dicts(x):
+    found = [{"row": row, "k": k} for k, row in enumerate(x)]
+    return found[1], found
+
+
+@pytest.mark.parametrize("program", [_of_rows, _of_rows_in_dicts, _of_one_array])
+def test_objects_in_a_list_hold_the_arrays_of_the_caller(program: Callable[..., Any]) -> None:
+    """At the second size they held copies."""
+    compiled = fxc.compile(program)
+    for n in (3, 3, 4, 5, 20):
+        x, y = np.ones((n, 2)), np.ones((n, 2))
+        assert difference(run(program, (x,)), run(compiled, (y,))) == ""

@@ -304,8 +304,9 @@ def _compare_exactly(code: Lanes, name: str, x: str, y: str) -> str:
     same = code.compare("oeq", F64, near, y)
     top = code.const(2.0**63, F64)
     at_top = code.compare("oeq", F64, y, top)  # which is more than any int of 64 bits
-    whole = code.convert("fptosi", code.select(_both(code, same, _not(code, at_top)), F64, y,
-                         code.const(0.0, F64)), F64, I64)  # fmt: skip
+    # What ``y`` is where both are the same: LLVM would convert ``y`` whatever the condition says.
+    below_top = code.select(code.compare("olt", F64, near, top), F64, near, code.const(0.0, F64))
+    whole = code.convert("fptosi", below_top, F64, I64)
     by_float = code.compare(f"{'u' if name == 'ne' else 'o'}{name}", F64, near, y)
     by_int = code.compare(name if name in ("eq", "ne") else f"s{name}", I64, x, whole)
     below = code.const(name in ("lt", "le", "ne"), BOOL)

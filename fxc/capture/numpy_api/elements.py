@@ -13,7 +13,7 @@ from fxc.ops.metas.layout import is_f_ordered
 
 from ..history import may_overlap
 from ..session import current, refuse
-from ..values.operands import array_value, known_int, operand, record, wrap
+from ..values.operands import array_value, known_int, numpys_operand, operand, record, wrap
 from ..values.traced_int import TracedInt
 from . import creation
 from .indexing import assign, check_fits
@@ -40,7 +40,7 @@ def clip(
     bounds: tuple[Any, ...] = (a_min if min is None else min, a_max if max is None else max)
     if value.type.dtype.kind in "iu":  # whether a Python int is in the dtype's range matters
         bounds = tuple(int(x) if type(x) is TracedInt else x for x in bounds)
-    low, high = (None if x is None or x is np._NoValue else operand(x) for x in bounds)
+    low, high = (None if x is None or x is np._NoValue else numpys_operand(x) for x in bounds)
     if out is not None:
         current().record("clip.out", value, low, high, out=writable(out))
         return out

@@ -26,6 +26,7 @@ from ..values.operands import (
     dtype_of,
     guard_range,
     has_traced,
+    numpys_operand,
     operand,
     record,
     type_of,
@@ -60,7 +61,7 @@ def call_ufunc(name: str, *inputs: Any, out: Any = None) -> Any:
         for x in inputs:
             if isinstance(x, Traced) and x._run is not None:
                 return x._run(name, inputs)
-    operands = [operand(x) for x in inputs]
+    operands = [numpys_operand(x) for x in inputs]
     _check_python_ints(name, inputs, operands)
     if out is None:
         try:
@@ -91,7 +92,7 @@ def writable(out: Any) -> Value:
 def in_place(name: str, target: TracedValue, other: Any) -> Any:
     """``target op= other`` for a traced array."""
     other = other._beside(target) if isinstance(other, Traced) else other
-    value = operand(other)
+    value = numpys_operand(other)
     if name == "matmul" and (target._value.type.rank < 1 or type_of(value).rank < 2):
         raise ValueError(
             "inplace matrix multiplication requires the first operand to have at least one and the "
@@ -163,7 +164,7 @@ def call_with_options(
     inputs, outs = _split_outputs(ufunc, inputs, options.pop("out", None))
     where, order = options.pop("where", True), options.pop("order", "K")
     options.pop("subok", None)  # there are no subclasses
-    operands = [operand(x) for x in inputs]
+    operands = [numpys_operand(x) for x in inputs]
     _check_python_ints(name, inputs, operands)
     casting = options.pop("casting", "same_kind")
     signature = _signature(ufunc, options)

@@ -295,8 +295,17 @@ class EpilogueBuilder:
         if id(pool) not in self._made:
             name, table = f"p{len(self._made)}", pool.table
             self._made[id(pool)] = (name, pool)
+            known = self._known_records(pool)
+            if known is not None:
+                self._lines.append(f"{name} = {known}")
+                return name
             if table.items is not None:
                 table.make_room((), 0, None)
+            if table.borrowed:
+                raise refuse(
+                    "objects that hold arrays of the caller's, in a list whose length depends on "
+                    "data, cannot be captured as a result; give them copies"
+                )
             kind, arrays, count = table.rooms()
             end = self._place(count)
             names = iter([f"{self._leaf(wrap(array))}[:{end}]" for array in arrays])
@@ -313,6 +322,19 @@ class EpilogueBuilder:
                     f"for x in {name}: {held} = {found} if type({held}) is int else {held}"
                 )
         return self._made[id(pool)][0]
+
+    def _known_records(self, pool: Pool) -> str | None:
+        """The same of records whose fields Python knows, if none of them is a record."""
+        items = pool.table.items
+        if items is None or any(type(x) is Record for fields in items for x in fields):
+            return None
+        keys = [repr(key) for key in pool.label.keys]
+        of_class = "" if pool.label.kind is dict else f"rebuild({self._constant(pool.label.kind)}, "
+        made = []
+        for fields in items:
+            held = ", ".join(map(": ".join, zip(keys, map(self._place, fields), strict=True)))
+            made.append(f"{of_class}{{{held}}}{')' if of_class else ''}")
+        return f"[{', '.join(made)}]"
 
     def _list_array(self, x: TracedValue, of_list: ListArray) -> str:
         """The expression for the array of a list, which may be empty."""

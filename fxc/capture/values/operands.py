@@ -197,11 +197,28 @@ def operand(x: Any) -> Operand:
         return constant(x)
     if isinstance(x, tuple | list | range):
         return array_value(x)
-    if isinstance(x, int):  # an enum, for instance
-        return operand(int(x))
-    if isinstance(x, float):
-        return Literal(float(x))
+    if is_derived(x):
+        return operand(plain_number(x))
     raise refuse(f"a {type(x).__name__} among arrays cannot be captured; use an array or a number")
+
+
+def is_derived(x: Any) -> bool:
+    """Whether it is a number of a class that is derived from int or float, as enums are."""
+    if type(x) in _NUMBERS or isinstance(x, np.generic | Traced):
+        return False
+    return isinstance(x, int | float)
+
+
+def plain_number(x: Any) -> Any:
+    """Such a number as Python's operators see it."""
+    return int(x) if isinstance(x, int) else float(x)
+
+
+def numpys_operand(x: Any) -> Operand:
+    """The operand as NumPy takes it: a number of a derived class is none of Python's to it, and
+    decides the dtype of a result as an array does.
+    """
+    return operand(np.asarray(x)[()] if is_derived(x) else x)
 
 
 def dtype_of(dtype: Any) -> np.dtype:
@@ -313,7 +330,7 @@ def joined(items: Sequence[Any]) -> Value:
             return _recorded("concatenate", (first, rows.array), axis=0)
     among = next((x._among for x in items if isinstance(x, Traced) and x._among is not None), None)
     parts = tuple(
-        joined(item) if isinstance(item, tuple | list) else operand(item)
+        joined(item) if isinstance(item, tuple | list) else numpys_operand(item)
         for item in (items if among is None else among(items))
     )
     result = _recorded("stack", parts, axis=0)

@@ -19,7 +19,18 @@ from ..numpy_api.ufunc_methods import array_ufunc
 from ..numpy_api.ufuncs import BINARY, COMPARISONS, UNARY, call_ufunc, taken
 from ..session import current, refuse
 from .derived import int_of
-from .operands import Traced, TracedValue, check_real, dim_of, dtype_of, operand, record, wrap
+from .operands import (
+    Traced,
+    TracedValue,
+    check_real,
+    dim_of,
+    dtype_of,
+    is_derived,
+    operand,
+    plain_number,
+    record,
+    wrap,
+)
 from .python_numbers import arithmetic, rounded, to_int, to_python
 from .traced_int import TracedInt
 
@@ -285,6 +296,14 @@ def _square(x: TracedScalar) -> Any:
 
 def _define_binary(name: str, numpy_name: str) -> None:
     def compute(left: Any, right: Any) -> Any:
+        if is_derived(left) and (right._type.weak or _is_float64(right)):
+            if isinstance(left, float) and not right._type.weak:  # which is a float to it, too
+                raise refuse(
+                    f"{name!r} of a {type(left).__name__} and an np.float64 cannot be captured"
+                )
+            left = plain_number(left)
+        elif is_derived(right) and left._type.weak:
+            right = plain_number(right)
         if not taken(right):
             return NotImplemented if left._type.weak else left_to_of_scalar(name, left, right)
         if not taken(left):
