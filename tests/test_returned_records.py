@@ -364,9 +364,9 @@ def test_dicts_of_a_class(program: Callable[..., Any]) -> None:
                 assert (vars(each) is each) == (vars(other) is other)
 
 
+@dataclass
 class Row:
-    def __init__(self, x):
-        self.x = x
+    x: Any
 
 
 def _of_rows(x):
