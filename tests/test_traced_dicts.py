@@ -194,11 +194,19 @@ def comprehensions(x):
     return d, e, {i: v for i, v in enumerate(x)}, [k for k, v in d.items() if v > 0]  # noqa: C416
 
 
+def sizes(x):
+    data = {"x": x[x > 0], "y": (2 * x)[x > 0], "z": x[x > 1]}
+    lengths = {len(v) for v in data.values()}
+    if len({len(data["x"]), len(data["y"])}) != 1:
+        raise ValueError("columns of several lengths")
+    return len(lengths) == 1, sorted(lengths), len(set(map(len, data.values()))), max(lengths)
+
+
 @pytest.mark.parametrize(
     "fn",
     [
         *(counters, best_of_all, other_defaults, first_of_each, sets_with_operators),
-        *(comprehensions, taken_in),
+        *(comprehensions, taken_in, sizes),
         *(levels, counts, sums, visited, cells, by_default, keys_of_two_kinds, colliding),
         *(made_in_a_loop, by_a_helper, in_one_arm, never_filled),
     ],

@@ -154,12 +154,25 @@ def some_in_order(x):
     return a, b - c, sorted([3, int(x[2]), int(x[5])], reverse=True), sorted((x[3], x[4]))
 
 
+RULES = {"up": {"by": 2.0, "to": "top"}, "down": {"by": -1.0, "to": "ground"}}
+
+
+def dicts_by_text(x):
+    total, words = 0.0, []
+    for v in x:
+        rule = "up" if v > 0 else "down"
+        total += RULES[rule]["by"] * v
+        if RULES[rule]["to"] == "top":
+            words.append(rule)
+    return total, len(words)
+
+
 @pytest.mark.parametrize(
     "fn",
     [
         *(objects, functions, rows_with_functions, texts, by_key, by_tuple, arrays_by_key, counts),
         *(with_default, zipped, some_in_order, characters, one_of_many_arrays),
-        replaced_in_an_arm,
+        *(replaced_in_an_arm, dicts_by_text),
     ],
     ids=lambda fn: fn.__name__,
 )

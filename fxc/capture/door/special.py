@@ -251,6 +251,8 @@ def _of_dict(kind: Any) -> Any:
             return x.copy() if kind is set else x.as_dict()
         if kind is set and x is not None and is_run_over(x) and type(settled(x)) is not Text:
             return fold_items(door, set, settled(x))
+        if kind is set and x is not None:
+            return door.set_of(*door.runnables(args)[0])
         return door.made(kind(*door.runnables(args), **door.runnable_options(kwargs)))
 
     return made

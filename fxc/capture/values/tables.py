@@ -103,7 +103,8 @@ class KeyedTable:
     @staticmethod
     def of(owner: Any) -> Any:
         """``owner`` as such a dict; what is none itself."""
-        kind = owner.kind if isinstance(owner, ExternalDict) else type(owner)
+        is_outside = isinstance(owner, ExternalDict) and not isinstance(owner, Traced)
+        kind = owner.kind if is_outside else type(owner)
         return KeyedTable(owner) if kind in (dict, OrderedDict) else owner
 
     def get(self, key: Any, default: Any = None) -> Any:

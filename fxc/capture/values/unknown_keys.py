@@ -10,6 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from fxc.ir.symbols import counted_in
+
 from ..session import current
 from .maybe_set import MaybeSet
 from .operands import constant, operand, wrap
@@ -34,7 +36,7 @@ def is_unknown_key(key: Any) -> bool:
         if type(x) is Char:
             return True
         if type(x) is TracedInt:
-            return session.varies(x._dim)
+            return session.varies(x._dim) or bool(counted_in(x._dim))
         return type(x) is TracedScalar and not session.origins.get(x._value)
 
     known = all(is_int(x) or type(x) is Char or is_letter(x) for x in parts)
