@@ -184,20 +184,21 @@ class Compiled(Generic[P, R]):
 
     def cache_info(self) -> CacheInfo:
         """Counts of compilations and calls."""
-        state = self._state
+        state, parts = self._state, list[Any]()
+        if state.split is not None:
+            from .parts import parts_of  # whose classes are made from this one
+
+            parts = parts_of(state.split)
         fallbacks: Counter[str] = Counter()
-        for variant in state.variants:
+        variants = [each for made in (self, *parts) for each in made._state.variants]
+        for variant in variants:
             for name in variant.compilation.fallbacks:
                 fallbacks[name] += variant.all_calls
-        calls = sum(variant.all_calls for variant in state.variants)
-        parts = [] if state.split is None else [part.cache_info() for part in state.split.compiled]
-        for part in parts:
-            fallbacks.update(part.fallbacks)
         used = {name: count for name, count in fallbacks.items() if count}
-        variants = len(state.variants) + sum(part.variants for part in parts)
-        part_calls = sum(part.native_calls for part in parts)
+        calls = sum(variant.all_calls for variant in state.variants)
+        part_calls = sum(variant.all_calls for variant in variants) - calls
         eager = state.all_eager_calls
-        return CacheInfo(variants, calls, eager, used, len(parts), part_calls)
+        return CacheInfo(len(variants), calls, eager, used, len(parts), part_calls)
 
     def cache_clear(self) -> None:
         """Forget all compilations and counts."""

@@ -5,6 +5,7 @@ See Note [Splitting].
 
 from __future__ import annotations
 
+import functools
 import logging
 import sys
 import types
@@ -12,11 +13,13 @@ import weakref
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from fxc.capture.staging.staging import fingerprint
+from fxc.capture.locations import is_of_program
+from fxc.capture.staging.staging import fingerprint, source_of
 from fxc.ir.errors import CaptureError, TooManyVariants
 from fxc.ir.location import Site
 from fxc.ir.replay import PART, REPLAY
 from fxc.split.driver import PartSource
+from fxc.split.function_plan import weight_of
 
 from .compiled import Compiled
 from .splits import Helper, Split
@@ -48,8 +51,12 @@ def split_of(
             return "is silent"
         return _is_split(refusal, options)
 
+    def called_instead(called: Any) -> Any:
+        return helper_of(called, options, calls)
+
+    calls: set[types.FunctionType] = set()
     try:
-        return Split(function, part, helper, helper_of, whole is None)
+        return Split(function, part, helper, called_instead, calls, whole is None)
     except CaptureError:
         return None
 
@@ -176,9 +183,25 @@ def _replay(*args: Any) -> Any:
 
 # Functions that are called by functions which are split, and are split themselves.
 _helpers: dict[types.FunctionType, Compiled[..., Any]] = {}
+# Functions of which nothing is compiled that are called where others are.
+_small: set[types.FunctionType] = set()
+_LARGE = 4  # operations of a function from which on it may pay
 # Functions that others define are made anew in each call: they are known by their code. What they
 # see of the functions around them are arguments of their parts.
 _inner: dict[object, Split] = {}
+
+
+def parts_of(split: Split, found: dict[Any, Compiled[..., Any]] | None = None) -> list[Any]:
+    """The parts that have been compiled, and the functions it calls that are compiled or split."""
+    found = {} if found is None else found
+    found.update((part, part) for part in split.compiled)
+    for function in split.calls:
+        helper = _helpers.get(function)
+        if helper is not None and function not in found and helper._state.split is not split:
+            found[function] = helper
+            if helper._state.split is not None:
+                parts_of(helper._state.split, found)
+    return [each for each in found.values() if each._state.variants]
 
 
 def _is_split(refusal: Refusal, options: Options) -> Helper | None:
@@ -196,6 +219,7 @@ def _is_split(refusal: Refusal, options: Options) -> Helper | None:
     if function not in _helpers:
         made = Compiled(function, options)
         if not made.leaves_parts(refusal):
+            _small.add(function)
             return None
         _helpers[function] = made
     return "warns"
@@ -221,7 +245,7 @@ _keys: weakref.WeakKeyDictionary[types.CodeType, tuple[str, object]] = weakref.W
 def _split_inner(function: types.FunctionType) -> types.FunctionType:
     """A driver in place of a function that another one defines; itself if it is not split."""
     split = _inner.get(_key_of(function))
-    if split is None or not split.driver.parts:
+    if split is None or not (split.driver.parts or split.cuts.calling):
         return function
     driver: types.FunctionType = split.driver.function
     given = zip(driver.__code__.co_freevars, driver.__closure__ or (), strict=True)
@@ -236,14 +260,67 @@ def _split_inner(function: types.FunctionType) -> types.FunctionType:
     return made
 
 
-def helper_of(function: Any) -> Any:
-    """What to call instead of a function that may be split."""
-    if type(function) is types.FunctionType:
+def helper_of(function: Any, options: Options, calls: set[types.FunctionType]) -> Any:
+    """What to call instead of a function that may be split, of its method, of a class with such a
+    constructor, or of an object that is called by it. ``calls`` gets what is compiled first for it.
+    """
+    kind = type(function)
+    if kind is types.BuiltinFunctionType or isinstance(function, Compiled):
+        return function
+    if kind is types.FunctionType:
         found = _helpers.get(function)
-        if found is None and _inner and _is_inner(function):
-            return _split_inner(function)
-        return function if found is None else found
-    if type(function) is types.MethodType and type(function.__func__) is types.FunctionType:
-        made = helper_of(function.__func__)
-        return function if made is function.__func__ else types.MethodType(made, function.__self__)
-    return function
+        if found is not None:
+            return found
+        return (
+            _split_inner(function) if _is_inner(function) else _compiled(function, options, calls)
+        )
+    if kind is types.MethodType:
+        made = _instead_of(function.__func__, options, calls)
+        return function if made is None else types.MethodType(made, function.__self__)
+    if isinstance(function, type):
+        made = _instead_of(_method_of(function, "__init__"), options, calls)
+        is_usual = kind.__call__ is type.__call__
+        return function if made is None or not is_usual else functools.partial(_new, function)
+    made = _instead_of(_method_of(kind, "__call__"), options, calls)
+    return function if made is None else types.MethodType(made, function)
+
+
+def _method_of(kind: Any, name: str) -> Any:
+    """What the class of an object has for a special method."""
+    return next((vars(each)[name] for each in kind.__mro__ if name in vars(each)), None)
+
+
+def _instead_of(function: Any, options: Options, calls: set[types.FunctionType]) -> Any:
+    """What to call instead of a Python function; None if that is the function itself."""
+    if type(function) is not types.FunctionType:
+        return None
+    made = helper_of(function, options, calls)
+    return None if made is function else made
+
+
+def _compiled(
+    function: types.FunctionType, options: Options, calls: set[types.FunctionType]
+) -> Any:
+    """A function that is called where another one was split, if it is of the program and large
+    enough to pay.
+    """
+    if function in _small:
+        return function
+    node = source_of(function) if is_of_program(function) else None
+    if node is None or weight_of(node) < _LARGE:
+        _small.add(function)
+        return function
+    calls.add(function)
+    return _helpers.setdefault(function, Compiled(function, options))
+
+
+@unseen
+def _new(kind: Any, /, *args: Any, **kwargs: Any) -> Any:
+    """Make an object as ``type.__call__`` does, by a constructor that is split."""
+    made = kind.__new__(kind, *args, **kwargs)
+    if kind in type(made).__mro__:
+        init = type(made).__init__
+        result = _helpers.get(init, init)(made, *args, **kwargs)
+        if result is not None:
+            raise TypeError(f"__init__() should return None, not '{type(result).__name__}'")
+    return made

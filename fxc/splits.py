@@ -6,15 +6,16 @@ See Note [Splitting].
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from types import CodeType, FunctionType
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
-from fxc.capture.locations import LIBRARIES
+from fxc.capture.locations import LIBRARIES, OURS
+from fxc.capture.staging.nodes import children
 from fxc.capture.staging.staging import rebound_around, source_of
 from fxc.ir.errors import CaptureError
-from fxc.split.driver import Cuts, Driver, DriverWriter, PartKey, PartSource
+from fxc.split.driver import OF_PYTHON, Cuts, Driver, DriverWriter, PartKey, PartSource
 from fxc.split.function_plan import (
     TAKEN,
     FunctionPlan,
@@ -22,6 +23,9 @@ from fxc.split.function_plan import (
     Span,
     Statement,
     blocks_in,
+    body_of,
+    is_within,
+    own_reads,
     plan_of,
     span_of,
 )
@@ -54,14 +58,19 @@ class Split:
         make_part: Callable[[Split, PartSource], Part],
         helper: Callable[[Refusal], Helper | None],
         helper_of: Callable[[Any], Any],
+        calls: set[FunctionType],
         is_inner: bool = False,
     ) -> None:
         node = source_of(function)
         if node is None:
             raise CaptureError(f"the source of {function.__name__} is not available")
+        if isinstance(node, ast.Lambda):
+            made = ast.FunctionDef(function.__name__, node.args, body_of(node), [])
+            node = ast.copy_location(made, node)
         self._node = node
         self._code = function.__code__
         self._taken = 0  # variables made where statements were taken apart
+        self._has_helpers = False  # whether it calls functions that are known to be split
         self._says_so = False  # whether somebody else warns of what was refused last
         self._origins: dict[Span, Span] = {}  # of the statements made there: which one it was
         self._apart: dict[ast.stmt, list[ast.stmt]] = {}
@@ -73,6 +82,7 @@ class Split:
         self.parts: dict[PartKey, Part] = {}
         self._module = str(function.__module__).partition(".")[0]
         self._make_part = make_part
+        self.calls = calls  # functions that it calls and that are compiled or split themselves
         self._helper = helper
         self._writer = DriverWriter(function, node, self.plan, self.cuts, self._part, helper_of)
         self._whole: Driver | None = None
@@ -145,10 +155,10 @@ class Split:
         return found
 
     def leaves_parts(self, refusal: Refusal) -> bool:
-        """Cut at a refusal; whether anything is left to compile."""
+        """Cut at a refusal; whether anything is left to compile, here or in what it calls."""
         self._cut(refusal, self.plan.body)
         self._changed()
-        return bool(self.driver.parts)
+        return bool(self.driver.parts) or self._has_helpers
 
     def give_up(self, part: PartSource) -> None:
         """Let Python run the statements of a part that does not pay."""
@@ -186,27 +196,45 @@ class Split:
         found = self._found(refusal.places, refusal.location, within)
         if found is None:
             return False
-        if refusal.places:
-            found = self._alone(found, refusal.places[0].span)
-        if found.span in self.cuts.statements:
+        own = _own_places(refusal.places)
+        for each in reversed(own):
+            found = self._alone(found, each.span)
+        if self._is_cut(found):
             return False
-        inner = replace(refusal, places=refusal.places[1:])
+        inner = replace(refusal, places=refusal.places[len(own) :])
+        while inner.places and inner.places[0].location.file.startswith(OURS):
+            inner = replace(inner, places=inner.places[1:])
         helper = None
         if inner.places and self._may_be_split(inner):
             helper = self._helper(inner)
+            if helper == "warns":
+                self.calls.add(inner.places[0].function)
         self._says_so = helper == "warns"
-        (self.cuts.calling if helper else self.cuts.statements).add(found.span)
+        self._has_helpers |= helper is not None
+        self._add(found, bool(helper), inner.places[0].function if inner.places else None)
         return True
+
+    def _add(
+        self, statement: Statement, calls_helper: bool = False, plain: FunctionType | None = None
+    ) -> None:
+        """Cut at a statement, which may call functions that are split, but not ``plain``."""
+        own = [each for each in children(statement.node) if isinstance(each, ast.expr)]
+        calls = calls_helper or self._writer.may_call_program(own, OF_PYTHON, plain)
+        (self.cuts.calling if calls else self.cuts.statements).add(statement.span)
+
+    def _is_cut(self, statement: Statement) -> bool:
+        return statement.span in self.cuts.statements or statement.span in self.cuts.calling
 
     def _cut_uses(self, name: str, within: tuple[Statement, ...]) -> bool:
         """Cut where a variable is read; whether it is."""
-        todo = [each for each in _simple(within) if name in each.reads]
+        all_within = [each for statement in within for each in statement.inside()]
+        todo = [each for each in all_within if name in own_reads(each.node)]
         found = bool(todo)
         while todo:
             statement = todo.pop()
             place = use_of(statement.node, name)
             alone = statement if place is None else self._alone(statement, span_of(place))
-            self.cuts.statements.add(alone.span)
+            self._add(alone)
             if alone is not statement:
                 made = self._made_of(statement.node)
                 known = {each.node: each for each in self.plan.statements()}
@@ -243,7 +271,9 @@ class Split:
         if place is None or count > _MOST_PIECES or not self._take_apart(statement, place):
             return statement
         found = self.plan.innermost(place[0], place)
-        return statement if found is None else found
+        if found is None or found.node is statement.node:
+            return statement
+        return self._alone(found, place)  # of an expression that is a loop or a branch now
 
     def _take_apart(self, statement: Statement, place: Span) -> bool:
         """Let the expression at a place stand alone; whether the statement was taken apart."""
@@ -308,7 +338,20 @@ class Split:
         if len(within) > 1:
             self.cuts.borders.add(within[len(within) // 2].span)
         else:
-            self.cuts.statements.add(within[0].span)
+            self._add(within[0])
+
+
+def _own_places(places: tuple[Place, ...]) -> list[Place]:
+    """Those of the places that are a function's own, each in an expression of the one before."""
+    own = [*places[:1]]
+    for each in places[1:]:
+        outer = own[-1]
+        if each.is_inner and each.function is outer.function and each.span:
+            if outer.span is None or is_within(each.span, outer.span):
+                own.append(each)
+        elif not each.location.file.startswith(OURS):
+            break
+    return own
 
 
 def _variables_around(code: CodeType) -> tuple[Names, Names]:
@@ -319,15 +362,6 @@ def _variables_around(code: CodeType) -> tuple[Names, Names]:
     if rebound is None:
         rebound = names
     return names - rebound - {"__class__"}, rebound
-
-
-def _simple(within: Iterable[Statement]) -> Iterable[Statement]:
-    """The statements without blocks, and the compound ones as far as their heads go."""
-    for statement in within:
-        for each in statement.inside():
-            inner: Names = frozenset().union(*(x.reads for block in each.blocks for x in block))
-            if not each.blocks or not each.reads <= inner:
-                yield each
 
 
 _MOST_PIECES = 40  # statements that one is taken apart into

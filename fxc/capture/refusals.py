@@ -18,12 +18,14 @@ from .staging.staging import codes_in
 @frozen(eq=False)
 class Place:
     """A place in a function of the program: a line, and the first and last line and column of an
-    expression, if they are known.
+    expression, if they are known. ``is_inner`` says that it is in an expression of the function
+    that has a frame of its own, such as a comprehension.
     """
 
     function: Any  # a FunctionType, which type checkers take for a method
     line: int
     span: tuple[int, int, int, int] | None
+    is_inner: bool = False
 
     @property
     def location(self) -> SourceLocation:
@@ -62,7 +64,7 @@ def note_refusal(
     places = tuple(_places(error.__traceback__, codes))
     location = vars(error).get("location")
     if error.refusal is None:
-        for place in reversed(places[:-1]):
+        for place in reversed([x for x in places[:-1] if not x.is_inner]):
             error.add_note(f"  called at {line_text(place.location).lstrip()}")
     error.refusal = Refusal(places, location, argument, guards.deciding(), is_of_data)
     error.__traceback__ = error.__context__ = error.__cause__ = None
@@ -90,17 +92,22 @@ def _places(
     traceback: TracebackType | None, codes: Mapping[CodeType, FunctionType]
 ) -> Iterator[Place]:
     last = None
+    seen: set[FunctionType] = set()
     while traceback is not None:
-        function = codes.get(traceback.tb_frame.f_code)
-        if function is not None and function is not last:
+        code = traceback.tb_frame.f_code
+        function = codes.get(code)
+        is_expression = code.co_name.startswith("<")
+        if function is not None and (function is not last or is_expression):
+            is_whole = code.co_name == function.__code__.co_name and function not in seen
+            seen.add(function)
             last = function
-            yield _place(function, traceback)
+            yield _place(function, traceback, is_expression and not is_whole)
         traceback = traceback.tb_next
 
 
-def _place(function: FunctionType, traceback: TracebackType) -> Place:
+def _place(function: FunctionType, traceback: TracebackType, is_inner: bool) -> Place:
     positions = [*traceback.tb_frame.f_code.co_positions()]
     line, end, left, right = positions[traceback.tb_lasti // 2]
     if line is None or end is None or left is None or right is None:
-        return Place(function, traceback.tb_lineno, None)
-    return Place(function, line, (line, left, end, right))
+        return Place(function, traceback.tb_lineno, None, is_inner)
+    return Place(function, line, (line, left, end, right), is_inner)

@@ -25,10 +25,14 @@ from __future__ import annotations
 
 import ast
 import copy
-from collections.abc import Callable, Iterator, Sequence
-from types import CellType, FunctionType
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from types import CellType, FunctionType, ModuleType
 from typing import Any
 
+import numpy as np
+
+from fxc.capture.locations import is_of_program
 from fxc.capture.staging.names import FunctionNode
 from fxc.capture.staging.nodes import copied, name_of, placed, walk
 from fxc.capture.staging.staging import Named, code_like, keep_source
@@ -36,6 +40,7 @@ from fxc.ir.records import frozen, mutable
 from fxc.ir.replay import REPLAY
 
 from .function_plan import (
+    KEPT,
     METHOD,
     TAKEN,
     FunctionPlan,
@@ -64,6 +69,10 @@ from .function_plan import (
 
 UNBOUND: Any = type("Unbound", (), {"__repr__": lambda self: "UNBOUND"})()
 FEWEST = 2  # operations of a part that pays, see ``Statement.weight``
+
+# Methods of Python's and NumPy's types, which hardly are functions of the program.
+OF_PYTHON = frozenset(name for kind in (list, dict, set, str, deque) for name in dir(kind))
+OF_NUMPY = frozenset(name for kind in (np.ndarray, np.random.Generator) for name in dir(kind))
 
 _ASYNC_GENERATOR = 0x200  # the flag of its code
 _RESULT = "__fxc_result__"
@@ -162,6 +171,21 @@ class DriverWriter:
         """A driver for the statements of a part, with its parameters and results."""
         body = _Body(self, part.statements, part.key.ending, part.key.outputs)
         return body.driver(_positional(part.key.inputs))
+
+    def may_call_program(
+        self, nodes: Sequence[ast.AST], methods: Names, but: FunctionType | None = None
+    ) -> bool:
+        """Whether something in the nodes may call a function of the program, but for one. Those of
+        these ``methods`` are taken for no functions of the program.
+        """
+        if self.plan.seen_by:
+            return False
+        variables = self.plan.variables | self.plan.free
+        known = {**self.function.__globals__}
+        for name in [name for name, value in known.items() if value is but]:
+            del known[name]
+        called = (each.func for each in walk(*nodes) if isinstance(each, ast.Call))
+        return any(_may_be_of_program(each, variables, known, methods) for each in called)
 
 
 class _Body:
@@ -293,7 +317,9 @@ class _Body:
         if not run:
             return []
         plain = [_Returns(self).visit(copied(each.node)) for each in run]
-        if sum(each.weight for each in run) < FEWEST:
+        is_light = sum(each.weight for each in run) < FEWEST
+        nodes = [each.node for each in run]
+        if is_light and not self.writer.may_call_program(nodes, OF_PYTHON | OF_NUMPY):
             return plain + _dropped(run)
         source = self.part(run, at_end)
         part = self.writer.part_of(source)
@@ -432,6 +458,30 @@ def _marked(place: ast.stmt, name: str) -> ast.stmt:
     return placed(place, ast.Try([ast.Expr(name_of(name))], [handler], [], []))
 
 
+def _may_be_of_program(
+    called: ast.expr, variables: Names, known: Mapping[str, Any], methods: Names
+) -> bool:
+    """Whether what is called may be a function of the program's own."""
+    match called:
+        case ast.Name(name) if name in variables:
+            return not name.startswith(TAKEN)
+        case ast.Name(name):
+            return is_of_program(_run_by(known.get(name)))
+        case ast.Attribute(ast.Name(base), name) if base not in variables:
+            found = known.get(base)
+            if isinstance(found, ModuleType):
+                return is_of_program(_run_by(vars(found).get(name)))
+            return name not in methods
+        case ast.Attribute(_, name):
+            return name not in methods
+        case _:
+            return False
+
+
+def _run_by(called: Any) -> Any:
+    return vars(called).get("__init__") if isinstance(called, type) else called
+
+
 def _unbound_behind(run: Sequence[Statement]) -> Names:
     """What may be without a value behind statements: what one of them may bind, or not."""
     last = run[-1]
@@ -509,7 +559,7 @@ class _Moved(ast.NodeTransformer):
     """
 
     def visit_Name(self, node: ast.Name) -> ast.expr:
-        is_taken = node.id.startswith(TAKEN) and not node.id.startswith(METHOD)
+        is_taken = node.id.startswith(TAKEN) and not node.id.startswith((METHOD, KEPT))
         if not is_taken or not isinstance(node.ctx, ast.Load):
             return node
         empty = ast.NamedExpr(ast.Name(node.id, ast.Store()), ast.Constant(None))

@@ -15,7 +15,9 @@ from fxc.ir.records import frozen
 Names = frozenset[str]
 Span = tuple[int, int, int, int]
 TAKEN = "__fxc_taken"  # how the variables of Note [Statements taken apart] begin
-METHOD = f"{TAKEN}_method"  # and those that hold what is called
+METHOD = f"{TAKEN}_method"  # and those that hold what is called,
+KEPT = f"{TAKEN}_kept"  # that are read more than once,
+COLLECTED = f"{KEPT}_all"  # and those of what a comprehension gives
 _NONE: Names = frozenset()
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 _CLOSURES = (*_FUNCTIONS, ast.GeneratorExp)
@@ -189,7 +191,7 @@ def _live_before(node: ast.stmt, after: Names, flow: _Flow) -> Names:
     parts = frozenset[str]().union(
         *(_live(block, then, inner) for block, then, inner in _blocks(node, after, flow))
     )
-    found = _own_reads(node) | flow.on_error
+    found = own_reads(node) | flow.on_error
     match node:
         case ast.Return():
             return found | flow.on_return
@@ -221,7 +223,7 @@ def _bound_by(*targets: ast.expr) -> Names:
     return _NONE.union(*map(stored, targets))
 
 
-def _own_reads(node: ast.stmt) -> Names:
+def own_reads(node: ast.stmt) -> Names:
     """What a statement reads, but for the blocks in it."""
     inside = {id(each) for block in bodies_of(node) for each in block}
     names = read_of(each for each in children(node) if id(each) not in inside)
@@ -380,10 +382,10 @@ def _shared(body: Sequence[ast.stmt]) -> Names:
 
 
 def _seen_by_closures(node: ast.stmt | ast.expr) -> Names:
-    return free_names([*_closures(node)])  # type: ignore[list-item]
+    return free_names([*closures_in(node)])  # type: ignore[list-item]
 
 
-def _closures(node: ast.AST) -> Iterator[ast.AST]:
+def closures_in(node: ast.AST) -> Iterator[ast.AST]:
     """The inner functions and generators in a node that may be called behind it."""
     if isinstance(node, (*_CLOSURES, ast.ClassDef)):
         yield node
@@ -393,10 +395,10 @@ def _closures(node: ast.AST) -> Iterator[ast.AST]:
             for part in (*args, *(each.value for each in keywords)):
                 taken = isinstance(part, ast.GeneratorExp | ast.Lambda)
                 for each in children(part) if taken else [part]:
-                    yield from _closures(each)
+                    yield from closures_in(each)
             return
     for each in children(node):
-        yield from _closures(each)
+        yield from closures_in(each)
 
 
 def _steady(function: FunctionNode, shared: Names) -> Names:
@@ -415,7 +417,9 @@ def _steady(function: FunctionNode, shared: Names) -> Names:
             else:
                 for name in assigned(_targets(node)):
                     times[name] = times.get(name, 0) + 2
-            inner = [*_closures(node)] if isinstance(node, ast.stmt) and not bodies_of(node) else []
+            inner = (
+                [*closures_in(node)] if isinstance(node, ast.stmt) and not bodies_of(node) else []
+            )
             for each in inner:
                 own = {getattr(each, "name", "")}
                 for name in free_names([each]) - own:  # type: ignore[list-item]
@@ -423,7 +427,7 @@ def _steady(function: FunctionNode, shared: Names) -> Names:
             if isinstance(node, ast.stmt) and bodies_of(node):
                 inside = repeated or isinstance(node, _LOOPS)
                 header = [each for each in children(node) if isinstance(each, ast.expr)]
-                for each in (found for part in header for found in _closures(part)):
+                for each in (found for part in header for found in closures_in(part)):
                     for name in free_names([each]):  # type: ignore[list-item]
                         seen_at.setdefault(name, 0)
                 for block in bodies_of(node):
@@ -562,7 +566,7 @@ class _Planner:
         is_loop = isinstance(node, _LOOPS)
         return Statement(
             node=node,
-            reads=_own_reads(node).union(*(each.reads for each in inside)),
+            reads=own_reads(node).union(*(each.reads for each in inside)),
             binds=binds,
             after=(after | self.shared) & self.variables,
             on_error=flow.on_error & self.variables,
@@ -593,6 +597,10 @@ class _Planner:
                 return "it defines a function or a class"
             case ast.Assign([ast.Name(name)], ast.Attribute()) if name.startswith(METHOD):
                 return "it looks up a method"
+            case ast.Assign([ast.Name(name) | ast.Subscript(ast.Name(name))]) | ast.Expr(
+                ast.Call(ast.Attribute(ast.Name(name)))
+            ) if name.startswith(COLLECTED):
+                return "it collects what a comprehension gives"
         own = list(self.own_nodes(node))
         for each in own:
             match each:
@@ -600,7 +608,7 @@ class _Planner:
                     return "the function is left and entered again"
                 case ast.Name("super" | "__class__"):
                     return "super belongs to the function"
-        if not self.moving.isdisjoint(_own_reads(node)):
+        if not self.moving.isdisjoint(own_reads(node)):
             return "an inner function changes what it reads"
         binds = assigned([*_targets(node)] if bodies_of(node) else [node])
         if not self.rebound.isdisjoint(binds):
@@ -614,7 +622,7 @@ class _Planner:
 
     def closes(self, node: ast.AST) -> bool:
         """Whether a node makes a function that sees a variable which changes."""
-        found = [*_closures(node)]
+        found = [*closures_in(node)]
         return any(not free_names([each]).isdisjoint(self.unsteady) for each in found)  # type: ignore[list-item]
 
     def own_nodes(self, node: ast.stmt) -> Iterator[ast.AST]:
@@ -646,7 +654,7 @@ def _outside_functions(body: Sequence[ast.AST]) -> Iterator[ast.AST]:
             yield from _outside_functions(children(node))
 
 
-def weight_of(node: ast.AST) -> int:
+def weight_of(node: ast.AST, of_loop: int = LOOP_WEIGHT) -> int:
     """The number of operations of a statement, apart from its blocks, or of an expression."""
     blocks = bodies_of(node) if isinstance(node, ast.stmt) else []
     skipped = {id(each) for block in blocks for each in block}
@@ -655,6 +663,6 @@ def weight_of(node: ast.AST) -> int:
     while todo:
         each = todo.pop()
         counted += isinstance(each, ast.BinOp | ast.Call | ast.Compare | ast.AugAssign)
-        counted += LOOP_WEIGHT * isinstance(each, _REPEATED)
+        counted += of_loop * isinstance(each, _REPEATED)
         todo += [child for child in children(each) if id(child) not in skipped]
     return counted

@@ -21,14 +21,16 @@ from typing import Any
 from fxc.capture.staging.nodes import children, copied, walk
 
 from .function_plan import LOOP_WEIGHT, METHOD, TAKEN, Span, bodies_of, span_of, weight_of
+from .lifting import LIFTED, lifted
 
 # Note [Statements taken apart]
 # Python evaluates the operands of an expression from left to right. What it evaluates before the
 # expression that stands alone becomes a variable, in this order; what it evaluates later stays in
 # the statement. An operand stays in its place if nothing can change what it gives: constants, and
-# variables of the function that have a value and that no inner function binds. Where an expression
-# is evaluated by a condition, repeatedly or later, and where an operand is no value (``*x``, a part
-# of a formatted text), the statement is not taken apart.
+# variables of the function that have a value and that no inner function binds. What evaluates the
+# expression by a condition, repeatedly or later, stands alone instead, but for comprehensions and
+# ``x if c else y``, which become loops and branches first (lifting.py). Where an operand before it
+# is no value (``*x``), the statement is not taken apart.
 #
 # All nodes keep their places in the source, so tracebacks and warnings do. A new statement has the
 # place of the expression whose value it takes, the rest has that of the statement.
@@ -97,7 +99,8 @@ class _Apart:
         target = _get(path[-1])
         if any(isinstance(each, ast.NamedExpr) for each in walk(_get(root))):
             raise _Fixed
-        if not self._pays(target, len(path) == 1):
+        is_lifted = isinstance(target, LIFTED) and self._lifting_pays(target)
+        if not is_lifted and not self._pays(target, len(path) == 1):
             raise _Fixed
         if isinstance(self._node, ast.Assign) and root[0] is not self._node:
             self._take((self._node, "value"))  # it is evaluated before the targets
@@ -106,6 +109,8 @@ class _Apart:
                 if slot == inner:
                     break
                 self._take(slot)
+        if is_lifted and self._lift(path[-1]):
+            return self._ended()
         self._take_operands(target)
         is_stored = isinstance(getattr(target, "ctx", None), ast.Store)
         if not is_stored and (len(path) > 1 or self._is_apart_whole()):
@@ -147,7 +152,9 @@ class _Apart:
         raise _Fixed
 
     def _path(self, root: Slot) -> list[Slot]:
-        """The slots from the root to the expression at the place."""
+        """The slots from the root to the expression at the place, or to one around it which does
+        not evaluate it just once, or later.
+        """
         path = [root]
         while not _is_at(_get(path[-1]), self._place):
             for slot in _operands(_get(path[-1])):
@@ -155,7 +162,9 @@ class _Apart:
                     path.append(slot)
                     break
             else:
-                raise _Fixed
+                break
+        while isinstance(_get(path[-1]), _NO_VALUES) and len(path) > 1:
+            path.pop()
         return path
 
     def _pays(self, target: ast.expr, is_whole: bool) -> bool:
@@ -168,6 +177,24 @@ class _Apart:
         if isinstance(node, ast.For) and is_whole:
             return rest > LOOP_WEIGHT
         return rest > 0 or (is_whole and isinstance(node, ast.If))
+
+    def _lifting_pays(self, target: ast.expr) -> bool:
+        """Whether anything is left of what is lifted but the expression at the place."""
+        alone = next(x for x in _expressions(target) if _is_at(x, self._place))
+        rest = weight_of(target, 0) - weight_of(alone, 0)
+        rest += sum(weight_of(_get(each), 0) for each in _own_operands(alone))
+        return alone is not target and rest > 0
+
+    def _lift(self, slot: Slot) -> bool:
+        """Let an expression be a variable that statements assign; whether it can be."""
+        node = _get(slot)
+        self._take(_operands(node)[0], isinstance(node, ast.IfExp))
+        found = lifted(node, self._fresh)
+        if found is not None:
+            made, name = found
+            self._made += made
+            _set(slot, ast.copy_location(ast.Name(name, ast.Load()), node))
+        return found is not None
 
     def _is_apart_whole(self) -> bool:
         """Whether the value of the statement is taken even if it is the expression itself."""
@@ -260,6 +287,10 @@ def _set(slot: Slot, node: ast.expr) -> None:
         holder[place] = node
     else:
         setattr(holder, place, node)
+
+
+def _expressions(node: ast.AST) -> Iterator[ast.expr]:
+    return (each for each in walk(node) if isinstance(each, ast.expr))
 
 
 def _is_at(node: ast.AST, place: Span) -> bool:

@@ -1,7 +1,7 @@
 """How much of NumPy's time a function that is split spends in its compiled parts.
 
 A call is made in which Python runs the statements of all parts, with a clock around those that have
-compiled code.
+compiled code, and around functions called in between that have.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from fxc import parts
+from fxc.compiled import Compiled
 from fxc.ir.replay import REPLAY
 
 
@@ -39,14 +40,16 @@ def share_in_parts(compiled: Any, call: Callable[[], float]) -> float:
     if split is None:
         return 0.0
     clock = _Clock()
-    splits = [split, *(made._state.split for made in parts._helpers.values())]
-    with _timed([part for each in splits if each for part in each.parts.values()], clock):
+    helpers = parts._helpers.values()
+    splits = [split, *(made._state.split for made in helpers), *parts._inner.values()]
+    timed = [part for each in splits if each for part in each.parts.values()]
+    with _timed(timed, [made for made in helpers if made is not compiled], clock):
         taken = call()
     return clock.taken / taken
 
 
 @contextmanager
-def _timed(all_parts: list[Any], clock: _Clock) -> Iterator[None]:
+def _timed(all_parts: list[Any], helpers: list[Any], clock: _Clock) -> Iterator[None]:
     class Timed(parts.Part):
         __slots__ = ()
 
@@ -57,12 +60,25 @@ def _timed(all_parts: list[Any], clock: _Clock) -> Iterator[None]:
         def replayed(self) -> None:
             clock.stop()
 
-    kinds = [(part, type(part)) for part in all_parts]
-    for part, kind in kinds:
-        if part.is_compiled and kind is not parts._GivenUp:
+    class TimedWhole(Compiled[..., Any]):
+        __slots__ = ()
+
+        def __call__(self, *args: Any, **kwargs: Any) -> Any:
+            clock.start()
+            try:
+                return self.__fxc_original__(*args, **kwargs)
+            finally:
+                clock.stop()
+
+    kinds = [(made, type(made)) for made in (*all_parts, *helpers)]
+    for made in helpers:
+        if made._state.variants and not made._state.turns:
+            made.__class__ = TimedWhole
+    for part in all_parts:
+        if part.is_compiled and not isinstance(part, parts._GivenUp):
             part.__class__ = Timed
     try:
         yield
     finally:
-        for part, kind in kinds:
-            part.__class__ = kind
+        for made, kind in kinds:
+            made.__class__ = kind
