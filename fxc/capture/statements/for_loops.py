@@ -14,7 +14,7 @@ from fxc.ir.types import PY_INT, ArrayType
 from ..numpy_api.counting import bound_size
 from ..session import Respecialise, refuse
 from ..values.operands import Traced, operand, record, wrap
-from ..values.python_numbers import arithmetic, logical_not
+from ..values.python_numbers import arithmetic, logical_not, to_bool, to_int
 from ..values.several import arrays_of
 from ..values.traced_int import TracedInt, decide_in_loops, wrap_dim
 from .counted import Bounded, Counted, counted, of_one_thing, over_numbers
@@ -75,6 +75,7 @@ class ForLoop(CapturedLoop):
         self._run = 0
         self._peeling = False
         self._runs = False  # there is an iteration for sure
+        self._goes_on: Any = None  # 0 if the iteration before the loop has ended it, else 1
         self._rounds: list[Round] = []  # of those that Python runs, if the ones before did not stop
         self._anew = {name for name, anew in grows if anew}
         self._lists: dict[str, list[Any]] = {}  # see Note [Lists that grow]
@@ -393,11 +394,14 @@ class ForLoop(CapturedLoop):
         self.carried.forget_first()
         self._rows.clear()
         self._first += 1
-        stopped = self._stop is not None and bool(env[self._stop])
-        if stopped:
+        stopped = going_on(env[self._stop]) if self._stop is not None else False
+        if stopped is True:
             self._run_by_python(())
-        else:
-            self._look()
+            return
+        self._look()
+        if stopped is not False:  # then there are no more iterations
+            self._goes_on = to_int(logical_not(to_bool(stopped)))
+            self._runs = False
 
     def _record(self, region: Recording, after: list[Any], env: Mapping[str, Any]) -> None:
         outcome = Outcome(self, region, after)
@@ -439,7 +443,11 @@ class ForLoop(CapturedLoop):
     def _bounds(self) -> tuple[Operand, Operand]:
         if type(self.over) is Bounded:
             return operand(self.over.low), operand(self.over.high)
+        first, last = self._ends
+        if self._goes_on is not None:
+            return operand(wrap_dim(first)), operand(first + self._goes_on * wrap_dim(last - first))
         low, high = (
-            Literal(dim) if isinstance(dim, int) else operand(TracedInt(dim)) for dim in self._ends
+            Literal(dim) if isinstance(dim, int) else operand(TracedInt(dim))
+            for dim in (first, last)
         )
         return low, high

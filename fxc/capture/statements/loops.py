@@ -366,7 +366,7 @@ class CapturedLoop(Statement):
                         raise counted_inside()
                     self.values[place] = of_parts([placeholder(self.session, kinds[0])])
                     again = True
-            if value is None or first is None:
+            if value is None or first is None or name in carried.mixed:
                 continue
             is_view = value in self.session.aliases.bases
             if is_view:
@@ -483,7 +483,7 @@ class CapturedLoop(Statement):
 
     def _mix(self, unstable: list[str], after: list[Any]) -> bool:
         """Make what is Python's number first and NumPy's later carry a flag that tells."""
-        if self.wants_first:
+        if self.wants_first and (self.runs or self._stop is None):
             return False
         found = dict(zip(self.names, zip(self._seen, after, strict=True), strict=True))
         kinds = {name: carried_kinds(*found[name]) for name in unstable}

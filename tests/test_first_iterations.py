@@ -1,0 +1,80 @@
+# ruff: noqa: F821
+"""Loops of which the first iteration is captured before the others, and may end the loop."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import fxc
+from tests.outcomes import difference, run
+
+
+def variables_of_the_first(x, n):
+    last = 0
+    for k in range(n):
+        if k:
+            step = v - last
+        else:
+            step = 2.0
+        last = x[k % 7] if k else 1
+        v = last * 2 + step
+        if v > 9:
+            break
+    else:
+        v = -v
+    return v, k
+
+
+class State:
+    pass
+
+
+def attributes_of_the_first(x, n):
+    s = State()
+    s.old = s.new = np.zeros((4, 2))
+    s.change = 1e20
+    for k in range(n):
+        if k == 0:
+            s.new, s.sum = s.old, x.sum()
+        else:
+            s.old, before = s.new, s.sum
+        s.new = np.dot(s.new + x[:2], np.ones((2, 2))) * (1j + k)
+        s.sum = np.abs(s.new).sum()
+        if k > 0:
+            s.change = abs(s.sum - before)
+        if np.abs(s.change) < 40 or k == n - 1 or x[0] > k + 3:
+            if k < n - 1:
+                s.done = k
+            break
+    return s.new * 1, s.change, getattr(s, "done", None)
+
+
+def one_dtype_after_another(x, n):
+    new = old = np.zeros(len(x))
+    change = 1e20
+    for k in range(n):
+        if k > 0:
+            old = new
+        new = old * 0.5 + x * (1j + k)
+        if k > 0:
+            change = np.abs(new - old).sum()
+        if change < 5 or x[0] > k:
+            break
+    return new * 1, change, old.dtype == np.float64
+
+
+PROGRAMS = [variables_of_the_first, attributes_of_the_first, one_dtype_after_another]
+
+
+@pytest.mark.parametrize("fn", PROGRAMS, ids=[fn.__name__ for fn in PROGRAMS])
+def test_as_python(fn: Callable[..., Any]) -> None:
+    compiled = fxc.compile(fn, fullgraph=True)
+    for n in (9, 12, 7):
+        for k in (0, 3, -4, 9):
+            x = np.arange(7.0) - k
+            assert not difference(run(fn, (x.copy(), n)), run(compiled, (x.copy(), n)))
+    assert compiled.cache_info().eager_calls == 0
