@@ -26,7 +26,7 @@ from __future__ import annotations
 import ast
 import copy
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from types import CellType, FunctionType, ModuleType
 from typing import Any
 
@@ -180,12 +180,29 @@ class DriverWriter:
         """
         if self.plan.seen_by:
             return False
-        variables = self.plan.variables | self.plan.free
-        known = {**self.function.__globals__}
-        for name in [name for name, value in known.items() if value is but]:
-            del known[name]
         called = (each.func for each in walk(*nodes) if isinstance(each, ast.Call))
-        return any(_may_be_of_program(each, variables, known, methods) for each in called)
+        return any(self.may_be_of_program(each, methods, but) for each in called)
+
+    def may_be_of_program(
+        self, called: ast.expr, methods: Names = OF_PYTHON, but: FunctionType | None = None
+    ) -> bool:
+        """Whether what is called may be a function of the program's own."""
+        variables, found = self.plan.variables | self.plan.free, None
+        known = self.function.__globals__
+        match called:
+            case ast.Name(name) if name in variables:
+                return not name.startswith(TAKEN) or name.startswith(METHOD)
+            case ast.Name(name):
+                found = known.get(name)
+            case ast.Attribute(ast.Name(base), name) if isinstance(known.get(base), ModuleType):
+                if base in variables:
+                    return name not in methods
+                found = vars(known[base]).get(name)
+            case ast.Attribute(_, name):
+                return name not in methods
+            case ast.Subscript():
+                return True
+        return found is not but and is_of_program(_run_by(found))
 
 
 class _Body:
@@ -297,7 +314,7 @@ class _Body:
             case _:
                 made = copied(made)
         if statement.span in self.writer.cuts.calling:
-            _rewrite_own(made, _ByHelpers())
+            _rewrite_own(made, _ByHelpers(self.writer))
         if any(name.startswith(TAKEN) for name in statement.reads):
             _rewrite_own(made, _Moved())
         return [made]
@@ -379,6 +396,7 @@ class _Body:
         inputs = live_before([*reads, *run], frozenset(outputs))
         used = binds.union(*(each.reads for each in (*reads, *run)))
         inputs &= used & (self.plan.variables | self.plan.free)
+        inputs -= self.plan.bound_later(run[0], inputs)
         inner = self.inner(run)
         names = tuple(sorted(inputs - set(inner)))
         key = PartKey(run[0].span, run[-1].span, names, outputs, ending)
@@ -458,26 +476,6 @@ def _marked(place: ast.stmt, name: str) -> ast.stmt:
     return placed(place, ast.Try([ast.Expr(name_of(name))], [handler], [], []))
 
 
-def _may_be_of_program(
-    called: ast.expr, variables: Names, known: Mapping[str, Any], methods: Names
-) -> bool:
-    """Whether what is called may be a function of the program's own."""
-    match called:
-        case ast.Name(name) if name in variables:
-            return not name.startswith(TAKEN)
-        case ast.Name(name):
-            return is_of_program(_run_by(known.get(name)))
-        case ast.Attribute(ast.Name(base), name) if base not in variables:
-            found = known.get(base)
-            if isinstance(found, ModuleType):
-                return is_of_program(_run_by(vars(found).get(name)))
-            return name not in methods
-        case ast.Attribute(_, name):
-            return name not in methods
-        case _:
-            return False
-
-
 def _run_by(called: Any) -> Any:
     return vars(called).get("__init__") if isinstance(called, type) else called
 
@@ -543,9 +541,13 @@ class _Tagged(_Returns):
 class _ByHelpers(ast.NodeTransformer):
     """Calls in an expression as calls of functions that may be split."""
 
+    def __init__(self, writer: DriverWriter) -> None:
+        self._writer = writer
+
     def visit_Call(self, node: ast.Call) -> Any:
         self.generic_visit(node)
-        node.func = placed(node, ast.Call(name_of(_HELPER), [node.func], []))
+        if self._writer.may_be_of_program(node.func):
+            node.func = placed(node, ast.Call(name_of(_HELPER), [node.func], []))
         return node
 
     def visit_Lambda(self, node: ast.Lambda) -> Any:

@@ -102,6 +102,18 @@ class FunctionPlan:
         for each in self.body:
             yield from each.inside()
 
+    def bound_later(self, statement: Statement, names: Names) -> Names:
+        """Those of the names that have no value before a statement, whatever has run."""
+        names = frozenset(name for name in names if not name.startswith(TAKEN))
+        names &= statement.unbound - self.shared - self.free - {*self.parameters}
+        for each in self.statements() if names else ():
+            inside = any(inner.node is statement.node for inner in each.inside())
+            if isinstance(each.node, _LOOPS) and inside and each.node is not statement.node:
+                return _NONE
+            if each.span[:2] < statement.span[:2]:
+                names -= _own_binds(each.node)
+        return names
+
     def innermost(self, line: int, place: Span | None) -> Statement | None:
         """The smallest statement with a place of the source, the last one if only the line is
         known.
@@ -217,6 +229,14 @@ def _live_before(node: ast.stmt, after: Names, flow: _Flow) -> Names:
             return (after - _bound_by(target)) | found
         case _:
             return after | found
+
+
+def _own_binds(node: ast.stmt) -> Names:
+    """What a statement binds, but for the blocks in it."""
+    if not bodies_of(node):
+        return assigned([node])
+    header = [each for each in children(node) if isinstance(each, ast.expr)]
+    return assigned([*_targets(node), *header])
 
 
 def _bound_by(*targets: ast.expr) -> Names:
