@@ -185,6 +185,7 @@ def _replay(*args: Any) -> Any:
 _helpers: dict[types.FunctionType, Compiled[..., Any]] = {}
 # Functions of which nothing is compiled that are called where others are.
 _small: set[types.FunctionType] = set()
+_small_inner: set[object] = set()  # and the keys of those that others define
 _LARGE = 4  # operations of a function from which on it may pay
 # Functions that others define are made anew in each call: they are known by their code. What they
 # see of the functions around them are arguments of their parts.
@@ -271,9 +272,11 @@ def helper_of(function: Any, options: Options, calls: set[types.FunctionType]) -
         found = _helpers.get(function)
         if found is not None:
             return found
-        return (
-            _split_inner(function) if _is_inner(function) else _compiled(function, options, calls)
-        )
+        if str(function.__module__).startswith(_TAKING_CALLBACKS):
+            return functools.partial(_handing_on, function, options, calls)
+        if _is_inner(function):
+            return _split_inner(function)
+        return _compiled(function, options, calls)
     if kind is types.MethodType:
         made = _instead_of(function.__func__, options, calls)
         return function if made is None else types.MethodType(made, function.__self__)
@@ -306,12 +309,49 @@ def _compiled(
     """
     if function in _small:
         return function
-    node = source_of(function) if is_of_program(function) else None
-    if node is None or weight_of(node) < _LARGE:
+    if not _is_large(function):
         _small.add(function)
         return function
     calls.add(function)
     return _helpers.setdefault(function, Compiled(function, options))
+
+
+# Functions of these call what they are given many times, and neither keep nor compare it.
+_TAKING_CALLBACKS = "scipy."
+
+
+@unseen
+def _handing_on(
+    function: Any, options: Options, calls: set[types.FunctionType], /, *args: Any, **kwargs: Any
+) -> Any:
+    """Call a function of a library; those of the program among its arguments are compiled."""
+    given = (_callback(each, options, calls) for each in args)
+    named = {name: _callback(each, options, calls) for name, each in kwargs.items()}
+    return function(*given, **named)
+
+
+def _callback(value: Any, options: Options, calls: set[types.FunctionType]) -> Any:
+    """A function of the program as one that is compiled; another value itself."""
+    if type(value) is types.MethodType:
+        made = _callback(value.__func__, options, calls)
+        return value if made is value.__func__ else types.MethodType(made, value.__self__)
+    if type(value) is not types.FunctionType or value in _helpers:
+        return _helpers.get(value, value) if type(value) is types.FunctionType else value
+    if not _is_inner(value):
+        return _compiled(value, options, calls)
+    key = _key_of(value)
+    if key not in _inner and key not in _small_inner:
+        found = split_of(value, options) if _is_large(value) else None
+        if found is None:
+            _small_inner.add(key)
+        else:
+            _inner[key] = found
+    return _split_inner(value)
+
+
+def _is_large(function: types.FunctionType) -> bool:
+    node = source_of(function) if is_of_program(function) else None
+    return node is not None and weight_of(node) >= _LARGE
 
 
 @unseen

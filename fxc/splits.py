@@ -12,7 +12,7 @@ from types import CodeType, FunctionType
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from fxc.capture.locations import LIBRARIES, OURS
-from fxc.capture.staging.nodes import children
+from fxc.capture.staging.nodes import children, walk
 from fxc.capture.staging.staging import rebound_around, source_of
 from fxc.ir.errors import CaptureError
 from fxc.split.driver import OF_PYTHON, Cuts, Driver, DriverWriter, PartKey, PartSource
@@ -220,6 +220,8 @@ class Split:
         """Cut at a statement, which may call functions that are split, but not ``plain``."""
         own = [each for each in children(statement.node) if isinstance(each, ast.expr)]
         calls = calls_helper or self._writer.may_call_program(own, OF_PYTHON, plain)
+        if not calls and not self.plan.seen_by:
+            calls = any(isinstance(x, ast.Call) and self._writer.hands_on(x) for x in walk(*own))
         (self.cuts.calling if calls else self.cuts.statements).add(statement.span)
 
     def _is_cut(self, statement: Statement) -> bool:

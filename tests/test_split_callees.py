@@ -4,6 +4,7 @@ import warnings
 
 import numpy as np
 import pytest
+from scipy import integrate, optimize
 
 import fxc
 from tests.test_splits import SEEN, check, unknown
@@ -135,6 +136,65 @@ def test_what_is_called_is_split_in_turn(program):
 
 def test_a_method_of_an_argument_that_no_graph_takes():
     check(of_a_list, lambda: (np.linspace(-1.0, 1.0, 40), 5, Pipeline([plus, minus, small])))
+
+
+def decay(y, t, rate):
+    v = np.sqrt(y * y + 1) * rate
+    return -v * y + np.abs(y - v) * 0.5
+
+
+class Model:
+    def __init__(self, rate):
+        self.rate = rate
+
+    def slope(self, y, t):
+        return decay(y, t, self.rate)
+
+    def run(self, y, times):
+        return integrate.odeint(self.slope, y, times)
+
+
+def with_callbacks(u, n):
+    times = np.linspace(0.0, 1.0, n)
+    found = integrate.odeint(decay, u[:3] + 1, times, args=(0.5,))
+    return found * 2 + 1, Model(0.25).run(u[:2], times) * 2
+
+
+def with_inner_callbacks(u, n):
+    roots = []
+    for k in range(n):
+        w = u * k + 1
+
+        def residual(x):
+            return x * x * (w @ w) + np.abs(w * x).sum() - n - 1  # noqa: B023
+
+        roots.append(optimize.brentq(residual, 0.0, 9.0))
+        shifted = lambda x: residual(x) * k + x * 2 - 0.5  # noqa: B023, E731
+        roots.append(optimize.brentq(shifted, 0.0, 9.0))
+    return roots, u * 2 + 1
+
+
+def with_a_callback_that_raises(u, n):
+    def residual(x):
+        if x > 2:
+            raise KeyError(float(x))
+        return x * x * (u @ u) - np.abs(u).sum() * n
+
+    try:
+        return optimize.brentq(residual, 0.0, 8.0)
+    except KeyError as error:
+        return str(error), u * 2 + 1
+
+
+@pytest.mark.parametrize(
+    "program",
+    [with_callbacks, with_inner_callbacks, with_a_callback_that_raises],
+    ids=lambda each: each.__name__,
+)
+def test_functions_that_scipy_calls_are_compiled(program):
+    compiled = check(program, lambda: (np.linspace(-1.0, 1.0, 40), 5), parts=0)
+    if program is with_callbacks:
+        assert compiled.cache_info().part_calls > 40
 
 
 def test_a_call_alone_is_a_part():

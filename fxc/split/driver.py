@@ -180,8 +180,22 @@ class DriverWriter:
         """
         if self.plan.seen_by:
             return False
-        called = (each.func for each in walk(*nodes) if isinstance(each, ast.Call))
-        return any(self.may_be_of_program(each, methods, but) for each in called)
+        calls = (each for each in walk(*nodes) if isinstance(each, ast.Call))
+        return any(self.may_be_of_program(each.func, methods, but) for each in calls)
+
+    def hands_on(self, call: ast.Call) -> bool:
+        """Whether a function of the program may be an argument of a call."""
+        known, plan = self.function.__globals__, self.plan
+        for each in (*call.args, *(each.value for each in call.keywords)):
+            match each:
+                case ast.Lambda() | ast.Attribute():
+                    return True
+                case ast.Name(name) if name in plan.variables | plan.free:
+                    if name in plan.defined or name.startswith(TAKEN):
+                        return True
+                case ast.Name(name) if is_of_program(known.get(name)):
+                    return True
+        return False
 
     def may_be_of_program(
         self, called: ast.expr, methods: Names = OF_PYTHON, but: FunctionType | None = None
@@ -546,7 +560,7 @@ class _ByHelpers(ast.NodeTransformer):
 
     def visit_Call(self, node: ast.Call) -> Any:
         self.generic_visit(node)
-        if self._writer.may_be_of_program(node.func):
+        if self._writer.may_be_of_program(node.func) or self._writer.hands_on(node):
             node.func = placed(node, ast.Call(name_of(_HELPER), [node.func], []))
         return node
 

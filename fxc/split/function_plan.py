@@ -74,9 +74,9 @@ class FunctionPlan:
 
     ``shared`` are the variables that inner functions see, ``seen_by`` is a function that it calls
     and that sees all of them. ``free`` are variables of functions around it which are arguments
-    of its parts. ``inner`` are the statements that define
-    functions which can be defined again where they are called, by name: what these see does not
-    change once they are there.
+    of its parts. ``defined`` are variables that hold inner functions, ``inner`` the statements that
+    define functions which can be defined again where they are called, by name: what these see does
+    not change once they are there.
 
     >>> source = "def f(u, n):\\n  v = u * n\\n  for k in range(n):\\n    v += k\\n  return v"
     >>> print(plan_of(ast.parse(source).body[0]))
@@ -93,6 +93,7 @@ class FunctionPlan:
     shared: Names
     body: tuple[Statement, ...]
     declarations: tuple[ast.Global | ast.Nonlocal, ...]
+    defined: Names
     inner: Mapping[str, ast.stmt]
     seen_by: str
     free: Names
@@ -567,6 +568,7 @@ class _Planner:
             self.shared,
             self.block(self.body, _NONE, _Flow()),
             tuple(each for each in _outside_functions(self.body) if isinstance(each, _DECLARING)),
+            _defined(self.body),
             self.inner,
             self.seen_by,
             self.free,
