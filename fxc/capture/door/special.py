@@ -354,7 +354,8 @@ def _extreme(name: str, plain: Any, symbolic: Any, sooner: Any) -> Any:
             given = list(door.iterable(args[0])) if len(args) == 1 else list(args)
             key = kwargs["key"]
             return _first_by(door, sooner, given, key) if given else plain(given, **kwargs)
-        items = list(args[0]) if len(args) == 1 and isinstance(args[0], tuple | list) else args
+        is_given = len(args) == 1 and isinstance(args[0], tuple | list | deque)
+        items = list(args[0]) if is_given else args
         kinds = set(map(type, items))
         if not kwargs and TracedInt in kinds and kinds <= {int, TracedInt}:
             return symbolic(list(items))

@@ -547,7 +547,7 @@ class EpilogueBuilder:
                 marked = self._outside.notes.marks[key]
                 names = ", ".join(f"{number}: n{number}" for number in sorted(marked))
                 return f"show_notes({owner}, {{{names}}})"
-            case "append" | "extend" | "add" | "discard":
+            case "append" | "appendleft" | "extend" | "add" | "discard":
                 return f"{owner}.{effect.action}({self._value(effect)}){text}"
             case action:
                 return f"{owner}.{action}(){text}"

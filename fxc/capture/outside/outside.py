@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import functools
 import io
-from collections import OrderedDict, defaultdict
+from collections import OrderedDict, defaultdict, deque
 from types import BuiltinFunctionType, MethodType
 from typing import Any
 
@@ -38,6 +38,7 @@ from ..values.traced_array import TracedArray
 from ..values.traced_int import TracedInt
 from ..values.traced_scalar import TracedScalar
 from .containers import PLAIN, External, Held, is_plain
+from .deques import ExternalDeque
 from .dicts import ExternalDict
 from .effects import Effects
 from .generators import TracedGenerator, check_apart, source_kind
@@ -693,6 +694,7 @@ _CONTAINERS: dict[type, Any] = {
     OrderedDict: ExternalDict,
     defaultdict: ExternalDict,
     set: ExternalSet,
+    deque: ExternalDeque,
 }
 
 

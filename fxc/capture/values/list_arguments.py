@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ from fxc.ir.graph import Value
 from fxc.ops.metas.shapes import normalize_axis
 
 from .lists_of_lists import ListOfLists
-from .operands import has_traced, operand, wrap
+from .operands import Traced, has_traced, operand, wrap
 from .traced_lists import TracedList
 
 
@@ -18,13 +19,19 @@ def as_numpy(
     args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> tuple[tuple[Any, ...], dict[str, Any]]:
     """The arguments of a function of NumPy's, with arrays in place of lists."""
-    if not any(type(x) is TracedList for x in (*args, *kwargs.values())):
+    if not any(type(x) is TracedList or _is_deque(x) for x in (*args, *kwargs.values())):
         return args, kwargs
     return tuple(map(_array, args)), {name: _array(x) for name, x in kwargs.items()}
 
 
 def _array(x: Any) -> Any:
+    if _is_deque(x):
+        return list(x)
     return x.as_array() if type(x) is TracedList else x
+
+
+def _is_deque(x: Any) -> bool:
+    return isinstance(x, deque) and not isinstance(x, Traced)
 
 
 def array_of_list(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

@@ -1,0 +1,130 @@
+"""Deques from outside, see containers.py."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from ..session import refuse
+from .containers import External, Held, settled
+
+_MOST = 64  # items that are read
+_MOST_FILLING = 8  # of one that is not full: there may be one more in the next call
+
+
+class ExternalDeque(External, deque[Any]):
+    """A deque from outside. It is read as a whole, once the program looks at it; what is appended
+    until then is in ``_added``.
+    """
+
+    def __init__(self, held: Held) -> None:
+        most = held.real.maxlen
+        super().__init__((), most)
+        self._held = held
+        self._whole = False
+        self._added: list[Any] = []
+        held.check(f"{{0}}.maxlen == {most}", f"holds {most} items at most")
+
+    def settle(self) -> None:
+        if self._whole:
+            return
+        held, size = self._held, len(self._held.real)
+        if size > (_MOST if size == self.maxlen else _MOST_FILLING):
+            raise refuse(
+                f"{held.source.text}, a deque from outside of {size} items, is not captured; use "
+                "an array"
+            )
+        self._whole = True
+        held.check(f"len({{0}}) == {size}", f"has {size} items")
+        items = [held.part(x, f"[{k}]", f"{held.name}_{k}") for k, x in enumerate(held.real)]
+        deque.extend(self, [*items, *self._added])
+
+    @property
+    def maxlen(self) -> int | None:
+        """What the guards have made sure of."""
+        most: int | None = self._held.real.maxlen
+        return most
+
+    def _is_filled(self) -> Any:
+        self.settle()
+        return deque.__len__(self) > 0
+
+    def __add__(self, other: Any, /) -> Any:
+        if not isinstance(other, deque):
+            return NotImplemented
+        return deque([*self, *other], self.maxlen)
+
+    def __repr__(self) -> str:
+        raise refuse("the text of a deque from outside cannot be captured; use its items")
+
+    # -------------------------------------------------------- changes
+
+    def _changing(self) -> None:
+        held = self._held
+        held.check_allowed()
+        held.outside.stored(held.name, f"{held.name}.len")
+
+    def append(self, value: Any, /) -> None:
+        self._changing()
+        self._held.change("append", value=value)
+        if self._whole:
+            deque.append(self, value)
+        else:
+            self._added.append(value)
+
+    def appendleft(self, value: Any, /) -> None:
+        self.settle()
+        self._changing()
+        self._held.change("appendleft", value=value)
+        deque.appendleft(self, value)
+
+    def extend(self, values: Iterable[Any], /) -> None:
+        for value in list(values):
+            self.append(value)
+
+    def __iadd__(self, values: Any, /) -> Any:
+        self.extend(values)
+        return self
+
+    def pop(self) -> Any:  # type: ignore[override]
+        return self._taken("pop")
+
+    def popleft(self) -> Any:
+        return self._taken("popleft")
+
+    def _taken(self, name: str) -> Any:
+        self.settle()
+        found = getattr(deque, name)(self)  # raises as Python does
+        self._changing()
+        self._held.change(name)
+        return found
+
+    def clear(self) -> None:
+        self._changing()
+        self._held.change("clear")
+        self._whole = True
+        deque.clear(self)
+
+
+_READS = (
+    "__len__ __iter__ __reversed__ __contains__ __getitem__ __eq__ __ne__ __lt__ __le__ __gt__ "
+    "__ge__ count index"
+)
+_OTHERS = (
+    "__setitem__ __delitem__ __imul__ __mul__ __rmul__ __copy__ __deepcopy__ __reduce__ copy "
+    "extendleft insert remove reverse rotate"
+)
+
+
+def _refusing(name: str) -> Callable[..., Any]:
+    def run(self: ExternalDeque, *args: Any) -> Any:
+        raise refuse(f"{name} of a deque from outside cannot be captured; use a list")
+
+    return run
+
+
+for _name in _READS.split():
+    setattr(ExternalDeque, _name, settled(deque, _name))
+for _name in _OTHERS.split():
+    setattr(ExternalDeque, _name, _refusing(_name))
