@@ -84,10 +84,12 @@ def _one_of(
             columns += [
                 listed(ItemKind(frozenset(), kinds), arrays, constant, pool) for kinds in each
             ]
-            if each.pool is None:
+            if each.template is not None:
                 value = f"{constant(each.template.made)}({', '.join(parts)})"
-            else:
+            elif each.pool is not None:
                 value = f"{pool(each.pool)}[{parts[0]}]"
+            else:
+                value = f"({', '.join(parts)}, )"
         cases.append(f"{value} if f{place} else ")
     cases[-1] = cases[-1].partition(" if ")[0]
     return f"[{''.join(cases)} for {', '.join(names)}, in zip({', '.join(columns)})]"

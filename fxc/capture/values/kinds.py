@@ -16,16 +16,24 @@ from ..outside.objects import is_python_class, vars_of
 from ..outside.shadows import class_of
 from ..session import current, refuse
 from ..statements.forms import APART, Form, item_form, items_of, joint_form
-from ..statements.structured import array_of, is_constant, of_parts, parts_of
+from ..statements.structured import (
+    array_of,
+    is_constant,
+    is_number,
+    joint_kinds,
+    of_parts,
+    parts_of,
+)
 from .late import Late
 from .mixed import parts_for, scalar_kinds
 from .operands import Traced, TracedValue, dtype_of, operand, record, wrap
-from .several import FLAG, SeveralKinds, keys_in, options_for
+from .several import FLAG, Items, SeveralKinds, keys_in, options_for, things_in
 
 # Note [Records in lists]
 # An item of a list of the graph is a number, an array, one of several things (a text, None, a
-# number: Note [Several things]), or what has a *form*: a tuple, and a dict with texts as keys, a
-# list or an object of a Python class that the program has made since the innermost loop began.
+# number, a tuple of numbers: Note [Several things]), or what has a *form*: a tuple, and a dict with
+# texts as keys, a list or an object of a Python class that the program has made since the innermost
+# loop began.
 # Each number of it stands in an array, and an item that is read is a new one. So nobody may be
 # able to tell which of these is which: an item is sealed (Note [Objects that are joined]), is in
 # one list alone, and is not returned beside it. Lists that are made of one another, as by
@@ -89,8 +97,10 @@ class ItemKind:
 
     @property
     def key_of_form(self) -> Any:
-        """What tells a record, or a text, from other things that an item may be."""
+        """What tells a record, a text or a tuple from other things that an item may be."""
         assert self.form is not None
+        if self.form.kind is tuple:
+            return "tuple", len(self.form.keys)
         if self.form.kind is not Late:
             return "record", self.form.pool
         return "text", self.form.keys[0], tuple(each.parts for each in self.items or ())
@@ -117,7 +127,7 @@ class ItemKind:
             fields = zip(self.items, _fields_of(x, self.form), strict=True) if same else ()
             return same and all(k.takes(each) for k, each in fields)
         if self.options is not None:
-            return keys_in(x) <= self.options.keys
+            return keys_in(x) <= self.options.keys and _tuples_in((x,), self) is not None
         if self.is_array:
             value = array_of(x)
             return value is not None and _are_alike(self.parts[0], value.type)
@@ -266,8 +276,8 @@ def kind_of_items(items: Sequence[Any], before: ItemKind | None) -> ItemKind | N
     form = joint_form(items, forms)
     if None in forms and all(each is None or each.pool is not None for each in forms):
         return _kind_of_numbers(items, before)
-    if len(forms) > 1 and all(each is None or each.kind is Late for each in forms):
-        return _kind_of_numbers(items, before)  # texts of several templates
+    if len(forms) > 1 and all(each is None or each.kind in (Late, tuple) for each in forms):
+        return _kind_of_numbers(items, before)  # texts of several templates, None or a tuple
     if form is None and len(forms) > 1:
         # With a default: StopIteration would end the statement that is being captured.
         raise _refused(next((x for x in reversed(items) if item_form(x) is None), items[-1]))
@@ -306,11 +316,29 @@ def _kind_of_numbers(items: Sequence[Any], before: ItemKind | None) -> ItemKind:
         found = parts_for(kinds)
     if found is None:
         keys = before.keys if before is not None else kinds
-        found = options_for([*keys, *(key for x in items for key in keys_in(x))])
+        tuples = _tuples_in(items, before)
+        found = options_for([*keys, *(key for x in items for key in keys_in(x))], tuples)
     if found is None or (before is not None and before.is_array):
         both = zip(items, known, strict=True)
         raise _refused(next((x for x, each in both if each is None), items[-1]))
     return ItemKind(kinds, found)
+
+
+def _tuples_in(items: Iterable[Any], before: ItemKind | None) -> dict[int, Items] | None:
+    """The types of the tuples of numbers among items, or of the kind before, by their length; None
+    if tuples of one length differ, or hold other things.
+    """
+    found: dict[int, Items] = {}
+    if before is not None and before.options is not None:
+        options = (each for each in before.options.options if type(each) is Items)
+        found = {len(each): each for each in options if each.key[0] == "tuple"}
+    elif before is not None and before.form is not None and before.form.kind is tuple:
+        found = {len(before.items or ()): Items(each.parts for each in before.items or ())}
+    for x in (each for item in items for each in things_in(item) if type(each) is tuple):
+        kinds = [joint_kinds(each, each) if is_number(each) else None for each in x]
+        if None in kinds or found.setdefault(len(x), Items(kinds)) != Items(kinds):
+            return None
+    return found
 
 
 def _are_alike(left: Any, right: Any) -> bool:

@@ -6,7 +6,7 @@ See Note [Several things].
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -470,11 +470,15 @@ def _has_arrays(kinds: Iterable[Any]) -> bool:
 
 def keys_in(x: Any) -> set[Any]:
     """The keys of what ``x`` may be; None for what cannot be one of several things."""
-    return set(map(_key, _things_in(x)))
+    return set(map(_key, things_in(x)))
 
 
-def options_for(keys: Iterable[Any]) -> SeveralKinds | None:
-    """The types of what is one of these numbers and constants; None if that cannot be."""
+def options_for(
+    keys: Iterable[Any], tuples: Mapping[int, Items] | None = None
+) -> SeveralKinds | None:
+    """The types of what is one of these numbers, constants and ``tuples`` by their lengths; None if
+    that cannot be.
+    """
     found: list[Any] = []
     for key in sorted(set(keys), key=repr):
         if isinstance(key, ScalarType):
@@ -485,6 +489,8 @@ def options_for(keys: Iterable[Any]) -> SeveralKinds | None:
             found.append(Items([(PY_INT,)], key[1]))
         elif key is not None and key[0] == "text":
             found.append(Items(key[2], template=key[1]))
+        elif key is not None and key[0] == "tuple" and key[1] in (tuples or ()):
+            found.append((tuples or {})[key[1]])
         else:
             return None
     return SeveralKinds(tuple(found)) if len(found) <= _MOST_IN_LISTS else None
@@ -569,7 +575,7 @@ def several_kinds(
     items of tuples. Arrays may be among them if asked for.
     """
     found: dict[Any, list[Any]] = {}
-    for each in (*_things_in(left), *_things_in(right)):
+    for each in (*things_in(left), *things_in(right)):
         found.setdefault(_key(each), []).append(each)
     if all(type(x) is str for x in (left, right)):
         current().door.texts.ask()
@@ -607,10 +613,10 @@ def _are_alike(kinds: Sequence[ArrayType]) -> bool:
     return not varies and plain and all(same_shape(first, kind.shape) for kind in kinds)
 
 
-def _things_in(x: Any) -> list[Any]:
+def things_in(x: Any) -> list[Any]:
     """What ``x`` may be, of which the types matter alone."""
     if sides := sides_of(x):
-        return [each for side in sides for each in _things_in(side)]
+        return [each for side in sides for each in things_in(side)]
     return [x.given, x.kind(0)] if type(x) is Mixed else [each for _, each in options_in(x)]
 
 

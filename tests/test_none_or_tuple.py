@@ -1,0 +1,71 @@
+"""Lists whose length depends on data, of tuples and of None, texts and numbers beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import fxc
+from tests.outcomes import difference, run
+
+
+def of_several_lengths(x):
+    out = []
+    for i in range(len(x)):
+        if x[i] > 3:
+            out.append((i, x[i], True))
+        elif x[i] > 1:
+            out.append((i, x[i]))
+        else:
+            out.append(None)
+    return out
+
+
+def read_again(x):
+    out, total, count = [], 0.0, 0
+    for i in range(len(x)):
+        out.append((i, x[i] * 2) if x[i] > 1 else None)
+    for p in out:
+        if p:
+            count += p[0]
+            total += p[1]
+    good = [p for p in out if p is not None]
+    return total, count, out[-1], out[-1] is None, out[0], [p is None for p in out], len(good)
+
+
+def links(x):
+    before = [None] * len(x)
+    for i in range(1, len(x)):
+        if x[i] > x[i - 1]:
+            before[i] = (i - 1, x[i] - x[i - 1])
+    path, k = [], len(x) - 1
+    while before[k] is not None:
+        k, step = before[k]
+        path.append(step)
+    return path, k, before
+
+
+def beside_others(x):
+    rows, words, numbers = [], [], []
+    for i in range(len(x)):
+        pair = (i, x[i])
+        rows.append({"i": i, "hit": (x[i], i) if x[i] > 1 else None})
+        words.append(pair if x[i] > 1 else f"none {i}")
+        numbers.append(pair if x[i] > 1 else -1)
+    return rows, sum(1 for row in rows if row["hit"] is None), words, numbers
+
+
+PROGRAMS = [of_several_lengths, read_again, links, beside_others]
+
+
+@pytest.mark.parametrize("fn", PROGRAMS, ids=[fn.__name__ for fn in PROGRAMS])
+def test_as_python(fn: Callable[..., Any]) -> None:
+    compiled = fxc.compile(fn, fullgraph=True)
+    for k in (0, 2, 3, 9):
+        x = np.arange(30.0) % 7 - k
+        assert not difference(run(fn, (x.copy(),)), run(compiled, (x.copy(),)))
+    info = compiled.cache_info()
+    assert (info.eager_calls, info.variants) == (0, 1)
