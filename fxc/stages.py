@@ -102,15 +102,16 @@ def _leaves_of_overlapping(captured: Captured) -> dict[Operand, OutputLeaf]:
     return leaves
 
 
-def verified(graph: Graph, after: str) -> Graph:
+def verified(graph: Graph, after: str, before: Graph | None = None) -> Graph:
     """The graph; if the environment variable ``FXC_VERIFY`` is set, it is verified first.
 
-    Raises ``VerificationError``, which names the pass that has just run, if it has problems.
+    ``before`` is the graph, verified, that the pass has taken. Raises ``VerificationError``, which
+    names the pass that has just run, if it has problems.
     """
     if os.environ.get("FXC_VERIFY"):
         from fxc.ir.verify import verify
 
-        verify(graph, table=TABLE.schema_of, meta=types_of, after=after)
+        verify(graph, table=TABLE.schema_of, meta=types_of, after=after, before=before)
     return graph
 
 
@@ -120,15 +121,16 @@ def functional_graph(captured: Captured) -> Graph:
     with _assuming_no_more_than(graph):
         graph = functionalize(graph, result_leaves(captured), default_dispatcher())
     graph = _within_regions(graph, captured.overlaps.regions)
-    return verified(simplify(verified(graph, "functionalize")), "simplify")
+    graph = verified(graph, "functionalize")
+    return verified(simplify(graph), "simplify", graph)
 
 
 def decomposed_graph(functional: Graph, index: BackendIndex) -> Graph:
     """The functional graph in operators that a backend has kernels for, simplified."""
     graph = verified(decompose(functional, index, default_dispatcher()), "decompose")
-    graph = verified(without_high_bits(graph), "low bits")
-    graph = verified(prove_ranges(graph), "ranges")
-    return verified(simplify(graph), "simplify after decompose")
+    graph = verified(without_high_bits(graph), "low bits", graph)
+    graph = verified(prove_ranges(graph), "ranges", graph)
+    return verified(simplify(graph), "simplify after decompose", graph)
 
 
 def _within_regions(graph: Graph, regions: Mapping[int, tuple[ViewSteps, ...]]) -> Graph:
@@ -215,7 +217,7 @@ def native(functional: Graph, drawn: Sequence[int] = ()) -> Native:
     taken: dict[Guard, None] = {}
     with recording(taken), _assuming_no_more_than(functional):
         decomposed = decomposed_graph(functional, llvm_index())
-        decomposed = verified(reinplace(decomposed), "reinplace")
+        decomposed = verified(reinplace(decomposed), "reinplace", decomposed)
         assembled = assemble(decomposed, drawn)
     more = without_counters((*decomposed.guards, *taken), functional.body)
     known = frozenset(functional.guards)

@@ -6,9 +6,11 @@ import ctypes
 import functools
 import os
 import threading
+from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from typing import TYPE_CHECKING, Any
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from fxc.ir.forking import LLVM, LLVMLITE, held_over_forks
 
@@ -224,21 +226,12 @@ class Engine:
         support: Sequence[str] = (),
         quick: bool = False,
     ) -> None:
+        self._source = _Source(text, loops, quick)
         with _lock:
             llvm = _load_llvm()
-            lines = text.count("\n")
-            level = 0 if quick else 1 if lines > _ENDLESS else 2
-            machine, module = _parsed(llvm, text, level)
-            if not quick:
-                _optimise(machine, module, loops, lines)
-            self.optimised = module
-            self._text = text
-            _bind_library(llvm, module)
             for each in support:
                 _bind_support(llvm, each)
-            with _generation(llvm, text):
-                code = machine.emit_object(module)
-            self._engine = _loaded(llvm, code)
+            self._engine = _loaded(llvm, _code_of(llvm, self._source))
             self._kept = (self._engine, *kept)
             self.functions = tuple(self.function(name, table) for name in entries)
 
@@ -267,7 +260,53 @@ class Engine:
         make.argtypes = (ctypes.c_void_p, ctypes.py_object, ctypes.py_object)
         return make(start, owner, (*self._kept, *keeps))
 
+    def optimised(self) -> str:
+        """The module as LLVM has optimised it."""
+        with _lock:
+            return str(_optimised(_load_llvm(), self._source)[1])
+
     def assembly(self) -> str:
         """The machine code as text."""
-        with _lock, _generation(_load_llvm(), self._text):
-            return str(target_machine().emit_assembly(self.optimised))
+        with _lock:
+            llvm = _load_llvm()
+            machine, module = _optimised(llvm, self._source)
+            with _generation(llvm, self._source.text):
+                return str(machine.emit_assembly(module))
+
+
+class _Source(NamedTuple):
+    """What machine code is made of."""
+
+    text: str
+    loops: str
+    quick: bool
+
+
+# The object code that was made last, by a digest of its source: variants of a function, and what
+# is compiled again, often come to the same loops.
+_codes: OrderedDict[bytes, bytes] = OrderedDict()
+_MOST_CODE = 4 << 20  # bytes of it
+
+
+def _code_of(llvm: Any, source: _Source) -> bytes:
+    key = sha256(repr((source.loops, source.quick)).encode() + source.text.encode()).digest()
+    if key not in _codes:
+        machine, module = _optimised(llvm, source)
+        _bind_library(llvm, module)
+        with _generation(llvm, source.text):
+            _codes[key] = machine.emit_object(module)
+    _codes.move_to_end(key)
+    code = _codes[key]
+    while sum(map(len, _codes.values())) > _MOST_CODE:
+        _codes.popitem(last=False)
+    return code
+
+
+def _optimised(llvm: Any, source: _Source) -> tuple[Any, Any]:
+    """A target machine, and the module that it is to make code of."""
+    lines = source.text.count("\n")
+    level = 0 if source.quick else 1 if lines > _ENDLESS else 2
+    machine, module = _parsed(llvm, source.text, level)
+    if not source.quick:
+        _optimise(machine, module, source.loops, lines)
+    return machine, module

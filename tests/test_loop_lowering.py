@@ -336,7 +336,7 @@ def test_carried_numbers_are_registers(
     """``returned``: the NumPy scalars of the result, which NumPy reads from memory."""
     text = fxc.compile(function).inspect(*inputs).llvm
     assert "alloca i8, i64 8" in text
-    assert _slots(str(Engine(text, b"", [], loops="scalar").optimised)) == returned
+    assert _slots(Engine(text, b"", [], loops="scalar").optimised()) == returned
 
 
 def _slots(text: str) -> int:

@@ -292,7 +292,8 @@ def dims_of(part: object) -> Iterator[SymExpr]:
             yield part
         case tuple():
             for item in part:
-                yield from dims_of(item)
+                if not isinstance(item, int):  # most are
+                    yield from dims_of(item)
         case SliceSpec(start, stop, step):
             yield from dims_of((start, stop, step))
         case ArrayType():

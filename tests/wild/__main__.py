@@ -7,6 +7,8 @@ import logging
 import statistics
 import sys
 import time
+from collections.abc import Sequence
+from contextlib import suppress
 from functools import partial
 from typing import Any
 
@@ -17,6 +19,8 @@ from tests.wild.seen import differs, watch
 from tests.wild.share import share_in_parts
 
 CALLS = 10  # before anything is timed
+ROW = 5e-4  # seconds of calls in a row: what is brief is called often, and finds its code in caches
+MOST_IN_A_ROW = 50
 
 
 def main() -> int:
@@ -88,35 +92,38 @@ def ratio(program: WildProgram, compiled: Any, size: int, seconds: float) -> flo
     """The time of NumPy over that of fxc, medians of calls with new arguments, after ten calls."""
     for k in range(CALLS):
         watch(compiled, program.arguments(k, size))
+    brief = timed(program.function, [program.arguments(0, size)])
+    in_a_row = min(max(1, int(ROW / brief)), MOST_IN_A_ROW)
     times: tuple[list[float], list[float]] = ([], [])
     end = time.perf_counter() + seconds
     seed = 100
     while time.perf_counter() < end or len(times[0]) < 5:
+        seeds = range(seed, seed + in_a_row)
         for fn, found in zip((program.function, compiled), times, strict=True):
-            args = program.arguments(seed, size)
-            found.append(timed(fn, args))
-        seed += 1
+            found.append(timed(fn, [program.arguments(each, size) for each in seeds]))
+        seed += in_a_row
     return statistics.median(times[0]) / statistics.median(times[1])
 
 
 def share(program: WildProgram, compiled: Any, size: int) -> float:
     """How much of NumPy's time is spent in compiled parts: the median of some calls."""
     args = (program.arguments(seed, size) for seed in range(5))
-    return statistics.median(share_in_parts(compiled, partial(timed, compiled, x)) for x in args)
+    return statistics.median(share_in_parts(compiled, partial(timed, compiled, [x])) for x in args)
 
 
-def timed(fn: Any, args: tuple[Any, ...]) -> float:
+def timed(fn: Any, calls: Sequence[tuple[Any, ...]]) -> float:
+    """The seconds that calls with these arguments take, one after the other."""
     taken = 0.0
 
-    def call(*args: Any) -> Any:
+    def call() -> None:
         nonlocal taken
         start = time.perf_counter()
-        try:
-            return fn(*args)
-        finally:
-            taken = time.perf_counter() - start
+        for args in calls:
+            with suppress(Exception):
+                fn(*args)
+        taken = time.perf_counter() - start
 
-    watch(call, args)
+    watch(call, ())
     return taken
 
 
