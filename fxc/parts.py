@@ -18,7 +18,7 @@ from fxc.capture.staging.staging import fingerprint, source_of
 from fxc.ir.errors import CaptureError, TooManyVariants
 from fxc.ir.location import Site
 from fxc.ir.replay import PART, REPLAY
-from fxc.split.driver import PartSource
+from fxc.split.driver import TAKING_CALLBACKS, PartSource
 from fxc.split.function_plan import weight_of
 
 from .compiled import Compiled
@@ -272,7 +272,7 @@ def helper_of(function: Any, options: Options, calls: set[types.FunctionType]) -
         found = _helpers.get(function)
         if found is not None:
             return found
-        if str(function.__module__).startswith(_TAKING_CALLBACKS):
+        if str(function.__module__).startswith(TAKING_CALLBACKS):
             return functools.partial(_handing_on, function, options, calls)
         if _is_inner(function):
             return _split_inner(function)
@@ -314,10 +314,6 @@ def _compiled(
         return function
     calls.add(function)
     return _helpers.setdefault(function, Compiled(function, options))
-
-
-# Functions of these call what they are given many times, and neither keep nor compare it.
-_TAKING_CALLBACKS = "scipy."
 
 
 @unseen

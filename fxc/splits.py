@@ -196,14 +196,12 @@ class Split:
         found = self._found(refusal.places, refusal.location, within)
         if found is None:
             return False
-        own = _own_places(refusal.places)
+        own, called = _own_places(refusal.places)
         for each in reversed(own):
             found = self._alone(found, each.span)
         if self._is_cut(found):
             return False
-        inner = replace(refusal, places=refusal.places[len(own) :])
-        while inner.places and inner.places[0].location.file.startswith(OURS):
-            inner = replace(inner, places=inner.places[1:])
+        inner = replace(refusal, places=called)
         helper = None
         if inner.places and self._may_be_split(inner):
             helper = self._helper(inner)
@@ -343,17 +341,20 @@ class Split:
             self._add(within[0])
 
 
-def _own_places(places: tuple[Place, ...]) -> list[Place]:
-    """Those of the places that are a function's own, each in an expression of the one before."""
-    own = [*places[:1]]
+def _own_places(places: tuple[Place, ...]) -> tuple[list[Place], tuple[Place, ...]]:
+    """Those of the places that are a function's own, each in an expression of the one before, and
+    those in functions that it calls.
+    """
+    own, count = [*places[:1]], 1
     for each in places[1:]:
         outer = own[-1]
-        if each.is_inner and each.function is outer.function and each.span:
-            if outer.span is None or is_within(each.span, outer.span):
-                own.append(each)
-        elif not each.location.file.startswith(OURS):
+        is_own = each.is_inner and each.function is outer.function and each.span is not None
+        if is_own and (outer.span is None or is_within(each.span or outer.span, outer.span)):
+            own.append(each)
+        elif not is_own and not each.location.file.startswith(OURS):
             break
-    return own
+        count += 1
+    return own, places[count:]
 
 
 def _variables_around(code: CodeType) -> tuple[Names, Names]:

@@ -93,6 +93,10 @@ def _texts(caught: list[warnings.WarningMessage], *, ours: bool) -> list[str]:
     ]
 
 
+# One that is taken apart has no frame of its own, as in Python from 3.12 on: see docs/limits.md.
+_INLINED = ("<listcomp>", "<setcomp>", "<dictcomp>")
+
+
 def _raised(error: BaseException | None, program: ShortProgram) -> str:
     """An exception, those behind it, and where the program was."""
     found = []
@@ -101,6 +105,7 @@ def _raised(error: BaseException | None, program: ShortProgram) -> str:
             f"{frame.f_code.co_name}:{line}"
             for frame, line in traceback.walk_tb(error.__traceback__)
             if frame.f_code.co_filename.startswith(f"<loops {program.seed}")
+            and frame.f_code.co_name not in _INLINED
         ]
         if program.kind != "function":
             # Of a part that is split in its turn there is a frame more: see docs/limits.md.

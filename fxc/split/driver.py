@@ -71,6 +71,8 @@ UNBOUND: Any = type("Unbound", (), {"__repr__": lambda self: "UNBOUND"})()
 FEWEST = 2  # operations of a part that pays, see ``Statement.weight``
 
 # Methods of Python's and NumPy's types, which hardly are functions of the program.
+# Functions of these call what they are given many times, and neither keep nor compare it.
+TAKING_CALLBACKS = "scipy."
 OF_PYTHON = frozenset(name for kind in (list, dict, set, str, deque) for name in dir(kind))
 OF_NUMPY = frozenset(name for kind in (np.ndarray, np.random.Generator) for name in dir(kind))
 
@@ -184,8 +186,10 @@ class DriverWriter:
         return any(self.may_be_of_program(each.func, methods, but) for each in calls)
 
     def hands_on(self, call: ast.Call) -> bool:
-        """Whether a function of the program may be an argument of a call."""
-        known, plan = self.function.__globals__, self.plan
+        """Whether it may be a call of a library that is given a function of the program."""
+        plan, known = self.plan, self.function.__globals__
+        if not str(getattr(self.known(call.func), "__module__", "")).startswith(TAKING_CALLBACKS):
+            return False
         for each in (*call.args, *(each.value for each in call.keywords)):
             match each:
                 case ast.Lambda() | ast.Attribute():
@@ -197,22 +201,27 @@ class DriverWriter:
                     return True
         return False
 
+    def known(self, called: ast.expr) -> Any:
+        """What an expression gives, as far as the function's globals say; else None."""
+        variables, known = self.plan.variables | self.plan.free, self.function.__globals__
+        match called:
+            case ast.Name(name) if name not in variables:
+                return known.get(name)
+            case ast.Attribute(value, name):
+                module = self.known(value)
+                return vars(module).get(name) if isinstance(module, ModuleType) else None
+            case _:
+                return None
+
     def may_be_of_program(
         self, called: ast.expr, methods: Names = OF_PYTHON, but: FunctionType | None = None
     ) -> bool:
         """Whether what is called may be a function of the program's own."""
-        variables, found = self.plan.variables | self.plan.free, None
-        known = self.function.__globals__
+        found = self.known(called)
         match called:
-            case ast.Name(name) if name in variables:
+            case ast.Name(name) if name in self.plan.variables | self.plan.free:
                 return not name.startswith(TAKEN) or name.startswith(METHOD)
-            case ast.Name(name):
-                found = known.get(name)
-            case ast.Attribute(ast.Name(base), name) if isinstance(known.get(base), ModuleType):
-                if base in variables:
-                    return name not in methods
-                found = vars(known[base]).get(name)
-            case ast.Attribute(_, name):
+            case ast.Attribute(value, name) if not isinstance(self.known(value), ModuleType):
                 return name not in methods
             case ast.Subscript():
                 return True
@@ -514,8 +523,11 @@ def _leaves_unsaid(run: Sequence[Statement], last: Statement) -> bool:
 
 
 def _dropped(run: Sequence[Statement]) -> list[ast.stmt]:
-    """Let go of what was taken out of expressions once it has been used."""
+    """Let go of what was taken out of expressions once it has been used; what a loop or a branch
+    takes is let go of in it.
+    """
     read = frozenset[str]().union(*(each.reads for each in run)) - run[-1].after
+    read -= frozenset[str]().union(*(each.binds for each in run if each.blocks))
     names = sorted(name for name in read if name.startswith(TAKEN))
     if not names or always_leaves(run):
         return []
