@@ -136,3 +136,27 @@ def test_functions_in_lists_stay_themselves() -> None:
 
     x = np.arange(3.0)
     assert not difference(run(keeps, (x,)), run(fxc.compile(keeps, fullgraph=True), (x,)))
+
+
+def of_what_changes_later(x):
+    found, pairs, rows = [], [], []
+    for i in range(len(x)):
+        if x[i] > 1:
+            found.append(f"{x[i]}")
+            pairs.append((i, x[i]))
+            rows.append(x * i)
+    y = x if x[0] > 0 else x[:3]
+    texts = ",".join(found), f"{pairs}", "%s" % (rows,), f"{y}", str(found)
+    print(pairs, y)
+    x[1] = 99
+    found.append("more")
+    for i in range(len(x)):
+        if x[i] > 1:
+            pairs.append((i, x[i]))
+            rows.append(x + 1)
+    return texts, found, pairs, rows
+
+
+def test_lists_are_shown_as_they_are(capsys: pytest.CaptureFixture[str]) -> None:
+    """A list of the graph, and what is one array or another, that change after their text is made."""
+    test_as_python(of_what_changes_later, capsys)

@@ -67,6 +67,9 @@ class Differing(Traced):
     def _sides(self) -> tuple[Any, ...]:
         return self.left, self.right
 
+    def _snapshot(self, of: Callable[[Any], Any]) -> Any:
+        return Differing(self.flag, of(self.left), of(self.right), self.reason)
+
     def _holds(self) -> Iterable[Any]:
         return self.flag, self.left, self.right
 

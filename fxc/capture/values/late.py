@@ -84,6 +84,8 @@ class Late(Traced):
         def call(*args: Any, **kwargs: Any) -> Any:
             if name in OF_TEXTS:
                 return late(str, method, self, *used_up(args), **kwargs)
+            if name in ("startswith", "endswith") and len(args) == 1 and type(args[0]) is str:
+                return self.has_end(name, args[0])
             return getattr(self._known(), name)(*args, **kwargs)
 
         return call
@@ -115,11 +117,23 @@ class Late(Traced):
 
     def _may_be(self, text: str) -> bool:
         """Whether it begins and ends as this text does, as far as is known."""
+        begin, end = self._ends()
+        return text.startswith(begin) and text.endswith(end)
+
+    def _ends(self) -> tuple[str, str]:
+        """What it begins and ends with, as far as is known."""
         if self._function is operator.mod and type(self._args[0]) is str:
-            return text.startswith(self._args[0].partition("%")[0])
+            return self._args[0].partition("%")[0], ""
         parts = self._args if self._function is formatted else ()
         begin, end = (x if type(x) is str else "" for x in (parts[:1] + parts[-1:]) or ("", ""))
-        return text.startswith(begin) and text.endswith(end)
+        return begin, end
+
+    def has_end(self, name: str, text: str) -> bool:
+        """``self.startswith(text)`` or ``self.endswith(text)``."""
+        known = self._ends()[name == "endswith"]
+        if len(known) >= len(text) or not getattr(text, name)(known):
+            return bool(getattr(known, name)(text))
+        return bool(getattr(self._known(), name)(text))
 
     def __ne__(self, other: object) -> Any:
         return not self == other
@@ -362,6 +376,8 @@ def snapshot(x: Any) -> Any:
         return {key: snapshot(item) for key, item in x.items()}
     if isinstance(x, TracedValue):
         return record("copy", x._object, order="K") if is_array(x) else x
+    if isinstance(x, Traced):
+        return x._snapshot(snapshot)
     if kind is np.ndarray:
         return x.copy()
     if kind in (set, frozenset) and not any(isinstance(item, Traced) for item in x):

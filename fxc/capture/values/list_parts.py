@@ -34,6 +34,14 @@ def part_of(x: TracedList, key: slice) -> TracedList:
     return _made(kind, [wrap(array)[key] for array in arrays], most)
 
 
+def copied(x: TracedList) -> TracedList:
+    """A list with the same items, for a text."""
+    kind, arrays = x.arrays()
+    made = _made(kind, [wrap(array)[:] for array in arrays], x._taken_room().most)
+    made.of = x.of
+    return made
+
+
 def joined(left: Any, right: Any) -> TracedList:
     """``left + right``, of which one is a list of counted length."""
     sides = [_counted(each, other) for each, other in ((left, right), (right, left))]
@@ -210,7 +218,8 @@ def _made(kind: ItemKind, columns: Sequence[Any], most: Dim) -> TracedList:
         return sized(kind, tuple(column.copy()._value for column in columns))
     found, arrays = TracedList([]), []
     for column, part in zip(columns, kind.parts, strict=True):
-        array = session.record("empty", (most,), part.dtype, layout=None)
+        shape = most, *column._value.type.shape[1:]
+        array = session.record("empty", shape, part.dtype, layout=None)
         wrap(array)[: column.shape[0]] = column
         arrays.append(array)
     length = session.record("empty", (1,), np.dtype("i8"), layout=None)

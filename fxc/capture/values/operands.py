@@ -92,6 +92,10 @@ class Traced:
         """The two things that this is one of; nothing for what no flag decides."""
         return ()
 
+    def _snapshot(self, of: Callable[[Any], Any]) -> Any:
+        """What it is now, whatever is changed later; ``of`` gives this for what it holds."""
+        return self
+
     def _holds(self) -> Iterable[Any]:
         """What the program can reach by this value: the lists that an iterator runs over, say."""
         return ()

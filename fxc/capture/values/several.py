@@ -323,6 +323,8 @@ class Several(Traced):
             raise AttributeError(name)
         if self.is_text and name in _LOOK:
             return partial(self._method, name)
+        if self.is_late and name in ("startswith", "endswith"):
+            return lambda *args: self.of_texts(lambda x: getattr(x, name)(*args))
         if self.is_late and name in OF_TEXTS:
             return partial(late, str, getattr(str, name), self)
         return getattr(self._plain(), name)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from typing import Any
@@ -117,6 +117,11 @@ class TracedList(Traced):
         return self._room is not None or self._awaited_by() is not None
 
     # -------------------------------------------------------- changes
+
+    def _snapshot(self, of: Callable[[Any], Any]) -> Any:
+        if self.items is not None:
+            return self.of(map(of, self.items))
+        return list_parts().copied(self)
 
     def append(self, x: Any) -> None:
         """As ``list.append``."""
