@@ -37,7 +37,7 @@ from fxc.lowering.loops import (
 from fxc.lowering.lower import lower
 from fxc.ops.effects import direct
 from fxc.ops.foreign_calls import gives_new
-from fxc.ops.kernels import kernel_of, writing_kernel_of
+from fxc.ops.kernels import compiled_kernel_of, kernel_of, writing_kernel_of
 from fxc.ops.table import EFFECTS, TABLE
 from fxc.runtime.engine import Engine
 from fxc.runtime.left import Left
@@ -238,7 +238,7 @@ def _kernel(stmt: Boxed) -> Callable[..., Any]:
     """NumPy's kernel of a boxed call; for control flow, the evaluation of its graph."""
     graph = stmt.graph
     if graph is None:
-        return kernel_of(stmt.op)
+        return compiled_kernel_of(stmt.op)
 
     def run(*args: Any) -> Any:
         results = evaluate(graph, args, kernel_of)

@@ -520,3 +520,43 @@ def test_errstate_in_other_modes_inside(mode: str) -> None:
     outcome(compiled, (A, np.ones(11)))
     for _ in range(3):
         assert outcome(compiled, (A, B)) == outcome(f, (A, B))
+
+
+OF_NOTHING = [
+    "return a[:0].mean()",
+    "b = a[:0].mean()\n    return a",
+    "return a[a > 99].mean(), np.median(a[a > 99])",
+    "return [a[:k].mean() for k in range(len(a))]",
+    "s = 0.0\n    for k in range(len(a)):\n        s += a[k:].std(ddof=2)\n    return s",
+    "return np.median(a[:0])",
+    "return np.nanmedian(a * np.nan)",
+]
+
+
+KNOWN = [
+    "return a * np.log(0.0)",
+    "b = np.float64(1) / np.float64(0)\n    return a + 1",
+    "return a[0] + np.exp(1000)",
+]
+
+
+@pytest.mark.parametrize(
+    ("body", "mode"),
+    [*((body, mode) for body in OF_NOTHING for mode in ("warn", "ignore")),
+     *((body, "warn") for body in KNOWN)],
+)  # fmt: skip
+def test_averages_of_nothing_and_known_numbers(body: str, mode: str) -> None:
+    """They warned at a line of NumPy's or fxc's, twice, or only while the function was captured."""
+    f = function(f"def f(a):\n    {body}\n")
+    compiled = fxc.compile(f)
+    with np.errstate(all=mode):
+        for _ in range(4):
+            seen = []
+            for each in (f, compiled):
+                with warnings.catch_warnings(record=True) as caught:
+                    warnings.simplefilter("always")
+                    each(np.arange(5.0))
+                own = (w for w in caught if w.category is RuntimeWarning)
+                seen.append([(str(w.message), w.filename, w.lineno) for w in own])
+            assert seen[0] == seen[1]
+            assert seen[0]

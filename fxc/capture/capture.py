@@ -26,7 +26,7 @@ from .assignments import OrderedAssignment, ordered_assignments
 from .bugs import check_no_bug
 from .door.door import Door
 from .guards import GuardProgram
-from .locations import location_of
+from .locations import location_of, user_location
 from .outside.containers import External
 from .outside.epilogue import (
     ArrayLeaf,
@@ -302,11 +302,22 @@ def _attempt(
     )
 
 
+def _refuse_known(kind: str, flag: int) -> None:
+    """Refuse an operation on known numbers, which is done now: NumPy warns of it at each call."""
+    place = user_location()
+    if place is None or not any(kind.startswith(each) for each in place.quiet):
+        raise refuse(
+            f"an operation on known numbers, of which NumPy warns ({kind}), cannot be captured"
+        )
+
+
 def _run(session: Session, callee: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """What the program returns, while it is recorded."""
     outside = session.door.outside
+    warned = [kind for kind, mode in np.geterr().items() if mode not in ("ignore", "raise")]
     try:
-        return session.door.call(callee, *args, **kwargs)
+        with np.errstate(call=_refuse_known, **dict.fromkeys(warned, "call")):  # type: ignore[arg-type]
+            return session.door.call(callee, *args, **kwargs)
     except CaptureError as error:
         _try_otherwise(session, outside, error)
         raise

@@ -33,6 +33,7 @@ from fxc.ir.types import ArrayType, ScalarType, is_known
 from fxc.ops.python_numbers import PYTHON_OPERATORS
 from fxc.ops.table import TABLE, Tag
 
+from .dropped_parts import CASTS, of_real_parts
 from .locations import line_text, user_location
 from .values.alternatives import Alternative, first_of, record_either
 
@@ -151,6 +152,8 @@ class Session:
             return record_either(self, either, name, args, kwargs)
         if self._is_left(name):
             raise LeftToPython
+        if name in CASTS:
+            args = of_real_parts(self, name, args, kwargs.get("casting", ""))
         schema = TABLE[name].schema
         self._count += 1
         self.spend(_CONTROL if TABLE[name].tag is Tag.CONTROL else 1)

@@ -11,12 +11,14 @@ rest, by operator name.
 from __future__ import annotations
 
 import inspect
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
+from fxc.ir.errors import WouldRaise
 from fxc.ir.graph import ArrayConstant, SliceSpec
 from fxc.ir.types import strided_empty
 
@@ -57,9 +59,36 @@ def writing_kernel_of(name: str) -> Kernel | None:
     return guarded(op.numpy)
 
 
+def compiled_kernel_of(name: str) -> Kernel:
+    """The kernel that compiled code calls: where NumPy would warn at the program's line, the call
+    is left to it.
+    """
+    return (_warned if name in _WARNS else kernel_of)(name)
+
+
+_WARNS = frozenset({"mean", "var", "std", "median", "nanmedian"})
+
+
+def _warned(name: str) -> Kernel:
+    kernel = kernel_of(name)
+
+    def average(x: np.ndarray, axis: Any, *rest: Any) -> Any:
+        axes = range(np.ndim(x)) if axis is None else np.atleast_1d(axis)
+        count = math.prod(x.shape[each] for each in axes)
+        if count <= (rest[-1] if name in ("var", "std") else 0):
+            raise WouldRaise(f"NumPy warns of the {name} of too few elements")
+        if name == "nanmedian" and np.isnan(x).all(axis).any():
+            raise WouldRaise("NumPy warns of the median of nothing but nans")
+        return kernel(x, axis, *rest)
+
+    return average
+
+
 def called_by(name: str) -> tuple[Kernel, tuple[str, ...]]:
     """What ``kernel_of(name)`` calls for plain arrays, and the names of the last arguments."""
     op = TABLE[name]
+    if name in _WARNS:
+        return compiled_kernel_of(name), ()
     if op.name in _KERNELS or op.role or op.numpy is None:
         return kernel_of(name), ()
     names = tuple(param.name for param in op.schema.params[op.schema.positional :])

@@ -19,6 +19,7 @@ from ..values.traced_int import wrap_dim
 from .counting import new_name
 from .creation import arange
 from .joining import concatenate
+from .reductions import demand_more
 from .ufuncs import call_ufunc
 
 
@@ -46,7 +47,9 @@ def median(a: Any, axis: Any = None, *args: Any, **kwargs: Any) -> Any:
         return _middle(value)
     by_numpy = value.type.dtype.kind == "f" or counted_in(kind_of(value).size)
     if is_plain and by_numpy and (axis is None or value.type.rank <= 2):
-        return record("median", value, axis=_axis("median", value, axis))
+        place = _axis("median", value, axis)
+        demand_more(kind_of(value), None if place is None else (place,), 0)
+        return record("median", value, axis=place)
     return run_source(np.median, (a, axis, *args), kwargs)
 
 

@@ -10,9 +10,10 @@ from typing import Any
 
 import numpy as np
 
+from fxc.ir.bounds import decide
 from fxc.ir.graph import Operand
 from fxc.ir.size_guards import guard
-from fxc.ir.symbols import counted_in, symbols_of
+from fxc.ir.symbols import counted_in, product, symbols_of
 from fxc.ir.types import ArrayType
 from fxc.ops.foreign_ufuncs import is_foreign
 from fxc.ops.metas.layout import is_c_ordered
@@ -20,6 +21,7 @@ from fxc.ops.metas.shapes import hints, is_zero
 
 from ..session import Respecialise, current, refuse
 from ..values.operands import Traced, array_value, axis_number, dtype_of, operand, record, wrap
+from ..values.traced_int import wrap_dim
 from .ufuncs import adopted, single_out, writable
 
 _REDUCTIONS: dict[np.ufunc, str] = {
@@ -168,8 +170,8 @@ def reduce(
         options["dtype"] = None if dtype is None else dtype_of(dtype)
     if name in ("var", "std"):
         options["ddof"] = _whole(ddof, f"np.{name} with ddof=")
-    if name in _COMPOSED and isinstance(value.type, ArrayType) and counted_in(value.type.size):
-        guard(value.type.size, ">", options.get("ddof", 0))  # else NumPy warns
+    if name in _COMPOSED and isinstance(value.type, ArrayType):
+        demand_more(value.type, options["axis"], options.get("ddof", 0))
     if plain and (out is None or out is np._NoValue):
         return record(name, value, **options)
     halves = name == "mean" and dtype is None and value.type.dtype == np.float16  # sums in float32
@@ -183,6 +185,20 @@ def reduce(
     if name in ("any", "all"):
         dtype = np.dtype(bool)
     return _reduced_by_numpy(_UFUNCS[name], value, axis, dtype, out, keepdims, initial, where)
+
+
+def demand_more(kind: ArrayType, axis: tuple[int, ...] | None, least: int) -> None:
+    """Have a call left to NumPy where it takes no more than so many elements together: it warns."""
+    if counted_in(kind.size):
+        guard(kind.size, ">", least)
+        return
+    axes = range(kind.rank) if axis is None else axis
+    if any(not -kind.rank <= each < kind.rank for each in axes):
+        return  # NumPy raises
+    count = product([kind.shape[each] for each in axes])
+    if decide(count, ">", least) is not True:
+        more = wrap_dim(count) > least
+        current().record("try_demand", operand(np.bool_(more) if type(more) is bool else more))
 
 
 def _check_direction(value: Operand) -> None:

@@ -1,0 +1,41 @@
+"""Casts of complex numbers to real ones, which drop the imaginary part: NumPy warns of each."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fxc.ir.graph import Literal, Value
+from fxc.ir.types import ArrayType
+
+if TYPE_CHECKING:
+    from .session import Session
+
+CASTS = frozenset({"astype", "copy_"})
+_TEXT = "Casting complex values to real discards the imaginary part"
+
+
+def of_real_parts(
+    session: Session, name: str, args: tuple[Any, ...], casting: str
+) -> tuple[Any, ...]:
+    """The arguments of a cast; where it would drop imaginary parts, those of one of the real parts,
+    and the warning is recorded.
+    """
+    place = 0 if name == "astype" else 1
+    source, target = args[place], args[1 - place]
+    dtype = target if isinstance(target, np.dtype) else target.type.dtype
+    kind = source.type
+    if kind.dtype.kind != "c" or dtype.kind not in "iuf" or casting != "unsafe":
+        return args
+    if not isinstance(kind, ArrayType) and kind.weak:
+        return args
+    from .outside.shows import show_warning  # which asks the door
+
+    show_warning(session.door, _TEXT, np.exceptions.ComplexWarning)
+    real: Literal | Value
+    if isinstance(source, Literal):
+        real = Literal(source.value.real)
+    else:
+        real = session.record("real" if isinstance(kind, ArrayType) else "real_number", source)
+    return (real, *args[1:]) if place == 0 else (args[0], real)
