@@ -47,6 +47,14 @@ def stepped(m, n):
     return m.t
 
 
+def in_an_arm_of_an_expression(m, n):
+    """A loop in it carries what has been assigned before, and does not assign it."""
+    if m.u[0] > 0.1:
+        m.step()
+        return m.t * (m.u if m.u[n % 3] > 0.5 else np.array([v * m.dt for v in m.v]))
+    return m.u
+
+
 def under_a_condition(m, n):
     for i in range(n):
         if m.u[i % 3] > 0.5:
@@ -104,7 +112,7 @@ def element_too_far(m, n):
 
 PROGRAMS: list[Callable[..., Any]] = [
     stepped, under_a_condition, until_late, exchanged, in_two_loops, of_a_part,
-    of_objects_made_here, element_too_far,
+    of_objects_made_here, element_too_far, in_an_arm_of_an_expression,
 ]  # fmt: skip
 
 

@@ -619,3 +619,40 @@ def test_private_names(program):
         return World(program, [(o, x8()), (o, x8())], lambda: o)
 
     compare(world)
+
+
+class Ring:
+    """A buffer of the last numbers."""
+
+    def __init__(self, size):
+        self.x = np.zeros(size)
+        self.n = self.place = 0
+
+    def push(self, v):
+        self.x[self.place] = v
+        self.place = (self.place + 1) % len(self.x)
+        self.n = min(self.n + 1, len(self.x))
+
+    def __len__(self):
+        return self.n
+
+
+def _kept(ring, x):
+    total = 0.0
+    for v in x:
+        ring.push(v)
+        if len(ring) >= 3:
+            total += ring.x[: len(ring)].sum()
+    return total, len(ring)
+
+
+def test_a_length_that_loops_change() -> None:
+    compiled = fxc.compile(_kept, fullgraph=True)
+    for size in (3, 5, 8, 9):
+        rings = Ring(4), Ring(4)
+        x = np.arange(float(size))
+        assert _kept(rings[0], x) == compiled(rings[1], x)
+        assert vars(rings[0]).keys() == vars(rings[1]).keys()
+        assert (rings[0].x == rings[1].x).all()
+        assert (rings[0].n, rings[0].place) == (rings[1].n, rings[1].place)
+    assert compiled.cache_info().variants <= 3

@@ -746,3 +746,12 @@ def test_a_caller_keeps_its_list_whatever_functions_are_called() -> None:
 
     x = np.ones(9)
     assert fxc.compile(program)(x) == program(x) == (list(range(9)), [0])
+
+
+def test_a_bound_that_is_an_argument() -> None:
+    """It was taken for a bug of fxc."""
+    compiled = fxc.compile(
+        lambda x, k: list(deque([x.sum(), x[0], x[1]], maxlen=k)), fullgraph=True
+    )
+    for k in (2, 2, 3, 1):
+        assert compiled(np.arange(3.0), k) == [3.0, 0.0, 1.0][-k:]

@@ -51,7 +51,7 @@ from ..values.several import Several, arrays_of
 from ..values.sized_lists import in_order, of_elements, of_ints
 from ..values.texts import Char, Text, char_of
 from ..values.traced_dicts import TracedDict
-from ..values.traced_int import TracedInt, largest, scalar_of_int, smallest, wrap_dim
+from ..values.traced_int import TracedInt, known_ints, largest, scalar_of_int, smallest, wrap_dim
 from ..values.traced_lists import TracedList, list_parts, plain_list
 from ..values.traced_scalar import TracedScalar
 
@@ -84,6 +84,10 @@ _WITH_LENGTH = (TracedList, TracedDict, ListOfLists, ListRow, Text, Grown, Char)
 
 def _length_by_python(door: Door, x: Any) -> Any:
     found: Any = door.special(x, "__len__")
+    kind: Any = found.__class__
+    if type(found) is TracedScalar and kind is int:
+        door.session.record("try_demand", flag_of(operator.ge(found, 0)))
+        return found
     if type(found) is not TracedInt:
         return operator.index(found) if type(found) is int and found >= 0 else len(_Sized(found))
     if operator.lt(found, 0):
@@ -224,7 +228,8 @@ def _deque(door: Door, *args: Any, **kwargs: Any) -> Any:
     if type(made) is list:
         return deque(made)
     if made is None:
-        return deque(*door.runnables(args), **door.runnable_options(kwargs))
+        bound = known_ints((args[1:], kwargs))
+        return deque(*door.runnables((*args[:1], *bound[0])), **door.runnable_options(bound[1]))
     made.of = deque
     return made
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Container, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -168,6 +169,8 @@ class Outcome:
         for name in self._names:
             pairs = [next(given) for _ in carried.kinds[name]]
             values = [output for output, _ in pairs]
+            if self._stays(name, [result for _, result in pairs]):
+                continue
             if name in carried.views:
                 found[name] = carried.views[name].behind(session, values)
                 continue
@@ -192,6 +195,14 @@ class Outcome:
                 if name in carried.gifts:
                     give(session, carried.gifts[name], arrays[name])
         return found, arrays
+
+    def _stays(self, name: str, results: Sequence[Operand]) -> bool:
+        """Whether a number, or several, are after each iteration what they were before."""
+        carried = self._carried
+        if name in carried.held or name in carried.views or name in carried.resized:
+            return False
+        params = carried.params[name]
+        return len(params) == len(results) and all(map(operator.is_, params, results))
 
     def _made(self, name: str) -> list[Value]:
         """The arrays that a variable may be which an iteration made."""
