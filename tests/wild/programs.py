@@ -12,12 +12,14 @@ from . import (
     finance,
     graphs,
     images,
+    learners,
     learning,
     neurons,
     oceans,
     optimisation,
     physics,
     robots,
+    schedules,
     signals,
     simulations,
     statistics,
@@ -37,12 +39,14 @@ FIELDS = (
     finance,
     graphs,
     images,
+    learners,
     learning,
     neurons,
     oceans,
     optimisation,
     physics,
     robots,
+    schedules,
     signals,
     simulations,
     statistics,
@@ -89,6 +93,8 @@ CAPTURED = frozenset(
     images.flood_fill
     images.rgb_to_hsv
     images.point_spread
+    learners.adaboost
+    learners.replay
     learning.train_step
     learning.generate
     learning.sample_token
@@ -120,6 +126,8 @@ CAPTURED = frozenset(
     robots.rotations
     robots.inverse_kinematics
     robots.pure_pursuit
+    schedules.scaled_by_levels
+    schedules.real_spectrum
     signals.mfcc
     signals.equaliser
     signals.sta_lta_trigger
