@@ -70,10 +70,13 @@ CAPTURED = frozenset(
     chemistry.neighbour_list
     chemistry.reactor
     columns.book_risk
+    columns.sales_report
     earth.geodetic_ecef_roundtrip
     earth.vincenty
+    earth.pick_p_wave
     engineering.fixed_step
     engineering.hamming_code
+    engineering.newton_power_flow
     filters.kalman_batch
     filters.kalman_scalar_noise
     filters.ekf_landmarks
