@@ -301,11 +301,6 @@ class EpilogueBuilder:
                 return name
             if table.items is not None:
                 table.make_room((), 0, None)
-            if table.borrowed:
-                raise refuse(
-                    "objects that hold arrays of the caller's, in a list whose length depends on "
-                    "data, cannot be captured as a result; give them copies"
-                )
             kind, arrays, count = table.rooms()
             end = self._place(count)
             names = iter([f"{self._leaf(wrap(array))}[:{end}]" for array in arrays])
