@@ -263,7 +263,7 @@ def _split_inner(function: types.FunctionType) -> types.FunctionType:
 
 def helper_of(function: Any, options: Options, calls: set[types.FunctionType]) -> Any:
     """What to call instead of a function that may be split, of its method, of a class with such a
-    constructor, or of an object that is called by it. ``calls`` gets what is compiled first for it.
+    constructor, or of an object that is called by it. ``calls`` gets what is compiled for it.
     """
     kind = type(function)
     if kind is types.BuiltinFunctionType or isinstance(function, Compiled):
@@ -271,6 +271,7 @@ def helper_of(function: Any, options: Options, calls: set[types.FunctionType]) -
     if kind is types.FunctionType:
         found = _helpers.get(function)
         if found is not None:
+            calls.add(function)
             return found
         if str(function.__module__).startswith(TAKING_CALLBACKS):
             return functools.partial(_handing_on, function, options, calls)

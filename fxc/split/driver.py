@@ -220,7 +220,7 @@ class DriverWriter:
         found = self.known(called)
         match called:
             case ast.Name(name) if name in self.plan.variables | self.plan.free:
-                return not name.startswith(TAKEN) or name.startswith(METHOD)
+                return not name.startswith(TAKEN) or name.startswith((METHOD, KEPT))
             case ast.Attribute(value, name) if not isinstance(self.known(value), ModuleType):
                 return name not in methods
             case ast.Subscript():
