@@ -15,8 +15,9 @@ from fxc.ops.metas.shapes import normalize_axis
 from ..door.numpy_source import run_source
 from ..session import CountedSize, current, refuse
 from ..values.operands import array_value, axis_number, dim_of, kind_of, operand, record, wrap
+from ..values.python_numbers import to_int
 from ..values.traced_int import wrap_dim
-from .counting import new_name
+from .counting import bound_size, new_name
 from .creation import arange
 from .joining import concatenate
 from .reductions import demand_more
@@ -182,6 +183,10 @@ def bincount(x: Any, /, weights: Any = None, minlength: Any = 0) -> Any:
         return record("bincount", value, given, minlength=count)
     session, name = current(), new_name()
     most = kind_of(value).size + _MOST_BINS
+    if session.region:  # native code calls NumPy for what has a size that is known before
+        largest = to_int(wrap(value).max())
+        bins = bound_size(operand(largest + 1), most)
+        return record("bincount", value, given, minlength=bins)
     (found,) = session.record("bincount_all", value, given, symbol=name, most=most)
     session.counted(CountedSize(name, most, found))
     return wrap(found)
