@@ -565,15 +565,6 @@ def test_what_native_code_leaves_to_numpy() -> None:
         assert compiled.cache_info().eager_calls == left
 
 
-def of_lists_that_change(x):
-    found = []
-    for v in x:
-        if v > 0:
-            found.append([v])
-    found[-1].append(0.5)
-    return found
-
-
 def of_sets(x):
     found = []
     for v in x:
@@ -610,7 +601,6 @@ def changed_by_another_name(x):
 
 
 REFUSED = {
-    of_lists_that_change: "with a list among its items that changes",
     of_sets: "with set among its items",
     compared: "== of a list",
     changed_while_enumerated: "a change to a list while a loop runs over it",

@@ -313,20 +313,15 @@ CAPTURED: list[Callable[..., Any]] = [
     one_of_before,
     of_a_text,
     beyond_a_text,
+    *(asked_which, two_names, alias_in_arm, alias_object, alias_tuple, listed_in_arm),
+    of_another_kind,
 ]
 REFUSED: list[Callable[..., Any]] = [
     aliased,
     changed_after,
     changed_joined,
-    asked_which,
-    two_names,
     listed_and_kept,
-    alias_in_arm,
-    alias_object,
-    alias_tuple,
-    listed_in_arm,
     changed_in_an_arm,
-    of_another_kind,
 ]
 CALLS = (
     (np.arange(30.0), 1.5),

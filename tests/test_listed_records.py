@@ -346,19 +346,23 @@ def compared(x):
     return out[0] is out[0], out[0] == out[-1], out[0] in {out[-1]}
 
 
-@pytest.mark.parametrize(
-    "fn",
-    [
-        *(row_changed, kept_beside, compared, replaced_by_a_condition),
-    ],
-    ids=lambda fn: fn.__name__,
-)
-def test_what_shows_which_object_it_is_is_left_to_python(fn: Callable[..., Any]) -> None:
+def test_what_shows_which_object_it_is_is_left_to_python() -> None:
     with pytest.raises(fxc.CaptureError):
-        fxc.compile(fn, fullgraph=True)(SIGNAL)
-    compiled = fxc.compile(fn)
+        fxc.compile(compared, fullgraph=True)(SIGNAL)
+    compiled = fxc.compile(compared)
     for _ in range(2):
-        assert not difference(run(fn, (SIGNAL,)), run(compiled, (SIGNAL,)))
+        assert not difference(run(compared, (SIGNAL,)), run(compiled, (SIGNAL,)))
+
+
+@pytest.mark.parametrize("fn", [row_changed, kept_beside, replaced_by_a_condition])
+def test_lists_that_are_told_apart(fn: Callable[..., Any]) -> None:
+    """They are those of a pool."""
+    compiled = fxc.compile(fn, fullgraph=True)
+    for x in (SIGNAL, -SIGNAL):
+        assert not difference(run(fn, (x,)), run(compiled, (x,)))
+        (left, right), (one, other) = fn(x)[:2], compiled(x)[:2]
+        assert [left is right, left[-1] is right] == [one is other, one[-1] is other]
+    assert compiled.cache_info().eager_calls == 0
 
 
 @pytest.mark.filterwarnings("ignore::fxc.CaptureWarning")

@@ -10,7 +10,6 @@ from __future__ import annotations
 import math
 import operator
 import re
-from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property
@@ -25,6 +24,8 @@ from fxc.ir.records import frozen
 from fxc.ir.size_guards import Guard
 from fxc.ir.symbols import Dim, Symbol
 from fxc.ir.types import array_type, is_known, same_dtype
+
+from .listed_numbers import codes_of
 
 Inputs = tuple[Any, ...]
 
@@ -356,38 +357,8 @@ def overlaps_itself(x: np.ndarray) -> bool:
     return False
 
 
-FEW_NUMBERS = 4  # items of a list that are read one by one in any case
-_CODES: dict[type, tuple[str, np.dtype]] = {
-    int: ("q", np.dtype(np.int64)),
-    float: ("d", np.dtype(np.float64)),
-}
-
-
-def kind_of_numbers(items: list[Any]) -> type | None:
-    """The type of all items, if ``numbers_of`` takes them."""
-    kinds = set(map(type, items))
-    kind = kinds.pop() if len(kinds) == 1 and len(items) > FEW_NUMBERS else None
-    if kind not in _CODES or (kind is int and not -(2**63) <= min(items) <= max(items) < 2**63):
-        return None
-    return kind
-
-
-def numbers_of(items: list[Any], kind: type) -> np.ndarray | None:
-    """A new array of the items of a list, if they are all of that type, and more than a few."""
-    if set(map(type, items)) != {kind} or len(items) <= FEW_NUMBERS:
-        return None
-    code, dtype = _CODES[kind]
-    return np.frombuffer(array(code, items), dtype)
-
-
-def codes_of(text: str) -> np.ndarray:
-    """A new array of the code points of a text."""
-    return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.int32)
-
-
 _NAMESPACE: dict[str, Any] = {
     "codes_of": codes_of,
-    "numbers_of": numbers_of,
     "MISSED": MISSED,
     "RunFailed": RunFailed,
     "Interrupted": Interrupted,

@@ -91,6 +91,7 @@ CAPTURED = frozenset(
     finance.stationary_values
     graphs.pagerank
     graphs.floyd_warshall
+    graphs.breadth_first
     images.canny
     images.otsu
     images.flood_fill

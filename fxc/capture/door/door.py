@@ -142,6 +142,7 @@ class Scope:
         self.made_list = door.lists.made
         self.growing = door.texts.made
         self.item_list = door.item_list
+        self.held_list = door.held_list
         self.bound = functools.partial(bound, door)
         self.raises = functools.partial(raises, door)
         self.importing = door.importing

@@ -369,12 +369,15 @@ class Places:
         label = label_of(x)
         if label is not None and label.text not in self._session.static:
             raise Respecialise(frozenset((label.text,)))
+        self._door.lists.ask_pool(x)
 
     def ask_records(self, *found: Any) -> None:
         """The same for those of these that are items of lists, or stand for others."""
         for x in found:
             if id(x) in self._sealed:
                 self.ask_record(x)
+        if len(found) > 1 and all(isinstance(x, list) for x in found):
+            self._door.lists.ask_pool(*found)
 
     def replace(self, x: Any) -> None:
         """Note an object in whose place the program has a record from now on."""

@@ -43,6 +43,7 @@ from ..statements.sums import CORRECTS, sum_of_known
 from ..values.grown_texts import Grown
 from ..values.identity import Identity
 from ..values.late import Late, is_unknown, late
+from ..values.list_pools import PooledList
 from ..values.lists_of_lists import ListOfLists, ListRow
 from ..values.mixed import Mixed, number_of
 from ..values.operands import Traced, operand, record, settled
@@ -79,7 +80,7 @@ def _len(door: Door, x: Any) -> Any:
     return len(door.container(x))
 
 
-_WITH_LENGTH = (TracedList, TracedDict, ListOfLists, ListRow, Text, Grown, Char)
+_WITH_LENGTH = (TracedList, PooledList, TracedDict, ListOfLists, ListRow, Text, Grown, Char)
 
 
 def _length_by_python(door: Door, x: Any) -> Any:
@@ -240,6 +241,8 @@ def _list_of_graph(door: Door, args: tuple[Any, ...]) -> Any:
         return None
     x = settled(args[0])
     x = x._counted() if type(x) is TracedDict else x
+    if type(x) is PooledList:
+        return x.copy()
     if type(x) is TracedList and x.items is None:
         return list_parts().part_of(x, slice(None))
     if type(x) is Counted and x.steps is None and not isinstance(x.count, int):
@@ -293,7 +296,9 @@ def _sorted(door: Door, *args: Any, key: Any = None, reverse: Any = False) -> An
 
 def _is_late(x: Any) -> bool:
     """Whether this is no list yet, of as many items as data say."""
-    return type(x) is TracedDict or (type(x) is Counted and not isinstance(x.count, int))
+    return type(x) in (TracedDict, PooledList) or (
+        type(x) is Counted and not isinstance(x.count, int)
+    )
 
 
 def _are_unknown(x: Any) -> bool:
@@ -333,7 +338,7 @@ def _is_counted(x: Any) -> bool:
     x = settled(x)
     if type(x) is TracedList:
         return x.is_run_over
-    return type(x) in (Counted, Bounded) or (is_array(x) and x.ndim == 1)
+    return type(x) in (Counted, Bounded, PooledList) or (is_array(x) and x.ndim == 1)
 
 
 def _has_open(x: Any) -> bool:

@@ -537,10 +537,16 @@ class Stores(Reads):
                 made.add(x)
         return made
 
-    def item_list(self, x: list[Any]) -> list[Any]:
-        """A list that the program makes as the item of another one."""
-        self.places.note_item_list(x)
-        return x
+    def item_list(self, x: Any, place: str) -> Any:
+        """A list that the program makes as the item of another one, or of a dict."""
+        made = self.held_list(x, place)
+        if type(made) is list:
+            self.places.note_item_list(made)
+        return made
+
+    def held_list(self, x: Any, place: str) -> Any:
+        """A list that the program makes, and that others may hold besides."""
+        return self.lists.pooled(x, place)
 
     def same(self, a: Any, b: Any) -> Any:
         """``a is b``; what is two objects now may be one in another call."""
@@ -548,8 +554,8 @@ class Stores(Reads):
             return a.is_(b) if type(a) is Differing else b.is_(a)
         if b is None:
             return a.is_(None) if type(a) is Several else a is None
-        if type(a) is Record and type(b) is Record:
-            return a.is_(b)
+        if isinstance(a, Traced) and isinstance(b, Traced) and a._in_pool and b._in_pool:
+            return a.is_(b)  # type: ignore[attr-defined]
         for one, other in ((a, b), (b, a)):
             if type(one) is Several and one.may_be_record:
                 return one.is_one(other)
@@ -574,6 +580,8 @@ class Stores(Reads):
             self.session.aliases.check_distinct(a._value, b._value)
         kinds = {type(a), type(b)}
         if OneOfItems in kinds:
+            for x in (a, b):
+                self.lists.ask_pool(*(x._holds() if type(x) is OneOfItems else (x,)))
             raise refuse("'is' of one of several objects cannot be captured; compare the places")
         if Mixed in kinds or (TracedScalar in kinds and a.__class__ is b.__class__):
             raise refuse("'is' of two numbers that are not known cannot be captured; use ==")

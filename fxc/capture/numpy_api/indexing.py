@@ -275,6 +275,7 @@ def _parsed_scalar(entry: TracedValue) -> _At | _Array:
 
 
 def _parsed_array(entry: Any) -> _At | _Array:
+    entry = entry._as_places() if isinstance(entry, Traced) else entry
     if not has_traced(entry) and not isinstance(entry, np.ndarray) and not np.size(entry):
         entry = np.zeros(np.shape(entry), np.intp)  # an empty list is of no dtype
     value = array_value(entry)

@@ -36,6 +36,7 @@ from ..statements.counted import Bounded, Counted
 from ..statements.differing import Differing
 from ..statements.rows import ListArray, Rows, list_array_of, rows_in
 from ..values.late import Held, Late
+from ..values.list_pools import ListPool, PooledList
 from ..values.maybe_set import MaybeSet
 from ..values.mixed import Mixed
 from ..values.open_dicts import OpenDict
@@ -49,7 +50,7 @@ from ..values.traced_lists import TracedList
 from .containers import is_plain
 from .effects import Effect
 from .generators import TracedGenerator
-from .listed import listed
+from .listed import arena_places, listed, share_out
 from .objects import (
     is_dict_class,
     is_made_by_object,
@@ -228,6 +229,8 @@ class EpilogueBuilder:
             return f"text_of({self._place(x.codes())})"
         if type(x) is Record:
             return f"{self._pool(x.pool)}[{self._place(x.number)}]"
+        if type(x) is PooledList:
+            return f"{self._list_pool(x.pool)}[{self._place(x.number)}]"
         if type(x) is TracedGenerator:
             return self._reference(x._var())
         if type(x) is TracedFile:
@@ -281,7 +284,7 @@ class EpilogueBuilder:
             end = self._place(count)
             first, begin = self._items(x.borrowed), len(x.borrowed)
             names = iter([f"{self._leaf(wrap(array))}[{begin or ''}:{end}]" for array in arrays])
-            made = listed(kind, names, self._constant, self._pool)
+            made = listed(kind, names, self._constant, self._any_pool)
             made = f"[{first}*{made}]" if first else made
             self._outside.session.door.places.check_returned_list(kind.classes, self._sealed)
             made = f"deque({made})" if x.of is deque else made
@@ -304,7 +307,7 @@ class EpilogueBuilder:
             kind, arrays, count = table.rooms()
             end = self._place(count)
             names = iter([f"{self._leaf(wrap(array))}[:{end}]" for array in arrays])
-            made = listed(pool.fields_kind(kind), names, self._constant, self._pool)
+            made = listed(pool.fields_kind(kind), names, self._constant, self._any_pool)
             self._lines.append(f"{name} = {made}")
             self._outside.session.aliases.returned.append(table)
             for number, key, x in pool.of_callers():
@@ -312,7 +315,7 @@ class EpilogueBuilder:
                 held = record if pool.label.kind is dict else f"vars({record})"
                 self._lines.append(f"{held}[{key!r}] = {self._place(x)}")
             for held, other in pool.links(kind):
-                found = f"{self._pool(other)}[{held}]"
+                found = f"{self._any_pool(other)}[{held}]"
                 self._lines.append(
                     f"for x in {name}: {held} = {found} if type({held}) is int else {held}"
                 )
@@ -330,6 +333,30 @@ class EpilogueBuilder:
             held = ", ".join(map(": ".join, zip(keys, map(self._place, fields), strict=True)))
             made.append(f"{of_class}{{{held}}}{')' if of_class else ''}")
         return f"[{', '.join(made)}]"
+
+    def _list_pool(self, pool: ListPool) -> str:
+        """The list of all lists of a pool; they are there before their items."""
+        if id(pool) in self._made:
+            return self._made[id(pool)][0]
+        pool.check_ours("a result that is a part")
+        name, heads, arena = f"p{len(self._made)}", pool.heads, pool.arena
+        self._made[id(pool)] = (name, pool)
+        if heads.items is not None:
+            heads.make_room((), 0, None)
+        _, (begins, counts, _), number = heads.rooms()
+        end = self._place(number)
+        of_lists = [f"{self._leaf(wrap(each))}[:{end}]" for each in (begins, counts)]
+        self._lines.append(f"{name} = [[] for _ in range({end})]")
+        if arena._room is not None:
+            self._lines.append(f"{name}i = arena_places({', '.join(of_lists)})")
+            names = iter([f"{self._leaf(wrap(each))}[{name}i]" for each in arena._room.arrays])
+            made = listed(arena._room.kind, names, self._constant, self._any_pool)
+            self._lines.append(f"share_out({name}, {of_lists[1]}, {made})")
+        self._outside.session.aliases.returned += [heads, arena]
+        return name
+
+    def _any_pool(self, pool: Any) -> str:
+        return self._list_pool(pool) if type(pool) is ListPool else self._pool(pool)
 
     def _list_array(self, x: TracedValue, of_list: ListArray) -> str:
         """The expression for the array of a list, which may be empty."""
@@ -606,6 +633,7 @@ def dict_of(kind: type, items: dict[Any, Any], held: dict[str, Any] | None) -> A
 
 
 _NAMESPACE: dict[str, Any] = {
+    "arena_places": arena_places,
     "Counter": Counter,
     "OrderedDict": OrderedDict,
     "SimpleNamespace": SimpleNamespace,
@@ -617,5 +645,6 @@ _NAMESPACE: dict[str, Any] = {
     "new_tuple": tuple.__new__,
     "put": object.__setattr__,
     "rebuild": rebuild,
+    "share_out": share_out,
     "show_notes": show_notes,
 }

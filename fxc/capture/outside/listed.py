@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from itertools import islice
+from typing import Any
+
+import numpy as np
 
 from fxc.ir.types import ScalarType
 
 from ..values.kinds import ItemKind
 from ..values.late import Late
-from ..values.records import Pool
 from ..values.several import Items, SeveralKinds
 
 
@@ -16,10 +19,11 @@ def listed(
     kind: ItemKind,
     arrays: Iterator[str],
     constant: Callable[[object], str],
-    pool: Callable[[Pool], str],
+    pool: Callable[[Any], str],
 ) -> str:
     """The expression for the list of items of a kind that stand in arrays of these names;
-    ``constant`` names an object in it, ``pool`` the list of all records of a pool.
+    ``constant`` names an object in it, ``pool`` the list of all records, or
+    lists, of a pool.
     """
     if kind.form is not None and kind.items is not None:
         columns = ", ".join(listed(each, arrays, constant, pool) for each in kind.items)
@@ -63,7 +67,7 @@ def _one_of(
     options: SeveralKinds,
     arrays: Iterator[str],
     constant: Callable[[object], str],
-    pool: Callable[[Pool], str],
+    pool: Callable[[Any], str],
 ) -> str:
     """The list of items of which each is one of several things."""
     names: list[str] = []
@@ -93,3 +97,19 @@ def _one_of(
         cases.append(f"{value} if f{place} else ")
     cases[-1] = cases[-1].partition(" if ")[0]
     return f"[{''.join(cases)} for {', '.join(names)}, in zip({', '.join(columns)})]"
+
+
+def arena_places(begins: np.ndarray, counts: np.ndarray) -> np.ndarray:
+    """Where in the arena of a pool the items of its lists are, list by list; called by epilogues.
+
+    See Note [Pools of lists].
+    """
+    before = np.cumsum(counts) - counts
+    return np.repeat(begins - before, counts) + np.arange(counts.sum())
+
+
+def share_out(lists: list[list[Any]], counts: np.ndarray, items: list[Any]) -> None:
+    """Give so many of the items to each of these lists; called by epilogues."""
+    rest = iter(items)
+    for place in np.flatnonzero(counts).tolist():
+        lists[place].extend(islice(rest, int(counts[place])))

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..guards import kind_of_numbers, numbers_of
+from ..listed_numbers import Columns, Numbers, Ragged, form_of_items
 from ..session import Respecialise, current, refuse
 from ..values.operands import Traced
 from .containers import MISSING, External, Held, is_number, is_plain, settled
@@ -18,6 +18,10 @@ from .containers import MISSING, External, Held, is_number, is_plain, settled
 # for items at known places. Where it takes all of them (a function of NumPy's, an index, a loop) or
 # one at a place that is not known, the guard program makes an array of the items, whose size is a
 # symbol: one input of the graph, one compilation for all lengths, and one look at each item in C.
+# Of a list of tuples of numbers it makes an array for each place of the tuples; of a list of lists
+# of numbers, of any length, one of all numbers, and two that say where each list begins and ends:
+# these can be read as lists of a pool (Note [Pools of lists]), and as long as the program changes
+# no list from outside.
 # If the program cannot be captured so, it is captured again with the items one by one; so it is if
 # the program changes the list.
 
@@ -39,8 +43,8 @@ class ExternalList(External, list[Any]):
     def __init__(self, held: Held) -> None:
         super().__init__()
         self._held = held
-        self._kind: type | None = None  # see Note [Lists of numbers]
-        self._numbers: Any = None
+        self._form: Any = None  # see Note [Lists of numbers]
+        self._numbers: list[Any] | None = None
         self._is_changed = False
         self._whole = False
         self._seen: dict[int, Any] = {}
@@ -110,7 +114,7 @@ class ExternalList(External, list[Any]):
             return list.__len__(self)
         held = self._held
         if self._numbers is not None:
-            return self._numbers.shape[0]
+            return self._numbers[0].shape[0]
         if f"{held.name}.len" in held.outside.varying:
             return held.outside.length_of(held) + len(self._added)
         size = len(held.real)
@@ -138,29 +142,44 @@ class ExternalList(External, list[Any]):
 
     def as_array(self) -> Any:
         """A new array of the items; None if that is left to Python."""
-        held = self._held
         if not self.is_of_numbers():
             return None
+        if type(self._form) is Numbers:
+            return self._inputs()[0].copy()
+        return self.as_list().as_array()
+
+    def _inputs(self) -> list[Any]:
+        """The arrays that the guard program makes of the list."""
         if self._numbers is None:
-            assert self._kind is not None
-            held.outside.session.door.lists.sized |= {self._by_items}
-            var, source = held.outside.guards.constant(self._kind), held.source
-            made = held.outside.guards.fetch(f"numbers_of({source.var}, {var})", source.text)
-            items = numbers_of(held.real, self._kind)
-            assert items is not None
-            self._numbers = held.outside.array_of_list(items, made, held.name)
-        return self._numbers.copy()
+            held, form = self._held, self._form
+            outside = held.outside
+            outside.session.door.lists.sized |= {self._by_items}
+            var, source = outside.guards.constant(form), held.source
+            made = outside.guards.fetch(f"{var}.arrays({source.var})", source.text)
+            found: list[Any] = []
+            for place, items in enumerate(form.arrays(held.real)):
+                part = outside.guards.fetch(f"{made.var}[{place}]", source.text)
+                beside = (
+                    found[0] if found and len(items) == len(form.arrays(held.real)[0]) else None
+                )
+                found.append(outside.array_of_list(items, part, held.name, beside))
+            self._numbers = found
+        return self._numbers
 
     def is_of_numbers(self) -> bool:
         """Whether ``as_array`` gives an array."""
+        return type(self._known_form()) in (Numbers, Columns)
+
+    def _known_form(self) -> Any:
+        """What the items are, if the guard program makes arrays of them."""
         held = self._held
         if not held.argument or self._is_changed or held.outside.dynamic is False:
-            return False
+            return None
         if self._grows in held.outside.static:
-            return False
-        if self._kind is None and self._by_items not in held.outside.static:
-            self._kind = kind_of_numbers(held.real)
-        return self._kind is not None
+            return None
+        if self._form is None and self._by_items not in held.outside.static:
+            self._form = form_of_items(held.real)
+        return self._form
 
     @property
     def _by_items(self) -> str:
@@ -169,10 +188,19 @@ class ExternalList(External, list[Any]):
 
     def as_list(self) -> Any:
         """A new list of the graph with these items; None if that is left to Python."""
-        from ..values.sized_lists import list_of  # which records
+        from ..values.list_pools import rows_of  # which records
+        from ..values.sized_lists import list_of, tuples_of
 
-        array = self.as_array()
-        return None if array is None else list_of(array)
+        form = self._known_form()
+        if form is None:
+            return None
+        if type(form) is Ragged:
+            lists = self._held.outside.session.door.lists
+            if lists.is_outside_changed:
+                return None
+            lists.outside |= {self._by_items}
+            return rows_of(self._by_items, *self._inputs())
+        return tuples_of(self._inputs()) if type(form) is Columns else list_of(self.as_array())
 
     # -------------------------------------------------------- changes
 
@@ -204,6 +232,7 @@ class ExternalList(External, list[Any]):
         from ..values.traced_lists import TracedList  # which records
 
         held = self._held
+        held.outside.session.door.lists.note_outside_changed()
         if self._grown is None:
             self._grown = TracedList([], outermost=True)
             held.outside.session.retries |= {f"{self._grows} by Python"}
@@ -216,6 +245,7 @@ class ExternalList(External, list[Any]):
         self._is_changed = True
         if self._numbers is not None:
             raise Respecialise(frozenset((self._by_items,)))
+        self._held.outside.session.door.lists.note_outside_changed()
 
     def append(self, value: Any, /) -> None:
         if self._is_growing:

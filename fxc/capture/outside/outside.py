@@ -30,7 +30,8 @@ from fxc.ir.types import (
     scalar_type_of,
 )
 
-from ..guards import GuardBuilder, Source, codes_of, flags_of
+from ..guards import GuardBuilder, Source, flags_of
+from ..listed_numbers import codes_of
 from ..session import Session, refuse
 from ..values.operands import Traced
 from ..values.texts import Text
@@ -298,11 +299,16 @@ class Outside:
         self._constants.add(label)
         self.guards.check(condition, text, label)
 
-    def array_of_list(self, items: np.ndarray, source: Source, name: str) -> Any:
-        """The array that the guard program makes of a list, as an input of any size."""
+    def array_of_list(
+        self, items: np.ndarray, source: Source, name: str, beside: Any = None
+    ) -> Any:
+        """The array that the guard program makes of a list, as an input of any size, or of the size
+        of the one ``beside`` it.
+        """
         self.guards.check(f"type({source.var}) is ndarray", f"{source.text} holds such numbers")
         value = self.add_input(array_type(items.dtype, ()), source, f"{name}.items", True)
-        value.type = array_type(items.dtype, self._dims(items, source, value.name))
+        dims = self._dims(items, source, value.name) if beside is None else beside._type.shape
+        value.type = array_type(items.dtype, dims)
         self.arrays[value] = items
         return TracedArray(value)
 

@@ -30,6 +30,7 @@ from .nodes import (
 )
 
 _LISTS = (ast.List, ast.ListComp)
+_STORING = frozenset({"append", "appendleft", "insert"})
 _TAKING = frozenset({"all", "any", "list", "max", "min", "set", "sorted", "sum", "tuple"})
 
 
@@ -90,7 +91,7 @@ class Expressions(Names):
             made = self._door("filtered", node, items, over, each, test, unpacks)
             return self._made_list(node, made)
         repeats = is_single(node) and is_repeated(node)
-        if is_single(node) and (is_flat(node.elt) or repeats):
+        if is_single(node) and (is_flat(node.elt) or repeats or _is_of_lists(node)):
             items, over, each, _, unpacks = self._of_items(node)
             same = at(node, ast.Constant(repeats))
             mapped = self._door("mapped", node, items, over, each, unpacks, same)
@@ -222,9 +223,11 @@ class Expressions(Names):
             return self._fold(node)
         if is_nest(node):
             return self._nest(node)
-        if isinstance(node.func, ast.Attribute) and node.func.attr in ("append", "appendleft"):
+        if isinstance(node.func, ast.Attribute) and node.func.attr in _STORING:
             for arg in node.args:
                 _note_item(arg)
+        if isinstance(node.func, ast.Attribute) and node.func.attr == "setdefault":
+            _note_item(at(node, ast.Tuple(node.args, ast.Load())))
         match node:
             case ast.Call(
                 func=ast.Attribute(ast.Constant(""), "join"), args=[ast.GeneratorExp() as made]
@@ -333,16 +336,16 @@ class Expressions(Names):
 
     def visit_List(self, node: ast.List) -> Any:
         self.generic_visit(node)
-        if getattr(node, "is_item", False) and node not in self._lists:
-            return self._door("item_list", node, node)
         return self._made_list(node, node)
 
     def _made_list(self, node: ast.expr, made: Any) -> Any:
         """A list that is kept: it may be one of the graph."""
-        if node not in self._lists:
+        held = getattr(node, "is_item", "")
+        if node not in self._lists and not held:
             return made
         place = f"{self._code.co_filename}:{node.lineno}:{node.col_offset}"
-        return self._door("made_list", node, made, self._text(node, place))
+        name = "made_list" if node in self._lists else held
+        return self._door(name, node, made, self._text(node, place))
 
     def visit_BoolOp(self, node: ast.BoolOp) -> Any:
         if getattr(node, "is_test", False):
@@ -393,10 +396,18 @@ class Expressions(Names):
 _OF_LEVELS = ("__fxc_run__", "__fxc_last__", "__fxc_so_far__")
 
 
+def _is_of_lists(node: ast.ListComp) -> bool:
+    """Whether the items are comprehensions themselves, and hold no further ones."""
+    inner = node.elt
+    return isinstance(inner, ast.ListComp) and is_single(inner) and is_flat(inner.elt)
+
+
 def _note_item(node: ast.expr) -> None:
     """Note a list that nobody has but the list that it becomes an item of."""
-    if isinstance(node, ast.List):
-        node.is_item = True  # type: ignore[attr-defined]
+    parts = [node] if not isinstance(node, ast.Tuple) else node.elts
+    for part in parts:
+        if isinstance(part, ast.List | ast.ListComp | ast.Call):
+            part.is_item = "item_list" if part is node else "held_list"  # type: ignore[union-attr]
 
 
 def _is_text(node: ast.expr) -> bool:

@@ -97,6 +97,8 @@ def contained(door: Any, x: Any, items: Any) -> Any:
         return x.of_texts(lambda text: contained(door, text, items))
     if isinstance(items, ExternalDict):
         return items.presence(x)
+    if isinstance(items, Traced) and items._in_pool and isinstance(items, list):
+        return items.has(x)  # type: ignore[attr-defined]
     if type(items) is TracedList:
         if items.items is None:
             return items.has(x)

@@ -27,17 +27,31 @@ def stored(items: Any, item: Any) -> None:
         items.put(number - 1, item)
     else:
         items.put_new(slot, item)
+        if items.is_crowded():
+            items.fill()
 
 
-def made_by_a_read(items: Any, key: Any, zero: Any) -> Any:
+def made_by_a_read(items: Any, key: Any) -> Any:
     slot, number = items.find(key)
     if number > 0:
         return items.items_.at(number - 1)[1]
-    items.put_new(slot, (key, zero))
-    return zero
+    value = items.made_default()
+    items.put_new(slot, (key, value))
+    if items.is_crowded():
+        items.fill()
+    return value
+
+
+LEAST_PLACES = 64
 
 
 def filled(items: Any, count: Any) -> None:
+    size = LEAST_PLACES
+    while size < 2 * count:
+        size = size * 2
+    items.set_size(size)
+    for place in range(size):
+        items.number(place, 0)
     for place in range(count):
         key = items.key_at(place)
         slot, _ = items.looked_up(key)

@@ -214,6 +214,17 @@ class ItemKind:
             parts = [Literal(np.True_), *parts[1:]]
         return of_parts(parts, options)
 
+    @property
+    def changes(self) -> bool:
+        """Whether the items are, or hold, dicts, objects or lists in pools, which may change."""
+        return self.pool is not None or any(each.changes for each in self.items or ())
+
+    @property
+    def dtype_as_places(self) -> np.dtype | None:
+        """Of which dtype an index of such items is, also of none of them; None for no ints."""
+        is_int = self.is_of_numbers and all(kind.dtype.kind == "i" for kind in self.kinds)
+        return np.dtype(np.intp) if is_int else None
+
     def array(self, arrays: Sequence[Value], dtype: Any) -> Any:
         """The array of items that stand in these arrays."""
         if self.options is not None or (
@@ -274,6 +285,8 @@ def kind_of_items(items: Sequence[Any], before: ItemKind | None) -> ItemKind | N
         return ItemKind(frozenset(), (arrays[0].type,))
     forms = {item_form(x) for x in items} | ({before.form} if before is not None else set())
     form = joint_form(items, forms)
+    if form is None:
+        _ask_for_one_pool(items, before)
     if None in forms and all(each is None or each.pool is not None for each in forms):
         return _kind_of_numbers(items, before)
     if len(forms) > 1 and all(each is None or each.kind in (Late, tuple) for each in forms):
@@ -284,6 +297,14 @@ def kind_of_items(items: Sequence[Any], before: ItemKind | None) -> ItemKind | N
     if form is not None and before is not None and before.form is None:
         raise _refused(items[-1])
     return _kind_of_numbers(items, before) if form is None else _kind_of_forms(form, items, before)
+
+
+def _ask_for_one_pool(items: Sequence[Any], before: ItemKind | None) -> None:
+    """Capture again with one pool for lists of several, see Note [Pools of lists]."""
+    known = [] if before is None or before.pool is None else [before.pool.at(0)]
+    found = [*known, *items]
+    if any(isinstance(x, Traced) and x._in_pool for x in found):
+        current().door.lists.ask_pool(*(x for x in found if isinstance(x, list)))
 
 
 def _kind_of_forms(form: Form, items: Sequence[Any], before: ItemKind | None) -> ItemKind:
@@ -376,6 +397,7 @@ def _fields_of(x: Any, form: Form) -> Sequence[Any]:
 
 
 def _refused(x: Any) -> Exception:
+    current().door.lists.ask_pool(x)
     what = class_of(x).__name__
     is_apart = APART in current().static and not isinstance(x, Traced | str | None)
     if is_apart and (type(x) in (dict, list) or is_python_class(class_of(x))):

@@ -10,16 +10,19 @@ import numpy as np
 from fxc.ir.graph import Value
 from fxc.ops.metas.shapes import normalize_axis
 
+from .list_pools import PooledList
 from .lists_of_lists import ListOfLists
 from .operands import Traced, has_traced, operand, wrap
 from .traced_lists import TracedList
+
+_LISTS = (TracedList, PooledList)
 
 
 def as_numpy(
     args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> tuple[tuple[Any, ...], dict[str, Any]]:
     """The arguments of a function of NumPy's, with arrays in place of lists."""
-    if not any(type(x) is TracedList or _is_deque(x) for x in (*args, *kwargs.values())):
+    if not any(type(x) in _LISTS or _is_deque(x) for x in (*args, *kwargs.values())):
         return args, kwargs
     return tuple(map(_array, args)), {name: _array(x) for name, x in kwargs.items()}
 
@@ -27,7 +30,7 @@ def as_numpy(
 def _array(x: Any) -> Any:
     if _is_deque(x):
         return list(x)
-    return x.as_array() if type(x) is TracedList else x
+    return x.as_array() if type(x) in _LISTS else x
 
 
 def _is_deque(x: Any) -> bool:
@@ -38,7 +41,7 @@ def array_of_list(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """What ``np.array(list, dtype)`` gives; None for other arguments."""
     if len(args) not in (1, 2) or not kwargs.keys() <= {"dtype"}:
         return None
-    is_ours = type(args[0]) is ListOfLists
+    is_ours = type(args[0]) in (ListOfLists, PooledList)
     if not is_ours and (type(args[0]) is not TracedList or args[0].items is not None):
         return None
     return args[0].as_array(args[1] if len(args) == 2 else kwargs.get("dtype"))

@@ -5,75 +5,132 @@ See Note [Lists of counted length].
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, Protocol
 
 from ..session import current, refuse
 from ..statements.choices import chosen
-from .list_code import deleted, inserted
+from .list_code import deleted, extended, inserted, replaced
 from .operands import Traced, settled
-from .traced_lists import TracedList, checked_place
+from .traced_lists import checked_place, list_parts
+
+
+class Changed(Protocol):
+    """A list of the graph that is changed in place."""
+
+    def begin_change(self, *more: Any) -> bool:
+        """Before a change: whether there is room for it; else it will be recorded again."""
+
+    def put_first(self, x: Any) -> bool:
+        """Store an item before the others; False if they have to be moved for that."""
+
+    def any_item(self) -> Any:
+        """What stands for an item until then."""
+
+    def python_items(self) -> Any:
+        """The items, where Python changes them; None where the graph does."""
+
+    def place_of(self, key: Any) -> Any:
+        """The place of an item, of which is checked that there is one."""
+
+    def at(self, place: Any) -> Any:
+        """The item at a place that there is."""
+
+    def length(self) -> Any:
+        """``len(self)``."""
+
+    def index(self, x: Any) -> Any:
+        """As ``list.index``."""
+
+    def copy(self) -> Any:
+        """As ``list.copy``."""
 
 
 def _staged(function: Any, *args: Any) -> None:
     current().door.staged(function)(*args)
 
 
-def _is_plain(x: TracedList, *places: Any) -> bool:
-    """Whether Python makes a change: it knows the items and these places, or there are no items."""
-    if x.items is None or not x.is_made_in(current().region):
-        return False
-    return not x.items or not any(isinstance(place, Traced) for place in places)
+def _plain_items(x: Changed, *places: Any) -> Any:
+    """The items that Python changes, as it knows the places; None otherwise."""
+    items = x.python_items()
+    is_known = not items or not any(isinstance(place, Traced) for place in places)
+    return items if is_known else None
 
 
-def insert(x: TracedList, place: Any, item: Any) -> None:
+def insert(x: Changed, place: Any, item: Any) -> None:
     """As ``list.insert``."""
     item = settled(item)
-    if _is_plain(x, place):
-        x._items.insert(0 if isinstance(place, Traced) else place, item)
-    elif type(place) is int and place == 0:
-        x._appendleft(item)
-    elif x.begin_change(item) is None:
+    if (items := _plain_items(x, place)) is not None:
+        items.insert(0 if isinstance(place, Traced) else place, item)
+    elif type(place) is int and place == 0 and x.put_first(item):
+        pass
+    elif x.begin_change(item):
         _staged(inserted, x, checked_place(place), item)
 
 
-def delete(x: TracedList, key: Any) -> None:
+def delete(x: Changed, key: Any) -> None:
     """``del x[key]``."""
     bounds = (key.start, key.stop, key.step) if isinstance(key, slice) else (key,)
-    if _is_plain(x, *bounds):
-        del x._items[key]
-    elif x.begin_change() is None:
-        start, stop = _part(x, key) if isinstance(key, slice) else _one(x, key)
-        _staged(deleted, x, start, stop)
+    if (items := _plain_items(x, *bounds)) is not None:
+        del items[key]
+    elif x.begin_change():
+        _staged(deleted, x, *(_part(x, key) if isinstance(key, slice) else _one(x, key)))
 
 
-def taken(x: TracedList, place: Any) -> Any:
+def taken(x: Changed, place: Any) -> Any:
     """``x.pop(place)``."""
-    if _is_plain(x, place):
-        return x._items.pop(place)
-    if (owner := x.begin_change()) is not None:
-        return x._any_item(owner)
+    if (items := _plain_items(x, place)) is not None:
+        return items.pop(place)
+    if not x.begin_change():
+        return x.any_item()
     start, stop = _one(x, place)
     found = x.at(start)
     _staged(deleted, x, start, stop)
     return found
 
 
-def remove(x: TracedList, item: Any) -> None:
+def remove(x: Changed, item: Any) -> None:
     """As ``list.remove``."""
-    if _is_plain(x) and not any(isinstance(each, Traced) for each in (item, *x._items)):
-        x._items.remove(item)
-    elif x.begin_change() is None:
+    items = x.python_items()
+    if items is not None and not any(isinstance(each, Traced) for each in (item, *items)):
+        items.remove(item)
+    elif x.begin_change():
         place = x.index(item)
         _staged(deleted, x, place, place + 1)
 
 
-def _one(x: TracedList, key: Any) -> tuple[Any, Any]:
+def extend(x: Any, more: Any) -> None:
+    """As ``list.extend``, by what a loop may run over."""
+    _staged(extended, x, more)
+
+
+def sort(x: Changed, *, key: Any = None, reverse: Any = False) -> None:
+    """As ``list.sort``, of a list that has room."""
+    if x.begin_change():
+        _staged(replaced, x, list_parts().in_order(x.copy(), key, reverse))
+
+
+def reverse(x: Changed) -> None:
+    """As ``list.reverse``, likewise."""
+    if x.begin_change():
+        _staged(replaced, x, list_parts().part_of(x.copy(), slice(None, None, -1)))
+
+
+METHODS: dict[str, Callable[..., None]] = {
+    "insert": insert,
+    "remove": remove,
+    "sort": sort,
+    "reverse": reverse,
+}
+
+
+def _one(x: Changed, key: Any) -> tuple[Any, Any]:
     """The place of an item, of which is checked that there is one, and the next one."""
-    place = x._place_of(checked_place(key))
+    place = x.place_of(checked_place(key))
     return place, place + 1
 
 
-def _part(x: TracedList, key: slice) -> tuple[Any, Any]:
+def _part(x: Changed, key: slice) -> tuple[Any, Any]:
     """The bounds of a part of the items."""
     if key.step not in (None, 1):
         raise refuse(

@@ -1,6 +1,6 @@
 """What changes of lists do that move items, in Python; it is staged like the user's own code.
 
-See Note [Lists of counted length].
+See Note [Lists of counted length] and Note [Pools of lists].
 """
 
 from __future__ import annotations
@@ -29,6 +29,16 @@ def deleted(items: Any, start: Any, stop: Any) -> None:
     items.shorten(count - stop + start)
 
 
+def replaced(items: Any, found: Any) -> None:
+    for k in range(len(found)):
+        items.put_again(k, found.at(k))
+
+
+def extended(items: Any, more: Any) -> None:
+    for x in more:
+        items.append(x)
+
+
 def place_of(items: Any, x: Any) -> Any:
     for place in range(len(items)):
         if items.at(place) == x:
@@ -42,3 +52,21 @@ def number_of(items: Any, x: Any) -> Any:
         if items.at(place) == x:
             count += 1
     return count
+
+
+def appended(pool: Any, number: Any, x: Any) -> None:
+    begin, count, room = pool.head(number)
+    if count == room:
+        end = pool.end()
+        if begin + room == end:
+            pool.set_end(end + 1)
+            pool.set_head(number, begin, room + 1)
+        else:
+            room = 2 * count + 4
+            pool.set_end(end + room)
+            for k in range(count):
+                pool.move(end + k, begin + k)
+            pool.set_head(number, end, room)
+            begin = end
+    pool.put(begin + count, x)
+    pool.set_count(number, count + 1)

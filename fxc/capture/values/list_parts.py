@@ -20,7 +20,7 @@ from ..statements.structured import flag_of, is_number, recorded
 from .kinds import ItemKind, kind_of_items
 from .list_code import number_of, place_of
 from .list_room import Room
-from .operands import operand, record, wrap
+from .operands import Traced, operand, record, wrap
 from .python_numbers import to_python
 from .sequences import array_of
 from .sized_lists import sized
@@ -31,15 +31,20 @@ from .traced_lists import TracedList
 def part_of(x: TracedList, key: slice) -> TracedList:
     """``x[key]``."""
     kind, arrays, most = _contents(x, "a slice")
-    return _made(kind, [wrap(array)[key] for array in arrays], most)
+    return made(kind, [wrap(array)[key] for array in arrays], most)
 
 
 def copied(x: TracedList) -> TracedList:
     """A list with the same items, for a text."""
     kind, arrays = x.arrays()
-    made = _made(kind, [wrap(array)[:] for array in arrays], x._taken_room().most)
-    made.of = x.of
-    return made
+    if kind.changes:
+        raise refuse(
+            "the text of a list whose length depends on data, and whose items are dicts, objects "
+            "or lists that may change, cannot be captured"
+        )
+    found = made(kind, [wrap(array)[:] for array in arrays], x._taken_room().most)
+    found.of = x.of
+    return found
 
 
 def joined(left: Any, right: Any) -> TracedList:
@@ -52,18 +57,18 @@ def joined(left: Any, right: Any) -> TracedList:
             "captured; use one kind"
         )
     both = [record("concatenate", each, axis=0) for each in zip(first, second, strict=True)]
-    return _made(kind, both, some + more)
+    return made(kind, both, some + more)
 
 
 def in_order(x: TracedList, key: Any, reverse: Any) -> TracedList:
     """``sorted(x, key=key, reverse=reverse)``."""
     kind, arrays, most = _contents(x, "sorted()")
     if type(reverse) is bool and (key is not None or kind.items is not None):
-        return _made(kind, _at(arrays, _order(_keys(x, key), reverse)), most)
+        return made(kind, _at(arrays, _order(_keys(x, key), reverse)), most)
     plain = len(kind.parts) == 1 and kind.is_of_numbers and key is None
     if not plain or type(reverse) is not bool:
         raise x._unclear("sorted() by a key, of tuples, or of numbers of several kinds,")
-    return _made(kind, [_in_order(wrap(arrays[0]), reverse)], most)
+    return made(kind, [_in_order(wrap(arrays[0]), reverse)], most)
 
 
 def _in_order(x: Any, reverse: bool) -> Any:
@@ -187,6 +192,9 @@ def _numbers(x: TracedList) -> Any:
 
 def _counted(x: Any, other: Any) -> TracedList:
     """A side of a sum as a list of counted length."""
+    if isinstance(x, Traced) and x._in_pool and isinstance(x, list):
+        found: TracedList = x.copy()  # type: ignore[assignment]
+        return found
     if type(x) is TracedList and x.items is None:
         return x
     items = x.items if type(x) is TracedList else x
@@ -211,8 +219,8 @@ def _contents(x: TracedList, what: str) -> tuple[ItemKind, list[Value], Dim]:
     return kind, arrays, x._taken_room().most
 
 
-def _made(kind: ItemKind, columns: Sequence[Any], most: Dim) -> TracedList:
-    """A new list of items that stand in these arrays."""
+def made(kind: ItemKind, columns: Sequence[Any], most: Dim) -> TracedList:
+    """A new list of items that stand in these arrays, of which there are at most so many."""
     size, session = columns[0]._value.type.shape[0], current()
     if not counted_in(size):
         return sized(kind, tuple(column.copy()._value for column in columns))

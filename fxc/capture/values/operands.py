@@ -56,6 +56,10 @@ class Traced:
         """What stands for this value where its number alone matters."""
         return self
 
+    def _as_places(self) -> Any:
+        """What stands for this value as an index."""
+        return self
+
     def _is_filled(self) -> Any:
         """Whether this is a list that has items; None for what is no list."""
         return None

@@ -334,10 +334,18 @@ _OF_DICTS: dict[str, Any] = {
 }
 
 
-def record_at(items: Sequence[Any], number_at: Any) -> Record | None:
-    """The one of several records that stands at a place; None if they are not all of one pool."""
-    pools = {x.pool if type(x) is Record else None for x in items}
+def _is_in_pool(x: Any) -> bool:
+    return isinstance(x, Traced) and x._in_pool
+
+
+def record_at(items: Sequence[Any], number_at: Any) -> Any:
+    """The one of several records, or of lists of a pool, that stands at a place; None if they are
+    not all of one pool.
+    """
+    pools = {x.pool if _is_in_pool(x) else None for x in items}
     if len(pools) != 1 or None in pools:
+        if any(map(_is_in_pool, items)):
+            current().door.lists.ask_pool(*items)
         return None
     (pool,) = pools
     assert pool is not None

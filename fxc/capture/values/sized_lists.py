@@ -5,6 +5,7 @@ See Note [Lists of a size].
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from fxc.ir.types import ScalarType
 from ..locations import user_location
 from ..session import current, refuse
 from ..statements.for_loops import FEW
+from ..statements.forms import Form
 from .kinds import ItemKind, kind_of_items
 from .mixed import parts_for, scalar_kinds
 from .operands import Traced, array_value, dim_of, kind_of, operand, record, wrap
@@ -120,11 +122,25 @@ def to_list(x: Any) -> Any:
     return _items(x)
 
 
+def list_of_vector(array: Any) -> TracedList:
+    """The list of the numbers of a new vector."""
+    return _of_array(array._value, weak=True)
+
+
 def list_of(array: Any) -> Any:
     """The list of the items of a new vector; None where Python has to make it."""
     if not _may_be_sized(array._value.type.shape[0], from_array=True):
         return None
     return _of_array(array._value, weak=True)
+
+
+def tuples_of(columns: Sequence[Any]) -> TracedList:
+    """The list of the tuples whose items stand in new vectors."""
+    kinds = [_kind_of_elements(each._value, weak=True) for each in columns]
+    form = Form(tuple, tuple(range(len(kinds))))
+    parts = tuple(part for kind in kinds for part in kind.parts)
+    kind = ItemKind(frozenset(), parts, tuple(kinds), form)
+    return sized(kind, tuple(each._value for each in columns))
 
 
 MOST_LISTED = 256
@@ -138,10 +154,14 @@ def _items(x: Any) -> Any:
 
 
 def _of_array(array: Value, *, weak: bool) -> TracedList:
+    return sized(_kind_of_elements(array, weak=weak), (array,))
+
+
+def _kind_of_elements(array: Value, *, weak: bool) -> ItemKind:
     kind = ScalarType(array.type.dtype, weak=weak)
     parts = parts_for(frozenset((kind,)))
     assert parts is not None
-    return sized(ItemKind(frozenset((kind,)), parts), (array,))
+    return ItemKind(frozenset((kind,)), parts)
 
 
 def sized(kind: ItemKind, arrays: tuple[Value, ...]) -> TracedList:

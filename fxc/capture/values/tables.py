@@ -79,6 +79,7 @@ class Table:
             return record
         known = tuple(self._owner)
         if not OneOfItems.may_be(known):
+            current().door.lists.ask_pool(*known)
             return self._owner[key]
         return OneOfItems(_item_at, known, _checked(key, len(known)))
 

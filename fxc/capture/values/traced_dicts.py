@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from types import FunctionType
 from typing import Any
@@ -20,6 +20,7 @@ from ..statements.counted import Bounded, Counted
 from ..statements.structured import Statement, flag_of
 from .dict_code import (
     ADDED,
+    LEAST_PLACES,
     best,
     common,
     copied,
@@ -39,22 +40,23 @@ from .kinds import ItemKind, kind_of_items
 from .list_room import Room
 from .mixed import scalar_kinds
 from .open_dicts import OpenDict
-from .operands import Traced, kind_of, operand, settled, wrap
+from .operands import Traced, operand, settled, wrap
 from .python_numbers import to_int
 from .texts import Char, code_of, is_char
 from .traced_int import TracedInt, scalar_of_int, wrap_dim
-from .traced_lists import TracedList
+from .traced_lists import MOST_KEYS, TracedList
 from .unknown_keys import is_int
 
 # Note [Dicts of the graph]
 # A dict or a set of the program into which a key goes that is known at run time only, an int, a
 # character or a tuple of these, lives in the graph: its items, in their order, are a list of tuples
-# (Note [Lists of counted length]), and a table of twice as many places has, at the place that a
-# key's bits say or behind it, the number of its item. Nothing is ever taken out. Which dicts may be
-# so is known by the line where they are made: the capture starts again when the first key comes.
+# (Note [Lists of counted length]), and a table of at least twice as many places has, at the place
+# that a key's bits say or behind it, the number of its item. It begins with a few places, and is
+# filled anew with twice as many when half of them are taken. Nothing is ever taken out. Which dicts
+# may be so is known by the line where they are made: the capture starts again when the first key
+# comes.
 # What is done with items one by one is Python code (dict_code.py), staged like the user's own.
 
-_MOST = 2**16  # items where the number of iterations is not known
 _LABEL = "dict at"
 _OPEN = " with keys by a condition"
 
@@ -75,7 +77,7 @@ class MadeDicts:
         by_python = f"{label} by Python"
         if label in session.static and by_python not in session.static and _may_be(items):
             session.retries |= {by_python}
-            return TracedDict(items)
+            return TracedDict(items, label)
         self._labels[id(items)] = label, items
         return items
 
@@ -96,7 +98,7 @@ def _counts(items: Any) -> bool:
     if type(items) is not defaultdict:
         return type(items) is Counter
     factory = _factory_of(items)
-    return factory in (int, float) or type(factory) is FunctionType
+    return factory in (int, float, list) or type(factory) is FunctionType
 
 
 def _factory_of(items: defaultdict[Any, Any]) -> Any:
@@ -146,19 +148,19 @@ def _plain_int(x: Any) -> Any:
 class TracedDict(Traced):
     """A dict, a Counter, a defaultdict of numbers or a set of the graph."""
 
-    __slots__ = ("_known", "_table", "_zero", "factory", "items_", "of")
+    __slots__ = ("_default", "_label", "_mask", "_table", "factory", "items_", "of")
 
-    def __init__(self, items: Any) -> None:
+    def __init__(self, items: Any, label: str) -> None:
         self.of: type = type(items)
+        self._label = label
         self.factory = _factory_of(items) if self.of is defaultdict else None
-        self._zero = None if self.factory is None else current().door.call(self.factory)
-        if self.factory is not None and scalar_kinds(self._zero) is None:
-            raise self._refused("another default than a number")
+        self._default = None if self.factory is None else self.made_default()
         keys = map(_as_key, items)
         of_set = self.of is set
         values: Any = ((),) * len(items) if of_set else ((x,) for x in items.values())
         self.items_ = TracedList([(key, *x) for key, x in zip(keys, values, strict=True)])
         self._table: Value | None = None
+        self._mask: Value | None = None
 
     def _holds(self) -> Iterable[Any]:
         return (self.items_,)
@@ -166,6 +168,23 @@ class TracedDict(Traced):
     @property  # type: ignore[misc]
     def __class__(self) -> type:
         return self.of
+
+    def made_default(self) -> Any:
+        """A value for a key that a defaultdict does not have."""
+        door = current().door
+        if self.factory is list:
+            found = door.held_list([], self._label)
+            door.lists.ask_pool(found)
+            return found
+        found = door.call(self.factory)
+        if scalar_kinds(found) is None:
+            raise self._refused("another default than a number or a list")
+        return found
+
+    def _snapshot(self, of: Callable[[Any], Any]) -> Any:
+        found = object.__new__(TracedDict)
+        found.of, found.factory, found.items_ = self.of, self.factory, self.items_._snapshot(of)
+        return found
 
     # -------------------------------------------------------- room
 
@@ -175,16 +194,25 @@ class TracedDict(Traced):
 
     def make_room(self, samples: Sequence[Any], more: Dim | None, owner: Statement | None) -> bool:
         """As that of lists; the table has the items that there are."""
-        if not self.items_.make_room(samples, _MOST if more is None else more, owner):
+        known = self.items_.items
+        if not self.items_.make_room(samples, MOST_KEYS if more is None else more, owner):
             return False
-        room = self.items_._taken_room()
-        size = 2 * room.most
-        if isinstance(size, int):
-            size = 1 << (size - 1).bit_length()
-        self._table = current().record("zeros", (size,), np.dtype("i4"), layout=None)
-        staged: Any = filled
-        current().door.staged(staged)(self, self.items_.length())
+        room, session = self.items_._taken_room(), current()
+        size = 4 * room.most + LEAST_PLACES
+        self._table = session.record("empty", (size,), np.dtype("i4"), layout=None)
+        self._mask = session.record("empty", (1,), np.dtype("i8"), layout=None)
+        self.fill(None if known is None else len(known))
         return True
+
+    def fill(self, count: int | None = None) -> None:
+        """Fill the table anew, by so many items, or as many as there are."""
+        staged: Any = filled
+        number = self.items_.length() if count is None else count
+        current().door.staged(staged)(self, number)
+
+    def _mask_now(self) -> Any:
+        assert self._mask is not None
+        return to_int(wrap(self._mask)[0])
 
     def _has_room(self, *more: Any) -> bool:
         """Whether there is room here; asks for it where there is none."""
@@ -199,6 +227,10 @@ class TracedDict(Traced):
         assert owner.recording is not None
         owner.wishes.note(self, more, once=not current().in_loop(owner.recording.number))
         return False
+
+    def _is_readable(self) -> bool:
+        """Whether there is a table here, of what has been stored before; else there will be."""
+        return self._table is not None or self._has_room()
 
     # -------------------------------------------------------- keys
 
@@ -244,9 +276,16 @@ class TracedDict(Traced):
 
     def slot(self, bits: Any) -> Any:
         """The place in the table for some bits."""
-        assert self._table is not None
-        (size,) = kind_of(self._table).shape
-        return bits & (size - 1) if isinstance(size, int) else bits % wrap_dim(size)
+        return bits & self._mask_now()
+
+    def set_size(self, size: Any) -> None:
+        """Use so many places of the table, a power of two."""
+        assert self._mask is not None
+        wrap(self._mask)[0] = size - 1
+
+    def is_crowded(self) -> Any:
+        """Whether more than half of the places that are used are taken."""
+        return 2 * self.items_._taken_room().count > self._mask_now()
 
     def _found(self, key: Any) -> tuple[Any, Any]:
         """The place in the table of a key, or for it, and the number of its item, from 1."""
@@ -267,7 +306,7 @@ class TracedDict(Traced):
         """``key in self``."""
         if self._is_empty():
             return False
-        if not self._has_room():
+        if not self._is_readable():
             return self.items_._any_number() > 0
         return self._found(key)[1] > 0
 
@@ -287,7 +326,7 @@ class TracedDict(Traced):
             return self._made_by_a_read(key)
         if self.of is Counter:
             return self.get(key, 0)
-        if not self._has_room():
+        if not self._is_readable():
             return self._any_item()[1]
         _, number = self._found(key)
         current().record("try_demand", flag_of(number > 0))  # else Python raises a KeyError
@@ -295,11 +334,10 @@ class TracedDict(Traced):
 
     def _made_by_a_read(self, key: Any) -> Any:
         key = _as_key(key)
-        sample = (key, self._zero)
-        if not self._has_room(sample):
-            return self._zero
+        if not self._has_room((key, self._default)):
+            return self._default
         staged: Any = made_by_a_read
-        return current().door.staged(staged)(self, key, self._zero)
+        return current().door.staged(staged)(self, key)
 
     def get(self, key: Any, default: Any = None) -> Any:
         """As ``dict.get``."""
@@ -307,7 +345,7 @@ class TracedDict(Traced):
             raise AttributeError("'set' object has no attribute 'get'")
         if self._is_empty():
             return default
-        if not self._has_room():
+        if not self._is_readable():
             return default if default is not None else self._any_item()[1]
         _, number = self._found(key)
         door = current().door

@@ -43,6 +43,7 @@ from .traced_int import TracedInt, wrap_dim
 
 MOST_APPENDED = 2**17  # items where the number of iterations is not known
 MOST_ARRAYS = 2**12  # likewise, of arrays
+MOST_KEYS = 2**16  # likewise, of dicts and sets
 _SPARE = 16  # items that may be appended later, one by one
 
 
@@ -50,15 +51,16 @@ class TracedList(Traced):
     """A list that the program makes and that may come to depend on data."""
 
     __slots__ = (
-        *("_borrowed", "_changing", "_depth", "_home", "_items", "_known", "_room", "_size"),
-        *("_spare", "_turns", "of"),
+        *("_borrowed", "_changing", "_depth", "_home", "_items", "_known", "_most", "_room"),
+        *("_size", "_spare", "_turns", "of"),
     )
 
     def _holds(self) -> Iterable[Any]:
         return self.items or ()
 
-    def __init__(self, items: Any, *, outermost: bool = False) -> None:
+    def __init__(self, items: Any, *, outermost: bool = False, most: int | None = None) -> None:
         session = current()
+        self._most = most  # items where their number is not known
         self._items = items
         self.of: type = type(items)  # list or deque
         self._turns = False  # whether items come or go at the begin
@@ -334,7 +336,7 @@ class TracedList(Traced):
             return
         self._borrowed = self._borrowed and ()
         if room is not None and room.kind.takes(x):
-            self._put(checked_place(key) if self._is_exact else self._place_of(key), x)
+            self._put(checked_place(key) if self._is_exact else self.place_of(key), x)
             return
         owner = self._owner(current())
         if owner is not None and not self._has_room(owner, x):
@@ -343,14 +345,14 @@ class TracedList(Traced):
             self._items[key] = x
         else:
             self.make_room([x], _SPARE, None)
-            self._put(self._place_of(key), x)
+            self._put(self.place_of(key), x)
 
     def __delitem__(self, key: Any) -> None:
         list_changes().delete(self, key)
 
-    def begin_change(self, *more: Any) -> Statement | None:
-        """Before a change that moves items, or takes in more of them: there is room from here on,
-        if no statement is returned, that will be recorded again.
+    def begin_change(self, *more: Any) -> bool:
+        """Before a change that moves items, or takes in more of them: whether there is room; else
+        a statement will be recorded again.
         """
         owner = self._owner_of_change(turns=False)
         if owner is None:
@@ -358,16 +360,31 @@ class TracedList(Traced):
                 self.make_room(more, _SPARE, None)
         elif not self._has_room(owner, *more):
             self._wish(owner, *more)
-            return owner
-        return None
+            return False
+        return True
 
-    def _wish(self, owner: Statement, *more: Any) -> None:
+    def put_first(self, x: Any) -> bool:
+        """Store an item before the others."""
+        self._appendleft(x)
+        return True
+
+    def python_items(self) -> Any:
+        """The items, where Python changes them; None where the graph does."""
+        return self.items if self.is_made_in(current().region) else None
+
+    def any_item(self) -> Any:
+        """What stands for an item in a statement that will be recorded again."""
+        owner = self._owner(current())
+        assert owner is not None
+        return self._any_item(owner)
+
+    def _wish(self, owner: Statement, *more: Any, often: bool = False) -> None:
         """Note what a statement adds, which will be recorded again with room for it."""
         assert owner.recording is not None
         for each in more:
             for record in records_in(each):
                 current().door.places.seal(record)
-        once = not current().in_loop(owner.recording.number)
+        once = not (often or current().in_loop(owner.recording.number))
         owner.wishes.note(self, more, once=once)
 
     def move(self, place: Any, source: Any) -> None:
@@ -473,7 +490,7 @@ class TracedList(Traced):
             return False  # nothing is ever appended
         before: Dim = len(items) if old is None else old.most
         has_arrays = any(isinstance(part, ArrayType) for part in kind.parts)
-        unknown = MOST_ARRAYS if has_arrays else MOST_APPENDED
+        unknown = MOST_ARRAYS if has_arrays else self._most or MOST_APPENDED
         most = before + (unknown if more is None else more) + _SPARE
         if self._turns and isinstance(most, int):
             most = 1 << (most - 1).bit_length()  # for places around the end without a division
@@ -571,7 +588,7 @@ class TracedList(Traced):
                 return list_parts().part_of(self, key)
             if self._is_exact:
                 return self.at(checked_place(key))
-            return self.at(self._place_of(key))
+            return self.at(self.place_of(key))
         if isinstance(key, slice) and self.of is list:
             return TracedList(self._items[key])
         try:
@@ -583,21 +600,11 @@ class TracedList(Traced):
                 raise
             return self._not_yet(owner)
 
-    def _place_of(self, key: Any) -> Any:
+    def place_of(self, key: Any) -> Any:
         """The place of an item, of which is checked that there is one."""
-        from ..statements.choices import chosen  # which knows statements
-
         if isinstance(key, slice):
             raise self._unclear("an assignment to a slice")
-        number, session = self._number(), current()
-        if type(key) is int:
-            place = number + key if key < 0 else key
-        else:
-            place = chosen(session.door, key < 0, lambda: number + key, lambda: key)
-        for test in (place >= 0, place < number):
-            if test is not True:
-                session.record("try_demand", flag_of(test))
-        return place
+        return place_among(key, self._number())
 
     def at(self, place: Any) -> Any:
         """The item at a place that there is."""
@@ -664,6 +671,10 @@ class TracedList(Traced):
     def _operand(self) -> Any:
         return operand(self.as_array())
 
+    def _as_places(self) -> Any:
+        room = self._room
+        return self._items if room is None else self.as_array(room.kind.dtype_as_places)
+
     def _unclear(self, what: str) -> Exception:
         return refuse(
             f"{what} of a list whose length depends on data cannot be captured; use np.array(list)"
@@ -674,10 +685,13 @@ class TracedList(Traced):
             raise AttributeError(name)
         if name in ("popleft", "appendleft"):
             return self._popleft if name == "popleft" else self._appendleft
-        if name in ("insert", "remove"):
-            return partial(getattr(list_changes(), name), self)
-        if current().region == self._home and (self._room is None or name in ("sort", "reverse")):
-            return getattr(self._items, name) if self._room is None else getattr(self, f"_{name}")
+        is_sorting, is_here = name in ("sort", "reverse"), current().region == self._home
+        if is_here and is_sorting and self._room is not None:
+            return self._sort if name == "sort" else self._reverse
+        if name in list_changes().METHODS and not (is_here and is_sorting):
+            return partial(list_changes().METHODS[name], self)
+        if is_here and self._room is None:
+            return getattr(self._items, name)
         raise self._unclear(f".{name}()")
 
     def __eq__(self, other: object) -> bool:
@@ -749,11 +763,14 @@ class TracedList(Traced):
 
     def extend(self, more: Any) -> None:
         """As ``list.extend``."""
-        if type(more) is TracedList and more.items is None:
+        is_here = self.is_made_in(current().region)
+        if is_here and type(more) is TracedList and more.items is None:
             self._take_over(list_parts().joined(self, more))
-            return
-        for x in list(more):
-            self.append(x)
+        elif isinstance(more, Traced) and not isinstance(more, tuple):
+            list_changes().extend(self, more)
+        else:
+            for x in list(more):
+                self.append(x)
 
     def _plain_items(self, what: str) -> Any:
         if self._room is not None:
@@ -763,7 +780,7 @@ class TracedList(Traced):
 
 def _is_wide(room: Room | None) -> bool:
     """Whether there is room for as many items as there may be where that is not known."""
-    return room is not None and (not isinstance(room.most, int) or room.most >= MOST_APPENDED)
+    return room is not None and (not isinstance(room.most, int) or room.most >= MOST_KEYS)
 
 
 def _is_unknown(key: Any) -> bool:
@@ -797,6 +814,21 @@ def list_parts() -> Any:
     from . import list_parts
 
     return list_parts
+
+
+def place_among(key: Any, number: Any) -> Any:
+    """A place among so many items, of which is checked that there is one."""
+    from ..statements.choices import chosen  # which knows statements
+
+    session = current()
+    if type(key) is int:
+        place = number + key if key < 0 else key
+    else:
+        place = chosen(session.door, key < 0, lambda: number + key, lambda: key)
+    for test in (place >= 0, place < number):
+        if test is not True:
+            session.record("try_demand", flag_of(test))
+    return place
 
 
 def list_changes() -> Any:

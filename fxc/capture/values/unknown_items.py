@@ -119,6 +119,7 @@ class OneOfItems(Traced):
         raise self._refused()
 
     def _refused(self) -> Exception:
+        current().door.lists.ask_pool(*self._items)
         what = class_of(self._items[0]).__name__
         return refuse(
             f"one of several objects ({what}), at a place that depends on data, can only be read; "
