@@ -769,3 +769,25 @@ def test_what_a_loop_between_bounds_from_data_relies_on_is_guarded() -> None:
         for m, n in sizes:
             args = [(np.ones(m), np.arange(float(n)), np.arange(1, 9)) for _ in range(2)]
             assert difference(run(program, args[0]), run(compiled, args[1])) == "", (m, n)
+
+
+def _row_chosen(x, y, n):
+    rows = np.stack([x, y, x])
+    rows[n % 3] += 1
+    return rows[-1].sum()
+
+
+def _row_by_data(x, y, n):
+    rows = np.stack([x, y, x])
+    rows[n % 3] += rows[-1].copy()
+    return rows[-1].mean()
+
+
+@pytest.mark.parametrize("program", [_row_chosen, _row_by_data])
+def test_rows_at_unknown_places_beside_a_sum(program: Any) -> None:
+    """A lane of the sum read what the last one had stored: a wrong sum of 8 elements and more."""
+    compiled = fxc.compile(program, fullgraph=True)
+    for size in (7, 8, 9, 40, 300):
+        for n in (3, 4, 5):
+            x, y = np.arange(1.0, size + 1), np.arange(size) * 3.0
+            assert compiled(x, y, n) == program(x, y, n)

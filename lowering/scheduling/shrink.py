@@ -102,7 +102,7 @@ def _shrink_block(
     made: list[Stmt] = []
     for stmt in block:
         if isinstance(stmt, Loop):
-            dims = _dims_of_one_iteration(program, stmt, times)
+            dims = {} if _is_tree(stmt) else _dims_of_one_iteration(program, stmt, times)
             if repeated:
                 dims = {x: dim for x, dim in dims.items() if _is_made_in(stmt, buffers[x], {})}
             if dims:
@@ -114,6 +114,11 @@ def _shrink_block(
         )
         made.append(with_blocks(stmt, inner) if inner else stmt)
     return tuple(made)
+
+
+def _is_tree(loop: Loop) -> bool:
+    """Whether a loop adds up pairwise: always in lanes, each of which needs elements of its own."""
+    return any(isinstance(s, Accumulate) and s.is_pairwise for s in loop.body)
 
 
 def _dims_of_one_iteration(
