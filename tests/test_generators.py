@@ -139,3 +139,27 @@ def test_what_python_runs_is_run_as_often(program: Callable[..., Any]) -> None:
         calls = [(np.linspace(0.0, 1.0, 12), n) for _ in range(2)]
         assert difference(run(program, calls[0]), run(compiled, calls[1])) == "", n
     assert compiled.cache_info().eager_calls == 0
+
+
+def _left_in_a_branch(x, q):
+    def some():
+        if x[1] > x[-1]:
+            return
+        yield q
+
+    y = x * 2.0
+    for s in some():
+        if q:
+            return y + s
+    return y
+
+
+def test_a_generator_that_is_left_in_a_branch() -> None:
+    """It was left recording: what followed stood in the branch, and that was an InternalError."""
+    x = np.linspace(0.0, 1.0, 12)
+    with pytest.raises(fxc.CaptureError, match="left inside of a branch"):
+        fxc.compile(_left_in_a_branch, fullgraph=True)(x, 1.5)
+    compiled = fxc.compile(_left_in_a_branch)
+    for q in (1.5, 2.5, 0.0):
+        calls = [(x[:: 1 if q < 2 else -1], q) for _ in range(2)]
+        assert difference(run(_left_in_a_branch, calls[0]), run(compiled, calls[1])) == "", q

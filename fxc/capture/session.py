@@ -450,8 +450,14 @@ class Session:
 
     def check_generators(self) -> None:
         """Refuse a generator that is left before its end if more than its frame ends there: Python
-        has closed it at once, but what took its items here may have held it until now.
+        has closed it at once, but what took its items here may have held it until now. One that is
+        left in a branch or loop of the graph has not ended what it records.
         """
+        if self.region:
+            raise refuse(
+                "a generator that is left inside of a branch or loop on elements, before its end, "
+                "cannot be captured; run it to its end"
+            )
         for made in self.generators:
             generator = made()
             if generator is not None and _is_in_handler(generator):
