@@ -324,7 +324,7 @@ def test_only_the_parts_that_are_written_are_stored(monkeypatch, backend):
 
         return sort if name == "sort" else kernel
 
-    monkeypatch.setattr(fxc.assemble, "kernel_of", meddling)
+    monkeypatch.setattr(fxc.assemble, "compiled_kernel_of", meddling)
     monkeypatch.setattr(fxc.stages, "kernel_of", meddling)
     expected = x.copy()
     in_parts(expected)

@@ -27,7 +27,7 @@ from fxc.ir.graph import SliceSpec
 from fxc.lowering.loops import Boxed, BufferArg, Program, walk
 from fxc.ops.samples import samples
 from fxc.ops.table import TABLE, Operator, Tag
-from tests.outcomes import difference, exact, run
+from tests.outcomes import difference, exact, is_left_to_python, run
 from tests.test_vector_math import BOUNDS
 
 # ---------------------------------------------------------------- what may differ
@@ -132,7 +132,7 @@ def check(
         text = difference(run(fn, make()), run(compiled, make()), ulps)
         assert not text, text
     info = compiled.cache_info()
-    assert info.eager_calls == 0, info
+    assert info.eager_calls == 0 or is_left_to_python(fn, make()), info
     if backend == "llvm" and info.fallbacks:
         wrong = left_to_numpy(compiled.inspect(*make()).loops)
         assert not wrong, f"left to NumPy: {wrong}"

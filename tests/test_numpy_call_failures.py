@@ -195,7 +195,7 @@ def test_warnings_are_those_of_each_call() -> None:
         seen.append(([(each.category, str(each.message)) for each in caught], out.tolist()))
     assert len(seen[0][0]) == 1
     assert str(seen[0]) == str(seen[1])
-    assert compiled.cache_info().eager_calls == 0
+    assert compiled.cache_info().eager_calls == 1  # NumPy names the program's line
 
 
 def test_warnings_that_are_exceptions() -> None:

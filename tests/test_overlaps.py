@@ -324,7 +324,7 @@ def test_what_lies_between_the_arguments_is_never_written(monkeypatch, backend):
 
         return sort if name == "sort" else kernel
 
-    monkeypatch.setattr(fxc.assemble, "kernel_of", meddling)
+    monkeypatch.setattr(fxc.assemble, "compiled_kernel_of", meddling)
     monkeypatch.setattr(fxc.stages, "kernel_of", meddling)
     expected = base.copy()
     expected[gaps] = -1

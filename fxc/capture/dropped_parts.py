@@ -30,9 +30,10 @@ def of_real_parts(
         return args
     if not isinstance(kind, ArrayType) and kind.weak:
         return args
-    from .outside.shows import show_warning  # which asks the door
+    if session.door.outside.derives:  # a graph without effects does not warn, as of no flag
+        from .outside.shows import show_warning  # which asks the door
 
-    show_warning(session.door, _TEXT, np.exceptions.ComplexWarning)
+        show_warning(session.door, _TEXT, np.exceptions.ComplexWarning)
     real: Literal | Value
     if isinstance(source, Literal):
         real = Literal(source.value.real)
