@@ -6,6 +6,7 @@ See Note [Places that are new].
 from __future__ import annotations
 
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -437,6 +438,77 @@ def test_an_attribute_of_the_object_or_of_its_class() -> None:
                 o.k = 5
             results.append((each(o, c), list(vars(o)), o.k))
         assert results[0] == results[1]
+
+
+class Table(dict[str, Any]):
+    pass
+
+
+def described(x: Any) -> Any:
+    """The items and the attributes of a dict or an object."""
+    items = shown(x) if isinstance(x, dict) else None
+    return type(x).__name__, items, None if type(x) is dict else shown(vars(x))
+
+
+@pytest.mark.parametrize("kind", [Model, SimpleNamespace, Table])
+def test_a_namespace_and_its_object(kind: Any) -> None:
+    """Both leave the function: a change to the one is seen in the other."""
+
+    def returned(o, x):
+        p = kind()
+        p.v = x * 2
+        return p.__dict__, p
+
+    def behind(o, x):
+        p = kind()
+        names = p.__dict__
+        names["v"] = x * 2
+        return p, names
+
+    def stored(o, x):
+        p = kind()
+        o.names, p.v = p.__dict__, x * 2
+        o.owner = p
+        return (p,)
+
+    def alone(o, x):
+        p = kind()
+        p.v = x * 2
+        return (p.__dict__,)
+
+    def of_two(o, x):
+        p, q = kind(), kind()
+        p.v, q.v = x * 2, x * 3
+        return q.__dict__, p, p.__dict__, q
+
+    for program in (returned, behind, stored, alone, of_two):
+        compiled = fxc.compile(program, fullgraph=True)
+        for n in (3, 4, 1):
+            ends = []
+            for fn in (program, compiled):
+                o = Model()
+                parts = [*fn(o, np.arange(float(n)))]
+                parts += [vars(o)[each] for each in ("names", "owner") if hasattr(o, each)]
+                spaces = [x if type(x) is dict else vars(x) for x in parts]
+                same = [[x is y for y in parts] for x in parts]
+                one = [[x is y for y in spaces] for x in spaces]
+                ends.append(([described(x) for x in parts], same, one))
+            assert ends[0] == ends[1], program.__name__
+        assert compiled.cache_info().eager_calls == 0
+
+
+def test_a_namespace_that_is_one_no_more() -> None:
+    def program(x):
+        p = Table()
+        names = p.__dict__
+        names["v"] = x * 2
+        p.__dict__ = p
+        p.w = x
+        return names, p
+
+    names, table = fxc.compile(program)(np.ones(2))
+    assert [shown(names), shown(table)] == [*map(shown, program(np.ones(2)))]
+    assert vars(table) is table
 
 
 def test_what_is_refused() -> None:

@@ -49,7 +49,9 @@ class Reads:
         # Whether an object has an attribute of its own, where the program has made it so.
         self._present: dict[tuple[int, str], Any] = {}
         self._unordered: set[int] = set()  # objects whose attributes come up in unknown order
-        self._opened: set[int] = set()  # objects of whose namespace the program knows
+        # Objects of whose namespace the program knows, by their ids and those of their namespaces.
+        self._opened: set[int] = set()
+        self._owners: dict[int, Any] = {}
 
     def call(self, f: Any, /, *args: Any, **kwargs: Any) -> Any:
         """Call ``f`` through the door."""
@@ -200,6 +202,12 @@ class Reads:
                 "cannot be captured; give them values before"
             )
         self._opened.add(id(owner))
+        self._owners[id(vars_of(owner))] = owner
+
+    def owner_of(self, x: Any) -> Any:
+        """The object of which a dict is the namespace, as far as the program knows; or None."""
+        owner = self._owners.get(id(x))
+        return owner if type(x) is dict and vars_of(owner) is x else None
 
     def special(self, owner: Any, name: str, *args: Any, **kwargs: Any) -> Any:
         """Call a special method of an object. See Note [Special methods]."""

@@ -252,7 +252,11 @@ class EpilogueBuilder:
         if id(x) in self._open:
             raise refuse("a container that holds itself cannot be captured")
         self._open.add(id(x))
-        expression = self._container(x, class_of(x))
+        owner = self._outside.session.door.owner_of(x)
+        if owner is not None and self._is_made_anew(owner):
+            expression: str | None = f"vars({self._place(owner)})"
+        else:
+            expression = self._container(x, class_of(x))
         self._open.discard(id(x))
         if expression is None:
             return self._leaf(x)
@@ -467,6 +471,11 @@ class EpilogueBuilder:
             and is_python_class(kind)
             and not hasattr(kind, "__fxc_original__")
         )
+
+    def _is_made_anew(self, x: Any) -> bool:
+        """Whether ``x`` is an object that the epilogue makes, of whatever class."""
+        kind = class_of(x)
+        return kind is SimpleNamespace or is_dict_class(kind) or self._is_own(x, kind)
 
     def _items(self, items: Any) -> str:
         return "".join(f"{self._place(item)}, " for item in items)
