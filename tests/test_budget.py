@@ -9,6 +9,7 @@ import pytest
 
 import fxc
 from fxc.capture import capture as capturing
+from tests.outcomes import difference, run
 
 SECONDS = 4  # of processor time; the budget is two, and imports may be among it
 
@@ -38,9 +39,21 @@ def table_of(size):
 
 
 def test_decisions_by_the_items_of_a_long_table():
+    """A table of numbers of one type is an array, of any length; the items of others are read."""
+    for size in (12, 64, 200):
+        assert quick(alive, table_of(size)).cache_info().native_calls == 1
+    long = table_of(64)
+    long[3][4] = 1.0
     with pytest.warns(fxc.CaptureWarning, match="more than 20000 operations"):
-        quick(alive, table_of(64))
-    assert quick(alive, table_of(12)).cache_info().native_calls == 1
+        quick(alive, long)
+
+
+def test_another_table_than_the_array_that_was_taken():
+    compiled = fxc.compile(alive, fullgraph=True)
+    uneven, mixed = [[1, 1], [1]], [[1, 1.0], [2, 1]]
+    tables = [table_of(64), table_of(65), [[1.0, 2.0], [1.0, 3.0]], uneven, mixed]
+    for table in (*tables, *tables[::-1], [[True, False], [True, True]], [], [[]]):
+        assert difference(run(alive, (table,)), run(compiled, (table,))) == ""
 
 
 SQUARES = np.ones((2,) * 8 + (1,) * 56)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -76,6 +77,53 @@ def test_as_python(fn: Callable[..., Any], most: int, items: list[float]) -> Non
         x = np.arange(3.0) + k
         expected = run(lambda x: (fn(left, x), list(left.frames), left.count), (x.copy(),))
         found = run(lambda x: (compiled(right, x), list(right.frames), right.count), (x.copy(),))
+        assert not difference(expected, found)
+    assert compiled.cache_info().eager_calls == 0
+
+
+SEEN: deque[Any] = deque()
+
+
+class Operators:
+    def __add__(self, other):
+        SEEN.append("added")
+        return other
+
+
+class Lazy:
+    def __getattr__(self, name):
+        SEEN.append(name)
+        return 1.5
+
+
+@pytest.mark.parametrize(
+    "fn",
+    [
+        lambda d, x: d.append(x),
+        lambda d, x: d.append([x * 2, x]),
+        lambda d, x: SEEN.append(x),
+        lambda d, x: SEEN.extend([x, x + 1]),
+        lambda d, x: (Operators() + x) * 2,
+        lambda d, x: Lazy().gain * x + Lazy().u,
+        lambda d, x: (d.append(x), SEEN.append(x), d is SEEN)[2],
+    ],
+)
+@pytest.mark.parametrize("before", [(), (1, 2.5)])
+def test_what_is_appended(fn: Callable[..., Any], before: tuple[float, ...]) -> None:
+    """Also by helpers; the arrays are the caller's own, and the deque the same object."""
+    compiled, ends = fxc.compile(fn, fullgraph=True), []
+    for called in (fn, compiled):
+        SEEN.clear()
+        SEEN.extend(before)
+        queue = deque(before)
+        for n in (3, 5, 3):
+            x = np.arange(float(n))
+            outcome = run(lambda x, f=called, d=queue: f(d, x), (x,))
+            held = [*queue, *SEEN]
+            outcome = replace(outcome, result=(outcome.result, held))
+            ends.append((outcome, [y is x for y in held]))
+    for (expected, same), (found, also) in zip(ends[:3], ends[3:], strict=True):
+        assert same == also
         assert not difference(expected, found)
     assert compiled.cache_info().eager_calls == 0
 

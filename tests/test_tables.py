@@ -150,15 +150,34 @@ def test_the_list_changes_outside() -> None:
         assert difference(run(program, (x,)), run(compiled, (x,))) == ""
 
 
-def test_rows_of_lists_are_only_read() -> None:
-    def program(x):
-        rows = [[0.0, 0], [0.0, 0]]
+def test_rows_of_lists_from_outside_are_only_read() -> None:
+    def program(x, rows):
         for k in range(len(x)):
             rows[int(x[k])][1] += 1
         return rows
 
     with pytest.raises(fxc.CaptureError, match="can only be read"):
-        fxc.compile(program, fullgraph=True)(np.zeros(300))
+        fxc.compile(program, fullgraph=True)(np.zeros(300), [[0.0, 0], [0.0, 0]])
+
+
+@pytest.mark.parametrize("kind", ["f8", "i8"])
+def test_rows_of_lists_that_the_function_makes(kind: str) -> None:
+    """They are lists of the graph, which may be written at any place."""
+
+    def program(x):
+        rows = [[0.0, 0], [0.0, 0]]
+        first = rows[0]
+        for k in range(len(x)):
+            rows[int(x[k])][1] += 1
+            rows[int(x[k])][0] += x[k] / 2
+        return rows, rows[0] is first, first
+
+    compiled, rng = fxc.compile(program, fullgraph=True), np.random.default_rng(3)
+    many = np.zeros(300), np.ones(300), rng.integers(-2, 2, 50)
+    for places in (*many, [1], [], [0, 1, 2, 0], [-3]):
+        x = np.array(places, kind)
+        assert difference(run(program, (x,)), run(compiled, (x,))) == "", places
+    assert compiled.cache_info().native_calls >= 4
 
 
 def test_rows_that_are_written_are_pythons() -> None:

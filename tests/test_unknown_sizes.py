@@ -407,25 +407,64 @@ def test_loops_over_few_that_are_counted(first: int) -> None:
         assert compiled.cache_info().eager_calls == 0
 
 
+@pytest.mark.parametrize("x", [V, X, F, X[::-2, 1:], 3 * V], ids=["1", "2", "f", "part", "large"])
+def test_the_last_of_a_loop(x: np.ndarray) -> None:
+    """The largest size of what a mask chooses is known: it has room in an array of that size."""
+
+    def until_few(x):
+        for k in range(6):
+            chosen = x[x > k] * 2
+            if chosen.sum() < 1:
+                break
+        return chosen
+
+    def of_each(x, n):
+        chosen, sizes = x[x > 0], []
+        for k in range(n):
+            sizes.append(len(chosen))
+            chosen = x[x > k / 4]
+        return chosen, len(chosen), sizes
+
+    def of_itself(x):
+        chosen = x[x > 0]
+        while chosen.size > 2:
+            chosen = chosen[chosen > chosen.mean()]
+        return chosen
+
+    agree(until_few, (x,))
+    agree(of_itself, (x,))
+    for n in (0, 1, 2, 9):
+        agree(of_each, (x, n))
+
+
 def _kept(x: np.ndarray) -> Any:
     if x[0, 0] > 0:
         chosen = x[0, x[0] > 0]
     return chosen.sum() if x[0, 0] > 0 else 0.0
 
 
-def _last(x: np.ndarray) -> Any:
+def _counts(x: np.ndarray) -> Any:
     for k in range(6):
-        chosen = x[x > k] * 2
+        chosen = np.arange(int(x[0, 0]) + k) * 2
         if chosen.sum() < 1:
             break
     return chosen
+
+
+def _returned(x: np.ndarray) -> Any:
+    for k in range(6):
+        chosen = x[x > k] * 2
+        if chosen.sum() < 1:
+            return chosen
+    return x
 
 
 @pytest.mark.parametrize(
     "program, message",
     [
         (_kept, "an array whose size is counted in a branch or a loop"),
-        (_last, "an array whose size is counted in a branch or a loop"),
+        (_counts, "an array whose size is counted in a branch or a loop"),
+        (_returned, "an array whose size is counted in a branch or a loop"),
         (
             lambda x: tuple(x[x > 0]),
             "the size of an array that depends on the dat",
