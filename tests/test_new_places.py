@@ -506,7 +506,7 @@ def test_a_namespace_that_is_one_no_more() -> None:
         p.w = x
         return names, p
 
-    names, table = fxc.compile(program)(np.ones(2))
+    names, table = fxc.compile(program, fullgraph=True)(np.ones(2))
     assert [shown(names), shown(table)] == [*map(shown, program(np.ones(2)))]
     assert vars(table) is table
 
