@@ -132,6 +132,17 @@ class Part(Compiled[..., Any]):
     def _become(self, kind: Any) -> None:
         self.__class__ = kind
 
+    def _note(self, seconds: float) -> None:
+        """Note how long a call took; a call within it may have ended the trial."""
+        if type(self) is not _OnTrial:
+            return
+        self._trial.note(seconds)
+        if self._trial.pays is True:
+            self._become(Part)
+        elif self._trial.pays is False:
+            self._become(_GivenUp)
+            self._whole.give_up(self.source)
+
 
 class _OnTrial(Part):
     """A part until it is known whether it pays: see Note [Trials]."""
@@ -158,14 +169,6 @@ class _OnTrial(Part):
         if self._started:
             took, self._started = clock() - self._started, 0.0
             self._note(took)
-
-    def _note(self, seconds: float) -> None:
-        self._trial.note(seconds)
-        if self._trial.pays is True:
-            self._become(Part)
-        elif self._trial.pays is False:
-            self._become(_GivenUp)
-            self._whole.give_up(self.source)
 
 
 class _GivenUp(Part):

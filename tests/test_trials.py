@@ -12,6 +12,7 @@ import pytest
 import fxc
 import fxc.native_calls
 import fxc.variants
+from fxc import parts
 from fxc.trials import CALLS, LONG, SETTLED, Trial
 from fxc.turns import FOR_EVER, MORE, Handed, key_of
 
@@ -202,3 +203,21 @@ def test_what_python_took_in_vain_is_looked_at_less_and_less() -> None:
     (turn,) = calls._state.turns.values()
     assert turn.cells[MORE] + turn.taken == 128
     assert calls.cache_info().eager_calls == 400
+
+
+def _in_parts(x: np.ndarray, seen: list[int]) -> np.ndarray:
+    y = x * 2 + 1
+    seen.append(id(y))
+    return y - 1
+
+
+def test_a_part_may_be_given_up_while_it_is_timed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What Python ran for it led to a cut there, which gave it up: an AttributeError."""
+    compiled = fxc.compile(_in_parts)
+    compiled(np.ones(3), [])
+    part = next(iter(compiled._state.split.parts.values()))
+    part._become(parts._OnTrial)
+    part._started = parts.clock()
+    monkeypatch.setattr(parts.Part, "replayed", lambda part: part._become(parts._GivenUp))
+    part.replayed()
+    assert type(part) is parts._GivenUp
