@@ -465,12 +465,12 @@ class Compiled(Generic[P, R]):
             split.left(refusal, split.plan.body)
 
     def _made_careful(self, variant: Variant) -> bool:
-        """Whether there is other code now, with branches in place of lanes that may have set flags.
+        """Whether there is other code now, without what may have set flags that NumPy would not.
 
         See Note [Floating-point flags].
         """
         made, state = variant.compilation, self._state
-        if made.assembled is None or not made.assembled.module.guarded:
+        if made.assembled is None or not made.assembled.module.may_be_careful:
             return False
         with state.guard(), compiling():
             place = next((n for n, each in enumerate(state.variants) if each is variant), None)

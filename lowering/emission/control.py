@@ -111,7 +111,7 @@ def branch(emitter: Emitter, stmt: If) -> None:
 
 
 def _arm(emitter: Emitter, block: Sequence[Stmt], rest: Sequence[Stmt] = ()) -> None:
-    if emitter.careful and emitter.flags and sticky.is_guarded(block):
+    if emitter.function.module.careful and emitter.flags and sticky.is_guarded(block):
         sticky.stay(emitter.function)
     emitter.block((*block, *rest))
 

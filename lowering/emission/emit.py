@@ -74,7 +74,6 @@ class Emitter(Elements):
         self.raised = ""  # where what NumPy has raised is, see Note [Calls of NumPy]
         self.sites: set[int] = set()  # of operators that leave the call
         self.flags = ""  # room for flags, see Note [Floating-point flags]
-        self.careful = False  # arms stay branches, see Note [Floating-point flags]
         self.has_quiet = False  # some statements set flags that nobody is to be told of
 
     def inside(self, function: FunctionText) -> Emitter:

@@ -114,7 +114,7 @@ class Module:
     support: tuple[str, ...]
     updated: tuple[int, ...] = ()
     keeps_states: bool = False
-    guarded: bool = False  # arms may have set flags though no branch went there
+    may_be_careful: bool = False  # it may set flags that careful code would not
     sites: tuple[Site, ...] = ()  # see Note [Leaves]
     approximates: bool = False  # elementary functions, up to bounds
 
@@ -160,14 +160,13 @@ class Whole:
     loops: LoopKind
     users: Mapping[str, int]
     drawn: tuple[str, ...] = ()  # handles of generators whose states are kept
-    careful: bool = False  # see Note [Floating-point flags]
 
 
 def emit_module(
     graph: Graph, program: Program, drawn: Sequence[int] = (), *, careful: bool = False
 ) -> Module:
     """LLVM text for a program; for ``drawn`` see ``lower``."""
-    module = ModuleText()
+    module = ModuleText(careful)
     returned = returned_numbers(graph, program)
     apart = [name for name in arrays_apart(program) if name not in returned]
     arena = _plan_arena(program, apart)
@@ -183,9 +182,7 @@ def emit_module(
     kept = tuple(program.inputs[place] for place in drawn) if len(segments) == 1 else ()
     if any(map(is_cut, program.body)):
         kept = ()
-    whole = Whole(
-        graph, program, given, arena, frame, returned, dims, user_loops, users, kept, careful
-    )
+    whole = Whole(graph, program, given, arena, frame, returned, dims, user_loops, users, kept)
     for segment in segments:
         _emit_segment(module, whole, segment)
     math = definitions(module.math)
@@ -196,7 +193,8 @@ def emit_module(
     called = tuple(module.calls), tuple(module.support)
     results = tuple(returned)
     updated = sticky.updated_inputs(program)
-    guarded = not careful and user_loops == "scalar" and sticky.has_guarded(program.body)
+    guarded = user_loops == "scalar" and sticky.has_guarded(program.body)
+    may_be_careful = not careful and (guarded or sticky.has_extremes(program.body))
     return Module(
         text,
         program,
@@ -209,7 +207,7 @@ def emit_module(
         *called,
         updated,
         bool(kept),
-        guarded,
+        may_be_careful,
         tuple(module.sites),
         any(name not in EXACT for name, *_ in module.math),
     )
@@ -315,7 +313,6 @@ def _emit_segment(module: ModuleText, whole: Whole, segment: Segment) -> None:
         interrupts.prepare(emitter)
     if segment.calls:
         emitter.raised = f.null_slot()
-    emitter.careful = whole.careful
     if segment.flags:
         emitter.has_quiet = sticky.has_quiet(block)
         sticky.clear(emitter)

@@ -61,9 +61,13 @@ def _signed(value: int, dtype: np.dtype) -> int:
 
 
 class ModuleText:
-    """What all functions of one module share: declarations, constants, math functions used."""
+    """What all functions of one module share: declarations, constants, math functions used.
 
-    def __init__(self) -> None:
+    Code that is ``careful`` sets no flag that NumPy would not: see Note [Floating-point flags].
+    """
+
+    def __init__(self, careful: bool = False) -> None:
+        self.careful = careful
         self.declares: dict[str, None] = {}
         self.math: Counter[tuple[str, str, int]] = Counter()  # how often each is called
         self.functions: list[str] = []
@@ -220,17 +224,25 @@ class Lanes:
         return self.op(f"{name} {self.type(dtype)} {left}, {right}")
 
     def compare(self, predicate: str, dtype: np.dtype, left: str, right: str) -> str:
-        if dtype.kind == "f" and is_signaling(predicate, self.count):
-            kind = f"{dtype.kind}{8 * dtype.itemsize}"
-            text, declare = quiet(predicate, kind, self.type(dtype), self.count)
-            self.function.module.declare(declare)
-            return self.op(text.format(left, right))
-        return self.signaling(predicate, dtype, left, right)
-
-    def signaling(self, predicate: str, dtype: np.dtype, left: str, right: str) -> str:
-        """A comparison that may report nan as an invalid operation: LLVM makes more of it."""
+        careful = self.function.module.careful
+        if dtype.kind == "f" and is_signaling(predicate, self.count, careful=careful):
+            return self._quiet(predicate, dtype, left, right)
         name = "fcmp" if dtype.kind == "f" else "icmp"
         return self.op(f"{name} {predicate} {self.type(dtype)} {left}, {right}")
+
+    def signaling(self, predicate: str, dtype: np.dtype, left: str, right: str) -> str:
+        """A comparison of floats that may report nan as an invalid operation, but where code is to
+        be careful: LLVM makes one instruction of it and the choice.
+        """
+        if self.function.module.careful:
+            return self._quiet(predicate, dtype, left, right)
+        return self.op(f"fcmp {predicate} {self.type(dtype)} {left}, {right}")
+
+    def _quiet(self, predicate: str, dtype: np.dtype, left: str, right: str) -> str:
+        kind = f"{dtype.kind}{8 * dtype.itemsize}"
+        text, declare = quiet(predicate, kind, self.type(dtype), self.count)
+        self.function.module.declare(declare)
+        return self.op(text.format(left, right))
 
     def report(self, lanes: str, flag: int) -> None:
         """Set a floating-point flag if this is so in any lane: what NumPy tells of, but the

@@ -35,9 +35,10 @@ if TYPE_CHECKING:
 # LLVM takes floating-point operations for free of effects. All that are computed are stored before
 # the flags are looked at; of numbers that are returned a copy is. Dead code sets no flags.
 # It also computes both arms of a branch if that is quicker, which it is by far in loops: then
-# ``if x != 0: y = 1 / x`` divides by zero. The first call that sets flags has such code made once
-# more, with ``careful`` arms, which stay branches (``stay``). There are no lanes past the end of a
-# loop: see runtime/engine.py.
+# ``if x != 0: y = 1 / x`` divides by zero. And the instructions for the larger and the smaller of
+# two floats call a nan invalid. The first call that sets flags has such code made once more, in a
+# ``careful`` way: arms stay branches (``stay``), and comparisons are quiet. There are no lanes past
+# the end of a loop: see runtime/engine.py.
 # ``updated`` names the inputs that a program reads and writes: they are not what they were when the
 # flags are looked at; fxc/flagged.py says what is done about that.
 
@@ -57,6 +58,7 @@ _SILENT = frozenset(
         *("maximum", "minimum", "fmax", "fmin", "rint", "floor", "ceil", "trunc"),
     )
 )
+_EXTREMES = frozenset(("maximum", "minimum", "py_maximum", "py_minimum"))
 _INTEGERS = frozenset(("floor_divide", "remainder", "fmod"))  # of a division by zero
 
 _NOTICE = """\
@@ -129,6 +131,18 @@ def has_guarded(block: Sequence[Stmt]) -> bool:
     """Whether there are such arms."""
     branches = (stmt for stmt in walk(tuple(block)) if isinstance(stmt, If))
     return any(is_guarded(stmt.then) or is_guarded(stmt.orelse) for stmt in branches)
+
+
+def has_extremes(block: Sequence[Stmt]) -> bool:
+    """Whether the larger or smaller of floats is taken beside what NumPy would tell of."""
+    return sets_flags(block) and any(map(_is_extreme, walk(tuple(block))))
+
+
+def _is_extreme(stmt: Stmt) -> bool:
+    match stmt:
+        case Compute(op=op, arg_dtypes=(dtype, *_)) | Accumulate(combine=op, dtype=dtype):
+            return op in _EXTREMES and dtype.kind == "f"
+    return False
 
 
 def stay(f: FunctionText) -> None:

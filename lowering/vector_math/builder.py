@@ -170,14 +170,17 @@ _QUIET_VECTORS: Final[bool] = bool(
 )
 
 
-def is_signaling(predicate: str, lanes: int) -> bool:
-    """Whether a comparison of floats is better written as ``quiet`` has it."""
-    return lanes > 1 and predicate in ("olt", "ole", "ogt", "oge") and _QUIET_VECTORS
+def is_signaling(predicate: str, lanes: int, *, careful: bool = False) -> bool:
+    """Whether a comparison of floats is better written as ``quiet`` has it; ``careful``, if that
+    may make it slower, too.
+    """
+    is_ordered = predicate in ("olt", "ole", "ogt", "oge")
+    return is_ordered and (careful or (lanes > 1 and _QUIET_VECTORS))
 
 
 def quiet(predicate: str, kind: str, vector: str, lanes: int) -> tuple[str, str]:
     """A comparison that takes nan silently, with braces for the operands, and its declaration."""
-    mask = f"<{lanes} x i1>"
+    mask = "i1" if lanes == 1 else f"<{lanes} x i1>"
     symbol = f"@llvm.experimental.constrained.fcmp.{suffix(kind, lanes)}"
     how = f'metadata !"{predicate}", metadata !"fpexcept.ignore"'
     text = f"call {mask} {symbol}({vector} {{}}, {vector} {{}}, {how})"
