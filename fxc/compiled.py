@@ -414,15 +414,16 @@ class Compiled(Generic[P, R]):
         args: tuple[Any, ...],
         kwargs: dict[str, Any],
     ) -> Any:
-        """Nothing that the caller sees has changed: NumPy replays the call."""
+        """Nothing that the caller sees has changed: NumPy takes the call, or more careful code."""
         assert isinstance(error, Exception)
+        if isinstance(error, Flagged) and self._made_careful(variant):
+            return self._take(args, kwargs)
         site = None if isinstance(error, Flagged) else site_of(variant.compilation, error)
         if site is not None and self._is_cut(variant, site, args, kwargs):
             variant.replays = MOST_RESTS
             self._rest(variant, args, kwargs)
             return self._by_python(self._runner(), args, kwargs)
-        if not isinstance(error, Flagged) or not self._made_careful(variant):
-            self._rest(variant, args, kwargs)
+        self._rest(variant, args, kwargs)
         if isinstance(error, Flagged):
             return self._eager(args, kwargs, "there may be floating-point warnings")
         if variant.captured.need_not_raise or (isinstance(error, WouldRaise) and error.args):

@@ -37,8 +37,8 @@ if TYPE_CHECKING:
 # It also computes both arms of a branch if that is quicker, which it is by far in loops: then
 # ``if x != 0: y = 1 / x`` divides by zero. And the instructions for the larger and the smaller of
 # two floats call a nan invalid. The first call that sets flags has such code made once more, in a
-# ``careful`` way: arms stay branches (``stay``), and comparisons are quiet. There are no lanes past
-# the end of a loop: see runtime/engine.py.
+# ``careful`` way, which takes the call: arms stay branches (``stay``), and comparisons are quiet.
+# There are no lanes past the end of a loop: see runtime/engine.py.
 # ``updated`` names the inputs that a program reads and writes: they are not what they were when the
 # flags are looked at; fxc/flagged.py says what is done about that.
 

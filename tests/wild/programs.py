@@ -85,6 +85,7 @@ CAPTURED = frozenset(
     filters.lms
     filters.alpha_beta
     filters.rts_smoother
+    finance.performance
     finance.rolling_beta
     finance.implied_volatility
     finance.heston_price
