@@ -62,6 +62,23 @@ def _call(n: int) -> tuple[Any, ...]:
     return edges, near, r.normal(size=n)
 
 
+def of_rows(rows, x):
+    total = 0.0
+    for k in range(len(rows)):
+        total += x[rows[k]].sum()
+    return total
+
+
+@pytest.mark.parametrize("dynamic", [None, True])
+def test_as_many_numbers_as_lists(dynamic: bool | None) -> None:
+    """The size of one array was taken for that of the other, and of later lists too few numbers."""
+    compiled = fxc.compile(of_rows, fullgraph=True, dynamic=dynamic)
+    x = np.arange(10.0)
+    for width in (1, 2, 3):
+        rows = [[k, 9, 8][:width] for k in range(6)]
+        assert difference(run(of_rows, (rows, x)), run(compiled, (rows, x))) == ""
+
+
 def changed_before(edges, near, x):
     near[2].append(7)
     return sum(j for each in near for j in each)

@@ -25,9 +25,10 @@ Arrays = tuple[np.ndarray | None, ...]
 
 @frozen
 class Numbers:
-    """Items that are all numbers of this type."""
+    """Items that are all numbers of this type. The first ``alike`` arrays are of one size."""
 
     kind: type
+    alike = 1
 
     def arrays(self, items: Sequence[Any]) -> Arrays:
         """A new array of the items; None if they are others, or few."""
@@ -42,6 +43,11 @@ class Columns:
 
     kinds: tuple[type, ...]
 
+    @property
+    def alike(self) -> int:
+        """All arrays are of one size."""
+        return len(self.kinds)
+
     def arrays(self, items: Sequence[Any]) -> Arrays:
         """A new array for each place of the tuples; Nones if they are others, or few."""
         width = len(self.kinds)
@@ -55,9 +61,10 @@ class Columns:
 
 @frozen
 class Ragged:
-    """Items that are lists of any length, of numbers of one type."""
+    """Items that are lists of any length, of numbers of one type. As many arrays are ``alike``."""
 
     kind: type
+    alike = 2
 
     def arrays(self, items: Sequence[Any]) -> Arrays:
         """New arrays of where each list begins, of its length, and of all numbers; Nones if they

@@ -159,9 +159,7 @@ class ExternalList(External, list[Any]):
             found: list[Any] = []
             for place, items in enumerate(form.arrays(held.real)):
                 part = outside.guards.fetch(f"{made.var}[{place}]", source.text)
-                beside = (
-                    found[0] if found and len(items) == len(form.arrays(held.real)[0]) else None
-                )
+                beside = found[0] if 0 < place < form.alike else None
                 found.append(outside.array_of_list(items, part, held.name, beside))
             self._numbers = found
         return self._numbers
