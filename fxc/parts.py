@@ -187,7 +187,7 @@ def _replay(*args: Any) -> Any:
 # Functions that are called by functions which are split, and are split themselves.
 _helpers: dict[types.FunctionType, Compiled[..., Any]] = {}
 # Functions of which nothing is compiled that are called where others are.
-_small: set[types.FunctionType] = set()
+_small: weakref.WeakSet[types.FunctionType] = weakref.WeakSet()
 _small_inner: set[object] = set()  # and the keys of those that others define
 _LARGE = 4  # operations of a function from which on it may pay
 # Functions that others define are made anew in each call: they are known by their code. What they
@@ -311,9 +311,7 @@ def _compiled(
     """A function that is called where another one was split, if it is of the program and large
     enough to pay.
     """
-    if function in _small:
-        return function
-    if not _is_large(function):
+    if function in _small or not _is_large(function):
         _small.add(function)
         return function
     calls.add(function)
@@ -335,8 +333,10 @@ def _callback(value: Any, options: Options, calls: set[types.FunctionType]) -> A
     if type(value) is types.MethodType:
         made = _callback(value.__func__, options, calls)
         return value if made is value.__func__ else types.MethodType(made, value.__self__)
-    if type(value) is not types.FunctionType or value in _helpers:
-        return _helpers.get(value, value) if type(value) is types.FunctionType else value
+    if type(value) is not types.FunctionType:
+        return value
+    if value in _helpers:
+        return _helpers[value]
     if not _is_inner(value):
         return _compiled(value, options, calls)
     key = _key_of(value)

@@ -160,3 +160,26 @@ def of_what_changes_later(x):
 def test_lists_are_shown_as_they_are(capsys: pytest.CaptureFixture[str]) -> None:
     """A list of the graph, and what is one array or another, that change after their text is made."""
     test_as_python(of_what_changes_later, capsys)
+
+
+def that_show(x):
+    n = int(x.sum())
+    shown = ["%d" % n, "%s of %d" % (n, n), f"{n:.0f}", f"{n!s}", f"n{n!s:.0}"]
+    return [1 if each else 2 for each in shown]
+
+
+def by_percent_that_show_nothing(x):
+    return 1 if "%.0s" % int(x.sum()) else 2
+
+
+def parts_that_show_nothing(x):
+    return 1 if f"{int(x.sum())!s:.0}" else 2
+
+
+@pytest.mark.filterwarnings("ignore::fxc.CaptureWarning")
+@pytest.mark.parametrize("fn", [that_show, by_percent_that_show_nothing, parts_that_show_nothing])
+def test_the_truth_of_a_text(fn: Callable[..., Any]) -> None:
+    compiled = fxc.compile(fn)
+    for x in VALUES:
+        assert compiled(x) == fn(x)
+    assert bool(compiled.cache_info().native_calls) == (fn is that_show)

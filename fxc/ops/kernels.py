@@ -73,8 +73,12 @@ def _warned(name: str) -> Kernel:
     kernel = kernel_of(name)
 
     def average(x: np.ndarray, axis: Any, *rest: Any) -> Any:
-        axes = range(np.ndim(x)) if axis is None else np.atleast_1d(axis)
-        count = math.prod(x.shape[each] for each in axes)
+        if axis is None:
+            count = x.size
+        elif type(axis) is tuple:
+            count = math.prod([x.shape[each] for each in axis])
+        else:
+            count = x.shape[axis]
         if count <= (rest[-1] if name in ("var", "std") else 0):
             raise WouldRaise(f"NumPy warns of the {name} of too few elements")
         if name == "nanmedian" and np.isnan(x).all(axis).any():

@@ -70,9 +70,9 @@ from .function_plan import (
 UNBOUND: Any = type("Unbound", (), {"__repr__": lambda self: "UNBOUND"})()
 FEWEST = 2  # operations of a part that pays, see ``Statement.weight``
 
-# Methods of Python's and NumPy's types, which hardly are functions of the program.
 # Functions of these call what they are given many times, and neither keep nor compare it.
 TAKING_CALLBACKS = "scipy."
+# Methods of Python's and NumPy's types, which hardly are functions of the program.
 OF_PYTHON = frozenset(name for kind in (list, dict, set, str, deque) for name in dir(kind))
 OF_NUMPY = frozenset(name for kind in (np.ndarray, np.random.Generator) for name in dir(kind))
 

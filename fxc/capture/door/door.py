@@ -55,7 +55,7 @@ from ..outside.shadows import is_shadow, shadow_of
 from ..outside.shows import is_logging, show_log
 from ..session import MOST_UNROLLED, Session, label_of, refuse
 from ..staging.continuations import asked
-from ..staging.nodes import DOOR
+from ..staging.nodes import DOOR, KEEPERS
 from ..staging.staging import codes_in, stage
 from ..statements import choices
 from ..statements.branches import Branch, raises
@@ -529,7 +529,7 @@ class Door(Stores):
                     return None
                 if f.__name__ in purity.CONTAINER_WRITES and type(owner) not in purity.PURE_OWNERS:
                     self.check_change(owner)
-                if f.__name__ in purity.KEEPERS:
+                if f.__name__ in KEEPERS:
                     settle_all(args)
                     return f(*(self.iterated(plain_list(arg)) for arg in args), **kwargs)
                 return self.made(f(*self.runnables(args), **self.runnable_options(kwargs)))

@@ -87,8 +87,6 @@ CONTAINER_WRITES = frozenset(
     )
 )
 
-KEEPERS = frozenset({"append", "appendleft", "insert"})  # of what they are given, as it is
-
 _NUMPY_WITH_EFFECTS = (
     "save savez savez_compressed savetxt loadtxt genfromtxt fromfile load fromregex put place "
     "putmask fill_diagonal put_along_axis copyto apply_along_axis apply_over_axes piecewise "

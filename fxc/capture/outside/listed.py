@@ -22,8 +22,7 @@ def listed(
     pool: Callable[[Any], str],
 ) -> str:
     """The expression for the list of items of a kind that stand in arrays of these names;
-    ``constant`` names an object in it, ``pool`` the list of all records, or
-    lists, of a pool.
+    ``constant`` names an object in it, ``pool`` the list of all records, or lists, of a pool.
     """
     if kind.form is not None and kind.items is not None:
         columns = ", ".join(listed(each, arrays, constant, pool) for each in kind.items)

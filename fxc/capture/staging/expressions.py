@@ -9,6 +9,7 @@ from typing import Any
 from .jumps import assigns
 from .names import Names, Scope, given
 from .nodes import (
+    KEEPERS,
     at,
     bound,
     copied,
@@ -30,7 +31,6 @@ from .nodes import (
 )
 
 _LISTS = (ast.List, ast.ListComp)
-_STORING = frozenset({"append", "appendleft", "insert"})
 _TAKING = frozenset({"all", "any", "list", "max", "min", "set", "sorted", "sum", "tuple"})
 
 
@@ -223,7 +223,7 @@ class Expressions(Names):
             return self._fold(node)
         if is_nest(node):
             return self._nest(node)
-        if isinstance(node.func, ast.Attribute) and node.func.attr in _STORING:
+        if isinstance(node.func, ast.Attribute) and node.func.attr in KEEPERS:
             for arg in node.args:
                 _note_item(arg)
         if isinstance(node.func, ast.Attribute) and node.func.attr == "setdefault":

@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 _N = TypeVar("_N", bound=ast.AST)
 DOOR = "__fxc__"  # the name by which staged code knows its door
+KEEPERS = frozenset({"append", "appendleft", "insert"})  # methods that keep an argument as it is
 
 
 def children(node: ast.AST) -> list[ast.AST]:

@@ -6,6 +6,7 @@ See Note [Late effects].
 from __future__ import annotations
 
 import operator
+import re
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from typing import Any
@@ -18,6 +19,7 @@ from ..session import refuse
 from .operands import Traced, TracedValue, record, settled
 
 _DEEPEST = 32  # texts in texts that branches join
+_OF_TEXTS = re.compile(r"%(\(.*?\))?[^a-zA-Z%]*[sra]")  # conversions that may show nothing
 
 
 class Late(Traced):
@@ -68,8 +70,12 @@ class Late(Traced):
 
     def _is_filled(self) -> Any:
         """Its truth, where that is clear: the text of a number has characters."""
-        parts = self._args if self._function in (formatted, operator.mod) else ()
-        return True if any(map(_shows, parts)) else bool(self._known())
+        match self._function, self._args:
+            case operator.mod, (str(template), *_):
+                shows = _OF_TEXTS.sub("", template) != ""
+            case function, parts:
+                shows = function is formatted and any(map(_shows, parts))
+        return shows or bool(self._known())
 
     def _known(self, what: str = "a text") -> Any:
         """The object itself, of the numbers of this call."""
@@ -121,7 +127,7 @@ class Late(Traced):
         return text.startswith(begin) and text.endswith(end)
 
     def _ends(self) -> tuple[str, str]:
-        """What it begins and ends with, as far as is known."""
+        """The text that it begins and the one that it ends with, before and after all numbers."""
         if self._function is operator.mod and type(self._args[0]) is str:
             return self._args[0].partition("%")[0], ""
         parts = self._args if self._function is formatted else ()
@@ -161,11 +167,12 @@ class Late(Traced):
 
 
 def _shows(part: Any) -> bool:
-    """Whether a part of a text has characters in any case."""
-    if type(part) is str:
-        return bool(part) and not part.startswith("%")
-    value = part[0] if type(part) is tuple and part else part
-    return isinstance(value, TracedValue) and not is_array(value)
+    """Whether a part of an f-string has characters in any case."""
+    if type(part) is not tuple:
+        return type(part) is str and part != ""
+    value, conversion, spec = part
+    is_number = isinstance(value, TracedValue) and not is_array(value)
+    return is_number and (conversion == -1 or spec == "")
 
 
 class Template:

@@ -101,7 +101,7 @@ class ListPool:
 
     @property
     def kind(self) -> ItemKind | None:
-        """What the items are, where that is known."""
+        """What the items are; None if none has been appended yet."""
         return None if self.arena._room is None else self.arena._room.kind
 
     def has_room(self, *more: Any) -> bool:

@@ -235,8 +235,8 @@ class Several(Traced):
 
     @property  # type: ignore[misc]
     def __class__(self) -> type:
-        is_text = all(type(x) is str or type(x) is Late for _, x in self.options)
-        return str if is_text and all(isinstance(x, str) for _, x in self.options) else Several
+        is_text = all(type(x) in (str, Late) and isinstance(x, str) for _, x in self.options)
+        return str if is_text else Several
 
     def _number(self) -> Any:
         return self.only(_is_number)
@@ -482,6 +482,7 @@ def options_for(
     that cannot be.
     """
     found: list[Any] = []
+    known = tuples or {}
     for key in sorted(set(keys), key=repr):
         if isinstance(key, ScalarType):
             found.append(key)
@@ -491,8 +492,8 @@ def options_for(
             found.append(Items([(PY_INT,)], key[1]))
         elif key is not None and key[0] == "text":
             found.append(Items(key[2], template=key[1]))
-        elif key is not None and key[0] == "tuple" and key[1] in (tuples or ()):
-            found.append((tuples or {})[key[1]])
+        elif key is not None and key[0] == "tuple" and key[1] in known:
+            found.append(known[key[1]])
         else:
             return None
     return SeveralKinds(tuple(found)) if len(found) <= _MOST_IN_LISTS else None
