@@ -77,6 +77,9 @@ def test_as_many_numbers_as_lists(dynamic: bool | None) -> None:
     for width in (1, 2, 3):
         rows = [[k, 9, 8][:width] for k in range(6)]
         assert difference(run(of_rows, (rows, x)), run(compiled, (rows, x))) == ""
+    rows[1] = rows[5] = []
+    assert difference(run(of_rows, (rows, x)), run(compiled, (rows, x))) == ""
+    assert compiled.cache_info().eager_calls == 0
 
 
 def changed_before(edges, near, x):

@@ -98,7 +98,7 @@ def locate(kind: ArrayType, key: Any) -> Place:
 
     Raises NumPy's IndexError for a bad key.
     """
-    given = [of_list(each) for each in (key if isinstance(key, tuple) else (key,))]
+    given = key if isinstance(key, tuple) else (key,)
     walk = _Walk(kind)
     for entry in _with_all_axes(kind, [_parsed(each) for each in given]):
         walk.take(entry)
@@ -250,7 +250,7 @@ def _parsed(entry: Any) -> Any:
     """One entry, see Note [Entries of a key]."""
     if entry is None or entry is Ellipsis or isinstance(entry, slice):
         return entry
-    entry = exact(entry._plain()) if isinstance(entry, Traced) else entry
+    entry = exact(entry._plain()) if isinstance(entry, Traced) else of_list(entry)
     if type(entry) is int or type(entry) is TracedInt:
         return _At(entry)
     if isinstance(entry, TracedValue) and isinstance(entry._value.type, ScalarType):
