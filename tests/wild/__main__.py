@@ -13,6 +13,7 @@ from functools import partial
 from typing import Any
 
 import fxc
+from tests.wild.largest import largest_array
 from tests.wild.programs import PROGRAMS
 from tests.wild.registry import WildProgram
 from tests.wild.seen import differs, watch
@@ -21,6 +22,8 @@ from tests.wild.share import share_in_parts
 CALLS = 10  # before anything is timed
 ROW = 5e-4  # seconds of calls in a row: what is brief is called often, and finds its code in caches
 MOST_IN_A_ROW = 50
+LARGE = 10_000  # elements of an array from which on most of the time is to be in compiled parts
+ENOUGH = 0.8
 
 
 def main() -> int:
@@ -55,6 +58,7 @@ class Row:
         self.ratio = ratio(program, self.compiled, size, seconds) if seconds else float("nan")
         self.info = self.compiled.cache_info()
         self.share = share(program, self.compiled, size) if seconds and self.refusal else 1.0
+        self.largest = largest_array(program, size) if self.refusal else 0
 
     def line(self) -> str:
         verdict = "captured" if not self.refusal else "split" if self.info.parts else "refused"
@@ -65,6 +69,7 @@ class Row:
             text += f", {self.info.parts} parts called {self.info.part_calls} times"
         if self.refusal:
             text += f", {self.share:.0%} of NumPy's time in parts"
+            text += f", arrays of up to {self.largest} elements"
         for note in (self.refusal, self.differs):
             text += f"\n    {note}" if note else ""
         return text
@@ -130,14 +135,16 @@ def timed(fn: Any, calls: Sequence[tuple[Any, ...]]) -> float:
 def footer(rows: list[Row]) -> str:
     captured = sum(not row.refusal for row in rows)
     equal = sum(not row.differs for row in rows)
-    split = sum(bool(row.refusal and row.info.parts) for row in rows)
+    split = [row for row in rows if row.refusal and row.info.parts]
+    large = [row for row in split if row.largest >= LARGE]
+    enough = sum(row.share >= ENOUGH for row in large)
     ratios = sorted(row.ratio for row in rows) or [float("nan")]
     slow = sum(each < 0.95 for each in ratios)
-    enough = sum(row.share >= 0.8 for row in rows if row.refusal and row.info.parts)
     return (
         f"{len(rows)} programs: {captured} captured with fullgraph=True ({captured / len(rows):.0%}), "
-        f"{split} split ({enough} with 80% of NumPy's time in parts), {equal} equal; NumPy's time over fxc's: median {statistics.median(ratios):.2f}, "
-        f"least {ratios[0]:.2f}, {slow} below 0.95"
+        f"{len(split)} split, {len(large)} of them with arrays of {LARGE} elements ({enough} with "
+        f"{ENOUGH:.0%} of NumPy's time in parts), {equal} equal; NumPy's time over fxc's: "
+        f"median {statistics.median(ratios):.2f}, least {ratios[0]:.2f}, {slow} below 0.95"
     )
 
 

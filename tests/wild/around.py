@@ -26,7 +26,6 @@ class Suppress:
     lambda r, n: (r.normal(size=4), n % 4, Suppress(ValueError, ZeroDivisionError)),
     2,
     5,
-    arrays=False,
 )
 def swallowed(x, k, ctx):
     r = None
@@ -43,7 +42,7 @@ def swallowed(x, k, ctx):
     return r, c.seen, x
 
 
-@program(lambda r, n: (r.normal(size=4), n % 5), 2, 6, arrays=False)
+@program(lambda r, n: (r.normal(size=4), n % 5), 2, 6)
 def finals(x, k):
     def inner():
         try:
@@ -74,7 +73,7 @@ def finals(x, k):
             return repr(e2), repr(e2.__cause__), x
 
 
-@program(lambda r, n: (r.normal(size=n), 2), 4, 5, arrays=False)
+@program(lambda r, n: (r.normal(size=n), 2), 4, 5)
 def loopctl(x, k):
     out = []
     for i in range(4):
@@ -97,7 +96,7 @@ def loopctl(x, k):
     return out
 
 
-@program(lambda r, n: (r.normal(size=n), np.array([1, 2, 3, -n, 5]), {}), 6, 100, arrays=False)
+@program(lambda r, n: (r.normal(size=n), np.array([1, 2, 3, -n, 5]), {}), 6, 100)
 def staged(x, codes, log_):
     y = x[::2]
     for i, c in enumerate(codes):
@@ -109,7 +108,7 @@ def staged(x, codes, log_):
     return y
 
 
-@program(lambda r, n: (r.normal(size=n), n % 3, []), 4, 100, arrays=False)
+@program(lambda r, n: (r.normal(size=n), n % 3, []), 4, 100)
 def guarded(x, mode, trace):
     try:
         trace.append("begin")
@@ -146,7 +145,7 @@ class Params:
         object.__setattr__(s, "twice", 2 * s.a)
 
 
-@program(lambda r, n: (Params(a=2.0, arr=r.normal(size=3)), n - 2), 1, 3, arrays=False)
+@program(lambda r, n: (Params(a=2.0, arr=r.normal(size=3)), n - 2), 1, 3)
 def frozen_params(p, n):
     q = replace(p, n=n, a=p.a + 1)
     try:
@@ -196,7 +195,6 @@ def lazy(o, n):
     lambda r, n: (r.integers(0, 5, n), {"op": ("add", "mul", "scale", "x")[n % 4], "by": n}),
     4,
     9,
-    arrays=False,
 )
 def matcher(v, cmd):
     match cmd:
@@ -260,7 +258,6 @@ class Space(Element):
     1,
     5,
     rtol=1e-9,
-    arrays=False,
 )
 def abcd(elems, q):
     M = np.eye(2)
@@ -316,9 +313,7 @@ class Quaternion:
         return Quaternion(1.0, 0.0, 0.0, 0.0)
 
 
-@program(
-    lambda r, n: (r.normal(size=3), 0.3, r.normal(size=(n, 3))), 4, 1000, rtol=1e-9, arrays=False
-)
+@program(lambda r, n: (r.normal(size=3), 0.3, r.normal(size=(n, 3))), 4, 1000, rtol=1e-9)
 def rotate_pts(axis, th, P):
     q = Quaternion.from_axis(axis, th)
     out = np.empty_like(P)
@@ -374,7 +369,6 @@ def muscl(u, c, limiter, n):
     6,
     1000,
     rtol=1e-9,
-    arrays=False,
 )
 def viterbi(obs, A, B, pi):
     T, N = len(obs), len(pi)
@@ -429,9 +423,7 @@ def grow(X, y, depth=0, maxd=2):
     )
 
 
-@program(
-    lambda r, n: (r.integers(0, 4, (n, 2)).astype(float), r.integers(0, 2, n)), 8, 200, arrays=False
-)
+@program(lambda r, n: (r.integers(0, 4, (n, 2)).astype(float), r.integers(0, 2, n)), 8, 200)
 def tree_fit_predict(X, y):
     root = grow(X, y)
     out = []

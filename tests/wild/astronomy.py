@@ -58,7 +58,6 @@ def angle(a, b):
     3,
     3,
     rtol=1e-7,
-    arrays=False,
 )
 def orbital_elements(r, v, mu):
     """Elements of an orbit out of lists of None that are filled, a type that is text, names that
@@ -219,9 +218,7 @@ def log_normal(x):
     return -0.5 * np.sum(x**2)
 
 
-@program(
-    lambda r, n: (Ensemble(r.normal(size=(n, 3)), log_normal), 3), 8, 60, rtol=1e-10, arrays=False
-)
+@program(lambda r, n: (Ensemble(r.normal(size=(n, 3)), log_normal), 3), 8, 60, rtol=1e-10)
 def stretch_moves(ens, n_steps):
     """An affine-invariant sampler: halves of an ensemble, shuffled; one proposal after the other."""
     if ens.nwalkers < 2 * ens.ndim:

@@ -123,7 +123,7 @@ def make_sequences(rng, size):
     return text(), text(), {"match": 2, "mismatch": -1, "gap": -2}
 
 
-@program(make_sequences, 8, 60, arrays=False)
+@program(make_sequences, 8, 60)
 def needleman_wunsch(seq1, seq2, scoring):
     """Alignment of two texts: a table, and a way back that builds strings."""
     n, m = len(seq1), len(seq2)
@@ -259,7 +259,7 @@ def epidemic(model, n_events):
     return model.numI[: model.tidx + 1]
 
 
-@program(lambda r, n: (n, 0.3, 30), 40, 1000, arrays=False)
+@program(lambda r, n: (n, 0.3, 30), 40, 1000)
 def wright_fisher(N, p0, generations):
     """Drift by binomial draws, until an allele is fixed."""
     p = p0
@@ -273,7 +273,7 @@ def wright_fisher(N, p0, generations):
     return np.array(history)
 
 
-@program(lambda r, n: ([50, 0, 0], n), 12, 200, rtol=1e-9, arrays=False)
+@program(lambda r, n: ([50, 0, 0], n), 12, 200, rtol=1e-9)
 def gillespie(x0, max_events):
     """A reaction network with Python's own random numbers and tuples of changes."""
     reactions = (

@@ -93,7 +93,7 @@ class SCF(object):
         self.energy = self.el_energy + self.nuc_energy
 
 
-@program(lambda r, n: (SCF(n, max(1, n // 3), r), True), 4, 10, rtol=1e-7, arrays=True)
+@program(lambda r, n: (SCF(n, max(1, n // 3), r), True), 4, 10, rtol=1e-7)
 def hartree_fock(self, doPrint):
     """An iteration that sets attributes, prints when it is done, and may not converge."""
     self.is_converged = False
@@ -148,7 +148,6 @@ def pbc_shortest(lattice, f1, f2):
     4,
     20,
     rtol=1e-10,
-    arrays=False,
 )
 def neighbour_list(lattice, frac, cutoff):
     """Neighbours in a crystal: images, lists in a dictionary by atom, a check of the lattice."""
@@ -178,7 +177,7 @@ def rhs(c, T):
     return (-r1, r1 - r2, r2)
 
 
-@program(lambda r, n: ([1.0, 0.0, 0.0], 600.0, n, 0.01), 20, 1000, rtol=1e-9, arrays=False)
+@program(lambda r, n: ([1.0, 0.0, 0.0], 600.0, n, 0.01), 20, 1000, rtol=1e-9)
 def reactor(c0, T, n, dt):
     """Runge-Kutta over functions that return tuples; the length of the state is asked for."""
     try:

@@ -256,7 +256,7 @@ def cid_ce(x, normalize=True):
     return np.sqrt(np.dot(d, d))
 
 
-@program(lambda r, n: (r.normal(size=n),), 30, 5000, rtol=1e-4)
+@program(lambda r, n: (r.normal(size=n),), 30, 10_000, rtol=1e-4)
 def feature_table(x):
     """A registry of decorated functions, all called; groupby of a mask."""
     return {f"value__{name}": fn(x) for name, fn in CALCULATORS.items() if fn.kind == "simple"}

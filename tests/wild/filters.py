@@ -82,7 +82,7 @@ def make_batch(rng, size):
     return kf, rng.normal(size=(size, 2))
 
 
-@program(make_batch, 6, 200, arrays=False)
+@program(make_batch, 6, 200)
 def kalman_batch(kf, zs):
     """Run the filter over all measurements and keep the means and covariances."""
     n = np.size(zs, 0)
@@ -96,7 +96,7 @@ def kalman_batch(kf, zs):
     return means, covariances
 
 
-@program(lambda r, n: (make_batch(r, n)[0], r.normal(size=2), 0.3), 4, 4, arrays=False)
+@program(lambda r, n: (make_batch(r, n)[0], r.normal(size=2), 0.3), 4, 4)
 def kalman_scalar_noise(kf, z, r):
     """One step, with the noise as a number."""
     kf.predict(Q=0.02)
@@ -120,7 +120,7 @@ def _jacobian(x, lm):
     return np.array([[-dx / r, -dy / r, 0.0], [dy / q, -dx / q, -1.0]])
 
 
-@program(make_ekf, 3, 40, rtol=1e-9, arrays=False)
+@program(make_ekf, 3, 40, rtol=1e-9)
 def ekf_landmarks(x, P, landmarks, noise, dt):
     """An extended Kalman filter of a robot that sees landmarks."""
     assert x.shape == (3,), "state must be (x, y, heading)"
@@ -218,7 +218,7 @@ def make_ukf(rng, size):
     return UnscentedFilter(3, 2, 0.1, _hx, _fx, kappa=0.5), rng.normal(2.0, 0.1, size=(size, 2))
 
 
-@program(make_ukf, 4, 60, rtol=1e-9, arrays=False)
+@program(make_ukf, 4, 60, rtol=1e-9)
 def unscented(ukf, zs):
     """An unscented filter with functions in attributes, over a batch."""
     try:
@@ -297,7 +297,7 @@ def particle_filter(pf, beacons, zs, u):
     return estimates
 
 
-@program(lambda r, n: (r.normal(size=n), r.normal(size=n), 8, 0.05), 60, 2_000, arrays=False)
+@program(lambda r, n: (r.normal(size=n), r.normal(size=n), 8, 0.05), 60, 2_000)
 def lms(x, d, order, mu):
     """A least-mean-squares filter, one sample after the other."""
     if not 0 < mu < 1:
@@ -341,7 +341,7 @@ def make_rts(rng, size):
     return Xs, Ps, F, np.eye(n) * 0.01
 
 
-@program(make_rts, 5, 200, arrays=False)
+@program(make_rts, 5, 200)
 def rts_smoother(Xs, Ps, F, Q):
     """The backward pass of Rauch, Tung and Striebel; lists repeat what does not change."""
     if len(Xs) != len(Ps):

@@ -126,7 +126,7 @@ def roll(*args, **kwargs):
     return np.array(data)
 
 
-@program(lambda r, n: (r.normal(0, 0.01, n), r.normal(0, 0.01, n), 10), 20, 300, arrays=False)
+@program(lambda r, n: (r.normal(0, 0.01, n), r.normal(0, 0.01, n), 10), 20, 300)
 def rolling_beta(returns, factor, window):
     """A statistic over windows, with the function and the window by keyword."""
     up = returns[factor > 0]
@@ -154,7 +154,6 @@ def black_scholes(S, K, T, r, sigma, kind="call"):
     6,
     100,
     rtol=1e-8,
-    arrays=False,
 )
 def implied_volatility(prices, S, strikes, T, r):
     """Bisection for each price; no solution is nan and a line in the log."""
@@ -270,7 +269,6 @@ class LQ:
     3,
     20,
     rtol=1e-8,
-    arrays=False,
 )
 def stationary_values(lq, tol, max_iter=200):
     """Value iteration until it no longer moves; the object keeps the solution."""

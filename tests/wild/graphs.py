@@ -61,7 +61,7 @@ def make_graph(rng, size):
     return graph, 0
 
 
-@program(make_graph, 8, 100, arrays=False)
+@program(make_graph, 8, 100)
 def dijkstra(graph, start):
     """Shortest paths of a dictionary of dictionaries with a heap."""
     dist = {node: float("inf") for node in graph}

@@ -66,7 +66,7 @@ def points_of_two_kinds(rng, n):
     return Adaboost(), X, np.where(X[:, 0] + 0.3 * X[:, 1] > 0, 1, -1)
 
 
-@program(points_of_two_kinds, 12, 60, rtol=1e-9, arrays=False)
+@program(points_of_two_kinds, 12, 60, rtol=1e-9)
 def adaboost(model, X, y):
     """Boosted stumps; the smallest error is infinite before it is a float or an int."""
     model.fit(X, y)
@@ -107,7 +107,6 @@ class ReplayBuffer:
     10,
     300,
     rtol=1e-6,
-    arrays=False,
 )
 def replay(buffer, observations, rng):
     """A ring buffer whose length its loop asks for."""

@@ -370,7 +370,7 @@ def logsumexp(log_probs, axis=None):
     return _max + np.log(np.exp(ds).sum(axis=axis))
 
 
-@program(make_hmm, 6, 300, rtol=1e-9, arrays=False)
+@program(make_hmm, 6, 300, rtol=1e-9)
 def hmm_forward(A, B, pi, obs, eps=None):
     """The forward pass as loops over states with lists of logarithms."""
     eps = np.finfo(float).eps if eps is None else eps
@@ -397,7 +397,7 @@ def hmm_forward(A, B, pi, obs, eps=None):
     return logsumexp(forward[:, T - 1])
 
 
-@program(make_hmm, 6, 300, rtol=1e-9, arrays=False)
+@program(make_hmm, 6, 300, rtol=1e-9)
 def viterbi(A, B, pi, obs):
     """The best path, which is a list that is turned round at the end."""
     N, T = A.shape[0], len(obs)
@@ -436,7 +436,7 @@ class QAgent:
         self.q[s][a] += self.lr * (target - self.q[s][a])
 
 
-@program(lambda r, n: (QAgent(4), n, 8), 3, 8, arrays=False)
+@program(lambda r, n: (QAgent(4), n, 8), 3, 8)
 def q_learning(agent, episodes, width):
     """A walk on a grid by a learner of states in a dictionary."""
     moves = {0: (0, 1), 1: (1, 0), 2: (0, -1), 3: (-1, 0)}
@@ -506,7 +506,7 @@ def make_rnn(rng, size):
     return params, memory, text[:-1], text[1:], np.zeros((h, 1))
 
 
-@program(make_rnn, 5, 60, rtol=1e-9, arrays=False)
+@program(make_rnn, 5, 60, rtol=1e-9)
 def char_rnn_step(params, memory, inputs, targets, hprev, learning_rate=0.1):
     """A recurrent network over characters, states in dictionaries by time step."""
     xs, hs, ps = {}, {}, {}

@@ -268,7 +268,7 @@ def albedo(T):
     return 0.3 + 0.4 * ((280.0 - T) / 30.0)
 
 
-@program(lambda r, n: (r.uniform(240, 300, n), 342.0, 0.3, 30), 18, 90, rtol=1e-10, arrays=False)
+@program(lambda r, n: (r.uniform(240, 300, n), 342.0, 0.3, 30), 18, 90, rtol=1e-10)
 def energy_balance(T, S0, D, nt):
     """A climate by latitude: a matrix solve each step, albedo by a function over a list."""
     n = len(T)

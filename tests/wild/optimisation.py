@@ -23,7 +23,7 @@ class Result(dict):
             raise AttributeError(name) from e
 
 
-@program(lambda r, n: (rosen, r.normal(size=4), n), 12, 300, rtol=1e-6, arrays=False)
+@program(lambda r, n: (rosen, r.normal(size=4), n), 12, 300, rtol=1e-6)
 def nelder_mead(func, x0, maxiter, callback=None, xatol=1e-6):
     """The simplex of a function, with counts, a result that is a dictionary, and a message."""
     fcalls = [0]
@@ -152,7 +152,7 @@ class CMA:
         return res
 
 
-@program(lambda r, n: (CMA(r.normal(size=5), 0.5), rosen, n), 3, 30, rtol=1e-6, arrays=False)
+@program(lambda r, n: (CMA(r.normal(size=5), 0.5), rosen, n), 3, 30, rtol=1e-6)
 def cma_es(es, func, iterations):
     """Ask and tell, with lists of candidates and a dictionary of reasons to stop."""
     for it in range(iterations):
@@ -211,7 +211,7 @@ def tour_length(D, tour):
     return sum(D[tour[i - 1], tour[i]] for i in range(len(tour)))
 
 
-@program(lambda r, n: (r.random((n, 2)), 1.0, 0.95, 60), 8, 40, rtol=1e-9, arrays=False)
+@program(lambda r, n: (r.random((n, 2)), 1.0, 0.95, 60), 8, 40, rtol=1e-9)
 def annealing(cities, T, cooling, steps):
     """A tour by reversals, with Python's random numbers and lists that are cut and joined."""
     D = np.sqrt(((cities[:, None] - cities[None]) ** 2).sum(-1))

@@ -114,7 +114,7 @@ class IsingModel:
                 s[i, j] *= -1
 
 
-@program(lambda r, n: (IsingModel(n, 0.4), 2), 5, 30, arrays=False)
+@program(lambda r, n: (IsingModel(n, 0.4), 2), 5, 30)
 def ising(model, sweeps):
     """Spins that flip one by one, two draws of a generator for each."""
     magnet = []
@@ -280,7 +280,6 @@ def heat_implicit(u, r, steps):
     4,
     60,
     rtol=1e-6,
-    arrays=False,
 )
 def beam_fem(n_el, E, I, L, fixed, load):
     """Finite elements of a beam: assembly by np.ix_, supports by index sets."""

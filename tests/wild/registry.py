@@ -17,8 +17,7 @@ class WildProgram:
     """A function, what makes its arguments, and two sizes: for tests, and for measurements.
 
     ``rtol`` bounds the difference from NumPy where elementary functions are called, relative to
-    the largest element of an array; without it every bit has to agree. ``arrays`` says that the
-    larger size makes arrays of 10⁴ elements.
+    the largest element of an array; without it every bit has to agree.
     """
 
     function: Callable[..., Any]
@@ -26,7 +25,6 @@ class WildProgram:
     small: int
     large: int
     rtol: float
-    arrays: bool
 
     @property
     def name(self) -> str:
@@ -40,12 +38,12 @@ PROGRAMS: list[WildProgram] = []
 
 
 def program(
-    make: Make, small: int, large: int, *, rtol: float = 0.0, arrays: bool = True
+    make: Make, small: int, large: int, *, rtol: float = 0.0
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """A program and its arguments."""
 
     def register(fn: Callable[..., Any]) -> Callable[..., Any]:
-        PROGRAMS.append(WildProgram(fn, make, small, large, rtol, arrays))
+        PROGRAMS.append(WildProgram(fn, make, small, large, rtol))
         return fn
 
     return register

@@ -48,7 +48,7 @@ def rodrigues(w, theta=None):
     return np.eye(3) + math.sin(theta) * S + (1.0 - math.cos(theta)) * S @ S
 
 
-@program(lambda r, n: (r.normal(size=(n, 3)), [0.0, 0.0, 1.0], 0.3), 4, 50, rtol=1e-9, arrays=False)
+@program(lambda r, n: (r.normal(size=(n, 3)), [0.0, 0.0, 1.0], 0.3), 4, 50, rtol=1e-9)
 def rotations(vectors, axis, angle):
     """Rotation matrices with checks of every argument, lists and arrays alike."""
     R = rodrigues(axis, angle)
@@ -120,7 +120,7 @@ def make_arm(rng, size):
     return arm, np.array([0.4, 0.2, 0.6]), size
 
 
-@program(make_arm, 5, 30, rtol=1e-8, arrays=False)
+@program(make_arm, 5, 30, rtol=1e-8)
 def inverse_kinematics(arm, target, max_iter, tol=1e-3):
     """Damped least squares with joint limits of link objects; the arm keeps its pose."""
     q = arm.q.copy() + 0.1
@@ -165,9 +165,7 @@ def calc_target_index(state, cx, cy, Lf):
     return ind
 
 
-@program(
-    lambda r, n: (np.arange(0, n * 0.5, 0.5), State(y=-3.0), 5), 12, 120, rtol=1e-9, arrays=False
-)
+@program(lambda r, n: (np.arange(0, n * 0.5, 0.5), State(y=-3.0), 5), 12, 120, rtol=1e-9)
 def pure_pursuit(cx, state, steps):
     """A car follows a course; lists of distances, and history in lists."""
     cy = [math.sin(ix / 5.0) * ix / 2.0 for ix in cx]
@@ -194,7 +192,7 @@ class RRTNode:
         self.x, self.y, self.parent = x, y, None
 
 
-@program(lambda r, n: ((0.0, 0.0), (6.0, 8.0), r.uniform(1, 7, (4, 2)), n), 12, 60, arrays=False)
+@program(lambda r, n: ((0.0, 0.0), (6.0, 8.0), r.uniform(1, 7, (4, 2)), n), 12, 60)
 def rrt(start, goal, obstacles, max_iter, expand=0.8, goal_rate=10):
     """A random tree in the plane: nodes in a list, draws of Python's random, deep copies."""
     nodes = [RRTNode(*start)]

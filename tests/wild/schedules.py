@@ -54,7 +54,7 @@ class Task:
             self.load = np.zeros(2)
 
 
-@program(lambda rng, n: (rng.integers(0, 5, n), rng.normal(size=(n, 2))), 6, 60, arrays=False)
+@program(lambda rng, n: (rng.integers(0, 5, n), rng.normal(size=(n, 2))), 6, 60)
 def task_list(priorities, loads):
     """Objects that hold rows of an array, sorted, copied and written through."""
     tasks = [Task(int(p), f"t{k}", loads[k]) for k, p in enumerate(priorities)] + [Task(3)]
@@ -83,7 +83,7 @@ def real_spectrum(x, parts):
     return out, out.sum(axis=0)
 
 
-@program(lambda rng, n: (rng.normal(size=n),), 8, 200, rtol=1e-9, arrays=False)
+@program(lambda rng, n: (rng.normal(size=n),), 8, 10_000, rtol=1e-9)
 def expanding_z_scores(x):
     """Means of what came before, of nothing at first."""
     z = np.zeros_like(x)

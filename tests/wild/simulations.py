@@ -258,7 +258,6 @@ class KF:
     6,
     1000,
     rtol=1e-9,
-    arrays=False,
 )
 def kalman_run(kf, zs, dt):
     F = np.array([[1, dt], [0, 1]])
@@ -276,7 +275,6 @@ def kalman_run(kf, zs, dt):
     lambda r, n: (r.choice([-1, 1], (n, n + 1)), 0.4, 10 * n, random.Random(3)),
     4,
     100,
-    arrays=False,
 )
 def ising(s, beta, n, r):
     h, w = s.shape
@@ -325,7 +323,6 @@ class Event:
     lambda r, n: (r.exponential(1, n).tolist(), r.exponential(0.8, n).tolist()),
     5,
     200,
-    arrays=False,
 )
 def queue_sim(arr, srv):
     t = 0
@@ -354,7 +351,7 @@ def queue_sim(arr, srv):
     return t, wait, np.mean(list(wait.values()))
 
 
-@program(lambda r, n: (3 * r.random((n, 3)), 3.0, 1.2), 6, 60, rtol=1e-9, arrays=False)
+@program(lambda r, n: (3 * r.random((n, 3)), 3.0, 1.2), 6, 60, rtol=1e-9)
 def lj(pos, L, rc=None):
     n = len(pos)
     F = np.zeros_like(pos)
@@ -395,7 +392,7 @@ def genetic(pop, gens, rng):
     return best_hist, pop
 
 
-@program(lambda r, n: (1.5, 0.1, 0.01, 0.1, r.normal(size=n)), 8, 5000, arrays=False)
+@program(lambda r, n: (1.5, 0.1, 0.01, 0.1, r.normal(size=n)), 8, 5000)
 def pid_sim(kp, ki, kd, dt, ref):
     integral = 0.0
     prev = None
@@ -417,9 +414,7 @@ def pid_sim(kp, ki, kd, dt, ref):
     return np.array(ys), integral
 
 
-@program(
-    lambda r, n: (r.normal(size=8), n, np.random.default_rng(2)), 6, 1000, rtol=1e-9, arrays=False
-)
+@program(lambda r, n: (r.normal(size=8), n, np.random.default_rng(2)), 6, 1000, rtol=1e-9)
 def mcmc(data, n, rng):
     mu, sig = 0.0, 1.0
     chain = []
@@ -492,7 +487,7 @@ class Tank:
         return s
 
 
-@program(lambda r, n: (Tank(), float(r.normal()), n), 3, 500, arrays=False)
+@program(lambda r, n: (Tank(), float(r.normal()), n), 3, 500)
 def tank(t, rate, n):
     t.rate = abs(rate)
     for _ in range(n):

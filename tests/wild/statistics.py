@@ -83,7 +83,6 @@ def bootstrap(data, statistic, n_boot, alpha):
     20,
     300,
     rtol=1e-7,
-    arrays=False,
 )
 def lowess(x, y, f, iterations):
     """Robust local regression: a solve at every point, weights that improve."""

@@ -14,7 +14,6 @@ MASS = {"H": 1.008, "C": 12.011, "O": 15.999, "N": 14.007}
     lambda r, n: ("".join(r.choice(list("ACGT"), n)), "".join(r.choice(list("ACGT"), n))),
     6,
     60,
-    arrays=False,
 )
 def needleman_wunsch(s, t, match=1, mismatch=-1, gap=-2):
     n, m = len(s), len(t)
@@ -52,7 +51,6 @@ def needleman_wunsch(s, t, match=1, mismatch=-1, gap=-2):
     lambda r, n: ("".join(r.choice(list("ACGT"), n)), "".join(r.choice(list("ACGT"), n))),
     5,
     60,
-    arrays=False,
 )
 def lev(a, b):
     prev = list(range(len(b) + 1))
@@ -78,7 +76,6 @@ def caesar(s, sh):
     8,
     1000,
     rtol=1e-9,
-    arrays=False,
 )
 def tfidf(text, minc):
     words = text.split()
@@ -107,7 +104,7 @@ def hill(K, msg):
     return c.T.ravel(), np.array_equal(d, m), "".join(chr(65 + int(v)) for v in c.T.ravel())
 
 
-@program(lambda r, n: (("H2O", "C6H12O6", "Xx")[n % 3],), 1, 4, arrays=False)
+@program(lambda r, n: (("H2O", "C6H12O6", "Xx")[n % 3],), 1, 4)
 def molmass(f):
     tot = 0.0
     cnt = Counter()
@@ -120,7 +117,7 @@ def molmass(f):
     return tot, dict(cnt), v / v.sum()
 
 
-@program(lambda r, n: (r.normal(size=(n, 2)), ["a", "bb"]), 3, 100, arrays=False)
+@program(lambda r, n: (r.normal(size=(n, 2)), ["a", "bb"]), 3, 100)
 def table(X, names):
     print(f"{'row':>5s} " + " ".join(f"{n:>8s}" for n in names))
     for i, row in enumerate(X):
@@ -130,7 +127,7 @@ def table(X, names):
     return X.sum()
 
 
-@program(lambda r, n: (r.integers(0, 256, n).astype(np.uint8), 0xDEADBEEF), 16, 1000, arrays=False)
+@program(lambda r, n: (r.integers(0, 256, n).astype(np.uint8), 0xDEADBEEF), 16, 1000)
 def xorshift(data, seed):
     s = seed & 0xFFFFFFFF
     out = bytearray()
@@ -142,7 +139,7 @@ def xorshift(data, seed):
     return bytes(out), hex(s)
 
 
-@program(lambda r, n: (2000 + n, 1 + n % 12, 5), 1, 30, arrays=False)
+@program(lambda r, n: (2000 + n, 1 + n % 12, 5), 1, 30)
 def julian(y, m, d, *, gregorian=True):
     if m <= 2:
         y -= 1
@@ -157,7 +154,6 @@ def julian(y, m, d, *, gregorian=True):
     lambda r, n: (int(r.integers(2, 10**6)), int(r.integers(1, 10**9)), 10**9 + 7),
     1,
     2,
-    arrays=False,
 )
 def modpow(b, e, m):
     r = 1
