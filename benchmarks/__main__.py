@@ -17,8 +17,6 @@ from typing import Any
 
 import numpy as np
 
-from fxc.trials import CALLS, SETTLED
-
 from . import draws, flags
 from .cases import CASES, LOOPS, RATIOS, Case, Ratio
 from .contenders import NotTaken, Run, compiled, copied, installed, prepare, use_one_thread
@@ -33,6 +31,10 @@ GROUPS = (
     flags.GROUP,
     draws.GROUP,
 )
+
+
+USUAL = 3000  # calls after which a function is what it stays,
+SETTLED_SECONDS = 2.0  # or nearly so, where they take longer
 
 
 class WrongResult(Exception):
@@ -196,8 +198,7 @@ def ratios(ratio: Ratio, present: list[str], repeats: int) -> Iterator[Row]:
         for place, function in enumerate(pair)
     }
     for run in runs.values():
-        for _ in range(SETTLED + 2 * CALLS if ratio.splits else 1):
-            run()
+        settle(run, ratio.splits)
     times = side_by_side(runs, 3 * repeats, time.thread_time)  # of a few per cent: no one else's
     values = {name: times[name, 0] / times[name, 1] for name in names}
     yield Row(ratio.group, ratio.name, "", values)
@@ -206,6 +207,15 @@ def ratios(ratio: Ratio, present: list[str], repeats: int) -> Iterator[Row]:
     inputs = ratio.inputs()
     moved = [compiled("fxc", function).inspect(*inputs).bytes_moved for function in pair]
     yield Row(ratio.group, "  bytes that the loops move", "", {"fxc": moved[0] / moved[1]})
+
+
+def settle(run: Run, splits: bool) -> None:
+    """Call a function; one that is split, until it is what it stays, or for two seconds."""
+    start = time.thread_time()
+    for _ in range(USUAL if splits else 1):
+        run()
+        if time.thread_time() - start > SETTLED_SECONDS:
+            break
 
 
 def check(case: Case, name: str, result: Any, inputs: tuple[Any, ...]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import statistics
 import time
 from collections.abc import Callable, Mapping
@@ -35,18 +36,18 @@ def first_call(run: Callable[[], object]) -> float:
 def side_by_side(
     runs: Mapping[K, Callable[[], object]], repeats: int, clock: Clock = time.perf_counter
 ) -> dict[K, float]:
-    """Median seconds a call of each; samples are taken in turns, each round led by another one.
+    """Median seconds a call of each; samples are taken in turns, in another order each round.
 
-    Who follows whom matters: a predecessor that gave its memory back to the system makes the next
-    one pay for it.
+    Who follows whom matters: what a predecessor has taken from the caches, or given back to the
+    system, the next one pays for.
     """
     counts = {name: calls_in_a_sample(run, clock) for name, run in runs.items()}
     samples: dict[K, list[float]] = {name: [] for name in runs}
-    names = list(runs)
+    names, order = list(runs), random.Random(0)
     for _ in range(repeats):
+        order.shuffle(names)
         for name in names:
             samples[name].append(seconds_a_call(runs[name], counts[name], clock))
-        names.append(names.pop(0))
     return {name: statistics.median(times) for name, times in samples.items()}
 
 

@@ -163,13 +163,18 @@ def test_results_have_numpys_layout():
 # ------------------------------------------------------------------ imports
 
 
-def modules_after(code: str, tmp_path: Path) -> set[str]:
-    """The modules that a fresh process has imported after running a script."""
+def words_after(code: str, tmp_path: Path) -> list[str]:
+    """What a new process prints."""
     script = tmp_path / "script.py"
-    script.write_text(textwrap.dedent(code) + "\nimport sys\nprint(*sys.modules)\n")
+    script.write_text(textwrap.dedent(code))
     done = subprocess.run([sys.executable, script], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-    return set(done.stdout.split())
+    return done.stdout.split()
+
+
+def modules_after(code: str, tmp_path: Path) -> set[str]:
+    """The modules that a fresh process has imported after running a script."""
+    return set(words_after(f"{textwrap.dedent(code)}\nimport sys; print(*sys.modules)", tmp_path))
 
 
 def test_importing_fxc_imports_little(tmp_path):
@@ -247,3 +252,32 @@ def test_the_eager_index_keeps_the_boundary():
     assert np.shares_memory(view, x)
     assert x.tolist() == [0, 0, 1, 2]
     assert (program.inspect(x, y).asm, program.inspect(x, y).plan) == ("", "")
+
+
+# ------------------------------------------------------------------ memory
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads Linux' counts of page faults")
+def test_calls_keep_the_memory_of_those_before(tmp_path):
+    code = """
+        import resource
+        import numpy as np, fxc
+
+        def faults(call):
+            before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+            call()
+            return resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before
+
+        @fxc.compile(fullgraph=True)
+        def step(x):
+            return np.cumsum(x[1:] - x[:-1]) + x.max()
+
+        def steps():
+            step(x)
+            np.add(x, x) + x  # NumPy's memory is freed behind it
+
+        x = np.ones(10**6)
+        print(*(faults(steps) for _ in range(6)))
+    """
+    first, *_, last = map(int, words_after(code, tmp_path))
+    assert last < 100 < first
