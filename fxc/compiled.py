@@ -37,7 +37,7 @@ from .state import Options, State
 from .tracebacks import hide_fxc, met_in_capture, raised_again, unseen
 from .trials import Trial
 from .turns import FOR_EVER, MORE, Handed, Key, Tried, Turn, key_of
-from .variants import MOST_RESTS, OFTEN, Variant, why_none_fits
+from .variants import OFTEN, USUAL_RESTS, Variant, why_none_fits
 
 if TYPE_CHECKING:
     from fxc.capture.refusals import Refusal
@@ -96,7 +96,7 @@ class Compiled(Generic[P, R]):
             if turns:
                 turn = turns.get(key_of(args, kwargs))
                 if turn is not None and turn.is_over:
-                    self._end_turn(turn)
+                    result = self._take_behind(turn, args, kwargs)
                 elif turn is not None:
                     result = turn(*args, **kwargs)
             if result is MISSED:
@@ -279,8 +279,24 @@ class Compiled(Generic[P, R]):
     # -- turns, see Note [Turns]
 
     def _give_turn(self, turn: Turn) -> None:
-        self._state.turns[turn.key] = turn
+        before = self._state.turns.get(turn.key)
+        if isinstance(before, Handed) and isinstance(turn, Handed) and before.run == turn.run:
+            before.go_on(turn)
+            if isinstance(type(self).__call__, types.BuiltinFunctionType):
+                return  # it is in the chain already
+        elif before is not None:
+            self._state.end(before)
+        self._state.turns.setdefault(turn.key, turn)
         self._arrange()
+
+    @unseen
+    def _take_behind(self, turn: Turn, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Run a call behind those of a turn, which ends unless it is to take some more."""
+        try:
+            return self._take(args, kwargs)
+        finally:
+            if turn.is_over:
+                self._end_turn(turn)
 
     def _end_turn(self, turn: Turn) -> None:
         self._state.end(turn)
@@ -420,7 +436,7 @@ class Compiled(Generic[P, R]):
             return self._take(args, kwargs)
         site = None if isinstance(error, Flagged) else site_of(variant.compilation, error)
         if site is not None and self._is_cut(variant, site, args, kwargs):
-            variant.replays = MOST_RESTS
+            variant.replays = USUAL_RESTS
             self._rest(variant, args, kwargs)
             return self._by_python(self._runner(), args, kwargs)
         self._rest(variant, args, kwargs)

@@ -53,6 +53,10 @@ class Handed:
         self.cells = (ctypes.c_int64 * 4)()
         self.cells[MORE], self.cells[LONGEST] = calls, int(min(longest, FOR_EVER))
 
+    def go_on(self, other: Handed) -> None:
+        """Take the calls that another turn would take."""
+        self.cells[LONGEST], self.cells[MORE] = other.cells[LONGEST], other.cells[MORE]
+
     @property
     def is_over(self) -> bool:
         """Whether it takes no more calls."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any
@@ -19,7 +20,8 @@ if TYPE_CHECKING:
     from .native_calls import NativeCall
     from .stages import Compilation
 
-MOST_RESTS = 7  # 2**7 calls of plain NumPy between two of native code
+USUAL_RESTS, MOST_RESTS = 7, 12  # 2**7 calls of plain NumPy between two of native code, or 2**12
+_BRIEF_REST = 0.01  # seconds: a rest that was no longer may be followed by one twice as long
 _NEAR = 8  # calls that end well after which those before do not count
 OFTEN = 2000  # calls after which native code for whole calls pays: it takes 5 ms to make
 _MANY_STEPS = 60  # of a guard program; from here on any function is tried, see Note [Trials]
@@ -43,6 +45,7 @@ class Variant:
     watch: Watch | None = None  # if its code may set floating-point flags
     replays: int = 0  # of calls close to each other that Python had to run again
     last_replay: int = 0  # the number of calls that had ended well before
+    rested: float = -math.inf  # since when
 
     def when_often(self) -> int:
         return min(OFTEN, max(_LEAST_OFTEN, _STEPS_THAT_PAY // len(self.captured.guards.steps)))
@@ -65,12 +68,14 @@ class Variant:
 
     def rest(self) -> int:
         """For how many calls native code is not tried, after one that Python has to run again: so
-        a function of which it is always so is hardly slower than NumPy.
+        a function of which it is always so is hardly slower than NumPy, however brief its calls.
         """
         if not self.is_near:
             self.replays = 0
+        before, self.rested = self.rested, time.perf_counter()
+        most = MOST_RESTS if self.rested - before < _BRIEF_REST else USUAL_RESTS
         self.last_replay = self.all_calls
-        self.replays = min(self.replays + 1, MOST_RESTS)
+        self.replays = min(self.replays + 1, max(most, self.replays))
         return int(2**self.replays) - 2
 
     @property
