@@ -63,10 +63,11 @@ def split_of(
 
 class Part(Compiled[..., Any]):
     """A part of a function that is split; it gives ``REPLAY`` where the driver shall run its
-    statements. See Note [Splitting].
+    statements. See Note [Splitting]. In the ``cell`` is what drivers call: the part, or the native
+    function for its calls.
     """
 
-    __slots__ = ("_left", "_started", "_trial", "_whole", "source")
+    __slots__ = ("_left", "_started", "_trial", "_whole", "cell", "source")
     _is_part = True
     _most_variants, _in_any_case = 8, 4  # in a loop of Python's, perhaps
 
@@ -78,6 +79,7 @@ class Part(Compiled[..., Any]):
         self._started = 0.0
         self._left: tuple[Site, BaseException | None] | None = None
         self.source = source
+        self.cell = types.CellType(self)
         self._state.varying |= source.counting
         split.on_change.append(self._end_turns)
 
@@ -131,6 +133,15 @@ class Part(Compiled[..., Any]):
 
     def _become(self, kind: Any) -> None:
         self.__class__ = kind
+        self._show_call()
+
+    def _call_by(self, builtin: Any) -> None:
+        super()._call_by(builtin)
+        self._show_call()
+
+    def _show_call(self) -> None:
+        call: Any = type(self).__call__
+        self.cell.cell_contents = call if isinstance(call, types.BuiltinFunctionType) else self
 
     def _note(self, seconds: float) -> None:
         """Note how long a call took; a call within it may have ended the trial."""

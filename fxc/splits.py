@@ -8,7 +8,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from types import CodeType, FunctionType
+from types import CellType, CodeType, FunctionType
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from fxc.capture.locations import LIBRARIES, OURS
@@ -36,13 +36,15 @@ if TYPE_CHECKING:
 
 
 class Part(Protocol):
-    """What a driver calls."""
+    """What a driver calls, by what is in a cell."""
+
+    cell: CellType
 
     @property
     def source(self) -> PartSource: ...
     @property
     def is_compiled(self) -> bool: ...
-    def __call__(self, *args: Any) -> Any: ...
+    def replayed(self) -> None: ...
 
 
 # How a function that is called is split: it warns of that, or leaves it to who calls it.

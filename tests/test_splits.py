@@ -549,3 +549,38 @@ def test_the_key_by_which_a_list_is_sorted_is_called_once():
         return np.linspace(0.0, 1.0, 40), [3.0, -50.0]
 
     check(sorts, make, parts=0)
+
+
+def steps(u, n, raises):
+    for k in range(n):
+        w = np.sqrt(u * u + 1.0)
+        unknown(k)
+        u[1:] += 0.1 * (u[1:] - u[:-1]) / w[1:]
+        if k == raises:
+            u /= w[:-1]
+    return u.sum()
+
+
+def test_a_driver_calls_the_native_function_of_a_part(monkeypatch):
+    monkeypatch.setattr(fxc.variants, "OFTEN", 60)
+    x = np.linspace(0, 9, 3000)
+    compiled = check(steps, lambda: (x.copy(), 40, -1))
+    driver = compiled._state.split.driver.function
+
+    def called():
+        own = zip(driver.__code__.co_freevars, driver.__closure__, strict=True)
+        found = {name: cell.cell_contents for name, cell in own if name.startswith("__fxc_part")}
+        return {type(each).__name__ for each in found.values()}
+
+    assert called() == {"builtin_function_or_method"}
+    for u in (x, x[:5], x.astype(np.float32), np.ones((3, 2)), x[:0]):
+        for n, raises in ((30, -1), (30, 7), (3, 2)):
+            same(outcome(steps, *_copied(u, n, raises)), outcome(compiled, *_copied(u, n, raises)))
+    for part in compiled._state.split.parts.values():
+        part.cache_clear()
+    assert called() == {"Part"}
+    same(outcome(steps, x.copy(), 9, -1), outcome(compiled, x.copy(), 9, -1))
+
+
+def _copied(u, *others):
+    return u.copy(), *others

@@ -366,9 +366,9 @@ class _Body:
         if part is None:
             return plain + _dropped(run)
         self.used.append(part)
-        name = f"__fxc_part{len(self.used)}__"
-        self.cells[name] = part
-        replayed = ast.Expr(ast.Call(ast.Attribute(name_of(name), "replayed", ast.Load()), [], []))
+        name, owner = f"__fxc_part{len(self.used)}__", f"__fxc_owner{len(self.used)}__"
+        self.cells |= {name: part.cell, owner: part}
+        replayed = ast.Expr(ast.Call(ast.Attribute(name_of(owner), "replayed", ast.Load()), [], []))
         plain = [placed(run[0].node, ast.Try(plain, [], [], [replayed]))]
         return self.call(run, name, source.key, plain)
 
@@ -628,14 +628,15 @@ def _function_node(
 
 def _function(function: FunctionType, node: Named, cells: dict[str, Any]) -> FunctionType:
     """A function in place of another one: with its globals and the variables of functions around
-    it, and ``cells`` besides.
+    it, and besides ``cells``, or what is in them.
     """
     code = function.__code__
     made = code_like(node, cells, code)
-    known = dict(zip(code.co_freevars, function.__closure__ or (), strict=True))
-    closure = tuple(
-        known[name] if name in known else CellType(cells[name]) for name in made.co_freevars
-    )
+    own = {
+        name: each if isinstance(each, CellType) else CellType(each) for name, each in cells.items()
+    }
+    known = own | dict(zip(code.co_freevars, function.__closure__ or (), strict=True))
+    closure = tuple(known[name] for name in made.co_freevars)
     found = FunctionType(made, function.__globals__, function.__name__, None, closure)
     found.__qualname__ = function.__qualname__
     found.__module__ = function.__module__

@@ -70,15 +70,18 @@ def _timed(all_parts: list[Any], helpers: list[Any], clock: _Clock) -> Iterator[
             finally:
                 clock.stop()
 
-    kinds = [(made, type(made)) for made in (*all_parts, *helpers)]
+    kinds = [(part, type(part)) for part in all_parts]
+    kinds_of_helpers = [(made, type(made)) for made in helpers]
     for made in helpers:
         if made._state.variants and not made._state.turns:
             made.__class__ = TimedWhole
     for part in all_parts:
         if part.is_compiled and not isinstance(part, parts._GivenUp):
-            part.__class__ = Timed
+            part._become(Timed)
     try:
         yield
     finally:
-        for made, kind in kinds:
+        for part, kind in kinds:
+            part._become(kind)
+        for made, kind in kinds_of_helpers:
             made.__class__ = kind
