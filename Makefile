@@ -81,7 +81,7 @@ semantics: env ## Write docs/semantics.md from tests/scenarios
 	$(PY) -m tests.scenarios
 
 fuzz: env ## Run many random programs (make fuzz PROGRAMS=20000)
-	FXC_VERIFY= FXC_FUZZ_PROGRAMS=$(PROGRAMS) $(PYTEST) $(PARALLEL) tests/test_planted_bugs.py tests/test_random_programs.py tests/test_random_loops.py tests/test_random_sizes.py tests/test_random_short.py tests/test_random_expressions.py
+	FXC_VERIFY= FXC_FUZZ_PROGRAMS=$(PROGRAMS) $(PYTEST) $(PARALLEL) tests/test_planted_bugs.py tests/test_random_programs.py tests/test_random_loops.py tests/test_random_containers.py tests/test_random_sizes.py tests/test_random_short.py tests/test_random_expressions.py
 
 bench: env ## Time fxc against NumPy, and against what `make bench-env` installed
 	$(BENCH_PY) -m benchmarks

@@ -137,3 +137,62 @@ def test_what_is_not_there_raises(k: int) -> None:
     for first, second in ((0.0, 0.0), (40.0, 60.0)):
         x = np.array([first, second, 2.0, 3.0, 4.0])
         assert difference(run(not_there, (x.copy(), k)), run(compiled, (x.copy(), k))) == ""
+
+
+def by_enumerate(x):
+    found = [float(v) for v in x]
+    for k, v in enumerate(found):
+        if v > x[0] and k < 9:
+            found.pop()
+    return found
+
+
+def by_zip_that_appends(x):
+    found = [1.0, 2.0, 3.0]
+    seen = []
+    for v, k in zip(found, range(9), strict=False):
+        seen.append(v)
+        if x[k] > x[0]:
+            found.append(v * 2)
+    return found, seen
+
+
+def by_map(x):
+    found = [1.0, 2.0, 3.0, 4.0]
+    for v in map(abs, found):
+        if v > x[1]:
+            found.pop()
+    return found
+
+
+def of_lists(x):
+    lists = [[k] for k in range(len(x))]
+    for k, _ in enumerate(lists):
+        if x[k] > x[0]:
+            lists.pop()
+    return lists
+
+
+@pytest.mark.filterwarnings("ignore::fxc.CaptureWarning")
+@pytest.mark.parametrize("fn", [by_enumerate, by_zip_that_appends, by_map, of_lists])
+def test_a_list_that_changes_while_an_iterator_runs_over_it(fn: Callable[..., Any]) -> None:
+    """Iterators ran over the items that it had had before."""
+    compiled = fxc.compile(fn)
+    for n in (12, 30):
+        x = np.random.default_rng(n).normal(size=n)
+        x[0] = -1.0
+        assert difference(run(fn, (x.copy(),)), run(compiled, (x.copy(),))) == ""
+
+
+def of_lists_without_items(n):
+    lists = [[] for _ in range(n)]
+    lists[lists[0][0] % n].pop()
+
+
+def test_lists_without_items() -> None:
+    assert (
+        difference(
+            run(of_lists_without_items, (3,)), run(fxc.compile(of_lists_without_items), (3,))
+        )
+        == ""
+    )

@@ -19,7 +19,7 @@ from fxc.ir.types import ScalarType
 
 from ..locations import OURS
 from ..numpy_api.creation import is_array
-from ..outside.containers import External, plain_key
+from ..outside.containers import External, plain_key, settle_all
 from ..outside.objects import MISSING
 from ..outside.shadows import class_of, has_method
 from ..outside.shows import show_print, show_warning
@@ -308,7 +308,9 @@ def _are_unknown(x: Any) -> bool:
 
 
 def _over(door: Door, args: tuple[Any, ...]) -> list[Any]:
-    return door.runnables(tuple(map(of_one_thing, args)))
+    """What an iterator runs over; it sees changes to a list of the program's."""
+    settle_all(args)
+    return [door.iterated(door.runnable(of_one_thing(arg))) for arg in args]
 
 
 def _of_items(function: Any) -> Any:
@@ -574,7 +576,7 @@ SPECIAL: dict[Any, Callable[..., Any]] = {
     range: lambda door, *args: range_of(*args),
     enumerate: lambda door, *args, **kwargs: door.made(enumerated(*_over(door, args), **kwargs)),
     zip: lambda door, *args, **kwargs: door.made(zipped(*_over(door, args), **kwargs)),
-    map: lambda door, f, *args: door.made(mapped(partial(door.call, f), *door.runnables(args))),
+    map: lambda door, f, *args: door.made(mapped(partial(door.call, f), *_over(door, args))),
     np.ndindex: lambda door, *args: door.made(places_of(*args)),
     np.ndenumerate: lambda door, array: door.made(elements_of(array)),
     itertools.pairwise: lambda door, *args: door.made(pairs(*door.runnables(args))),

@@ -33,15 +33,32 @@ from ..values.traced_int import TracedInt, exact, int_dim, wrap_dim
 Item = Callable[[Any], Any]
 
 
+def _changes(x: Any) -> int:
+    """How often a list has been changed, or how long it is."""
+    return len(x) if type(x) in (list, tuple) else getattr(x, "changes", 0)
+
+
 class _Items:
     """What a loop runs over; ``once`` says that it stands for an iterator, whose items are gone
     afterwards.
     """
 
+    of: tuple[Any, ...]  # the lists that are run over
+
     def __init__(self, *, once: bool) -> None:
         self.once = once
         self.used = False
         self._home = current().region
+
+    def _in_python(self, places: Iterable[Any], item: Item) -> Iterator[Any]:
+        """The items at places, for a loop that Python runs. It does not see changes to the lists
+        that it runs over.
+        """
+        before = [_changes(x) for x in self.of]
+        for place in places:
+            yield item(place)
+            if [_changes(x) for x in self.of] != before:
+                raise refuse("a change to a list while a loop runs over it cannot be captured")
 
     def taken(self) -> Self:
         """This, to be run over now."""
@@ -75,7 +92,7 @@ class Counted(_Items, Traced):
         super().__init__(once=once)
         self.count = count
         self.item = item
-        self.of = of  # the lists that are run over
+        self.of = of
         self.steps = steps
 
     def _holds(self) -> Iterable[Any]:
@@ -94,7 +111,7 @@ class Counted(_Items, Traced):
 
     def __iter__(self) -> Iterator[Any]:
         self.taken()
-        return (self.item(k) for k in range(int(wrap_dim(self.count))))
+        return self._in_python(range(int(wrap_dim(self.count))), self.item)
 
     def __len__(self) -> int:
         return int(wrap_dim(self.count))
@@ -122,7 +139,7 @@ class Bounded(_Items):
     """A range whose bounds, or whose step, are known at run time only: a loop runs from ``low`` to
     ``high``, and ``item(k)`` is what it runs over; the counter itself if there is no ``item``.
     It begins at the end of the range ``asked`` for if it is ``turned``. What Python runs over is
-    the range, or what ``in_python`` gives.
+    the range, or what ``iterator`` gives.
     """
 
     def __init__(
@@ -135,15 +152,15 @@ class Bounded(_Items):
         *,
         once: bool = False,
         turned: bool = False,
-        in_python: Callable[[], Iterator[Any]] | None = None,
+        iterator: Callable[[], Iterator[Any]] | None = None,
     ) -> None:
         super().__init__(once=once)
-        self._in_python = in_python
+        self._iterator = iterator
         self._asked = asked
         self.low = low
         self.high = high
         self.item = item
-        self.of = of  # the lists that are run over
+        self.of = of
         self._turned = turned
 
     def length(self) -> Any:
@@ -168,17 +185,19 @@ class Bounded(_Items):
             return place if self.item is None else self.item(place)
 
         asked, turned = self._asked, not self._turned
-        return Bounded(asked, self.low, self.high, item, once=once, turned=turned)
+        return Bounded(asked, self.low, self.high, item, self.of, once=once, turned=turned)
 
     def _holds(self) -> Iterable[Any]:
-        return (*self.of, self.item, self._in_python)
+        return (*self.of, self.item, self._iterator)
 
     def __iter__(self) -> Iterator[Any]:
         self.taken()
-        if self._in_python is not None:
-            return self._in_python()
+        if self._iterator is not None:
+            return self._iterator()
         places = range(*self._asked)[:: -1 if self._turned else 1]
-        return map(self.item, places) if self.item is not None and self.of else iter(places)
+        if self.item is None or not self.of:
+            return iter(places)
+        return self._in_python(places, self.item)
 
     def __getitem__(self, key: Any) -> Any:
         if self.once:
@@ -344,13 +363,13 @@ def enumerated(x: Any, start: Any = 0) -> Any:
 
 
 def _together(
-    parts: Sequence[Counted | Bounded], item: Item, in_python: Callable[[], Iterator[Any]]
+    parts: Sequence[Counted | Bounded], item: Item, iterator: Callable[[], Iterator[Any]]
 ) -> Bounded:
     """As many items as the shortest of some parts has, whose lengths are not all known before."""
     lengths = [x.length() if type(x) is Bounded else wrap_dim(x.count) for x in parts]
     count = lengths[0] if len(parts) == 1 else extremum("minimum", tuple(lengths))
     of = tuple(x for part in parts for x in part.of)
-    return Bounded((count,), 0, count, item, of, once=True, in_python=in_python)
+    return Bounded((count,), 0, count, item, of, once=True, iterator=iterator)
 
 
 def zipped(*parts: Any, strict: bool = False) -> Any:

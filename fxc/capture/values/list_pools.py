@@ -70,6 +70,7 @@ class ListPool:
     def __init__(self, label: str, *, given: bool = False) -> None:
         self.label = label
         self.given = given  # the lists are from outside: they can be read alone
+        self.changes = 0
         self.heads = TracedList([], outermost=True)
         self.arena = TracedList([], outermost=True, most=_MOST)
 
@@ -132,8 +133,9 @@ class ListPool:
         self.arena._put(place, x)
 
     def move(self, place: Any, source: Any) -> None:
-        """Have an item of the arena at another place, too."""
-        self.arena.move(place, source)
+        """Have an item of the arena at another place, too, if any has been appended."""
+        if self.arena._room is not None:
+            self.arena.move(place, source)
 
     def head(self, number: Any) -> tuple[Any, Any, Any]:
         """Where the items of a list begin, how many there are, and room for how many."""
@@ -320,6 +322,7 @@ class PooledList(Traced):
         list of the pool, that turns out to be this one, is Python's.
         """
         self.pool.check_ours("a change")
+        self.pool.changes += 1
         for each in current().statements:
             for x in getattr(getattr(each, "over", None), "of", ()):
                 if type(x) is not PooledList or x.pool is not self.pool:
@@ -337,6 +340,11 @@ class PooledList(Traced):
     def put_first(self, x: Any) -> bool:
         """Store an item before the others: these are to be moved."""
         return False
+
+    @property
+    def changes(self) -> int:
+        """How often a list of the pool has been changed."""
+        return self.pool.changes
 
     def python_items(self) -> Any:
         """Python knows the items of none of these lists."""
@@ -374,8 +382,9 @@ class PooledList(Traced):
 
     def put_again(self, place: Any, x: Any) -> None:
         """Store an item that the list has already."""
-        room = self.pool.arena._taken_room()
-        room.put(self.pool.begin(self.number) + place, x)
+        room = self.pool.arena._room
+        if room is not None:
+            room.put(self.pool.begin(self.number) + place, x)
 
     def shorten(self, number: Any) -> None:
         """Leave so many items."""

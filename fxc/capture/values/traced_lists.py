@@ -52,7 +52,7 @@ class TracedList(Traced):
 
     __slots__ = (
         *("_borrowed", "_changing", "_depth", "_home", "_items", "_known", "_most", "_room"),
-        *("_size", "_spare", "_turns", "of"),
+        *("_size", "_spare", "_turns", "changes", "of"),
     )
 
     def _holds(self) -> Iterable[Any]:
@@ -72,6 +72,7 @@ class TracedList(Traced):
         self._size: tuple[int, int, Dim] | None = None  # when and where it was counted
         self._known: Dim | None = None  # the length, see Note [Lists of a size]
         self._changing = False  # whether a statement changes the length
+        self.changes = 0  # of the length, or of which items these are
         # The items that it begins with, if they are the caller's arrays, and () after changes.
         self._borrowed: Sequence[Any] | None = None
 
@@ -402,7 +403,8 @@ class TracedList(Traced):
         self._known = None
 
     def _check_not_running(self) -> None:
-        """Refuse to change a list while a loop of the graph runs over it."""
+        """Note a change; refuse it while a loop of the graph runs over the list."""
+        self.changes += 1
         over = (getattr(each, "over", None) for each in current().statements)
         if any(x is self for each in over for x in getattr(each, "of", ())):
             raise refuse("a change to a list while a loop runs over it cannot be captured")

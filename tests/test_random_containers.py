@@ -1,0 +1,35 @@
+"""Random programs of lists, dicts, sets and deques, compiled, and equal to Python in all that is seen.
+
+``FXC_FUZZ_PROGRAMS`` sets how many there are (``make fuzz``); a failing one is shrunk and printed.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+
+import pytest
+
+from tests.random_containers import random_containers
+from tests.random_loops import shrink
+from tests.test_random_loops import failure
+
+COUNT = int(os.environ.get("FXC_FUZZ_PROGRAMS", "0")) // 10 or 24
+FIRST = int(os.environ.get("FXC_FUZZ_FIRST", "0"))  # seeds from here on
+
+
+@pytest.mark.parametrize("chunk", range(4))
+def test_random_containers(chunk: int) -> None:
+    counts = Counter[str]()
+    for seed in range(FIRST + chunk, FIRST + COUNT, 4):
+        program = random_containers(seed)
+        text = failure(program, "native", counts)
+        if text:
+            kind = text.split(":")[0]
+            small = shrink(program, lambda p, kind=kind: failure(p, "native").startswith(kind))
+            pytest.fail(f"{failure(small, 'native')}\n\n{small}", pytrace=False)
+    assert counts["native"]
+
+
+def test_programs_depend_on_the_seed_alone() -> None:
+    assert str(random_containers(3)) == str(random_containers(3)) != str(random_containers(4))
