@@ -61,19 +61,19 @@ FORMS = {
         "{e}", "{i} in {e}", "({i}, {f}) in {h}", "not {b}", "({b} and {b})", "({b} or {b})", "z is None", "o is None", "o is {r}[{i} % n]", "{r}[{i} % n] is {r}[{i} % n]", "{r}[0] == {r}[{i} % n]",
         "{k} == {k}", "{t} in {w}", "{t} == {t}", "any(b > {i} for b in {k})", "all(len(b) for b in {r})", "{k} is {r}[{i} % n]", "{t}", "len({k}) > 2",
     ),
-    "t": ("f'{{{f}:.2f}}'", "f'{{{i}}}'", "str({i})", "'%d of %d' % ({i}, {i})", "({t} + {t})", "({t} if {b} else {t})", "','.join({w})", "{w}[-1]", "repr({f})", "str({k})", "f'{{{r}[{i} % n]}}'"),
+    "t": ("f'{{{f}:.2f}}'", "f'{{{i}}}'", "str({i})", "'%d of %d' % ({i}, {i})", "({t} + {t})[:20]", "({t} if {b} else {t})", "','.join({w})[:20]", "{w}[-1]", "repr({f})", "str({k})", "f'{{{r}[{i} % n]}}'"),
 }  # fmt: skip
 STATEMENTS = (
     "{p}.append({f})", "{p}.append({f})", "{k}.append({i})", "{k}.append({i})", "{r}[{i} % n].append({i})", "{r}[{i} % n].append({i})", "{r}[{i} % n].append({i})", "{r}.append([])", "{r}.append([{i}])",
     "{r}.append([{i}, {i}])", "{r}[{i} % n] = [{i}]", "{r}[{i} % n] = {r}[{i} % n]", "{r}[{i} % n] = []", "{r}[{i} % n][0] = {i}", "{r}[{i} % n][-1] += {i}", "{r}[{i} % n].pop()", "{r}[{i} % n].pop(0)",
-    "{r}[{i} % n].extend({r}[{i} % n])", "{r}[{i} % n] += [{i}]", "{r}[{i} % n].sort()", "{r}[{i} % n].clear()", "{r}[{i} % n].remove({i})", "{r}[{i} % n].insert(0, {i})", "{r}[{i} % n].reverse()",
-    "{k}.extend({r}[{i} % n])", "{k} += [{i}, {i}]", "{k}.pop()", "{k}.pop(0)", "{k}.pop({i} % len({k}))", "{k}.insert({i} % 3, {i})", "{k}.remove({i})", "{k}.sort()", "{k}.reverse()", "{k}[{i} % len({k})] = {i}",
-    "{k}[-1] += {i}", "del {k}[{i} % len({k})]", "del {k}[1:]", "{k}[1:3] = [{i}]", "{k} = [{i}]", "{k} = {k}[::-1]", "{k} = sorted({k})", "{k} = {k} + {r}[{i} % n]", "{k}.clear()", "{p}[{i} % len({p})] += {f}",
+    "{r}[{i} % n].extend({r}[{i} % n][:3])", "{r}[{i} % n] += [{i}]", "{r}[{i} % n].sort()", "{r}[{i} % n].clear()", "{r}[{i} % n].remove({i})", "{r}[{i} % n].insert(0, {i})", "{r}[{i} % n].reverse()",
+    "{k}.extend({r}[{i} % n][:3])", "{k} += [{i}, {i}]", "{k}.pop()", "{k}.pop(0)", "{k}.pop({i} % len({k}))", "{k}.insert({i} % 3, {i})", "{k}.remove({i})", "{k}.sort()", "{k}.reverse()", "{k}[{i} % len({k})] = {i}",
+    "{k}[-1] += {i}", "del {k}[{i} % len({k})]", "del {k}[1:]", "{k}[1:3] = [{i}]", "{k} = [{i}]", "{k} = {k}[::-1]", "{k} = sorted({k})", "{k} = {k}[:9] + {r}[{i} % n]", "{k}.clear()", "{p}[{i} % len({p})] += {f}",
     "{p} = {p}[1:]", "{p}.pop()", "{p}.sort()", "{p} = [b * 2.0 for b in {p}]", "{p} = [b for b in {p} if b > {f}]", "{p}.extend([{f}, {f}])", "{p}.insert(0, {f})", "{p}[0] = {f}",
     "{d}[{i}] = {f}", "{d}[{i}] = {f}", "{d}[{i}] = {d}.get({i}, 0.0) + {f}", "{d}[{i}] += {f}", "{d}.pop({i}, None)", "del {d}[{i}]", "{d}.setdefault({i}, {f})", "{d}.update({{{i}: {f}}})", "{d} = {{b: 1.0 for b in {k}}}",
     "{g}[{i} % 3].append({i})", "{g}.setdefault({i} % 3, []).append({i})", "{g}.setdefault({i} % 4, []).append({i})", "{g}[{i} % 3] = [{i}]", "{g}[{i} % 3] = {r}[{i} % n]",
     "{s}.add({i})", "{s}.add({i} % 3)", "{s}.discard({i})", "{s}.remove({i})", "{s} |= {{{i}}}", "{s}.update({k})", "{s} = {{b % 3 for b in {k}}}", "{s}.clear()",
-    "{e}.append({i})", "{e}.appendleft({i})", "m = {e}.popleft()", "m = {e}.pop()", "{e}.extend({r}[{i} % n])", "{e}.clear()", "{e}.rotate(1)",
+    "{e}.append({i})", "{e}.appendleft({i})", "m = {e}.popleft()", "m = {e}.pop()", "{e}.extend({r}[{i} % n][:3])", "{e}.clear()", "{e}.rotate(1)",
     "{h}.append(({i}, {f}))", "{h}.append(({i}, {f}))", "{h}[{i} % len({h})] = ({i}, {f})", "{h}.sort()", "{h}.sort(key=lambda b: b[1])", "m, u = {h}.pop()", "m, u = {h}[0]", "heapq.heappush({h}, ({i}, {f}))", "m, u = heapq.heappop({h})",
     "{w}.append({t})", "{w}.append({t})", "q = {t}", "q += {t}", "{w}.sort()", "m = {i}", "m += {i}", "m += 1", "u = {f}", "u += {f}", "u += {f}", "y = {f}", "z = {i}", "z = None", "o = {r}[{i} % n]", "o = {k}", "o = None", "o.append({i})",
     "o = {g}[{i} % 3]", "x[{i} % n] = {f}", "x[{k}] += {f}", "x[{r}[{i} % n]] *= {f}", "v[{i} % n] += {i}", "x[:len({p})] = {p}[:n]", "Q.append({f})", "Q.append({i})", "m, j = {i}, {i}", "k = {r}[{i} % n]", "k = list({s})", "k = sorted({d})", "k = list({e})",
@@ -93,6 +93,10 @@ RETURNED = (
     *("p", "k", "r", "d", "g", "s", "e", "h", "w", "m", "u", "z", "o", "q", "x", "x", "p", "k", "r"),
     *("len({r})", "{r}[{i} % n]", "np.array({k})", "np.array({p})", "{f}", "{i}", "sorted({s})", "{t}", "[len(b) for b in {r}]", "dict({g})"),
 )  # fmt: skip
+# What a loop may run over without end, as it goes on.
+_GROWS = re.compile(
+    r"append|extend|insert|heappush|\[.*\] = |\+= \[|add\(|update|setdefault|= [a-zA-Z]\b"
+)
 
 
 @dataclass(frozen=True)
@@ -180,25 +184,21 @@ class _Writer:
     def loop(self, depth: int) -> list[str]:
         self.loops += 1
         if self.rng.random() < 0.2:
-            lines = self.loop_while(depth)
+            test, first = self.rng.choice([x for x in WHILES if self.takes(" ".join(x))])
+            head = self.filled(f"while {test}:", 1)
+            lines = [self.filled(f"    {first}", 1), *self.block(depth + 1, 2)]
+            may_run_on = True
         else:
-            lines = [self.one_of(HEADS, 1), *self.block(depth + 1)]
+            head, lines = self.one_of(HEADS, 1), self.block(depth + 1)
+            may_run_on = any(map(_GROWS.search, lines))
         self.loops -= 1
-        return lines
+        return self.ended(head, lines) if may_run_on else [head, *lines]
 
-    def loop_while(self, depth: int) -> list[str]:
-        test, first = self.rng.choice([x for x in WHILES if self.takes(" ".join(x))])
+    def ended(self, head: str, lines: list[str]) -> list[str]:
+        """The loop with an end, whatever its lines do."""
         self.fuel += 1
         count = f"k{self.fuel}"
-        test_and_first = self.filled(f"{test}\n{first}", 1).split("\n")
-        return [
-            f"{count} = 0",
-            f"while {test_and_first[0]}:",
-            f"    {count} += 1",
-            f"    if {count} > 9: break",
-            f"    {test_and_first[1]}",
-            *self.block(depth + 1, 2),
-        ]
+        return [f"{count} = 0", head, f"    {count} += 1", f"    if {count} > 9: break", *lines]
 
     def body(self) -> list[str]:
         lines: list[str] = []
