@@ -8,7 +8,7 @@ import math
 import sys
 import types
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, Self, TypeVar, overload
 
@@ -56,6 +56,7 @@ MOST_VARIANTS = 64
 _MANY_HANDED = 6  # calls that are handed on from which on it pays that native code does it
 _LONGER, _MOST_LOST = 8, 6  # times as many calls after each trial, so often, that is lost
 _HARDLY_LOST = 64  # calls that are left to Python after a trial that could have ended otherwise
+_SETTLING = 48  # calls of a driver after which it is tried, whatever becomes of its parts
 _OF_USE = 4  # calls that a variant has to have served to be kept when no capture pays any more
 _MOST_MISSES = 32  # calls for which a capture did not pay in a row, before none is tried again
 _IN_ANY_CASE = 24  # captures for one combination of argument types with ``fullgraph=True``
@@ -346,7 +347,8 @@ class Compiled(Generic[P, R]):
         is_driver = run is not self.__fxc_original__
         is_known = self._is_part or key in state.paying or not trials.ENABLED
         if split is not None and is_driver and not is_known and not split.is_entered_again:
-            self._try_driver(key, run)
+            if not self._is_settling(split):
+                self._try_driver(key, run)
             return 0
         if is_final and key in state.paying:
             state.paying.remove(key)  # the next trial
@@ -359,6 +361,12 @@ class Compiled(Generic[P, R]):
         if calls:
             self._give_turn(Handed(run, key, calls))
         return calls
+
+    def _is_settling(self, split: Split) -> bool:
+        """Whether it is too early to try the driver: some of its parts are to be tried first."""
+        from .parts import on_trial
+
+        return self._state.all_eager_calls < _SETTLING and on_trial(split)
 
     def _try_driver(self, key: Key, run: Callable[..., Any]) -> None:
         """Find out whether the function is faster as it is than split."""
@@ -547,7 +555,7 @@ class Compiled(Generic[P, R]):
             self._leave(args, kwargs, False)
             return self._eager(args, kwargs)
         captures = state.captures.setdefault(key, Captures())
-        if not self._pays(captures, key):
+        if not self._pays(captures, key) or self._varies(key, args, kwargs):
             return self._without_capture(captures, key, args, kwargs)
         try:
             with captures.one_more():
@@ -590,13 +598,15 @@ class Compiled(Generic[P, R]):
         state = self._state
         if self._options.fullgraph:
             raise self._too_many(captures.count, args, kwargs)
+        alike = [each for each in state.variants if each.key == key]
+        if not captures.misses:
+            self._cut_varied(self._other_values(key, args, kwargs))
         captures.misses += 1
         if captures.misses >= _MOST_MISSES:
             known = state.refused.setdefault(key, Refused())
             known.add(None)
             if state.variants:
                 self._give_up(self._too_many(captures.count, args, kwargs))
-                alike = (each for each in state.variants if each.key == key)
                 dropped = [each for each in alike if each.all_calls < _OF_USE]
                 state.variants = [each for each in state.variants if each not in dropped]
         captures.misses += self._leave(args, kwargs, False)
@@ -664,7 +674,26 @@ class Compiled(Generic[P, R]):
 
     def _give_up(self, error: TooManyVariants) -> None:
         """Leave calls that no compilation fits to Python."""
-        self._warn_eager(str(error), error)
+        if self._state.split is None:
+            self._warn_eager(str(error), error)
+        else:
+            self._warn_split(self._state.split, error)
+
+    def _other_values(self, key: object, args: tuple[Any, ...], kwargs: dict[str, Any]) -> set[str]:
+        """What has other values than in all variants for arguments of these kinds."""
+        alike = (each.captured.guards for each in self._state.variants if each.key == key)
+        found = [each.other_values(args, kwargs) for each in alike]
+        return set.intersection(*found) if found else set()
+
+    def _varies(self, key: object, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+        """Whether it is known that something has another value in each call."""
+        return False
+
+    def _cut_varied(self, names: Iterable[str]) -> None:
+        """Let Python work with values of which captures make constants, and which vary."""
+        split = self._splitting()
+        if split is not None:
+            split.varied(names, split.plan.body)
 
     def _splitting(self) -> Split | None:
         """The splitting of the function; None if it has no source."""

@@ -31,7 +31,9 @@ MOST_REFUSALS = 4  # of one combination of argument types, before all are taken 
 # each, could be captured anew at every call. For arguments of the same kinds there are a few
 # captures in any case; then one more only if the variants have served as many calls as there were
 # captures, beyond the first call of each, and if these may have saved the time of all captures.
-# Else Python runs the call, and after many such calls in a row that is how it stays.
+# Else Python runs the call, and after many such calls in a row that is how it stays. What has
+# another value than in all variants, where they have a constant or a certain object, is cut out of
+# the function: Python does what is done with it, and with what comes of that.
 
 
 @mutable

@@ -10,7 +10,7 @@ import logging
 import sys
 import types
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 from fxc.capture.locations import is_of_program
@@ -97,6 +97,13 @@ class Part(Compiled[..., Any]):
 
     def _cut_left(self, refusal: Refusal) -> None:
         self._whole.left(refusal, self.source.statements)
+
+    def _varies(self, key: object, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+        varying = self._whole.varying.intersection(self.source.key.inputs)
+        return bool(varying) and not varying.isdisjoint(self._other_values(key, args, kwargs))
+
+    def _cut_varied(self, names: Iterable[str]) -> None:
+        self._whole.varied(names, self.source.statements)
 
     def _give_up(self, error: TooManyVariants) -> None:
         _log.info("%s: a part runs as plain NumPy: %s", self.__name__, error)
@@ -217,6 +224,14 @@ def parts_of(split: Split, found: dict[Any, Compiled[..., Any]] | None = None) -
             if helper._state.split is not None:
                 parts_of(helper._state.split, found)
     return [each for each in found.values() if each._state.variants]
+
+
+def on_trial(split: Split) -> bool:
+    """Whether it is not known yet of a part whether it pays, of those that the driver calls."""
+    helpers = (_helpers[each] for each in split.calls if each in _helpers)
+    splits = [split, *filter(None, (each._state.split for each in helpers))]
+    parts = [part for each in splits for part in each.driver.parts]
+    return any(type(part) is _OnTrial and part.is_compiled for part in parts)
 
 
 def _is_split(refusal: Refusal, options: Options) -> Helper | None:

@@ -6,7 +6,8 @@ See Note [Splitting].
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator
+import re
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from types import CellType, CodeType, FunctionType
 from typing import TYPE_CHECKING, Any, Literal, Protocol
@@ -91,6 +92,7 @@ class Split:
         self._of_parts: dict[PartKey, Driver] = {}
         self._unpaid: set[PartKey] = set()
         self._is_plain = False  # Python runs all of it
+        self.varying: set[str] = set()  # variables that Python makes of values which vary
         self.on_change: list[Callable[[], None]] = []
         if self.is_entered_again:
             self._take_waits_apart()
@@ -184,13 +186,27 @@ class Split:
         self._changed()
         return not self._says_so
 
+    def varied(self, names: Iterable[str], within: tuple[Statement, ...]) -> None:
+        """Cut where values are read of which a capture makes constants, and which vary."""
+        within = self._current(within)
+        is_cut = False
+        for name in sorted({_INDICES.sub("", name) for name in names}):
+            is_cut |= self._cut_uses(name, within)
+            inside = (x for each in self._current(within) for x in each.inside())
+            cut = [each for each in inside if self._is_cut(each) and name in each.reads]
+            self.varying.update(*(each.binds for each in cut if not each.blocks))
+        if is_cut:
+            self._changed()
+
     def left(self, refusal: Refusal, within: tuple[Statement, ...]) -> None:
         """Cut at an operator that native code leaves to NumPy, see Note [Leaves]."""
         if self._cut(refusal, self._current(within)):
             self._changed()
 
     def _cut(self, refusal: Refusal, within: tuple[Statement, ...]) -> bool:
-        """Cut at the statement that was refused; whether it is known which one it was."""
+        """Cut at the statement that was refused; whether it is known which one it was, and that it
+        was in nothing that was cut there before.
+        """
         if refusal.argument:
             # What was taken out of an expression has no name in the program.
             self._says_so = refusal.argument.startswith(TAKEN)
@@ -201,8 +217,8 @@ class Split:
         own, called = _own_places(refusal.places)
         for each in reversed(own):
             found = self._alone(found, each.span)
-        if self._is_cut(found):
-            return False
+        if self._is_cut(found):  # as other values had it: of the function, or of an old part
+            return within == self.plan.body
         inner = replace(refusal, places=called)
         helper = None
         if inner.places and self._may_be_split(inner):
@@ -228,20 +244,24 @@ class Split:
         return statement.span in self.cuts.statements or statement.span in self.cuts.calling
 
     def _cut_uses(self, name: str, within: tuple[Statement, ...]) -> bool:
-        """Cut where a variable is read; whether it is."""
+        """Cut where a variable is read, or a place such as ``self.name``; whether it is."""
         all_within = [each for statement in within for each in statement.inside()]
-        todo = [each for each in all_within if name in own_reads(each.node)]
-        found = bool(todo)
+        variable = next(iter(_VARIABLE.findall(name)), "")
+        todo = [each for each in all_within if variable in own_reads(each.node)]
+        found = False
         while todo:
             statement = todo.pop()
             place = use_of(statement.node, name)
+            if place is None and not name.isidentifier():
+                continue
+            found = True
             alone = statement if place is None else self._alone(statement, span_of(place))
             self._add(alone)
             if alone is not statement:
                 made = self._made_of(statement.node)
                 known = {each.node: each for each in self.plan.statements()}
                 others = (known[node] for node in made if node is not alone.node)
-                todo += [each for each in others if name in each.reads]
+                todo += [each for each in others if variable in each.reads]
         return found
 
     def _may_be_split(self, refusal: Refusal) -> bool:
@@ -369,5 +389,7 @@ def _variables_around(code: CodeType) -> tuple[Names, Names]:
     return names - rebound - {"__class__"}, rebound
 
 
+_VARIABLE = re.compile(r"\w+")
+_INDICES = re.compile(r"(\[\d+\])+$")  # of items of lists and tuples
 _MOST_PIECES = 40  # statements that one is taken apart into
 _ENTERED_AGAIN = 0x20 | 0x80 | 0x200  # generators and coroutines

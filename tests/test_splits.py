@@ -1,5 +1,6 @@
 """Functions of which a statement cannot be captured: split, with the rest of them compiled."""
 
+import dataclasses
 import gc
 import itertools
 import traceback
@@ -584,3 +585,59 @@ def test_a_driver_calls_the_native_function_of_a_part(monkeypatch):
 
 def _copied(u, *others):
     return u.copy(), *others
+
+
+@dataclasses.dataclass
+class Named:
+    name: str
+
+
+def by_text(u, name):
+    v = u * 2 + 1
+    codes = np.frombuffer(name.encode(), dtype=np.uint8).copy()
+    codes[codes > 49] -= 1
+    return v.sum(), codes * 3 - codes.min()
+
+
+def by_attribute(u, owner):
+    u *= 2
+    tag = int(owner.name) * 3
+    v = u + 1
+    return v * v, tag
+
+
+def by_function(u, name):
+    steps = [lambda t, k=k: t + k for k in range(3)]
+    unknown(u)
+    v = u * 2 + 1
+    made = tuple(step(int(name)) for step in steps)
+    return made, v - u
+
+
+@pytest.mark.parametrize("fn", [by_text, by_attribute, by_function])
+def test_values_that_vary_and_are_constants_are_left_to_python(fn):
+    count = itertools.count(1000)
+
+    def make():
+        name = str(next(count) // 2)
+        return np.linspace(0.0, 1.0, 40), Named(name) if fn is by_attribute else name
+
+    compiled = check(fn, make, calls=22)
+    before = compiled.cache_info()
+    for _ in range(4):
+        compiled(*make())
+    assert compiled.cache_info().variants == before.variants
+    assert compiled.cache_info().part_calls > before.part_calls
+
+
+def test_a_statement_refused_for_other_values_is_no_reason_for_more_cuts():
+    def by_values(u, name):
+        v = u * 2 + len(name.encode())
+        v -= v.mean()
+        unknown(v)
+        return v * v - u
+
+    compiled = fxc.compile(by_values)
+    for k in range(4):
+        compiled(np.linspace(0.0, 1.0, 40), "n" * k)
+    assert compiled._state.split.cuts.borders == set()

@@ -60,7 +60,8 @@ class Check:
     """A condition that must hold; ``text`` says what it is about.
 
     ``label`` names a constant that may change: see Note [Numbers from outside]. It has if ``part``
-    of the condition does not hold any more.
+    of the condition does not hold any more. ``value_of`` is what has to have a certain value, or
+    to be a certain object, as the program calls it.
     """
 
     condition: str
@@ -68,6 +69,7 @@ class Check:
     label: str = ""
     part: str = ""
     is_of_value: bool = False
+    value_of: str = ""
 
 
 _VARIABLE = re.compile(r"\bv\d+\b")
@@ -251,13 +253,23 @@ class GuardProgram:
 
     def changed(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Iterator[str]:
         """The labels of constants that are others for these arguments."""
+        return (each.label for each in self._failing(args, kwargs) if each.label)
+
+    def other_values(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> set[str]:
+        """What has another value for these arguments, as the program calls it."""
+        return {each.value_of for each in self._failing(args, kwargs)} - {""}
+
+    def _failing(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Iterator[Check]:
+        """The checks that do not hold for these arguments, or whose ``part`` does not."""
         namespace = {**self.namespace, "args": args, "kwargs": kwargs}
         for step in self.steps:
             with suppress(Exception):  # other parts may be of another kind
                 if isinstance(step, Fetch):
                     exec(f"{step.var} = {step.expression}", namespace)
-                elif step.label and not eval(step.part or step.condition, namespace):
-                    yield step.label
+                elif (step.label or step.value_of) and not eval(
+                    step.part or step.condition, namespace
+                ):
+                    yield step
 
     def _compiled(
         self, source: str, name: str, more: Mapping[str, Any] = MappingProxyType({})
@@ -412,9 +424,11 @@ class GuardBuilder:
         label: str = "",
         part: str = "",
         is_of_value: bool = False,
+        value_of: str = "",
     ) -> None:
         """Demand a fact; ``label`` names what may change of it from call to call, see ``Check``."""
-        self.steps.append(Check(condition, " ".join(text.split()), label, part, is_of_value))
+        text = " ".join(text.split())
+        self.steps.append(Check(condition, text, label, part, is_of_value, value_of))
 
     def same_keys(self, var: str, keys: tuple[Any, ...]) -> str:
         """The condition that a dict has these keys in this order."""
@@ -432,12 +446,14 @@ class GuardBuilder:
             f"{source.text} is {shown}",
             label,
             is_of_value=True,
+            value_of=source.text,
         )
 
     def check_identity(self, source: Source, value: Any) -> None:
         """Demand the very same object."""
         name = getattr(value, "__name__", type(value).__name__)
-        self.check(f"{source.var} is {self.constant(value)}", f"{source.text} is {name}")
+        condition = f"{source.var} is {self.constant(value)}"
+        self.check(condition, f"{source.text} is {name}", value_of=source.text)
 
     def check_relation(self, guard: Guard) -> None:
         """Demand a relation between symbols."""

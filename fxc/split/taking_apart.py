@@ -72,8 +72,9 @@ def waits(node: ast.stmt) -> ast.expr | None:
 
 
 def use_of(node: ast.stmt, name: str) -> ast.expr | None:
-    """The first operation of a statement that is given the value of a variable, and those on what
-    it gives that stand in one chain with it, such as ``name.table["x"].find(u)``.
+    """The first operation of a statement that is given the value of a variable, or of a place such
+    as ``self.name``, and those on what it gives that stand in one chain with it, such as
+    ``name.table["x"].find(u)``.
     """
     own = [each for each in children(node) if isinstance(each, ast.expr)]
     return next((found for each in own for found in _uses(each, name)), None)
@@ -349,7 +350,7 @@ def _is_doubly_starred(slot: Slot) -> bool:
 
 
 def _uses(node: ast.AST, name: str, around: tuple[ast.expr, ...] = ()) -> Iterator[ast.expr | None]:
-    if isinstance(node, ast.Name) and node.id == name:
+    if isinstance(node, ast.Name | ast.Attribute | ast.Subscript) and ast.unparse(node) == name:
         yield _operation_on(node, around)
     around = (*around, node) if isinstance(node, ast.expr) else around
     for each in children(node):
