@@ -347,8 +347,8 @@ class Compiled(Generic[P, R]):
         is_driver = run is not self.__fxc_original__
         is_known = self._is_part or key in state.paying or not trials.ENABLED
         if split is not None and is_driver and not is_known and not split.is_entered_again:
-            if not self._is_settling(split):
-                self._try_driver(key, run)
+            if key not in state.unsettled or not self._is_settling(split):
+                self._try_driver(key, run, split)
             return 0
         if is_final and key in state.paying:
             state.paying.remove(key)  # the next trial
@@ -363,17 +363,20 @@ class Compiled(Generic[P, R]):
         return calls
 
     def _is_settling(self, split: Split) -> bool:
-        """Whether it is too early to try the driver: some of its parts are to be tried first."""
+        """Whether a driver may take less time later: some of its parts are to be tried yet."""
         from .parts import on_trial
 
         return self._state.all_eager_calls < _SETTLING and on_trial(split)
 
-    def _try_driver(self, key: Key, run: Callable[..., Any]) -> None:
+    def _try_driver(self, key: Key, run: Callable[..., Any], split: Split) -> None:
         """Find out whether the function is faster as it is than split."""
 
         def end(trial: Trial) -> None:
             if trial.pays:
                 self._state.paying.add(key)
+                self._end_turn(turn)
+            elif trial.may_be_early and self._is_settling(split):
+                self._state.unsettled.add(key)
                 self._end_turn(turn)
             else:
                 self._lost(turn, trial)

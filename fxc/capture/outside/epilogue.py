@@ -225,6 +225,8 @@ class EpilogueBuilder:
             return self._keyed(x)
         if type(x) is Char:
             return f"chr({self._place(x.code)})"
+        if id(x) in self._outside.given_texts:
+            return self._reference(self._outside.given_texts[id(x)][1])
         if isinstance(x, Text):
             return f"text_of({self._place(x.codes())})"
         if type(x) is Record:

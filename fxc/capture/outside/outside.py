@@ -127,6 +127,7 @@ class Outside:
         self.being_admitted = ""  # the name of an argument
         self.refuses_data = False  # what is refused is something from outside
         self.texts = frozenset[str]()  # the labels of texts that vary
+        self.given_texts: dict[int, tuple[Text, str]] = {}  # and these, with variables of guards
         self._derived: dict[str, Any] = {}
         self._labels: set[str] = set()
         self._constants: set[str] = set()
@@ -274,7 +275,9 @@ class Outside:
         self.session.retries |= {label}
         self.guards.check(f"type({source.var}) is str", f"{source.text} is a text")
         made = self.guards.fetch(f"codes_of({source.var})", source.text)
-        return Text(self.array_of_list(codes_of(value), made, label))
+        seen = Text(self.array_of_list(codes_of(value), made, label))
+        self.given_texts[id(seen)] = seen, source.var
+        return seen
 
     def _label(self, name: str) -> str:
         """A label for a number that no other number has. See Note [Numbers from outside]."""
