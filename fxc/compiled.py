@@ -35,7 +35,7 @@ from .leaves import AGAIN, refusal_at, site_of
 from .report import CacheInfo, SplitStages, Stages, stages_of
 from .state import Options, State
 from .tracebacks import hide_fxc, met_in_capture, raised_again, unseen
-from .trials import Trial
+from .trials import LONG_DRIVER, Trial
 from .turns import FOR_EVER, MORE, Handed, Key, Tried, Turn, key_of
 from .variants import OFTEN, USUAL_RESTS, Variant, why_none_fits
 
@@ -381,7 +381,8 @@ class Compiled(Generic[P, R]):
             else:
                 self._lost(turn, trial)
 
-        turn = Tried(key, run, self.__fxc_original__, Trial(), end, captures_begun, True)
+        trial = Trial(longest=LONG_DRIVER)
+        turn = Tried(key, run, self.__fxc_original__, trial, end, captures_begun, True)
         self._give_turn(turn)
 
     def _make_native(self, variant: Variant) -> None:

@@ -30,7 +30,8 @@ EARLY = 3  # calls of a function after which it is tried,
 SETTLED = 17  # and one whose arguments are copied at first: see Note [Warnings]
 BRIEF = 5e-5  # seconds up to which it is always timed so often in Python
 LONG = 5e-3  # seconds from which on it is not timed in Python
-LONG_LOOP = 5e-4  # and of a loop
+LONG_LOOP = 5e-4  # and of a loop,
+LONG_DRIVER = 5e-2  # and of a driver, most of which may be Python
 _CLEARLY = 2.0  # times as long: then one call that is not brief says it
 _HARDLY, _BY_FAR = 1.05, 1.5
 

@@ -145,6 +145,15 @@ def test_one_compilation_for_all_texts() -> None:
     assert compiled.cache_info().eager_calls == 0
 
 
+def test_a_text_that_is_returned_is_the_callers() -> None:
+    compiled = fxc.compile(lambda x, s: (x * 2, s, s if x[0] > 0 else "no"), fullgraph=True)
+    for k in range(4):
+        text = "abc" * (k + 3)
+        _, same, chosen = compiled(np.arange(3.0) + k, text)
+        assert same is text
+        assert chosen == (text if k else "no")
+
+
 def test_any_character() -> None:
     compiled = fxc.compile(cut, fullgraph=True)
     for text in ("ACGT", "aé\u20ac\U0001f600", "\ud800x\x00y"):

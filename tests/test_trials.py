@@ -13,7 +13,7 @@ import fxc
 import fxc.native_calls
 import fxc.variants
 from fxc import parts
-from fxc.trials import CALLS, LONG, SETTLED, Trial
+from fxc.trials import CALLS, LONG, LONG_DRIVER, SETTLED, Trial
 from fxc.turns import FOR_EVER, MORE, Handed, key_of
 
 pytestmark = pytest.mark.usefixtures("as_users")
@@ -56,6 +56,16 @@ def first_of_many(table):
     for row in table:
         total = total + row["a"]
     return total
+
+
+def test_drivers_of_some_milliseconds_are_tried_in_python() -> None:
+    trial = Trial(longest=LONG_DRIVER)
+    for seconds in (8e-3, 9e-3, 8e-3):
+        trial.note(seconds)
+    assert trial.pays is None
+    assert trial.is_pythons
+    trial.note(1e-3)
+    assert trial.pays is False
 
 
 def test_a_function_of_many_objects_is_left_to_python() -> None:

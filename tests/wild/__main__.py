@@ -51,8 +51,9 @@ class Row:
     def __init__(self, program: WildProgram, size: int, seconds: float) -> None:
         self.program = program
         self.compiled = fxc.compile(program.function)
+        args = program.arguments(0, size)
         start = time.perf_counter()
-        self.refusal = refusal(program, size)
+        self.refusal = refusal(program, args)
         self.first = time.perf_counter() - start
         self.differs = differs(program, self.compiled, size)
         self.ratio = ratio(program, self.compiled, size, seconds) if seconds else float("nan")
@@ -75,7 +76,7 @@ class Row:
         return text
 
 
-def refusal(program: WildProgram, size: int) -> str:
+def refusal(program: WildProgram, args: tuple[Any, ...]) -> str:
     """Why the program is not captured with ``fullgraph=True``, or ''."""
     compiled = fxc.compile(program.function, fullgraph=True)
     reasons: list[str] = []
@@ -87,7 +88,7 @@ def refusal(program: WildProgram, size: int) -> str:
             text = "\n".join((str(error), *getattr(error, "__notes__", ())))
             reasons.append(" | ".join(line.strip() for line in text.splitlines() if line.strip()))
 
-    seen = watch(call, program.arguments(0, size))
+    seen = watch(call, args)
     if not reasons and not seen.error and compiled.cache_info().eager_calls:
         reasons.append("eager, in spite of fullgraph=True")
     return "".join(reasons)
@@ -117,16 +118,16 @@ def share(program: WildProgram, compiled: Any, size: int) -> float:
 
 
 def timed(fn: Any, calls: Sequence[tuple[Any, ...]]) -> float:
-    """The seconds that calls with these arguments take, one after the other."""
+    """The processor time that calls with these arguments take, one after the other."""
     taken = 0.0
 
     def call() -> None:
         nonlocal taken
-        start = time.perf_counter()
+        start = time.process_time()
         for args in calls:
             with suppress(Exception):
                 fn(*args)
-        taken = time.perf_counter() - start
+        taken = time.process_time() - start
 
     watch(call, ())
     return taken

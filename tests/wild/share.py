@@ -24,14 +24,14 @@ class _Clock:
 
     def start(self) -> None:
         if not self._running:
-            self._start = time.perf_counter()
+            self._start = time.process_time()
         self._running += 1
 
     def stop(self) -> None:
         if self._running:
             self._running -= 1
             if not self._running:
-                self.taken += time.perf_counter() - self._start
+                self.taken += time.process_time() - self._start
 
 
 def share_in_parts(compiled: Any, call: Callable[[], float]) -> float:
