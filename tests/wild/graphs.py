@@ -36,7 +36,8 @@ def pagerank(A, damping, tol, max_iter=60, verbose=True):
 
 @program(
     lambda r, n: (
-        sparse.random(n, n, 0.05, format="csr", random_state=1) + sparse.eye(n, format="csr"),
+        sparse.random(n, n, min(0.05, 10 / n), format="csr", random_state=r)
+        + sparse.eye(n, format="csr"),
         r.normal(size=n),
         5,
     ),
