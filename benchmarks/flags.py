@@ -68,7 +68,7 @@ def rows(repeats: int) -> Iterator[Row]:
         with warnings.catch_warnings():
             warnings.simplefilter("default")
             pair = {"fxc": lambda: compiled(*inputs), "numpy": lambda: divide(*inputs)}  # noqa: B023
-            for _ in range(300):
+            for _ in range(_USUAL):
                 pair["fxc"]()
             times_of = side_by_side(pair, repeats, time.thread_time)
         name = f"divide by zero, {size:,}, over numpy"

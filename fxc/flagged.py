@@ -44,8 +44,8 @@ if TYPE_CHECKING:
 # - A call for which there is no copy is not replayed. It warns once, of the first operator that can
 #   set the flag, with the text that NumPy has for it; which one did is not known.
 # A function that sets flags again and again runs as plain NumPy for a number of calls, twice as
-# many each time (more if they are brief), before native code is tried again: whether it warned, or
-# only has flags that NumPy does not look at, it is hardly slower than NumPy.
+# many each time (eight times if they are very brief), before native code is tried again: whether it
+# warned, or only has flags that NumPy does not look at, it is hardly slower than NumPy.
 
 YOUNG = 16
 _LITTLE = 32  # times the bytes of a copy: what native code moves where a copy is always made,

@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from .stages import Compilation
 
 USUAL_RESTS, MOST_RESTS = 7, 12  # 2**7 calls of plain NumPy between two of native code, or 2**12
-_BRIEF_REST = 0.01  # seconds: a rest that was no longer may be followed by one twice as long
+_BRIEF_REST = 0.01  # seconds: a rest that was no longer may be followed by one twice as long,
+_VERY_BRIEF_REST, _FASTER = 0.001, 3  # or, if it was far shorter, 2**3 times
 _NEAR = 8  # calls that end well after which those before do not count
 OFTEN = 2000  # calls after which native code for whole calls pays: it takes 5 ms to make
 _MANY_STEPS = 60  # of a guard program; from here on any function is tried, see Note [Trials]
@@ -74,8 +75,9 @@ class Variant:
             self.replays = 0
         before, self.rested = self.rested, time.perf_counter()
         most = MOST_RESTS if self.rested - before < _BRIEF_REST else USUAL_RESTS
+        more = _FASTER if self.rested - before < _VERY_BRIEF_REST and self.replays else 1
         self.last_replay = self.all_calls
-        self.replays = min(self.replays + 1, max(most, self.replays))
+        self.replays = min(self.replays + more, max(most, self.replays))
         return int(2**self.replays) - 2
 
     @property
