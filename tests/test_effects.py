@@ -12,6 +12,7 @@ import pytest
 
 import fxc
 import fxc.decisions
+from tests.outcomes import difference, run
 from tests.worlds import World, compare, seen
 
 
@@ -615,9 +616,77 @@ def to_the_class(sim, x):
     return x
 
 
-def to_the_namespace(sim, x):
-    sim.__dict__["q"] = x
+def deletes_in_the_namespace(sim, x):
+    del sim.__dict__["n"]
     return x
+
+
+class Counting:
+    kept = 5
+
+    def __init__(self, **given):
+        self.__dict__.update(given)
+
+    def __getattr__(self, name):
+        self.__dict__["misses"] = self.__dict__.get("misses", 0) + 1
+        return name
+
+    def __setattr__(self, name, value):
+        self.__dict__[name.upper()] = value
+
+
+def reads_its_namespace(o, x):
+    vars(o)["n"] += 1
+    held = vars(o)
+    known = "kept" in held, o.kept, held.get("zz", 7), [*held], len(held), {**held}
+    return (
+        known,
+        o.n,
+        held is o.__dict__,
+        held == {"n": 2},
+        held | {"a": 1},
+        {"a": 2} | vars(o),
+        held,
+    )
+
+
+def stores_by_its_namespace(o, x):
+    o.b = x.sum()
+    o.__dict__.update(kept=x, n=o.kept)
+    return o.missing, o.misses, o.kept, o.__dict__["kept"] is x, o.B, vars(o).copy()
+
+
+def adds_up_in_its_namespace(o, x):
+    for v in x:
+        o.__dict__["n"] += v
+    if x[0] > 0:
+        o.__dict__["q"] = x[1]
+    return o.n
+
+
+class Bag:
+    def __init__(self, **given):
+        self.__dict__.update(given)
+
+
+@pytest.mark.parametrize(
+    "fn, kind",
+    [
+        (reads_its_namespace, Counting),
+        (stores_by_its_namespace, Counting),
+        (adds_up_in_its_namespace, Bag),
+    ],
+)
+def test_a_namespace_is_read_and_stored(fn, kind):
+    def seen_by(call, o, x):
+        found = run(call, (o, x))
+        return type(found)(found.result, found.error, (dict(vars(o)), x))
+
+    compiled = fxc.compile(fn, fullgraph=True)
+    for k in range(3):
+        given = [(kind(n=k), np.linspace(1 - k, 2, 20)) for _ in range(2)]
+        assert difference(seen_by(fn, *given[0]), seen_by(compiled, *given[1])) == ""
+    assert compiled.cache_info().eager_calls == 0
 
 
 def to_the_namespace_as_argument(space, sim, x):
@@ -636,7 +705,7 @@ def key_of_objects(table, x):
         (in_a_branch, (Sim(),), "a change to a Sim in a branch or loop"),
         (in_a_loop, (Sim(),), "a change to a list in a branch or loop"),
         (to_the_class, (Sim(),), "an assignment to .scale of a Sim cannot be captured"),
-        (to_the_namespace, (Sim(),), "sim.__dict__ cannot be captured"),
+        (deletes_in_the_namespace, (Sim(),), "'del' of an item of sim.__dict__ cannot be captured"),
         (key_of_objects, ({},), "table has a key of type object"),
         (lambda d, x: d.insert(0, x), (collections.deque(),), "insert of a deque from outside"),
         (lambda b, x: b.append(1), (bytearray(2),), "a bytearray from outside cannot be captured"),

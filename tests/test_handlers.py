@@ -1,6 +1,7 @@
 """Handlers of what NumPy raises, and what leaves a try statement."""
 
 import contextlib
+import dataclasses
 import operator
 
 import numpy as np
@@ -107,6 +108,30 @@ def test_what_fails_at_run_time_is_replayed():
     assert compiled.cache_info().eager_calls == 1
     np.testing.assert_array_equal(compiled(a), by_pinv(a))
     assert compiled.cache_info().eager_calls == 1
+
+
+@dataclasses.dataclass(frozen=True)
+class Fixed:
+    a: float = 1.0
+
+
+def of_a_frozen_object(p, x):
+    text = ""
+    try:
+        p.a = x[0]
+    except AttributeError as error:
+        text = f"{type(error).__name__}: {error}"
+    return text, x * p.a
+
+
+def test_what_a_frozen_dataclass_raises_is_handled():
+    compiled = fxc.compile(of_a_frozen_object, fullgraph=True)
+    for k in range(2):
+        found = compiled(Fixed(k), np.arange(3.0))
+        expected = of_a_frozen_object(Fixed(k), np.arange(3.0))
+        assert found[0] == expected[0]
+        np.testing.assert_array_equal(found[1], expected[1])
+    assert compiled.cache_info().eager_calls == 0
 
 
 @pytest.mark.parametrize("n", [3, 40])

@@ -203,7 +203,7 @@ ROWS: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
     "a loop of more than 5,000": (effects_in_a_long_loop, (N * 1.0, {})),
     "a list whose length depends on data": (lists_that_change, (N - 1.5,)),
     "a dict or a set with keys": (keys_taken_out, (N * 1.0,)),
-    "a list of more than 256 items": (lambda x: [{1} for v in np.resize(x, 300)][7], (N,)),
+    "a list of some thousand items": (lambda x: [{1} for v in np.resize(x, 6000)][7], (N,)),
     "formatting a number": (lambda x: float(f"{x[1]:.2f}"), (N * 1.0,)),
     "a range of elements": (run_over_twice, (N - 1.5,)),
     "a mask beside an index array": (mask_read_and_written, (N - 1.5,)),

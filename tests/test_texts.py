@@ -179,3 +179,15 @@ def test_what_needs_the_characters_makes_them_constants() -> None:
         found, (same, less) = compiled(2.0, text)[0], compiled(2.0, text)[1:]
         assert (found, same, less) == asked(2.0, text)
     assert compiled.cache_info().variants == 3
+
+
+def test_many_characters_are_joined_in_a_loop() -> None:
+    def many(x):
+        letters = "".join(chr(97 + int(v) % 26) for v in x)
+        return letters, "-".join([chr(65 + int(v) % 3) for v in x]), "".join(map(chr, x))
+
+    compiled = fxc.compile(many, fullgraph=True)
+    for n in (20, 3000, 4000):
+        x = np.random.default_rng(n).integers(65, 90, n)
+        assert compiled(x) == many(x)
+    assert compiled.cache_info().eager_calls == 0

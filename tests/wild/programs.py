@@ -164,6 +164,7 @@ CAPTURED = frozenset(
     texts.tfidf
     texts.julian
     texts.modpow
+    around.lazy
     around.finals
     around.loopctl
     around.staged

@@ -86,6 +86,7 @@ from .by_places import at_place, has_place, list_to_change
 from .copies import COPIES
 from .foreign import call_foreign, call_known
 from .numpy_source import SOURCES, has_source
+from .ordering import compared
 from .reads import name_of
 from .special import SPECIAL, is_run_over
 from .stores import Names, Stores
@@ -131,6 +132,7 @@ class Scope:
         self.same = door.same
         self.equal = door.equal
         self.unequal = door.unequal
+        self.compared = functools.partial(compared, door)
         self.text = door.text
         self.percent = door.percent
         self.settled = door.settled
@@ -520,6 +522,12 @@ class Door(Stores):
                     self.dicts.ask(owner)
                 if f.__name__ == "get" and type(owner) is dict and not kwargs:
                     return KeyedTable(owner).get(*args)
+                if f.__name__ == "sort" and type(owner) is list:
+                    items = SPECIAL[sorted](self, owner, *args, **kwargs)
+                    self.lists.note_change(owner)
+                    self.check_change(owner)
+                    owner[:] = items
+                    return None
                 if self._is_growing(f, owner, args):
                     return None
                 self.lists.note_change(owner)

@@ -61,6 +61,10 @@ class Reads:
         """``owner.name = value``."""
         raise NotImplementedError
 
+    def namespace(self, owner: Any, known: Known) -> Any:
+        """``owner.__dict__`` of an object from outside."""
+        raise NotImplementedError
+
     def check_not_replaced(self, owner: Any) -> None:
         """Refuse an object that the program has beside the record of it."""
         raise NotImplementedError
@@ -291,8 +295,8 @@ class Reads:
         found, held = class_attribute(kind, name), vars_of(real)
         if name == "__class__":
             return kind
-        if name == "__dict__":
-            raise refuse(f"{source.text}.__dict__ cannot be captured; read and store attributes")
+        if name == "__dict__" and hasattr(real, name):
+            return self.namespace(owner, known)
         if name in held and not is_data_descriptor(found):
             return self._plain_attr(owner, name, source, held[name])
         if found is MISSING or (is_slot(found) and not hasattr(real, name)):

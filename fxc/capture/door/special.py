@@ -10,7 +10,7 @@ import warnings
 from collections import Counter, deque
 from collections.abc import Callable, Iterable
 from functools import partial
-from types import BuiltinFunctionType, GeneratorType, MethodType
+from types import BuiltinFunctionType, GeneratorType, MethodType, ModuleType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -46,7 +46,7 @@ from ..values.late import Late, is_unknown, late
 from ..values.list_pools import PooledList
 from ..values.lists_of_lists import ListOfLists, ListRow
 from ..values.mixed import Mixed, number_of
-from ..values.operands import Traced, operand, record, settled
+from ..values.operands import Traced, has_traced, operand, record, settled
 from ..values.python_numbers import extremum, scalar_of, to_bool, to_complex, to_float, to_int
 from ..values.several import Several, arrays_of
 from ..values.sized_lists import in_order, of_elements, of_ints
@@ -55,6 +55,7 @@ from ..values.traced_dicts import TracedDict
 from ..values.traced_int import TracedInt, known_ints, largest, scalar_of_int, smallest, wrap_dim
 from ..values.traced_lists import TracedList, list_parts, plain_list
 from ..values.traced_scalar import TracedScalar
+from .ordering import as_tuple, compared, is_compared
 
 if TYPE_CHECKING:
     from .door import Door
@@ -191,6 +192,15 @@ def _type(door: Door, x: Any, *rest: Any) -> Any:
 _OWN = "fxc.capture."  # modules with classes of which no program may know
 
 
+def _vars(door: Door, *args: Any) -> Any:
+    if len(args) != 1 or isinstance(args[0], type | ModuleType | External):
+        raise refuse("vars() of anything but an object cannot be captured")
+    try:
+        return door.attr(args[0], "__dict__")
+    except AttributeError:
+        raise TypeError("vars() argument must have __dict__ attribute") from None
+
+
 def _text(kind: Any) -> Any:
     def text(door: Door, *args: Any, **kwargs: Any) -> Any:
         door.check_text(args)
@@ -287,11 +297,20 @@ def _sorted(door: Door, *args: Any, key: Any = None, reverse: Any = False) -> An
         found = in_order(x, reverse)
         if found is not None:
             return found
-    if len(args) == 1 and key is None and type(reverse) is bool and _are_unknown(args[0]):
-        found = list_parts().few_in_order(list(plain_list(args[0])), reverse)
-        if found is not None:
-            return found
+    if len(args) == 1 and type(reverse) is bool:
+        return _few_sorted(door, list(*door.runnables(args)), key, reverse)
     return door.builtin(sorted, args, {"key": key, "reverse": reverse})
+
+
+def _few_sorted(door: Door, items: list[Any], key: Any, reverse: bool) -> list[Any]:
+    """``sorted`` of a list that Python knows."""
+    keys = [x if key is None else door.call(key, x) for x in items]
+    keys = [as_tuple(door, x) if is_compared(x) else x for x in keys]
+    found = list_parts().few_in_order(items, keys, reverse) if has_traced(keys) else None
+    if found is None:
+        places = sorted(range(len(items)), key=keys.__getitem__, reverse=reverse)
+        found = [items[place] for place in places]
+    return found
 
 
 def _is_late(x: Any) -> bool:
@@ -353,8 +372,9 @@ def is_run_over(x: Any) -> bool:
     return _is_counted(x) or (isinstance(x, Traced) and x._counted() is not None)
 
 
-def _extreme(name: str, plain: Any, symbolic: Any, sooner: Any) -> Any:
+def _extreme(name: str, plain: Any, symbolic: Any, order: str) -> Any:
     def extreme(door: Door, *args: Any, **kwargs: Any) -> Any:
+        sooner = partial(compared, door, order)
         if len(args) == 1 and type(args[0]) is TracedDict:
             if kwargs.keys() == {"key"} and kwargs["key"] is not None:
                 return args[0].best(kwargs["key"], name == "maximum")
@@ -374,6 +394,8 @@ def _extreme(name: str, plain: Any, symbolic: Any, sooner: Any) -> Any:
         if not kwargs and kinds & _TRACED and kinds <= _NUMBERS:
             found = NotImplemented if kinds & {Mixed, Several} else extremum(name, list(items))
             return _one_of(door, sooner, items) if found is NotImplemented else found
+        if not kwargs and len(items) > 1 and any(map(is_compared, items)):
+            return _one_of(door, sooner, items)
         return plain(*door.runnables(args), **door.runnable_options(kwargs))
 
     return extreme
@@ -385,7 +407,7 @@ _NUMBERS = _TRACED.union((bool, int, float), (np.dtype(code).type for code in "?
 
 
 def _one_of(door: Door, sooner: Any, items: Iterable[Any]) -> Any:
-    """The first of the numbers than which none is ``sooner``, of the type that it has."""
+    """The first of the items than which none is ``sooner``, of the type that it has."""
     found, *rest = items
     for x in rest:
         test = sooner(x, found)
@@ -560,12 +582,13 @@ SPECIAL: dict[Any, Callable[..., Any]] = {
     type: _type,
     bool: _bool,
     complex: _of_number("__complex__", _complex),
-    min: _extreme("minimum", min, smallest, operator.lt),
-    max: _extreme("maximum", max, largest, operator.gt),
+    min: _extreme("minimum", min, smallest, "lt"),
+    max: _extreme("maximum", max, largest, "gt"),
     **{function: _of_items(function) for function in (sum, any, all)},
     pow: _pow,
     math.isclose: _isclose,
     getattr: _getattr,
+    vars: _vars,
     hasattr: _hasattr,
     setattr: _setattr,
     delattr: _delattr,

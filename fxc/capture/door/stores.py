@@ -21,9 +21,10 @@ from fxc.ir.tree import children_of, registration
 from ..bugs import check_no_bug
 from ..guards import Source
 from ..locations import OURS, Ignoring
-from ..outside.containers import External, is_number, settle_all
+from ..outside.containers import External, Held, is_number, settle_all
 from ..outside.dicts import ExternalDict
 from ..outside.lists import ExternalList
+from ..outside.namespaces import Namespace
 from ..outside.objects import (
     INDEX_TRICKS,
     MISSING,
@@ -67,6 +68,7 @@ from ..values.unknown_keys import is_unknown_key
 from . import purity
 from .failures import is_confirmed
 from .numpy_source import IndexTrick
+from .ordering import compared, in_order_by
 from .places import Attribute, Enclosing, Global, Places
 from .reads import DELETED, Reads, name_of, no_attribute
 
@@ -179,7 +181,9 @@ class Stores(Reads):
             self.special(owner, "__setattr__", name, value)
             return
         if is_frozen(kind, name):
-            raise dataclasses.FrozenInstanceError(f"cannot assign to field {name!r}")
+            self.guard_class_attribute(kind, "__setattr__", class_attribute(kind, "__setattr__"))
+            text = f"cannot assign to field {name!r}"
+            raise self.raising(dataclasses.FrozenInstanceError(text))
         self.store_plain_attr(owner, name, value)
 
     def store_plain_attr(self, owner: Any, name: str, value: Any) -> None:
@@ -241,6 +245,37 @@ class Stores(Reads):
         self.see_attribute(owner, name, value)
         action = "put" if has_setter(class_of(owner)) else "setattr"
         self.outside.effects.store(known.source, action, name, value)
+
+    def namespace(self, owner: Any, known: Known) -> Any:
+        """``owner.__dict__`` of an object from outside."""
+        real, source = vars(known.object), known.source
+        found = self.outside.known.get(id(real))
+        if found is None:
+            text = f"{source.text}.__dict__"
+            fetched = self.outside.guards.fetch(f"{source.var}.__dict__", text)
+            held = Held(self.outside, real, fetched, label_of(text), False)
+            found = Known(real, Namespace(held, self, owner, known), fetched, False)
+            self.outside.remember(found)
+        if type(found.seen) is not Namespace:
+            raise refuse(f"{source.text}.__dict__, which is an argument, too, cannot be captured")
+        return found.seen
+
+    def own_item(self, owner: Any, name: str, known: Known) -> Any:
+        """An attribute that an object from outside has of its own; MISSING for none."""
+        here = self._present.get((id(owner), name))
+        if here is not None:
+            return MISSING if here is False else given(self._attributes[id(owner), name])
+        held = vars_of(known.object)
+        if name in held:
+            self._check_own(known, name)
+            return self._plain_attr(owner, name, known.source, held[name])
+        condition = f"{name!r} not in {known.source.var}.__dict__"
+        self.outside.guards.check(condition, f"{known.source.text} has no {name} of its own")
+        return MISSING
+
+    def store_own_item(self, owner: Any, name: str, value: Any, known: Known) -> None:
+        """``owner.__dict__[name] = value`` of an object from outside."""
+        self._store_in_object(owner, name, value, known, MISSING)
 
     def presence(self, owner: Any, name: str) -> Any:
         """Whether an object has an attribute of its own, as the program sees it: a bool, or one
@@ -599,7 +634,7 @@ class Stores(Reads):
     def equal(self, a: Any, b: Any) -> Any:
         """``a == b``; the ``__eq__`` of a class of the user's goes through the door."""
         if not (self._has_own_equality(a) or self._has_own_equality(b)):
-            return a == b
+            return compared(self, "eq", a, b)
         found = class_attribute(class_of(a), "__eq__")
         if not isinstance(found, FunctionType):
             raise refuse(f"a comparison with a {name_of(b)} cannot be captured")
@@ -610,7 +645,8 @@ class Stores(Reads):
         if a is b:
             return True
         self.outside.guard_distinct(a, b)
-        return tuple(self.attr(a, n) for n in names) == tuple(self.attr(b, n) for n in names)
+        left, right = (tuple(self.attr(x, name) for name in names) for x in (a, b))
+        return compared(self, "eq", left, right)
 
     def unequal(self, a: Any, b: Any) -> Any:
         """``a != b``."""
@@ -621,8 +657,12 @@ class Stores(Reads):
             if found is not NotImplemented:
                 return negated(self, found)
         if not own or has_method(a, "__ne__"):
-            return a != b
-        return not self.equal(a, b)
+            return compared(self, "ne", a, b)
+        return negated(self, self.equal(a, b))
+
+    def in_order_by(self, kind: type) -> Callable[[Any], Any]:
+        """The key by which ``sorted`` orders objects of a class."""
+        return in_order_by(self, kind)
 
     def _has_own_equality(self, x: Any) -> bool:
         """Whether a dataclass has written the ``__eq__`` of an object: it reads the fields."""

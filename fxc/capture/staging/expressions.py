@@ -34,6 +34,10 @@ _LISTS = (ast.List, ast.ListComp)
 _TAKING = frozenset({"all", "any", "list", "max", "min", "set", "sorted", "sum", "tuple"})
 
 
+# The functions in ``operator``.
+_ORDERS = {ast.Lt: "lt", ast.LtE: "le", ast.Gt: "gt", ast.GtE: "ge"}
+
+
 class Expressions(Names):
     """Rewrites expressions."""
 
@@ -162,6 +166,7 @@ class Expressions(Names):
     def _fold(self, node: ast.Call) -> Any:
         """A call of a function with one comprehension: it may be a loop of the graph."""
         value, made = self._taking(node), node.args[0]
+        is_list = isinstance(made, ast.ListComp) and is_flat(made.elt)
         for row in rows_of(made):
             row.is_row = True  # type: ignore[attr-defined]
         items, over, *rest = self._of_items(made)
@@ -169,6 +174,7 @@ class Expressions(Names):
             name = "__fxc_items__"
             listed = self._door("filtered", made, name_of(name), over, *rest)
             over = function_of((name,), listed)
+        rest.append(at(node, ast.Constant(is_list)))
         fold = self._door("fold", node, value, items, over, *rest)
         fold.keywords = [self.visit(option) for option in node.keywords]
         return fold
@@ -219,6 +225,11 @@ class Expressions(Names):
         if getattr(node, "is_door", False):
             node.args = [self.visit(arg) for arg in node.args]
             return node
+        match node:
+            case ast.Call(
+                func=ast.Attribute(ast.Constant(str()), "join"), args=[ast.GeneratorExp() as made]
+            ):
+                node.args = [at(made, ast.ListComp(made.elt, made.generators))]  # as Python does
         if is_fold(node):
             return self._fold(node)
         if is_nest(node):
@@ -228,11 +239,6 @@ class Expressions(Names):
                 _note_item(arg)
         if isinstance(node.func, ast.Attribute) and node.func.attr == "setdefault":
             _note_item(at(node, ast.Tuple(node.args, ast.Load())))
-        match node:
-            case ast.Call(
-                func=ast.Attribute(ast.Constant(""), "join"), args=[ast.GeneratorExp() as made]
-            ):
-                node.args = [at(made, ast.ListComp(made.elt, made.generators))]  # as Python does
         is_new_list = self._is_list(node)
         if isinstance(node.func, ast.Name) and node.func.id == "super" and not node.args:
             first = given(self._code)[0] if given(self._code) else "self"
@@ -270,8 +276,9 @@ class Expressions(Names):
                 return self._door("contained", node, node.left, right)
             case ast.NotIn():
                 return self._door("negated", node, self._door("contained", node, node.left, right))
-            case _:
-                return node
+            case order:
+                name = self._text(node, _ORDERS[type(order)])
+                return self._door("compared", node, name, node.left, right)
 
     def _chained(self, node: ast.Compare) -> Any:
         """``a < b < c`` as ``a < b and b < c``, with each operand computed once."""

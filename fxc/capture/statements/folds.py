@@ -14,6 +14,7 @@ import numpy as np
 
 from fxc.ir.errors import CaptureError
 from fxc.ir.records import frozen
+from fxc.ir.size_functions import hint
 from fxc.ir.size_guards import guard
 from fxc.ir.symbols import Dim, counted_in
 from fxc.ir.types import ScalarType
@@ -65,14 +66,17 @@ def fold(
     each: Callable[..., Any],
     test: Callable[..., Any] | None,
     unpacks: bool,
+    is_list: bool = False,
     **options: Any,
 ) -> Any:
     """``function((each(item) for item in items if test(item)), **options)``; ``over(items)`` is its
-    argument.
+    argument, and a list that may be one of the graph if it ``is_list``.
     """
     loop, known = _loop_of(function), type(items) is range
     found = counted(items) if loop is not None else None
     label = f"comprehension {user_location()}"
+    if loop is None and is_list and test is None:
+        return door.call(function, mapped(door, items, over, each, unpacks), **options)
     if loop is None or found is None or not _is_loop(loop, found, test):
         return door.call(function, _items(Fold(label), over, items), **options)
     session = door.session
@@ -183,6 +187,17 @@ def filtered(
             return over(items if type(items) is range else found)
         except CaptureError:
             raise Respecialise(frozenset((label,))) from None
+    return _gathered(door, found, each, test, unpacks)
+
+
+def _gathered(
+    door: Any,
+    found: Counted | Bounded,
+    each: Callable[..., Any],
+    test: Callable[..., Any],
+    unpacks: bool,
+) -> Any:
+    """The same as a list of counted length."""
     value = (lambda item: each(*item)) if unpacks else each
     holds = (lambda item: test(*item)) if unpacks else test
     return door.staged(gathered)(found, value, holds)
@@ -209,7 +224,9 @@ def mapped(
     if counted_in(found.count):
         return filtered(door, items, over, each, _any_item, unpacks)
     if f"{label} by Python" in door.session.static:
-        return over(listed(items))
+        if hint(found.count) <= MOST_LISTED:
+            return over(items)
+        return _gathered(door, found, each, _any_item, unpacks)
     door.lists.note_sized(label)
     if repeats:
         made = repeated(label, found.count, each)

@@ -115,6 +115,14 @@ class ItemKind:
         return inner if is_seen else inner | {self.form.kind}
 
     @property
+    def of_objects(self) -> type | None:
+        """The class of the items; None for numbers, and for tuples of them."""
+        if self.form is None or issubclass(self.form.kind, tuple):
+            return None
+        pool = self.form.pool
+        return self.form.kind if pool is None else getattr(pool.label, "kind", list)
+
+    @property
     def _numbers(self) -> tuple[ScalarType, ...]:
         """The parts of a number."""
         return tuple(part for part in self.parts if isinstance(part, ScalarType))

@@ -6,6 +6,7 @@ See Note [Lists of counted length].
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,7 @@ from .operands import Traced, operand, record, wrap
 from .python_numbers import to_python
 from .sequences import array_of
 from .sized_lists import sized
+from .tables import Table
 from .traced_int import wrap_dim
 from .traced_lists import TracedList
 
@@ -64,7 +66,7 @@ def in_order(x: TracedList, key: Any, reverse: Any) -> TracedList:
     """``sorted(x, key=key, reverse=reverse)``."""
     kind, arrays, most = _contents(x, "sorted()")
     if type(reverse) is bool and (key is not None or kind.items is not None):
-        return made(kind, _at(arrays, _order(_keys(x, key), reverse)), most)
+        return made(kind, _at(arrays, _order(_keys(x, kind, key), reverse)), most)
     plain = len(kind.parts) == 1 and kind.is_of_numbers and key is None
     if not plain or type(reverse) is not bool:
         raise x._unclear("sorted() by a key, of tuples, or of numbers of several kinds,")
@@ -79,20 +81,50 @@ def _in_order(x: Any, reverse: bool) -> Any:
     return found[::-1] if reverse else found
 
 
-def few_in_order(items: list[Any], reverse: bool) -> list[Any] | None:
-    """``sorted(items, reverse=reverse)`` of numbers of one type, one by one; None for others."""
-    kind = kind_of_items(items, None) if all(map(is_number, items)) else None
-    if kind is None or len(kind.parts) > 1 or not kind.is_of_numbers:
+def few_in_order(items: list[Any], keys: list[Any], reverse: bool) -> list[Any] | None:
+    """The items that Python knows in the order of their keys, numbers or tuples of them; None for
+    other keys.
+    """
+    found = _columns(keys)
+    if found is None:
         return None
-    found = _in_order(array_of([*items], kind.parts[0].dtype), reverse)
-    return [kind.item([operand(found[place])]) for place in range(len(items))]
+    kind, columns = found
+    if keys is items and len(columns) == 1 and kind.items is None:
+        found = _in_order(columns[0], reverse)
+        return [kind.item([operand(found[place])]) for place in range(len(items))]
+    places = _places(columns, reverse)
+    of_items = _columns(items)
+    if of_items is None:
+        return [Table(items)[places[place]] for place in range(len(items))]
+    kind, columns = of_items
+    columns = [column[places] for column in columns]
+    rows = ([operand(column[place]) for column in columns] for place in range(len(items)))
+    return [kind.item(row) for row in rows]
 
 
-def _keys(x: TracedList, key: Any) -> TracedList:
+def _columns(items: list[Any]) -> tuple[ItemKind, list[Any]] | None:
+    """Numbers, or tuples of them, as arrays; None for other things."""
+    rows = [x if type(x) is tuple else (x,) for x in items]
+    if not items or not all(map(is_number, chain(*rows))):
+        return None
+    if len({len(row) if type(x) is tuple else 0 for x, row in zip(items, rows, strict=True)}) > 1:
+        return None
+    kind = kind_of_items(items, None)
+    kinds = () if kind is None else (kind,) if kind.items is None else kind.items
+    if kind is None or any(len(each.parts) > 1 or not each.is_of_numbers for each in kinds):
+        return None
+    both = zip(zip(*rows, strict=True), kinds, strict=True)
+    return kind, [array_of([*column], each.parts[0].dtype) for column, each in both]
+
+
+def _keys(x: TracedList, kind: ItemKind, key: Any) -> TracedList:
     """What the items are sorted by."""
-    if key is None:
-        return x
     session, items = current(), x._counted()
+    if key is None:
+        objects = kind.of_objects
+        if objects is None:
+            return x
+        key = session.door.in_order_by(objects)
     if type(items) is not Counted:
         raise x._unclear("sorted() by a key, in a loop,")
     # The region is forgotten: it shows what the keys are.
@@ -115,12 +147,19 @@ def _order(x: TracedList, reverse: bool) -> Any:
     """The places of the items in their order, which is that of equal ones."""
     kind, arrays = x.arrays()
     kinds = [kind] if kind.items is None else list(kind.items)
-    if any(len(each.parts) > 1 or not each.is_of_numbers for each in kinds):
+    if kind.of_objects is not None or any(
+        len(each.parts) > 1 or not each.is_of_numbers for each in kinds
+    ):
         raise x._unclear("sorted() by something else than numbers, or tuples of them,")
     columns = [wrap(array) for array in arrays]
+    if any(column.dtype.kind == "c" for column in columns):
+        raise x._unclear("sorted() by complex numbers")
+    return _places(columns, reverse)
+
+
+def _places(columns: list[Any], reverse: bool) -> Any:
+    """The same of columns of numbers."""
     for column in columns:
-        if column.dtype.kind == "c":
-            raise x._unclear("sorted() by complex numbers")
         if column.dtype.kind == "f":
             current().record("try_demand", np.logical_not(np.isnan(column).any())._value)
     columns = [column[::-1] for column in columns] if reverse else columns

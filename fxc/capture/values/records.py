@@ -286,6 +286,11 @@ class Record(Traced):
     def __ne__(self, other: object) -> NoReturn:
         raise self.refused("!=")
 
+    def _ordered(self, other: Any) -> NoReturn:
+        raise self.refused("a comparison")
+
+    __lt__ = __le__ = __gt__ = __ge__ = _ordered
+
     def __or__(self, other: Any) -> Any:
         if self.pool.label.kind is not dict:
             return NotImplemented

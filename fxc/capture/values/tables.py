@@ -77,6 +77,8 @@ class Table:
             return _array_at(arrays, key)
         if (record := record_at(items, lambda numbers: _number_at(numbers, key))) is not None:
             return record
+        if (one := OneOfItems.at(items, lambda numbers: _number_at(numbers, key))) is not None:
+            return one
         known = tuple(self._owner)
         if not OneOfItems.may_be(known):
             current().door.lists.ask_pool(*known)

@@ -577,7 +577,7 @@ class TracedList(Traced):
         return len(self._plain_items("a use in Python, or a change while it is run over,"))
 
     def __getitem__(self, key: Any) -> Any:
-        if self._room is None and _is_unknown(key) and self._items:
+        if self._room is None and _is_unknown(key) and (self._items or self._awaited_by()):
             owner = self._owner(current())
             if owner is not None:
                 found = self._not_yet(owner)

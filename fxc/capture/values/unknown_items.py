@@ -49,6 +49,17 @@ class OneOfItems(Traced):
         alike = alike and not any(isinstance(x, Traced) for x in items)
         return alike and 1 < len(items) <= _MOST and not kinds & {type(None), str, bytes, type}
 
+    @staticmethod
+    def at(items: Sequence[Any], number_at: Callable[[list[Any]], Any]) -> Any:
+        """The one of several such, which are of the same objects, that stands at a place; None if
+        they are none.
+        """
+        if not all(type(x) is OneOfItems for x in items):
+            return None
+        if len({tuple(map(id, x._items)) for x in items}) != 1:
+            return None
+        return OneOfItems(items[0]._at, items[0]._items, number_at([x._place for x in items]))
+
     def _holds(self) -> Iterable[Any]:
         return self._items
 
@@ -111,6 +122,11 @@ class OneOfItems(Traced):
 
     def __eq__(self, other: object) -> NoReturn:
         raise self._refused()
+
+    def _ordered(self, other: Any) -> NoReturn:
+        raise self._refused()
+
+    __lt__ = __le__ = __gt__ = __ge__ = _ordered
 
     def __hash__(self) -> NoReturn:
         raise self._refused()

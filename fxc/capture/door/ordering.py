@@ -1,0 +1,154 @@
+"""Comparisons of tuples, lists and objects of dataclasses with numbers that are not known."""
+
+from __future__ import annotations
+
+import dataclasses
+import operator
+from collections.abc import Callable
+from functools import partial
+from types import FunctionType
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..outside.containers import PLAIN, External
+from ..outside.objects import class_attribute
+from ..outside.shadows import class_of, has_method
+from ..session import refuse
+from ..statements.choices import both_true, chosen, either_true, negated
+from ..statements.structured import flag_of
+from ..values.mixed import Mixed
+from ..values.operands import Traced, has_traced, operand
+from ..values.python_numbers import to_bool
+from ..values.records import Record
+from ..values.traced_int import TracedInt
+from ..values.traced_scalar import TracedScalar
+from ..values.unknown_items import OneOfItems
+
+if TYPE_CHECKING:
+    from .stores import Stores
+
+_OBJECTS = (Record, OneOfItems)
+
+# Note [Order of tuples]
+# Python compares two tuples by their first items that differ: it asks each pair for equality, where
+# an object is equal to itself, and only then compares. Numbers that are not known are no objects,
+# so a call in which both of a pair are nan, and might be one object, goes back to Python. Objects
+# of a dataclass that has written their comparisons are compared as the tuples of their fields.
+
+
+def compared(door: Stores, name: str, a: Any, b: Any) -> Any:
+    """``a < b`` and its like, by the name of the function in ``operator``."""
+    found = _tuples_of(door, name, a, b)
+    if found is None:
+        return getattr(operator, name)(a, b)
+    result = _from(door, name, *found, 0)
+    asks_equality = name in ("eq", "ne") and isinstance(result, Traced)
+    return to_bool(result) if asks_equality else result
+
+
+def is_compared(x: Any) -> bool:
+    """Whether it is a tuple, or an object like one, with numbers that are not known."""
+    if type(x) not in _OBJECTS and isinstance(x, Traced | tuple):
+        return isinstance(x, tuple) and has_traced(x)
+    return not has_method(x, "__lt__") and _is_written(_kind(x), "lt")
+
+
+def fields_for(door: Stores, name: str, kind: type) -> tuple[str, ...] | None:
+    """The fields by which the comparison that a dataclass has written goes; None for another."""
+    method = f"__{name}__"
+    if not _is_written(kind, name):
+        return None
+    holder = next(each for each in kind.__mro__ if method in vars(each))
+    door.guard_class_attribute(kind, method, vars(holder)[method])
+    fields: Any = dataclasses.fields(holder)
+    return tuple(each.name for each in fields if each.compare)
+
+
+def as_tuple(door: Stores, x: Any) -> Any:
+    """What ``sorted`` compares in place of an object of a dataclass; anything else itself."""
+    return x if isinstance(x, tuple) else in_order_by(door, _kind(x))(x)
+
+
+def in_order_by(door: Stores, kind: type) -> Callable[[Any], Any]:
+    """The key by which ``sorted`` orders objects of a class."""
+    fields = fields_for(door, "lt", kind)
+    if fields is None:
+        raise refuse(f"sorted() of objects of {kind.__name__} without a key cannot be captured")
+    return partial(_fields_of, door, fields)
+
+
+def _is_written(kind: type, name: str) -> bool:
+    """Whether a comparison of a class is one that ``dataclass`` has written."""
+    found = class_attribute(kind, f"__{name}__")
+    if not isinstance(found, FunctionType):
+        return False
+    return found.__code__.co_filename in ("<string>", dataclasses.__file__)
+
+
+def _fields_of(door: Stores, names: tuple[str, ...], x: Any) -> tuple[Any, ...]:
+    return tuple(door.attr(x, name) for name in names)
+
+
+def _kind(x: Any) -> type:
+    return x.__class__ if type(x) in _OBJECTS else class_of(x)
+
+
+def _tuples_of(door: Stores, name: str, a: Any, b: Any) -> tuple[Any, Any] | None:
+    """The tuples or lists that are compared in place of two things; None where Python does it."""
+    if isinstance(a, External) or (isinstance(a, Traced) and type(a) not in _OBJECTS):
+        return None
+    if _is_plain_sequence(name, a) and _is_plain_sequence(name, b):
+        alike = isinstance(a, tuple) == isinstance(b, tuple)
+        fits = alike and has_traced((a, b)) and all(map(_is_item, (*a, *b)))
+        return (a, b) if fits else None
+    kind = _kind(a)
+    if not dataclasses.is_dataclass(kind) or kind is not _kind(b):
+        return None
+    if has_method(a, f"__{name}__") or (fields := fields_for(door, name, kind)) is None:
+        return None
+    return _fields_of(door, fields, a), _fields_of(door, fields, b)
+
+
+def _is_plain_sequence(name: str, x: Any) -> bool:
+    if type(x) is list:
+        return True
+    method = f"__{name}__"
+    return isinstance(x, tuple) and class_attribute(type(x), method) is vars(tuple)[method]
+
+
+def _is_item(x: Any) -> bool:
+    """Whether it is a number or a constant, or a tuple of these."""
+    if type(x) is tuple:
+        return all(map(_is_item, x))
+    return type(x) in (TracedScalar, TracedInt, Mixed, *PLAIN) or isinstance(x, np.generic)
+
+
+def _from(door: Stores, name: str, a: Any, b: Any, place: int) -> Any:
+    """What the items from a place on say."""
+    if name == "ne":
+        return negated(door, _from(door, "eq", a, b, place))
+    if place == min(len(a), len(b)):
+        return getattr(operator, name)(len(a), len(b))
+    same = _are_same(door, a[place], b[place])
+    rest = partial(_from, door, name, a, b, place + 1)
+    if name == "eq":
+        return both_true(door, same, rest)
+    return chosen(door, same, rest, partial(compared, door, name, a[place], b[place]))
+
+
+def _are_same(door: Stores, x: Any, y: Any) -> Any:
+    """Whether two items are equal, or one object."""
+    if x is y:
+        return True
+    if isinstance(x, Traced) != isinstance(y, Traced) and not (_is_number(x) and _is_number(y)):
+        return False
+    kinds = [operand(each).type.dtype.kind for each in (x, y) if type(each) is TracedScalar]
+    if len(kinds) == 2 and set(kinds) <= {"f", "c"}:
+        either = either_true(door, x == x, partial(operator.eq, y, y))
+        door.session.record("try_demand", flag_of(either))
+    return compared(door, "eq", x, y)
+
+
+def _is_number(x: Any) -> bool:
+    return isinstance(x, Traced | bool | int | float | complex | np.generic)

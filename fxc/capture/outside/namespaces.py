@@ -1,0 +1,116 @@
+"""The namespaces of objects from outside, ``x.__dict__``, as the captured program sees them."""
+
+from __future__ import annotations
+
+import keyword
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from ..session import refuse
+from .containers import External, Held, plain_key, settled
+from .objects import MISSING, class_attribute, is_data_descriptor
+
+if TYPE_CHECKING:
+    from ..door.stores import Stores
+    from .outside import Known
+
+
+class Namespace(External, dict[str, Any]):
+    """The dict of an object's attributes: its items are read and stored as those are, but for what
+    the class has to say.
+    """
+
+    def __init__(self, held: Held, door: Stores, owner: Any, known: Known) -> None:
+        super().__init__()
+        self._held = held
+        self._door = door
+        self._owner = owner
+        self._known = known
+
+    def settle(self) -> None:
+        items = self._items()
+        dict.clear(self)
+        dict.update(self, items)
+
+    def _items(self) -> dict[str, Any]:
+        return self._door.held_by(self._owner)[0]
+
+    def _checked(self, key: Any) -> str:
+        key = plain_key(key)
+        found = class_attribute(type(self._known.object), key) if type(key) is str else None
+        plain = type(key) is str and key.isidentifier() and not keyword.iskeyword(key)
+        if not plain or is_data_descriptor(found):
+            raise refuse(
+                f"the item {key!r} of {self._held.source.text}, which is no plain attribute, "
+                "cannot be captured; read and store attributes"
+            )
+        return str(key)
+
+    def _find(self, key: Any) -> Any:
+        return self._door.own_item(self._owner, self._checked(key), self._known)
+
+    def __getitem__(self, key: Any) -> Any:
+        value = self._find(key)
+        if value is MISSING:
+            raise KeyError(key)
+        return value
+
+    def get(self, key: Any, default: Any = None, /) -> Any:
+        """As ``dict.get``."""
+        value = self._find(key)
+        return default if value is MISSING else value
+
+    def __contains__(self, key: object) -> bool:
+        return self._find(key) is not MISSING
+
+    def __setitem__(self, key: Any, value: Any, /) -> None:
+        self._door.store_own_item(self._owner, self._checked(key), value, self._known)
+
+    def setdefault(self, key: Any, default: Any = None, /) -> Any:
+        """As ``dict.setdefault``."""
+        if key not in self:
+            self[key] = default
+        return self[key]
+
+    def update(self, *others: Any, **items: Any) -> None:
+        """As ``dict.update``."""
+        for key, value in dict(*others, **items).items():
+            self[key] = value
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._items())
+
+    def __len__(self) -> int:
+        return len(self._items())
+
+    def keys(self) -> Any:
+        """As ``dict.keys``, of what is there now."""
+        return self._items().keys()
+
+    def values(self) -> Any:
+        """As ``dict.values``, likewise."""
+        return self._items().values()
+
+    def items(self) -> Any:
+        """As ``dict.items``, likewise."""
+        return self._items().items()
+
+    def __delitem__(self, key: Any, /) -> None:
+        raise refuse(
+            f"'del' of an item of {self._held.source.text} cannot be captured; use delattr"
+        )
+
+    def __ior__(self, other: Any) -> Any:  # type: ignore[misc]
+        self.update(other)
+        return self
+
+    def __ror__(self, other: Any) -> Any:
+        return {**other, **self._items()} if type(other) is dict else NotImplemented
+
+    def copy(self) -> dict[str, Any]:
+        """As ``dict.copy``."""
+        return self._items()
+
+
+for _name in ("__reversed__", "__eq__", "__ne__", "__or__", "__repr__"):
+    setattr(Namespace, _name, settled(dict, _name))
