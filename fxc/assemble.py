@@ -120,11 +120,11 @@ def _recipe(graph: Graph, module: Module, engine: Engine) -> Recipe:
     program = module.program
     slots = []
     ranges = counter_ranges(program)
+    columns = {id(node.output) for node in graph.nodes if node.op == "nonzero"}
     rows = {  # of what ``np.nonzero`` gives columns
         program.results[number]
-        for node in graph.nodes
         for number, value in enumerate(graph.outputs)
-        if node.op == "nonzero" and value is node.output
+        if id(value) in columns
     }
     for name in module.given.arrays:
         buffer = program.buffers[name]

@@ -257,3 +257,44 @@ def test_in_loops(fn: Callable[..., Any]) -> None:
         assert difference(run(fn, (x.copy(), 5)), run(compiled, (x.copy(), 5))) == ""
     assert compiled.cache_info().eager_calls == 0
     assert compiled.cache_info().variants <= 2 + (fn is sorted_from_outside)
+
+
+# ------------------------------------------------------------------ unpacking
+
+
+def unpacked(x):
+    first, *rest, last = x
+    [*copy] = rest
+    copy.append(last)
+    return first, rest, last, copy, [*x], [*rest]
+
+
+def unpacked_to_places(x):
+    kept = {"a": 0}
+    kept["a"], *x[:2], kept["b"] = x[3:7]
+    *rest, (a, b) = [1, x.tolist(), (x[0], 5)]
+    return kept, rest, a, b
+
+
+def unpacked_rows(x):
+    head, *rows = np.outer(x[:3], x)
+    rows[0][1] = 7
+    return head, rows, rows[1].sum()
+
+
+def too_few(x):
+    try:
+        a, b, *c, d = x[:2]
+    except ValueError as error:
+        return str(error)
+    return a, b, c, d
+
+
+@pytest.mark.parametrize("n", [9, 300])
+@pytest.mark.parametrize("fn", [unpacked, unpacked_to_places, unpacked_rows, too_few])
+def test_unpacking(fn: Callable[..., Any], n: int) -> None:
+    x = np.random.default_rng(n).normal(size=n)
+    compiled = fxc.compile(fn, fullgraph=fn is not too_few)
+    for k in range(3):
+        args = [x[k:].copy(), x[k:].copy()]
+        assert difference(run(fn, args[:1]), run(compiled, args[1:])) == ""

@@ -47,7 +47,8 @@ RegionKind = OneOf["arm", "loop", "test"]
 MOST_NODES = 20_000
 MOST_SECONDS = 2
 _BETWEEN_LOOKS = 50  # operations between looks at the clock
-ITEM = 5  # operations that an item of a container counts for: its guards, and its input
+ITEM = 5  # operations that an item of a container, or an array, counts for: its guards, its input
+RESULT = 10  # and a result
 # Of a loop that Python runs instead, or of a function that calls itself: about a second to compile.
 MOST_UNROLLED = 2_000
 _CONTROL = 10  # operations that a loop or branch counts for: what it takes to compile one

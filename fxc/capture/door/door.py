@@ -67,6 +67,7 @@ from ..statements.for_loops import ForLoop
 from ..statements.loops import bound
 from ..statements.nests import nest, nested
 from ..statements.structured import UNBOUND
+from ..statements.unpacking import starred
 from ..statements.while_loops import WhileLoop
 from ..values.late import Late, is_unknown, late, used_up
 from ..values.list_arguments import array_of_list, as_numpy, joined_list
@@ -127,6 +128,8 @@ class Scope:
         self.mapped = functools.partial(mapped, door)
         self.row = functools.partial(row, door)
         self.listed = listed
+        self.list = list
+        self.starred = functools.partial(starred, door)
         self.changing = door.changing
         self.context = door.context
         self.same = door.same

@@ -30,7 +30,7 @@ from fxc.ir.signature import ConstantLeaf, DimLeaf
 from fxc.ir.symbols import counted_in
 from fxc.ir.types import ArrayType
 
-from ..session import refuse
+from ..session import RESULT, refuse
 from ..statements.carried_views import CarriedView, carried_view
 from ..statements.counted import Bounded, Counted
 from ..statements.differing import Differing
@@ -403,6 +403,7 @@ class EpilogueBuilder:
         return f"({one} if {test()} else {other})"
 
     def _leaf(self, x: Any) -> str:
+        self._outside.session.spend(RESULT)
         self.leaves.append(output_leaf(self._outside, x))
         return f"r{len(self.leaves) - 1}"
 

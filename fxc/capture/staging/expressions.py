@@ -343,6 +343,10 @@ class Expressions(Names):
 
     def visit_List(self, node: ast.List) -> Any:
         self.generic_visit(node)
+        match node:
+            case ast.List([ast.Starred(value)], ast.Load()):
+                called = self._door("call", node, at(node, door_part("list")), value)
+                return self._made_list(node, called)
         return self._made_list(node, node)
 
     def _made_list(self, node: ast.expr, made: Any) -> Any:

@@ -128,7 +128,21 @@ class Rewriter(Expressions):
 
     def visit_Assign(self, node: ast.Assign) -> Any:
         self._note_lists(node.value)
-        return self.generic_visit(node)
+        self.generic_visit(node)
+        match node.targets:
+            case [ast.Tuple(targets) | ast.List(targets) as target]:
+                self._spread(node, target, targets)
+        return node
+
+    def _spread(self, node: ast.Assign, target: Any, targets: list[ast.expr]) -> None:
+        """Let ``a, *b, c = x`` be an assignment of three values."""
+        stars = [place for place, each in enumerate(targets) if isinstance(each, ast.Starred)]
+        if len(stars) != 1:
+            return
+        counts = (stars[0], len(targets) - stars[0] - 1)
+        target.elts = [each.value if isinstance(each, ast.Starred) else each for each in targets]
+        given = (at(node.value, ast.Constant(count)) for count in counts)
+        node.value = self._door("starred", node.value, node.value, *given)
 
     def visit_AugAssign(self, node: ast.AugAssign) -> Any:
         """Sets take in what a set from outside holds without asking it; lists and sets change."""

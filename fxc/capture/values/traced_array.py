@@ -18,7 +18,7 @@ from ..numpy_api.indexing import IndexArrays, Place, apply_steps, assign, assign
 from ..numpy_api.reductions import find, reduce, scan
 from ..numpy_api.ufunc_methods import array_ufunc
 from ..numpy_api.ufuncs import call_ufunc, give_operators, write_in_place
-from ..session import current, current_or_none, refuse
+from ..session import ITEM, current, current_or_none, refuse
 from ..statements.rows import list_array_of
 from .operands import TracedValue, dtype_of, kind_of, operand, order_of, record, wrap
 from .python_numbers import to_python
@@ -149,7 +149,12 @@ class TracedArray(TracedValue):
     def __iter__(self) -> Iterator[Any]:
         if not self._type.rank:
             raise TypeError("iteration over a 0-d array")
-        return (self[i] for i in range(len(self)))
+        return (self._item(i) for i in range(len(self)))
+
+    def _item(self, i: int) -> Any:
+        """An item that Python has taken one by one."""
+        current().spend(ITEM)
+        return self[i]
 
     # -------------------------------------------------------- what needs the elements
 
