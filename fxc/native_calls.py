@@ -18,6 +18,7 @@ from fxc.runtime.engine import Engine
 
 from .assemble import Assembled
 from .numpy_slots import NEW_ARRAY, numpy_function, pointers
+from .turns import FOR_EVER
 
 if TYPE_CHECKING:
     from fxc.capture.capture import Captured
@@ -106,7 +107,7 @@ def forward(turn: Handed, otherwise: Any, over: Any) -> Any:
 
 @cache
 def _forwarder() -> Engine:
-    return Engine(emit_forward(), b"", (), quick=True)
+    return Engine(emit_forward(FOR_EVER), b"", (), quick=True)
 
 
 def chain(turns: Sequence[Handed], calls: Sequence[NativeCall], last: Any) -> Any:
