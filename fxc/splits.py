@@ -188,9 +188,9 @@ class Split:
 
     def varied(self, names: Iterable[str], within: tuple[Statement, ...]) -> None:
         """Cut where values are read of which a capture makes constants, and which vary."""
-        within = self._current(within)
         is_cut = False
         for name in sorted({_INDICES.sub("", name) for name in names}):
+            within = self._current(within)
             is_cut |= self._cut_uses(name, within)
             inside = (x for each in self._current(within) for x in each.inside())
             cut = [each for each in inside if self._is_cut(each) and name in each.reads]

@@ -614,7 +614,14 @@ def by_function(u, name):
     return made, v - u
 
 
-@pytest.mark.parametrize("fn", [by_text, by_attribute, by_function])
+def by_two(u, name):
+    v = u * 2 + 1
+    other = name[::-1]
+    both = {"n": name.encode()[0] + other.encode()[0], "k": len(other.encode() + name.encode())}
+    return v.sum() * both["n"], both["k"], v - u
+
+
+@pytest.mark.parametrize("fn", [by_text, by_attribute, by_function, by_two])
 def test_values_that_vary_and_are_constants_are_left_to_python(fn):
     count = itertools.count(1000)
 
