@@ -570,7 +570,7 @@ class Compiled(Generic[P, R]):
             if self._options.fullgraph:
                 raise
             error.__traceback__ = None  # it holds the arguments
-            otherwise = self._refused(error, key, args)
+            otherwise = self._refused(error, key, args, kwargs)
         except Exception as error:  # the program's own error, or NumPy's: let NumPy raise it
             otherwise = self._raised(error)
         else:
@@ -604,7 +604,7 @@ class Compiled(Generic[P, R]):
             raise self._too_many(captures.count, args, kwargs)
         alike = [each for each in state.variants if each.key == key]
         if not captures.misses:
-            self._cut_varied(self._other_values(key, args, kwargs))
+            self._cut_varied(self._other_values(alike, args, kwargs))
         captures.misses += 1
         if captures.misses >= _MOST_MISSES:
             known = state.refused.setdefault(key, Refused())
@@ -627,7 +627,7 @@ class Compiled(Generic[P, R]):
         )
 
     def _refused(
-        self, error: FxcError, key: object, args: tuple[Any, ...]
+        self, error: FxcError, key: object, args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> Callable[[tuple[Any, ...], dict[str, Any]], Any]:
         """What to do where a call cannot be compiled."""
         state = self._state
@@ -637,6 +637,7 @@ class Compiled(Generic[P, R]):
         known = state.refused.setdefault(key, Refused())
         if isinstance(error, TooManyVariants):
             known.add(None)
+            self._cut_varied(self._other_values(state.variants, args, kwargs))
             self._give_up(error)
         elif isinstance(error, CaptureError):
             known.add(error.refusal)
@@ -683,10 +684,11 @@ class Compiled(Generic[P, R]):
         else:
             self._warn_split(self._state.split, error)
 
-    def _other_values(self, key: object, args: tuple[Any, ...], kwargs: dict[str, Any]) -> set[str]:
-        """What has other values than in all variants for arguments of these kinds."""
-        alike = (each.captured.guards for each in self._state.variants if each.key == key)
-        found = [each.other_values(args, kwargs) for each in alike]
+    def _other_values(
+        self, variants: Iterable[Variant], args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> set[str]:
+        """What has other values than in each of the variants."""
+        found = [each.captured.guards.other_values(args, kwargs) for each in variants]
         return set.intersection(*found) if found else set()
 
     def _varies(self, key: object, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:

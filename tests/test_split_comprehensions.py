@@ -15,7 +15,8 @@ SEEN: list = []
 
 def unknown(x, *others):
     """What fxc cannot capture: it runs source that is only known then."""
-    eval("SEEN.append(others)", {"SEEN": SEEN, "others": (repr(x), *map(repr, others))})
+    names = {"SEEN": SEEN, "others": (repr(x), *map(repr, others))}
+    eval("SEEN.append(others)", names)
     return x
 
 

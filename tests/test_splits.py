@@ -648,3 +648,37 @@ def test_a_statement_refused_for_other_values_is_no_reason_for_more_cuts():
     for k in range(4):
         compiled(np.linspace(0.0, 1.0, 40), "n" * k)
     assert compiled._state.split.cuts.borders == set()
+
+
+def with_iterator(u, n):
+    v = np.sqrt(u * u + 1)
+    w = v.mean() + u
+    pairs = enumerate(u[:3], n)
+    return [(unknown(a) * 2, b) for a, b in pairs], w - v
+
+
+def with_keys(u, table):
+    unknown(u)
+    v = u * 2 + 1
+    return v - v.mean(), len(table), sorted(table)
+
+
+def with_own_names(u, text):
+    v = u * u + 1
+    w = eval(text, {"np": np, "u": u})
+    z = v * w - v.mean()
+    return z, dir(z)[0], sorted(vars(Named(text)))
+
+
+@pytest.mark.parametrize("fn", [with_iterator, with_keys, with_own_names])
+def test_what_makes_no_part_a_constant_or_small(fn):
+    count = itertools.count(100)
+
+    def make():
+        k = next(count) // 2
+        others = {with_iterator: k, with_keys: {str(k): 1}, with_own_names: "np.cos(u)"}
+        return np.linspace(0.0, 1.0, 40), others[fn]
+
+    compiled = check(fn, make, calls=12)
+    assert compiled._state.split.cuts.borders == set() or fn is with_iterator
+    assert "__fxc_part1__(" in compiled._state.split.driver.text

@@ -255,7 +255,11 @@ def _attempt(
         builder = EpilogueBuilder(outside)
         epilogue, out_spec = None, LEAF
         if effects:
-            epilogue = builder.build(result)
+            try:
+                epilogue = builder.build(result)
+            except CaptureError as error:
+                error.is_of_result = True
+                raise
             outputs = tuple(builder.leaves)
             outside.guard_identities()
         else:

@@ -62,7 +62,8 @@ def note_refusal(
         for code in codes_in(made.__code__)
     }
     places = tuple(_places(error.__traceback__, codes))
-    location = vars(error).get("location")
+    # What is said of a result is said at the caller's line.
+    location = None if error.is_of_result else vars(error).get("location")
     if error.refusal is None:
         for place in reversed([x for x in places[:-1] if not x.is_inner]):
             error.add_note(f"  called at {line_text(place.location).lstrip()}")

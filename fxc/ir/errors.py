@@ -17,11 +17,12 @@ class CaptureError(FxcError):
     Without ``fullgraph=True`` a user sees it as a :class:`CaptureWarning`, and the statement runs
     in Python. ``refusal`` says where the program was, if it had begun; see
     ``fxc.capture.refusals.Refusal``. With ``is_of_whole`` Python runs all of the function: no part
-    of it gives what the others need.
+    of it gives what the others need. ``is_of_result`` says that the program had ended.
     """
 
     refusal: Any = None
     is_of_whole = False
+    is_of_result = False
 
 
 class TooManyVariants(CaptureError):

@@ -526,10 +526,19 @@ def _defined(body: Sequence[ast.stmt]) -> Names:
     return frozenset(found)
 
 
-def _calls_of(names: Names, body: Sequence[ast.stmt]) -> str:
-    """One of the names that are called outside of inner functions; '' if there is none."""
+def _call_that_sees(names: Names, body: Sequence[ast.stmt]) -> str:
+    """One of the names that are called outside of inner functions so that it sees all variables; ''
+    if there is none.
+    """
     for each in _outside_functions(body):
         match each:
+            case ast.Call(ast.Name("vars" | "dir"), [arg]) if not isinstance(arg, ast.Starred):
+                continue
+            case ast.Call(
+                ast.Name("eval" | "exec"),
+                [_, ast.Dict() | ast.Call(ast.Name("globals" | "vars")), *_],
+            ):
+                continue
             case ast.Call(ast.Name(name)) if name in names:
                 return name
     return ""
@@ -556,7 +565,7 @@ class _Planner:
         self.inner = _inner_functions(function, self.body, self.unsteady)
         # What inner functions rebind, and inner functions that are others in each call.
         self.moving = _rebound(self.body) | (_defined(self.body) - set(self.inner)) | rebound
-        self.seen_by = _calls_of(_OF_FRAMES - self.variables, self.body)
+        self.seen_by = _call_that_sees(_OF_FRAMES - self.variables, self.body)
         self.unbound: dict[ast.stmt, Names] = {}
         _note_unbound(self.body, self.variables - set(self.parameters), self.unbound)
 

@@ -43,7 +43,8 @@ class ExternalDict(External, dict[Any, Any]):
         for key in keys:
             self._check_key(key)
         condition = held.outside.guards.same_keys(held.source.var, keys)
-        held.outside.guards.check(condition, f"{held.source.text} has the keys {list(keys)}")
+        text = held.source.text
+        held.outside.guards.check(condition, f"{text} has the keys {list(keys)}", value_of=text)
         for key in keys:
             dict.__setitem__(self, key, self._original(key))
         for key, value in self._changes:
