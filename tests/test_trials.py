@@ -160,7 +160,7 @@ def test_a_function_that_is_refused_is_called_as_it_is(
     info = compiled.cache_info()
     assert (info.variants, info.eager_calls) == (0, 40)
     assert (type(compiled) is not fxc.Compiled) is known  # native code hands the calls on
-    with pytest.raises(ValueError) as caught:  # noqa: PT011
+    with pytest.raises(ValueError) as caught:
         compiled(x, -1)
     frames = traceback.extract_tb(caught.value.__traceback__)
     assert [frame.name for frame in frames][1:] == ["refused"]
