@@ -692,8 +692,12 @@ class Compiled(Generic[P, R]):
         return set.intersection(*found) if found else set()
 
     def _varies(self, key: object, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
-        """Whether it is known that something has another value in each call."""
-        return False
+        """Whether it is known, or likely, that something has another value in each call."""
+        captures = self._state.captures[key]
+        if self._options.fullgraph or not captures.are_dear:
+            return False
+        alike = [each for each in self._state.variants if each.key == key]
+        return not captures.pay(alike) and bool(self._other_values(alike, args, kwargs))
 
     def _cut_varied(self, names: Iterable[str]) -> None:
         """Let Python work with values of which captures make constants, and which vary."""

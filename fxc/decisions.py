@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 _FEW, _MANY = 5, 128  # calls in vain: before fxc looks less often, and between two looks
 _SELDOM, _WORTH = 4, 32  # calls left for each in vain, but fewer if some were served
 _SAVED = 0.02  # seconds that a call of compiled code may have saved
+_FEW_DEAR, _DEAR = 2, 2.0  # captures that have taken so many seconds together
 MOST_REFUSALS = 4  # of one combination of argument types, before all are taken to be refused
 
 # Note [Captures that pay]
@@ -33,7 +34,8 @@ MOST_REFUSALS = 4  # of one combination of argument types, before all are taken 
 # captures, beyond the first call of each, and if these may have saved the time of all captures.
 # Else Python runs the call, and after many such calls in a row that is how it stays. What has
 # another value than in all variants, where they have a constant or a certain object, is cut out of
-# the function: Python does what is done with it, and with what comes of that.
+# the function: Python does what is done with it, and with what comes of that. Where captures are
+# dear, that is so after two.
 
 
 @mutable
@@ -100,6 +102,11 @@ class Captures:
             yield
         finally:
             self.seconds += time.thread_time() - started
+
+    @property
+    def are_dear(self) -> bool:
+        """Whether one more is too much where it would make a constant of what varies."""
+        return self.count >= _FEW_DEAR and self.seconds >= _DEAR
 
     def pay(self, variants: Sequence[Variant]) -> bool:
         """Whether one more may be worth its time, after those that the variants come from."""

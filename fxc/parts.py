@@ -100,10 +100,10 @@ class Part(Compiled[..., Any]):
 
     def _varies(self, key: object, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
         varying = self._whole.varying.intersection(self.source.key.inputs)
-        if not varying:
-            return False
-        alike = (each for each in self._state.variants if each.key == key)
-        return not varying.isdisjoint(self._other_values(alike, args, kwargs))
+        alike = [each for each in self._state.variants if each.key == key]
+        if varying and not varying.isdisjoint(self._other_values(alike, args, kwargs)):
+            return True
+        return super()._varies(key, args, kwargs)
 
     def _cut_varied(self, names: Iterable[str]) -> None:
         self._whole.varied(names, self.source.statements)

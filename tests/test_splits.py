@@ -637,6 +637,18 @@ def test_values_that_vary_and_are_constants_are_left_to_python(fn):
     assert compiled.cache_info().part_calls > before.part_calls
 
 
+def test_where_captures_are_dear_there_are_two_with_values_that_vary(monkeypatch):
+    monkeypatch.setattr(fxc.decisions, "_DEAR", 0.0)
+    count = itertools.count()
+    compiled = check(by_text, lambda: (np.linspace(0.0, 1.0, 40), str(next(count) // 2)), calls=5)
+    (captures,) = compiled._state.captures.values()
+    assert captures.count == 2
+    floats = fxc.compile(lambda x, a: x * a)  # what is an input from then on is no such value
+    for k in range(5):
+        assert floats(np.ones(3), k + 0.5).tolist() == [k + 0.5] * 3
+    assert floats.cache_info().eager_calls == 0
+
+
 def test_a_statement_refused_for_other_values_is_no_reason_for_more_cuts():
     def by_values(u, name):
         v = u * 2 + len(name.encode())
