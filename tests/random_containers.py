@@ -24,15 +24,15 @@ NAMES = {
     "s": ("s", "s", "S"), "e": ("e", "e", "E"), "h": ("h", "h", "T"), "w": ("w",),
 }  # fmt: skip
 BEGINS = {
-    "p": ("p = []", "p = []", "p = [0.5]", "p = [0.0] * n", "p = [float(a) for a in x]", "p = list(P)", "p = P.copy()"),
-    "k": ("k = []", "k = []", "k = [0]", "k = list(range(n))", "k = [0] * len(x)", "k = [a for a in range(n) if x[a] > c]", "k = K[:]"),
-    "r": ("r = [[] for _ in range(n)]", "r = [[] for _ in range(n)]", "r = [[a] for a in range(n)]", "r = [[], [], []]", "r = []",
+    "p": ("p = []", "p = [c, 2.0]", "p = [0.5]", "p = [0.0] * n", "p = [float(a) for a in x]", "p = list(P)", "p = P.copy()"),
+    "k": ("k = []", "k = [1, 0]", "k = [0]", "k = list(range(n))", "k = list(range(n))[::-1]", "k = [0] * len(x)", "k = [a for a in range(n) if x[a] > c]", "k = K[:]"),
+    "r": ("r = [[] for _ in range(n)]", "r = [[a] for a in range(n)]", "r = [[n - a, a] for a in range(n)]", "r = [[], [], []]", "r = []",
           "r = [[j for j in range(n) if x[j] > x[a]] for a in range(n)]", "r = [list(a) for a in R]", "r = [[]] * n"),
     "d": ("d = {}", "d = {}", "d = {a: 0.0 for a in range(n)}", "d = dict(D)", "d = defaultdict(float)", "d = Counter(K)"),
-    "g": ("g = {}", "g = defaultdict(list)", "g = defaultdict(list)", "g = {a: [] for a in range(n)}"),
+    "g": ("g = {}", "g = defaultdict(list)", "g = {a: [a, 1] for a in range(n)}", "g = defaultdict(list)", "g = defaultdict(list)", "g = {a: [] for a in range(n)}"),
     "s": ("s = set()", "s = set()", "s = {0}", "s = set(K)", "s = set(range(n))"),
     "e": ("e = deque()", "e = deque([0])", "e = deque([(0)])", "e = deque(maxlen=3)", "e = deque(K)"),
-    "h": ("h = []", "h = []", "h = [(0, 0.0)]", "h = [(a, x[a]) for a in range(n)]", "h = list(T)"),
+    "h": ("h = []", "h = [(2, c), (0, 1.0)]", "h = [(0, 0.0)]", "h = [(a, x[a]) for a in range(n)]", "h = list(T)"),
     "w": ("w = []", "w = ['begin']"),
     "m": ("m = 0",), "u": ("u = 0.0", "u = -1.0"), "z": ("z = None", "z = None", "z = -1"), "o": ("o = None", "o = [0]", "o = []"),
     "j": ("j = 0",), "a": ("a = 0",), "y": ("y = c",), "q": ("q = ''", "q = 'none'"),
@@ -116,7 +116,7 @@ class ContainerProgram(LoopProgram):
 class _Writer:
     def __init__(self, rng: random.Random) -> None:
         self.rng = rng
-        self.left = rng.choice((2, 3, 4, 5, 7, 9))  # statements
+        self.left = rng.choice((2, 3, 4, 5, 7, 9, 12))  # statements
         self.loops = self.fuel = 0
         # A program has a few kinds of containers, mostly its own.
         kinds = rng.sample(sorted(NAMES), rng.choice((1, 2, 2, 3, 4)))

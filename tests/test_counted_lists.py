@@ -580,7 +580,7 @@ def as_text(x):
 
 def compared(x):
     found = [v for v in x if v > 0]
-    return found == []
+    return found < [1.0]
 
 
 def changed_while_enumerated(x):
@@ -602,7 +602,7 @@ def changed_by_another_name(x):
 
 REFUSED = {
     of_sets: "with set among its items",
-    compared: "== of a list",
+    compared: "an order of lists",
     changed_while_enumerated: "a change to a list while a loop runs over it",
     changed_by_another_name: "a change to a list while a loop runs over it",
 }

@@ -791,3 +791,23 @@ def test_rows_at_unknown_places_beside_a_sum(program: Any) -> None:
         for n in (3, 4, 5):
             x, y = np.arange(1.0, size + 1), np.arange(size) * 3.0
             assert compiled(x, y, n) == program(x, y, n)
+
+
+def _list_or_number(x: Any, n: int) -> Any:
+    p = [x[0], x[1]]
+    sweeps = 0
+    while True:
+        sweeps += 1
+        if sweeps > 2:
+            break
+        for k in range(n):
+            if k > 9:
+                break
+            p = 1
+    return p
+
+
+def test_a_list_that_an_inner_loop_replaces_by_a_number() -> None:
+    """Once the list was of a pool, the loop forgot that the variable is read behind it."""
+    x = np.arange(3.0)
+    same(_list_or_number, *(lambda n=n: (x, n) for n in (4, 3, 0, 12)))

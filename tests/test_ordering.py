@@ -1,4 +1,4 @@
-"""Comparisons of tuples and of dataclasses' objects with numbers of the data, and what sorts by them."""
+"""Comparisons of tuples, lists and dataclasses' objects with numbers of the data, and what sorts by them."""
 
 from __future__ import annotations
 
@@ -150,3 +150,119 @@ def test_what_numbers_of_items_do_not_say(fn: Callable[..., Any], n: int) -> Non
     x = np.random.default_rng(n).normal(size=n)
     for _ in range(2):
         assert difference(run(fn, (x.copy(),)), run(compiled, (x.copy(),))) == ""
+
+
+def until_a_place(x):
+    i = j = 0
+    path = []
+    while (i, j) != (3, 4):
+        if i < 3 and (x[i] > 0.5 or j == 4):
+            i += 1
+        else:
+            j += 1
+        path.append((i, j))
+    return path
+
+
+def until_a_list(x):
+    at, goal, count = [0, 0], [3, 4], 0
+    while at != goal and count < 100:
+        k = 0 if at[0] < 3 and x[count % len(x)] > 0.5 else 1
+        at[k] = min(at[k] + 1, goal[k])
+        count += 1
+    return at, count
+
+
+def keys_that_change(x):
+    before, count = None, 0
+    for v in x:
+        key = (v > 0.5, int(v * 4))
+        if key != before:
+            count += 1
+        before = key
+    return count
+
+
+def best_of(x):
+    best, last = (0.0, 0), [0, 0]
+    for i in range(len(x)):
+        if (x[i], i) > best:
+            best = (x[i], i)
+        now = [int(x[i] * 3), int(x[i] * 5)]
+        if now >= last:
+            last = now
+    return (
+        best,
+        last,
+        min((v, k) for k, v in enumerate(x)),
+        max(range(len(x)), key=lambda k: (int(x[k] * 3), -k)),
+    )
+
+
+def members(x):
+    seen, count = [(0, 0)], 0
+    for v in x:
+        key = (int(v * 3), int(v * 2))
+        if key in ((0, 0), (1, 1), (2, int(x[0] * 3))):
+            count += 1
+    for v in x:
+        key = (int(v * 3), int(v * 2))
+        if key not in seen:
+            seen.append(key)
+    return count, seen
+
+
+def until_it_stays(x):
+    old = []
+    for sweep in range(20):
+        new = [i for i in range(len(x)) if x[i] * min(sweep, 9) > 3]
+        if new == old and sweep > 3:
+            break
+        old = new
+    return sweep, old, old == [], old != new, new == [1, 2]
+
+
+def heap_of_tuples(cost):
+    n = len(cost)
+    dist = np.full(n, np.inf)
+    heap = [(float(cost[0]), 0)]
+    order = []
+    while heap:
+        d, i = heapq.heappop(heap)
+        if d > dist[i]:
+            continue
+        order.append(i)
+        for j in ((i * 2 + 1) % n, (i + 3) % n):
+            if d + cost[j] < dist[j]:
+                dist[j] = d + cost[j]
+                heapq.heappush(heap, (dist[j], j))
+    return dist, order
+
+
+def objects_that_change(x):
+    states = []
+    for i in range(len(x)):
+        states.append(Unordered(0.5, i % 2))
+    same = 0
+    for i in range(len(x)):
+        if x[i] > 0.5:
+            states[i].t = x[i]
+        same += states[i] == states[0]
+        same += states[i] != Unordered(0.5, 0)
+    return same
+
+
+IN_LOOPS = [
+    *(until_a_place, until_a_list, keys_that_change, best_of, members, until_it_stays),
+    *(heap_of_tuples, objects_that_change),
+]
+
+
+@pytest.mark.parametrize("fn", IN_LOOPS, ids=[each.__name__ for each in IN_LOOPS])
+def test_in_loops(fn: Callable[..., Any]) -> None:
+    compiled = fxc.compile(fn, fullgraph=True)
+    for seed in range(3):
+        x = np.random.default_rng(seed).random(9)
+        assert difference(run(fn, (x.copy(),)), run(compiled, (x.copy(),))) == ""
+    info = compiled.cache_info()
+    assert (info.variants, info.eager_calls) == (1, 0)

@@ -12,16 +12,20 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..outside.containers import PLAIN, External
+from ..outside.lists import ExternalList
 from ..outside.objects import class_attribute
 from ..outside.shadows import class_of, has_method
-from ..session import refuse
+from ..session import current, refuse
 from ..statements.choices import both_true, chosen, either_true, negated
 from ..statements.structured import flag_of
+from ..values.list_code import are_equal
+from ..values.list_pools import PooledList
 from ..values.mixed import Mixed
 from ..values.operands import Traced, has_traced, operand
 from ..values.python_numbers import to_bool
 from ..values.records import Record
 from ..values.traced_int import TracedInt
+from ..values.traced_lists import TracedList
 from ..values.traced_scalar import TracedScalar
 from ..values.unknown_items import OneOfItems
 
@@ -40,11 +44,25 @@ _OBJECTS = (Record, OneOfItems)
 def compared(door: Stores, name: str, a: Any, b: Any) -> Any:
     """``a < b`` and its like, by the name of the function in ``operator``."""
     found = _tuples_of(door, name, a, b)
+    lists = _lists_of_the_graph(a, b) if found is None else None
+    if lists is not None:
+        return _compared_lists(door, name, *lists)
     if found is None:
         return getattr(operator, name)(a, b)
     result = _from(door, name, *found, 0)
     asks_equality = name in ("eq", "ne") and isinstance(result, Traced)
     return to_bool(result) if asks_equality else result
+
+
+def _compared_lists(door: Stores, name: str, one: Any, other: Any) -> Any:
+    """What two lists, of which the length of the first one depends on data, are to each other."""
+    if name not in ("eq", "ne"):
+        raise refuse(
+            "an order of lists whose length depends on data cannot be captured; compare arrays"
+        )
+    staged: Any = are_equal
+    same = current().door.staged(staged)(one, other, partial(is_same_item, door))
+    return negated(door, same) if name == "ne" else same
 
 
 def is_compared(x: Any) -> bool:
@@ -96,6 +114,7 @@ def _kind(x: Any) -> type:
 
 def _tuples_of(door: Stores, name: str, a: Any, b: Any) -> tuple[Any, Any] | None:
     """The tuples or lists that are compared in place of two things; None where Python does it."""
+    a, b = (x.few_items() if type(x) is TracedList else x for x in (a, b))
     if isinstance(a, External) or (isinstance(a, Traced) and type(a) not in _OBJECTS):
         return None
     if _is_plain_sequence(name, a) and _is_plain_sequence(name, b):
@@ -108,6 +127,16 @@ def _tuples_of(door: Stores, name: str, a: Any, b: Any) -> tuple[Any, Any] | Non
     if has_method(a, f"__{name}__") or (fields := fields_for(door, name, kind)) is None:
         return None
     return _fields_of(door, fields, a), _fields_of(door, fields, b)
+
+
+def _lists_of_the_graph(a: Any, b: Any) -> tuple[Any, Any] | None:
+    """Two lists, of which the length of the first one depends on data; None for others."""
+    for one, other in ((a, b), (b, a)):
+        is_counted = type(one) is PooledList or (type(one) is TracedList and one.items is None)
+        if is_counted and isinstance(one, list) and isinstance(other, list):
+            made = other.as_list() if type(other) is ExternalList else other
+            return None if made is None else (one, made)
+    return None
 
 
 def _is_plain_sequence(name: str, x: Any) -> bool:
@@ -130,15 +159,15 @@ def _from(door: Stores, name: str, a: Any, b: Any, place: int) -> Any:
         return negated(door, _from(door, "eq", a, b, place))
     if place == min(len(a), len(b)):
         return getattr(operator, name)(len(a), len(b))
-    same = _are_same(door, a[place], b[place])
+    same = is_same_item(door, a[place], b[place])
     rest = partial(_from, door, name, a, b, place + 1)
     if name == "eq":
         return both_true(door, same, rest)
     return chosen(door, same, rest, partial(compared, door, name, a[place], b[place]))
 
 
-def _are_same(door: Stores, x: Any, y: Any) -> Any:
-    """Whether two items are equal, or one object."""
+def is_same_item(door: Stores, x: Any, y: Any) -> Any:
+    """Whether two items are equal, or one object, as ``in`` asks it."""
     if x is y:
         return True
     if isinstance(x, Traced) != isinstance(y, Traced) and not (_is_number(x) and _is_number(y)):

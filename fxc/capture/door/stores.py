@@ -68,7 +68,7 @@ from ..values.unknown_keys import is_unknown_key
 from . import purity
 from .failures import is_confirmed
 from .numpy_source import IndexTrick
-from .ordering import compared, in_order_by
+from .ordering import compared, in_order_by, is_same_item
 from .places import Attribute, Enclosing, Global, Places
 from .reads import DELETED, Reads, name_of, no_attribute
 
@@ -659,6 +659,10 @@ class Stores(Reads):
         if not own or has_method(a, "__ne__"):
             return compared(self, "ne", a, b)
         return negated(self, self.equal(a, b))
+
+    def is_same_item(self, x: Any, y: Any) -> Any:
+        """Whether two items of containers are equal, or one object."""
+        return is_same_item(self, x, y)
 
     def in_order_by(self, kind: type) -> Callable[[Any], Any]:
         """The key by which ``sorted`` orders objects of a class."""

@@ -23,7 +23,7 @@ from ..outside.containers import PLAIN, External
 from ..outside.dicts import ExternalDict
 from ..outside.shadows import has_method
 from ..session import current, refuse
-from ..values.operands import Traced, operand, record
+from ..values.operands import Traced, has_traced, operand, record
 from ..values.python_numbers import logical_not, to_bool, to_int, to_python
 from ..values.several import Several
 from ..values.texts import Char
@@ -110,9 +110,13 @@ def contained(door: Any, x: Any, items: Any) -> Any:
         return _in_range(to_int(x), items)
     if type(items) is set and is_unknown_key(x):
         door.dicts.ask(items)
+    found: Any = False
+    if type(items) in (tuple, list) and isinstance(x, tuple | list) and has_traced((x, items)):
+        for each in items:
+            found = either_true(door, found, partial(door.is_same_item, x, each))
+        return found if type(found) is bool else to_bool(found)
     if type(items) not in (tuple, list, set, frozenset) or not _are_compared(x, items):
         return x in items
-    found: Any = False
     for each in items:
         if type(each) in (str, bytes, NoneType):
             continue

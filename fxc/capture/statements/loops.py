@@ -93,8 +93,8 @@ class CapturedLoop(Statement):
         added, env = self.cells.names, self.cells.among(env)
         self._spread = Spread((*names, *added))
         super().__init__(door, line, (*names, *added), sure, env)
-        self._at_head = frozenset((*at_head, *added))
-        self.behind = frozenset((*behind, *added))
+        self._read = (*at_head, *added), (*behind, *added)  # variables, before they are spread
+        self._at_head, self.behind = map(frozenset, self._read)
         self._stop = stop
         self._label = f"loop {line}"
         self.carried = Carried(self.session)
@@ -163,8 +163,7 @@ class CapturedLoop(Statement):
         self._has_new_tuples = spread.learn(lists[0], values_of(spread.outer, env), starts)
         if self._has_new_tuples:
             self.names = spread.names
-            self._at_head = frozenset(spread.within(self._at_head))
-            self.behind = frozenset(spread.within(self.behind))
+            self._at_head, self.behind = (frozenset(spread.within(x)) for x in self._read)
             self.values, self._seen, self._start = (spread.open(x) if x else [] for x in lists)
 
     @property

@@ -111,6 +111,8 @@ class Late(Traced):
         return late(str, operator.mod, self, args)
 
     def __getitem__(self, key: Any) -> Any:
+        if isinstance(key, slice):
+            return late(str, _part, self, key.start, key.stop, key.step)
         return self._known()[key]
 
     def __contains__(self, other: Any) -> bool:
@@ -281,7 +283,13 @@ def _known(x: Any) -> Any:
         return kind(map(_known, x))
     if kind is dict:
         return {key: _known(item) for key, item in x.items()}
+    if kind is not Late and isinstance(x, Traced) and isinstance(x, str):
+        raise refuse("a text of parts that conditions choose cannot be looked at while capturing")
     return x._known() if kind is Late else x
+
+
+def _part(text: str, start: Any, stop: Any, step: Any) -> str:
+    return text[start:stop:step]
 
 
 def formatted(*parts: Any) -> str:

@@ -39,17 +39,17 @@ def extended(items: Any, more: Any) -> None:
         items.append(x)
 
 
-def place_of(items: Any, x: Any) -> Any:
+def place_of(items: Any, x: Any, is_same: Any) -> Any:
     for place in range(len(items)):
-        if items.at(place) == x:
+        if is_same(items.at(place), x):
             return place
     return -1
 
 
-def number_of(items: Any, x: Any) -> Any:
+def number_of(items: Any, x: Any, is_same: Any) -> Any:
     count = 0
     for place in range(len(items)):
-        if items.at(place) == x:
+        if is_same(items.at(place), x):
             count += 1
     return count
 
@@ -70,3 +70,9 @@ def appended(pool: Any, number: Any, x: Any) -> None:
             begin = end
     pool.put(begin + count, x)
     pool.set_count(number, count + 1)
+
+
+def are_equal(a: Any, b: Any, is_same: Any) -> Any:
+    if len(a) != len(b):
+        return False
+    return all(is_same(a[k], b[k]) for k in range(len(b)))

@@ -13,7 +13,9 @@ import numpy as np
 
 from fxc.ir.graph import Value
 from fxc.ir.symbols import Dim, counted_in
+from fxc.ir.types import ArrayType
 
+from ..numpy_api.creation import is_array
 from ..numpy_api.library import lexsort
 from ..session import current, refuse
 from ..statements.counted import Counted
@@ -176,21 +178,21 @@ def _at(arrays: Sequence[Value], places: Any) -> list[Any]:
 
 def has(x: TracedList, item: Any) -> Any:
     """``item in x``."""
-    if _turns_in_loop(x, "'in'", item):
+    if _is_looked_at(x, "'in'", item):
         return _looked(place_of, x, item) >= 0
     return to_python((_numbers(x) == item).any())
 
 
 def count(x: TracedList, item: Any) -> Any:
     """``x.count(item)``."""
-    if _turns_in_loop(x, "count()", item):
+    if _is_looked_at(x, "count()", item):
         return _looked(number_of, x, item)
     return to_python((_numbers(x) == item).sum())
 
 
 def position(x: TracedList, item: Any) -> Any:
     """``x.index(item)``."""
-    if _turns_in_loop(x, "index()", item):
+    if _is_looked_at(x, "index()", item):
         place = _looked(place_of, x, item)
         current().record("try_demand", flag_of(place >= 0))
         return place
@@ -199,28 +201,23 @@ def position(x: TracedList, item: Any) -> Any:
     return to_python(same.argmax())
 
 
-def _turns_in_loop(x: TracedList, what: str, item: Any) -> bool:
-    """Whether the items are looked at one by one: those of a list that loses some at its begin, in
-    a loop.
+def _is_looked_at(x: TracedList, what: str, item: Any) -> bool:
+    """Whether the items are looked at one by one: where these or ``item`` are no numbers, and those
+    of a list that loses some at its begin, in a loop. One object that is a nan is in a list that
+    holds it: else the item is to be none.
     """
-    _check_comparable(x, what, item)
-    return x._taken_room().head is not None and current().in_loop(x._home)
+    room = x._taken_room()
+    if is_array(item) or any(isinstance(part, ArrayType) for part in room.kind.parts):
+        raise x._unclear(f"{what} for arrays")
+    if len(room.kind.parts) > 1 or not room.kind.is_of_numbers or not is_number(item):
+        return True
+    current().record("try_demand", flag_of(item == item))
+    return room.head is not None and current().in_loop(x._home)
 
 
 def _looked(function: Any, x: TracedList, item: Any) -> Any:
-    return current().door.staged(function)(x, item)
-
-
-def _check_comparable(x: TracedList, what: str, item: Any) -> None:
-    """Refuse items that are compared with something else than a number; one object that is a nan is
-    in a list that holds it.
-    """
-    room = x._taken_room()
-    if len(room.kind.parts) > 1 or not room.kind.is_of_numbers:
-        raise x._unclear(f"{what} for other items than numbers of one kind")
-    if isinstance(item, tuple | list | str) or item is None:
-        raise x._unclear(f"{what} for something else than a number")
-    current().record("try_demand", flag_of(item == item))
+    door = current().door
+    return door.staged(function)(x, item, door.is_same_item)
 
 
 def _numbers(x: TracedList) -> Any:

@@ -57,6 +57,8 @@ def _joined(items: Any, dtype: np.dtype) -> Value:
         _joined(item, dtype) if isinstance(item, tuple | list) else _item(item, dtype)
         for item in items
     )
+    if not parts:  # a list of the program's that has no items yet
+        return constant(np.array([], dtype))
     result: Value = current().record("stack", parts, axis=0)
     return result
 

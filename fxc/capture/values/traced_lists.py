@@ -44,6 +44,7 @@ from .traced_int import TracedInt, wrap_dim
 MOST_APPENDED = 2**17  # items where the number of iterations is not known
 MOST_ARRAYS = 2**12  # likewise, of arrays
 MOST_KEYS = 2**16  # likewise, of dicts and sets
+_FEW = 16  # items that are compared one by one
 _SPARE = 16  # items that may be appended later, one by one
 
 
@@ -96,6 +97,14 @@ class TracedList(Traced):
     def items(self) -> list[Any] | None:
         """The items, as far as Python knows them."""
         return self._items if self._room is None else None
+
+    def few_items(self) -> list[Any] | None:
+        """The items, if there are few of them and Python knows how many."""
+        if self._room is None:
+            return None if self._awaited_by() else self._items
+        if isinstance(self._known, int) and self._known <= _FEW:
+            return [self.at(place) for place in range(self._known)]
+        return None
 
     def borrow(self, items: Sequence[Any]) -> None:
         """Note that it has arrays of the caller's: these, which it begins with, or others."""
