@@ -56,7 +56,7 @@ MOST_VARIANTS = 64
 _MANY_HANDED = 6  # calls that are handed on from which on it pays that native code does it
 _LONGER, _MOST_LOST = 8, 6  # times as many calls after each trial, so often, that is lost
 _HARDLY_LOST = 64  # calls that are left to Python after a trial that could have ended otherwise
-_SETTLING = 48  # calls of a driver after which it is tried, whatever becomes of its parts
+_SETTLING = 32  # calls of a driver after which it is tried, whatever becomes of its parts
 _OF_USE = 4  # calls that a variant has to have served to be kept when no capture pays any more
 _MOST_MISSES = 32  # calls for which a capture did not pay in a row, before none is tried again
 _IN_ANY_CASE = 24  # captures for one combination of argument types with ``fullgraph=True``
@@ -375,7 +375,7 @@ class Compiled(Generic[P, R]):
             if trial.pays:
                 self._state.paying.add(key)
                 self._end_turn(turn)
-            elif trial.may_be_early and self._is_settling(split):
+            elif not trial.is_lost and self._is_settling(split):
                 self._state.unsettled.add(key)
                 self._end_turn(turn)
             else:

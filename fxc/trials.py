@@ -66,11 +66,6 @@ class Trial:
         """Whether compiled code takes so much longer that it hardly ever will not."""
         return self.compiled > _BY_FAR * self.python
 
-    @property
-    def may_be_early(self) -> bool:
-        """Whether compiled code may take less time once its own parts have been tried."""
-        return self.compiled <= _CLEARLY * self.python
-
     def note(self, seconds: float) -> None:
         """Take the time of a call, of that kind which is to be timed."""
         if self.is_pythons:
