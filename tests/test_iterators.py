@@ -151,3 +151,19 @@ def test_an_iterator_is_empty_behind_a_loop() -> None:
         fxc.compile(twice, fullgraph=True)(a)
     with pytest.warns(fxc.CaptureWarning):
         assert fxc.compile(twice)(a) == twice(a)
+
+
+def added_up(x):
+    out = []
+    for i, a in enumerate(itertools.accumulate(x)):
+        if a > 1:
+            out.append((a, i))
+    return out, list(itertools.accumulate(x)), list(itertools.accumulate(x, max))[-1]
+
+
+def test_accumulate_of_a_list_is_one_compilation() -> None:
+    compiled = fxc.compile(added_up, fullgraph=True)
+    for n in (20, 25, 30):
+        x = np.random.default_rng(n).normal(size=n).tolist()
+        assert difference(run(added_up, (x,)), run(compiled, (x,))) == ""
+    assert compiled.cache_info().eager_calls == 0

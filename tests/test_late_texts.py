@@ -197,3 +197,30 @@ def test_parts_of_texts() -> None:
     for x in VALUES:
         assert compiled(x) == parts_of_texts(x)
     assert compiled.cache_info().eager_calls == 0
+
+
+def bytes_made(x):
+    y = (x * 10).astype(np.uint8) % 100
+    b = y.tobytes()
+    text = y.tobytes().decode()
+    y[0] = 7
+    turned = x.reshape(2, -1).T.tobytes()
+    return b, text, len(text), x.tobytes(), x[::2].tobytes(), turned, b + b"a", b * 2, {"k": [b]}, y
+
+
+def decoded_beyond_ascii(x):
+    y = (x * 100).astype(np.uint8)
+    try:
+        text = y.tobytes().decode()
+    except UnicodeDecodeError as error:
+        text = str(error)
+    y[:] = 0
+    return text, y
+
+
+def test_bytes_of_arrays() -> None:
+    for fn, eager in ((bytes_made, 0), (decoded_beyond_ascii, 1)):
+        compiled = fxc.compile(fn, fullgraph=True)
+        for x in (np.linspace(0, 1, 8), np.linspace(0, 1.2, 10), np.linspace(0, 2.4, 12)):
+            assert difference(run(fn, (x.copy(),)), run(compiled, (x.copy(),))) == ""
+        assert compiled.cache_info().eager_calls == eager

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -190,4 +191,20 @@ def test_many_characters_are_joined_in_a_loop() -> None:
     for n in (20, 3000, 4000):
         x = np.random.default_rng(n).integers(65, 90, n)
         assert compiled(x) == many(x)
+    assert compiled.cache_info().eager_calls == 0
+
+
+WORDS = re.compile(r"([a-z]+)=(\d+)")
+
+
+def test_expressions_of_known_texts_are_matched_while_capturing() -> None:
+    def parsed(x, text):
+        found = {name: int(number) for name, number in WORDS.findall(text)}
+        first = re.match(r"(\w)", text, re.IGNORECASE)
+        swapped = re.sub("[aeiou]", "_", text)
+        return x * len(found), found, first.group(1), re.split("[=;]", text), swapped
+
+    compiled = fxc.compile(parsed, fullgraph=True)
+    for text in ("a=1;bc=23", "dog=4", "x=7;y=8;z=9"):
+        assert compiled(2.0, text) == parsed(2.0, text)
     assert compiled.cache_info().eager_calls == 0

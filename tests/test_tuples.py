@@ -137,3 +137,46 @@ def test_tuples_beside_other_things(fn: Callable[..., Any]) -> None:
     for x in (np.arange(8.0), np.zeros(8)):
         assert difference(run(fn, (x,)), run(program, (x,))) == ""
     assert program.cache_info().eager_calls == 0
+
+
+# ------------------------------------------------------------------ a, *b, c = x
+
+
+def with_a_star(x):
+    a, *b, c = x
+    b.append(c)
+    *rows, last = x.reshape(-1, 2)
+    [first, *others] = (1, 2.0, x)
+    (d, *e), f = (x[:3], 4)
+    return a, b, c, len(rows), last, first, others, d, e, f, [*x[1:]], [*"ab"], [*b]
+
+
+def of_a_list_of_the_graph(x):
+    head, *tail = x.tolist()
+    total = 0.0
+    for v in tail:
+        total += v
+    return head, total, len(tail)
+
+
+def at_places(x):
+    held = {}
+    held["a"], *held["b"] = x
+    return held
+
+
+def too_few(x):
+    try:
+        a, b, c, *_d = x[:2]
+    except ValueError as error:
+        return str(error)
+    return a, b, c
+
+
+@pytest.mark.parametrize("fn", [with_a_star, of_a_list_of_the_graph, at_places, too_few])
+def test_a_star_takes_the_rest(fn):
+    compiled = fxc.compile(fn, fullgraph=True)
+    for n in (6, 3000, 3002):
+        x = np.random.default_rng(n).normal(size=n)
+        assert difference(run(fn, (x.copy(),)), run(compiled, (x.copy(),))) == ""
+    assert compiled.cache_info().eager_calls == 0

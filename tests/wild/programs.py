@@ -165,6 +165,8 @@ CAPTURED = frozenset(
     texts.julian
     texts.modpow
     around.lazy
+    texts.caesar
+    texts.molmass
     around.finals
     around.loopctl
     around.staged

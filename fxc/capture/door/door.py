@@ -13,8 +13,9 @@ import math
 import opcode
 import operator
 import os
+import re
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from types import (
     BuiltinFunctionType,
     CellType,
@@ -38,7 +39,7 @@ from ..numpy_api.creation import CREATION
 from ..numpy_api.protocol import FUNCTIONS, array_function
 from ..numpy_api.ufunc_methods import array_ufunc
 from ..outside.clocks import read_clock
-from ..outside.containers import settle_all
+from ..outside.containers import PLAIN, settle_all
 from ..outside.generators import TracedGenerator, made_by, source_kind
 from ..outside.lists import ExternalList
 from ..outside.objects import (
@@ -76,7 +77,7 @@ from ..values.python_numbers import call_function
 from ..values.records import Record
 from ..values.several import Several, for_each
 from ..values.tables import KeyedTable
-from ..values.texts import joined
+from ..values.texts import UnknownText, joined
 from ..values.traced_int import known_ints
 from ..values.traced_lists import plain_list
 from ..values.traced_scalar import numpy_scalar
@@ -344,6 +345,9 @@ class Door(Stores):
             raise self._refuse_call(f)
         if is_logging(f):
             return show_log(self, f, args, kwargs)
+        if purity.computes_of_texts(f) and _are_texts((*args, *kwargs.values())):
+            options = {name: _known_text(x) for name, x in kwargs.items()}
+            return self.made(f(*map(_known_text, args), **options))
         if purity.only_computes(f):
             found = self._foreign(f, args, kwargs)
             if not isinstance(found, Unlearnable):
@@ -501,6 +505,8 @@ class Door(Stores):
                 return self._eager(f, args, kwargs)
         elif isinstance(owner, np.ufunc):
             return self._call_ufunc(owner, f.__name__, args, kwargs)
+        elif isinstance(owner, re.Pattern) and _are_texts(args):
+            return self.made(f(*map(_known_text, args), **kwargs))
         elif type(owner) in purity.PURE_OWNERS or isinstance(owner, purity.OWN_CONTAINERS):
             if type(owner) in purity.PURE_OWNERS or not self.is_foreign(owner):
                 if type(owner) is str:
@@ -722,6 +728,17 @@ class Door(Stores):
 
 
 # ------------------------------------------------------------------ small questions
+
+
+def _are_texts(xs: Iterable[Any]) -> bool:
+    """Whether these are texts and constants."""
+    kinds = (UnknownText, re.Pattern, re.RegexFlag)
+    return all(type(x) in PLAIN or isinstance(x, kinds) for x in xs)
+
+
+def _known_text(x: Any) -> Any:
+    """A text as a constant of the capture."""
+    return x._known() if isinstance(x, UnknownText) else x
 
 
 def _sees_types(f: Any) -> bool:

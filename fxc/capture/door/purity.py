@@ -9,9 +9,10 @@ import functools
 import itertools
 import math
 import operator
+import re
 import sys
 import types
-from types import BuiltinFunctionType, MethodType
+from types import BuiltinFunctionType, FunctionType, MethodType
 from typing import Any
 
 import numpy as np
@@ -72,6 +73,7 @@ PURE_CALLABLES: frozenset[type] = frozenset({operator.itemgetter, operator.attrg
 # Builtin methods of these objects change nothing.
 PURE_OWNERS: frozenset[type] = frozenset(
     {str, bytes, int, float, complex, bool, tuple, range, frozenset, slice, np.dtype}
+    | {re.Pattern, re.Match}
     | {
         kind
         for kind in vars(np).values()
@@ -123,6 +125,15 @@ def only_computes(f: Any) -> bool:
     public = ".".join(itertools.takewhile(lambda part: not part.startswith("_"), parts))
     found = getattr(sys.modules.get(public), name, None)
     return found is f and not name.startswith("_") and f not in NUMPY_WITH_EFFECTS
+
+
+# Modules whose functions do nothing but compute what they return of texts.
+_OF_TEXTS = ("re", "textwrap")
+
+
+def computes_of_texts(f: FunctionType) -> bool:
+    """Whether a function is a public one of a module that works on texts."""
+    return f.__module__ in _OF_TEXTS and getattr(sys.modules[f.__module__], f.__name__, None) is f
 
 
 def public_method(owner: Any, f: MethodType) -> MethodType | None:

@@ -36,7 +36,15 @@ from ..statements.counted import (
     zipped,
 )
 from ..statements.folds import fold_few, fold_items, list_of_items
-from ..statements.iterators import counts, elements_of, pairs, pairs_of_two, places_of, products
+from ..statements.iterators import (
+    accumulated,
+    counts,
+    elements_of,
+    pairs,
+    pairs_of_two,
+    places_of,
+    products,
+)
 from ..statements.rows import list_array_of
 from ..statements.structured import flag_of, going_on
 from ..statements.sums import CORRECTS, sum_of_known
@@ -546,6 +554,14 @@ def _is_plain_check(metaclass: type) -> bool:
     )
 
 
+def _accumulate(door: Door, *args: Any, **kwargs: Any) -> Any:
+    found = accumulated(door, args[0]) if len(args) == 1 and not kwargs else None
+    if found is None:
+        given = door.runnables(args), door.runnable_options(kwargs)
+        found = itertools.accumulate(*given[0], **given[1])
+    return door.made(found)
+
+
 def _product(door: Door, *parts: Any, repeat: Any = 1) -> Any:
     return door.made(products(*door.runnables(parts), repeat=repeat))
 
@@ -605,6 +621,7 @@ SPECIAL: dict[Any, Callable[..., Any]] = {
     itertools.pairwise: lambda door, *args: door.made(pairs(*door.runnables(args))),
     itertools.count: lambda door, *args, **kwargs: door.made(counts(*args, **kwargs)),
     itertools.product: _product,
+    itertools.accumulate: _accumulate,
     itertools.combinations: lambda door, x, r: door.made(pairs_of_two(door.runnables((x,))[0], r)),
     list: _list,
     ord: _ord,

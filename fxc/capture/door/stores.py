@@ -899,7 +899,7 @@ _NUMPYS = os.path.dirname(os.path.abspath(np.__file__)) + os.sep
 # In these, the program's own Python operations are carried out as they are.
 _DOORS = (
     *("door/door", "door/reads", "door/stores", "door/special", "values/traced_int"),
-    *("outside/dicts", "outside/lists", "outside/sets", "values/tables"),
+    *("outside/dicts", "outside/lists", "outside/sets", "values/tables", "statements/unpacking"),
 )
 _DOOR_FILES = frozenset(os.path.join(OURS, "capture", *f"{name}.py".split("/")) for name in _DOORS)
 _PLAIN_ERRORS = (

@@ -182,7 +182,8 @@ def filtered(
     if type(found) not in (Counted, Bounded):
         return over(items)
     label = f"comprehension {user_location()} by elements"
-    if label not in static:
+    is_open = type(found) is Counted and counted_in(found.count)  # Python cannot run over it
+    if label not in static and not is_open:
         try:
             return over(items if type(items) is range else found)
         except CaptureError:

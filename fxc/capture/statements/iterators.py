@@ -7,13 +7,15 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from fxc.ir.size_guards import guard
 from fxc.ir.symbols import Dim, product
 from fxc.ops.metas.layout import is_c_ordered
 
 from ..session import current
 from ..values.operands import array_value, dim_of, wrap
-from ..values.python_numbers import call_function, scalar_of, to_int
+from ..values.python_numbers import call_function, scalar_of, to_float, to_int
 from ..values.traced_array import TracedArray
 from ..values.traced_int import TracedInt, scalar_of_int, wrap_dim
 from ..values.traced_scalar import TracedScalar
@@ -77,6 +79,23 @@ def pairs(x: Any) -> Any:
         return itertools.pairwise(x)
     return Counted(
         found.count - 1, lambda k: (found.item(k), found.item(k + 1)), once=True, of=found.of
+    )
+
+
+def accumulated(door: Any, x: Any) -> Any:
+    """``itertools.accumulate(x)`` of a list of floats: NumPy adds them up in the same order; None
+    for what Python has to run over. (What is stored in an array meanwhile would be read.)
+    """
+    if isinstance(x, TracedArray) or type(found := counted(x)) is not Counted or found.once:
+        return None
+    if current().varies(found.count) or not guard(found.count, ">", 0):
+        return None
+    first, items = found.item(0), door.call(np.array, x)
+    if type(first) is not TracedScalar or items.ndim != 1 or items.dtype.kind != "f":
+        return None
+    sums, is_pythons = door.call(np.cumsum, items), first.__class__ is float
+    return Counted(
+        found.count, lambda k: to_float(sums[k]) if is_pythons else sums[k], once=True, of=found.of
     )
 
 

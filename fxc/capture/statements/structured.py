@@ -6,6 +6,7 @@ See Note [Structured statements].
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from fxc.ir.graph import Literal, Node, Operand, Region, Value
 from fxc.ir.size_guards import Guard, recorders
 from fxc.ir.symbols import Dim
 from fxc.ir.types import PY_INT, ArrayType, ScalarType
+from fxc.ops.kernels import kernel_of
 from fxc.ops.metas.layout import layout_of
 from fxc.ops.metas.shapes import same_shape
 from fxc.ops.table import TABLE, Tag
@@ -56,6 +58,24 @@ from .differing import Differing
 UNBOUND: Any = unbound.UNBOUND
 _LITTLE = 16  # nodes
 _CHEAP = frozenset({Tag.POINTWISE, Tag.VIEW})
+
+
+@cache
+def _may_fail(name: str) -> bool:
+    """Whether an operator may raise, or NumPy warns of it for numbers as usual as 0 and -1."""
+    op = TABLE[name]
+    if op.raises or op.tag is not Tag.POINTWISE:
+        return op.raises
+    numbers = np.array([-1.0, 0.0, 1.0])
+    samples = (numbers,) if len(op.schema.params) == 1 else (numbers[:, None], numbers)
+    with np.errstate(all="raise"):
+        try:
+            kernel_of(name)(*samples)
+        except FloatingPointError:
+            return True
+        except Exception:  # an operator of other things than two floats
+            return False
+    return False
 
 
 def _is_scalar(node: Node) -> bool:
@@ -129,10 +149,10 @@ class Recording:
 
     def is_harmless(self) -> bool:
         """Whether all that is computed here may as well be computed in any case: it cannot raise,
-        and there is little of it.
+        NumPy has nothing to tell of it, and there is little of it.
         """
         return len(self._nodes) <= _LITTLE and all(
-            not TABLE[node.op].raises and TABLE[node.op].tag in _CHEAP and _is_scalar(node)
+            TABLE[node.op].tag in _CHEAP and _is_scalar(node) and not _may_fail(node.op)
             for node in self._nodes
         )
 

@@ -89,7 +89,9 @@ class Late(Traced):
 
         def call(*args: Any, **kwargs: Any) -> Any:
             if name in OF_TEXTS:
-                return late(str, method, self, *used_up(args), **kwargs)
+                return late(self._kind, method, self, *used_up(args), **kwargs)
+            if name == "decode" and self._function is bytes_of and not (args or kwargs):
+                return decoded(self._args[0])
             if name in ("startswith", "endswith") and len(args) == 1 and type(args[0]) is str:
                 return self.has_end(name, args[0])
             return getattr(self._known(), name)(*args, **kwargs)
@@ -97,18 +99,18 @@ class Late(Traced):
         return call
 
     def __add__(self, other: Any) -> Any:
-        return late(str, operator.add, self, _text(other))
+        return late(self._kind, operator.add, self, _text(other, self._kind))
 
     def __radd__(self, other: Any) -> Any:
-        return late(str, operator.add, _text(other), self)
+        return late(self._kind, operator.add, _text(other, self._kind), self)
 
     def __mul__(self, count: Any) -> Any:
-        return late(str, operator.mul, self, count)
+        return late(self._kind, operator.mul, self, count)
 
     __rmul__ = __mul__
 
     def __mod__(self, args: Any) -> Any:
-        return late(str, operator.mod, self, args)
+        return late(self._kind, operator.mod, self, args)
 
     def __getitem__(self, key: Any) -> Any:
         if isinstance(key, slice):
@@ -270,10 +272,33 @@ OF_TEXTS = frozenset(
 )
 
 
-def _text(x: Any) -> Any:
-    if isinstance(x, str):
+def _text(x: Any, kind: type) -> Any:
+    if isinstance(x, kind):
         return x
-    raise TypeError(f'can only concatenate str (not "{type(x).__name__}") to str')
+    if kind is str:
+        raise TypeError(f'can only concatenate str (not "{type(x).__name__}") to str')
+    raise TypeError(f"can't concat {type(x).__name__} to {kind.__name__}")
+
+
+def bytes_of(x: Any) -> bytes:
+    """``x.tobytes()``."""
+    if isinstance(x, Traced):
+        raise refuse(
+            "bytes of an array that are looked at cannot be captured; use x.view(np.uint8)"
+        )
+    return bytes(x.tobytes())
+
+
+def decoded(x: Any) -> Any:
+    """``x.tobytes().decode()`` of bytes that are characters of ASCII; others are Python's."""
+    from .texts import Text  # which knows lists
+
+    codes = x.reshape(-1)
+    if codes.dtype.itemsize != 1:
+        raise refuse("the text in the bytes of an array of numbers cannot be captured")
+    codes = codes.view(np.uint8)
+    record("try_demand", (codes < 128).all()._value)
+    return Text(codes.astype(np.int32))
 
 
 def _known(x: Any) -> Any:

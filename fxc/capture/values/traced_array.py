@@ -20,6 +20,7 @@ from ..numpy_api.ufunc_methods import array_ufunc
 from ..numpy_api.ufuncs import call_ufunc, give_operators, write_in_place
 from ..session import ITEM, current, current_or_none, refuse
 from ..statements.rows import list_array_of
+from .late import bytes_of, late
 from .operands import TracedValue, dtype_of, kind_of, operand, order_of, record, wrap
 from .python_numbers import to_python
 from .sequences import source_of
@@ -27,7 +28,6 @@ from .traced_int import wrap_dim
 
 _REFUSED = {
     "tofile": "write files outside of the compiled function",
-    "tobytes": "convert outside of the compiled function",
     "dump": "write files outside of the compiled function",
     "dumps": "convert outside of the compiled function",
     "ctypes": "use the array outside of the compiled function",
@@ -231,6 +231,14 @@ class TracedArray(TracedValue):
         shape = tuple(map(int, self.shape))
         key = tuple(map(int, np.unravel_index(place % size, shape))) if shape else ()
         return self[key] if key else record("item", self._value)
+
+    def tobytes(self, order: Any = "C") -> Any:
+        """The memory of a copy of the elements in C order."""
+        if order not in ("C", None):
+            raise refuse(
+                "x.tobytes in another order than C's cannot be captured; use x.T.tobytes()"
+            )
+        return late(bytes, bytes_of, self)
 
     def tolist(self) -> Any:
         """The elements as numbers of Python's."""
