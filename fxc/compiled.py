@@ -56,7 +56,6 @@ MOST_VARIANTS = 64
 _MANY_HANDED = 6  # calls that are handed on from which on it pays that native code does it
 _LONGER, _MOST_LOST = 8, 6  # times as many calls after each trial, so often, that is lost
 _HARDLY_LOST = 64  # calls that are left to Python after a trial that could have ended otherwise
-_SETTLING = 32  # calls of a driver after which it is tried, whatever becomes of its parts
 _OF_USE = 4  # calls that a variant has to have served to be kept when no capture pays any more
 _MOST_MISSES = 32  # calls for which a capture did not pay in a row, before none is tried again
 _IN_ANY_CASE = 24  # captures for one combination of argument types with ``fullgraph=True``
@@ -347,8 +346,7 @@ class Compiled(Generic[P, R]):
         is_driver = run is not self.__fxc_original__
         is_known = self._is_part or key in state.paying or not trials.ENABLED
         if split is not None and is_driver and not is_known and not split.is_entered_again:
-            if key not in state.unsettled or not self._is_settling(split):
-                self._try_driver(key, run, split)
+            self._try_driver(key, run)
             return 0
         if is_final and key in state.paying:
             state.paying.remove(key)  # the next trial
@@ -362,21 +360,12 @@ class Compiled(Generic[P, R]):
             self._give_turn(Handed(run, key, calls))
         return calls
 
-    def _is_settling(self, split: Split) -> bool:
-        """Whether a driver may take less time later: some of its parts are to be tried yet."""
-        from .parts import on_trial
-
-        return self._state.all_eager_calls < _SETTLING and on_trial(split)
-
-    def _try_driver(self, key: Key, run: Callable[..., Any], split: Split) -> None:
+    def _try_driver(self, key: Key, run: Callable[..., Any]) -> None:
         """Find out whether the function is faster as it is than split."""
 
         def end(trial: Trial) -> None:
             if trial.pays:
                 self._state.paying.add(key)
-                self._end_turn(turn)
-            elif not trial.is_lost and self._is_settling(split):
-                self._state.unsettled.add(key)
                 self._end_turn(turn)
             else:
                 self._lost(turn, trial)

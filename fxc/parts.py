@@ -229,14 +229,6 @@ def parts_of(split: Split, found: dict[Any, Compiled[..., Any]] | None = None) -
     return [each for each in found.values() if each._state.variants]
 
 
-def on_trial(split: Split) -> bool:
-    """Whether it is not known yet of a part whether it pays, of those that the driver calls."""
-    helpers = (_helpers[each] for each in split.calls if each in _helpers)
-    splits = [split, *filter(None, (each._state.split for each in helpers))]
-    parts = [part for each in splits for part in each.driver.parts]
-    return any(type(part) is _OnTrial and part.is_compiled for part in parts)
-
-
 def _is_split(refusal: Refusal, options: Options) -> Helper | None:
     """Let a function that another one calls, and that was refused, be split itself; None if that
     leaves nothing to compile.

@@ -50,7 +50,6 @@ class State:
     in_vain: dict[Key, InVain] = field(default_factory=dict)
     lost: Counter[Key] = field(default_factory=Counter)  # trials
     paying: set[Key] = field(default_factory=set)  # calls for which the driver has won one
-    unsettled: set[Key] = field(default_factory=set)  # and those for which it may win one later
     split: Split | None = None
     overlaps: list[OverlapError] = field(default_factory=list)
     raised: list[GuardProgram] = field(default_factory=list)  # of calls that raised in capture
