@@ -184,15 +184,39 @@ def test_a_list_that_changes_while_an_iterator_runs_over_it(fn: Callable[..., An
         assert difference(run(fn, (x.copy(),)), run(compiled, (x.copy(),))) == ""
 
 
-def of_lists_without_items(n):
-    lists = [[] for _ in range(n)]
-    lists[lists[0][0] % n].pop()
+def popped(x):
+    lists = [[] for _ in range(len(x))]
+    lists[lists[0][0] % 3].pop()
 
 
-def test_lists_without_items() -> None:
-    assert (
-        difference(
-            run(of_lists_without_items, (3,)), run(fxc.compile(of_lists_without_items), (3,))
-        )
-        == ""
-    )
+def sorted_and_reversed(x):
+    lists = [[] for _ in range(len(x))]
+    for k in range(len(x)):
+        lists[int(x[k] > 0)].sort()
+        lists[int(x[k] > 0)].reverse()
+        lists[int(x[k] > 0)].extend(lists[int(x[k] < 0)])
+    return lists, lists[int(x[0] > 0)][:], sorted(lists[int(x[0] > 0)])
+
+
+def counted(x):
+    found = []
+    found += [found.count(int(x[0])), 5]
+    return found
+
+
+def texts(x):
+    found = []
+    for v in x:
+        found.append(f"{v:.1f}")
+        found.sort()
+    return found
+
+
+@pytest.mark.filterwarnings("ignore::fxc.CaptureWarning")
+@pytest.mark.parametrize("fn", [popped, sorted_and_reversed, counted, texts])
+def test_lists_without_items(fn: Callable[..., Any]) -> None:
+    """And a list of texts, which Python sorts."""
+    compiled = fxc.compile(fn)
+    for _ in range(2):
+        x = np.random.default_rng(5).normal(size=4)
+        assert difference(run(fn, (x,)), run(compiled, (x,))) == ""

@@ -150,7 +150,7 @@ def searched(door: Any, items: list[Any] | tuple[Any, ...], name: str, x: Any) -
     """``items.index(x)`` or ``items.count(x)``, by ``name``; what Python says of known numbers."""
     if type(x) is str and any(type(each) is Several and each.is_text for each in items):
         same: Any = asarray([each == x for each in items])
-    elif not _are_compared(x, items):
+    elif not items or not _are_compared(x, items):
         return getattr(items, name)(x)
     else:
         door.session.record("try_demand", flag_of(x == x))  # one object is in what holds it

@@ -148,6 +148,18 @@ class Late(Traced):
     def __ne__(self, other: object) -> Any:
         return not self == other
 
+    def __lt__(self, other: Any) -> Any:
+        return self._known() < _known(other)
+
+    def __le__(self, other: Any) -> Any:
+        return self._known() <= _known(other)
+
+    def __gt__(self, other: Any) -> Any:
+        return self._known() > _known(other)
+
+    def __ge__(self, other: Any) -> Any:
+        return self._known() >= _known(other)
+
     def __hash__(self) -> int:
         return hash(self._known())
 

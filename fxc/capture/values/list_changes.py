@@ -106,14 +106,22 @@ def extend(x: Any, more: Any) -> None:
 
 def sort(x: Changed, *, key: Any = None, reverse: Any = False) -> None:
     """As ``list.sort``, of a list that has room."""
-    if x.begin_change():
-        _staged(replaced, x, list_parts().in_order(x.copy(), key, reverse))
+    found = _copy_to_change(x)
+    if found is not None:
+        _staged(replaced, x, list_parts().in_order(found, key, reverse))
 
 
 def reverse(x: Changed) -> None:
     """As ``list.reverse``, likewise."""
-    if x.begin_change():
-        _staged(replaced, x, list_parts().part_of(x.copy(), slice(None, None, -1)))
+    found = _copy_to_change(x)
+    if found is not None:
+        _staged(replaced, x, list_parts().part_of(found, slice(None, None, -1)))
+
+
+def _copy_to_change(x: Changed) -> Any:
+    """The items in a list of their own; None if there is no room, or an item in no list."""
+    found = x.copy() if x.begin_change() else None
+    return None if found is None or found.items == [] else found
 
 
 METHODS: dict[str, Callable[..., None]] = {
