@@ -83,7 +83,7 @@ REFUSED = [
         (X,),
         "a write of a view that np.broadcast_arrays or np.meshgrid made, of which NumPy warns",
     ),
-    (lambda x: x.tobytes(), (X,), "x.tobytes cannot be captured; convert outside of the compiled"),
+    (lambda x: x.dumps(), (X,), "x.dumps cannot be captured; convert outside of the compiled"),
     (lambda x: x.to_device("cpu"), (X,), "x.to_device cannot be captured in this version of fxc"),
     (lambda x: x.flags.num, (X,), "x.flags.num cannot be captured"),
     (lambda x: x.fill(x), (X,), "x.fill with an array cannot be captured; use x[...] = value"),
