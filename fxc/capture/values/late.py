@@ -114,7 +114,7 @@ class Late(Traced):
 
     def __getitem__(self, key: Any) -> Any:
         if isinstance(key, slice):
-            return late(str, _part, self, key.start, key.stop, key.step)
+            return late(self._kind, _part, self, key.start, key.stop, key.step)
         return self._known()[key]
 
     def __contains__(self, other: Any) -> bool:
@@ -325,7 +325,7 @@ def _known(x: Any) -> Any:
     return x._known() if kind is Late else x
 
 
-def _part(text: str, start: Any, stop: Any, step: Any) -> str:
+def _part(text: Any, start: Any, stop: Any, step: Any) -> Any:
     return text[start:stop:step]
 
 
