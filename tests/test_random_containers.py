@@ -14,7 +14,7 @@ from tests.random_containers import random_containers
 from tests.random_loops import shrink
 from tests.test_random_loops import failure
 
-COUNT = int(os.environ.get("FXC_FUZZ_PROGRAMS", "0")) // 10 or 24
+COUNT = int(os.environ.get("FXC_FUZZ_PROGRAMS", "0")) // 10 or 12
 FIRST = int(os.environ.get("FXC_FUZZ_FIRST", "0"))  # seeds from here on
 
 
