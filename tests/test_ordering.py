@@ -266,3 +266,22 @@ def test_in_loops(fn: Callable[..., Any]) -> None:
         assert difference(run(fn, (x.copy(),)), run(compiled, (x.copy(),))) == ""
     info = compiled.cache_info()
     assert (info.variants, info.eager_calls) == (1, 0)
+
+
+def texts_in_lists(x):
+    names, pairs = [], []
+    for v in x:
+        names.append("up" if v > 0.5 else "down")
+        pairs.append(("up" if v > 0.5 else "down", int(v * 3)))
+    rows = [[] for _ in range(3)]
+    for i in range(len(x)):
+        rows[int(x[i] * 3)].append(i)
+    return "up" in names, names.count("left"), ("up", 2) in pairs, [0, 1] in rows, rows.count([])
+
+
+@pytest.mark.filterwarnings("ignore::fxc.CaptureWarning")
+def test_other_things_than_numbers_in_lists() -> None:
+    compiled = fxc.compile(texts_in_lists, dynamic=True)
+    for seed, n in ((0, 9), (1, 30), (2, 2)):
+        x = np.random.default_rng(seed).random(n)
+        assert difference(run(texts_in_lists, (x,)), run(compiled, (x,))) == ""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import operator
+import sys
 from collections.abc import Callable
 from functools import partial
 from types import FunctionType
@@ -16,8 +17,8 @@ from ..outside.lists import ExternalList
 from ..outside.objects import class_attribute
 from ..outside.shadows import class_of, has_method
 from ..session import current, refuse
-from ..statements.choices import both_true, chosen, either_true, negated
-from ..statements.structured import flag_of
+from ..statements.choices import both, both_true, chosen, either_true, negated
+from ..statements.structured import flag_of, truth
 from ..values.list_code import are_equal
 from ..values.list_pools import PooledList
 from ..values.mixed import Mixed
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
     from .stores import Stores
 
 _OBJECTS = (Record, OneOfItems)
+_BY_FIELDS: bool = sys.version_info >= (3, 13)
+_NUMBERS = (TracedScalar, TracedInt, Mixed)
 
 # Note [Order of tuples]
 # Python compares two tuples by their first items that differ: it asks each pair for equality, where
@@ -44,6 +47,9 @@ _OBJECTS = (Record, OneOfItems)
 def compared(door: Stores, name: str, a: Any, b: Any) -> Any:
     """``a < b`` and its like, by the name of the function in ``operator``."""
     found = _tuples_of(door, name, a, b)
+    if found is not None and name in ("eq", "ne") and not isinstance(a, tuple | list):
+        same = equal_fields(door, *found)
+        return negated(door, same) if name == "ne" else same
     lists = _lists_of_the_graph(a, b) if found is None else None
     if lists is not None:
         return _compared_lists(door, name, *lists)
@@ -150,7 +156,7 @@ def _is_item(x: Any) -> bool:
     """Whether it is a number or a constant, or a tuple of these."""
     if type(x) is tuple:
         return all(map(_is_item, x))
-    return type(x) in (TracedScalar, TracedInt, Mixed, *PLAIN) or isinstance(x, np.generic)
+    return type(x) in (*_NUMBERS, *PLAIN) or isinstance(x, np.generic)
 
 
 def _from(door: Stores, name: str, a: Any, b: Any, place: int) -> Any:
@@ -170,13 +176,25 @@ def is_same_item(door: Stores, x: Any, y: Any) -> Any:
     """Whether two items are equal, or one object, as ``in`` asks it."""
     if x is y:
         return True
-    if isinstance(x, Traced) != isinstance(y, Traced) and not (_is_number(x) and _is_number(y)):
+    if any(type(one) in _NUMBERS and not _is_number(other) for one, other in ((x, y), (y, x))):
         return False
     kinds = [operand(each).type.dtype.kind for each in (x, y) if type(each) is TracedScalar]
     if len(kinds) == 2 and set(kinds) <= {"f", "c"}:
         either = either_true(door, x == x, partial(operator.eq, y, y))
         door.session.record("try_demand", flag_of(either))
-    return compared(door, "eq", x, y)
+    return truth(door.equal(x, y))
+
+
+def equal_fields(door: Stores, left: tuple[Any, ...], right: tuple[Any, ...]) -> Any:
+    """What the ``__eq__`` that dataclass has written says of the fields: from Python 3.13 on it is
+    ``a.x == b.x and a.y == b.y``.
+    """
+    if not _BY_FIELDS:
+        return compared(door, "eq", left, right)
+    found: Any = True
+    for x, y in zip(left, right, strict=True):
+        found = both(door, found, partial(door.equal, x, y))
+    return found
 
 
 def _is_number(x: Any) -> bool:

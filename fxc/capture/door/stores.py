@@ -68,7 +68,7 @@ from ..values.unknown_keys import is_unknown_key
 from . import purity
 from .failures import is_confirmed
 from .numpy_source import IndexTrick
-from .ordering import compared, in_order_by, is_same_item
+from .ordering import compared, equal_fields, in_order_by, is_same_item
 from .places import Attribute, Enclosing, Global, Places
 from .reads import DELETED, Reads, name_of, no_attribute
 
@@ -646,7 +646,7 @@ class Stores(Reads):
             return True
         self.outside.guard_distinct(a, b)
         left, right = (tuple(self.attr(x, name) for name in names) for x in (a, b))
-        return compared(self, "eq", left, right)
+        return equal_fields(self, left, right)
 
     def unequal(self, a: Any, b: Any) -> Any:
         """``a != b``."""
