@@ -194,7 +194,7 @@ def parts_of_texts(x):
 
 
 def test_parts_of_texts(capsys: pytest.CaptureFixture[str]) -> None:
-    """A part of a joined text of which conditions had chosen was an error of fxc's."""
+    """To slice a text that joins others, which conditions choose, raised an ``InternalError``."""
     test_as_python(parts_of_texts, capsys)
 
 

@@ -285,3 +285,21 @@ def test_other_things_than_numbers_in_lists() -> None:
     for seed, n in ((0, 9), (1, 30), (2, 2)):
         x = np.random.default_rng(seed).random(n)
         assert difference(run(texts_in_lists, (x,)), run(compiled, (x,))) == ""
+
+
+def of_mixed_numbers(x):
+    v = x[0] if x[1] > 0 else float(x[0])
+    pairs = [(v, 1), (float("nan"), 2)]
+    before = pairs[0]
+    for k in range(len(x)):
+        if x[k] > 5:
+            before = (x[k], 1)
+    return before == (v, 1), (v, 1) in pairs, (x[2], 2) in pairs, Event(v) == Event(x[0])
+
+
+def test_nans_that_are_python_s_or_numpy_s() -> None:
+    """Numbers that parts of a split function hand on are new objects: see ``docs/limits.md``."""
+    compiled = fxc.compile(of_mixed_numbers, fullgraph=True)
+    for first, second in ((1.0, 1.0), (np.nan, 1.0), (np.nan, -1.0), (9.0, -1.0)):
+        x = np.array([first, second, np.nan, 2.0])
+        assert difference(run(of_mixed_numbers, (x,)), run(compiled, (x,))) == ""

@@ -41,7 +41,8 @@ _NUMBERS = (TracedScalar, TracedInt, Mixed)
 # Python compares two tuples by their first items that differ: it asks each pair for equality, where
 # an object is equal to itself, and only then compares. Numbers that are not known are no objects,
 # so a call in which both of a pair are nan, and might be one object, goes back to Python. Objects
-# of a dataclass that has written their comparisons are compared as the tuples of their fields.
+# of a dataclass that has written their comparisons are compared as the tuples of their fields, but
+# for equality from Python 3.13 on (``equal_fields``).
 
 
 def compared(door: Stores, name: str, a: Any, b: Any) -> Any:
@@ -178,21 +179,32 @@ def is_same_item(door: Stores, x: Any, y: Any) -> Any:
         return True
     if any(type(one) in _NUMBERS and not _is_number(other) for one, other in ((x, y), (y, x))):
         return False
-    kinds = [operand(each).type.dtype.kind for each in (x, y) if type(each) is TracedScalar]
-    if len(kinds) == 2 and set(kinds) <= {"f", "c"}:
+    _demand_one_number(door, x, y)
+    return truth(door.equal(x, y))
+
+
+def _demand_one_number(door: Stores, x: Any, y: Any) -> None:
+    """Leave a call to Python in which both are nan: they may be one object."""
+    if _may_be_nan(x) and _may_be_nan(y):
         either = either_true(door, x == x, partial(operator.eq, y, y))
         door.session.record("try_demand", flag_of(either))
-    return truth(door.equal(x, y))
+
+
+def _may_be_nan(x: Any) -> bool:
+    if type(x) in (TracedScalar, Mixed):
+        return operand(x).type.dtype.kind in "fc"
+    return isinstance(x, float | complex) and not isinstance(x, Traced) and x != x
 
 
 def equal_fields(door: Stores, left: tuple[Any, ...], right: tuple[Any, ...]) -> Any:
     """What the ``__eq__`` that dataclass has written says of the fields: from Python 3.13 on it is
-    ``a.x == b.x and a.y == b.y``.
+    ``a is b or a.x == b.x and a.y == b.y``.
     """
     if not _BY_FIELDS:
         return compared(door, "eq", left, right)
     found: Any = True
     for x, y in zip(left, right, strict=True):
+        _demand_one_number(door, x, y)
         found = both(door, found, partial(door.equal, x, y))
     return found
 
