@@ -46,6 +46,7 @@ from ..statements.iterators import (
     products,
 )
 from ..statements.rows import list_array_of
+from ..statements.runs import runs_of
 from ..statements.structured import flag_of, going_on
 from ..statements.sums import CORRECTS, sum_of_known
 from ..values.grown_texts import Grown
@@ -263,7 +264,8 @@ def _list_of_graph(door: Door, args: tuple[Any, ...]) -> Any:
         return x.copy()
     if type(x) is TracedList and x.items is None:
         return list_parts().part_of(x, slice(None))
-    if type(x) is Counted and x.steps is None and not isinstance(x.count, int):
+    is_late = type(x) is Counted and x.steps is None and not isinstance(x.count, int)
+    if is_late or type(x) is Bounded:
         return list_of_items(door, x)
     return of_ints(x) if type(x) is Counted else of_elements(x) if is_array(x) else None
 
@@ -562,6 +564,16 @@ def _accumulate(door: Door, *args: Any, **kwargs: Any) -> Any:
     return door.made(found)
 
 
+def _groupby(door: Door, *args: Any, **kwargs: Any) -> Any:
+    options = dict(zip(("iterable", "key"), args, strict=False)) | kwargs
+    found = None
+    if "iterable" in options and options.keys() <= {"iterable", "key"}:
+        found = runs_of(door, options["iterable"], options.get("key"))
+    if found is None:
+        found = itertools.groupby(*door.runnables(args), **door.runnable_options(kwargs))
+    return door.made(found)
+
+
 def _product(door: Door, *parts: Any, repeat: Any = 1) -> Any:
     return door.made(products(*door.runnables(parts), repeat=repeat))
 
@@ -622,6 +634,7 @@ SPECIAL: dict[Any, Callable[..., Any]] = {
     itertools.count: lambda door, *args, **kwargs: door.made(counts(*args, **kwargs)),
     itertools.product: _product,
     itertools.accumulate: _accumulate,
+    itertools.groupby: _groupby,
     itertools.combinations: lambda door, x, r: door.made(pairs_of_two(door.runnables((x,))[0], r)),
     list: _list,
     ord: _ord,
