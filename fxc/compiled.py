@@ -464,7 +464,7 @@ class Compiled(Generic[P, R]):
         others. See Note [Leaves].
         """
         state, leaves = self._state, self._state.leaves
-        again = variant.is_near and variant.replays >= AGAIN - 1
+        again = variant.is_near(state.served) and variant.replays >= AGAIN - 1
         if again and not self._options.fullgraph and leaves.calls_for_cut(site):
             leaves.tried.add(site)
             captures = state.captures.setdefault(variant.key, Captures())
@@ -513,7 +513,7 @@ class Compiled(Generic[P, R]):
         """Let some calls that come now be plain NumPy, if such calls had to be replayed before."""
         if variant.watch is not None:
             variant.watch.renew()
-        rest = variant.rest()
+        rest = variant.rest(self._state.served)
         if rest and not self._options.fullgraph:
             self._give_turn(Handed(self._runner(), key_of(args, kwargs), rest))
 

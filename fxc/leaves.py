@@ -27,7 +27,10 @@ if TYPE_CHECKING:
 # If it does not, the operator is one that Python has to run for such data. So when it leaves a call
 # again soon, the function is captured once more, up to that operator, which is refused: that says
 # where the function is to be cut, see Note [Splitting]. The driver runs this call and those that
-# come next. From time to time the code without cuts is tried again: the data may have changed.
+# come next. Where the operator stands in a loop, the outermost loop is the first cut: often it is
+# the first iteration alone that cannot go on (the mean of what was before it), and the others are
+# calls of a part. Where the part leaves as often, the next loop is cut in it, or the operator.
+# From time to time the code without cuts is tried again: the data may have changed.
 # Which operator it was decides about speed alone: a wrong one is a cut too many.
 
 MOST_SITES = 8  # operators of one function that become cuts

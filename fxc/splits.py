@@ -199,9 +199,25 @@ class Split:
             self._changed()
 
     def left(self, refusal: Refusal, within: tuple[Statement, ...]) -> None:
-        """Cut at an operator that native code leaves to NumPy, see Note [Leaves]."""
-        if self._cut(refusal, self._current(within)):
+        """Cut at an operator that native code leaves to NumPy, see Note [Leaves]: first at the
+        outermost loop around it, as most iterations may go on.
+        """
+        within = self._current(within)
+        found = self._found(refusal.places, refusal.location, within)
+        loop = None if found is None else self._loop_around(found, within)
+        if loop is not None:
+            self._add(loop)
+        if loop is not None or self._cut(refusal, within):
             self._changed()
+
+    def _loop_around(self, found: Statement, within: tuple[Statement, ...]) -> Statement | None:
+        """The outermost loop that a statement stands in and that is not cut."""
+        for statement in within:
+            for each in statement.inside():
+                is_loop = isinstance(each.node, ast.For | ast.While) and each is not found
+                if is_loop and not self._is_cut(each) and found in each.inside():
+                    return each
+        return None
 
     def _cut(self, refusal: Refusal, within: tuple[Statement, ...]) -> bool:
         """Cut at the statement that was refused; whether it is known which one it was, and that it

@@ -45,7 +45,7 @@ class Variant:
     native: NativeCall | None = None
     watch: Watch | None = None  # if its code may set floating-point flags
     replays: int = 0  # of calls close to each other that Python had to run again
-    last_replay: int = 0  # the number of calls that had ended well before
+    last_replay: int = 0  # the number of the function's calls that had ended well before
     rested: float = -math.inf  # since when
 
     def when_often(self) -> int:
@@ -67,23 +67,23 @@ class Variant:
         self.often = self.calls + OFTEN
         return had
 
-    def rest(self) -> int:
-        """For how many calls native code is not tried, after one that Python has to run again: so
-        a function of which it is always so is hardly slower than NumPy, however brief its calls.
+    def rest(self, calls: int) -> int:
+        """For how many calls native code is not tried, after one that Python has to run again when
+        so many of the function had ended well: one of which it is always so is hardly slower than
+        NumPy, however brief its calls.
         """
-        if not self.is_near:
+        if not self.is_near(calls):
             self.replays = 0
         before, self.rested = self.rested, time.perf_counter()
         most = MOST_RESTS if self.rested - before < _BRIEF_REST else USUAL_RESTS
         more = _FASTER if self.rested - before < _VERY_BRIEF_REST and self.replays else 1
-        self.last_replay = self.all_calls
+        self.last_replay = calls
         self.replays = min(self.replays + more, max(most, self.replays))
         return int(2**self.replays) - 2
 
-    @property
-    def is_near(self) -> bool:
-        """Whether the last call that was run again is not long ago."""
-        return self.all_calls - self.last_replay <= _NEAR
+    def is_near(self, calls: int) -> bool:
+        """Whether the last call that was run again is not long ago, when so many have ended well."""
+        return calls - self.last_replay <= _NEAR
 
     @property
     def longest_tried(self) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -129,6 +130,45 @@ def test_the_rest_stays_compiled(program: Callable[..., Any], argument: Any) -> 
     assert after.part_calls >= before.part_calls + 4
     assert after.variants == before.variants
     assert captures == sum(each.count for each in compiled._state.captures.values()) <= 3
+
+
+def scores(x):
+    z = np.zeros_like(x)
+    for i in range(len(x)):
+        z[i] = (x[i] - x[:i].mean()) / (x[:i].std() + 1e-9)
+    return z
+
+
+def scores_of_columns(x):
+    """Of the nested loops the inner one leaves at its first iterations alone."""
+    z = x.reshape(4, -1).copy()
+    for k in range(4):
+        for i in range(z.shape[1]):
+            z[k, i] -= 0.5 * z[k, :i].mean()
+    return z
+
+
+@pytest.mark.filterwarnings("ignore::fxc.CaptureWarning")
+@pytest.mark.parametrize("program", [scores, scores_of_columns])
+def test_iterations_that_go_on_stay_compiled(program: Callable[..., Any]) -> None:
+    compiled, x = fxc.compile(program), V[:400]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)  # means of nothing
+        for _ in range(6):
+            assert difference(run(program, (x,)), run(compiled, (x,))) == ""
+    before = compiled.cache_info()
+    with pytest.warns(RuntimeWarning):
+        compiled(x)
+    after = compiled.cache_info()
+    assert after.part_calls >= before.part_calls + 390
+    assert after.variants == before.variants
+    assert not compiled._state.split.cuts.statements - spans_of_loops(compiled)
+
+
+def spans_of_loops(compiled: Any) -> set[Any]:
+    """Where the loops of a function stand."""
+    statements = compiled._state.split.plan.statements()
+    return {each.span for each in statements if isinstance(each.node, ast.For)}
 
 
 def test_what_is_left_seldom_is_no_cut() -> None:
