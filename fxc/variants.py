@@ -82,7 +82,7 @@ class Variant:
         return int(2**self.replays) - 2
 
     def is_near(self, calls: int) -> bool:
-        """Whether the last call that was run again is not long ago, when so many have ended well."""
+        """Whether the last call that was run again was not long before that of this number."""
         return calls - self.last_replay <= _NEAR
 
     @property
