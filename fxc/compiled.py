@@ -41,6 +41,7 @@ from .variants import OFTEN, USUAL_RESTS, Variant, why_none_fits
 
 if TYPE_CHECKING:
     from fxc.capture.refusals import Refusal
+    from fxc.lowering.calling.native_call import Spent
 
     from .splits import Split
     from .stages import Backend
@@ -79,6 +80,7 @@ class Compiled(Generic[P, R]):
     __fxc_original__: Callable[P, R]
     _most_variants = MOST_VARIANTS
     _is_part = False  # of a function that is split
+    _spent: Spent | None = None  # what its calls have besides their arguments
     _in_any_case = 8  # captures for one combination of argument types
 
     def __init__(self, fn: Callable[P, R], options: Options) -> None:
@@ -323,17 +325,24 @@ class Compiled(Generic[P, R]):
             return
         from .native_calls import chain
 
-        last = types.MethodType(Compiled.__call__, self)
+        last, most = self._last_way
         lock, made = state.guard(), last
         if lock.acquire(blocking=False):  # else another thread compiles: no call waits for that
             try:
                 with compiling():
-                    made = chain(handed, natives, last)
+                    made = chain(handed, natives, last, most)
             finally:
                 lock.release()
         self._call_by(None if made is last else made)
         if self._state is not state:  # cleared meanwhile
             self._call_by(None)
+
+    @property
+    def _last_way(self) -> tuple[Callable[..., Any], int]:
+        """What takes calls that native code does not, and how many arguments count for the code
+        that hands calls on.
+        """
+        return types.MethodType(Compiled.__call__, self), FOR_EVER
 
     def _leave(self, args: tuple[Any, ...], kwargs: dict[str, Any], is_final: bool) -> int:
         """Let Python take calls like this one that come now: all, if that is ``final``, or else
@@ -399,7 +408,7 @@ class Compiled(Generic[P, R]):
                 made = variant.compilation
                 if variant.watch is not None:
                     made = replace(made, run=variant.watch.run)
-                variant.native = native_call(variant.captured, made, variant)
+                variant.native = native_call(variant.captured, made, variant, self._spent)
             except Untranslated as reason:
                 _log.debug("%s: its calls stay Python: %s", self.__name__, reason)
                 return

@@ -12,7 +12,14 @@ from fxc.ir.errors import MISSED
 from fxc.ir.objects import objects_are_as_known
 from fxc.ir.records import frozen
 from fxc.lowering.calling.forward import FORWARD, emit_forward
-from fxc.lowering.calling.native_call import ENTRY, Finish, Steps, emit_call, emit_guards
+from fxc.lowering.calling.native_call import (
+    ENTRY,
+    Finish,
+    Spent,
+    Steps,
+    emit_call,
+    emit_guards,
+)
 from fxc.lowering.calling.native_guards import Untranslated
 from fxc.runtime.engine import Engine
 
@@ -59,7 +66,9 @@ class NativeCall:
         return self.engine.function(ENTRY, table, *keeps, keywords=True)
 
 
-def native_call(captured: Captured, made: Compilation, count: Count) -> NativeCall:
+def native_call(
+    captured: Captured, made: Compilation, count: Count, spent: Spent | None = None
+) -> NativeCall:
     """The native function for calls of one compilation: all of a call, or its guards alone.
 
     Raises ``Untranslated``.
@@ -79,17 +88,17 @@ def native_call(captured: Captured, made: Compilation, count: Count) -> NativeCa
     )
     end = None if epilogue is None else Finish(epilogue.source, finish, program.objects)
     try:
-        emitted = emit_call(made.decomposed, made.assembled.module, steps, end)
+        emitted = emit_call(made.decomposed, made.assembled.module, steps, end, spent)
     except Untranslated:
         serve = program.serve(made.run, finish, count)
-        emitted = emit_guards(steps, serve, program.served, MISSED)
+        emitted = emit_guards(steps, serve, program.served, MISSED, spent)
     engine = Engine(emitted.text, b"", (), quick=True)
     return NativeCall(emitted.text, engine, made.assembled, emitted.objects, ctypes.c_int64())
 
 
-def forward(turn: Handed, otherwise: Any, over: Any) -> Any:
+def forward(turn: Handed, otherwise: Any, over: Any, most: int = FOR_EVER) -> Any:
     """A builtin that hands calls on as long as the turn lasts; then it calls ``over``, and for
-    calls of another kind ``otherwise``. See Note [Turns].
+    calls of another kind ``otherwise``. No more than so many arguments count. See Note [Turns].
     """
     kinds, names = turn.key
     table = pointers(
@@ -99,6 +108,7 @@ def forward(turn: Handed, otherwise: Any, over: Any) -> Any:
         id(over),
         len(kinds),
         len(names),
+        most,
         *map(id, kinds),
         *map(id, names),
     )
@@ -110,13 +120,15 @@ def _forwarder() -> Engine:
     return Engine(emit_forward(FOR_EVER), b"", (), quick=True)
 
 
-def chain(turns: Sequence[Handed], calls: Sequence[NativeCall], last: Any) -> Any:
+def chain(
+    turns: Sequence[Handed], calls: Sequence[NativeCall], last: Any, most: int = FOR_EVER
+) -> Any:
     """A builtin that is each of these in turn, and in the end ``last``; ``last`` itself if there
-    are none.
+    are none. No more than so many arguments count for the turns.
     """
     made = last
     for call in reversed(calls):
         made = call.builtin(made)
     for turn in turns if objects_are_as_known() else ():
-        made = forward(turn, made, last)
+        made = forward(turn, made, last, most)
     return made

@@ -18,7 +18,8 @@ from fxc.capture.staging.staging import fingerprint, source_of
 from fxc.ir.errors import CaptureError, TooManyVariants
 from fxc.ir.location import Site
 from fxc.ir.replay import PART, REPLAY
-from fxc.split.driver import TAKING_CALLBACKS, PartSource
+from fxc.lowering.calling.native_call import Spent
+from fxc.split.driver import TAKING_CALLBACKS, PartKey, PartSource
 from fxc.split.function_plan import weight_of
 
 from .compiled import Compiled
@@ -67,7 +68,7 @@ class Part(Compiled[..., Any]):
     function for its calls.
     """
 
-    __slots__ = ("_left", "_started", "_trial", "_whole", "cell", "source")
+    __slots__ = ("_left", "_spent", "_started", "_trial", "_whole", "cell", "source")
     _is_part = True
     _most_variants, _in_any_case = 8, 4  # in a loop of Python's, perhaps
 
@@ -79,7 +80,9 @@ class Part(Compiled[..., Any]):
         self._started = 0.0
         self._left: tuple[Site, BaseException | None] | None = None
         self.source = source
+        self._spent = _spent_of(source.key)
         self.cell = types.CellType(self)
+        self._show_call()
         self._state.varying |= source.counting
         split.on_change.append(self._end_turns)
 
@@ -151,7 +154,23 @@ class Part(Compiled[..., Any]):
 
     def _show_call(self) -> None:
         call: Any = type(self).__call__
-        self.cell.cell_contents = call if isinstance(call, types.BuiltinFunctionType) else self
+        if not isinstance(call, types.BuiltinFunctionType):
+            call = self if self._spent is None else types.MethodType(Part._without_spent, self)
+        self.cell.cell_contents = call
+
+    @unseen
+    def _without_spent(self, *args: Any) -> Any:
+        """Take a call in Python, to which spent arrays are nothing: see Note [Spent arrays]."""
+        call: Any = type(self).__call__
+        if isinstance(call, types.BuiltinFunctionType):
+            call = Compiled.__call__
+        return call(self, *args[: len(self.source.key.inputs)])
+
+    @property
+    def _last_way(self) -> tuple[Callable[..., Any], int]:
+        if self._spent is None:
+            return super()._last_way
+        return types.MethodType(Part._without_spent, self), self._spent.arguments
 
     def _note(self, seconds: float) -> None:
         """Note how long a call took; a call within it may have ended the trial."""
@@ -160,6 +179,7 @@ class Part(Compiled[..., Any]):
         self._trial.note(seconds)
         if self._trial.pays is True:
             self._become(Part)
+            self._arrange()  # there may be native calls already
         elif self._trial.pays is False:
             self._become(_GivenUp)
             self._whole.give_up(self.source)
@@ -199,6 +219,13 @@ class _GivenUp(Part):
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return REPLAY
+
+
+def _spent_of(key: PartKey) -> Spent | None:
+    if not key.spent:
+        return None
+    places = tuple(map(key.outputs.index, key.spent))
+    return Spent(len(key.inputs), places, len(key.outputs), key.ending == "either")
 
 
 def _replay(*args: Any) -> Any:

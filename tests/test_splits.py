@@ -579,7 +579,7 @@ def test_a_driver_calls_the_native_function_of_a_part(monkeypatch):
             same(outcome(steps, *_copied(u, n, raises)), outcome(compiled, *_copied(u, n, raises)))
     for part in compiled._state.split.parts.values():
         part.cache_clear()
-    assert called() == {"Part"}
+    assert called() <= {"Part", "method"}
     same(outcome(steps, x.copy(), 9, -1), outcome(compiled, x.copy(), 9, -1))
 
 

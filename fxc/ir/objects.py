@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import ctypes
+import sys
 from functools import cache
 from typing import Any
 
 import numpy as np
 
+REFERENCES = 0  # how many there are, in every object
 HEADER = object.__basicsize__  # of every object
 OBJECT_TYPE = HEADER - 8
 ARRAY_DATA = HEADER  # a pointer to the first element; the start of PyArrayObject is NumPy's ABI
@@ -17,6 +19,7 @@ ARRAY_STRIDES = HEADER + 24
 ARRAY_BASE = HEADER + 32
 ARRAY_DTYPE = HEADER + 40
 ARRAY_FLAGS = HEADER + 48
+ARRAY_WEAK_REFERENCES = HEADER + 56
 SCALAR_VALUE = HEADER  # of NumPy's scalars, and of Python's floats and complex numbers
 BYTES_DATA = bytes.__basicsize__ - 1  # the first byte itself
 
@@ -26,6 +29,14 @@ _pointer_at = ctypes.c_void_p.from_address
 def address_of(array: np.ndarray) -> int:
     """Where the array's first element is. ``array.ctypes.data`` says the same ten times slower."""
     return _pointer_at(id(array) + ARRAY_DATA).value or 0
+
+
+@cache
+def references_are_as_known() -> bool:
+    """Whether an argument that is a variable of the caller is counted twice."""
+    value = object()
+    count = ctypes.c_ssize_t.from_address(id(value) + REFERENCES).value
+    return sys.version_info < (3, 14) and count == 1
 
 
 @cache

@@ -50,6 +50,7 @@ from .function_plan import (
     always_leaves,
     live_before,
 )
+from .spent import spent
 
 # Note [Splitting]
 # A function with a statement that cannot be captured becomes a driver: its own body, run by Python,
@@ -97,6 +98,7 @@ class PartKey:
     inputs: tuple[str, ...]
     outputs: tuple[str, ...]
     ending: str
+    spent: tuple[str, ...]  # see Note [Spent arrays]
 
 
 @frozen(eq=False)
@@ -251,6 +253,7 @@ class _Body:
             _NAME_ERROR: NameError,
         }
         self.used: list[Any] = []
+        self.marks: list[str] = []  # variables that say that a part has run in this call
         self.is_asynchronous = kind is ast.AsyncFunctionDef
         flags = writer.function.__code__.co_flags
         self.is_asynchronous_generator = self.is_asynchronous and bool(flags & _ASYNC_GENERATOR)
@@ -259,7 +262,8 @@ class _Body:
     def driver(self, args: ast.arguments) -> Driver:
         """The driver with these parameters."""
         statements = self.statements
-        body = [*self.declarations(), *self.block(statements, self.ending == "tail")]
+        block = self.block(statements, self.ending == "tail")
+        body = [*self.declarations(), *(self.marked(each, False) for each in self.marks), *block]
         if self.ending != "tail" and not always_leaves(statements):
             last = statements[-1].node
             maybe = sorted(set(self.outputs) & _unbound_behind(statements))
@@ -271,6 +275,10 @@ class _Body:
         node = _function_node(self.writer.function, args, body, self.is_asynchronous)
         made = _function(self.writer.function, node, self.cells)
         return Driver(made, tuple(self.used), node)
+
+    def marked(self, mark: str, value: bool) -> ast.stmt:
+        made = ast.Assign([name_of(mark, ast.Store())], ast.Constant(value))
+        return placed(self.statements[0].node, made)
 
     def declarations(self) -> list[ast.stmt]:
         return [copy.copy(each) for each in self.plan.declarations]
@@ -377,13 +385,15 @@ class _Body:
     ) -> list[ast.stmt]:
         first = run[0]
         result = name_of(_RESULT)
-        call: ast.stmt = ast.Assign(
-            [name_of(_RESULT, ast.Store())],
-            ast.Call(name_of(name), [name_of(each) for each in key.inputs], []),
-        )
+        call = _called(name, key.inputs)
+        mark = f"{name}again__" if key.spent and self.counting else ""
+        if mark:
+            self.marks.append(mark)
+            call = ast.If(name_of(mark), [_called(name, (*key.inputs, *key.spent))], [call])
         if not first.unbound.isdisjoint(key.inputs):
             call = _if_bound(call, key.inputs)
         taken = [*self.taken(run, key)]
+        taken += [self.marked(mark, True)] if mark else []
         replayed = ast.Compare(result, [ast.Is()], [name_of(_REPLAY)])
         made = [placed(first.node, each) for each in (call, ast.If(replayed, plain, taken))]
         return made + _dropped(run)
@@ -416,13 +426,14 @@ class _Body:
         outputs = tuple(sorted(binds & run[-1].after)) if not is_tail else ()
         ending = "tail" if is_tail else "either" if returns else "values"
         reads = self.reads(run)
-        inputs = live_before([*reads, *run], frozenset(outputs))
+        inputs = live = live_before([*reads, *run], frozenset(outputs))
         used = binds.union(*(each.reads for each in (*reads, *run)))
         inputs &= used & (self.plan.variables | self.plan.free)
         inputs -= self.plan.bound_later(run[0], inputs)
         inner = self.inner(run)
         names = tuple(sorted(inputs - set(inner)))
-        key = PartKey(run[0].span, run[-1].span, names, outputs, ending)
+        old = spent(self.plan, run, outputs, live | _unbound_behind(run))
+        key = PartKey(run[0].span, run[-1].span, names, outputs, ending, old)
         return self.source(key, run, inner)
 
     def inner(self, run: Sequence[Statement]) -> list[str]:
@@ -482,6 +493,11 @@ def _either(tag: int, value: ast.expr) -> ast.expr:
 
 def _positional(names: Sequence[str]) -> ast.arguments:
     return ast.arguments([], [ast.arg(name) for name in names], None, [], [], None, [])
+
+
+def _called(name: str, given: Sequence[str]) -> ast.stmt:
+    call = ast.Call(name_of(name), [name_of(each) for each in given], [])
+    return ast.Assign([name_of(_RESULT, ast.Store())], call)
 
 
 def _if_bound(call: ast.stmt, names: Sequence[str]) -> ast.stmt:

@@ -15,6 +15,7 @@ FORWARD = "fxc.forward"
 # another kind, and if no more are to be taken; how many arguments and how many of them by keyword;
 # the types of the arguments, and the keywords. The cells are the calls to take, the cycles of one
 # at most, the calls taken, and how many of more cycles there were in a row: three end it.
+# How many arguments count comes before the types: others are left out, see Note [Spent arrays].
 
 _SIZE = HEADER  # of a tuple; its items follow
 
@@ -43,7 +44,7 @@ _CLOCK = (
   %is.timed = icmp slt i64 %longest, {never}
   br i1 %is.timed, label %time, label %leave
 leave:
-  %left.to = call ptr @PyObject_Vectorcall(ptr %run, ptr %args, i64 %nargs, ptr %keywords)
+  %left.to = call ptr @PyObject_Vectorcall(ptr %run, ptr %args, i64 %own, ptr %keywords)
   ret ptr %left.to
 time:
   %start = call i64 @llvm.readcyclecounter()""",
@@ -70,7 +71,11 @@ entry:
   %other.at = getelementptr ptr, ptr %table, i64 2
   %given.at = getelementptr ptr, ptr %table, i64 4
   %named.at = getelementptr ptr, ptr %table, i64 5
-  %kinds = getelementptr ptr, ptr %table, i64 6
+  %most.at = getelementptr ptr, ptr %table, i64 6
+  %kinds = getelementptr ptr, ptr %table, i64 7
+  %most = load i64, ptr %most.at
+  %is.more = icmp ugt i64 %nargs, %most
+  %own = select i1 %is.more, i64 %most, i64 %nargs
   %given = load i64, ptr %given.at
   %named = load i64, ptr %named.at
   %names = getelementptr ptr, ptr %kinds, i64 %given
@@ -82,7 +87,7 @@ keyed:
   br label %counted
 counted:
   %found.named = phi i64 [ 0, %entry ], [ %size, %keyed ]
-  %found = add i64 %nargs, %found.named
+  %found = add i64 %own, %found.named
   %same.given = icmp eq i64 %found, %given
   %same.named = icmp eq i64 %found.named, %named
   %same = and i1 %same.given, %same.named
@@ -133,7 +138,7 @@ take:
   %run.at = getelementptr ptr, ptr %table, i64 1
   %run = load ptr, ptr %run.at
   {before}
-  %result = call ptr @PyObject_Vectorcall(ptr %run, ptr %args, i64 %nargs, ptr %keywords)
+  %result = call ptr @PyObject_Vectorcall(ptr %run, ptr %args, i64 %own, ptr %keywords)
   {after}
   ret ptr %result
 over:

@@ -13,7 +13,14 @@ import numpy as np
 
 from fxc.ir.asynchronous import hand_on
 from fxc.ir.graph import Graph
-from fxc.ir.objects import ARRAY_DIMS, ARRAY_STRIDES, BYTES_DATA, OBJECT_TYPE, SCALAR_VALUE
+from fxc.ir.objects import (
+    ARRAY_DIMS,
+    ARRAY_STRIDES,
+    BYTES_DATA,
+    OBJECT_TYPE,
+    SCALAR_VALUE,
+    references_are_as_known,
+)
 from fxc.ir.records import frozen
 from fxc.ir.signature import ConstantLeaf, DimLeaf, InputLeaf, OutputLeaf, ResultLeaf
 from fxc.ir.symbols import Dim, SymFunc, counted_in, symbols_of
@@ -24,6 +31,7 @@ from ..emission.llvm_text import FunctionText, ModuleText, memory_type
 from ..emission.object_code import ERROR, MISS, Code
 from ..loops import Boxed, Buffer, Param, walk
 from .native_guards import NativeGuards, Untranslated
+from .new_arrays import NewArray
 
 # Note [Native calls]
 # A compiled function that is called often gets a native function for each of its captures, which is
@@ -49,7 +57,6 @@ from .native_guards import NativeGuards, Untranslated
 # capture makes a new chain of them, and a thread that is inside of an old one ends there.
 
 FAILED = "failed"  # the block behind effects: an exception is set
-_FORTRAN = 2
 _IS_EXCEPTION = 1 << 30  # Py_TPFLAGS_BASE_EXC_SUBCLASS
 
 
@@ -72,6 +79,18 @@ class Finish:
 
 
 @frozen
+class Spent:
+    """Behind ``arguments`` a call may have objects that it may write its results into: those of the
+    results at these ``places``, of so many. See Note [Spent arrays].
+    """
+
+    arguments: int
+    places: tuple[int, ...]
+    results: int
+    is_second: bool  # whether the results are the second item of what is returned
+
+
+@frozen
 class CallText:
     """LLVM text; the table begins with ``FIXED`` pointers, then come ``objects``."""
 
@@ -83,21 +102,25 @@ ENTRY = "fxc.call"
 CODE, CODE_SELF, NEW, COUNTER, NEXT = FIXED = range(5)
 
 
-def emit_call(graph: Graph, module: Module, steps: Steps, finish: Finish | None) -> CallText:
+def emit_call(
+    graph: Graph, module: Module, steps: Steps, finish: Finish | None, spent: Spent | None = None
+) -> CallText:
     """The native function for a call.
 
     Raises ``Untranslated``.
     """
-    return _Call(graph, module, steps, finish).emit()
+    return _Call(graph, module, steps, finish, spent).emit()
 
 
-def emit_guards(steps: Steps, serve: Any, given: Sequence[str], missed: Any) -> CallText:
+def emit_guards(
+    steps: Steps, serve: Any, given: Sequence[str], missed: Any, spent: Spent | None = None
+) -> CallText:
     """The native function that checks the guards and leaves the rest to Python: ``serve`` takes
     variables of the guard program, and gives the result, or ``missed``.
 
     Raises ``Untranslated``.
     """
-    function = _Function(steps)
+    function = _Function(steps, spent)
     code = function.code
     found = code.vectorcall(code.known(serve), function.pointers(given))
     code.hold(code.present(found, FAILED))
@@ -108,10 +131,16 @@ def emit_guards(steps: Steps, serve: Any, given: Sequence[str], missed: Any) -> 
 class _Function:
     """A native function that has checked the guards."""
 
-    def __init__(self, steps: Steps) -> None:
+    def __init__(self, steps: Steps, spent: Spent | None) -> None:
         self.text = ModuleText()
         self.code = Code(FunctionText(self.text), len(FIXED))
-        self.guards = NativeGuards(self.code, steps.constants)
+        self.has_spent, count = "false", "%nargs"
+        if spent is not None:
+            more = spent.arguments + len(spent.places)
+            self.has_spent = self.code.op(f"icmp eq i64 %nargs, {more}")
+            given = f"i64 {spent.arguments}, i64 %nargs"
+            count = self.code.op(f"select i1 {self.has_spent}, {given}")
+        self.guards = NativeGuards(self.code, steps.constants, count)
         for var, expression in steps.steps:
             if var:
                 self.guards.fetch(var, expression)
@@ -145,11 +174,19 @@ class _Function:
 
 
 class _Call(_Function):
-    def __init__(self, graph: Graph, module: Module, steps: Steps, finish: Finish | None) -> None:
+    def __init__(
+        self,
+        graph: Graph,
+        module: Module,
+        steps: Steps,
+        finish: Finish | None,
+        spent: Spent | None,
+    ) -> None:
         self.graph = graph
         self.module = module
         self._check_kind()
-        super().__init__(steps)
+        super().__init__(steps, spent)
+        self.spent = spent
         self.steps = steps
         self.finish = finish
         self.inputs = self.pointers(steps.inputs)
@@ -240,15 +277,17 @@ class _Call(_Function):
         code, given = self.code, self.module.given
         arguments = ["%self", self._packed()]
         arguments += [self.inputs[param.input] for param in given.objects]
+        spent = self._spent_places()
         for name in given.arrays:
             buffer = self.module.program.buffers[name]
             if buffer.role == "input":
                 self.made[name] = self.inputs[self.module.program.inputs.index(name)]
             else:
-                self.made[name] = self._new_array(buffer)
+                self.made[name] = self._new_array(buffer, spent.get(name))
             arguments.append(self.made[name])
         if self.module.arena != 0:
-            arguments.append(self._array(np.dtype(np.uint8), [self.dim(self.module.arena)], 0))
+            memory = NewArray(np.dtype(np.uint8), [self.dim(self.module.arena)])
+            arguments.append(code.hold(memory.made(code, code.table(NEW))))
         for segment in self.module.segments:
             self._enter(segment, arguments)
         counter = code.table(COUNTER)
@@ -330,7 +369,28 @@ class _Call(_Function):
         wide = {"f": "fpext float", "i": f"sext {memory}"}.get(param.dtype.kind, f"zext {memory}")
         return code.op(f"{wide} {value} to {'double' if param.dtype.kind == 'f' else 'i64'}")
 
-    def _new_array(self, buffer: Buffer) -> str:
+    def _spent_places(self) -> dict[str, int]:
+        """The arguments that may be written into, by the storage of the result."""
+        spent = self.spent
+        if spent is None or not references_are_as_known():
+            return {}
+        value = ast.Name("r0") if self.finish is None else _plain_result(self.finish.source)
+        if spent.is_second and isinstance(value, ast.Tuple):
+            value = value.elts[1]
+        items = [value]
+        if spent.results > 1 and isinstance(value, ast.Tuple):
+            items = [*value.elts]
+        found: dict[str, int] = {}
+        for number, place in enumerate(spent.places):
+            match items[place] if place < len(items) else None:
+                case ast.Name(name):
+                    leaf = self._leaves[int(name[1:])]
+                    if isinstance(leaf, ResultLeaf) and isinstance(leaf.type, ArrayType):
+                        storage = self.module.program.results[leaf.result]
+                        found[storage] = spent.arguments + number
+        return found
+
+    def _new_array(self, buffer: Buffer, spent: int | None) -> str:
         if any(counted_in(dim) for dim in buffer.shape):
             raise Untranslated("a counted size")
         order = stride_order(array_type(buffer.dtype, buffer.shape, buffer.strides))
@@ -338,19 +398,10 @@ class _Call(_Function):
         if order not in (axes, axes[::-1]):
             raise Untranslated("an order of axes")
         sizes = [self.dim(dim) for dim in buffer.shape]
-        return self._array(buffer.dtype, sizes, 0 if order == axes else _FORTRAN)
-
-    def _array(self, dtype: np.dtype, sizes: Sequence[str], flags: int) -> str:
-        """A new array, as ``np.empty`` makes it."""
-        code = self.code
-        dims = code.vector("i64", sizes)
-        kind = code.known(dtype)
-        code.call("void", "Py_IncRef", f"ptr {kind}")  # the function takes it
-        made = code.op(
-            f"call ptr {code.table(NEW)}(ptr {code.known(np.ndarray)}, ptr {kind}, "
-            f"i32 {len(sizes)}, ptr {dims}, ptr null, ptr null, i32 {flags}, ptr null)"
-        )
-        return code.hold(code.present(made))
+        new, code = NewArray(buffer.dtype, sizes, order != axes), self.code
+        if spent is None:
+            return code.hold(new.made(code, code.table(NEW)))
+        return code.hold(new.made_or_taken(code, code.table(NEW), spent, self.has_spent))
 
     # -------------------------------------------------------- the result
 

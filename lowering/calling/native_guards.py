@@ -91,11 +91,13 @@ _SMALLEST, _LARGEST = -(2**63), 2**63 - 1
 class NativeGuards:
     """Translates the steps of one guard program, in order.
 
-    ``names`` are the variables so far. ``constants`` are the objects that the steps mention.
+    ``names`` are the variables so far. ``constants`` are the objects that the steps mention,
+    ``count`` is the number of arguments.
     """
 
-    def __init__(self, code: Code, constants: Mapping[str, Any]) -> None:
+    def __init__(self, code: Code, constants: Mapping[str, Any], count: str) -> None:
         self.code = code
+        self._count = count
         self.names: dict[str, Thing] = {}
         self._constants = constants
         self._types: dict[str, type] = {}  # of objects, by register
@@ -331,7 +333,7 @@ class NativeGuards:
             case ast.Subscript(ast.Name("args"), ast.Constant(int(place))):
                 return Object(self.code.load("ptr", "%args", 8 * place))
             case ast.Subscript(ast.Name("kwargs"), ast.Constant(str(name))):
-                number = self.code.op(f"add i64 %nargs, {self._keywords.index(name)}")
+                number = self.code.op(f"add i64 {self._count}, {self._keywords.index(name)}")
                 return Object(self.code.load("ptr", "%args", self.code.op(f"mul i64 {number}, 8")))
             case ast.Subscript(value, index):
                 return self._item(self._value(value), self._value(index))
@@ -401,7 +403,7 @@ class NativeGuards:
         name = function.id if isinstance(function, ast.Name) else ""
         match name, arguments:
             case "len", [ast.Name("args")]:
-                return Number("%nargs")
+                return Number(self._count)
             case "type", [given]:
                 return Object(code.load("ptr", self.pointer(self._value(given)), OBJECT_TYPE))
         things = [self._value(each) for each in arguments]
