@@ -109,7 +109,12 @@ class Code:
 
     def release(self) -> None:
         for slot in self._held:
-            self.call("void", "Py_DecRef", f"ptr {self.load('ptr', slot)}")
+            held, drop, on = self.load("ptr", slot), self.f.new_label("drop"), self.f.new_label("on")
+            self.branch(self.op(f"icmp eq ptr {held}, null"), on, drop)
+            self.f.start(drop)
+            self.call("void", "Py_DecRef", f"ptr {held}")
+            self.do(f"br label %{on}")
+            self.f.start(on)
 
     def checked(self, name: str, left: str, right: str) -> str:
         """Signed arithmetic that fits 64 bits, or the call is not for this code."""
