@@ -460,6 +460,19 @@ def read_once_changed(x):
     return out
 
 
+def steps_of_a_line(x):
+    """Items that are a list by a condition, a tuple else."""
+    up, cells = len(x) > 0 and x.max() > 2.7, []
+    for k in range(int(abs(x).sum())):
+        cells.append([k, k // 2] if up else (k // 2, k))
+    if x[0] > 0:
+        cells.reverse()
+    total = 0
+    for i, j in cells[:-1]:
+        total += 3 * i - j
+    return np.array(cells), total, cells
+
+
 SIGNAL = np.sin(np.arange(30) * 0.7) * 3
 # Of one length, for one compilation.
 FLOATS = (
@@ -485,6 +498,7 @@ PROGRAMS: list[tuple[Callable[..., Any], Any]] = [
     *((fn, (*FLOATS, *INTS)) for fn in OF_INTS),
     *((fn, FLOATS) for fn in OF_FLOATS),
     *((fn, FLOATS[:-1]) for fn in (histogram, halved, read_once_changed)),
+    (steps_of_a_line, FLOATS[:-1]),
 ]
 
 
@@ -495,6 +509,33 @@ def test_as_numpy(fn: Callable[..., Any], values: Any) -> None:
         mine, given = copy.deepcopy(x), copy.deepcopy(x)
         assert not difference(run(fn, (mine,)), run(compiled, (given,)))
     assert compiled.cache_info().eager_calls == 0
+
+
+def in_two_lists(x):
+    cells, others = [], []
+    for k in range(int(abs(x).sum())):
+        cell = [k, 1] if x[0] > 0 else (1, k)
+        cells.append(cell)
+        others.append(cell)
+    return cells, others
+
+
+def changed_by_its_type(x):
+    cells = []
+    for k in range(int(abs(x).sum())):
+        cell = [k, 1] if x[k % 7] > 0 else (1, k)
+        cells.append(cell)
+        if x[0] > 0:
+            cell += (2,) if isinstance(cell, tuple) else [2]
+    return cells
+
+
+@pytest.mark.filterwarnings("ignore::fxc.CaptureWarning")
+@pytest.mark.parametrize("fn", [in_two_lists, changed_by_its_type])
+def test_items_that_differ_are_the_objects_of_python(fn: Callable[..., Any]) -> None:
+    compiled = fxc.compile(fn)
+    for x in (FLOATS[0], -FLOATS[0], FLOATS[2]):
+        assert not difference(run(fn, (x,)), run(compiled, (x,)))
 
 
 def components(edges, n):

@@ -10,6 +10,7 @@ import numpy as np
 
 from fxc.ir.types import ScalarType
 
+from ..statements.differing import Differing
 from ..values.kinds import ItemKind
 from ..values.late import Late
 from ..values.several import Items, SeveralKinds
@@ -31,6 +32,8 @@ def listed(
         if kind.form.kind is Late:
             made = constant(kind.form.keys[0].made)
             return f"[{made}(*x) for x in zip({columns})]"
+        if kind.form.kind is Differing:
+            return f"[x if f else y for f, x, y in zip({columns})]"
         if kind.form.is_traced:
             of_item = constant(kind.form.kind._of_item)  # type: ignore[attr-defined]
             return f"[{of_item}(x) for x in {columns}]"

@@ -17,7 +17,7 @@ from ..session import current, refuse
 from ..values.mixed import Mixed
 from ..values.operands import Traced, TracedValue, operand
 from ..values.several import Several
-from .forms import form_of, items_of, names_of
+from .forms import form_of, item_form, items_of, names_of
 
 # Note [Things that differ]
 # After ``if x[0] > 0: y = y[:3]``, or ``total = 0`` and ``if hit: total = total + row``, a variable
@@ -72,6 +72,20 @@ class Differing(Traced):
 
     def _holds(self) -> Iterable[Any]:
         return self.flag, self.left, self.right
+
+    def _item_keys(self) -> tuple[Any, ...] | None:
+        """Of two things that lists may hold: the forms of both."""
+        forms = item_form(self.left), item_form(self.right)
+        return None if None in forms else (*forms, self.reason)
+
+    @classmethod
+    def _of_form(cls, keys: tuple[Any, ...], items: Any) -> Differing:
+        flag, left, right = items
+        return cls(flag, left, right, keys[-1])
+
+    @staticmethod
+    def _form_items(x: Any) -> tuple[Any, ...]:
+        return x.flag, x.left, x.right
 
     def _run(self, name: str, inputs: tuple[Any, ...]) -> Any:
         from ..numpy_api.ufuncs import call_ufunc
@@ -240,6 +254,14 @@ def _binary(function: Callable[..., Any]) -> Callable[[Differing, Any], Any]:
     return lambda self, other: each_way(function, self, other)
 
 
+def _in_place(function: Callable[..., Any]) -> Callable[[Differing, Any], Any]:
+    def changed(x: Any, other: Any) -> Any:
+        current().door.changing(x)
+        return function(x, other)
+
+    return lambda self, other: each_way(changed, self, other)
+
+
 def _reflected(function: Callable[..., Any]) -> Callable[[Differing, Any], Any]:
     return lambda self, other: each_way(function, other, self)
 
@@ -252,7 +274,7 @@ for _name in BINARY:
     _function = getattr(operator, f"__{_name}__")
     setattr(Differing, f"__{_name}__", _binary(_function))
     setattr(Differing, f"__r{_name}__", _reflected(_function))
-    setattr(Differing, f"__i{_name}__", _binary(getattr(operator, f"__i{_name}__")))
+    setattr(Differing, f"__i{_name}__", _in_place(getattr(operator, f"__i{_name}__")))
 for _name in COMPARISONS:
     setattr(Differing, f"__{_name}__", _binary(getattr(operator, f"__{_name}__")))
 for _name in UNARY:

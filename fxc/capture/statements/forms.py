@@ -119,7 +119,10 @@ def _form_of(x: Any, name: str) -> Form | None:
 
 
 def _traced_form(x: Traced) -> Form | None:
-    keys = x._form_keys()
+    return _form_of_keys(x, x._form_keys())
+
+
+def _form_of_keys(x: Traced, keys: tuple[Any, ...] | None) -> Form | None:
     return None if keys is None else Form(type(x), keys)
 
 
@@ -199,7 +202,7 @@ def item_form(x: Any) -> Form | None:
     See Note [Records in lists].
     """
     if isinstance(x, Traced):
-        return _traced_form(x) if x._of_item is not None or x._in_pool else None
+        return _form_of_keys(x, x._item_keys())
     if isinstance(x, External):
         return None
     kind = class_of(x)

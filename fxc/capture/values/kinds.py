@@ -15,6 +15,7 @@ from fxc.ops.metas.shapes import same_shape
 from ..outside.objects import is_python_class, vars_of
 from ..outside.shadows import class_of
 from ..session import current, refuse
+from ..statements.differing import Differing
 from ..statements.forms import APART, Form, item_form, items_of, joint_form
 from ..statements.structured import (
     array_of,
@@ -33,7 +34,8 @@ from .several import FLAG, Items, SeveralKinds, keys_in, options_for, things_in
 # An item of a list of the graph is a number, an array, one of several things (a text, None, a
 # number, a tuple of numbers: Note [Several things]), or what has a *form*: a tuple, and a dict with
 # texts as keys, a list or an object of a Python class that the program has made since the innermost
-# loop began.
+# loop began. Two things with forms, of which it is one by a flag (Note [Things that differ]), are a
+# form of three items.
 # Each number of it stands in an array, and an item that is read is a new one. So nobody may be
 # able to tell which of these is which: an item is sealed (Note [Objects that are joined]), is in
 # one list alone, and is not returned beside it. Lists that are made of one another, as by
@@ -235,6 +237,8 @@ class ItemKind:
 
     def array(self, arrays: Sequence[Value], dtype: Any) -> Any:
         """The array of items that stand in these arrays."""
+        if self.form is not None and self.form.kind is Differing:
+            return self._array_of_either(iter(arrays), dtype)
         if self.options is not None or (
             self.form is not None and self.form.kind not in (tuple, list)
         ):
@@ -265,6 +269,19 @@ class ItemKind:
         if not all(np.can_cast(each, wanted) or each.kind + wanted.kind == "if" for each in dtypes):
             raise refuse(f"a list of {found.dtype} as an array of {wanted} cannot be captured")
         return found if found.dtype == wanted else found.astype(wanted)
+
+    def _array_of_either(self, arrays: Iterator[Value], dtype: Any) -> Any:
+        """The same of items that are one thing or another by a flag."""
+        flag, left, right = (
+            each.array([next(arrays) for _ in each.parts], dtype) for each in self.items or ()
+        )
+        if left.dtype != right.dtype or left.shape[1:] != right.shape[1:]:
+            raise refuse(
+                "an array of a list of things that differ in their dtypes or lengths cannot be "
+                "captured"
+            )
+        flags = flag.reshape(-1, *(1,) * (left.ndim - 1))
+        return record("where", flags._value, left._value, right._value)
 
 
 def _as_kind(x: Operand, kind: ScalarType) -> Operand:
@@ -389,8 +406,9 @@ def arrays_in(x: Any) -> Iterator[Value]:
 
 def records_in(x: Any) -> Iterator[Any]:
     """The dicts and objects that an item is, or holds."""
-    if (form := item_form(x)) is not None and not form.is_traced:
-        if not isinstance(x, tuple):
+    form = item_form(x)
+    if form is not None and (form.kind is Differing or not form.is_traced):
+        if not isinstance(x, tuple | Differing):
             yield x
         for each in _fields_of(x, form):
             yield from records_in(each)

@@ -72,6 +72,10 @@ class Traced:
         """What tells the forms of such values apart that are joined item by item: see forms.py."""
         return None
 
+    def _item_keys(self) -> tuple[Any, ...] | None:
+        """The same of an item of a list of the graph; None for what can be none."""
+        return self._form_keys() if self._of_item is not None or self._in_pool else None
+
     @classmethod
     def _of_form(cls, keys: tuple[Any, ...], items: Any) -> Any:
         """The value of this form with these items."""
