@@ -21,6 +21,7 @@ from fxc.ir.errors import (
     InternalError,
     Interrupted,
     OverlapError,
+    PutOff,
     RunFailed,
     TooManyVariants,
     WouldRaise,
@@ -30,12 +31,12 @@ from fxc.ir.location import Site
 
 from . import trials, warned
 from .compiling import captures_begun, new_variant, without_collections
-from .decisions import MOST_REFUSALS, Captures, InVain, Refused, kinds_of
+from .decisions import LONGEST, MOST_REFUSALS, Captures, InVain, Refused, kinds_of
 from .leaves import AGAIN, refusal_at, site_of
 from .report import CacheInfo, SplitStages, Stages, stages_of
 from .state import Options, State
 from .tracebacks import hide_fxc, met_in_capture, raised_again, unseen
-from .trials import LONG_DRIVER, Trial
+from .trials import LONG_DRIVER, Trial, clock
 from .turns import FOR_EVER, MORE, Handed, Key, Tried, Turn, key_of
 from .variants import OFTEN, USUAL_RESTS, Variant, why_none_fits
 
@@ -215,7 +216,9 @@ class Compiled(Generic[P, R]):
                 return variant
         return None
 
-    def _found_or_compiled(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Variant:
+    def _found_or_compiled(
+        self, args: tuple[Any, ...], kwargs: dict[str, Any], longest: float
+    ) -> Variant:
         handled = sys.exc_info()[1]
         shown = handled.__traceback__ if handled is not None else None
         with self._state.guard():
@@ -223,7 +226,7 @@ class Compiled(Generic[P, R]):
                 found = self._find(args, kwargs)
                 if found is None:
                     with compiling(), without_collections():
-                        found = self._compile(args, kwargs)
+                        found = self._compile(args, kwargs, longest)
                 return found
             except Exception as error:
                 raised = raised_by_handler(error)
@@ -355,7 +358,8 @@ class Compiled(Generic[P, R]):
         is_driver = run is not self.__fxc_original__
         is_known = self._is_part or key in state.paying or not trials.ENABLED
         if split is not None and is_driver and not is_known and not split.is_entered_again:
-            self._try_driver(key, run)
+            if not split.is_waiting:
+                self._try_driver(key, run, split)
             return 0
         if is_final and key in state.paying:
             state.paying.remove(key)  # the next trial
@@ -369,12 +373,13 @@ class Compiled(Generic[P, R]):
             self._give_turn(Handed(run, key, calls))
         return calls
 
-    def _try_driver(self, key: Key, run: Callable[..., Any]) -> None:
+    def _try_driver(self, key: Key, run: Callable[..., Any], split: Split) -> None:
         """Find out whether the function is faster as it is than split."""
 
         def end(trial: Trial) -> None:
             if trial.pays:
                 self._state.paying.add(key)
+            if trial.pays or split.is_waiting:
                 self._end_turn(turn)
             else:
                 self._lost(turn, trial)
@@ -559,11 +564,17 @@ class Compiled(Generic[P, R]):
         captures = state.captures.setdefault(key, Captures())
         if not self._pays(captures, key) or self._varies(key, args, kwargs):
             return self._without_capture(captures, key, args, kwargs)
+        if captures.left > 0:
+            return self._meanwhile(captures, args, kwargs)
+        at_once = self._options.fullgraph or captures.dear or not trials.ENABLED
+        otherwise: Callable[[tuple[Any, ...], dict[str, Any]], Any]
         try:
             with captures.one_more():
-                variant = self._found_or_compiled(args, kwargs)
+                variant = self._found_or_compiled(args, kwargs, math.inf if at_once else LONGEST)
         except Interrupted as interrupt:
             raise interrupt.__cause__ or interrupt from None
+        except PutOff:
+            otherwise = functools.partial(self._meanwhile, captures)
         except FxcError as error:
             if self._options.fullgraph:
                 raise
@@ -614,6 +625,16 @@ class Compiled(Generic[P, R]):
         captures.misses += self._leave(args, kwargs, False)
         _log.info("%s: runs as plain NumPy: no more captures of such calls pay", self.__name__)
         return self._by_python(self._runner(), args, kwargs)
+
+    @unseen
+    def _meanwhile(self, captures: Captures, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Run a call of a function whose compilation is put off, and note how long it takes."""
+        run = self._runner()
+        before, handed = clock(), self._leave(args, kwargs, False)
+        try:
+            return self._by_python(run, args, kwargs)
+        finally:
+            captures.left -= (clock() - before) * (1 + handed)
 
     def _too_many(
         self, count: int, args: tuple[Any, ...], kwargs: dict[str, Any]
@@ -767,13 +788,15 @@ class Compiled(Generic[P, R]):
             self._state.warned.add(text)
             warned.warn(self.__name__ + text)
 
-    def _compile(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Variant:
+    def _compile(
+        self, args: tuple[Any, ...], kwargs: dict[str, Any], longest: float = math.inf
+    ) -> Variant:
         state = self._state
         if len(state.variants) >= self._most_variants:
             raise self._too_many(len(state.variants), args, kwargs)
         function, options = self.__fxc_original__, self._options
         is_tried = options.fullgraph or self._is_part
-        variant = new_variant(function, options, state, args, kwargs, is_tried)
+        variant = new_variant(function, options, state, args, kwargs, is_tried, longest)
         self._watch(variant)
         state.variants.append(variant)
         state.in_vain.clear()

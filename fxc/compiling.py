@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from fxc.ir.errors import CaptureError, InternalError, Unchecked
+from fxc.ir.errors import CaptureError, InternalError, PutOff, Unchecked
 
 from .decisions import kinds_of
 from .state import Options, State
@@ -37,8 +37,12 @@ def new_variant(
     args: tuple[Any, ...],
     kwargs: dict[str, Any],
     is_tried: bool,
+    longest: float,
 ) -> Variant:
-    """Capture and compile a function for a call that no variant fits."""
+    """Capture and compile a function for a call that no variant fits.
+
+    Raises ``PutOff`` where that is estimated to take more than ``longest`` seconds.
+    """
     global _begun
     from fxc.capture.capture import capture
 
@@ -62,7 +66,7 @@ def new_variant(
         )
         state.varying |= captured.varying
         try:
-            made = _compiled(captured, options, name)
+            made = _compiled(captured, options, name, longest)
             return Variant(captured, made, kinds_of(args, kwargs), is_tried)
         except Unchecked as error:
             if error.relations <= demanded or len(demanded) > _MOST_DEMANDED:
@@ -75,11 +79,14 @@ def new_variant(
             dynamic = False
 
 
-def _compiled(captured: Captured, options: Options, name: str) -> Compilation:
+def _compiled(captured: Captured, options: Options, name: str, longest: float) -> Compilation:
     from .stages import compile_captured
 
     try:
-        return compile_captured(captured, options.backend)
+        return compile_captured(captured, options.backend, longest)
+    except PutOff as found:
+        _log.info("%s: compiling it is put off: %s", name, found)
+        raise
     except CaptureError:  # what lowering relies on does not hold in each iteration of a loop
         raise
     except Exception as error:  # the program was captured: what fails now is fxc

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fxc.ir.errors import PutOff
 from fxc.ir.records import mutable
 
 if TYPE_CHECKING:
@@ -25,6 +26,8 @@ _FEW, _MANY = 5, 128  # calls in vain: before fxc looks less often, and between 
 _SELDOM, _WORTH = 4, 32  # calls left for each in vain, but fewer if some were served
 _SAVED = 0.02  # seconds that a call of compiled code may have saved
 _FEW_DEAR, _DEAR = 2, 2.0  # captures that have taken so many seconds together
+LONGEST = 2.0  # seconds that a compilation may take that is not put off
+_SHARE = 0.1  # of them that Python has to spend first
 MOST_REFUSALS = 4  # of one combination of argument types, before all are taken to be refused
 
 # Note [Captures that pay]
@@ -36,6 +39,11 @@ MOST_REFUSALS = 4  # of one combination of argument types, before all are taken 
 # another value than in all variants, where they have a constant or a certain object, is cut out of
 # the function: Python does what is done with it, and with what comes of that. Where captures are
 # dear, that is so after two.
+# What would take seconds to compile is put off until Python has spent a tenth of that on such
+# calls. A recursion that comes to thousands of operators, and takes a millisecond in Python, would
+# be compiled for nothing if it is called a few times. It is captured again then; and after it was
+# compiled nothing else is captured before Python has spent as much again. The last bits of
+# elementary functions may change where native code takes over, unlike in Note [Trials].
 
 
 @mutable
@@ -92,14 +100,21 @@ class Captures:
     count: int = 0
     seconds: float = 0.0  # of processor time
     misses: int = 0  # calls in a row for which one would not have paid
+    dear: float = 0.0  # seconds that a compilation is estimated to take which was put off
+    left: float = 0.0  # seconds that Python has to spend before the next one
 
     @contextmanager
     def one_more(self) -> Iterator[None]:
-        """Count a capture and its time, whatever comes of it."""
+        """Count a capture and its time, whatever comes of it; one that is put off comes again."""
         self.count, self.misses = self.count + 1, 0
+        self.left = self.dear * _SHARE
         started = time.thread_time()
         try:
             yield
+        except PutOff as found:
+            self.count -= 1
+            self.dear, self.left = found.seconds, found.seconds * _SHARE
+            raise
         finally:
             self.seconds += time.thread_time() - started
 

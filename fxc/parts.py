@@ -22,7 +22,9 @@ from fxc.lowering.calling.native_call import Spent
 from fxc.split.driver import TAKING_CALLBACKS, PartKey, PartSource
 from fxc.split.function_plan import weight_of
 
+from . import trials
 from .compiled import Compiled
+from .decisions import Captures
 from .splits import Helper, Split
 from .state import Options
 from .tracebacks import unseen
@@ -42,7 +44,8 @@ def split_of(
     """
 
     def part(split: Split, source: PartSource) -> Part:
-        return _OnTrial(split, source, options)
+        kind = _OnTrial if trials.ENABLED else Part
+        return kind(split, source, options)
 
     def helper(refusal: Refusal) -> Helper | None:
         called = refusal.places[0].function
@@ -68,7 +71,7 @@ class Part(Compiled[..., Any]):
     function for its calls.
     """
 
-    __slots__ = ("_left", "_spent", "_started", "_trial", "_whole", "cell", "source")
+    __slots__ = ("_left", "_put_off", "_spent", "_started", "_trial", "_whole", "cell", "source")
     _is_part = True
     _most_variants, _in_any_case = 8, 4  # in a loop of Python's, perhaps
 
@@ -79,6 +82,7 @@ class Part(Compiled[..., Any]):
         self._trial = Trial()
         self._started = 0.0
         self._left: tuple[Site, BaseException | None] | None = None
+        self._put_off: tuple[Captures, float] | None = None
         self.source = source
         self._spent = _spent_of(source.key)
         self.cell = types.CellType(self)
@@ -93,6 +97,11 @@ class Part(Compiled[..., Any]):
     def is_compiled(self) -> bool:
         """Whether there is compiled code of the part."""
         return bool(self._state.variants)
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether its compilation is put off."""
+        return any(each.left > 0 for each in self._state.captures.values())
 
     def _split(self, error: CaptureError) -> None:
         if self._whole.refused(error, self.source.statements):
@@ -133,12 +142,22 @@ class Part(Compiled[..., Any]):
     def _eager_after(self, error: Exception, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         return self._eager(args, kwargs, error)
 
+    @unseen
+    def _meanwhile(self, captures: Captures, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        if self._runner() is not _replay:
+            return super()._meanwhile(captures, args, kwargs)
+        self._put_off = captures, clock()
+        return self._eager(args, kwargs)
+
     def _went_on(self, site: Site) -> None:
         """Wait for what the statements raise."""
         self._left = site, sys.exc_info()[1]
 
     def replayed(self) -> None:
         """Note that Python has run the statements."""
+        if self._put_off is not None:
+            (captures, started), self._put_off = self._put_off, None
+            captures.left -= clock() - started
         if self._left is not None:
             (site, handled), self._left = self._left, None
             if sys.exc_info()[1] is handled:

@@ -45,6 +45,8 @@ class Part(Protocol):
     def source(self) -> PartSource: ...
     @property
     def is_compiled(self) -> bool: ...
+    @property
+    def is_waiting(self) -> bool: ...
     def replayed(self) -> None: ...
 
 
@@ -127,6 +129,11 @@ class Split:
     def compiled(self) -> list[Any]:
         """The parts that have been compiled."""
         return [part for part in self.parts.values() if part.is_compiled]
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether Python runs parts that may be compiled yet, so that nobody can say what pays."""
+        return any(part.is_waiting for part in self.parts.values())
 
     @property
     def is_entered_again(self) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -15,14 +16,14 @@ from fxc.capture.statements.loop_guards import without_counters
 from fxc.dispatch.backend import BackendIndex, BackendMetadata, numpy_index
 from fxc.dispatch.default import default_dispatcher
 from fxc.dispatch.keys import DispatchKey
-from fxc.ir.errors import Unchecked
+from fxc.ir.errors import PutOff, Unchecked
 from fxc.ir.evaluate import call, deliver
-from fxc.ir.graph import Graph, Operand, Value
+from fxc.ir.graph import Graph, Operand, Value, walk
 from fxc.ir.records import frozen
 from fxc.ir.signature import InputLeaf, OutputLeaf, ResultLeaf, ViewLeaf, ViewStep
 from fxc.ir.size_guards import Guard, assuming, recording
 from fxc.ir.symbols import Dim
-from fxc.ir.types import Type
+from fxc.ir.types import ArrayType, Type
 from fxc.ops.kernels import kernel_of
 from fxc.ops.metas import types_of
 from fxc.ops.table import TABLE, Operator
@@ -142,9 +143,14 @@ def _within_regions(graph: Graph, regions: Mapping[int, tuple[ViewSteps, ...]]) 
     return replace(graph, signature=replace(graph.signature, mutations=mutations))
 
 
-def compile_captured(captured: Captured, backend: str | Backend) -> Compilation:
-    """Take a captured call through the stages for a backend: "llvm", "numpy" or a callable."""
-    made = _compiled(captured, backend)
+def compile_captured(
+    captured: Captured, backend: str | Backend, longest: float = math.inf
+) -> Compilation:
+    """Take a captured call through the stages for a backend: "llvm", "numpy" or a callable.
+
+    Raises ``PutOff`` where native code is estimated to take more than ``longest`` seconds to make.
+    """
+    made = _compiled(captured, backend, longest)
     if not captured.drawn or (made.assembled is not None and made.assembled.module.keeps_states):
         return made
     from fxc.runtime.generators import restoring
@@ -152,9 +158,12 @@ def compile_captured(captured: Captured, backend: str | Backend) -> Compilation:
     return replace(made, run=restoring(made.run, captured.drawn))
 
 
-def _compiled(captured: Captured, backend: str | Backend) -> Compilation:
+def _compiled(captured: Captured, backend: str | Backend, longest: float) -> Compilation:
     functional = functional_graph(captured)
     if backend == "llvm":
+        seconds = _seconds_to_compile(functional)
+        if seconds > longest:
+            raise PutOff(seconds)
         return _native(captured, functional)
     index = numpy_index()
     if callable(backend):
@@ -169,6 +178,17 @@ def _compiled(captured: Captured, backend: str | Backend) -> Compilation:
         return call(decomposed, inputs, kernel_of)
 
     return Compilation(captured.graph, functional, decomposed, None, (), run)
+
+
+def _seconds_to_compile(functional: Graph) -> float:
+    """About how long native code takes to make: what the programs of tests/wild take."""
+    return sum(
+        _ARRAY if any(isinstance(each.type, ArrayType) for each in node.outputs) else _NUMBER
+        for node in walk(functional.body)
+    )
+
+
+_ARRAY, _NUMBER = 1.7e-3, 1e-3  # seconds for an operator that gives arrays, or numbers
 
 
 def _delivering(graph: Graph, inner: Callable[..., Sequence[Any]]) -> Callable[..., list[Any]]:

@@ -360,6 +360,7 @@ def test_a_body_in_a_python_loop_is_compiled_once():
     assert info.part_calls >= 4 * 2 * 299
 
 
+@pytest.mark.usefixtures("as_users")
 def test_a_part_that_does_not_pay_is_left_to_python():
     def f(n):
         for k in range(n):

@@ -76,6 +76,14 @@ class Flagged(WouldRaise):
     """Compiled code has done what NumPy tells of: NumPy shall run the call again, and tell."""
 
 
+class PutOff(FxcError):
+    """What was captured would take about so many ``seconds`` to compile, and may wait."""
+
+    def __init__(self, seconds: float) -> None:
+        super().__init__(f"it would take about {seconds:.1f} s")
+        self.seconds = seconds
+
+
 class RunFailed(BaseException):
     """Compiled code raised the exception that is the cause of this one, before any effect.
 

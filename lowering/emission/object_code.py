@@ -109,7 +109,11 @@ class Code:
 
     def release(self) -> None:
         for slot in self._held:
-            held, drop, on = self.load("ptr", slot), self.f.new_label("drop"), self.f.new_label("on")
+            held, drop, on = (
+                self.load("ptr", slot),
+                self.f.new_label("drop"),
+                self.f.new_label("on"),
+            )
             self.branch(self.op(f"icmp eq ptr {held}, null"), on, drop)
             self.f.start(drop)
             self.call("void", "Py_DecRef", f"ptr {held}")

@@ -54,7 +54,7 @@ from ..outside.objects import (
 from ..outside.outside import Outside
 from ..outside.shadows import is_shadow, shadow_of
 from ..outside.shows import is_logging, show_log
-from ..session import MOST_UNROLLED, Session, label_of, refuse
+from ..session import Session, label_of, refuse
 from ..staging.continuations import asked
 from ..staging.nodes import DOOR, KEEPERS
 from ..staging.staging import codes_in, stage
@@ -90,6 +90,7 @@ from .foreign import call_foreign, call_known
 from .numpy_source import SOURCES, has_source
 from .ordering import compared
 from .reads import name_of
+from .recursion import Recursion
 from .special import SPECIAL, is_run_over
 from .stores import Names, Stores
 from .twins import twin_of
@@ -227,7 +228,7 @@ class Door(Stores):
         super().__init__(session, outside)
         self.staged_functions: dict[FunctionType, FunctionType] = {}
         self._inner_codes: set[Any] = set()
-        self._running: dict[Any, int] = {}  # by function: the operations before its first call
+        self._recursion = Recursion(session)
 
     # -------------------------------------------------------- calls
 
@@ -384,19 +385,12 @@ class Door(Stores):
 
     def _run(self, f: Callable[..., Any], code: Any, args: Any, kwargs: Any) -> Any:
         """Run a function of the program; one that calls itself, as long as that is not too much."""
-        before = self._running.get(code)
-        if before is None:
-            self._running[code] = self.session.operations
-        elif self.session.operations - before > MOST_UNROLLED:
-            raise refuse(
-                f"a function that calls itself, and comes to more than {MOST_UNROLLED} operations "
-                "in all, is not captured; use a loop"
-            )
+        is_outermost = self._recursion.begins(code, args)
         try:
             result = f(*args, **kwargs)
         finally:
-            if before is None:
-                del self._running[code]
+            if is_outermost:
+                self._recursion.ends(code)
         if type(result) is GeneratorType:
             self.session.generators.append(weakref.ref(result))
         return result

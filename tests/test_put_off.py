@@ -1,0 +1,94 @@
+"""What takes long to compile waits for Python: Note [Captures that pay]; and recursions."""
+
+from __future__ import annotations
+
+import sys
+
+import numpy as np
+import pytest
+
+import fxc
+import fxc.compiled
+from fxc.compiling import captures_begun
+
+from .outcomes import difference, run
+
+
+def settle(x, mode="mean"):
+    for _ in range(20):
+        x = x - x / (2 + x * x)
+    return x - x.mean() if mode == "mean" else x / np.abs(x).max()
+
+
+def settle_and_count(x):
+    y = settle(x)
+    sys.getrefcount(y)
+    return y.cumsum() + settle(y)
+
+
+def fft(x):
+    if x.size == 1:
+        return x.astype(complex)
+    even, odd = fft(x[::2]), fft(x[1::2])
+    turned = np.exp(-2j * np.pi * np.arange(x.size // 2) / x.size) * odd
+    return np.concatenate([even + turned, even - turned])
+
+
+def compiled_calls(compiled, args) -> int:
+    """How many calls Python takes before native code takes one; each gives what Python gives."""
+    original = compiled.__fxc_original__
+    for calls in range(3_000):
+        assert difference(run(compiled, args), run(original, args)) == ""
+        info = compiled.cache_info()
+        if info.native_calls or info.part_calls:
+            return calls
+    raise AssertionError("it is never compiled")
+
+
+@pytest.fixture
+def dear(as_users: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every compilation is one that takes long."""
+    monkeypatch.setattr(fxc.compiled, "LONGEST", 0.0)
+    monkeypatch.setattr(fxc.decisions, "_SHARE", 1.0)
+
+
+@pytest.mark.usefixtures("dear")
+@pytest.mark.parametrize("program", [settle, settle_and_count])
+def test_it_waits_until_python_has_spent_as_much(program) -> None:
+    assert compiled_calls(fxc.compile(program), (np.linspace(0.5, 3.0, 7),)) > 1
+
+
+@pytest.mark.usefixtures("dear")
+def test_the_next_one_waits_without_a_capture() -> None:
+    compiled, x = fxc.compile(settle), np.linspace(0.5, 3.0, 7)
+    compiled_calls(compiled, (x, "mean"))
+    begun, seen = captures_begun(), compiled.cache_info()
+    assert difference(run(compiled, (x, "most")), run(settle, (x, "most"))) == ""
+    assert captures_begun() == begun
+    assert compiled.cache_info().eager_calls == seen.eager_calls + 1
+
+
+@pytest.mark.usefixtures("dear")
+def test_fullgraph_does_not_wait() -> None:
+    compiled = fxc.compile(settle, fullgraph=True)
+    assert compiled_calls(compiled, (np.linspace(0.5, 3.0, 7),)) == 0
+
+
+def test_the_sizes_of_a_recursion_that_halves_arrays_are_constants() -> None:
+    compiled = fxc.compile(fft, fullgraph=True)
+    for size in (2, 4, 8):
+        x = np.linspace(-1.0, 1.0, size)
+        assert difference(run(compiled, (x,)), run(fft, (x,))) == ""
+        assert "symbols" not in str(compiled.inspect(x).captured)
+
+
+def depth(x, k):
+    return x.sum() if k == 0 else depth(np.cumsum(x), k - 1) / len(x)
+
+
+def test_those_of_another_recursion_are_not() -> None:
+    compiled = fxc.compile(depth, fullgraph=True)
+    for size in (3, 4, 5, 6):
+        x = np.linspace(-1.0, 1.0, size)
+        assert difference(run(compiled, (x, 2)), run(depth, (x, 2))) == ""
+    assert compiled.cache_info().variants == 2
