@@ -102,8 +102,27 @@ def of_tuples(x):
     return sorted([(v, 1) for v in x if v > 0])
 
 
+def of_two_kinds(x):
+    values, places = [v for v in x if v > 0], _places(x)
+    both = [1.5] + places  # noqa: RUF005
+    both += values
+    padded = values + [0] * (len(x) - len(values))
+    named = [None] + places + ["end"]  # noqa: RUF005
+    pairs = [(v, i) for i, v in enumerate(x) if v > 0] + [(0, -1)]
+    return values + places, both, padded, np.array(padded), sum(both), named, pairs
+
+
+def stored_as_rows(x):
+    rows = np.zeros((3, len(x)))
+    for k in range(3):
+        found = [v for v in x if v > k]
+        rows[k] = found + [k] * (len(x) - len(found))
+    rows[0, : len(found)] = found
+    return rows
+
+
 PROGRAMS: list[Callable[..., Any]] = [
-    sums, parts, in_order, in_order_as_floats, merged, different_ones, values_seen, where_it_is,
+    of_two_kinds, stored_as_rows, sums, parts, in_order, in_order_as_floats, merged, different_ones, values_seen, where_it_is,
     where_it_has_to_be, copies, by_a_key, of_tuples,
 ]  # fmt: skip
 SIGNAL = np.array([0.5, -1.25, 3.0, 0.25, -0.0, 2.5, 0.0, 2.5, 0.5])
@@ -134,10 +153,6 @@ def by_a_text(x):
     return sorted(_places(x), key=lambda i: "low" if i < 2 else "high")
 
 
-def of_two_kinds(x):
-    return [1.5] + _places(x)  # noqa: RUF005
-
-
 def of_arrays(x):
     found = [x * 1]
     for v in x:
@@ -146,9 +161,7 @@ def of_arrays(x):
     return found[1:]
 
 
-@pytest.mark.parametrize(
-    "program", [by_a_text, of_two_kinds, of_arrays], ids=lambda each: each.__name__
-)
+@pytest.mark.parametrize("program", [by_a_text, of_arrays], ids=lambda each: each.__name__)
 def test_refused(program: Callable[..., Any]) -> None:
     with pytest.raises(fxc.CaptureError):
         fxc.compile(program, fullgraph=True)(SIGNAL)

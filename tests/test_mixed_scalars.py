@@ -201,6 +201,11 @@ def counted_matches(x: Any, k: Any) -> Any:
     return matches
 
 
+def functions_of_math(x: Any, k: Any) -> Any:
+    roots = [math.sqrt(max(0, v)) for v in x]
+    return roots, [math.floor(min(k, v)) for v in x], math.isnan(max(0, float(k) * len(x)))
+
+
 FUNCTIONS: dict[Callable[..., Any], tuple[np.ndarray, ...]] = {
     start_of_int: (INTS, FLOATS, NONE),
     largest: (INTS,),
@@ -224,6 +229,7 @@ FUNCTIONS: dict[Callable[..., Any], tuple[np.ndarray, ...]] = {
     of_bytes: (INTS, NONE),
     of_singles: (FLOATS, NONE),
     counted_matches: (INTS, FLOATS),
+    functions_of_math: (INTS, FLOATS, NONE),
 }
 
 

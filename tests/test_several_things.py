@@ -295,12 +295,25 @@ VALUES = (
     np.array([-5.0, 3, 1, 1, 1, 1]),
 )
 NAN = (np.array([0.5, np.nan, 2.25, np.nan, 1.75, 1]),)
+
+
+def of_several_lengths(x):
+    total = 0.0
+    for i, v in enumerate(x):
+        step = ("by", (2, 1.5)) if v > 1 else ("to", (3,))
+        if step[0] == "by":
+            total += step[1][1]
+        else:
+            total = total * 0.5 + step[1][0] + i
+    return total
+
+
 OF_ALL = [
     *(helper_that_may_find_nothing, first_and_last, until_hit, rises, nearest_pair, mode),
     *(position_in_matrix, longest_gap, mean_or_none, mean_or_zero, three_types, branches_within),
     *(carried_with_three_types, smallest_place, states, answer_of_three, results_of_all_kinds),
     *(compared_with_none, listed_with_best, singles, as_a_key, texts, truth_of_one_element),
-    known_numbers_of_two_types,
+    *(known_numbers_of_two_types, of_several_lengths),
 ]
 PROGRAMS: list[tuple[Callable[..., Any], Any]] = [
     *((fn, VALUES + NAN) for fn in OF_ALL),
@@ -357,7 +370,16 @@ def as_text(x):
     return f"{state}"
 
 
+def unpacked(x):
+    pair = (2, 1.5) if x[0] > 1 else (3,)
+    if x[0] > 1:
+        a, b = pair
+        return a + b
+    return pair[0] + 0.5
+
+
 REFUSED = {
+    unpacked: "the items, of tuples of several lengths",
     beside_an_array: "a number that is of several types by conditions",
     keys: "value of an array's element",
 }

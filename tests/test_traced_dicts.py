@@ -202,9 +202,67 @@ def sizes(x):
     return len(lengths) == 1, sorted(lengths), len(set(map(len, data.values()))), max(lengths)
 
 
+def read_before_they_are_stored(x):
+    pairs, objects, largest, by_get = {}, {}, {}, {}
+    for i, v in enumerate(x):
+        k = int(v * 3)
+        if k in pairs:
+            n, first = pairs[k]
+            pairs[k] = (n + 1, first)
+            objects[k]["n"] += v
+        else:
+            pairs[k], objects[k] = (1, i), {"n": v, "at": i}
+        if k not in largest or largest[k][0] < v:
+            largest[k] = (v, i)
+        known = by_get.get(k)
+        by_get[k] = (i, 0) if known is None else (known[0], known[1] + 1)
+    return pairs, objects, largest, by_get
+
+
+def lists_of_places(x):
+    places = {}
+    for i, v in enumerate(x):
+        if int(v * 3) in places:
+            places[int(v * 3)].append(i)
+        else:
+            places[int(v * 3)] = [i]
+    return places
+
+
+def arrays_and_their_keys(x):
+    sums, found = {}, []
+    for k in np.unique((x * 3).astype(int)):
+        chosen = x[(x * 3).astype(int) == k]
+        sums[k] = {"range": np.array([chosen.min(), chosen.max()]), "n": len(chosen)}
+    for v in x:
+        best, width = None, np.inf
+        for k, each in sums.items():
+            if each["range"][1] - v < width and v <= each["range"][1]:
+                best, width = k, each["range"][1] - v
+        found.append(best)
+    return sums, np.array(found), found
+
+
+def keys_of_python_or_numpy(x):
+    parent, names = [0, 0, 1, 3, 3], {}
+    for v in (x * 2).astype(int) % 5:
+        root = v
+        while parent[root] != root:
+            root = parent[root]
+        if root not in names:
+            names[root] = len(names)
+    return names
+
+
 @pytest.mark.parametrize(
     "fn",
     [
+        *(
+            read_before_they_are_stored,
+            lists_of_places,
+            arrays_and_their_keys,
+            keys_of_python_or_numpy,
+        ),
         *(counters, best_of_all, other_defaults, first_of_each, sets_with_operators),
         *(comprehensions, taken_in, sizes),
         *(levels, counts, sums, visited, cells, by_default, keys_of_two_kinds, colliding),

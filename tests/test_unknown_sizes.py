@@ -282,9 +282,17 @@ def _written_behind_an_expression(x):
     return many, found, len(found)
 
 
+def _stored_at_the_front(x):
+    y = np.array([v * 2 for v in x if v > 0])
+    x[: len(y)] = y
+    x[: y.size] += y[::-1]
+    return x
+
+
 @pytest.mark.parametrize(
     "program",
     [
+        _stored_at_the_front,
         *(_decided, _summed_one_by_one, _by_place, _in_a_loop, _until, _before_a_loop),
         *(_in_an_expression, _written_behind_an_expression),
     ],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import linecache
 import os
 import sys
@@ -14,13 +15,15 @@ import numpy as np
 from fxc.ir.location import SourceLocation
 
 OURS = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
-_HIDDEN = (OURS, os.path.dirname(os.path.abspath(np.__file__)) + os.sep)
+_HIDDEN = (OURS, os.path.dirname(os.path.abspath(np.__file__)) + os.sep, contextlib.__file__)
 LIBRARIES = tuple(sysconfig.get_path(name) for name in ("stdlib", "purelib", "platlib"))
 _is_hidden: dict[str, bool] = {}
 
 
 def user_frame() -> FrameType | None:
-    """The innermost frame that runs the user's code: neither fxc's nor NumPy's."""
+    """The innermost frame that runs the user's code: neither fxc's nor NumPy's, nor contextlib's,
+    which both use.
+    """
     frame: FrameType | None = sys._getframe(1)
     while frame is not None:
         if is_users(frame):

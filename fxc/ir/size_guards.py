@@ -139,8 +139,10 @@ def _guard_of_counted(left: Dim, relation: str, right: Dim, size: Symbol) -> boo
     difference = left - right
     if size.most is not None and is_monotonic(difference, size.name):
         ends = [substitute(difference, {size.name: end}) for end in (0, size.most)]
+        # Whether two counted sizes are equal is not for their hints to say.
+        apart = () if any(map(counted_in, ends)) else (">", "<")
         for asked, answer in ((relation, True), (_NEGATED[relation], False)):
-            for each in (">", "<") if asked == "!=" else (asked,):
+            for each in apart if asked == "!=" else (asked,):
                 if asked != "==" and all(Guard(end, each, 0).holds_now() for end in ends):
                     for end in ends:
                         guard(end, each, 0)

@@ -75,7 +75,7 @@ from ..values.list_arguments import array_of_list, as_numpy, joined_list
 from ..values.operands import Traced, TracedValue, as_constants, has_traced, settled
 from ..values.python_numbers import call_function
 from ..values.records import Record
-from ..values.several import Several, for_each
+from ..values.several import for_each, is_of_several_types
 from ..values.tables import KeyedTable
 from ..values.texts import UnknownText, joined
 from ..values.traced_int import known_ints
@@ -487,7 +487,7 @@ class Door(Stores):
             if f in CREATION or f in FUNCTIONS:
                 return self._call_numpy(f, args, kwargs)
             if f in purity.PURE_BUILTINS:
-                if owner is math and any(type(x) is Several for x in args):
+                if owner is math and any(map(is_of_several_types, args)):
                     return for_each(lambda *xs: self.builtin(f, xs, kwargs), args)
                 found = call_function(f, args, kwargs) if args else NotImplemented
                 if found is not NotImplemented:

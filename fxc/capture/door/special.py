@@ -74,7 +74,7 @@ def _len(door: Door, x: Any) -> Any:
     if type(x) is Several:
         x = x._plain() if arrays_of(x) else x
         if type(x) is Several and x.is_text:
-            return x.of_texts(len)
+            return x.of_each(len)
     if list_array_of(x) is not None:
         return x.size
     if is_array(x) and x.ndim:
@@ -228,7 +228,7 @@ def _ord(door: Door, *args: Any) -> Any:
     if len(args) == 1 and type(args[0]) is Char:
         return args[0].code
     if len(args) == 1 and type(args[0]) is Several and args[0].is_text:
-        return args[0].of_texts(ord)
+        return args[0].of_each(ord)
     return ord(*args)
 
 

@@ -94,7 +94,7 @@ def contained(door: Any, x: Any, items: Any) -> Any:
     if isinstance(items, dict) and (is_there := _has_key(items, x)) is not None:
         return is_there
     if type(x) is Several and (x.is_text or x.is_late) and _may_hold(items):
-        return x.of_texts(lambda text: contained(door, text, items))
+        return x.of_each(lambda text: contained(door, text, items))
     if isinstance(items, ExternalDict):
         return items.presence(x)
     if isinstance(items, Traced) and items._in_pool and isinstance(items, list):

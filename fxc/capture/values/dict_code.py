@@ -23,12 +23,11 @@ def looked_up(items: Any, key: Any) -> Any:
 
 def stored(items: Any, item: Any) -> None:
     slot, number = items.find(item[0])
-    if number > 0:
-        items.put(number - 1, item)
-    else:
-        items.put_new(slot, item)
+    if number == 0:
+        number = items.put_key(slot, item[0])
         if items.is_crowded():
             items.fill()
+    items.put(number - 1, item)
 
 
 def made_by_a_read(items: Any, key: Any) -> Any:
@@ -36,7 +35,8 @@ def made_by_a_read(items: Any, key: Any) -> Any:
     if number > 0:
         return items.items_.at(number - 1)[1]
     value = items.made_default()
-    items.put_new(slot, (key, value))
+    number = items.put_key(slot, key)
+    items.put(number - 1, (key, value))
     if items.is_crowded():
         items.fill()
     return value

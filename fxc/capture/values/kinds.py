@@ -239,13 +239,10 @@ class ItemKind:
         """The array of items that stand in these arrays."""
         if self.form is not None and self.form.kind is Differing:
             return self._array_of_either(iter(arrays), dtype)
-        if self.options is not None or (
-            self.form is not None and self.form.kind not in (tuple, list)
-        ):
-            raise refuse(
-                "an array of a list of other things than numbers, arrays and tuples, whose length "
-                "depends on data, cannot be captured"
-            )
+        if self.options is not None:
+            return self._array_of_numbers(self.options, arrays, dtype)
+        if self.form is not None and self.form.kind not in (tuple, list):
+            raise _refused_as_array()
         if self.items is not None:
             if any(each.items is not None or each.is_array for each in self.items):
                 raise refuse("an array of a list of tuples that hold more cannot be captured")
@@ -257,10 +254,7 @@ class ItemKind:
             columns = [wrap(column).astype(wanted, copy=False)._value for column in columns]
             return record("stack", tuple(columns), axis=1)
         if dtype is None and len({kind.dtype for kind in self.kinds}) > 1:
-            raise refuse(
-                "an array of a list of numbers that are of several dtypes by conditions cannot be "
-                "captured; begin with floats, or use np.array(list, dtype=float)"
-            )
+            self._check_floats(arrays)
         dtypes = {kind.dtype for kind in self.parts if self.is_array or kind in self.kinds}
         found = wrap(arrays[0])
         if len(self.parts) == 3:
@@ -282,6 +276,32 @@ class ItemKind:
             )
         flags = flag.reshape(-1, *(1,) * (left.ndim - 1))
         return record("where", flags._value, left._value, right._value)
+
+    def _array_of_numbers(self, options: SeveralKinds, arrays: Sequence[Value], dtype: Any) -> Any:
+        """The array of items each of which is a number, or another thing: native code leaves where
+        it is that.
+        """
+        left, found = iter(arrays), []
+        for each in options.options:
+            parts = [next(left) for _ in SeveralKinds((each,))]
+            if isinstance(each, ScalarType):
+                found.append((each, parts))
+        if len(found) != 1:
+            raise _refused_as_array()
+        ((kind, (flags, numbers)),) = found
+        current().record("try_demand", operand(wrap(flags).all()))
+        return ItemKind(frozenset((kind,)), (kind,)).array([numbers], dtype)
+
+    def _check_floats(self, arrays: Sequence[Value]) -> None:
+        """Have native code leave where none of the numbers, floats or ints, is a float."""
+        if len(self.parts) != 3 or self._numbers[0].dtype != np.float64:
+            raise refuse(
+                "an array of a list of numbers that are of several dtypes by conditions cannot be "
+                "captured; begin with floats, or use np.array(list, dtype=float)"
+            )
+        flags = wrap(arrays[1])
+        has_one = np.logical_or(flags.any(), flags.size == 0)
+        current().record("try_demand", operand(has_one))
 
 
 def _as_kind(x: Operand, kind: ScalarType) -> Operand:
@@ -420,6 +440,13 @@ def _fields_of(x: Any, form: Form) -> Sequence[Any]:
     if isinstance(x, tuple | list):
         return x
     return tuple((x if type(x) is dict else vars_of(x)).values())
+
+
+def _refused_as_array() -> Exception:
+    return refuse(
+        "an array of a list of other things than numbers, arrays and tuples, whose length depends "
+        "on data, cannot be captured"
+    )
 
 
 def _refused(x: Any) -> Exception:

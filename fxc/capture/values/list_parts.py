@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from fxc.ir.graph import Value
+from fxc.ir.graph import Literal, Value
 from fxc.ir.symbols import Dim, counted_in
 from fxc.ir.types import ArrayType
 
@@ -19,11 +19,11 @@ from ..numpy_api.creation import is_array
 from ..numpy_api.library import lexsort
 from ..session import current, refuse
 from ..statements.counted import Counted
-from ..statements.structured import flag_of, is_number, recorded
+from ..statements.structured import flag_of, is_number, placeholder, recorded
 from .kinds import ItemKind, kind_of_items
 from .list_code import number_of, place_of
 from .list_room import Room
-from .operands import Traced, operand, record, wrap
+from .operands import Traced, TracedValue, kind_of, operand, record, wrap
 from .python_numbers import to_python
 from .sequences import array_of
 from .sized_lists import sized
@@ -54,14 +54,35 @@ def copied(x: TracedList) -> TracedList:
 def joined(left: Any, right: Any) -> TracedList:
     """``left + right``, of which one is a list of counted length."""
     sides = [_counted(each, other) for each, other in ((left, right), (right, left))]
-    (kind, first, some), (other, second, more) = (_contents(side, "'+'") for side in sides)
-    if kind != other:
-        raise refuse(
-            "'+' of lists with items of several kinds, whose length depends on data, cannot be "
-            "captured; use one kind"
-        )
-    both = [record("concatenate", each, axis=0) for each in zip(first, second, strict=True)]
-    return made(kind, both, some + more)
+    (before, first, some), (other, second, more) = (_contents(side, "'+'") for side in sides)
+    kind = _joint_kind(before, other)
+    pairs = zip(_filled(kind, before, first), _filled(kind, other, second), strict=True)
+    return made(kind, [record("concatenate", each, axis=0) for each in pairs], some + more)
+
+
+def _joint_kind(left: ItemKind, right: ItemKind) -> ItemKind:
+    """What the items of two lists are."""
+    if left == right:
+        return left
+
+    def found() -> ItemKind | None:
+        return kind_of_items([right.item([placeholder(session, x) for x in right.parts])], left)
+
+    session = current()
+    kind: ItemKind
+    _, kind = recorded(session, found)  # the region is forgotten
+    return kind
+
+
+def _filled(kind: ItemKind, before: ItemKind, arrays: list[Value]) -> list[Value]:
+    """What arrays of items hold for items of that kind."""
+    (size,), session = kind_of(arrays[0]).shape, current()
+    return [
+        x._value
+        if isinstance(x, TracedValue)
+        else session.record("full", (size,), Literal(part.dtype.type(x)), part.dtype, layout=None)
+        for x, part in zip(kind.filled(before, arrays), kind.parts, strict=True)
+    ]
 
 
 def in_order(x: TracedList, key: Any, reverse: Any) -> TracedList:
@@ -238,12 +259,7 @@ def _counted(x: Any, other: Any) -> TracedList:
         raise TypeError(f'can only concatenate list (not "{type(x).__name__}") to list')
     found = TracedList(items)
     kind = other._taken_room().kind
-    if not all(map(kind.takes, items)):
-        raise refuse(
-            "'+' of lists with items of several kinds, whose length depends on data, cannot be "
-            "captured; use one kind"
-        )
-    found.make_room([], 0, None, kind)
+    found.make_room([], 0, None, kind if all(map(kind.takes, items)) else None)
     return found
 
 

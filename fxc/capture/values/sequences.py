@@ -17,6 +17,7 @@ from ..numpy_api.indexing import check_fits
 from ..session import current, refuse
 from .operands import (
     Traced,
+    TracedValue,
     check_real,
     constant,
     has_traced,
@@ -41,7 +42,9 @@ def array_of(items: Any, dtype: np.dtype) -> Any:
 
 def source_of(items: Any, target: ArrayType) -> Any:
     """The array that ``x[i] = items`` copies into a region of ``target``'s type."""
-    found = array_of(items, target.dtype)
+    if isinstance(items, Traced) and hasattr(items, "as_array"):
+        items = items.as_array(target.dtype)
+    found: Any = items if isinstance(items, TracedValue) else array_of(items, target.dtype)
     if found.ndim > target.rank:
         raise ValueError(
             "setting an array element with a sequence. The requested array would exceed the "

@@ -289,15 +289,19 @@ class Several(Traced):
         return self._plain().__index__()  # type: ignore[no-any-return]
 
     def __iter__(self) -> Iterator[Any]:
-        return iter(self.only(lambda x: type(x) is tuple))
+        found = self.only(lambda x: type(x) is tuple)
+        if type(found) is Several:
+            raise self._unclear("the items, of tuples of several lengths,")
+        return iter(found)
 
     def __getitem__(self, key: Any) -> Any:
         if self.is_text and not isinstance(key, Traced):
-            return self.of_texts(lambda x: x[key])
-        return self.only(lambda x: type(x) is tuple or _is_record(x))[key]
+            return self.of_each(lambda x: x[key])
+        found = self.only(lambda x: type(x) is tuple or _is_record(x))
+        return found.of_each(lambda x: x[key]) if type(found) is Several else found[key]
 
-    def of_texts(self, function: Callable[[str], Any]) -> Any:
-        """What a function gives for each text; where it raises, the call goes back to Python."""
+    def of_each(self, function: Callable[[Any], Any]) -> Any:
+        """What a function gives for each thing; where it raises, the call goes back to Python."""
         found: list[Option] = []
         for flag, x in self.options:
             try:
@@ -312,7 +316,7 @@ class Several(Traced):
         """What a method of texts gives for known arguments."""
         if any(isinstance(x, Traced) for x in (*args, *kwargs.values())):
             raise self._unclear(f"{name}()")
-        return self.of_texts(lambda x: getattr(x, name)(*args, **kwargs))
+        return self.of_each(lambda x: getattr(x, name)(*args, **kwargs))
 
     def __setitem__(self, key: Any, value: Any) -> None:
         found = self.record()
@@ -324,7 +328,7 @@ class Several(Traced):
         if self.is_text and name in _LOOK:
             return partial(self._method, name)
         if self.is_late and name in ("startswith", "endswith"):
-            return lambda *args: self.of_texts(lambda x: getattr(x, name)(*args))
+            return lambda *args: self.of_each(lambda x: getattr(x, name)(*args))
         if self.is_late and name in OF_TEXTS:
             return partial(late, str, getattr(str, name), self)
         return getattr(self._plain(), name)
@@ -356,6 +360,11 @@ class Several(Traced):
 
 def _is_number(x: Any) -> bool:
     return isinstance(x, np.generic) or type(x) in _NUMBERS
+
+
+def is_of_several_types(x: Any) -> bool:
+    """Whether this is one of several things, or a number whose bits depend on its type."""
+    return type(x) is Several or (type(x) is Mixed and x.whole is not None)
 
 
 def _is_weak_float(x: Any) -> bool:

@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 
 from fxc.ir.graph import Value
+from fxc.ir.size_functions import maximum
 from fxc.ir.size_guards import guard
-from fxc.ir.symbols import Dim
+from fxc.ir.symbols import Dim, counted_in
 from fxc.ir.types import ScalarType
 
 from ..locations import user_location
@@ -55,7 +56,11 @@ def repeated(items: list[Any], count: Dim) -> Any:
         return NotImplemented
     kind = kind_of_items(items, None)
     assert kind is not None
-    size, session = count if guard(count, ">=", 0) else 0, current()
+    session = current()
+    if counted_in(count):
+        size = maximum(count, 0)
+    else:
+        size = count if guard(count, ">=", 0) else 0
     arrays = (
         session.record("full", (size,), part, wanted.dtype, layout=None)
         for part, wanted in zip(kind.parts_of(items[0]), kind.parts, strict=True)

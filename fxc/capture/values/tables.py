@@ -20,10 +20,10 @@ from . import sequences
 from .alternatives import one_of
 from .kinds import kind_of_items
 from .lists_of_lists import wanted
-from .mixed import parts_for, scalar_kinds
+from .mixed import Mixed, parts_for, scalar_kinds
 from .operands import Traced, operand, variable_of, wrap
 from .records import record_at
-from .several import keys_in, options_for
+from .several import Several, keys_in, options_for
 from .traced_int import TracedInt, scalar_of_int
 from .traced_lists import TracedList, checked_place
 from .traced_scalar import TracedScalar
@@ -54,6 +54,7 @@ class Table:
         self._owner = owner
 
     def __getitem__(self, key: Any) -> Any:
+        key = key._plain() if type(key) in (Mixed, Several) else key
         if not _is_unknown(key):
             return self._owner[key]
         if isinstance(self._owner, External):

@@ -38,7 +38,7 @@ from .dict_code import (
 )
 from .kinds import ItemKind, kind_of_items
 from .list_room import Room
-from .mixed import scalar_kinds
+from .mixed import number_of, scalar_kinds
 from .open_dicts import OpenDict
 from .operands import Traced, operand, settled, wrap
 from .python_numbers import to_int
@@ -142,7 +142,7 @@ def _plain_int(x: Any) -> Any:
     x = x.code if type(x) is Char else x
     if type(x) is TracedInt:
         return scalar_of_int(x)
-    return to_int(x) if isinstance(x, Traced) else int(x)
+    return to_int(number_of(x)) if isinstance(x, Traced) else int(x)
 
 
 class TracedDict(Traced):
@@ -307,7 +307,7 @@ class TracedDict(Traced):
         if self._is_empty():
             return False
         if not self._is_readable():
-            return self.items_._any_number() > 0
+            return self._any_kind() is not None and self.items_._any_number() > 0
         return self._found(key)[1] > 0
 
     def _is_empty(self) -> bool:
@@ -346,20 +346,28 @@ class TracedDict(Traced):
         if self._is_empty():
             return default
         if not self._is_readable():
-            return default if default is not None else self._any_item()[1]
+            is_known = default is None and self._any_kind() is not None
+            return self._any_item()[1] if is_known else default
         _, number = self._found(key)
         door = current().door
         return chosen(door, number > 0, lambda: self.items_.at(number - 1)[1], lambda: default)
 
     def _any_item(self) -> Any:
         """What stands for an item that is not there yet."""
+        kind = self._any_kind()
+        return (0, 0) if kind is None else self.items_._any_item_of(kind)
+
+    def _any_kind(self) -> ItemKind | None:
+        """What is known of items that are not there yet. None for nothing: as long as no iteration
+        that was recorded has stored one, there are none, and what is done with those is not looked
+        at before the statement is recorded again.
+        """
         items = self.items_
+        if items._room is not None:
+            return items._room.kind
         owner = items._owner(current())
         known = [] if owner is None else owner.wishes.samples(self)
-        if items._room is not None:
-            return items._any_item_of(items._room.kind)
-        kind = kind_of_items([*(items._items or ()), *known], None)
-        return (0, 0) if kind is None else items._any_item_of(kind)
+        return kind_of_items([*(items._items or ()), *known], None)
 
     def length(self) -> Any:
         """``len(self)``."""
@@ -505,18 +513,19 @@ class TracedDict(Traced):
     def put(self, place: Any, item: tuple[Any, ...]) -> None:
         """Store what belongs to the key of an item, which stays."""
         if len(item) > 1:
-            self.items_._put(place, (self.items_.at(place)[0], item[1]))
+            self.items_.set_part(place, 1, item[1])
 
-    def put_new(self, slot: Any, item: tuple[Any, ...]) -> None:
-        """Store an item behind the others."""
+    def put_key(self, slot: Any, key: Any) -> Any:
+        """Store a key behind the others, whose item is stored next; how many these are then."""
         room, table = self.items_._taken_room(), self._table
         assert table is not None
         number = room.count
         current().record("try_demand", flag_of(number < wrap_dim(room.most)))
-        self.items_._put(number, item)
+        self.items_.set_part(number, 0, key)
         room.set_count(number + 1)
         self.items_._known = None
         wrap(table)[slot] = number + 1
+        return number + 1
 
     def number(self, slot: Any, number: Any) -> None:
         """Have the table say where an item is."""

@@ -14,6 +14,7 @@ from fxc.ir.symbols import counted_in
 
 from ..session import current
 from .maybe_set import MaybeSet
+from .mixed import Mixed, number_of
 from .operands import constant, operand, wrap
 from .python_numbers import to_int, to_python
 from .several import Several, united
@@ -37,7 +38,7 @@ def is_unknown_key(key: Any) -> bool:
             return True
         if type(x) is TracedInt:
             return session.varies(x._dim) or bool(counted_in(x._dim))
-        return type(x) is TracedScalar and not session.origins.get(x._value)
+        return type(x) is Mixed or (type(x) is TracedScalar and not session.origins.get(x._value))
 
     known = all(is_int(x) or type(x) is Char or is_letter(x) for x in parts)
     return known and any(map(is_open, parts))
@@ -50,6 +51,8 @@ def is_letter(x: Any) -> bool:
 def is_int(x: Any) -> bool:
     if type(x) in (int, TracedInt):
         return True
+    if type(x) is Mixed:
+        return x.kind is int and x.whole is None
     return isinstance(x, np.integer | TracedScalar) and operand(x).type.dtype.kind in "iu"
 
 
@@ -78,7 +81,7 @@ def place_of_key(keys: Sequence[Any], key: Any) -> tuple[Any, Any] | None:
         return None
     same: Any = None
     for column, part in zip(zip(*rows, strict=True), parts, strict=True):
-        number = to_int(part) if isinstance(part, TracedScalar) else part
+        number = to_int(number_of(part)) if isinstance(part, TracedScalar | Mixed) else part
         test = wrap(constant(np.array(column))) == number
         same = test if same is None else np.logical_and(same, test)
     return to_python(same.argmax()), to_python(same.any())
