@@ -118,9 +118,23 @@ def best_copied(u, n):
     return best, found
 
 
+def views(u, n):
+    table, found, pairs, by_sign = np.outer(np.arange(n + 2.0), u), [], [], {}
+    table[0] += 1
+    for i, row in enumerate(table):
+        if u[i % 5] > 0:
+            found.append(row[1:])
+            pairs.append((row, i))
+        by_sign[i % 3] = table[i]
+    total = sum(row.sum() * i for row, i in pairs)
+    found.append(u[1:])
+    return np.array(found), total, sum(by_sign.values())
+
+
 PROGRAMS: list[Callable[..., Any]] = [
     snapshots, stacked, joined_along_axes, from_the_last, with_times, matrices_in_both_orders, run_over, a_stack,
     until_enough, best_copied,
+    views,
 ]  # fmt: skip
 
 
@@ -218,9 +232,21 @@ def of_another_order(u, i, found, last):
     return last
 
 
+def returned_view(u, i, found, last):
+    found.append(u[1:])
+    return last
+
+
+def shown_later(u, i, found, last):
+    last[0] = i
+    found.append(last[1:])
+    return last
+
+
 @pytest.mark.parametrize(
     "change",
     [
+        returned_view, shown_later,
         written_later, kept, kept_in_part, appended_twice, carried, item_written, item_kept,
         of_other_shapes, of_another_order,
     ],

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from fxc.ir.errors import CaptureError
 from fxc.ir.graph import Value
 from fxc.ir.size_functions import hint
 from fxc.ir.size_guards import guard
@@ -26,6 +27,9 @@ _REPLACED = (
     "a write to an array that a loop or a branch may have replaced by another one, which is used "
     "behind it, cannot be captured; write to a copy of it"
 )
+
+
+VIEWS_BY_PYTHON = "views in lists by Python"  # the request to capture without them
 
 
 class Aliases:
@@ -49,6 +53,7 @@ class Aliases:
         self.lent: set[Value] = set()
         self.with_gaps: set[Value] = set()  # what foreign calls have given: nobody writes to them
         self.borrowers: list[Any] = []
+        self.has_lent_views = False  # some of these hold views
         # When an array was last written, by its root: on the session's clock.
         self.written: dict[Value, int] = {}
         self.changed: dict[Value, int] = {}  # likewise, also by writes to inputs that overlap it
@@ -205,9 +210,9 @@ class Aliases:
             self.check_given_up(value)
         lists = [self.given[root] for root in map(self.root, given) if root in self.given]
         if any(x is borrower for x in lists for borrower in self.borrowers):
-            raise refuse(
-                "an item of a list that begins with an array of the caller's, as a result, cannot "
-                "be captured; return a copy"
+            raise self.refuse_borrowed(
+                "an item of a list that holds an array of the caller's, or a part of another "
+                "array, as a result, cannot be captured; return a copy"
             )
         if len(set(map(id, [*lists, *self.returned]))) < len(lists) + len(self.returned):
             raise refuse(
@@ -232,6 +237,13 @@ class Aliases:
                 "a result that is one array in one case and another, or a new one, in the other "
                 "cannot be captured; return a copy"
             )
+
+    def refuse_borrowed(self, what: str) -> CaptureError | Respecialise:
+        """The refusal of a result; of a list with views, which Python can make, if that is new."""
+        error = refuse(what)
+        if self.has_lent_views and VIEWS_BY_PYTHON not in self._session.static:
+            return Respecialise(frozenset((VIEWS_BY_PYTHON,)), error)
+        return error
 
     def check_distinct(self, left: Value, right: Value) -> None:
         """Refuse to say that two arrays are not one object if they may be, by a condition."""

@@ -13,6 +13,7 @@ from fxc.ir.graph import Value
 from fxc.ir.types import ArrayType
 from fxc.ops.metas.layout import is_c_ordered
 
+from ..aliases import VIEWS_BY_PYTHON
 from ..session import Session, current, refuse
 from .several import arrays_of
 
@@ -25,6 +26,8 @@ from .several import arrays_of
 # A variable that a loop carries may be appended before an iteration assigns it anew.
 # The items that a list begins with may be the caller's arrays: nobody writes to them from there on
 # (``Aliases.lent``), and a list that is returned begins with these arrays themselves.
+# So may a view be that is appended (``rows.append(m[i])``): nobody writes to the array that it
+# shows, and neither the list nor an item of it is returned.
 
 
 def give(session: Session, items: Any, value: Value) -> None:
@@ -76,6 +79,26 @@ def _take_from_before(session: Session, items: Any, value: Value) -> bool:
     return True
 
 
+def _borrow_view(session: Session, items: Any, value: Value) -> bool:
+    """Have a list hold a view that was made in this iteration, if nobody has written to what it
+    shows since the loops began that the list outlives; whether it is one. The list is not returned.
+    """
+    aliases, root = session.aliases, session.aliases.root(value)
+    is_new = value in session.made and not session.in_loop(session.made_in(value))
+    if value is root or not is_new or not session.alternatives.keys().isdisjoint((value, root)):
+        return False
+    if VIEWS_BY_PYTHON in session.static:
+        return False
+    home = max(items._home, session.made_in(root))
+    loops = (each for each in session.regions if each.kind == "loop" and each.number > home)
+    if any(aliases.changed.get(root, -1) >= each.began for each in loops):
+        return False
+    aliases.lent.add(root)
+    aliases.has_lent_views = True
+    items.borrow(())
+    return True
+
+
 def check_gift(session: Session, items: Any, value: Value) -> None:
     """Refuse an array that a list cannot take over."""
     if value in session.aliases.given:
@@ -86,7 +109,9 @@ def check_gift(session: Session, items: Any, value: Value) -> None:
         and value not in session.alternatives
         and not session.in_loop(session.made_in(value))
     )
-    if not is_new and not _take_from_before(session, items, value):
+    if not (
+        is_new or _take_from_before(session, items, value) or _borrow_view(session, items, value)
+    ):
         raise refuse(
             "an array that is no new one, in a list whose length depends on data, cannot be "
             "captured; append a copy"

@@ -117,9 +117,9 @@ class TracedList(Traced):
         if self._borrowed is None:
             return ()
         if not self._borrowed:
-            raise refuse(
-                "a list that began with an array of the caller's, and has changed, cannot be "
-                "captured as a result; begin with a copy"
+            raise current().aliases.refuse_borrowed(
+                "a list that began with an array of the caller's, and has changed, or has a part "
+                "of another array, cannot be captured as a result; begin with or append a copy"
             )
         return self._borrowed
 
