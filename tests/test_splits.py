@@ -1,5 +1,6 @@
 """Functions of which a statement cannot be captured: split, with the rest of them compiled."""
 
+import contextlib
 import dataclasses
 import gc
 import itertools
@@ -197,6 +198,25 @@ def deleted(u, n):
     return w * n  # noqa: F821
 
 
+def deleted_at_last(u, n):
+    v = u * 2 + n
+    unknown(v)
+    try:
+        if u[0] > 100:
+            return u
+    finally:
+        del v
+    return u * missing, (v * u).sum()  # noqa: F821
+
+
+def bound_where_nothing_is_raised(u, n):
+    with contextlib.suppress(IndexError):
+        v = u[n + 100] * 2
+    unknown(u)
+    w = print(n) or u * 3
+    return w + v
+
+
 def sharing(u, n):
     count = 0
 
@@ -317,7 +337,7 @@ def in_a_helper(u, n):
     return w * 2 + v
 
 
-NO_PARTS = (unbound, sharing, all_variables)
+NO_PARTS = (unbound, bound_where_nothing_is_raised, sharing, all_variables)
 PROGRAMS = [
     straight,
     in_a_loop,
@@ -330,6 +350,8 @@ PROGRAMS = [
     with_a_context,
     unbound,
     deleted,
+    deleted_at_last,
+    bound_where_nothing_is_raised,
     sharing,
     steady_closure,
     generator,

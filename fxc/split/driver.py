@@ -33,7 +33,7 @@ from typing import Any
 import numpy as np
 
 from fxc.capture.locations import is_of_program
-from fxc.capture.staging.names import FunctionNode
+from fxc.capture.staging.names import FunctionNode, parameters
 from fxc.capture.staging.nodes import copied, name_of, placed, walk
 from fxc.capture.staging.staging import Named, code_like, keep_source
 from fxc.ir.records import frozen, mutable
@@ -263,7 +263,9 @@ class _Body:
         """The driver with these parameters."""
         statements = self.statements
         block = self.block(statements, self.ending == "tail")
-        body = [*self.declarations(), *(self.marked(each, False) for each in self.marks), *block]
+        local = self.locals_beside(args)
+        marks = (self.marked(each, False) for each in self.marks)
+        body = [*self.declarations(), *local, *marks, *block]
         if self.ending != "tail" and not always_leaves(statements):
             last = statements[-1].node
             maybe = sorted(set(self.outputs) & _unbound_behind(statements))
@@ -275,6 +277,16 @@ class _Body:
         node = _function_node(self.writer.function, args, body, self.is_asynchronous)
         made = _function(self.writer.function, node, self.cells)
         return Driver(made, tuple(self.used), node)
+
+    def locals_beside(self, args: ast.arguments) -> Iterator[ast.stmt]:
+        """Let variables that have no value here, and that other statements bind, be none of the
+        module's: a name with an annotation is local.
+        """
+        read = frozenset[str]().union(*(each.reads for each in self.statements))
+        bound = {*parameters(args)}.union(*(each.binds for each in self.statements))
+        for name in sorted(read & self.plan.variables - bound):
+            made = ast.AnnAssign(ast.Name(name, ast.Store()), ast.Constant(None), None, 1)
+            yield placed(self.statements[0].node, made)
 
     def marked(self, mark: str, value: bool) -> ast.stmt:
         made = ast.Assign([name_of(mark, ast.Store())], ast.Constant(value))

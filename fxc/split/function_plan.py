@@ -351,7 +351,7 @@ def _note_unbound(body: Sequence[ast.stmt], unbound: Names, found: dict[ast.stmt
 
 
 def _unbound_after(node: ast.stmt, unbound: Names, found: dict[ast.stmt, Names]) -> Names:
-    deleted = _NONE.union(*(_deleted(each) for each in walk(node)))
+    deleted = _deleted_in([node])
     match node:
         case ast.If(_, body, orelse):
             arms = [(_note_unbound(arm, unbound, found), arm) for arm in (body, orelse)]
@@ -370,14 +370,14 @@ def _unbound_after(node: ast.stmt, unbound: Names, found: dict[ast.stmt, Names])
                 end = _note_unbound(handler.body, before - own, found)
                 ends |= _NONE if _ends(handler.body) else end | own
             _note_unbound(node.finalbody, before, found)
-            return ends - assigned(node.finalbody)
+            return (ends - assigned(node.finalbody)) | _deleted_in(node.finalbody)
         case ast.Match(_, cases):
             for case in cases:
                 _note_unbound(case.body, unbound - assigned([case.pattern]), found)
             return unbound | deleted
         case ast.With(items, body) | ast.AsyncWith(items, body):
             bound = _bound_by(*(each.optional_vars for each in items if each.optional_vars))
-            return _note_unbound(body, unbound - bound, found)
+            return (unbound - bound) | deleted | _note_unbound(body, unbound - bound, found)
         case ast.Delete():
             return unbound | deleted
         case _:
@@ -388,10 +388,10 @@ def _ends(body: Sequence[ast.stmt]) -> bool:
     return bool(body) and isinstance(body[-1], ast.Return | ast.Raise | ast.Break | ast.Continue)
 
 
-def _deleted(node: ast.AST) -> Names:
-    if not isinstance(node, ast.Delete):
-        return _NONE
-    return frozenset(each.id for each in node.targets if isinstance(each, ast.Name))
+def _deleted_in(body: Sequence[ast.stmt]) -> Names:
+    """The variables that are deleted in a block."""
+    found = (each for node in body for each in walk(node) if isinstance(each, ast.Delete))
+    return frozenset(x.id for each in found for x in each.targets if isinstance(x, ast.Name))
 
 
 # ------------------------------------------------------------------ inner functions
@@ -492,7 +492,7 @@ def _inner_functions(
     for block in blocks_in(function):
         for node in block:
             times.update(assigned([*_targets(node)] if bodies_of(node) else [node]))
-            times.update(_deleted(node))
+            times.update(_deleted_in([node]))
     found: dict[str, ast.stmt] = {}
     for node in body:
         match node:
@@ -622,7 +622,7 @@ class _Planner:
                 return "it declares or imports names"
             case ast.AsyncFor() | ast.AsyncWith():
                 return "it waits"
-            case ast.Delete() if _deleted(node):
+            case ast.Delete() if _deleted_in([node]):
                 return "it deletes a variable"
             case ast.Assign([ast.Name(name)], ast.Lambda()) if name in self.inner:
                 return "it defines a function or a class"
