@@ -48,6 +48,11 @@ def test_short_random_programs(chunk: int) -> None:
     assert counts["split"] + counts["native"] > counts["eager"]
 
 
+@pytest.mark.parametrize("seed", [311663, 316223])
+def test_variables_that_are_read_before_they_are_bound(seed: int) -> None:
+    assert _fails(seed) == ""
+
+
 @pytest.mark.parametrize("loops", [False, True])
 def test_programs_depend_on_the_seed_alone(loops: bool) -> None:
     texts = [str(random_short(seed, loops=loops)) for seed in (3, 3, 4)]

@@ -146,20 +146,3 @@ def test_a_yielded_array_belongs_to_who_has_asked():
                 assert len([*made]) == 2
     finally:
         gc.enable()
-
-
-def counted(u, n):
-    eval("n + 1", {"n": n})
-    return u * n
-
-
-async def read_and_bound(u, n):
-    w = (counted(u[::-1], n) * 2 - counted(u, 2) * w) + await scaled(u, n)  # noqa: F821
-    return w * 2
-
-
-def test_a_variable_that_has_no_value_yet_is_none_of_the_module():
-    compiled = fxc.compile(read_and_bound)
-    for _ in range(3):
-        with pytest.raises(UnboundLocalError, match="'w'"):
-            asyncio.run(compiled(np.ones(3), 2))
