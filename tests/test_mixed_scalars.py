@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 import copy
 import math
 from collections.abc import Callable
@@ -494,6 +495,37 @@ def test_an_array_with_one_of_numpys_numbers_is_native() -> None:
     for k, eager in ((8, 0), (3, 0), (9, 1)):
         assert len(program(np.arange(10.0), k)) == 10
         assert program.cache_info().eager_calls == eager
+
+
+def averages_of_windows(x: Any, k: Any) -> Any:
+    found, windows = np.zeros(len(x)), collections.defaultdict(list)
+    for i in range(len(x)):
+        window = windows[k[i]]
+        window.append(x[i])
+        if len(window) > 3:
+            window.pop(0)
+        found[i] = sum(window) / len(window)
+    return found
+
+
+def by_nothing(x: Any, k: Any) -> Any:
+    total = 0
+    for v in x:
+        if v > k[0]:
+            total = total + v
+    return total / 0, total % 0.0
+
+
+@pytest.mark.parametrize("fn", [averages_of_windows, by_nothing])
+def test_a_division_that_only_python_raises_for(fn: Callable[..., Any]) -> None:
+    compiled = fxc.compile(fn, fullgraph=True)
+    for n in (20, 30, 31):
+        args = np.arange(1.0, n + 1), np.arange(n) % 4
+        assert difference(run(fn, args), run(compiled, args)) == ""
+    if fn is averages_of_windows:
+        assert compiled.cache_info().eager_calls == 0
+    none = np.zeros(20), np.ones(20)
+    assert difference(run(by_nothing, none), run(fxc.compile(by_nothing), none)) == ""
 
 
 # ------------------------------------------------------------------ beside numbers of float32

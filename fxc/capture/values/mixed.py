@@ -497,7 +497,10 @@ def _define(name: str, numpy_name: str) -> None:
         if name in _WRAPPING and kinds == {int} and dtypes == {np.dtype(np.int64)}:
             return _of_words(name, numpy_name, both, flag)
         if name not in _COMPARED and (kinds == {int} or numpy_name not in _EXACT_OF_FLOATS):
-            found = _arithmetic(name, *map(_python_number, both))
+            found = _if_defined(name, *map(_python_number, both))
+            if found is None:
+                current().record("try_demand", operand(flag))
+                return call_ufunc(numpy_name, *map(number_of, both))
             return Mixed(_of_python(found, *dtypes), flag)
         if kinds == {int}:
             return Mixed(_of_python(_arithmetic(name, *map(_python_number, both)), *dtypes), flag)
@@ -543,14 +546,22 @@ def _is_the_same(name: str, kinds: set[type], both: tuple[Any, Any]) -> bool:
     return dtype == np.int64 or all(type(x) is int and info.min <= x <= info.max for x in beside)
 
 
-def _arithmetic(name: str, left: Any, right: Any) -> Any:
-    """Python's arithmetic; what it raises NumPy does not."""
+def _if_defined(name: str, left: Any, right: Any) -> Any:
+    """Python's arithmetic; None where it raises for certain, which NumPy does not."""
     try:
         if any(isinstance(x, Traced) for x in (left, right)):
             return arithmetic(name, left, right)
         return getattr(operator, f"__{name}__")(left, right)
     except (ArithmeticError, ValueError):
-        raise _refuse(f"{name!r} with {right!r}") from None
+        return None
+
+
+def _arithmetic(name: str, left: Any, right: Any) -> Any:
+    """Python's arithmetic, where it does not raise for certain."""
+    found = _if_defined(name, left, right)
+    if found is None:
+        raise _refuse(f"{name!r} with {right!r}")
+    return found
 
 
 _WRAPPING = frozenset({"add", "sub", "mul", "lshift"})
@@ -579,7 +590,11 @@ def _of_ints(name: str, numpy_name: str, left: Any, right: Any) -> Any:
     else:
         given = call_ufunc(numpy_name, *givens)
     flag = mixed[0].flag if alone else call_ufunc("logical_or", *(x.flag for x in mixed))
-    return _one_of(flag, given, _arithmetic(name, *wholes))
+    whole = _if_defined(name, *wholes)
+    if whole is None:
+        current().record("try_demand", operand(flag))
+        return given
+    return _one_of(flag, given, whole)
 
 
 def _of_complex(name: str, numpy_name: str, left: Any, right: Any) -> Any:
