@@ -38,7 +38,7 @@ def what_loops_read_at_their_head_is_forgotten(patch: Patch) -> None:
 
 
 def deleted_variables_keep_their_values(patch: Patch) -> None:
-    patch.setattr(function_plan, "_deleted", lambda node: NONE)
+    patch.setattr(function_plan, "_deleted_in", lambda body: NONE)
 
 
 # ---------------------------------------------------------------- what runs when
