@@ -9,6 +9,7 @@ import sys
 import types
 from collections import Counter
 from collections.abc import Callable, Iterable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, Self, TypeVar, overload
 
@@ -544,7 +545,8 @@ class Compiled(Generic[P, R]):
         if why is not None:
             _log.info("%s: runs as plain NumPy: %s", self.__name__, why)
         self._state.eager_calls += 1
-        return self.__fxc_original__(*args, **kwargs)
+        with self._timed(args, kwargs):
+            return self.__fxc_original__(*args, **kwargs)
 
     @unseen
     def _miss(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -756,10 +758,17 @@ class Compiled(Generic[P, R]):
         self._state.eager_calls += 1
         is_outermost = warned.keep()
         try:
-            return run(*args, **kwargs)
+            with self._timed(args, kwargs):
+                return run(*args, **kwargs)
         finally:
             if is_outermost:
                 warned.give()
+
+    def _timed(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> AbstractContextManager[None]:
+        """Around a call in Python, which may be one in vain."""
+        known = self._state.in_vain
+        found = known.get(key_of(args, kwargs)) if known else None
+        return nullcontext() if found is None else found.timed()
 
     def _runner(self) -> Callable[..., Any]:
         """What to call instead of the function."""

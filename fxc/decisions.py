@@ -5,6 +5,7 @@ See Note [Captures that pay].
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -22,7 +23,8 @@ if TYPE_CHECKING:
 
     from .variants import Variant
 
-_FEW, _MANY = 5, 128  # calls in vain: before fxc looks less often, and between two looks
+_FEW, _MANY, _MOST = 5, 128, 4096  # calls in vain: before fxc looks less often; between two looks,
+_LOOK = 1e-2  # or as many as take these seconds, if they are brief: a look takes 0.1 ms
 _SELDOM, _WORTH = 4, 32  # calls left for each in vain, but fewer if some were served
 _SAVED = 0.02  # seconds that a call of compiled code may have saved
 _FEW_DEAR, _DEAR = 2, 2.0  # captures that have taken so many seconds together
@@ -79,6 +81,16 @@ class InVain:
 
     served: int
     count: int = 0
+    seconds: float = math.inf  # that one of them has taken, at least
+
+    @contextmanager
+    def timed(self) -> Iterator[None]:
+        """Around one of them."""
+        started = time.thread_time()
+        try:
+            yield
+        finally:
+            self.seconds = min(self.seconds, time.thread_time() - started)
 
     def rest(self, served: int) -> int:
         """One more: how many calls that come now are not worth a look, if compiled code has served
@@ -88,7 +100,8 @@ class InVain:
         if self.count < _FEW:
             return 0
         worth = 1 + _WORTH * max(served - self.served, 0)
-        calls = min(_SELDOM * self.count // worth, _MANY)
+        most = max(_MANY, int(min(_LOOK / max(self.seconds, 1e-7), _MOST)))
+        calls = min(_SELDOM * self.count // worth, most)
         self.count += calls
         return calls
 

@@ -13,7 +13,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property
-from types import MappingProxyType
+from types import CodeType, MappingProxyType
 from typing import Any, Protocol
 
 import numpy as np
@@ -112,19 +112,24 @@ class GuardProgram:
         """What of the program is about values, which decide where the program goes, with what that
         takes; None if there is nothing.
         """
+        steps = self._needed(lambda step: step.condition if step.is_of_value else "")
+        return GuardProgram(steps, self.constants, ()) if steps else None
+
+    def _needed(self, part: Callable[[Check], str]) -> list[Step]:
+        """The checks of which there is a ``part`` to look at, and what is fetched for these."""
         wanted: set[str] = set()
         steps: list[Step] = []
         for step in reversed(self.steps):
             if isinstance(step, Check):
-                if not step.is_of_value:
+                if not part(step):
                     continue
-                wanted.update(_VARIABLE.findall(step.condition))
+                wanted.update(_VARIABLE.findall(part(step)))
             elif wanted.isdisjoint(_VARIABLE.findall(step.var)):
                 continue
             else:
                 wanted.update(_VARIABLE.findall(step.expression))
             steps.append(step)
-        return GuardProgram(reversed(steps), self.constants, ()) if steps else None
+        return steps[::-1]
 
     @property
     def namespace(self) -> dict[str, Any]:
@@ -262,14 +267,28 @@ class GuardProgram:
     def _failing(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Iterator[Check]:
         """The checks that do not hold for these arguments, or whose ``part`` does not."""
         namespace = {**self.namespace, "args": args, "kwargs": kwargs}
-        for step in self.steps:
+        for step, code in self._facts:
             with suppress(Exception):  # other parts may be of another kind
                 if isinstance(step, Fetch):
-                    exec(f"{step.var} = {step.expression}", namespace)
-                elif (step.label or step.value_of) and not eval(
-                    step.part or step.condition, namespace
-                ):
+                    exec(code, namespace)
+                elif not eval(code, namespace):
                     yield step
+
+    @cached_property
+    def _facts(self) -> list[tuple[Step, CodeType]]:
+        """The checks of what has a label or a certain value, and what is fetched for these."""
+
+        def part(step: Check) -> str:
+            return (step.part or step.condition) if step.label or step.value_of else ""
+
+        found: list[tuple[Step, CodeType]] = []
+        for step in self._needed(part):
+            if isinstance(step, Fetch):
+                source, mode = f"{step.var} = {step.expression}", "exec"
+            else:
+                source, mode = part(step), "eval"
+            found.append((step, compile(source, "<fxc guard>", mode)))
+        return found
 
     def _compiled(
         self, source: str, name: str, more: Mapping[str, Any] = MappingProxyType({})
