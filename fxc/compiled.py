@@ -32,7 +32,7 @@ from fxc.ir.location import Site
 
 from . import trials, warned
 from .compiling import captures_begun, new_variant, without_collections
-from .decisions import LONGEST, MOST_REFUSALS, Captures, InVain, Refused, kinds_of
+from .decisions import LONGEST, MOST_REFUSALS, SHARE, Captures, InVain, Refused, kinds_of
 from .leaves import AGAIN, refusal_at, site_of
 from .report import CacheInfo, SplitStages, Stages, stages_of
 from .state import Options, State
@@ -278,9 +278,21 @@ class Compiled(Generic[P, R]):
         _log.info("%s: takes longer than as plain NumPy, and runs so", self.__name__)
         calls = OFTEN if trial.is_lost else _HARDLY_LOST
         calls *= _LONGER ** min(state.lost[turn.key], _MOST_LOST)
+        if turn.is_driver and trial.is_lost:
+            calls = max(calls, int(self._capture_seconds / (SHARE * max(trial.python, 1e-7))))
         state.lost[turn.key] += 1
         self._end_turn(turn)
         self._give_turn(Handed(self.__fxc_original__, turn.key, calls, trial.python))
+
+    @property
+    def _capture_seconds(self) -> float:
+        """How long captures of the function and of its parts have taken."""
+        split = self._state.split
+        parts: Iterable[Any] = () if split is None else split.parts.values()
+        made: list[Captures] = []
+        for each in (self, *parts):
+            made += each._state.captures.values()
+        return sum(captures.seconds for captures in made)
 
     # -- turns, see Note [Turns]
 

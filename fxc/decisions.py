@@ -29,7 +29,7 @@ _SELDOM, _WORTH = 4, 32  # calls left for each in vain, but fewer if some were s
 _SAVED = 0.02  # seconds that a call of compiled code may have saved
 _FEW_DEAR, _DEAR = 2, 2.0  # captures that have taken so many seconds together
 LONGEST = 2.0  # seconds that a compilation may take that is not put off
-_SHARE = 0.1  # of them that Python has to spend first
+SHARE = 0.1  # of them that Python has to spend first
 MOST_REFUSALS = 4  # of one combination of argument types, before all are taken to be refused
 
 # Note [Captures that pay]
@@ -120,13 +120,13 @@ class Captures:
     def one_more(self) -> Iterator[None]:
         """Count a capture and its time, whatever comes of it; one that is put off comes again."""
         self.count, self.misses = self.count + 1, 0
-        self.left = self.dear * _SHARE
+        self.left = self.dear * SHARE
         started = time.thread_time()
         try:
             yield
         except PutOff as found:
             self.count -= 1
-            self.dear, self.left = found.seconds, found.seconds * _SHARE
+            self.dear, self.left = found.seconds, found.seconds * SHARE
             raise
         finally:
             self.seconds += time.thread_time() - started

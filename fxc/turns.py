@@ -97,14 +97,14 @@ class Tried:
         self.taken = 0  # calls that Python has run
         self._ours, self._python = ours, python
         self._trial, self._end, self._work = trial, end, work
-        self._is_driver = driver
+        self.is_driver = driver
         self._first = _FIRST
 
     @unseen
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         trial = self._trial
         run = self._python if trial.is_pythons else self._ours
-        self.taken += self._is_driver or trial.is_pythons
+        self.taken += self.is_driver or trial.is_pythons
         work, start = self._work(), clock()
         try:
             return run(*args, **kwargs)

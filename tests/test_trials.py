@@ -14,7 +14,7 @@ import fxc.native_calls
 import fxc.variants
 from fxc import decisions, parts
 from fxc.trials import CALLS, LONG, LONG_DRIVER, SETTLED, Trial
-from fxc.turns import FOR_EVER, MORE, Handed, key_of
+from fxc.turns import FOR_EVER, MORE, Handed, Tried, key_of
 
 pytestmark = pytest.mark.usefixtures("as_users")
 
@@ -222,6 +222,22 @@ def test_brief_calls_are_looked_at_less_often(seconds: float, most: int) -> None
     calls = decisions.InVain(served=0, seconds=seconds)
     assert [calls.rest(0) for _ in range(5)] == [0, 0, 0, 0, 20]
     assert [calls.rest(0) for _ in range(8)][-1] == pytest.approx(most, rel=0.01)
+
+
+def test_a_driver_that_loses_waits_for_what_its_captures_took() -> None:
+    compiled = fxc.compile(_in_parts)
+    compiled(np.ones(3), [])
+    trial = Trial(compiled=1.0, python=1e-7, compiled_calls=CALLS, python_calls=CALLS)
+    key = key_of((np.ones(3), []), {})
+    for is_driver in (False, True):
+        turn = Tried(key, len, len, trial, print, lambda: 0, is_driver)
+        compiled._lost(turn, trial)
+        (left,) = compiled._state.turns.values()
+        calls, seconds = left.cells[MORE], compiled._capture_seconds
+        compiled._state.turns.clear()
+        compiled._state.lost.clear()
+        assert (calls > fxc.variants.OFTEN) is is_driver
+        assert not is_driver or calls == pytest.approx(10 * seconds / 1e-7, rel=0.01)
 
 
 def _in_parts(x: np.ndarray, seen: list[int]) -> np.ndarray:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 
-from .function_plan import FunctionPlan, Names, Statement
+from .function_plan import TAKEN, FunctionPlan, Names, Statement
 
 # Note [Spent arrays]
 # In a loop of a driver a part often binds a variable anew whose last value nobody reads any more:
@@ -32,6 +32,7 @@ def spent(
         return ()
     for each in run:
         kept = kept.union(*(inner.on_error | inner.on_return for inner in each.inside()))
+    outputs = [name for name in outputs if not name.startswith(TAKEN)]  # of which none outlives it
     names = plan.variables - kept - plan.shared - plan.free - _without_value(plan)
     return tuple(name for name in outputs if name in names)
 
