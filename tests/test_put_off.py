@@ -49,7 +49,7 @@ def compiled_calls(compiled, args) -> int:
 def dear(as_users: None, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every compilation is one that takes long."""
     monkeypatch.setattr(fxc.compiled, "LONGEST", 0.0)
-    monkeypatch.setattr(fxc.decisions, "_SHARE", 1.0)
+    monkeypatch.setattr(fxc.decisions, "SHARE", 1.0)
 
 
 @pytest.mark.usefixtures("dear")
