@@ -278,8 +278,9 @@ class Compiled(Generic[P, R]):
         _log.info("%s: takes longer than as plain NumPy, and runs so", self.__name__)
         calls = OFTEN if trial.is_lost else _HARDLY_LOST
         calls *= _LONGER ** min(state.lost[turn.key], _MOST_LOST)
-        if turn.is_driver and trial.is_lost:
-            calls = max(calls, int(self._capture_seconds / (SHARE * max(trial.python, 1e-7))))
+        if turn.is_driver:
+            seconds = self._capture_seconds / (SHARE if trial.is_lost else 1.0)
+            calls = max(calls, int(seconds / max(trial.python, 1e-7)))
         state.lost[turn.key] += 1
         self._end_turn(turn)
         self._give_turn(Handed(self.__fxc_original__, turn.key, calls, trial.python))

@@ -17,7 +17,7 @@ from fxc.ir.records import mutable
 # for good; a function for a number of calls (Note [Turns]), then it is tried once more, by native
 # calls if there were many (Note [Native calls]), then left for eight times as many, and so on.
 # A driver, of which parts would be captured once more, is also left to Python for ten times as long
-# as all captures have taken.
+# as all captures have taken, or for just as long if it lost by little.
 # - Where a call has run must not be seen in its result: who looks at the last bits of elementary
 #   functions should get the same at each call. A function that has some of fxc's own is tried only
 #   if it has very many guards.

@@ -224,20 +224,18 @@ def test_brief_calls_are_looked_at_less_often(seconds: float, most: int) -> None
     assert [calls.rest(0) for _ in range(8)][-1] == pytest.approx(most, rel=0.01)
 
 
-def test_a_driver_that_loses_waits_for_what_its_captures_took() -> None:
+@pytest.mark.parametrize(("is_driver", "slower", "times"), [(0, 9, 0), (1, 9, 10), (1, 1.2, 1)])
+def test_a_driver_that_loses_waits_for_what_its_captures_took(
+    is_driver: int, slower: float, times: int
+) -> None:
     compiled = fxc.compile(_in_parts)
     compiled(np.ones(3), [])
-    trial = Trial(compiled=1.0, python=1e-7, compiled_calls=CALLS, python_calls=CALLS)
+    trial = Trial(slower * 1e-7, 1e-7, CALLS, CALLS)
     key = key_of((np.ones(3), []), {})
-    for is_driver in (False, True):
-        turn = Tried(key, len, len, trial, print, lambda: 0, is_driver)
-        compiled._lost(turn, trial)
-        (left,) = compiled._state.turns.values()
-        calls, seconds = left.cells[MORE], compiled._capture_seconds
-        compiled._state.turns.clear()
-        compiled._state.lost.clear()
-        assert (calls > fxc.variants.OFTEN) is is_driver
-        assert not is_driver or calls == pytest.approx(10 * seconds / 1e-7, rel=0.01)
+    compiled._lost(Tried(key, len, len, trial, print, lambda: 0, bool(is_driver)), trial)
+    (left,) = compiled._state.turns.values()
+    calls = times * compiled._capture_seconds / 1e-7 or fxc.variants.OFTEN
+    assert left.cells[MORE] == pytest.approx(calls, rel=0.01)
 
 
 def _in_parts(x: np.ndarray, seen: list[int]) -> np.ndarray:
