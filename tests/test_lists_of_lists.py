@@ -137,11 +137,127 @@ def test_places_out_of_bounds(row: int, column: int) -> None:
     assert difference(run(program, calls[0]), run(compiled, calls[1])) == ""
 
 
-def returned(x):
+def table_of(x):
     table = [[0] * 3 for _ in range(3)]
     for k in range(len(x)):
         table[k % 3][x[k]] = k
     return table
+
+
+def with_its_rows(x):
+    """Which list is which is the caller's to see."""
+    table = table_of(x)
+    last, mean = table[-1], [[0.0] * 2 for _ in range(len(x))]
+    for k in range(len(x)):
+        mean[k][k % 2] = x[k] / 2
+    last[0] = 5
+    return table, last, table[len(x) % 3], {"mean": mean}, mean[1:2]
+
+
+def of_two_kinds(x):
+    table = [[0] * 3 for _ in range(len(x))]
+    for k in range(len(x)):
+        table[k][x[k]] = k / 2 if k % 2 else k
+    return table
+
+
+def shown_and_changed(x):
+    table = table_of(x)
+    print(table, table[1])
+    for k in range(len(x)):
+        table[x[k]][0] -= k
+    return table
+
+
+def kept(x):
+    holder = Holder(table_of(x))
+    holder.table[x[0]][1] += 4
+    return holder
+
+
+class Holder:
+    def __init__(self, table):
+        self.table = table
+
+    def __eq__(self, other):
+        return self.table == other.table
+
+
+@pytest.mark.parametrize(
+    "program", [table_of, with_its_rows, of_two_kinds, shown_and_changed, kept]
+)
+def test_tables_as_results(program: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    compiled = fxc.compile(program, fullgraph=program is not with_its_rows)
+    for x in ([0, 2, 1, 1], [2, 2, 0], [1, 0, 0, 2, 1, 2]):
+        expected = run(program, (np.array(x),))
+        text = capsys.readouterr().out
+        assert difference(expected, run(compiled, (np.array(x),))) == ""
+        assert capsys.readouterr().out == text
+
+
+def relaxed(d):
+    for k in range(len(d)):
+        for i in range(len(d)):
+            for j in range(len(d)):
+                if d[i][k] + d[k][j] < d[i][j]:
+                    d[i][j] = d[i][k] + d[k][j]
+    return d
+
+
+@pytest.mark.parametrize(
+    "copied",
+    [
+        lambda w: [row[:] for row in w],
+        lambda w: [row.copy() for row in w],
+        lambda w: [row[1:] + [9] for row in w],  # noqa: RUF005
+        lambda w: [row + [9] for row in w],  # noqa: RUF005
+    ],
+)
+def test_copies_of_the_callers_rows(copied: Any) -> None:
+    def program(w):
+        return relaxed(copied(w))
+
+    compiled = fxc.compile(program, fullgraph=True)
+    for n in (9, 12, 17):
+        w = np.random.default_rng(n).integers(1, 99, (n, n)).tolist()
+        assert difference(run(program, (w,)), run(compiled, (w,))) == ""
+    assert compiled.cache_info().variants == 1
+
+
+class Sliced:
+    """What gives the same list again."""
+
+    def __init__(self, held):
+        self.held = held
+
+    def __getitem__(self, place):
+        return self.held
+
+    __add__ = __getitem__
+
+    def copy(self):
+        return self.held
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        lambda x: [each[:] for each in x],
+        lambda x: [each.copy() for each in x],
+        lambda x: [each + [1] for each in x],  # noqa: RUF005
+    ],
+)
+def test_objects_that_give_a_list_again(rows: Any) -> None:
+    def program(x):
+        held = [1, 2, 3]
+        found = rows([Sliced(held), Sliced(held)])
+        for k in range(len(x)):
+            found[0][x[k]] = k
+        return found, held
+
+    compiled = fxc.compile(program)
+    x = np.array([0, 2, 1, 1])
+    assert difference(run(program, (x,)), run(compiled, (x,))) == ""
 
 
 def with_a_row_replaced(x):
@@ -168,7 +284,7 @@ def with_an_append(x):
     return len(table[0]), table[0][3], table[1][1]
 
 
-@pytest.mark.parametrize("program", [returned, with_a_row_replaced, of_one_row, with_an_append])
+@pytest.mark.parametrize("program", [with_a_row_replaced, of_one_row, with_an_append])
 def test_what_stays_pythons(program: Any) -> None:
     """The loop is unrolled then, or NumPy runs it."""
     compiled, x = fxc.compile(program), np.array([0, 2, 1, 1])

@@ -150,6 +150,7 @@ class Scope:
         self.growing = door.texts.made
         self.item_list = door.item_list
         self.held_list = door.held_list
+        self.new_item = door.new_item
         self.bound = functools.partial(bound, door)
         self.raises = functools.partial(raises, door)
         self.importing = door.importing

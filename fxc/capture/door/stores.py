@@ -579,6 +579,12 @@ class Stores(Reads):
             self.places.note_item_list(made)
         return made
 
+    def new_item(self, owner: Any, x: Any, how: str, place: str) -> Any:
+        """What the program makes of ``owner`` for a list or a dict: a new list if that is one."""
+        if owner.__class__ is not list or x.__class__ is not list:
+            return x
+        return self.item_list(x, place) if how == "item_list" else self.held_list(x, place)
+
     def held_list(self, x: Any, place: str) -> Any:
         """A list that the program makes, and that others may hold besides."""
         return self.lists.pooled(x, place)

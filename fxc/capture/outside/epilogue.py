@@ -37,6 +37,7 @@ from ..statements.differing import Differing
 from ..statements.rows import ListArray, Rows, list_array_of, rows_in
 from ..values.late import Held, Late
 from ..values.list_pools import ListPool, PooledList
+from ..values.lists_of_lists import ListOfLists, ListRow
 from ..values.maybe_set import MaybeSet
 from ..values.mixed import Mixed
 from ..values.open_dicts import OpenDict
@@ -50,7 +51,7 @@ from ..values.traced_lists import TracedList
 from .containers import is_plain
 from .effects import Effect
 from .generators import TracedGenerator
-from .listed import arena_places, listed, share_out
+from .listed import arena_places, listed, rows_of, share_out
 from .objects import (
     is_dict_class,
     is_made_by_object,
@@ -221,6 +222,10 @@ class EpilogueBuilder:
             return self._traced(x._object) if of_list is None else self._list_array(x, of_list)
         if type(x) is TracedList:
             return self._list(x)
+        if type(x) is ListOfLists:
+            return self._rows(x)
+        if type(x) is ListRow:
+            return f"{self._rows(x.whole)}[{self._place(x.place)}]"
         if type(x) is TracedDict:
             return self._keyed(x)
         if type(x) is Char:
@@ -297,6 +302,16 @@ class EpilogueBuilder:
             self._lines.append(f"{name} = {made}")
             self._made[id(x)] = (name, x)
             self._outside.session.aliases.returned.append(x)
+        return self._made[id(x)][0]
+
+    def _rows(self, x: ListOfLists) -> str:
+        """The expression for a list of lists of numbers that are all of one length."""
+        if id(x) not in self._made:
+            name, leaves = f"c{len(self._made)}", [self._leaf(wrap(each)) for each in x.arrays]
+            numbers = iter([f"{leaf}.ravel()" for leaf in leaves])
+            made = listed(x.kind, numbers, self._constant, self._any_pool)
+            self._lines.append(f"{name} = rows_of({made}, *{leaves[0]}.shape)")
+            self._made[id(x)] = (name, x)
         return self._made[id(x)][0]
 
     def _pool(self, pool: Pool) -> str:
@@ -657,6 +672,7 @@ _NAMESPACE: dict[str, Any] = {
     "new_tuple": tuple.__new__,
     "put": object.__setattr__,
     "rebuild": rebuild,
+    "rows_of": rows_of,
     "share_out": share_out,
     "show_notes": show_notes,
 }

@@ -22,6 +22,7 @@ from .nodes import (
     is_nested,
     is_repeated,
     is_single,
+    is_sober,
     later,
     name_of,
     names_in,
@@ -143,6 +144,8 @@ class Expressions(Names):
         return node
 
     def visit_Subscript(self, node: ast.Subscript) -> Any:
+        if getattr(node, "is_item", ""):
+            return self._new_item(node, node.value)
         node.value = self.visit(node.value)
         node.slice = self.visit(node.slice)
         method = "indexed" if isinstance(node.ctx, ast.Load) else "stored"
@@ -230,6 +233,8 @@ class Expressions(Names):
                 func=ast.Attribute(ast.Constant(str()), "join"), args=[ast.GeneratorExp() as made]
             ):
                 node.args = [at(made, ast.ListComp(made.elt, made.generators))]  # as Python does
+        if getattr(node, "is_item", "") and _makes_list(node):
+            return self._new_item(node, node.func.value)  # type: ignore[attr-defined]
         if is_fold(node):
             return self._fold(node)
         if is_nest(node):
@@ -312,6 +317,8 @@ class Expressions(Names):
         return self._door("text", node, *parts)
 
     def visit_BinOp(self, node: ast.BinOp) -> Any:
+        if getattr(node, "is_item", ""):
+            return self._new_item(node, node.left)
         is_list, is_text = self._is_list(node), isinstance(node.op, ast.Mod) and _is_text(node.left)
         self.generic_visit(node)
         if is_list:
@@ -349,14 +356,31 @@ class Expressions(Names):
                 return self._made_list(node, called)
         return self._made_list(node, node)
 
+    def _new_item(self, node: Any, owner: ast.expr) -> Any:
+        """What is made of ``owner``: a new list if that is one."""
+        name, how, node.is_item = self._fresh("owner"), node.is_item, ""
+        value = self.visit(owner)
+        match node:
+            case ast.Subscript():
+                node.value = name_of(name)
+            case ast.BinOp():
+                node.left = name_of(name)
+            case ast.Call(ast.Attribute() as method):
+                method.value = name_of(name)
+        found, place = self.visit(placed(node, node)), self._text(node, self._place_in_text(node))
+        item = self._door("new_item", node, name_of(name), found, self._text(node, how), place)
+        return bound(node, name, value, item)
+
+    def _place_in_text(self, node: ast.expr) -> str:
+        return f"{self._code.co_filename}:{node.lineno}:{node.col_offset}"
+
     def _made_list(self, node: ast.expr, made: Any) -> Any:
         """A list that is kept: it may be one of the graph."""
         held = getattr(node, "is_item", "")
         if node not in self._lists and not held:
             return made
-        place = f"{self._code.co_filename}:{node.lineno}:{node.col_offset}"
         name = "made_list" if node in self._lists else held
-        return self._door(name, node, made, self._text(node, place))
+        return self._door(name, node, made, self._text(node, self._place_in_text(node)))
 
     def visit_BoolOp(self, node: ast.BoolOp) -> Any:
         if getattr(node, "is_test", False):
@@ -417,8 +441,21 @@ def _note_item(node: ast.expr) -> None:
     """Note a list that nobody has but the list that it becomes an item of."""
     parts = [node] if not isinstance(node, ast.Tuple) else node.elts
     for part in parts:
-        if isinstance(part, ast.List | ast.ListComp | ast.Call):
-            part.is_item = "item_list" if part is node else "held_list"  # type: ignore[union-attr]
+        if isinstance(part, ast.List | ast.ListComp | ast.Call) or _makes_list(part):
+            part.is_item = "item_list" if part is node else "held_list"  # type: ignore[attr-defined]
+
+
+def _makes_list(node: ast.expr) -> bool:
+    """Whether this may make a new list of another one: a part, a copy, one with more items."""
+    match node:
+        case (
+            ast.Subscript(_, ast.Slice())
+            | ast.BinOp(_, ast.Add(), ast.List())
+            | ast.Call(ast.Attribute(_, "copy"), [], [])
+        ):
+            return is_sober(node)
+        case _:
+            return False
 
 
 def _is_text(node: ast.expr) -> bool:

@@ -175,10 +175,10 @@ def is_nested(made: ast.ListComp | ast.GeneratorExp) -> bool:
     if len(made.generators) < 2:
         return False
     plain = all(names_in(each.target) and not each.is_async for each in made.generators)
-    return plain and _is_sober(made)
+    return plain and is_sober(made)
 
 
-def _is_sober(made: ast.expr) -> bool:
+def is_sober(made: ast.expr) -> bool:
     """Whether an expression assigns nothing and is not left in between."""
     kinds = (ast.NamedExpr, ast.Await, ast.Yield, ast.YieldFrom)
     return not any(isinstance(each, kinds) for each in walk(made))
@@ -224,4 +224,4 @@ def is_single(made: ast.ListComp | ast.GeneratorExp | ast.SetComp | ast.DictComp
     if len(made.generators) != 1:
         return False
     (generator,) = made.generators
-    return not generator.is_async and bool(names_in(generator.target)) and _is_sober(made)
+    return not generator.is_async and bool(names_in(generator.target)) and is_sober(made)

@@ -5,7 +5,7 @@ See Note [Lists of lists].
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from fxc.ir.graph import Operand, Value
@@ -27,8 +27,7 @@ from .traced_lists import TracedList, checked_place
 # array of two axes for each part of a number (Note [Mixed scalars]). Its rows are places in it. A
 # number of another kind that is stored later is noted in ``Session.outer``, and the capture starts
 # again with room for both. So it does, with Python's lists, if the program does anything else with
-# the list than to read and write numbers: ``append``, a row that is replaced, a list that is
-# returned.
+# the list than to read and write numbers: ``append``, a row that is replaced.
 
 
 def wanted(label: str) -> str:
@@ -145,6 +144,10 @@ class ListOfLists(Traced):
         """``np.array(self, dtype)``."""
         return self.kind.array([wrap(x).copy()._value for x in self.arrays], dtype)
 
+    def _snapshot(self, of: Callable[[Any], Any]) -> Any:
+        arrays = [wrap(x).copy()._value for x in self.arrays]
+        return ListOfLists(self.label, self.kind, arrays)
+
     def refused(self) -> BaseException:
         """The request to make the list Python's."""
         return Respecialise(frozenset((f"{self.label} by Python",)))
@@ -162,14 +165,14 @@ class ListOfLists(Traced):
 class ListRow(Traced):
     """A row of such a list."""
 
-    __slots__ = ("_place", "_whole")
+    __slots__ = ("place", "whole")
 
     def _holds(self) -> Iterable[Any]:
-        return (self._whole,)
+        return (self.whole,)
 
     def __init__(self, whole: ListOfLists, place: Any) -> None:
-        self._whole = whole
-        self._place = place
+        self.whole = whole
+        self.place = place
 
     @property  # type: ignore[misc]
     def __class__(self) -> type:
@@ -177,7 +180,7 @@ class ListRow(Traced):
 
     def length(self) -> Any:
         """``len``."""
-        return wrap_dim(kind_of(self._whole.arrays[0]).shape[1])
+        return wrap_dim(kind_of(self.whole.arrays[0]).shape[1])
 
     def __len__(self) -> int:
         return int(self.length())
@@ -186,16 +189,16 @@ class ListRow(Traced):
         return (self[place] for place in range(len(self)))
 
     def _counted(self) -> Any:
-        return Counted(kind_of(self._whole.arrays[0]).shape[1], self.__getitem__, of=(self,))
+        return Counted(kind_of(self.whole.arrays[0]).shape[1], self.__getitem__, of=(self,))
 
     def __getitem__(self, key: Any) -> Any:
         if isinstance(key, slice):
-            raise self._whole.refused()
-        place = self._place, _place(key, self.length(), "list index")
-        return self._whole.kind.item([operand(wrap(x)[place]) for x in self._whole.arrays])
+            raise self.whole.refused()
+        place = self.place, _place(key, self.length(), "list index")
+        return self.whole.kind.item([operand(wrap(x)[place]) for x in self.whole.arrays])
 
     def __setitem__(self, key: Any, x: Any) -> None:
-        x, whole = settled(x), self._whole
+        x, whole = settled(x), self.whole
         kinds = scalar_kinds(x)
         if isinstance(key, slice) or kinds is None:
             raise whole.refused()
@@ -205,12 +208,15 @@ class ListRow(Traced):
                 raise whole.refused()
             current().outer[whole.label] = kinds
             raise Respecialise(frozenset((f"{whole.label} of {len(kinds)} kinds",)))
-        place = self._place, _place(key, self.length(), "list assignment index")
+        place = self.place, _place(key, self.length(), "list assignment index")
         for array, part in zip(whole.arrays, whole.kind.parts_of(x), strict=True):
             wrap(array)[place] = variable_of(part)
 
+    def _snapshot(self, of: Callable[[Any], Any]) -> Any:
+        return ListRow(of(self.whole), self.place)
+
     def _operand(self) -> Operand:
-        raise self._whole.refused()
+        raise self.whole.refused()
 
     def __getattr__(self, name: str) -> Any:
-        raise AttributeError(name) if name.startswith("__") else self._whole.refused()
+        raise AttributeError(name) if name.startswith("__") else self.whole.refused()
