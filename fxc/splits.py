@@ -91,7 +91,7 @@ class Split:
         self._helper = helper
         self._writer = DriverWriter(function, node, self.plan, self.cuts, self._part, helper_of)
         self._whole: Driver | None = None
-        self._of_parts: dict[PartKey, Driver] = {}
+        self._of_parts: dict[PartKey, Driver | None] = {}
         self._unpaid: set[PartKey] = set()
         self._is_plain = False  # Python runs all of it
         self.varying: set[str] = set()  # variables that Python makes of values which vary
@@ -113,10 +113,13 @@ class Split:
         are, a handler may read what they have bound when one raises, or they call inner functions,
         which are to be the driver's own.
         """
-        made = self._of_parts.get(part.key)
-        part = replace(part, statements=self._current(part.statements))
-        if made is None:
-            made = self._of_parts[part.key] = self._writer.of_part(part)
+        if part.key not in self._of_parts:
+            current = replace(part, statements=self._current(part.statements))
+            self._of_parts[part.key] = self._written_of(current)
+        return self._of_parts[part.key]
+
+    def _written_of(self, part: PartSource) -> Driver | None:
+        made = self._writer.of_part(part)
         binds = frozenset[str]().union(*(each.binds for each in part.statements))
         is_read = not binds.isdisjoint(part.statements[0].on_error)
         spans = {each.span for statement in part.statements for each in statement.inside()}
