@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict, deque
+from collections import Counter, OrderedDict, defaultdict, deque
 from collections.abc import Callable
 from typing import Any
 
@@ -254,9 +254,36 @@ def keys_of_python_or_numpy(x):
     return names
 
 
+def known_texts(x):
+    counts, kinds, total, lists = Counter(), {}, {}, defaultdict(list)
+    for i, v in enumerate(x):
+        name = "low" if v < -0.5 else "a" if v < 0.5 else "high"
+        counts[name] += 1
+        kinds[name] = kinds.get(name, 0) + v
+        total[name, i % 2] = total.get((name, i % 2), 0.0) + v
+        lists["all" if v > 0 else name].append(i)
+    for name, k in kinds.items():
+        print(f"{name}: {k:.3f}")
+    largest = max(lists, key=lambda k: len(lists[k]))
+    return counts, total, {k: len(v) for k, v in lists.items()}, "none" in kinds, largest
+
+
+def new_keys_in_branches(x):
+    log, numbers, seen = defaultdict(list), OrderedDict(), set()
+    for i, v in enumerate(x):
+        if v > 0:
+            log["n"].append(i)
+        else:
+            log["negative"].append(v)
+        numbers[i, i + 1] = v
+        seen.add("big" if abs(v) > 1 else "small")
+    return log, list(numbers.items())[:3], numbers, seen, "big" in seen, log["n"]
+
+
 @pytest.mark.parametrize(
     "fn",
     [
+        *(known_texts, new_keys_in_branches),
         *(
             read_before_they_are_stored,
             lists_of_places,

@@ -279,8 +279,8 @@ class EpilogueBuilder:
             made = f"{{key for key, in {items}}}" if x.of is set else f"dict({items})"
             if x.of is defaultdict:
                 made = f"defaultdict({self._place(x.factory)}, {made})"
-            elif x.of is Counter:
-                made = f"Counter({made})"
+            elif x.of in (Counter, OrderedDict):
+                made = f"{x.of.__name__}({made})"
             self._lines.append(f"{name}d = {made}")
             self._made[id(x)] = (f"{name}d", x)
         return self._made[id(x)][0]

@@ -5,7 +5,7 @@ See Note [Dicts of the graph].
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter, OrderedDict, defaultdict
 from typing import Any
 
 
@@ -87,6 +87,7 @@ def taken_in(items: Any, keys: Any) -> None:
 ADDED: dict[type, Any] = {
     dict: added,
     defaultdict: added,
+    OrderedDict: added,
     Counter: counted_in,
     set: taken_in,
 }

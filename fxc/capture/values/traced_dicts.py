@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter, OrderedDict, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from types import FunctionType
@@ -40,16 +40,19 @@ from .kinds import ItemKind, kind_of_items
 from .list_room import Room
 from .mixed import number_of, scalar_kinds
 from .open_dicts import OpenDict
-from .operands import Traced, operand, settled, wrap
+from .operands import Traced, operand, settled, variable_of, wrap
 from .python_numbers import to_int
+from .several import options_in
+from .several import united as one_of
 from .texts import Char, code_of, is_char
 from .traced_int import TracedInt, scalar_of_int, wrap_dim
 from .traced_lists import MOST_KEYS, TracedList
-from .unknown_keys import is_int
+from .unknown_keys import is_int, is_text
 
 # Note [Dicts of the graph]
 # A dict or a set of the program into which a key goes that is known at run time only, an int, a
-# character or a tuple of these, lives in the graph: its items, in their order, are a list of tuples
+# character, one known text or another, or a tuple of these, or that gets a new key in a branch or
+# loop, lives in the graph: its items, in their order, are a list of tuples
 # (Note [Lists of counted length]), and a table of at least twice as many places has, at the place
 # that a key's bits say or behind it, the number of its item. It begins with a few places, and is
 # filled anew with twice as many when half of them are taken. Nothing is ever taken out. Which dicts
@@ -59,6 +62,7 @@ from .unknown_keys import is_int
 
 _LABEL = "dict at"
 _OPEN = " with keys by a condition"
+_OF_TEXTS = " with texts as keys"
 
 
 class MadeDicts:
@@ -66,10 +70,15 @@ class MadeDicts:
 
     def __init__(self) -> None:
         self._labels: dict[int, tuple[str, Any]] = {}
+        self._words: dict[str, int] = {}
+
+    def number_of_text(self, text: str) -> int:
+        """What stands for a text among keys."""
+        return self._words.setdefault(text, len(self._words))
 
     def made(self, items: Any) -> Any:
         """A dict or a set that the program makes here."""
-        if type(items) not in (dict, set) and not _counts(items):
+        if type(items) not in (dict, set, OrderedDict) and not _counts(items):
             return items
         label, session = f"{_LABEL} {user_location()}", current()
         if type(items) is dict and f"{label}{_OPEN}" in session.static:
@@ -112,34 +121,33 @@ def _may_be(items: Any) -> bool:
 
 
 def is_key(key: Any) -> bool:
-    """Whether a key is an int, a character, or a tuple of these."""
-    if type(key) is tuple:
-        return bool(key) and all(is_int(x) or is_char(x) for x in key)
-    return is_int(key) or is_char(key)
-
-
-def _as_key(key: Any) -> Any:
-    """A key with its characters as such."""
-    if type(key) is tuple:
-        return tuple(map(_as_key, key))
-    return Char(code_of(key)) if is_char(key) and type(key) is not Char else key
+    """Whether a key is an int, a character, one text or another, or a tuple of these."""
+    parts = key if type(key) is tuple and key else (key,)
+    return all(is_int(x) or is_char(x) or is_text(x) for x in parts)
 
 
 def _shape_of(key: Any) -> Any:
     """What tells keys apart that are never equal."""
-    return tuple(map(_shape_of, key)) if type(key) is tuple else type(key) is Char
+    if type(key) is tuple:
+        return tuple(map(_shape_of, key))
+    return "text" if is_text(key) else type(key) is Char
 
 
 def _shape_of_kind(kind: ItemKind) -> Any:
     """The same of all keys of a kind."""
+    if kind.options is not None:
+        return "text" if all(type(each) is str for each in kind.options.options) else kind
     if kind.form is None or kind.items is None:
         return False
     return True if kind.form.is_traced else tuple(map(_shape_of_kind, kind.items))
 
 
 def _plain_int(x: Any) -> Any:
-    """An int of Python's or NumPy's, or a character, as an int of Python's."""
+    """An int of Python's or NumPy's, or what stands for a text, as an int of Python's."""
     x = x.code if type(x) is Char else x
+    if is_text(x):
+        number = current().door.dicts.number_of_text
+        x = one_of([(flag, number(text)) for flag, text in options_in(x)])
     if type(x) is TracedInt:
         return scalar_of_int(x)
     return to_int(number_of(x)) if isinstance(x, Traced) else int(x)
@@ -148,14 +156,15 @@ def _plain_int(x: Any) -> Any:
 class TracedDict(Traced):
     """A dict, a Counter, a defaultdict of numbers or a set of the graph."""
 
-    __slots__ = ("_default", "_label", "_mask", "_table", "factory", "items_", "of")
+    __slots__ = ("_default", "_label", "_mask", "_of_texts", "_table", "factory", "items_", "of")
 
     def __init__(self, items: Any, label: str) -> None:
         self.of: type = type(items)
         self._label = label
         self.factory = _factory_of(items) if self.of is defaultdict else None
         self._default = None if self.factory is None else self.made_default()
-        keys = map(_as_key, items)
+        self._of_texts = f"{label}{_OF_TEXTS}" in current().static
+        keys = map(self._as_key, items)
         of_set = self.of is set
         values: Any = ((),) * len(items) if of_set else ((x,) for x in items.values())
         self.items_ = TracedList([(key, *x) for key, x in zip(keys, values, strict=True)])
@@ -184,6 +193,7 @@ class TracedDict(Traced):
     def _snapshot(self, of: Callable[[Any], Any]) -> Any:
         found = object.__new__(TracedDict)
         found.of, found.factory, found.items_ = self.of, self.factory, self.items_._snapshot(of)
+        found._label, found._of_texts = self._label, self._of_texts
         return found
 
     # -------------------------------------------------------- room
@@ -234,6 +244,18 @@ class TracedDict(Traced):
 
     # -------------------------------------------------------- keys
 
+    def _as_key(self, key: Any) -> Any:
+        """A key with its characters as such, if all texts among the keys are characters."""
+        if type(key) is tuple:
+            return tuple(map(self._as_key, key))
+        if self._of_texts or type(key) is Char:
+            return key
+        if is_char(key):
+            return Char(code_of(key))
+        if is_text(key):
+            raise Respecialise(frozenset((f"{self._label}{_OF_TEXTS}",)))
+        return key
+
     def _numbers(self, key: Any) -> list[Any]:
         """The ints of a key."""
         parts = key if type(key) is tuple else (key,)
@@ -241,7 +263,7 @@ class TracedDict(Traced):
             raise refuse(
                 "a key of a dict of the graph is an int, a character or a tuple of these; use them"
             )
-        return [_plain_int(_as_key(settled(x))) for x in parts]
+        return [_plain_int(self._as_key(settled(x))) for x in parts]
 
     def key_at(self, place: Any) -> list[Any]:
         """The ints of the key of an item."""
@@ -251,8 +273,8 @@ class TracedDict(Traced):
         parts = list(kind.items) if is_tuple and kind.items is not None else [kind]
         found = []
         for each in parts:
-            arrays = [next(places) for _ in each.parts]
-            found.append(to_int(wrap(operand(wrap(arrays[0])[place]))))  # type: ignore[arg-type]
+            read = [operand(wrap(next(places))[place]) for _ in each.parts]
+            found.append(_plain_int(each.item(read) if each.options else variable_of(read[0])))
         return found
 
     @property
@@ -290,7 +312,7 @@ class TracedDict(Traced):
     def _found(self, key: Any) -> tuple[Any, Any]:
         """The place in the table of a key, or for it, and the number of its item, from 1."""
         numbers = self._numbers(key)
-        if _shape_of_kind(self._key_kind) != _shape_of(_as_key(key)):
+        if _shape_of_kind(self._key_kind) != _shape_of(self._as_key(key)):
             raise refuse("keys of several kinds in a dict of the graph cannot be captured")
         return self.looked_up(numbers)
 
@@ -333,7 +355,7 @@ class TracedDict(Traced):
         return self.items_.at(number - 1)[1]
 
     def _made_by_a_read(self, key: Any) -> Any:
-        key = _as_key(key)
+        key = self._as_key(key)
         if not self._has_room((key, self._default)):
             return self._default
         staged: Any = made_by_a_read
@@ -444,7 +466,7 @@ class TracedDict(Traced):
         """As ``dict.copy``, or that of its like."""
         if self.of is set:
             return self._with("|", united, self, set())
-        if self.of is defaultdict:
+        if self.of in (defaultdict, OrderedDict):
             raise self._refused("a copy")
         staged: Any = counter_of if self.of is Counter else copied
         return current().door.staged(staged)(self.items())
@@ -459,13 +481,13 @@ class TracedDict(Traced):
     def __setitem__(self, key: Any, value: Any) -> None:
         if self.of is set:
             raise TypeError("'set' object does not support item assignment")
-        self._store((_as_key(settled(key)), settled(value)))
+        self._store((self._as_key(settled(key)), settled(value)))
 
     def add(self, key: Any) -> None:
         """As ``set.add``."""
         if self.of is not set:
             raise AttributeError(f"{self.of.__name__!r} object has no attribute 'add'")
-        self._store((_as_key(settled(key)),))
+        self._store((self._as_key(settled(key)),))
 
     def setdefault(self, key: Any, default: Any = None) -> Any:
         """As ``dict.setdefault``."""

@@ -26,26 +26,23 @@ _MOST = 64  # keys
 
 
 def is_unknown_key(key: Any) -> bool:
-    """Whether a key is an int, or a tuple of such, that is not known, or one text or another."""
-    if type(key) is Several:
-        return key.is_text
-    if type(key) is Char:
-        return True
+    """Whether a key is an int that is not known, or one text or another, or a tuple with such."""
     session, parts = current(), key if type(key) is tuple else (key,)
 
     def is_open(x: Any) -> bool:
-        if type(x) is Char:
+        if type(x) in (Char, Several):
             return True
         if type(x) is TracedInt:
             return session.varies(x._dim) or bool(counted_in(x._dim))
         return type(x) is Mixed or (type(x) is TracedScalar and not session.origins.get(x._value))
 
-    known = all(is_int(x) or type(x) is Char or is_letter(x) for x in parts)
+    known = all(is_int(x) or type(x) is Char or is_text(x) for x in parts)
     return known and any(map(is_open, parts))
 
 
-def is_letter(x: Any) -> bool:
-    return type(x) is str and len(x) == 1
+def is_text(x: Any) -> bool:
+    """Whether this is a text that is known, or one of several."""
+    return type(x) is str or (type(x) is Several and x.is_text)
 
 
 def is_int(x: Any) -> bool:
@@ -78,6 +75,8 @@ def place_of_key(keys: Sequence[Any], key: Any) -> tuple[Any, Any] | None:
         return None
     rows = [each if type(each) is tuple else (each,) for each in keys]
     if any(len(row) != len(parts) or not all(map(_is_small, row)) for row in rows):
+        return None
+    if any(map(is_text, parts)):
         return None
     same: Any = None
     for column, part in zip(zip(*rows, strict=True), parts, strict=True):
