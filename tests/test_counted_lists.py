@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import warnings
 from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
@@ -707,3 +708,41 @@ def test_what_holds_a_list_is_known_to() -> None:
         for holder in holders:
             assert _reach([(1, holder)], [items])
             assert not _reach([(1, holder)], [[]])
+
+
+def means_of_the_last(x):
+    found, shown = [], 0.0
+    for i in range(len(x)):
+        found.append(x[i])
+        if (i + 1) % 20 == 0:
+            shown += np.mean(found[-20:])
+    return shown, found
+
+
+def _warned(fn: Callable[..., Any], x: Any) -> list[str]:
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        fn(x)
+    return [str(each.message) for each in told if each.category is RuntimeWarning]
+
+
+@pytest.mark.parametrize("n", [5, 45])
+def test_parts_of_a_list_that_is_not_there_yet(n: int) -> None:
+    """Means of no items were taken while the loop was captured, of which NumPy warned."""
+    compiled, x = fxc.compile(means_of_the_last, fullgraph=True), np.arange(n) / 7
+    assert _warned(compiled, x) == []
+    assert not difference(run(means_of_the_last, (x,)), run(compiled, (x,)))
+    assert compiled.cache_info().eager_calls == 0
+
+
+@pytest.mark.filterwarnings("ignore::fxc.CaptureWarning")
+def test_what_numpy_warns_of_on_known_values() -> None:
+    """It was shown once, by the capture, or twice, by that and by NumPy."""
+
+    def program(x):
+        return x + np.nanmean([np.nan]) + np.array([1.0]).var(ddof=1)
+
+    compiled, x = fxc.compile(program), np.ones(3)
+    expected = _warned(program, x)
+    assert expected
+    assert [_warned(compiled, x) for _ in range(3)] == [expected] * 3

@@ -14,6 +14,7 @@ import opcode
 import operator
 import os
 import re
+import warnings
 import weakref
 from collections.abc import Callable, Iterable
 from types import (
@@ -315,7 +316,15 @@ class Door(Stores):
 
     def _eager(self, f: Any, args: Any, kwargs: Any) -> Any:
         """Run a pure function now; arrays that come out are constants of the graph."""
-        return as_constants(f(*args, **kwargs))
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("error")
+                found = f(*args, **kwargs)
+        except Warning as warning:  # which each call gives
+            raise refuse(
+                f"an operation of which NumPy warns ({warning}), on known values, is not captured"
+            ) from None
+        return as_constants(found)
 
     def _call_function(self, f: FunctionType, args: Any, kwargs: Any) -> Any:
         function: Any = f

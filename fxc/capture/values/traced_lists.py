@@ -23,6 +23,7 @@ from ..statements.structured import Statement, flag_of, placeholder
 from .given import check_gift, give, lend
 from .kinds import ItemKind, arrays_in, kind_of_items, records_in
 from .list_room import Room, new_room
+from .mixed import scalar_kinds
 from .operands import Traced, dtype_of, operand, settled, wrap
 from .python_numbers import to_int
 from .traced_int import TracedInt, wrap_dim
@@ -463,6 +464,15 @@ class TracedList(Traced):
     def _any_item_of(self, kind: ItemKind) -> Any:
         return kind.item([placeholder(current(), x) for x in kind.parts])
 
+    def _any_part(self, owner: Statement, item: Any) -> TracedList:
+        """What stands for a slice of a list without room."""
+        is_known = self._items or owner.wishes.samples(self)
+        if not is_known or scalar_kinds(item) is None:
+            return TracedList(list(self._items))
+        from .sized_lists import room_for_numbers  # which makes such lists
+
+        return room_for_numbers(item, self._any_number())
+
     def _awaited_by(self) -> Statement | None:
         """The statement, if there is one, that will be recorded again with room for what it has
         changed.
@@ -590,7 +600,7 @@ class TracedList(Traced):
             owner = self._owner(current())
             if owner is not None:
                 found = self._not_yet(owner)
-                return TracedList(list(self._items)) if isinstance(key, slice) else found
+                return self._any_part(owner, found) if isinstance(key, slice) else found
             self.make_room([], _SPARE, None)
         if self._room is not None:
             if isinstance(key, slice):
@@ -601,6 +611,8 @@ class TracedList(Traced):
                 return self.at(checked_place(key))
             return self.at(self.place_of(key))
         if isinstance(key, slice) and self.of is list:
+            if (owner := self._awaited_by()) is not None:
+                return self._any_part(owner, self._any_item(owner))
             return TracedList(self._items[key])
         try:
             return self._items[key]
