@@ -10,6 +10,7 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import field
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -149,7 +150,7 @@ def kinds_of(args: tuple[Any, ...], kwargs: dict[str, Any]) -> object:
 
 def _kind_of(value: Any, depth: int = 0) -> object:
     """The kind of one argument; attributes of the user's own objects are not read, and of large or
-    nested containers no more than the types of items.
+    nested containers no more than the types of the first items.
     """
     kind = type(value)
     if isinstance(value, np.ndarray):
@@ -157,7 +158,7 @@ def _kind_of(value: Any, depth: int = 0) -> object:
     if kind not in (tuple, list, dict):
         return kind
     if depth == _DEPTH or len(value) > _FEW_ITEMS:
-        return (kind, frozenset(map(type, value)))
+        return (kind, frozenset(map(type, islice(value, _FEW_ITEMS))))
     if kind is dict:
         if not all(type(key) is str for key in value):
             return (kind, frozenset(map(type, value)), frozenset(map(type, value.values())))

@@ -561,3 +561,44 @@ def test_what_is_refused() -> None:
     for program in (made_by_a_read, in_an_expression):
         with pytest.raises(fxc.CaptureError):
             fxc.compile(program, fullgraph=True)(_numbers(), 9000)
+
+
+def popped_behind_a_loop(u, n):
+    found = {0: 0.5, 1: 2.0}
+    for i in range(n):
+        found[0] = found[0] + u[i % 5]
+    for _ in range(n):
+        found.pop(0, None)
+        u[0] += len(found)
+    return found
+
+
+def popped_until_there_is_none(u, n):
+    found = {0: 0.5}
+    for _ in range(n):
+        found[max(found)] = 1
+    for _ in range(n):
+        found.pop(max(found), None)
+    return found, u
+
+
+def deleted_by_a_condition(u, n):
+    state = Body(u.copy())
+    for i in range(n):
+        state.x[i % 5] += 1.0
+    for i in range(n):
+        if u[i % 5] > 100:
+            del state.x
+    return state
+
+
+@pytest.mark.parametrize(
+    "program", [popped_behind_a_loop, popped_until_there_is_none, deleted_by_a_condition]
+)
+@pytest.mark.filterwarnings("ignore::fxc.CaptureWarning")
+def test_what_a_loop_deletes(program: Callable[..., Any]) -> None:
+    """That is refused where it cannot be a loop of the graph; nothing stays that is not there."""
+    compiled = fxc.compile(program)
+    for n in (30, 7, 0, 1, 200, 31):
+        expected = run(program, (_numbers(), n))
+        assert difference(expected, run(compiled, (_numbers(), n))) == ""

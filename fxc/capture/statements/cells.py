@@ -65,6 +65,9 @@ class Cells:
         if not self._cells:
             return env
         states = self._states()
+        for text, (_, flag) in states.items():
+            if flag is False and text not in self._new:
+                raise refuse(f"{text}, which a branch or loop deletes, cannot be captured")
         if self._session.region == self._region:  # an iteration that is run before the loop
             self._before = states
         self._after = {f"{text}{_FLAG}": states[text][1] for text in self._new}
