@@ -54,7 +54,7 @@ ONE_FOR_ALL = {
     "an index": (lambda tokens: WEIGHTS[tokens].sum(0), ints),
     "np.array": (lambda items: np.array(items) * 2, floats),
     "a dtype": (lambda items: np.array(items, np.float32) * 2, floats),
-    "a mean": (lambda items: np.mean(items), floats),
+    "a mean": (lambda items: np.mean(items), lambda n: floats(max(n, 1))),  # of none NumPy warns
     "its length": (lambda items: np.sum(items) / len(items), floats),
     "beside an array": (lambda items: np.concatenate([WEIGHTS[0], items]), floats),
     "a table": (lambda items: np.interp(WEIGHTS[0], items, items), lambda n: sorted(floats(n))),

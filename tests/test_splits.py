@@ -383,7 +383,9 @@ def test_a_body_in_a_python_loop_is_compiled_once():
 
 
 @pytest.mark.usefixtures("as_users")
-def test_a_part_that_does_not_pay_is_left_to_python():
+def test_a_part_that_does_not_pay_is_left_to_python(monkeypatch):
+    monkeypatch.setattr(fxc.trials, "_HARDLY", 0.0)  # whatever the clock says
+
     def f(n):
         for k in range(n):
             m = k * 2 + 1

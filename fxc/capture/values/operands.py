@@ -454,6 +454,8 @@ def guard_magnitude(
     if degree == 1 and total == 1 and isinstance(dim.terms[0][0][0], Symbol):
         return limit >= _MOST or within(dim, -limit, limit)
     bound = int((limit / total) ** (1 / degree))
+    while bound**degree * total > limit:  # for floats round
+        bound -= 1
     for monomial, _ in dim.terms:
         for atom in monomial:
             if isinstance(atom, SymFunc):
