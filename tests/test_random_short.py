@@ -48,8 +48,8 @@ def test_short_random_programs(chunk: int) -> None:
     assert counts["split"] + counts["native"] > counts["eager"]
 
 
-@pytest.mark.parametrize("seed", [311663, 316223])
-def test_variables_that_are_read_before_they_are_bound(seed: int) -> None:
+@pytest.mark.parametrize("seed", [311663, 316223, 327564])
+def test_where_variables_are_bound(seed: int) -> None:
     assert _fails(seed) == ""
 
 

@@ -213,11 +213,17 @@ def assigned(nodes: Iterable[ast.AST]) -> Names:
                 found.add(name)
             case ast.FunctionDef(name) | ast.AsyncFunctionDef(name) | ast.ClassDef(name):
                 found.add(name)
-        if isinstance(node, _FUNCTIONS):
-            continue
         inside = comprehended or isinstance(node, _COMPREHENSIONS)
-        todo += [(child, inside) for child in children(node)]
+        parts = _run_where_it_stands(node) if isinstance(node, _FUNCTIONS) else children(node)
+        todo += [(child, inside) for child in parts]
     return frozenset(found)
+
+
+def _run_where_it_stands(function: ast.AST) -> list[ast.AST]:
+    """What of an inner function the function around it runs: decorators and defaults."""
+    args: ast.arguments | None = getattr(function, "args", None)
+    defaults = [] if args is None else [*args.defaults, *filter(None, args.kw_defaults)]
+    return [*getattr(function, "decorator_list", ()), *defaults]
 
 
 def free_names(body: list[ast.stmt]) -> Names:
