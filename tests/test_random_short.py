@@ -48,7 +48,7 @@ def test_short_random_programs(chunk: int) -> None:
     assert counts["split"] + counts["native"] > counts["eager"]
 
 
-@pytest.mark.parametrize("seed", [311663, 316223, 327564])
+@pytest.mark.parametrize("seed", [311663, 316223, 327564, 339532])
 def test_where_variables_are_bound(seed: int) -> None:
     assert _fails(seed) == ""
 

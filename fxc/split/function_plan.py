@@ -7,7 +7,14 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from fxc.capture.staging.liveness import assigned, free_names, read, read_of, stored
+from fxc.capture.staging.liveness import (
+    assigned,
+    free_names,
+    read,
+    read_of,
+    run_where_it_stands,
+    stored,
+)
 from fxc.capture.staging.names import FunctionNode, parameters, scope_of
 from fxc.capture.staging.nodes import children, walk
 from fxc.ir.records import frozen
@@ -681,7 +688,9 @@ def _outside_functions(body: Sequence[ast.AST]) -> Iterator[ast.AST]:
     """The nodes of a function that are in no inner one."""
     for node in body:
         yield node
-        if not isinstance(node, (*_FUNCTIONS, ast.ClassDef)):
+        if isinstance(node, _FUNCTIONS):
+            yield from _outside_functions(run_where_it_stands(node))
+        elif not isinstance(node, ast.ClassDef):
             yield from _outside_functions(children(node))
 
 

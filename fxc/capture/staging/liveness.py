@@ -214,12 +214,12 @@ def assigned(nodes: Iterable[ast.AST]) -> Names:
             case ast.FunctionDef(name) | ast.AsyncFunctionDef(name) | ast.ClassDef(name):
                 found.add(name)
         inside = comprehended or isinstance(node, _COMPREHENSIONS)
-        parts = _run_where_it_stands(node) if isinstance(node, _FUNCTIONS) else children(node)
+        parts = run_where_it_stands(node) if isinstance(node, _FUNCTIONS) else children(node)
         todo += [(child, inside) for child in parts]
     return frozenset(found)
 
 
-def _run_where_it_stands(function: ast.AST) -> list[ast.AST]:
+def run_where_it_stands(function: ast.AST) -> list[ast.AST]:
     """What of an inner function the function around it runs: decorators and defaults."""
     args: ast.arguments | None = getattr(function, "args", None)
     defaults = [] if args is None else [*args.defaults, *filter(None, args.kw_defaults)]
