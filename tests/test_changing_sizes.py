@@ -474,18 +474,39 @@ def test_an_array_that_doubles_is_not_one_loop() -> None:
         assert difference(run(program, (k,)), run(compiled, (k,))) == ""
 
 
-def test_a_recursion_is_unrolled_as_long_as_it_is_small() -> None:
-    def fft(x):
-        if x.size == 1:
-            return x.astype(complex)
-        even, odd = fft(x[::2]), fft(x[1::2])
-        turned = np.exp(-2j * np.pi * np.arange(x.size // 2) / x.size) * odd
-        return np.concatenate([even + turned, even - turned])
+def fft(x):
+    if x.size == 1:
+        return x.astype(complex)
+    even, odd = fft(x[::2]), fft(x[1::2])
+    turned = np.exp(-2j * np.pi * np.arange(x.size // 2) / x.size) * odd
+    return np.concatenate([even + turned, even - turned])
 
+
+def test_a_recursion_is_unrolled_as_long_as_it_is_small() -> None:
     compiled = fxc.compile(fft, fullgraph=True)
     assert difference(run(fft, numbers(4)), run(compiled, numbers(4))) == ""
     with pytest.raises(CaptureError, match="a function that calls itself"):
         compiled(*numbers(1024))
+
+
+def test_the_sizes_of_a_recursion_that_halves_arrays_are_constants() -> None:
+    compiled = fxc.compile(fft, fullgraph=True)
+    for size in (2, 4, 8):
+        x = np.linspace(-1.0, 1.0, size)
+        assert difference(run(compiled, (x,)), run(fft, (x,))) == ""
+        assert "symbols" not in str(compiled.inspect(x).captured)
+
+
+def depth(x, k):
+    return x.sum() if k == 0 else depth(np.cumsum(x), k - 1) / len(x)
+
+
+def test_those_of_another_recursion_are_not() -> None:
+    compiled = fxc.compile(depth, fullgraph=True)
+    for size in (3, 4, 5, 6):
+        x = np.linspace(-1.0, 1.0, size)
+        assert difference(run(compiled, (x, 2)), run(depth, (x, 2))) == ""
+    assert compiled.cache_info().variants == 2
 
 
 def breadth_first(neighbours):

@@ -1,4 +1,4 @@
-"""What takes long to compile waits for Python: Note [Captures that pay]; and recursions."""
+"""What takes long to compile waits for Python: Note [Captures that pay]."""
 
 from __future__ import annotations
 
@@ -24,14 +24,6 @@ def settle_and_count(x):
     y = settle(x)
     sys.getrefcount(y)
     return y.cumsum() + settle(y)
-
-
-def fft(x):
-    if x.size == 1:
-        return x.astype(complex)
-    even, odd = fft(x[::2]), fft(x[1::2])
-    turned = np.exp(-2j * np.pi * np.arange(x.size // 2) / x.size) * odd
-    return np.concatenate([even + turned, even - turned])
 
 
 def compiled_calls(compiled, args) -> int:
@@ -72,23 +64,3 @@ def test_the_next_one_waits_without_a_capture() -> None:
 def test_fullgraph_does_not_wait() -> None:
     compiled = fxc.compile(settle, fullgraph=True)
     assert compiled_calls(compiled, (np.linspace(0.5, 3.0, 7),)) == 0
-
-
-def test_the_sizes_of_a_recursion_that_halves_arrays_are_constants() -> None:
-    compiled = fxc.compile(fft, fullgraph=True)
-    for size in (2, 4, 8):
-        x = np.linspace(-1.0, 1.0, size)
-        assert difference(run(compiled, (x,)), run(fft, (x,))) == ""
-        assert "symbols" not in str(compiled.inspect(x).captured)
-
-
-def depth(x, k):
-    return x.sum() if k == 0 else depth(np.cumsum(x), k - 1) / len(x)
-
-
-def test_those_of_another_recursion_are_not() -> None:
-    compiled = fxc.compile(depth, fullgraph=True)
-    for size in (3, 4, 5, 6):
-        x = np.linspace(-1.0, 1.0, size)
-        assert difference(run(compiled, (x, 2)), run(depth, (x, 2))) == ""
-    assert compiled.cache_info().variants == 2

@@ -316,14 +316,14 @@ class Door(Stores):
 
     def _eager(self, f: Any, args: Any, kwargs: Any) -> Any:
         """Run a pure function now; arrays that come out are constants of the graph."""
-        try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("error")
-                found = f(*args, **kwargs)
-        except Warning as warning:  # which each call gives
+        with warnings.catch_warnings(record=True) as warned:  # no errors: other threads warn, too
+            warnings.simplefilter("always")
+            found = f(*args, **kwargs)
+        if warned:
+            what = warned[0].message
             raise refuse(
-                f"an operation of which NumPy warns ({warning}), on known values, is not captured"
-            ) from None
+                f"an operation of which NumPy warns ({what}), on known values, is not captured"
+            )
         return as_constants(found)
 
     def _call_function(self, f: FunctionType, args: Any, kwargs: Any) -> Any:
