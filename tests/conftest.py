@@ -2,10 +2,10 @@
 
 Every graph is verified after every pass. Hypothesis: no deadlines (the first call of a function
 compiles it), the same examples at every run in CI, and a failing example printed so that it can be
-pasted
-back. ``make fuzz`` ends with a table of the planted bugs. Nothing is left to Python because that is
-faster: tests look at compiled code, but for those that use ``as_users``. The collector of garbage
-runs seldom: a process that holds all tests has much for it to look at.
+pasted back. ``make fuzz`` ends with a table of the planted bugs. Nothing is left to Python because that is
+faster: tests look at compiled code, but for those that use ``as_users``. No capture is refused for
+its time, which depends on the machine: ``test_budget`` sets the limit that users have. The
+collector of garbage runs seldom: a process that holds all tests has much for it to look at.
 """
 
 import gc
@@ -15,6 +15,7 @@ import pytest
 from hypothesis import settings
 
 import fxc.trials
+from fxc.capture import capture as capturing
 
 settings.register_profile("here", deadline=None, print_blob=True)
 settings.register_profile("ci", deadline=None, print_blob=True, derandomize=True)
@@ -22,6 +23,7 @@ os.environ.setdefault("FXC_VERIFY", "1")  # make fuzz, which runs many, verifies
 settings.load_profile("ci" if os.environ.get("CI") else "here")
 
 fxc.trials.ENABLED = False
+BUDGET, capturing.MOST_SECONDS = capturing.MOST_SECONDS, 60
 gc.set_threshold(100_000, 50, 100)
 
 FOUND_BY = "found by program"  # a property of the tests of planted bugs
@@ -31,6 +33,12 @@ FOUND_BY = "found by program"  # a property of the tests of planted bugs
 def as_users(monkeypatch: pytest.MonkeyPatch) -> None:
     """Calls are timed by both ways, as outside of tests: see Note [Trials]."""
     monkeypatch.setattr(fxc.trials, "ENABLED", True)
+
+
+@pytest.fixture
+def within_the_budget(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Captures may take as long as outside of tests: see Note [The budget]."""
+    monkeypatch.setattr(capturing, "MOST_SECONDS", BUDGET)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

@@ -13,6 +13,8 @@ from tests.outcomes import difference, run
 
 SECONDS = 4  # of processor time; the budget is two, and imports may be among it
 
+pytestmark = pytest.mark.usefixtures("within_the_budget")
+
 
 def quick(program, *args):
     """The compiled program, whose first call was quick and equal to NumPy's."""

@@ -13,7 +13,6 @@ import pytest
 from numpy import arange, zeros
 
 import fxc
-from fxc.capture import capture as capturing
 from fxc.capture.capture import capture
 from fxc.ir.errors import CaptureError
 from tests.capturing import array, graph_of, run_captured, text, through_capture
@@ -414,10 +413,7 @@ REFUSED = [
 @pytest.mark.parametrize(
     "program, args, message", REFUSED, ids=[f"{n}-{case[2][:30]}" for n, case in enumerate(REFUSED)]
 )
-def test_refused_before_it_happens(program, args, message, capsys, monkeypatch):
-    monkeypatch.setattr(
-        capturing, "MOST_SECONDS", 60
-    )  # it is the number of operations that ends it
+def test_refused_before_it_happens(program, args, message, capsys):
     before = (list(LOG), list(NAMES), RNG.bit_generator.state, Model.gain)
     with pytest.raises(CaptureError) as caught:
         capture(program, args, {})

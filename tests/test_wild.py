@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 import fxc
-from fxc.capture import capture as capturing
 from tests.wild.programs import CAPTURED, FIELDS, PROGRAMS
 from tests.wild.registry import WildProgram
 from tests.wild.seen import differs
@@ -20,8 +19,6 @@ def test_there_are_enough() -> None:
 
 @pytest.mark.usefixtures("as_users")
 @pytest.mark.parametrize("program", PROGRAMS, ids=[each.name for each in PROGRAMS])
-def test_as_numpy(program: WildProgram, monkeypatch: pytest.MonkeyPatch) -> None:
-    """However long captures take: see ``tests/test_budget.py``, and the report of this package."""
-    monkeypatch.setattr(capturing, "MOST_SECONDS", 60)
+def test_as_numpy(program: WildProgram) -> None:
     compiled = fxc.compile(program.function, fullgraph=program.name in CAPTURED)
     assert differs(program, compiled, program.small) == ""
