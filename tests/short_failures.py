@@ -150,7 +150,10 @@ def _closed(made: Any) -> list[Any]:
     found = [
         each for each, _ in zip(_until_the_end(made, lambda n: made.send(None)), "ab", strict=False)
     ]
-    made.close()
+    try:
+        made.close()
+    finally:
+        del made  # which is collected now, and not when the garbage is whose traceback holds it
     return found
 
 

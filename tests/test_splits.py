@@ -375,6 +375,68 @@ def test_a_split_function_does_what_python_does(program, n):
     check(program, lambda: (np.linspace(0.0, 1.0, 40), n), 4, program not in NO_PARTS and not whole)
 
 
+def by_a_condition(u, n):
+    kept = [unknown(n), (late := u + n) if n > 3 else 1.0]
+    SEEN.append(kept)
+    return u * late
+
+
+def by_an_operator(u, n):
+    kept = (unknown(n), n > 3 and (late := u + n) is not None)
+    SEEN.append(kept)
+    return u * late
+
+
+def by_a_chain(u, n):
+    kept = (unknown(n), 3 < n < (late := n + 5))
+    SEEN.append(kept)
+    return u * late
+
+
+def by_items(u, n):
+    kept = (unknown(n), [late := u + k for k in range(n - 3)])
+    SEEN.append(kept)
+    return u * late
+
+
+def in_a_finally(u, n):
+    try:
+        kept = unknown(n)
+    finally:
+        if n > 3:
+            late = u + n
+    SEEN.append(kept)
+    return u * late
+
+
+def by_an_annotation(u, n):
+    late: float
+    kept = unknown(n)
+    if n > 3:
+        late = u + n
+    SEEN.append(kept)
+    return u * late
+
+
+BOUND_PERHAPS = [
+    by_a_condition,
+    by_an_operator,
+    by_a_chain,
+    by_items,
+    in_a_finally,
+    by_an_annotation,
+]
+
+
+@pytest.mark.parametrize("program", BOUND_PERHAPS, ids=lambda each: each.__name__)
+def test_what_a_statement_may_bind_is_missed_where_it_is_read(program):
+    """The error came before the effect of the statement that goes before the read."""
+    compiled = fxc.compile(program)
+    for n in (5, 2, 5, 2, 3):
+        args = np.linspace(0.0, 1.0, 40), n
+        same(outcome(program, *args), outcome(compiled, *args))
+
+
 def test_a_body_in_a_python_loop_is_compiled_once():
     compiled = check(in_a_loop, lambda: (np.linspace(0.0, 1.0, 40_000), 300))
     info = compiled.cache_info()

@@ -33,6 +33,7 @@ from typing import Any
 import numpy as np
 
 from fxc.capture.locations import is_of_program
+from fxc.capture.staging.liveness import surely_bound
 from fxc.capture.staging.names import FunctionNode, parameters
 from fxc.capture.staging.nodes import copied, name_of, placed, walk
 from fxc.capture.staging.staging import Named, code_like, keep_source
@@ -537,7 +538,7 @@ def _unbound_behind(run: Sequence[Statement]) -> Names:
     unbound = run[0].unbound
     for each in run:
         if not each.blocks:
-            unbound -= each.binds
+            unbound -= surely_bound(each.node)
     return unbound & last.after
 
 

@@ -12,11 +12,11 @@ from fxc.capture.staging.liveness import (
     free_names,
     read,
     read_of,
-    run_where_it_stands,
     stored,
+    surely_bound,
 )
 from fxc.capture.staging.names import FunctionNode, parameters, scope_of
-from fxc.capture.staging.nodes import children, walk
+from fxc.capture.staging.nodes import children, run_where_it_stands, walk
 from fxc.ir.records import frozen
 
 Names = frozenset[str]
@@ -377,7 +377,7 @@ def _unbound_after(node: ast.stmt, unbound: Names, found: dict[ast.stmt, Names])
                 end = _note_unbound(handler.body, before - own, found)
                 ends |= _NONE if _ends(handler.body) else end | own
             _note_unbound(node.finalbody, before, found)
-            return (ends - assigned(node.finalbody)) | _deleted_in(node.finalbody)
+            return _note_unbound(node.finalbody, ends, found)
         case ast.Match(_, cases):
             for case in cases:
                 _note_unbound(case.body, unbound - assigned([case.pattern]), found)
@@ -388,7 +388,7 @@ def _unbound_after(node: ast.stmt, unbound: Names, found: dict[ast.stmt, Names])
         case ast.Delete():
             return unbound | deleted
         case _:
-            return unbound - assigned([node])
+            return unbound - surely_bound(node)
 
 
 def _ends(body: Sequence[ast.stmt]) -> bool:

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 from fxc.ir.records import mutable
 
 from .liveness import assigned, free_names, stored
-from .nodes import at, children, flag_name, walk
+from .nodes import at, children, evaluated_in_any_case, flag_name, walk
 
 # Note [Variables without a value]
 # After ``if x[i] > t: found = i`` the node of the branch gives a number for ``found`` in any case;
@@ -119,11 +119,7 @@ def _named(node: ast.AST) -> Iterator[ast.NamedExpr]:
     """The ``:=`` in an expression that are come to in any case."""
     if isinstance(node, ast.NamedExpr):
         yield node
-    if isinstance(node, ast.Compare):
-        parts: list[ast.AST] = [node.left, node.comparators[0]]  # the others may not be come to
-    else:
-        parts = [] if isinstance(node, _AT_TIMES) else children(node)
-    for part in parts:
+    for part in evaluated_in_any_case(node):
         yield from _named(part)
 
 
@@ -131,13 +127,6 @@ def _ends_before(node: ast.expr, other: ast.expr) -> bool:
     """Whether the text of an expression ends before that of another."""
     end = node.end_lineno or node.lineno, node.end_col_offset or node.col_offset
     return end <= (other.lineno, other.col_offset)
-
-
-# Expressions of which parts need not be run, or are run in a function.
-_AT_TIMES = (
-    *(ast.BoolOp, ast.IfExp, ast.Lambda),
-    *(ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp),
-)
 
 
 @mutable

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 
 from fxc.ir.records import frozen
 
-from .nodes import children, flag_name, walk
+from .nodes import children, evaluated_in_any_case, flag_name, run_where_it_stands, walk
 
 Names = frozenset[str]
 _NONE: Names = frozenset()
@@ -219,11 +219,23 @@ def assigned(nodes: Iterable[ast.AST]) -> Names:
     return frozenset(found)
 
 
-def run_where_it_stands(function: ast.AST) -> list[ast.AST]:
-    """What of an inner function the function around it runs: decorators and defaults."""
-    args: ast.arguments | None = getattr(function, "args", None)
-    defaults = [] if args is None else [*args.defaults, *filter(None, args.kw_defaults)]
-    return [*getattr(function, "decorator_list", ()), *defaults]
+def surely_bound(statement: ast.AST) -> Names:
+    """The names that have a value behind a statement without blocks, if nothing deletes them."""
+    found: set[str] = set()
+    todo: list[ast.AST] = [statement]
+    while todo:
+        node = todo.pop()
+        match node:
+            case ast.AnnAssign(value=None):
+                continue
+            case ast.Name(id, ast.Store()):
+                found.add(id)
+            case ast.Import() | ast.ImportFrom():
+                found |= assigned([node])
+            case ast.FunctionDef(name) | ast.AsyncFunctionDef(name) | ast.ClassDef(name):
+                found.add(name)
+        todo += evaluated_in_any_case(node)
+    return frozenset(found)
 
 
 def free_names(body: list[ast.stmt]) -> Names:

@@ -32,6 +32,34 @@ def children(node: ast.AST) -> list[ast.AST]:
     return found
 
 
+def evaluated_in_any_case(node: ast.AST) -> list[ast.AST]:
+    """The parts of a node that are evaluated whenever the node is and nothing raises."""
+    match node:
+        case ast.IfExp(test):
+            return [test]
+        case ast.BoolOp(values=[first, *_]):
+            return [first]
+        case ast.Compare(left, _, [first, *_]):
+            return [left, first]
+        case ast.ListComp() | ast.SetComp() | ast.DictComp() | ast.GeneratorExp():
+            return [node.generators[0].iter]
+        case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.Lambda():
+            return run_where_it_stands(node)
+        case ast.ClassDef():
+            return [*node.decorator_list, *node.bases, *node.keywords]
+        case ast.Assert():
+            return []  # Python without assertions leaves it out
+        case _:
+            return children(node)
+
+
+def run_where_it_stands(function: ast.AST) -> list[ast.AST]:
+    """What of an inner function the function around it runs: decorators and defaults."""
+    args: ast.arguments | None = getattr(function, "args", None)
+    defaults = [] if args is None else [*args.defaults, *filter(None, args.kw_defaults)]
+    return [*getattr(function, "decorator_list", ()), *defaults]
+
+
 _NO_PARTS = frozenset({"arg", "attr", "ctx", "id", "kind", "op", "ops", "type_comment"})
 _MIXED = frozenset({"keys", "kw_defaults", "kwd_attrs", "names"})  # not of nodes alone
 _PARTS: dict[type[ast.AST], tuple[str, ...]] = {ast.Constant: ()}  # fields that hold nodes
