@@ -153,7 +153,7 @@ def _closed(made: Any) -> list[Any]:
     try:
         made.close()
     finally:
-        del made  # which is collected now, and not when the garbage is whose traceback holds it
+        made = None  # which is collected now, and not when the garbage is whose traceback holds it
     return found
 
 
