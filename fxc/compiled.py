@@ -37,7 +37,7 @@ from .leaves import AGAIN, refusal_at, site_of
 from .report import CacheInfo, SplitStages, Stages, stages_of
 from .state import Options, State
 from .tracebacks import hide_fxc, met_in_capture, raised_again, unseen
-from .trials import LONG_DRIVER, Trial, clock
+from .trials import BY_LITTLE, HANDING_ON, LONG_DRIVER, Trial, clock
 from .turns import FOR_EVER, MORE, Handed, Key, Tried, Turn, key_of
 from .variants import OFTEN, USUAL_RESTS, Variant, why_none_fits
 
@@ -58,7 +58,6 @@ _BACKENDS = ("llvm", "numpy")
 MOST_VARIANTS = 64
 _MANY_HANDED = 6  # calls that are handed on from which on it pays that native code does it
 _LONGER, _MOST_LOST = 8, 6  # times as many calls after each trial, so often, that is lost
-_HARDLY_LOST = 64  # calls that are left to Python after a trial that could have ended otherwise
 _OF_USE = 4  # calls that a variant has to have served to be kept when no capture pays any more
 _MOST_MISSES = 32  # calls for which a capture did not pay in a row, before none is tried again
 _IN_ANY_CASE = 24  # captures for one combination of argument types with ``fullgraph=True``
@@ -261,29 +260,36 @@ class Compiled(Generic[P, R]):
 
         def end(trial: Trial) -> None:
             if trial.pays:
-                variant.settle()
+                variant.settle(trial)
                 self._end_turn(turn)
             else:
                 variant.try_later(0)
-                self._lost(turn, trial)
+                self._lost(turn, trial, self._until_native(variant))
 
-        trial = Trial(longest=variant.longest_tried)
+        trial = Trial(longest=variant.longest_tried, saved=HANDING_ON)
         ours, original = chain((), natives, take), self.__fxc_original__
         turn = Tried(key, ours, original, trial, end, captures_begun)
         self._give_turn(turn)
 
-    def _lost(self, turn: Tried, trial: Trial) -> None:
-        """Leave calls to Python for which it has won a trial."""
+    def _until_native(self, variant: Variant) -> int:
+        """How many calls there are to come before native code for those of a variant pays."""
+        calls = variant.all_calls + self._state.all_eager_calls
+        more = variant.when_often() - calls
+        return more if more > 0 and variant.native is None else FOR_EVER
+
+    def _lost(self, turn: Tried, trial: Trial, most: int = FOR_EVER) -> None:
+        """Leave calls to Python for which it has won a trial, so many at most."""
         state = self._state
         _log.info("%s: takes longer than as plain NumPy, and runs so", self.__name__)
-        calls = OFTEN if trial.is_lost else _HARDLY_LOST
+        calls = OFTEN if trial.is_lost else BY_LITTLE
         calls *= _LONGER ** min(state.lost[turn.key], _MOST_LOST)
         if turn.is_driver:
             seconds = self._capture_seconds / (SHARE if trial.is_lost else 1.0)
             calls = max(calls, int(seconds / max(trial.python, 1e-7)))
         state.lost[turn.key] += 1
         self._end_turn(turn)
-        self._give_turn(Handed(self.__fxc_original__, turn.key, calls, trial.python))
+        left = Handed(self.__fxc_original__, turn.key, min(calls, most), trial.python)
+        self._give_turn(left)
 
     @property
     def _capture_seconds(self) -> float:
@@ -398,7 +404,7 @@ class Compiled(Generic[P, R]):
             else:
                 self._lost(turn, trial)
 
-        trial = Trial(longest=LONG_DRIVER)
+        trial = Trial(longest=LONG_DRIVER, saved=HANDING_ON)
         turn = Tried(key, run, self.__fxc_original__, trial, end, captures_begun, True)
         self._give_turn(turn)
 
@@ -417,7 +423,7 @@ class Compiled(Generic[P, R]):
 
         state = self._state
         with state.guard():
-            if variant.often == math.inf:  # another thread was quicker
+            if variant.often == math.inf or variant.native is not None:  # it is there already
                 return
             if variant.watch is not None and variant.watch.copies:
                 variant.often = variant.calls + 1

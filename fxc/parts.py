@@ -28,7 +28,7 @@ from .decisions import Captures
 from .splits import Helper, Split
 from .state import Options
 from .tracebacks import unseen
-from .trials import LONG, SETTLED, Trial, clock
+from .trials import LONG, SETTLED, Trial, clock, now, since
 
 if TYPE_CHECKING:
     from fxc.capture.refusals import Refusal
@@ -80,7 +80,7 @@ class Part(Compiled[..., Any]):
         setattr(source.function, PART, True)
         self._whole = split
         self._trial = Trial()
-        self._started = 0.0
+        self._started: tuple[float, float] | None = None
         self._left: tuple[Site, BaseException | None] | None = None
         self._put_off: tuple[Captures, float] | None = None
         self.source = source
@@ -191,11 +191,11 @@ class Part(Compiled[..., Any]):
             return super()._last_way
         return types.MethodType(Part._without_spent, self), self._spent.arguments
 
-    def _note(self, seconds: float) -> None:
+    def _note(self, seconds: float, by_python: bool) -> None:
         """Note how long a call took; a call within it may have ended the trial."""
         if type(self) is not _OnTrial:
             return
-        self._trial.note(seconds)
+        self._trial.note(seconds, by_python)
         if self._trial.pays is True:
             self._become(Part)
             self._arrange()  # there may be native calls already
@@ -212,23 +212,23 @@ class _OnTrial(Part):
     @unseen
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if self._trial.is_pythons:
-            self._started = clock()
+            self._started = now()
             return REPLAY
         state = self._state
-        variants, start = len(state.variants), clock()
+        variants, start = len(state.variants), now()
         result = super().__call__(*args, **kwargs)
-        took = clock() - start
+        took = since(start)
         is_new = result is REPLAY or len(state.variants) != variants
         if not is_new and (took > LONG or any(x.calls > SETTLED for x in state.variants)):
-            self._note(took)
+            self._note(took, False)
         return result
 
     def replayed(self) -> None:
         """Note that Python has run the statements, and how long that took."""
         super().replayed()
-        if self._started:
-            took, self._started = clock() - self._started, 0.0
-            self._note(took)
+        if self._started is not None:
+            took, self._started = since(self._started), None
+            self._note(took, True)
 
 
 class _GivenUp(Part):

@@ -14,10 +14,15 @@ from fxc.ir.records import mutable
 # Compiled code may take longer than Python: where a call has many guards to check, or does little
 # beside them, where a driver has small parts. So some calls are timed that compiled code runs, then
 # some that Python runs, each in turn for the caller. What takes longer is left to Python: a part
-# for good; a function for a number of calls (Note [Turns]), then it is tried once more, by native
-# calls if there were many (Note [Native calls]), then left for eight times as many, and so on.
+# for good; a function for a number of calls (Note [Turns]), at most until there were so many that
+# native calls pay (Note [Native calls]), then it is tried once more, then left for eight times as
+# many, and so on.
 # A driver, of which parts would be captured once more, is also left to Python for ten times as long
 # as all captures have taken, or for just as long if it lost by little.
+# - What wins by little is tried once more, too, after some calls.
+# - A call that takes microseconds takes less than a look at the clock of the thread. It is timed by
+#   the clock on the wall, the shortest of several calls counts, and where neither is far ahead they
+#   are called by turns, for the clock of the processor is not steady.
 # - Where a call has run must not be seen in its result: who looks at the last bits of elementary
 #   functions should get the same at each call. A function that has some of fxc's own is tried only
 #   if it has very many guards.
@@ -27,15 +32,30 @@ from fxc.ir.records import mutable
 # The time of the thread, which others that have the processor meanwhile do not make longer.
 clock = time.thread_time if os.name == "posix" else time.perf_counter
 ENABLED = True  # but in tests, which are to see what compiled code does
-CALLS = 3  # that compiled code runs and that are timed, and as many that Python runs
+CALLS = 3  # that compiled code runs and that are timed, and as many that Python runs,
+CLOSE_CALLS = 12  # or so many, if they are brief or neither is far ahead
 EARLY = 3  # calls of a function after which it is tried,
 SETTLED = 17  # and one whose arguments are copied at first: see Note [Warnings]
-BRIEF = 5e-5  # seconds up to which it is always timed so often in Python
+BRIEF = 5e-5  # seconds up to which it is always timed so often in Python, by another clock
 LONG = 5e-3  # seconds from which on it is not timed in Python
 LONG_LOOP = 5e-4  # and of a loop,
 LONG_DRIVER = 5e-2  # and of a driver, most of which may be Python
 _CLEARLY = 2.0  # times as long: then one call that is not brief says it
-_HARDLY, _BY_FAR = 1.05, 1.5
+_HARDLY, _BY_FAR = 1.02, 1.5
+BY_LITTLE = 64  # calls before the next trial, after one that could have ended otherwise
+ENOUGH = 2  # trials that are won by little
+HANDING_ON = 1e-7  # seconds that a call takes longer which native code hands on to Python
+
+
+def now() -> tuple[float, float]:
+    """When a call begins, by both clocks."""
+    return clock(), time.perf_counter()
+
+
+def since(start: tuple[float, float]) -> float:
+    """How many seconds a call has taken."""
+    seconds = time.perf_counter() - start[1]
+    return seconds if seconds < BRIEF else min(seconds, clock() - start[0])
 
 
 @mutable
@@ -47,30 +67,43 @@ class Trial:
     compiled_calls: int = 0
     python_calls: int = 0
     longest: float = LONG
+    saved: float = 0.0  # seconds of a call that are saved where Python is not called instead
 
     @property
     def is_pythons(self) -> bool:
         """Whether Python is to run the next call."""
-        return self.compiled_calls == CALLS
+        return CALLS <= self.compiled_calls > self.python_calls
 
     @property
     def pays(self) -> bool | None:
         """Whether compiled code takes no longer; None as long as that is not known."""
         if self.is_pythons and self.compiled > self.longest:
             return True
-        is_clear = self.compiled > BRIEF and self.python > _CLEARLY * self.compiled
-        if self.python_calls < (1 if is_clear else CALLS):
+        if self.python_calls < self._enough:
             return None
-        return self.compiled <= _HARDLY * self.python
+        return self.compiled <= _HARDLY * self.python + self.saved
+
+    @property
+    def _enough(self) -> int:
+        """How many calls Python is to run."""
+        if self.compiled > BRIEF and self.python > _CLEARLY * self.compiled:
+            return 1
+        is_far = self.is_lost or self.is_won
+        return CALLS if is_far and self.python > BRIEF else CLOSE_CALLS
 
     @property
     def is_lost(self) -> bool:
         """Whether compiled code takes so much longer that it hardly ever will not."""
         return self.compiled > _BY_FAR * self.python
 
-    def note(self, seconds: float) -> None:
-        """Take the time of a call, of that kind which is to be timed."""
-        if self.is_pythons:
+    @property
+    def is_won(self) -> bool:
+        """Whether Python takes so much longer."""
+        return self.python > _BY_FAR * self.compiled
+
+    def note(self, seconds: float, by_python: bool) -> None:
+        """Take the time of a call."""
+        if by_python:
             self.python, self.python_calls = min(self.python, seconds), self.python_calls + 1
         else:
             self.compiled = min(self.compiled, seconds)

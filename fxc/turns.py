@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from .tracebacks import unseen
-from .trials import Trial, clock
+from .trials import Trial, now, since
 
 # Note [Turns]
 # What is not worth a look at the variants stands in ``State.turns``, by the types of arguments and
@@ -102,18 +102,18 @@ class Tried:
 
     @unseen
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        trial = self._trial
-        run = self._python if trial.is_pythons else self._ours
-        self.taken += self.is_driver or trial.is_pythons
-        work, start = self._work(), clock()
+        trial, is_pythons = self._trial, self._trial.is_pythons
+        run = self._python if is_pythons else self._ours
+        self.taken += self.is_driver or is_pythons
+        work, start = self._work(), now()
         try:
             return run(*args, **kwargs)
         finally:
-            seconds = clock() - start
+            seconds = since(start)
             if self._first > 0 or (self._work() != work and self._first > -_UNUSUAL):
                 self._first -= 1
             else:
-                trial.note(seconds)
+                trial.note(seconds, is_pythons)
                 if trial.pays is not None:
                     self._end(trial)
 

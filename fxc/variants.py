@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from fxc.ir.records import mutable
 
 from . import trials
-from .trials import EARLY, LONG, LONG_LOOP, SETTLED
+from .trials import BY_LITTLE, EARLY, ENOUGH, LONG, LONG_LOOP, SETTLED, Trial
 
 if TYPE_CHECKING:
     from fxc.capture.capture import Captured
@@ -40,6 +40,7 @@ class Variant:
     key: object  # what the arguments are that it was made for
     is_tried: bool  # or not to be tried, see Note [Trials]
     call: Callable[[tuple[Any, ...], dict[str, Any]], Any] = field(init=False)
+    won: int = 0  # trials
     calls: int = 0  # of ``call``
     often: float = field(init=False)  # see Note [Native calls]
     native: NativeCall | None = None
@@ -51,8 +52,12 @@ class Variant:
     def when_often(self) -> int:
         return min(OFTEN, max(_LEAST_OFTEN, _STEPS_THAT_PAY // len(self.captured.guards.steps)))
 
-    def settle(self) -> None:
-        """Let it not be tried any more."""
+    def settle(self, trial: Trial) -> None:
+        """Let it not be tried any more after a trial that it has won, or once more."""
+        self.won += 1
+        if not trial.is_won and self.won < ENOUGH:
+            self.try_later(BY_LITTLE)
+            return
         self.is_tried = True
         self.often = math.inf if self.native is not None else self.calls + self.when_often()
 

@@ -457,7 +457,8 @@ def test_a_part_that_does_not_pay_is_left_to_python(monkeypatch):
     compiled = fxc.compile(f)
     for _ in range(3):
         assert compiled(50) == f(50)
-    assert compiled.cache_info().part_calls <= 20
+    trials = fxc.trials
+    assert compiled.cache_info().part_calls <= trials.SETTLED + trials.CLOSE_CALLS + 1
     assert "__fxc_part" not in compiled.inspect(50).driver
 
 

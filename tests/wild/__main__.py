@@ -95,7 +95,9 @@ def refusal(program: WildProgram, args: tuple[Any, ...]) -> str:
 
 
 def ratio(program: WildProgram, compiled: Any, size: int, seconds: float) -> float:
-    """The time of NumPy over that of fxc, medians of calls with new arguments, after ten calls."""
+    """The time of NumPy over that of fxc, after ten calls: the median of what calls with new arguments
+    say that come one after the other, for the clock of the processor is not steady.
+    """
     for k in range(CALLS):
         watch(compiled, program.arguments(k, size))
     brief = timed(program.function, [program.arguments(0, size)])
@@ -108,7 +110,7 @@ def ratio(program: WildProgram, compiled: Any, size: int, seconds: float) -> flo
         for fn, found in zip((program.function, compiled), times, strict=True):
             found.append(timed(fn, [program.arguments(each, size) for each in seeds]))
         seed += in_a_row
-    return statistics.median(times[0]) / statistics.median(times[1])
+    return statistics.median(numpys / ours for numpys, ours in zip(*times, strict=True))
 
 
 def share(program: WildProgram, compiled: Any, size: int) -> float:
