@@ -9,6 +9,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from types import FunctionType
 from typing import Any
 
@@ -67,7 +68,7 @@ class Hole:
 
 
 @frozen
-class _Result:
+class Result:
     """A result: its dtype, whether it is an array, NumPy's scalar or Python's (``kind``), and each
     of its sizes as a sum. A "fixed" one is a flag, a text or None, no result of an operator.
     ``strides`` are those of an array with gaps in memory: a slice, the real parts of numbers.
@@ -163,14 +164,19 @@ class ForeignCall:
         self.gives_new = True  # arrays that nobody else has
         self.holds = True  # until a call has given something else than what was learnt
         self.container: Any = None  # the class of a result with several parts
-        self.results: tuple[_Result, ...] = ()
+        self.results: tuple[Result, ...] = ()
         self.__name__ = getattr(function, "__name__", type(function).__name__)
         self._run: Callable[..., Any] | None = None
 
     @property
-    def varying(self) -> list[_Result]:
+    def varying(self) -> list[Result]:
         """The results of the operator."""
         return [result for result in self.results if result.kind != "fixed"]
+
+    @property
+    def width(self) -> int:
+        """How many results the operator has."""
+        return len(self.varying)
 
     def made(self, values: Sequence[Any]) -> Any:
         """The function's result for those of the operator."""
@@ -229,27 +235,13 @@ def _written(call: ForeignCall, is_array: Sequence[bool]) -> Callable[..., Any]:
     """
     constants: dict[str, Any] = {"function": call.function, "call": call, "ndarray": np.ndarray}
     constants["share"] = plain(np.may_share_memory)
-
-    def constant(value: Any) -> str:
-        name = f"k{len(constants)}"
-        constants[name] = value
-        return name
-
-    def text(x: Any) -> str:
-        if type(x) is Hole:
-            return f"v{x.operand}"
-        if type(x) in (tuple, list):
-            items = "".join(f"{text(item)}, " for item in x)
-            return f"({items})" if type(x) is tuple else f"[{items}]"
-        return constant(x)
-
+    constant = partial(_constant, constants)
     names = ", ".join(f"v{place}" for place in range(len(is_array)))
     lines = [f"def run({names}):"]
     arrays = [f"v{place}" for place, found in enumerate(is_array) if found]
     for name in arrays:
         lines += [f"    {name} = {name}.view()", f"    {name}.setflags(write=False)"]
-    given = [text(x) for x in call.args] + [f"{n}={text(x)}" for n, x in call.kwargs.items()]
-    lines.append(f"    found = function({', '.join(given)})")
+    lines.append(f"    found = {call_text(call, constants)}")
     parts = [f"p{place}" for place in range(len(call.results))]
     if call.container is None:
         lines.append("    p0 = found")
@@ -273,6 +265,27 @@ def _written(call: ForeignCall, is_array: Sequence[bool]) -> Callable[..., Any]:
     exec("\n".join(lines), constants)
     found: Callable[..., Any] = constants["run"]
     return found
+
+
+def _constant(constants: dict[str, Any], value: Any) -> str:
+    name = f"k{len(constants)}"
+    constants[name] = value
+    return name
+
+
+def call_text(call: ForeignCall, constants: dict[str, Any]) -> str:
+    """The call of ``function`` as Python code, with operands ``v0``, ``v1`` and so on."""
+
+    def text(x: Any) -> str:
+        if type(x) is Hole:
+            return f"v{x.operand}"
+        if type(x) in (tuple, list):
+            items = "".join(f"{text(item)}, " for item in x)
+            return f"({items})" if type(x) is tuple else f"[{items}]"
+        return _constant(constants, x)
+
+    given = [text(x) for x in call.args] + [f"{n}={text(x)}" for n, x in call.kwargs.items()]
+    return f"function({', '.join(given)})"
 
 
 def _unwritable(x: Any) -> Any:
@@ -315,7 +328,7 @@ def _check_part(part: Any) -> None:
         raise Unlearnable(f"it gives a {type(part).__name__}")
 
 
-def _is_like(part: Any, result: _Result, shapes: Sequence[Sequence[int]]) -> bool:
+def _is_like(part: Any, result: Result, shapes: Sequence[Sequence[int]]) -> bool:
     """Whether a part is as learnt: its kind, dtype, shape and layout."""
     if type(part) is not np.ndarray:
         if result.kind == "fixed":
@@ -371,12 +384,7 @@ def operator_of(
         tuple(("size", group_of.get((place, axis), size)) for axis, size in enumerate(kind.shape))
         for place, kind in enumerate(kinds)
     )
-    looks = tuple(
-        (kind.dtype, stride_order(kind) if isinstance(kind, ArrayType) else kind.weak)
-        for kind in kinds
-    )
-    given = key_of((args, tuple(sorted(kwargs.items()))))
-    key = (id(function), given, tuple(map(len, varying)), sizes, looks)
+    key = (id(function), tuple(map(len, varying)), sizes, looks_of(args, kwargs, kinds))
     with _lock:
         known = _known.get(key)
         if known is None:
@@ -390,8 +398,12 @@ def operator_of(
         raise known
     if not known.holds:
         raise Unlearnable("what it gives depends on more than the types of its arguments")
-    call, count = known, len(kinds)
-    return TABLE.adopt(call, lambda name: _row_of(call, name, count)), call
+    return operator_for(known, len(kinds)), known
+
+
+def operator_for(call: ForeignCall, count: int) -> Operator:
+    """The operator that means a call with so many operands."""
+    return TABLE.adopt(call, lambda name: _row_of(call, name, count))
 
 
 _kept: list[Any] = []
@@ -400,9 +412,18 @@ Group = tuple[tuple[int, int], ...]  # operands and axes
 
 def _row_of(call: ForeignCall, name: str, count: int) -> Row:
     params = ", ".join(f"Array x{place}" for place in range(count))
-    returns = ", ".join(["Array"] * len(call.varying))
-    result = returns if len(call.varying) == 1 else f"({returns})"
+    returns = ", ".join(["Array"] * call.width)
+    result = returns if call.width == 1 else f"({returns})"
     return row(f"{name}({params}) -> {result}", Tag.OPAQUE, call, raises=True)
+
+
+def looks_of(args: tuple[Any, ...], kwargs: dict[str, Any], kinds: Sequence[Type]) -> Any:
+    """A key for arguments, and dtypes and layouts of operands."""
+    looks = tuple(
+        (kind.dtype, stride_order(kind) if isinstance(kind, ArrayType) else kind.weak)
+        for kind in kinds
+    )
+    return key_of((args, tuple(sorted(kwargs.items())))), looks
 
 
 def key_of(x: Any) -> Any:
@@ -440,7 +461,7 @@ def _learnt(
     if isinstance(function, FunctionType) and type(parts[0]) is bool and len(parts) == 1:
         raise Unlearnable("it gives a bool, by which Python code decides")
     call.results = tuple(
-        _Result("fixed", np.dtype(bool), (), (), part)
+        Result("fixed", np.dtype(bool), (), (), part)
         if len(parts) > 1 and isinstance(part, _FIXED)
         else _result(part, counts, shapes)
         for part, counts in zip(parts, multiples, strict=True)
@@ -477,12 +498,12 @@ def _result(
     part: Any,
     multiples: Sequence[dict[tuple[int, int], int]],
     shapes: Sequence[tuple[int, ...]],
-) -> _Result:
+) -> Result:
     if type(part) in PYTHON_KINDS:
-        return _Result("python", np.dtype(PYTHON_KINDS[type(part)]), (), ())
+        return Result("python", np.dtype(PYTHON_KINDS[type(part)]), (), ())
     dtype = DTYPES_BY_NAME[DTYPE_NAMES[part.dtype]]
     if isinstance(part, np.generic):
-        return _Result("scalar", dtype, (), ())
+        return Result("scalar", dtype, (), ())
     sums = []
     for number, counts in zip(_extent(part), multiples, strict=True):
         rest = number - sum(times * shapes[place][axis] for (place, axis), times in counts.items())
@@ -491,7 +512,7 @@ def _result(
     sizes, strides = tuple(sums[: part.ndim]), tuple(sums[part.ndim :])
     order = stride_order(array_type(dtype, part.shape, part.strides))
     has_gaps = part.size and part.strides != ordered_strides(part.shape, order, dtype.itemsize)
-    return _Result("array", dtype, sizes, order, strides=strides if has_gaps else ())
+    return Result("array", dtype, sizes, order, strides=strides if has_gaps else ())
 
 
 def _sampled(
@@ -532,20 +553,20 @@ _LONG = 0.1  # seconds: a call that takes longer is not made again to learn more
 
 
 def _sampled_once(call: ForeignCall, operands: Sequence[Any]) -> tuple[Any, list[Any]]:
-    before = [_bytes(x) for x in operands]
+    before = [bytes_of(x) for x in operands]
     began = time.perf_counter()
     with without_draws(), warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
         found = call.call(operands)
         is_long = time.perf_counter() - began > _LONG
         again = found if is_long else call.call(operands)
-    if [_bytes(x) for x in operands] != before:
+    if [bytes_of(x) for x in operands] != before:
         raise Unlearnable("it writes to its arguments")
     container, parts = parts_of(found)
     if share_memory(parts, operands):
         raise Unlearnable("what it gives shares memory")
     others = parts_of(again)[1]
-    if [_bytes(x) for x in parts] != [_bytes(x) for x in others]:
+    if [bytes_of(x) for x in parts] != [bytes_of(x) for x in others]:
         raise Unlearnable("it gives something else each time")
     if is_long:
         call.gives_new = False  # as far as is known
@@ -571,7 +592,8 @@ def without_draws() -> Iterator[None]:
         raise Unlearnable("it draws random numbers")
 
 
-def _bytes(x: Any) -> Any:
+def bytes_of(x: Any) -> Any:
+    """What is equal for equal arguments."""
     if isinstance(x, np.ndarray | np.generic):
         return x.dtype, x.tobytes()
     return repr(x)

@@ -87,7 +87,7 @@ from ..values.unknown_keys import is_unknown_key
 from . import purity
 from .by_places import at_place, has_place, list_to_change
 from .copies import COPIES
-from .foreign import call_foreign, call_known
+from .foreign import call_foreign, call_known, call_update
 from .numpy_source import SOURCES, has_source
 from .ordering import compared
 from .reads import name_of
@@ -367,11 +367,14 @@ class Door(Stores):
 
     def _foreign(self, f: Any, args: Any, kwargs: Any) -> Any:
         """What a function gives that only computes; why that is not known."""
-        if not purity.only_computes(f):
+        if purity.only_computes(f):
+            call: Any = call_foreign if has_traced((args, kwargs)) else call_known
+        elif purity.only_writes_arguments(f):
+            call = call_update
+        else:
             return Unlearnable("it may do more than return a value")
         args, kwargs = as_numpy(args, kwargs)
         try:
-            call = call_foreign if has_traced((args, kwargs)) else call_known
             return call(f, args, kwargs)
         except Unlearnable as reason:
             return reason

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from fxc.ir.graph import Literal, Operand, Value
 from fxc.ir.size_functions import hint
 from fxc.ir.size_guards import guard
 from fxc.ir.symbols import SymExpr, counted_in, symbols_of
-from fxc.ir.types import Type, is_known
+from fxc.ir.types import ArrayType, Type, array_type, is_known
 from fxc.ops.foreign_calls import (
     ForeignCall,
     Group,
@@ -25,8 +26,10 @@ from fxc.ops.foreign_calls import (
     operator_of,
     without_draws,
 )
+from fxc.ops.foreign_updates import update_of
 from fxc.ops.table import Operator
 
+from ..numpy_api.indexing import assign
 from ..session import Respecialise, current
 from ..values.operands import Traced, TracedValue, as_constants, constant, wrap
 from ..values.traced_int import TracedInt, known_ints
@@ -55,6 +58,34 @@ def call_foreign(function: Callable[..., Any], args: tuple[Any, ...], kwargs: An
         part for part, result in zip(parts, call.varying, strict=True) if result.strides
     )
     return call.made([wrap(part) for part in parts])
+
+
+def call_update(function: Callable[..., Any], args: tuple[Any, ...], kwargs: Any) -> None:
+    """Record a call of a function that writes into arrays: they become what it makes of them.
+
+    Raises ``Unlearnable`` if it is not known which.
+    """
+    session, operands = current(), list[Value]()
+    given = tuple(_template(_as_operand(x), operands) for x in args)
+    options = {name: _template(_as_operand(x), operands) for name, x in kwargs.items()}
+    op, call = update_of(function, given, options, [value.type for value in operands])
+    targets = [operands[place] for place in call.written]
+    for target, other in product(targets, operands):
+        is_other = target is not other and isinstance(other.type, ArrayType)
+        if is_other and session.aliases.may_share_memory(target, other):
+            raise Unlearnable("what it writes shares memory with another argument")
+    guards = session.door.outside.guards
+    guards.check(f"{guards.constant(call)}.holds is True", f"{call.__name__} writes what it did")
+    found = session.record(op.name, *operands)
+    parts = (found,) if type(found) is Value else found
+    for target, part in zip(targets, parts, strict=True):
+        assign(target, wrap(part), "same_kind")
+
+
+def _as_operand(x: Any) -> Any:
+    """An int that is computed from sizes as a number of the graph."""
+    found = x._operand() if type(x) is TracedInt else x
+    return wrap(found) if type(found) is Value else x
 
 
 def _template(x: Any, operands: list[Value]) -> Any:
@@ -113,11 +144,19 @@ def _operator(
                 for other in others:
                     guard(other, "==", first + (hint(other) - hint(first)))
             return found
+    operator_of(function, args, kwargs, [_as_now(kind) for kind in kinds], ())  # raises, too
     session = current()
     symbols = [name for kind in kinds for dim in kind.shape for name in symbols_of(dim)]
     if any(session.varies(dim) for kind in kinds for dim in kind.shape):
         raise Unlearnable("it is not known what it gives for sizes that vary")
     raise Respecialise(frozenset(session.labels.get(name, name) for name in symbols))
+
+
+def _as_now(kind: Type) -> Type:
+    """A type with the sizes that it has in this call."""
+    if not isinstance(kind, ArrayType):
+        return kind
+    return array_type(kind.dtype, tuple(map(hint, kind.shape)), tuple(map(hint, kind.strides)))
 
 
 def _groups(kinds: Sequence[Type]) -> list[Group]:

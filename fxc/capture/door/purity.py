@@ -116,15 +116,31 @@ def only_computes(f: Any) -> bool:
 
     Others need not look at their arguments: of a sample they might read what is no memory of it.
     """
-    module, name = getattr(f, "__module__", None), getattr(f, "__name__", "")
-    if not isinstance(module, str) or not callable(f) or isinstance(f, type):
-        return False
-    parts = module.split(".")
-    if parts[0] not in _COMPUTING or any(parts[:2] == each.split(".") for each in _BUT):
-        return False
+    parts, name = _home_of(f), getattr(f, "__name__", "")
     public = ".".join(itertools.takewhile(lambda part: not part.startswith("_"), parts))
     found = getattr(sys.modules.get(public), name, None)
-    return found is f and not name.startswith("_") and f not in NUMPY_WITH_EFFECTS
+    is_named = found is f is not None and not name.startswith("_")
+    return is_named and f not in NUMPY_WITH_EFFECTS
+
+
+def only_writes_arguments(f: Any) -> bool:
+    """Whether a function is the C code of one of these: what it does is what it returns, or makes
+    of the arrays that it is given.
+    """
+    parts, kind = _home_of(f), type(f)
+    is_c = kind is BuiltinFunctionType or kind.__module__.startswith("_cython_")
+    return is_c and f is getattr(sys.modules.get(".".join(parts)), f.__name__, None)
+
+
+def _home_of(f: Any) -> list[str]:
+    """The module of a function of these packages, name by name; nothing of another one."""
+    module = getattr(f, "__module__", None)
+    if not isinstance(module, str) or not callable(f) or isinstance(f, type):
+        return []
+    parts = module.split(".")
+    if parts[0] not in _COMPUTING or any(parts[:2] == each.split(".") for each in _BUT):
+        return []
+    return parts
 
 
 # Modules whose functions do nothing but compute what they return of texts.

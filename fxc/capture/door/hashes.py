@@ -1,0 +1,29 @@
+"""``hash`` of what is known while a function is captured."""
+
+from __future__ import annotations
+
+from types import FunctionType, ModuleType
+from typing import Any
+
+import numpy as np
+
+from ..outside.containers import PLAIN
+from ..outside.shadows import has_method
+from ..session import refuse
+from ..values.operands import Traced
+
+
+def hash_of(x: Any) -> int:
+    """``hash(x)``: a constant, guarded like what it is computed from."""
+    if not _has_constant(x):
+        raise refuse(f"hash() of a {type(x).__name__} cannot be captured")
+    return hash(x)
+
+
+def _has_constant(x: Any) -> bool:
+    """Whether the hash of this is known; what has none raises for itself."""
+    if type(x) in (tuple, frozenset):
+        return all(map(_has_constant, x))
+    if isinstance(x, Traced | np.generic | np.dtype) or has_method(x, "__hash__"):
+        return True
+    return type(x) in PLAIN or type(x) in (type, FunctionType, ModuleType, list, dict, set)

@@ -1,0 +1,161 @@
+"""C functions of SciPy's that write into arrays which they are given."""
+
+from __future__ import annotations
+
+import copy
+import warnings
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import sparse
+from scipy.signal._sosfilt import _sosfilt
+from scipy.sparse import _sparsetools as tools
+
+import fxc
+from tests.outcomes import difference, run
+
+_M = np.where(np.arange(30).reshape(5, 6) % 4 == 1, np.arange(30.0).reshape(5, 6) + 0.1, 0.0)
+_X = np.linspace(0.1, 2, 6)
+
+
+def _agree(fn: Callable[..., Any], compiled: Any, a: Any, plain: Any, ours: Any) -> None:
+    """Compare calls with a sparse matrix, of which no test makes copies, and other arguments."""
+    data = a.data.copy()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", fxc.CaptureWarning)
+        expected = run(partial(fn, a), plain)
+        assert difference(expected, run(partial(compiled, a), ours)) == ""
+    assert np.array_equal(a.data, data)
+
+
+def _same(fn: Callable[..., Any], a: Any, *args: Any, calls: int = 3, **options: Any) -> Any:
+    compiled = fxc.compile(fn, **options)
+    plain, ours = copy.deepcopy(args), copy.deepcopy(args)
+    for _ in range(calls):
+        _agree(fn, compiled, a, plain, ours)
+    return compiled.cache_info()
+
+
+def _power(a, x):
+    for _ in range(3):
+        y = a @ (x[: a.shape[1]] * 2)
+        x = np.resize(y / np.linalg.norm(y), len(x))
+    return x, y.sum()
+
+
+def _in_a_loop(a, x):
+    for k in range(30):
+        y = a @ (x * k)
+        x = x + (y.sum() if y[0] > 0 else a.dot(y[0] + x)[-1])
+    return x
+
+
+def _block(a, x):
+    return a @ np.outer(x, x[:3]) + 1
+
+
+@pytest.mark.parametrize("fn", [_power, _in_a_loop, _block])
+@pytest.mark.parametrize("form", ["csr", "csc", "coo", "dia", "bsr"])
+def test_products_with_sparse_matrices_are_calls_in_the_graph(fn, form):
+    for dtype in (np.float64, np.float32):
+        a = sparse.csr_array(_M.astype(dtype)).asformat(form)
+        fn(a, _X)  # SciPy remembers result types
+        found = _same(fn, a, _X.copy(), fullgraph=True)
+        assert found.eager_calls <= 1
+
+
+def _into_a_view(a, x, out):
+    out[1:] *= 2
+    row = out[2]
+    tools.csr_matvec(5, 6, a.indptr, a.indices, a.data, x * 2, row)
+    tools.csr_matvec(5, 6, a.indptr, a.indices, a.data, x, out[0])
+    return row + 1, out.sum()
+
+
+def _three_written(a, x, out):
+    starts, rows, data = np.zeros(7, np.int32), np.empty(a.nnz, np.int32), np.empty(a.nnz)
+    tools.csr_tocsc(5, 6, a.indptr, a.indices, a.data * 2, starts, rows, data)
+    return starts, rows * 2, data + x[0]
+
+
+def _an_input_and_an_output(a, x, out):
+    state = np.zeros((2, 1, 2))
+    tall = np.vstack([x, x * 2])
+    _sosfilt(np.array([[1.0, 2.0, 1.0, 1.0, 0.5, 0.1]]), tall, state)
+    return tall + 1, state.sum()
+
+
+def _sorted_in_place(a, x, out):
+    indices, data = a.indices[::-1].copy(), a.data.copy()
+    tools.csr_sort_indices(5, a.indptr, indices, data)
+    return indices, data * 2
+
+
+@pytest.mark.parametrize(
+    "fn", [_into_a_view, _three_written, _an_input_and_an_output, _sorted_in_place]
+)
+def test_what_is_written_is_found_by_the_first_call(fn):
+    found = _same(fn, sparse.csr_array(_M), _X, np.ones((3, 5)), fullgraph=False, calls=4)
+    assert found.eager_calls <= 1
+    assert found.native_calls >= 2
+
+
+def _told(a, x, out):
+    try:
+        tools.csr_matvec(5, 6, a.indptr, a.indices, a.data, x * 2, out)
+    except ValueError as error:
+        return str(error), out * 2
+    return out * 2
+
+
+def _onto_itself(a, x, out):
+    y = np.resize(x, 5) * 2
+    tools.csr_matvec(5, 5, a.indptr, a.indices % 5, a.data, y, y)
+    return y
+
+
+def _overlapping(a, x, out):
+    y = np.resize(x, 12) * 2
+    tools.csr_matvec(5, 6, a.indptr, a.indices, a.data, y[:6], y[3:8])
+    return y
+
+
+def _with_gaps(a, x, out):
+    y = np.resize(x, 10) * 2
+    tools.csr_matvec(5, 6, a.indptr, a.indices, a.data, x, y[::2])
+    return y
+
+
+def _with_a_result(a, x, out):
+    return tools.csr_has_sorted_indices(5, a.indptr, a.indices), x * 2
+
+
+_READ_ONLY = np.zeros(5)
+_READ_ONLY.flags.writeable = False
+
+
+@pytest.mark.parametrize("fn", [_told, _onto_itself, _overlapping, _with_gaps, _with_a_result])
+@pytest.mark.parametrize("out", [np.ones(5), np.ones(5, "f4"), _READ_ONLY], ids=["", "f4", "ro"])
+def test_what_cannot_be_a_call_in_the_graph_is_as_in_python(fn, out):
+    a = sparse.csr_array(_M)
+    compiled = fxc.compile(fn)
+    for _ in range(3):
+        plain, ours = out.copy(), out.copy()
+        plain.flags.writeable = ours.flags.writeable = out.flags.writeable
+        _agree(fn, compiled, a, (_X, plain), (_X, ours))
+
+
+def _product(a, x):
+    return a @ (x * 2)
+
+
+def test_one_compilation_serves_all_sizes():
+    compiled = fxc.compile(_product, fullgraph=True)
+    for n in (6, 9, 17, 33, 40):
+        a = sparse.csr_array(np.resize(_M, (n, n)))
+        x = (np.linspace(0.1, 2, n),)
+        _agree(_product, compiled, a, x, x)
+    assert compiled.cache_info().variants == 2

@@ -1,0 +1,46 @@
+"""``hash`` of what is known while a function is captured."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import fxc
+from tests.outcomes import difference, run
+
+_X = np.arange(4.0)
+
+
+class Key:
+    def __init__(self, name: str, number: int) -> None:
+        self.name = name
+        self.number = number
+
+    def __hash__(self) -> int:
+        return hash(self.name) + self.number
+
+
+@pytest.mark.parametrize(
+    "fn",
+    [
+        lambda x, key: ({hash((x.dtype, "a")): 2}[hash((np.dtype("f8"), "a"))] * x, hash(None)),
+        lambda x, key: hash((x.dtype.char, x.shape, len(x), x.dtype.type, np.float64, 1.5)),
+        lambda x, key: (hash(key), x * (hash(key) % 7)),
+        lambda x, key: hash((1, (key, "a"))) * x,
+        lambda x, key: (hash(-1), hash(True), hash(2**70), hash(frozenset((1, 2)))),
+        lambda x, key: hash((1, [2])),
+    ],
+)
+def test_the_hash_of_what_is_known_is_a_constant_with_guards(fn: Any) -> None:
+    compiled = fxc.compile(fn, fullgraph=True)
+    for x, number in ((_X, 3), (_X, -1), (_X[:2], 2**62), (np.arange(3), 3)):
+        args = (x, Key("k", number))
+        assert difference(run(fn, args), run(compiled, args)) == ""
+
+
+def test_the_hash_of_data_needs_their_value() -> None:
+    for fn in (lambda x: hash(x[0]), lambda x: hash((1, x[0])), lambda x: hash(object())):
+        with pytest.raises(fxc.CaptureError):
+            fxc.compile(fn, fullgraph=True)(_X)
