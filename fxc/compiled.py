@@ -37,7 +37,7 @@ from .leaves import AGAIN, refusal_at, site_of
 from .report import CacheInfo, SplitStages, Stages, stages_of
 from .state import Options, State
 from .tracebacks import hide_fxc, met_in_capture, raised_again, unseen
-from .trials import BY_LITTLE, HANDING_ON, LONG_DRIVER, Trial, clock
+from .trials import BY_LITTLE, HANDING_ON, LONG_DRIVER, Trial, clock, noted
 from .turns import FOR_EVER, MORE, Handed, Key, Tried, Turn, key_of
 from .variants import OFTEN, USUAL_RESTS, Variant, why_none_fits
 
@@ -372,14 +372,10 @@ class Compiled(Generic[P, R]):
         some. Returns how many.
         """
         state, key = self._state, key_of(args, kwargs)
-        split, run = state.split, self._runner()
+        run = self._runner()
         if self._options.fullgraph or (self._is_part and not is_final):
             return 0
-        is_driver = run is not self.__fxc_original__
-        is_known = self._is_part or key in state.paying or not trials.ENABLED
-        if split is not None and is_driver and not is_known and not split.is_entered_again:
-            if not split.is_waiting:
-                self._try_driver(key, run, split)
+        if self._is_driver_tried(key, run):
             return 0
         if is_final and key in state.paying:
             state.paying.remove(key)  # the next trial
@@ -393,6 +389,16 @@ class Compiled(Generic[P, R]):
             self._give_turn(Handed(run, key, calls))
         return calls
 
+    def _is_driver_tried(self, key: Key, run: Callable[..., Any]) -> bool:
+        """Whether calls are by the driver until it is known whether it pays."""
+        state, split = self._state, self._state.split
+        is_known = self._is_part or key in state.paying or not trials.ENABLED
+        if split is None or run is self.__fxc_original__ or is_known or split.is_entered_again:
+            return False
+        if not split.is_waiting:
+            self._try_driver(key, run, split)
+        return True
+
     def _try_driver(self, key: Key, run: Callable[..., Any], split: Split) -> None:
         """Find out whether the function is faster as it is than split."""
 
@@ -405,7 +411,9 @@ class Compiled(Generic[P, R]):
                 self._lost(turn, trial)
 
         trial = Trial(longest=LONG_DRIVER, saved=HANDING_ON)
-        turn = Tried(key, run, self.__fxc_original__, trial, end, captures_begun, True)
+        turn = Tried(
+            key, run, self.__fxc_original__, trial, end, lambda: captures_begun() + noted(), True
+        )
         self._give_turn(turn)
 
     def _make_native(self, variant: Variant) -> None:
@@ -547,9 +555,9 @@ class Compiled(Generic[P, R]):
         """Let some calls that come now be plain NumPy, if such calls had to be replayed before."""
         if variant.watch is not None:
             variant.watch.renew()
-        rest = variant.rest(self._state.served)
-        if rest and not self._options.fullgraph:
-            self._give_turn(Handed(self._runner(), key_of(args, kwargs), rest))
+        rest, key, run = variant.rest(self._state.served), key_of(args, kwargs), self._runner()
+        if rest and not self._options.fullgraph and not self._is_driver_tried(key, run):
+            self._give_turn(Handed(run, key, rest))
 
     def _only_python(self, variant: Variant) -> None:
         """Take native calls back, for some time."""

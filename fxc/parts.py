@@ -28,7 +28,7 @@ from .decisions import Captures
 from .splits import Helper, Split
 from .state import Options
 from .tracebacks import unseen
-from .trials import LONG, SETTLED, Trial, clock, now, since
+from .trials import LONG, Trial, clock, now, since
 
 if TYPE_CHECKING:
     from fxc.capture.refusals import Refusal
@@ -214,12 +214,13 @@ class _OnTrial(Part):
         if self._trial.is_pythons:
             self._started = now()
             return REPLAY
+        trials.note_call()
         state = self._state
         variants, start = len(state.variants), now()
         result = super().__call__(*args, **kwargs)
         took = since(start)
         is_new = result is REPLAY or len(state.variants) != variants
-        if not is_new and (took > LONG or any(x.calls > SETTLED for x in state.variants)):
+        if not is_new and (took > LONG or any(x.calls > x.first_calls for x in state.variants)):
             self._note(took, False)
         return result
 

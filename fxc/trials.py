@@ -19,6 +19,7 @@ from fxc.ir.records import mutable
 # many, and so on.
 # A driver, of which parts would be captured once more, is also left to Python for ten times as long
 # as all captures have taken, or for just as long if it lost by little.
+# - A driver is not timed in calls in which its parts, or functions that it calls, are on trial.
 # - What wins by little is tried once more, too, after some calls.
 # - A call that takes microseconds takes less than a look at the clock of the thread. It is timed by
 #   the clock on the wall, the shortest of several calls counts, and where neither is far ahead they
@@ -33,14 +34,15 @@ from fxc.ir.records import mutable
 clock = time.thread_time if os.name == "posix" else time.perf_counter
 ENABLED = True  # but in tests, which are to see what compiled code does
 CALLS = 3  # that compiled code runs and that are timed, and as many that Python runs,
-CLOSE_CALLS = 12  # or so many, if they are brief or neither is far ahead
+BRIEF_CALLS = 6  # or so many, if they are brief,
+CLOSE_CALLS = 12  # or so many, if neither is far ahead
 EARLY = 3  # calls of a function after which it is tried,
 SETTLED = 17  # and one whose arguments are copied at first: see Note [Warnings]
 BRIEF = 5e-5  # seconds up to which it is always timed so often in Python, by another clock
 LONG = 5e-3  # seconds from which on it is not timed in Python
 LONG_LOOP = 5e-4  # and of a loop,
 LONG_DRIVER = 5e-2  # and of a driver, most of which may be Python
-_CLEARLY = 2.0  # times as long: then one call that is not brief says it
+_CLEARLY = 4.0  # times as long: then one call that is not brief says it
 _HARDLY, _BY_FAR = 1.02, 1.5
 BY_LITTLE = 64  # calls before the next trial, after one that could have ended otherwise
 ENOUGH = 2  # trials that are won by little
@@ -56,6 +58,20 @@ def since(start: tuple[float, float]) -> float:
     """How many seconds a call has taken."""
     seconds = time.perf_counter() - start[1]
     return seconds if seconds < BRIEF else min(seconds, clock() - start[0])
+
+
+class _Noted:
+    count = 0
+
+
+def noted() -> int:
+    """A number that grows with each call of a trial."""
+    return _Noted.count
+
+
+def note_call() -> None:
+    """Count a call of what is on trial, or will be when it has been called some more times."""
+    _Noted.count += 1
 
 
 @mutable
@@ -88,8 +104,9 @@ class Trial:
         """How many calls Python is to run."""
         if self.compiled > BRIEF and self.python > _CLEARLY * self.compiled:
             return 1
-        is_far = self.is_lost or self.is_won
-        return CALLS if is_far and self.python > BRIEF else CLOSE_CALLS
+        if not self.is_lost and not self.is_won:
+            return CLOSE_CALLS
+        return CALLS if self.python > BRIEF else BRIEF_CALLS
 
     @property
     def is_lost(self) -> bool:
@@ -103,6 +120,7 @@ class Trial:
 
     def note(self, seconds: float, by_python: bool) -> None:
         """Take the time of a call."""
+        note_call()
         if by_python:
             self.python, self.python_calls = min(self.python, seconds), self.python_calls + 1
         else:

@@ -30,7 +30,7 @@ FOR_EVER = 2**62
 _FAR_LONGER = 8  # times
 _CYCLES = 4e9  # in a second: a processor whose clock is slower lets calls take longer
 _FIRST = 1  # calls that are not timed
-_UNUSUAL = 32  # nor are so many more in which fxc works
+_UNUSUAL = 64  # nor are so many more in which fxc works
 _SHORT = 5e-5  # seconds that a call may take in any case
 
 

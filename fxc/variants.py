@@ -91,6 +91,11 @@ class Variant:
         return calls - self.last_replay <= _NEAR
 
     @property
+    def first_calls(self) -> int:
+        """After how many calls it is tried, as those that follow are like them."""
+        return SETTLED if self.watch is not None and self.watch.copies else EARLY
+
+    @property
     def longest_tried(self) -> float:
         """Seconds that a call may take for Python to be tried, too."""
         loops = any(node.regions for node in self.compilation.captured.nodes)
@@ -114,8 +119,7 @@ class Variant:
             self.watch = watched(self.captured, made)
             run = self.watch.run
         self.call = guards.call(run, finish, self)
-        copies = self.watch is not None and self.watch.copies
-        self.often = self.when_often() if self.is_tried else SETTLED if copies else EARLY
+        self.often = self.when_often() if self.is_tried else self.first_calls
 
 
 def why_none_fits(

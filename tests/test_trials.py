@@ -13,7 +13,7 @@ import fxc
 import fxc.native_calls
 import fxc.variants
 from fxc import decisions, parts, trials
-from fxc.trials import BRIEF, CALLS, CLOSE_CALLS, LONG, LONG_DRIVER, SETTLED, Trial
+from fxc.trials import BRIEF, BRIEF_CALLS, CALLS, CLOSE_CALLS, LONG, LONG_DRIVER, SETTLED, Trial
 from fxc.turns import FOR_EVER, MORE, Handed, Tried, key_of
 
 pytestmark = pytest.mark.usefixtures("as_users")
@@ -23,12 +23,14 @@ pytestmark = pytest.mark.usefixtures("as_users")
     ("compiled", "python", "calls", "pays"),
     [
         (1e-5, 1e-2, CALLS, True),
+        (1e-5, 2e-5, BRIEF_CALLS, True),
         (1e-5, 1.2e-5, CLOSE_CALLS, True),
-        (2e-5, 1e-5, CLOSE_CALLS, False),
+        (2e-5, 1e-5, BRIEF_CALLS, False),
         (2e-4, 1e-4, CALLS, False),
         (1.1e-5, 1e-5, CLOSE_CALLS, False),
         (1e-5, 1e-5, CLOSE_CALLS, True),
-        (1e-3, 3e-3, 1, True),
+        (1e-3, 5e-3, 1, True),
+        (1e-3, 3e-3, CALLS, True),
         (1e-3, 1e-3, CLOSE_CALLS, True),
     ],
 )
@@ -153,6 +155,24 @@ def test_what_wins_by_little_is_tried_once_more(monkeypatch: pytest.MonkeyPatch)
             by_python.add(k)
     first, *more = sorted(by_python)
     assert [k - first for k in more] == [trials.BY_LITTLE + CALLS + 2]
+
+
+def test_a_driver_is_timed_when_its_parts_are_not_on_trial_any_more() -> None:
+    trial = Trial(longest=LONG_DRIVER)
+    part, ends = Trial(), []
+
+    def driver() -> None:
+        if part.pays is None:
+            part.note(1e-5, part.is_pythons)
+
+    work = trials.noted
+    turn = Tried(((), ()), driver, driver, trial, ends.append, work, driver=True)
+    for _ in range(2 * CLOSE_CALLS):
+        turn()
+        assert trial.compiled_calls == 0
+    while not ends:
+        turn()
+    assert trial.compiled_calls >= CALLS
 
 
 def test_an_exception_ends_no_trial() -> None:
