@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+import networkx
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -164,6 +165,23 @@ def test_no_bare_import_of_a_folder_outside_the_sources():
         if found.target.split(".")[0] in TOP_FOLDERS
     ]
     assert not problems, "\n" + "\n".join(problems)
+
+
+# Rooms with circles of imports: fewer from change to change, none added.
+CIRCULAR = {"capture", FRONT}
+
+
+def test_no_module_imports_itself_by_way_of_others():
+    """Imports in functions count, and those for the type checker."""
+    files, packages = project()
+    arrows = networkx.DiGraph(
+        (name, found.target)
+        for name, path in files.items()
+        for found in imports_of(name, name in packages, path.read_text("utf-8"), set(files))
+    )
+    circles = [each for each in networkx.strongly_connected_components(arrows) if len(each) > 1]
+    rooms = {room_of(name, packages) for circle in circles for name in circle}
+    assert rooms <= CIRCULAR, [sorted(each) for each in circles]
 
 
 # The checker itself, on made-up sources.

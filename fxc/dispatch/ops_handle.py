@@ -3,15 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import numpy as np
 
 from fxc.ir.errors import InternalError
 from fxc.ir.types import ArrayType, ScalarType, Type, array_type, scalar_type_of
+from fxc.ops.table import Table
 
-if TYPE_CHECKING:
-    from .dispatcher import Dispatcher
+
+class Calls(Protocol):
+    """What runs operators: the dispatcher."""
+
+    @property
+    def table(self) -> Table: ...
+
+    def call(self, name: str, *args: Any, **kwargs: Any) -> Any: ...
+
+    def meta(self, name: str, *args: Any, **kwargs: Any) -> Any: ...
 
 
 def type_of(x: Any) -> Type:
@@ -35,7 +44,7 @@ def type_of(x: Any) -> Type:
 class Ops:
     """Operators as attributes: ``ops.add(x, y)``; ``ops.call("add.out", x, y, out=o)``."""
 
-    def __init__(self, dispatcher: Dispatcher) -> None:
+    def __init__(self, dispatcher: Calls) -> None:
         self._dispatcher = dispatcher
 
     def __getattr__(self, name: str) -> Callable[..., Any]:

@@ -18,7 +18,7 @@ Note that ``<`` and friends do not exist on a ``SymExpr``: whoever needs to know
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import field
 from types import MappingProxyType
 
@@ -165,24 +165,16 @@ class SymExpr:
     __rmul__ = __mul__
 
     def __floordiv__(self, other: Dim) -> Dim:
-        from .size_functions import floordiv  # which needs sums and products
-
-        return floordiv(self, other)
+        return _divisions["//"](self, other)
 
     def __rfloordiv__(self, other: Dim) -> Dim:
-        from .size_functions import floordiv  # likewise
-
-        return floordiv(other, self)
+        return _divisions["//"](other, self)
 
     def __mod__(self, other: Dim) -> Dim:
-        from .size_functions import mod  # which needs sums and products
-
-        return mod(self, other)
+        return _divisions["%"](self, other)
 
     def __rmod__(self, other: Dim) -> Dim:
-        from .size_functions import mod  # likewise
-
-        return mod(other, self)
+        return _divisions["%"](other, self)
 
     def __repr__(self) -> str:
         self._text = self._text or self._shown()
@@ -206,6 +198,21 @@ Dim = int | SymExpr
 _HEAVY = 1000  # factors, times the terms of products
 _NO_SYMBOLS: Mapping[str, Symbol] = MappingProxyType({})
 _NONE_COMPUTED: Mapping[str, Computed] = MappingProxyType({})
+
+
+# Quotients and remainders, which need sums and products: see ``size_functions``.
+_Division = Callable[[Dim, Dim], Dim]
+_divisions: dict[str, _Division] = {}
+
+
+def divides(operator: str) -> Callable[[_Division], _Division]:
+    """Decorator for what an operator between dims does."""
+
+    def register(function: _Division) -> _Division:
+        _divisions[operator] = function
+        return function
+
+    return register
 
 
 def symbol(

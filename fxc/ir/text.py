@@ -23,14 +23,25 @@ those of C order, and ``ro`` when the array is read-only. All of it parses back,
 
 from __future__ import annotations
 
-import base64
+import binascii
 import re
 from collections.abc import Iterator
 from typing import Any, assert_never
 
 import numpy as np
 
-from .graph import Arg, ArrayConstant, Graph, Literal, Node, Operand, Region, SliceSpec, Value
+from .graph import (
+    Arg,
+    ArrayConstant,
+    Graph,
+    Literal,
+    Node,
+    Operand,
+    Region,
+    SliceSpec,
+    Value,
+    prints_graphs,
+)
 from .records import frozen
 from .schema import Schema
 from .signature import (
@@ -59,6 +70,7 @@ class Line:
     subject: object = None
 
 
+@prints_graphs
 def print_graph(graph: Graph) -> str:
     """The text form of a graph; also of one that breaks the rules."""
     return "\n".join(line.text for line in graph_lines(graph))
@@ -197,7 +209,7 @@ def show_constant(constant: ArrayConstant) -> str:
     if dtype.kind == "b" and any(byte > 1 for byte in constant.data):
         listed = False
     if not listed or dtype not in DTYPE_NAMES:
-        return f"{head} base64 '{base64.b64encode(constant.data).decode()}'"
+        return f"{head} base64 '{binascii.b2a_base64(constant.data, newline=False).decode()}'"
     return f"{head} {_show_nested(constant.array())}" if constant.data else head
 
 

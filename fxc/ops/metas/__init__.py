@@ -60,4 +60,4 @@ def _make_meta(op: Operator) -> Meta:
         return pointwise_meta(op)
     from .selection import meta_for  # imports the whole folder; many programs are pointwise only
 
-    return meta_for(op)
+    return meta_for(op, meta_of)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from typing import Any
 
 from ..foreign_calls import ForeignCall
 from ..table import TABLE, Operator, Tag
 from . import (
-    Meta,
     contractions,
     control,
     effects,
@@ -15,13 +15,14 @@ from . import (
     indexed,
     joins,
     library,
-    meta_of,
     pointwise,
     reductions,
     ufunc_methods,
     views,
     writes,
 )
+
+Meta = Callable[..., Any]
 
 # The metas of single operators. Those of ufuncs, reductions and scans follow from their tag, those
 # of derived operators from the row of their group: see ``meta_for``.
@@ -40,12 +41,14 @@ META: Mapping[str, Meta] = {
 }
 
 
-def meta_for(op: Operator) -> Meta:
-    """The meta of ``op``; ``KeyError`` if nothing says what its results are."""
+def meta_for(op: Operator, meta_of: Callable[[str], Meta]) -> Meta:
+    """The meta of ``op``; ``KeyError`` if nothing says what its results are. ``meta_of`` gives that
+    of another operator.
+    """
     if op.name in META:
         return META[op.name]
     if op.role:
-        return _derived_meta(op)
+        return _derived_meta(op, TABLE[op.group], meta_of(op.group))
     if isinstance(op.numpy, ForeignCall):
         return op.numpy.meta
     if op.numpy is not None:
@@ -58,17 +61,15 @@ def meta_for(op: Operator) -> Meta:
     raise KeyError(f"no meta says what {op.name!r} gives")
 
 
-def _derived_meta(op: Operator) -> Meta:
-    row = TABLE[op.group]
-    meta = meta_of(op.group)
+def _derived_meta(op: Operator, row: Operator, meta: Meta) -> Meta:
     match op.role:
         case "inplace":
             return writes.inplace_meta(op, row, meta)
         case "out":
             return writes.out_meta(op, row, meta)
         case "copy":
-            return views.copy_meta(op, meta)  # type: ignore[arg-type]
+            return views.copy_meta(op, meta)
         case "scatter":
-            return views.scatter_meta(op, meta)  # type: ignore[arg-type]
+            return views.scatter_meta(op, meta)
         case _:
             raise KeyError(f"no meta says what {op.name!r} gives")
