@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable
 from typing import Any
 
@@ -418,3 +419,10 @@ def test_only_the_items_are_copied_to_a_longer_list():
     for limit in (0.0, 1.5, 4.5):
         assert compiled(x, limit) == below(x, limit)
     assert "in 0:131" not in str(compiled.inspect(x, 1.5).loops)
+
+
+@pytest.mark.parametrize("fn", [trajectory, of_python])
+def test_no_object_of_the_process_is_looked_at(fn, monkeypatch) -> None:
+    """Which takes the longer, the more there are: 50 ms for each million at each loop."""
+    monkeypatch.setattr(gc, "get_referrers", None)
+    assert not called(fn, fxc.compile(fn, fullgraph=True), 5)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 import gc
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from types import FrameType
 from typing import Any
@@ -15,6 +16,7 @@ from fxc.ir.graph import Value
 from fxc.ir.types import ArrayType, ScalarType
 from fxc.ops.metas.layout import is_c_ordered
 
+from ..locations import user_frame
 from ..session import Session, refuse
 from ..staging.nodes import walk
 from ..values.operands import TracedValue
@@ -64,10 +66,35 @@ def lists_that_grow(
     found = {}
     for name, _ in names:
         held = env.get(name)
-        if type(held) is list and not any(_is_holder(session, x) for x in gc.get_referrers(held)):
+        if type(held) is list and not _is_shared(session, name, held):
             found[name] = held
     others = [id(x) for name, x in env.items() if name not in found]
     return {name: held for name, held in found.items() if id(held) not in others}
+
+
+# Of a list that one variable of the program has: that, and what looks at the list here, which are
+# the variables ``held`` above and below, and an argument.
+_OWN = 4
+
+
+def _is_shared(session: Session, name: str, held: list[Any]) -> bool:
+    """Whether an object besides frames has the list, other than what the capture itself keeps.
+
+    To look for it takes the longer, the more objects the process has: first they are counted.
+    """
+    snapshots = {id(each): each for each in session.snapshots}.values()
+    kept = [id(x) for each in snapshots for x in each.values()]
+    kept += map(id, session.door.lists.known)
+    if _is_in_frame(name) and sys.getrefcount(held) <= _OWN + kept.count(id(held)):
+        return False
+    return any(_is_holder(session, x) for x in gc.get_referrers(held))
+
+
+def _is_in_frame(name: str) -> bool:
+    """Whether the frame of the program itself has the variable, not a cell."""
+    frame = user_frame()
+    code = frame and frame.f_code
+    return code is not None and name in code.co_varnames and name not in code.co_cellvars
 
 
 def _is_holder(session: Session, x: Any) -> bool:
