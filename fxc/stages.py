@@ -128,7 +128,7 @@ def functional_graph(captured: Captured) -> Graph:
 
 def decomposed_graph(functional: Graph, index: BackendIndex) -> Graph:
     """The functional graph in operators that a backend has kernels for, simplified."""
-    graph = verified(decompose(functional, index, default_dispatcher()), "decompose")
+    graph = verified(decompose(functional, index, default_dispatcher()), "decompose", functional)
     graph = verified(without_high_bits(graph), "low bits", graph)
     graph = verified(prove_ranges(graph), "ranges", graph)
     return verified(simplify(graph), "simplify after decompose", graph)

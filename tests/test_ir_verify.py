@@ -366,3 +366,36 @@ functional f()
 
     def test_a_good_graph_passes(self):
         verify(parsed(GOOD), table=schema_of, after="anything")
+
+
+def test_nodes_that_were_right_are_asked_for_what_they_read():
+    """Of a graph after a pass those that it shares with the graph before, which has been verified."""
+    before = parsed(GOOD)
+    loop, u, f, steps = before.nodes[0], *before.inputs
+    for params, lost in (((u, steps), "%f"), ((u, f), "%steps")):
+        after = before.with_body(dataclasses.replace(before.body, params=params))
+        found = problems(after, table=schema_of, before=before)
+        assert f"{lost} is not defined here" in map(str, found)
+    step = loop.regions[0]
+    shorter = dataclasses.replace(step, nodes=step.nodes[1:])
+    args = tuple(shorter if arg is step else arg for arg in loop.args)
+    body = dataclasses.replace(before.body, nodes=(dataclasses.replace(loop, args=args),))
+    found = problems(before.with_body(body), table=schema_of, before=before)
+    assert [str(each) for each in found] == ["%0 is not defined here"]
+
+
+def test_nodes_that_were_right_are_asked_for_their_symbols():
+    before = parsed(
+        """
+functional f(%x: f64[4], %m: bool[4])
+  symbols c1 = 2 (>= 0, <= 4)
+  %0: py.int = bind_size(2, symbol='c1', most=4)
+  %1: f64[c1] = zeros((c1), f64, layout=None)
+  return %1
+  signature
+    output 0 = result 0: f64[c1]
+"""
+    )
+    after = before.with_body(dataclasses.replace(before.body, nodes=before.nodes[1:]))
+    found = problems(after, table=schema_of, before=before)
+    assert "the symbol c1 is not defined here" in {str(each) for each in found}

@@ -90,15 +90,21 @@ def problems(
 
     ``table`` gives an operator's schema by name and raises ``KeyError`` for an unknown one;
     ``meta`` gives the types that a node's results should have, or raises. The nodes of ``before``,
-    a graph without problems, are not asked for their types again.
+    a graph without problems, are only asked whether all that they read is still there.
     """
     if graph is before:
         return []
     checker = _Checker(graph, table, meta)
-    if before is not None and (before.stage, before.guards) == (graph.stage, graph.guards):
+    if before is not None and _asks_the_same(before, graph):
         checker.agreeing.update(walk(before.body))
     checker.graph_is_well_formed()
     return checker.found
+
+
+def _asks_the_same(before: Graph, after: Graph) -> bool:
+    """Whether what is right for a node of the one graph is for the other."""
+    captured = [each.stage == "captured" for each in (before, after)]
+    return captured[0] == captured[1] and before.guards == after.guards
 
 
 class _Checker:
@@ -113,7 +119,7 @@ class _Checker:
         self.values: set[Value] = set()
         self.symbols: set[str] = set()
         self.same = SameDims(graph.guards)
-        self.agreeing: set[Node] = set()  # nodes whose types are known to agree
+        self.agreeing: set[Node] = set()  # nodes that are right where what they read is there
 
     def report(self, subject: object, message: str) -> None:
         self.found.append(Problem(message, subject))
@@ -162,6 +168,8 @@ class _Checker:
 
     def symbols_are_defined(self, dims: object, subject: object) -> None:
         used = {name for dim in dims_of(dims) for name in symbols_of(dim)}
+        if used <= self.symbols:
+            return
         for name in sorted(used - self.symbols):
             self.report(subject, f"the symbol {name} is not defined here")
 
@@ -175,6 +183,9 @@ class _Checker:
     # Nodes
 
     def node(self, node: Node) -> None:
+        if node in self.agreeing:
+            self.is_still_served(node)
+            return
         before = len(self.found)
         try:
             listed = self.table(node.op)
@@ -192,8 +203,18 @@ class _Checker:
         for region in node.regions:
             self.inner_region(node, region)
         self.stage_allows(node)
-        if len(self.found) == before and node not in self.agreeing:
+        if len(self.found) == before:
             self.types_agree(node)
+
+    def is_still_served(self, node: Node) -> None:
+        """What another graph may change about a node: which values and symbols there are."""
+        for value in node.inputs:
+            self.operand_is_defined(value, node)
+        for region in node.regions:
+            self.inner_values(node, region)
+        params = zip(node.schema.params, node.args, strict=True)
+        attributes = tuple([x for p, x in params if not p.is_value and p.kind != "Region"])
+        self.symbols_are_defined(attributes, node)
 
     def arguments(self, subject: object, params: tuple[Param, ...], args: tuple[Arg, ...]) -> None:
         if len(args) != len(params):
@@ -249,12 +270,15 @@ class _Checker:
 
     # Regions
 
-    def inner_region(self, node: Node, region: Region) -> None:
+    def inner_values(self, node: Node, region: Region) -> None:
         outer = self.values, self.symbols
         self.values, self.symbols = set(self.values), set(self.symbols)
         self.parameters(region.params, node)
         self.region(region)
         self.values, self.symbols = outer
+
+    def inner_region(self, node: Node, region: Region) -> None:
+        self.inner_values(node, region)
         if all(map(fits, node.schema.params, node.args)):
             self.region_params(node, region)
         self.region_results(node, region)
