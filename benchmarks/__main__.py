@@ -21,7 +21,16 @@ from . import draws, flags
 from .cases import CASES, LOOPS, RATIOS, Case, Ratio
 from .contenders import NotTaken, Run, compiled, copied, installed, prepare, use_one_thread
 from .loop_programs import LoopProgram
-from .measure import CHECKED, CONTENDERS, Row, first_call, heading, side_by_side, table_line
+from .measure import (
+    CHECKED,
+    CONTENDERS,
+    Row,
+    first_call,
+    heading,
+    samples_of,
+    side_by_side,
+    table_line,
+)
 
 GROUPS = (
     "import",
@@ -199,8 +208,12 @@ def ratios(ratio: Ratio, present: list[str], repeats: int) -> Iterator[Row]:
     }
     for run in runs.values():
         settle(run, ratio.splits)
-    times = side_by_side(runs, 3 * repeats, time.thread_time)  # of a few per cent: no one else's
-    values = {name: times[name, 0] / times[name, 1] for name in names}
+    times = samples_of(runs, 3 * repeats, time.thread_time)  # of a few per cent: no one else's
+    # Those of one round: the clock of a processor and its caches are not steady.
+    values = {
+        name: statistics.median(a / b for a, b in zip(times[name, 0], times[name, 1], strict=True))
+        for name in names
+    }
     yield Row(ratio.group, ratio.name, "", values)
     if ratio.splits:
         return

@@ -36,7 +36,15 @@ def first_call(run: Callable[[], object]) -> float:
 def side_by_side(
     runs: Mapping[K, Callable[[], object]], repeats: int, clock: Clock = time.perf_counter
 ) -> dict[K, float]:
-    """Median seconds a call of each; samples are taken in turns, in another order each round.
+    """Median seconds a call of each."""
+    samples = samples_of(runs, repeats, clock)
+    return {name: statistics.median(times) for name, times in samples.items()}
+
+
+def samples_of(
+    runs: Mapping[K, Callable[[], object]], repeats: int, clock: Clock
+) -> dict[K, list[float]]:
+    """Seconds a call of each; samples are taken in turns, in another order each round.
 
     Who follows whom matters: what a predecessor has taken from the caches, or given back to the
     system, the next one pays for.
@@ -48,7 +56,7 @@ def side_by_side(
         order.shuffle(names)
         for name in names:
             samples[name].append(seconds_a_call(runs[name], counts[name], clock))
-    return {name: statistics.median(times) for name, times in samples.items()}
+    return samples
 
 
 def calls_in_a_sample(run: Callable[[], object], clock: Clock) -> int:

@@ -331,6 +331,7 @@ class Compiled(Generic[P, R]):
         """Look at all calls anew."""
         state = self._state
         state.paying.clear()
+        state.losing.clear()
         if state.turns:
             for turn in list(state.turns.values()):
                 state.end(turn)
@@ -389,23 +390,27 @@ class Compiled(Generic[P, R]):
             self._give_turn(Handed(run, key, calls))
         return calls
 
-    def _is_driver_tried(self, key: Key, run: Callable[..., Any]) -> bool:
-        """Whether calls are by the driver until it is known whether it pays."""
+    def _is_driver_tried(self, key: Key, run: Callable[..., Any], rests: bool = False) -> bool:
+        """Whether calls are by the driver until it is known whether it pays; where a variant
+        ``rests``, it will be called again soon.
+        """
         state, split = self._state, self._state.split
         is_known = self._is_part or key in state.paying or not trials.ENABLED
         if split is None or run is self.__fxc_original__ or is_known or split.is_entered_again:
             return False
         if not split.is_waiting:
-            self._try_driver(key, run, split)
+            self._try_driver(key, run, split, rests)
         return True
 
-    def _try_driver(self, key: Key, run: Callable[..., Any], split: Split) -> None:
+    def _try_driver(self, key: Key, run: Callable[..., Any], split: Split, rests: bool) -> None:
         """Find out whether the function is faster as it is than split."""
 
         def end(trial: Trial) -> None:
             if trial.pays:
                 self._state.paying.add(key)
-            if trial.pays or split.is_waiting:
+            elif rests:
+                self._state.losing.add(key)
+            if trial.pays or rests or split.is_waiting:
                 self._end_turn(turn)
             else:
                 self._lost(turn, trial)
@@ -555,8 +560,9 @@ class Compiled(Generic[P, R]):
         """Let some calls that come now be plain NumPy, if such calls had to be replayed before."""
         if variant.watch is not None:
             variant.watch.renew()
-        rest, key, run = variant.rest(self._state.served), key_of(args, kwargs), self._runner()
-        if rest and not self._options.fullgraph and not self._is_driver_tried(key, run):
+        rest, key = variant.rest(self._state.served), key_of(args, kwargs)
+        run = self.__fxc_original__ if key in self._state.losing else self._runner()
+        if rest and not self._options.fullgraph and not self._is_driver_tried(key, run, True):
             self._give_turn(Handed(run, key, rest))
 
     def _only_python(self, variant: Variant) -> None:

@@ -42,7 +42,7 @@ BRIEF = 5e-5  # seconds up to which it is always timed so often in Python, by an
 LONG = 5e-3  # seconds from which on it is not timed in Python
 LONG_LOOP = 5e-4  # and of a loop,
 LONG_DRIVER = 5e-2  # and of a driver, most of which may be Python
-_CLEARLY = 4.0  # times as long: then one call that is not brief says it
+_CLEARLY = 4.0  # times as long: then few calls say it, or one that is not brief
 _HARDLY, _BY_FAR = 1.02, 1.5
 BY_LITTLE = 64  # calls before the next trial, after one that could have ended otherwise
 ENOUGH = 2  # trials that are won by little
@@ -102,11 +102,13 @@ class Trial:
     @property
     def _enough(self) -> int:
         """How many calls Python is to run."""
-        if self.compiled > BRIEF and self.python > _CLEARLY * self.compiled:
+        is_clear = self.python > _CLEARLY * self.compiled
+        if is_clear and self.compiled > BRIEF:
             return 1
         if not self.is_lost and not self.is_won:
             return CLOSE_CALLS
-        return CALLS if self.python > BRIEF else BRIEF_CALLS
+        is_clear |= self.compiled > _CLEARLY * self.python
+        return CALLS if is_clear or self.python > BRIEF else BRIEF_CALLS
 
     @property
     def is_lost(self) -> bool:

@@ -24,6 +24,7 @@ pytestmark = pytest.mark.usefixtures("as_users")
     [
         (1e-5, 1e-2, CALLS, True),
         (1e-5, 2e-5, BRIEF_CALLS, True),
+        (1e-5, 4.5e-5, CALLS, True),
         (1e-5, 1.2e-5, CLOSE_CALLS, True),
         (2e-5, 1e-5, BRIEF_CALLS, False),
         (2e-4, 1e-4, CALLS, False),
@@ -173,6 +174,32 @@ def test_a_driver_is_timed_when_its_parts_are_not_on_trial_any_more() -> None:
     while not ends:
         turn()
     assert trial.compiled_calls >= CALLS
+
+
+@pytest.mark.filterwarnings("ignore::fxc.CaptureWarning")
+@pytest.mark.parametrize("pays", [True, False])
+def test_a_driver_is_tried_where_a_variant_leaves_calls(
+    pays: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Trial, "pays", property(lambda trial: pays if trial.python_calls else None))
+
+    def program(x, v):
+        y = np.sqrt(x * x + 1.0) + x
+        root = float(v[0]) ** 0.5
+        z = np.sqrt(y + 1.0) + y
+        return z, root
+
+    compiled, x = fxc.compile(program), np.linspace(0.5, 2.0, 4000)
+    compiled(x, np.array([4.0]))
+    turns: list[Any] = []
+    for _ in range(200):
+        z, root = compiled(x, np.array([-4.0]))
+        assert (root, z[0]) == (program(x, [-4.0])[1], program(x, [-4.0])[0][0])
+        turns += [turn for turn in compiled._state.turns.values() if turn not in turns]
+    assert compiled._state.split is not None
+    assert [turn.is_driver for turn in turns if isinstance(turn, Tried)] == [True]
+    rests = [turn for turn in turns if isinstance(turn, Handed)]
+    assert [turn.run is program for turn in rests][-1] is not pays
 
 
 def test_an_exception_ends_no_trial() -> None:
