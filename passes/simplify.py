@@ -4,7 +4,7 @@ and loops that need not be ones or that carry what they need not.
 
 from __future__ import annotations
 
-from collections import ChainMap
+from collections import ChainMap, Counter
 from collections.abc import Sequence
 from operator import is_
 from typing import Any
@@ -37,9 +37,10 @@ def simplify(graph: Graph) -> Graph:
     Scalar operators on literals are folded by their NumPy kernels, unless that raises or warns.
     Nodes with the same operator, arguments and result types become one. Identities of
     ``fxc.ops.identities`` apply. A view read back from its own scatter is the scattered value, and
-    what later scatters overwrite unread is not written at all (``overwrites``). A branch whose
-    condition is known is the nodes of one arm; what a loop gives back as it came is read from
-    outside; what does not change in a loop is computed before it (``hoisting``).
+    what later scatters overwrite unread is not written at all (``overwrites``). What a call of
+    NumPy gives only to be copied is not copied. A branch whose condition is known is the nodes of
+    one arm; what a loop gives back as it came is read from outside; what does not change in a loop
+    is computed before it (``hoisting``).
 
     Requires: the graph is functional: no node writes or aliases.
     Ensures: results have the same bits; an operator that can raise still runs.
@@ -78,6 +79,7 @@ class _Simplification:
             if TABLE[node.op].tag not in LAYOUT_FREE
             for value in node.inputs
         }
+        self.reads = Counter(value for node in walk(graph.body) for value in node.inputs)
         self.sharing = Sharing(graph)
 
     def region(self, region: Region, known: _Known) -> Region:
@@ -129,7 +131,7 @@ class _Simplification:
         node = _by_identity(node)
         found: tuple[Operand, ...] | None = _folded(node)
         if found is None:
-            back = self.read_back(node)
+            back = self.only_copied(node) if node.op == "copy" else self.read_back(node)
             found = None if back is None else (back,)
         if found is None:
             types = tuple(value.type for value in node.outputs)
@@ -236,6 +238,14 @@ class _Simplification:
                 if copied is not None and copied.args[0] is base and isinstance(base, Value):
                     return base
         return None
+
+    def only_copied(self, node: Node) -> Operand | None:
+        """The array that a call of NumPy has given, if this copy of it is all that reads it."""
+        operand = node.args[0]
+        made = self.made_by.get(operand) if operand in self.made_here[-1] else None
+        if made is None or TABLE[made.op].tag is not Tag.OPAQUE or self.reads[operand] != 1:
+            return None
+        return operand if self.alike(node.output, operand) else None
 
     def is_update(self, operand: Operand) -> bool:
         """Whether the value is another one with some elements replaced.

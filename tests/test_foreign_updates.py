@@ -15,6 +15,10 @@ from scipy.signal._sosfilt import _sosfilt
 from scipy.sparse import _sparsetools as tools
 
 import fxc
+from fxc.ir.errors import WouldRaise
+from fxc.ir.types import array_type
+from fxc.ops.foreign_calls import Hole, Unlearnable
+from fxc.ops.foreign_updates import update_of
 from tests.outcomes import difference, run
 
 _M = np.where(np.arange(30).reshape(5, 6) % 4 == 1, np.arange(30.0).reshape(5, 6) + 0.1, 0.0)
@@ -60,11 +64,9 @@ def _block(a, x):
 @pytest.mark.parametrize("fn", [_power, _in_a_loop, _block])
 @pytest.mark.parametrize("form", ["csr", "csc", "coo", "dia", "bsr"])
 def test_products_with_sparse_matrices_are_calls_in_the_graph(fn, form):
-    for dtype in (np.float64, np.float32):
-        a = sparse.csr_array(_M.astype(dtype)).asformat(form)
-        fn(a, _X)  # SciPy remembers result types
-        found = _same(fn, a, _X.copy(), fullgraph=True)
-        assert found.eager_calls <= 1
+    a = sparse.csr_array(_M.astype("f4" if form == "dia" else "f8")).asformat(form)
+    fn(a, _X)  # SciPy remembers result types
+    assert _same(fn, a, _X.copy(), fullgraph=True).eager_calls <= 1
 
 
 def _into_a_view(a, x, out):
@@ -159,3 +161,78 @@ def test_one_compilation_serves_all_sizes():
         x = (np.linspace(0.1, 2, n),)
         _agree(_product, compiled, a, x, x)
     assert compiled.cache_info().variants == 2
+
+
+def _unasked(x, out):
+    out.setflags(write=True)
+    out[...] = x
+
+
+def _with_a_number(x, out):
+    out[...] = x
+    return 3
+
+
+def _seldom_more(x, out):
+    if x[0] > 2:
+        x[1] = 0
+    out[...] = x * 2
+
+
+def _the_first(out, x):
+    out[...] = x * 2
+
+
+_KINDS = [array_type(np.dtype(float), (3,))] * 2
+
+
+def _learnt(function: Any) -> Any:
+    return update_of(function, (Hole(0), Hole(1)), {}, _KINDS)[1]
+
+
+@pytest.mark.parametrize("function", [_unasked, _with_a_number])
+def test_a_function_that_does_not_keep_to_the_rules_is_not_called(function):
+    x, out = np.ones(3), np.zeros(3)
+    with pytest.raises(WouldRaise):
+        _learnt(function)(x, out)
+    assert np.array_equal(out, np.zeros(3))
+    with pytest.raises(Unlearnable):
+        _learnt(function)
+
+
+def test_what_is_written_at_a_later_call_only_is_not_lost():
+    call, x, out = _learnt(_seldom_more), np.ones(3), np.zeros(3)
+    assert np.array_equal(call(x, out), x * 2)
+    assert np.array_equal(out, np.zeros(3))
+    with pytest.raises(WouldRaise):
+        call(x * 3, out)
+    with pytest.raises(Unlearnable):
+        _learnt(_seldom_more)
+
+
+def test_what_is_written_is_learnt_from_a_wrong_guess():
+    call, x, out = _learnt(_the_first), np.ones(3), np.zeros(3)
+    with pytest.raises(WouldRaise):
+        call(out, x)
+    assert not call.holds
+    again = _learnt(_the_first)
+    assert again.written == (0,)
+    assert np.array_equal(again(out, x), x * 2)
+    with pytest.raises(ValueError, match="broadcast"):
+        again(out, np.ones(2))
+    assert again.holds
+
+
+def _of_infinities(a, x):
+    x[1:] = np.inf
+    for k in range(20):
+        y = a @ x
+        x = np.minimum(x, y * k)
+    return y
+
+
+def test_flags_that_c_code_leaves_are_not_told_of():
+    a = sparse.csr_array(np.eye(6))
+    a.data[:] = 0
+    found = _same(_of_infinities, a, _X.copy(), fullgraph=True)
+    assert (found.native_calls, found.eager_calls) == (3, 0)

@@ -130,29 +130,30 @@ class ForeignUpdate(ForeignCall):
         )
 
     def _changed(self, operands: Sequence[Any], written: Collection[int]) -> set[int] | None:
-        """Which of the operands change in a call with copies of which only these can be written,
-        -1 for a result; None if the function raises an exception, and changes nothing.
+        """Which of the operands change in a call with copies of which only these can be written;
+        None if the function raises an exception, and changes nothing.
         """
         copies = list(operands)
         for place, x in enumerate(operands):
             if type(x) is np.ndarray:
                 copies[place] = x.copy("K")
                 copies[place].setflags(write=place in written)
-        result, failed = None, False
+        failed = False
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             try:
-                result = self.call(copies)
+                if self.call(copies) is not None:
+                    raise self.differs()
             except NUMPYS_ERRORS as error:
                 hand_on(error)
+                if not self.holds:
+                    raise
                 failed = True
         changed = {
             place
             for place, pair in enumerate(zip(copies, operands, strict=True))
             if bytes_of(pair[0]) != bytes_of(pair[1])
         }
-        if result is not None:
-            changed.add(-1)
         return None if failed and not changed else changed
 
 

@@ -13,6 +13,7 @@ from fxc.ir.records import frozen
 from fxc.ir.symbols import Dim, SymExpr
 from fxc.ir.types import c_strides
 from fxc.ops.effects import direct
+from fxc.ops.foreign_calls import ForeignCall
 from fxc.ops.kernels import called_by, writing_kernel_of
 from fxc.ops.table import EFFECTS, TABLE
 
@@ -132,6 +133,8 @@ def _call(emitter: Emitter, stmt: Boxed) -> str:
     interrupted = f.op(f"icmp eq i32 {state}, {_INTERRUPTED}")
     f.do(f"br i1 {interrupted}, label %{INTERRUPTED}, label %{on}{module.seldom(True)}")
     f.start(on)
+    if isinstance(TABLE[stmt.op].numpy, ForeignCall):
+        sticky.drop(emitter)
     return f.op(f"icmp ne i32 {state}, {_DONE}")
 
 

@@ -31,7 +31,8 @@ if TYPE_CHECKING:
 # So flags that NumPy would not set cost time, but are never a wrong warning. The other way round,
 # code has to set a flag where NumPy does: elementary functions do so by what they compute for
 # special arguments, divisions of integers and casts to them by ``Lanes.report``.
-# What comes before a call of NumPy is collected first: NumPy clears the flags.
+# What comes before a call of NumPy is collected first: NumPy clears the flags. Those that foreign
+# calls leave (Note [Foreign calls]) are dropped.
 # LLVM takes floating-point operations for free of effects. All that are computed are stored before
 # the flags are looked at; of numbers that are returned a copy is. Dead code sets no flags.
 # It also computes both arms of a branch if that is quicker, which it is by far in loops: then
@@ -166,10 +167,18 @@ def clear(emitter: Emitter) -> None:
     f = emitter.function
     emitter.flags = "%fxc.flags"
     f.stack_lines.append(f"  {emitter.flags} = alloca i32, i64 2, align 8")
+    f.do(f"store i32 0, ptr {_collected(emitter)}, align 4")
+    drop(emitter)
+
+
+def drop(emitter: Emitter) -> None:
+    """Behind a call of code of which NumPy tells nothing."""
+    if not emitter.flags:
+        return
+    f = emitter.function
     other, on = f.new_label("clear"), f.new_label("clean")
     found = _stored(f, emitter.flags)
     some = f.op(f"icmp ne i32 {f.op(f'and i32 {found}, {_ALL}')}, 0")
-    f.do(f"store i32 0, ptr {_collected(emitter)}, align 4")
     f.do(f"br i1 {some}, label %{other}, label %{on}{f.module.seldom(True)}")
     f.start(other)
     _load(f, emitter.flags, f.op(f"and i32 {found}, {~_STICKY}"))
