@@ -27,6 +27,7 @@ from .calls import dims_in, return_raised
 from .emit import Emitter
 from .frame import FRAME, LoopKind, Slot, alias_marks, loops_of, numbers, width
 from .llvm_text import FAILED, LEFT, FunctionText, ModuleText, scalar_type
+from .merging import merged
 from .minor import minor_loops
 from .objects import at_least, is_object, read_number, return_numbers, returned_numbers
 from .pieces import arrays_apart, pieces
@@ -187,7 +188,7 @@ def emit_module(
         _emit_segment(module, whole, segment)
     math = definitions(module.math)
     declares = sorted({*module.declares, *math.declares})
-    parts = [*declares, *_constants(program), math.text, *module.functions, *module.notes]
+    parts = [*declares, *_constants(program), math.text, *merged(module.functions), *module.notes]
     text = "\n".join(part for part in parts if part)
     loops = tuple(module.inner_loops)
     called = tuple(module.calls), tuple(module.support)

@@ -27,6 +27,9 @@ def vector_loop(emitter: Emitter, loop: Loop, lanes: int, carried: Sequence[Accu
     hoisted, body = hoist(emitter.program, loop)
     emitter.block(hoisted)
     rest = loop.size % lanes
+    if isinstance(loop.size, int) and loop.size < lanes and not loop.behind:
+        emitter.plain_loop(replace(loop, body=body), 1, "0", carried, size)
+        return
     enough = not isinstance(loop.size, int) or loop.size > lanes
     aligned = _store_to_align(emitter.program, loop, lanes)
     if enough and (rest or aligned is not None) and is_repeatable(emitter.program, loop):
