@@ -135,11 +135,19 @@ def _with_a_result(a, x, out):
     return tools.csr_has_sorted_indices(5, a.indptr, a.indices), x * 2
 
 
+def _into_a_list(a, x, out):
+    made = [0.0] * len(out)
+    tools.csr_matvec(5, 6, a.indptr, a.indices, a.data, x * 2, made)
+    return made
+
+
 _READ_ONLY = np.zeros(5)
 _READ_ONLY.flags.writeable = False
 
 
-@pytest.mark.parametrize("fn", [_told, _onto_itself, _overlapping, _with_gaps, _with_a_result])
+@pytest.mark.parametrize(
+    "fn", [_told, _onto_itself, _overlapping, _with_gaps, _with_a_result, _into_a_list]
+)
 @pytest.mark.parametrize("out", [np.ones(5), np.ones(5, "f4"), _READ_ONLY], ids=["", "f4", "ro"])
 def test_what_cannot_be_a_call_in_the_graph_is_as_in_python(fn, out):
     a = sparse.csr_array(_M)

@@ -367,14 +367,13 @@ class Door(Stores):
 
     def _foreign(self, f: Any, args: Any, kwargs: Any) -> Any:
         """What a function gives that only computes; why that is not known."""
-        if purity.only_computes(f):
-            call: Any = call_foreign if has_traced((args, kwargs)) else call_known
-        elif purity.only_writes_arguments(f):
-            call = call_update
-        else:
-            return Unlearnable("it may do more than return a value")
-        args, kwargs = as_numpy(args, kwargs)
         try:
+            if purity.only_writes_arguments(f):
+                return call_update(f, args, kwargs)
+            if not purity.only_computes(f):
+                return Unlearnable("it may do more than return a value")
+            args, kwargs = as_numpy(args, kwargs)
+            call = call_foreign if has_traced((args, kwargs)) else call_known
             return call(f, args, kwargs)
         except Unlearnable as reason:
             return reason

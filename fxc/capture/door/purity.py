@@ -124,12 +124,13 @@ def only_computes(f: Any) -> bool:
 
 
 def only_writes_arguments(f: Any) -> bool:
-    """Whether a function is the C code of one of these: what it does is what it returns, or makes
-    of the arrays that it is given.
+    """Whether a function is C code of one of these packages that is no public name: all that it
+    does is what it returns, or makes of the arrays that it is given.
     """
     parts, kind = _home_of(f), type(f)
     is_c = kind is BuiltinFunctionType or kind.__module__.startswith("_cython_")
-    return is_c and f is getattr(sys.modules.get(".".join(parts)), f.__name__, None)
+    is_found = is_c and f is getattr(sys.modules.get(".".join(parts)), f.__name__, None)
+    return is_found and not only_computes(f) and f not in NUMPY_WITH_EFFECTS
 
 
 def _home_of(f: Any) -> list[str]:
