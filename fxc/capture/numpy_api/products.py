@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from fxc.ir.graph import Operand, Value
 from fxc.ir.types import ArrayType
 
 from ..session import current
 from ..values.operands import array_value, operand, record, wrap
 from . import shaping
+from .parts import assign_part
 from .reductions import reduce as reduction
 from .ufuncs import call_ufunc, writable
 
@@ -20,17 +23,31 @@ def dot(a: Any, b: Any, out: Any = None) -> Any:
     if out is not None:
         current().record("dot.out", left, right, out=writable(out))
         return out if out.ndim else out[()]  # of rank 0 its element, as NumPy
-    if all(map(_is_of_one_float, (left, right))):  # NumPy adds no zero, which shows in -0.0
-        product = call_ufunc("multiply", *(shaping.ravel(wrap(array_value(x))) for x in (a, b)))
+    if all(map(_is_of_one_number, (left, right))):
+        product = _product_of_ones(*(shaping.ravel(wrap(array_value(x))) for x in (a, b)))
         shape = (*left.type.shape[:-1], *right.type.shape[:-2], *right.type.shape[1:][-1:])
         return product.reshape(shape) if shape else product[0]
     return record("dot", left, right)
 
 
-def _is_of_one_float(x: Operand) -> bool:
+def _is_of_one_number(x: Operand) -> bool:
     kind = x.type
     one = isinstance(kind, ArrayType) and kind.shape in ((1,), (1, 1))
-    return one and isinstance(x, Value) and kind.dtype.kind == "f"
+    return one and isinstance(x, Value) and kind.dtype.kind in "fc"
+
+
+def _product_of_ones(x: Any, y: Any) -> Any:
+    """As NumPy multiplies two floats for BLAS: it adds no zero, which shows in -0.0, and rounds
+    each product, also where its own ``multiply`` of complex numbers does not.
+    """
+    dtype = np.result_type(x.dtype, y.dtype)
+    x, y = x.astype(dtype), y.astype(dtype)
+    if dtype.kind == "f":
+        return call_ufunc("multiply", x, y)
+    found = record("zeros", (1,), dtype, layout=None)
+    assign_part(found, "real", x.real * y.real - x.imag * y.imag)
+    assign_part(found, "imag", x.real * y.imag + x.imag * y.real)
+    return found
 
 
 def inner(a: Any, b: Any, /) -> Any:
