@@ -14,7 +14,7 @@ Views are gone into indices. See Note [Writes in place].
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from functools import cached_property
 from typing import Literal as OneOf
@@ -388,14 +388,22 @@ class Program:
     undone: frozenset[str] = frozenset()
 
     def __str__(self) -> str:
-        from .text import print_program  # the printer needs what is defined here
-
-        return print_program(self)
+        return _print(self)
 
     @property
     def kernels(self) -> int:
         """How many loop nests there are."""
         return sum(isinstance(stmt, Loop) for stmt in walk(self.body, into_loops=False))
+
+
+_print: Callable[[Program], str] = object.__repr__
+
+
+def prints_programs(printer: Callable[[Program], str]) -> Callable[[Program], str]:
+    """Decorator for what gives the text of a program, which needs what is defined here."""
+    global _print
+    _print = printer
+    return printer
 
 
 def is_cut(stmt: Stmt) -> bool:

@@ -30,6 +30,7 @@ from .loops import (
     Store,
     While,
     atoms_read,
+    prints_programs,
     walk,
 )
 from .traffic import traffic
@@ -47,6 +48,7 @@ def _given(arg: object) -> str:
     return shown
 
 
+@prints_programs
 def print_program(program: Program) -> str:
     """The text of a program, and how many bytes it moves."""
     return _Printer(program).text()

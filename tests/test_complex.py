@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import fxc
-from fxc.lowering.emission.complex_rules import fused
+from fxc.lowering.building.complex_rules import fused
 from tests.outcomes import agreement, difference, run, ulps_apart
 from tests.test_differential import LAYOUTS
 

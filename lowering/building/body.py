@@ -12,9 +12,9 @@ from fxc.ir.symbols import Dim, computed, symbol, symbols_of
 from fxc.ir.types import PART_DTYPES
 from fxc.ops.table import TABLE, Tag
 
-from ..emission import complex_rules
-from ..emission.complex_rules import ComplexRule
 from ..loops import BOOL, Atom, Compute, Const, Element, Index, Load, Pair, Param, Stmt
+from . import complex_rules
+from .complex_rules import ComplexRule
 from .context import Context
 from .factories import FACTORIES
 from .index_maps import PART_VIEWS, Idx, broadcast, is_view_copy

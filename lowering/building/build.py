@@ -57,7 +57,7 @@ from .results import finish
 from .scope import NEVER, free_values, new_scope
 from .stores import store, whole
 from .undone import can_undo, is_measured
-from .writes import aim, join, scatter
+from .writes import StoringContext, aim, join, scatter
 
 # Note [Raising ops]
 # An operation that can raise at run time (Operator.raises, every call of NumPy) may send the whole
@@ -76,7 +76,7 @@ def build_loops(graph: Graph) -> Program:
     """
     signature = graph.signature
     assert signature is not None
-    context = Context()
+    context = StoringContext()
     if signature.mutations:
         graph = graph.with_body(_raising_first(graph.body, context))
     scope = new_scope(graph.body)

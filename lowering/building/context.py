@@ -6,6 +6,7 @@ Views are always inline, as index arithmetic. See Note [Writes in place].
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -48,7 +49,7 @@ INLINE_RESHAPES = 3  # each may multiply the length of index expressions
 STRETCHED_WEIGHT = 4  # operations that are rather stored than done again for each reader
 
 
-class Context:
+class Context(ABC):
     """The state of one lowering. The rules that use it are functions in the modules around."""
 
     def __init__(self) -> None:
@@ -80,6 +81,14 @@ class Context:
         self.scopes: list[Scope] = []
         self._names = 0
         self._loops = 0
+
+    @abstractmethod
+    def fill_new(self, value: Operand, *, c_order: bool = False, aimed: bool = True) -> str:
+        """Compute ``value`` into a buffer: the one it aims at if that is free, else a new one."""
+
+    @abstractmethod
+    def store_whole(self, value: Operand, name: str) -> None:
+        """Compute all elements of ``value`` into a buffer."""
 
     @property
     def scope(self) -> Scope:
@@ -190,14 +199,12 @@ class Context:
 
         ``value`` is what changes it; how that reads it is for the storing nest to settle.
         """
-        from .writes import fill_new  # the rules for stores use this class
-
         self._forget_dead(storage)
         for reader in list(self.readers.get(storage, ())):
             if storage not in self.reads[reader]:
                 continue
             if reader is not value and reader not in self.place and self.is_alive(reader):
-                fill_new(self, reader, aimed=False)
+                self.fill_new(reader, aimed=False)
 
     def _forget_dead(self, storage: str) -> None:
         """Drop from the readers and occupants of a storage what no later node reads."""
@@ -228,9 +235,7 @@ class Context:
         """The buffer that ``value`` lives in; computed into a new one if it was inline."""
         if isinstance(value, Value) and value in self.place:
             return self.place[value]
-        from .writes import fill_new  # the rules for stores use this class
-
-        return fill_new(self, value, c_order=c_order)
+        return self.fill_new(value, c_order=c_order)
 
     # -- reading
 
@@ -321,10 +326,8 @@ class Context:
         buffer = self.buffers[name]
         itemsize = buffer.dtype.itemsize
         if buffer.strides != c_strides(buffer.shape, itemsize):
-            from .stores import store, whole  # the rules for stores use this class
-
             name = self.new_buffer(kind, c_order=True)
-            store(self, operand, name, whole, None)
+            self.store_whole(operand, name)
             buffer = self.buffers[name]
         flat = Value(f"{name}_flat", array_type(buffer.dtype, (product(kind.shape),)))
         self.put(flat, self.alias(buffer, flat.type, (itemsize,), buffer.offset))

@@ -8,8 +8,8 @@ from fxc.ir.graph import Node, operands_of
 from fxc.ir.types import PART_DTYPES, ArrayType, Type, is_c_contiguous
 from fxc.ops.table import TABLE, Operator, Tag
 
-from ..emission.complex_rules import COMPLEX_RULES, ComplexRule
 from ..emission.python_rules import FAILS, SCALAR_RULES
+from .complex_rules import COMPLEX_RULES, ComplexRule
 from .indexed import has_index, update_dtypes
 from .pointwise import loop_dtypes, rule_of, runs_inner_loop
 from .reductions import REDUCERS, SCANS, has_nest

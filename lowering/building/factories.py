@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -11,26 +10,24 @@ from fxc.ir.graph import Literal, Node, Operand
 
 from ..loops import Atom, Const, Element
 from .index_maps import Idx
+from .rule_body import RuleBody
 
-if TYPE_CHECKING:
-    from .body import Body
-
-Factory = Callable[["Body", Node, Idx], Element]
+Factory = Callable[[RuleBody, Node, Idx], Element]
 
 
-def _full(body: Body, node: Node, index: Idx) -> Element:
+def _full(body: RuleBody, node: Node, index: Idx) -> Element:
     return body.element(node.arg("value"), (), node.arg("dtype"))
 
 
-def _zero(body: Body, node: Node, index: Idx) -> Element:
+def _zero(body: RuleBody, node: Node, index: Idx) -> Element:
     return body.element(Literal(0), (), node.arg("dtype"))
 
 
-def _one(body: Body, node: Node, index: Idx) -> Element:
+def _one(body: RuleBody, node: Node, index: Idx) -> Element:
     return body.element(Literal(1), (), node.arg("dtype"))
 
 
-def _arange(body: Body, node: Node, index: Idx) -> Atom:
+def _arange(body: RuleBody, node: Node, index: Idx) -> Atom:
     """As NumPy fills it: the first two elements, then ``first + i * (second - first)``."""
     start, step, dtype = node.arg("start"), node.arg("step"), node.arg("dtype")
     wide = np.result_type(start.type.dtype, step.type.dtype)
@@ -57,7 +54,7 @@ def _is_finite(x: Operand) -> bool:
     return isinstance(x, Literal) and bool(np.abs(x.value) < 2**15)
 
 
-def _int_value(body: Body, node: Node, index: Idx) -> Atom:
+def _int_value(body: RuleBody, node: Node, index: Idx) -> Atom:
     return body.index(node.arg("value"), node.output.type.dtype)
 
 

@@ -10,8 +10,6 @@ See Note [Index arrays] in ``fxc.ops.table`` and Note [Computed indices] in ``lo
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from fxc.ir.graph import Node
@@ -23,9 +21,7 @@ from ..emission.scalar_rules import DTypes
 from ..loops import I64, Atom
 from .index_maps import INDEX_MAPS, Idx, broadcast, select_index
 from .pointwise import binary_dtypes
-
-if TYPE_CHECKING:
-    from .body import Body
+from .rule_body import RuleBody
 
 
 def index_space(node: Node) -> tuple[tuple[Dim, ...], tuple[Dim, ...]]:
@@ -34,7 +30,7 @@ def index_space(node: Node) -> tuple[tuple[Dim, ...], tuple[Dim, ...]]:
     return metas.index_space(node.args[0].type, types, node.arg("axes"), node.arg("place"))
 
 
-def indexed(body: Body, node: Node, index: Idx) -> Idx:
+def indexed(body: RuleBody, node: Node, index: Idx) -> Idx:
     """The index into the array of the element at ``index`` of what the node reads or writes."""
     axes, place = node.arg("axes"), node.arg("place")
     _, shape = index_space(node)
@@ -49,7 +45,7 @@ def indexed(body: Body, node: Node, index: Idx) -> Idx:
     return tuple(at[axis] if axis in at else next(rest) for axis in range(rank))
 
 
-def view_index(body: Body, node: Node, index: Idx) -> Idx:
+def view_index(body: RuleBody, node: Node, index: Idx) -> Idx:
     """The index into the array of its element at ``index`` of what a view or scatter is about."""
     base, group = node.args[0], TABLE[node.op].group
     if group == "dynamic_select":
@@ -65,12 +61,12 @@ def has_index(op: Operator) -> bool:
     return op.group in INDEX_MAPS or op.group == "dynamic_select"
 
 
-def wrap_operands(body: Body, node: Node, index: Idx) -> tuple[Atom, Atom]:
+def wrap_operands(body: RuleBody, node: Node, index: Idx) -> tuple[Atom, Atom]:
     """What ``wrap_index`` and ``out_of_bounds`` take: an index, and the size of the axis."""
     return body.value(node.arg("index"), index, I64), body.index(node.arg("size"), I64)
 
 
-def wrapped(body: Body, node: Node, index: Idx) -> Atom:
+def wrapped(body: RuleBody, node: Node, index: Idx) -> Atom:
     """An index counted from the front, 0 if it is out of bounds."""
     return body.compute("wrap_index", wrap_operands(body, node, index), (I64, I64), I64)
 
@@ -80,7 +76,7 @@ def update_dtypes(node: Node) -> tuple[DTypes, np.dtype]:
     return binary_dtypes(node.arg("ufunc"), node.args[0].type, node.arg("source").type)
 
 
-def updated(body: Body, node: Node, name: str, target: Idx, given: Atom) -> Atom:
+def updated(body: RuleBody, node: Node, name: str, target: Idx, given: Atom) -> Atom:
     """What stands at ``target`` of a buffer after the update of an ``index_reduce``."""
     dtypes, result = update_dtypes(node)
     dtype = node.output.type.dtype

@@ -11,11 +11,11 @@ from fxc.ir.types import PART_DTYPES, ArrayType, ScalarType, Type
 from fxc.ops.foreign_ufuncs import PromotionKey, is_foreign
 from fxc.ops.table import TABLE, Tag
 
-from ..emission import complex_rules
-from ..emission.complex_rules import ComplexRule
 from ..emission.python_rules import SCALAR_RULES
 from ..emission.scalar_rules import DTypes, ScalarRule, Typed
 from ..emission.ufunc_calls import promotion_key
+from . import complex_rules
+from .complex_rules import ComplexRule
 
 GATHER_COST = 4
 

@@ -13,23 +13,14 @@ frees it however it is left. Where there is no memory, the call goes back to Num
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence, Set
+from collections.abc import Sequence, Set
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
-from fxc.ir.records import frozen
 from fxc.ir.symbols import Dim, symbols_of
 
-from ..emission.bounds import counter_ranges, room_of
-from ..emission.llvm_text import FAILED, FunctionText, Lanes
 from ..emission.pieces import arrays_apart, of_measured_size, pieces
 from ..loops import Allocate, Bind, For, Program, Stmt, blocks_of, walk, with_blocks
 from ..scheduling.accesses import Block, storages
-
-if TYPE_CHECKING:
-    from ..emission.emit import Emitter
-
-ALIGNMENT = 64  # more than malloc's
 
 
 def with_allocations(program: Program) -> Program:
@@ -96,61 +87,3 @@ def _allocating(program: Program, block: Block, wanted: Set[str]) -> Block:
 def allocated(block: Sequence[Stmt]) -> list[str]:
     """The storages that a block allocates."""
     return [stmt.storage for stmt in walk(tuple(block)) if isinstance(stmt, Allocate)]
-
-
-@frozen
-class Scratch:
-    """Where the stack frame has the address of what is allocated, and how much that is."""
-
-    memory: str
-    size: str
-
-
-def prepare(f: FunctionText, storages: Iterable[str]) -> dict[str, Scratch]:
-    """Begin a function that allocates these storages: there is nothing yet."""
-    return {storage: new_scratch(f) for storage in storages}
-
-
-def new_scratch(f: FunctionText) -> Scratch:
-    """One that is empty."""
-    scratch = Scratch(f.stack("ptr", 1), f.stack("i64", 1))
-    f.do(f"store ptr null, ptr {scratch.memory}, align 8")
-    f.do(f"store i64 0, ptr {scratch.size}, align 8")
-    return scratch
-
-
-def free(f: FunctionText, scratches: Iterable[Scratch]) -> None:
-    """Give back what is allocated; the function is about to return."""
-    for scratch in scratches:
-        f.module.declare("declare void @free(ptr)")
-        f.do(f"call void @free(ptr {f.op(f'load ptr, ptr {scratch.memory}, align 8')})")
-
-
-def emit_allocate(emitter: Emitter, stmt: Allocate) -> str:
-    """Enlarge what is allocated if it is too small now; the number of bytes."""
-    f, buffer = emitter.function, emitter.program.buffers[stmt.storage]
-    scratch = emitter.scratches[stmt.storage]
-    f.module.declare("declare noalias ptr @malloc(i64)")
-    code, need, fails = Lanes(f, 1), str(buffer.dtype.itemsize), "false"
-    for dim in room_of(buffer.shape, counter_ranges(emitter.program)):
-        need, over = code.overflowing("mul", (need, emitter.dim(dim)))
-        fails = f.op(f"or i1 {fails}, {over}")
-    fails = f.op(f"or i1 {fails}, {f.op(f'icmp ugt i64 {need}, {2**62}')}")
-    fits, grow, on = f.new_label("fits"), f.new_label("grow"), f.new_label("on")
-    f.do(f"br i1 {fails}, label %{FAILED}, label %{fits}")
-    f.start(fits)
-    has = f.op(f"load i64, ptr {scratch.size}, align 8")
-    f.do(f"br i1 {f.op(f'icmp ugt i64 {need}, {has}')}, label %{grow}, label %{on}")
-    f.start(grow)
-    free(f, [scratch])
-    made = f.op(f"call ptr @malloc(i64 {f.op(f'add i64 {need}, {ALIGNMENT}')})")
-    f.do(f"store ptr {made}, ptr {scratch.memory}, align 8")
-    f.do(f"store i64 {need}, ptr {scratch.size}, align 8")
-    f.do(f"br i1 {f.op(f'icmp eq ptr {made}, null')}, label %{FAILED}, label %{on}")
-    f.start(on)
-    memory = f.op(f"load ptr, ptr {scratch.memory}, align 8")
-    end = f.op(f"getelementptr i8, ptr {memory}, i64 {ALIGNMENT - 1}")
-    f.module.declare("declare ptr @llvm.ptrmask.p0.i64(ptr, i64)")
-    aligned = f.op(f"call ptr @llvm.ptrmask.p0.i64(ptr {end}, i64 {-ALIGNMENT})")
-    emitter.regs.data[stmt.storage] = aligned
-    return need

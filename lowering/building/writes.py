@@ -40,6 +40,16 @@ def fill_new(context: Context, value: Operand, *, c_order: bool = False, aimed: 
     return name
 
 
+class StoringContext(Context):
+    """One whose values are computed by the rules for stores."""
+
+    def fill_new(self, value: Operand, *, c_order: bool = False, aimed: bool = True) -> str:
+        return fill_new(self, value, c_order=c_order, aimed=aimed)
+
+    def store_whole(self, value: Operand, name: str) -> None:
+        store(self, value, name, whole, None)
+
+
 # -- scatters
 
 

@@ -16,7 +16,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
-from fxc.ir.records import frozen
 from fxc.ops.python_numbers import stem
 
 from ..loops import (
@@ -35,22 +34,13 @@ from ..loops import (
     blocks_of,
 )
 from .late import read_early
+from .registers import Record
 
 MANY = 16  # iterations: in fewer, better numbers are not seldom
 _ORDERS = frozenset({"less", "less_equal", "greater", "greater_equal"})
 _OF_TRUTHS = frozenset({"logical_and", "logical_or", "logical_not", "not", "astype"})
 
 Made = Mapping[str, Load | Compute]
-
-
-@frozen
-class Record:
-    """What is known of a branch: whether the arm that is seldom run is the first one, and an order
-    that must hold for that.
-    """
-
-    first: bool
-    needs: str | None
 
 
 def replacing(program: Program, loop: For | While) -> dict[int, Record]:

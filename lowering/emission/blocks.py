@@ -5,7 +5,7 @@ Those are as fast, and take a tenth of the time to compile.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeGuard
+from typing import TypeGuard
 
 import numpy as np
 
@@ -13,9 +13,7 @@ from fxc.ir.size_functions import hint, substitute
 
 from ..loops import Atom, Compute, Const, Load, Loop, Stmt, Store
 from .addressing import byte_offset, step_of
-
-if TYPE_CHECKING:
-    from .emit import Emitter
+from .emitter import Emitter
 
 _MUCH = 2**20  # bytes: more are copied past the caches, which is slower where memory is new
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import fields, is_dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -21,14 +21,12 @@ from ..loops import Boxed, Buffer, BufferArg, Program, boxed_buffers
 from . import sticky
 from .call_parts import C_ORDER, CALL_DECLARES, CALL_PARTS, FORTRAN_ORDER, WRITEABLE
 from .draws import emit_draw, native_draw
+from .emitter import Emitter
 from .interrupts import INTERRUPTED
 from .llvm_text import FunctionText, ModuleText
 from .object_code import ERROR, Code
 from .objects import weak_number
 from .ufunc_calls import emit_ufunc_call, ufunc_call
-
-if TYPE_CHECKING:
-    from .emit import Emitter
 
 # Note [Calls of NumPy]
 # An operator without native code is called from the plan, between pieces of native code. In a loop

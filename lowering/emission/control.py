@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
 
 from fxc.ir.location import Site
 
@@ -29,14 +28,12 @@ from ..loops import (
 from . import extremes, interrupts, sticky
 from .bests import replacing
 from .chains import handed_on, is_chain
+from .emitter import Emitter
 from .frame import is_scalar, leave_vectors
 from .late import checks_late
 from .llvm_text import Lanes
 from .python_rules import LOSSES, SCALAR_RULES
 from .registers import Place
-
-if TYPE_CHECKING:
-    from .emit import Emitter
 
 BRIEF = 32  # statements of an iteration that may be written down once more
 

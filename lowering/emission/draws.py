@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -15,10 +15,8 @@ from fxc.ir.types import ArrayType, c_strides
 from fxc.ops.draws import Form, Real, form_of
 
 from ..loops import Boxed, Buffer, BufferArg
+from .emitter import Emitter
 from .llvm_text import constant, memory_type
-
-if TYPE_CHECKING:
-    from .emit import Emitter
 
 # Among the functions of the pointer table: an adapter; what keeps a state, and brings it back.
 DRAW, STATES = "draw a number", "keep a state"

@@ -10,7 +10,6 @@ from fxc.ir.bounds import decide
 from fxc.ir.symbols import Computed, Dim, Symbol, SymFunc, atoms, computed, computed_in, symbols_of
 
 from ..loops import F64, I64, Atom, Compute, Const, Index, Load, Loop, Program, Stmt, Store, walk
-from . import interleaved
 from .addressing import byte_offset, row_of, split, step_of
 from .llvm_text import FunctionText, Lanes, ModuleText, memory_type, scalar_type
 from .python_rules import LOSSES, SCALAR_RULES
@@ -37,7 +36,6 @@ class Elements:
         self.program = program
         self.prefix = prefix
         self.regs = Registers()
-        self.numbers = interleaved.Numbers(self)
         self.is_ignored = False  # what flags are set is not kept, see ``sticky.ignoring``
 
     # -- dims and addresses
@@ -244,15 +242,18 @@ class Elements:
             loaded = code.op(f"load {code.of(memory)}, ptr {pointer}, align {itemsize}{mark}")
             loaded = self._reversed(loaded, memory, code)
             return self._to_register(loaded, dtype, code), code.count
-        if interleaved.is_part(self.program, stmt):
-            return self.numbers.load(stmt, code), code.count
+        return self._to_register(self.gathered(stmt, place, code), dtype, code), code.count
+
+    def gathered(self, stmt: Load, place: InLanes, code: Lanes) -> str:
+        """Elements that stand apart, one for each lane."""
+        memory, mark = memory_type(stmt.dtype), self.mark(stmt.buffer)
         gathered = "poison"
         for lane, pointer in self.lane_pointers(stmt.buffer, place, code):
-            element = code.op(f"load {memory}, ptr {pointer}, align {itemsize}{mark}")
+            element = code.op(f"load {memory}, ptr {pointer}, align {stmt.dtype.itemsize}{mark}")
             gathered = code.op(
                 f"insertelement {code.of(memory)} {gathered}, {memory} {element}, i32 {lane}"
             )
-        return self._to_register(gathered, dtype, code), code.count
+        return gathered
 
     def lane_pointers(self, buffer: str, place: InLanes, code: Lanes) -> Iterator[tuple[int, str]]:
         op = self.function.op

@@ -6,22 +6,16 @@ loop does the rest; the optimiser's own vectoriser is not relied on. See Note [L
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
-import numpy as np
-
-from fxc.ir.location import Site
 from fxc.ir.symbols import symbol
 
-from ..building.scratch import Scratch, emit_allocate
 from ..loops import (
-    BOOL,
     I64,
     Accumulate,
     Allocate,
     Apply,
-    Atom,
     Bind,
     Boxed,
     Check,
@@ -29,86 +23,29 @@ from ..loops import (
     If,
     Loop,
     Matmul,
-    Program,
     Stmt,
     Store,
     While,
 )
 from ..scheduling.accesses import rename
 from . import control, ends, interleaved, interrupts, sticky
-from .bests import Record
 from .blocks import is_block_move
 from .calls import emit_call
-from .elements import Elements
-from .frame import finished
-from .llvm_text import FAILED, LEFT, FunctionText, Lanes, ModuleText
-from .neutral import neutral
+from .emitter import Emitter
+from .llvm_text import Lanes
 from .pairwise import PairwiseTree
 from .products import emit_apply, emit_matmul
+from .scratch import emit_allocate
 from .survey import carried_through, lanes_for
-from .totals import better_of, combined, fold_lanes, is_better
-from .undo import Undo, keep
+from .totals import combined
+from .undo import keep
 from .vectors import hoist, vector_loop
 
 ELEMENT = 8  # bytes, as a rule
 
 
-class Emitter(Elements):
-    """Writes statements into one function."""
-
-    def __init__(
-        self, module: ModuleText, function: FunctionText, program: Program, prefix: str
-    ) -> None:
-        super().__init__(module, function, program, prefix)
-        self.in_scalar_nest = False
-        self.total_lanes = 0  # lanes of the totals, where they are fewer than those of the values
-        self.scratches: dict[str, Scratch] = {}  # by storage: what the function allocates
-        self.passed: frozenset[Atom] = frozenset()  # tests that are known not to fail
-        self.done = ""  # the label at the end of the loop whose body is about to be written
-        self.replacing: dict[int, Record] = {}  # see ``bests``
-        self.minor: frozenset[int] = frozenset()  # loops that LLVM is to leave as they are
-        self.left: str | None = None  # where a loop in strips says that it ends early
-        self.lost: str | None = None  # where checks that are made late say that one has failed
-        self.undo: Undo | None = None  # see Note [Stores that are undone]
-        self.budget = ""  # where the work until the next look for signals stands
-        self.raised = ""  # where what NumPy has raised is, see Note [Calls of NumPy]
-        self.sites: set[int] = set()  # of operators that leave the call
-        self.flags = ""  # room for flags, see Note [Floating-point flags]
-        self.has_quiet = False  # some statements set flags that nobody is to be told of
-
-    def inside(self, function: FunctionText) -> Emitter:
-        """An emitter for another function of the same program."""
-        inner = Emitter(self.module, function, self.program, self.prefix)
-        inner.is_ignored = self.is_ignored
-        return inner
-
-    def inner_loop(self, ufunc: str, kind: str) -> tuple[str, str]:
-        """Registers with NumPy's inner loop for a dtype and its data, from the pointer table."""
-        slot = self.module.inner_loops.setdefault((ufunc, kind), len(self.module.inner_loops))
-        found = []
-        for place in (2 * slot, 2 * slot + 1):
-            at = self.function.op(f"getelementptr ptr, ptr %table, i64 {place}")
-            found.append(self.function.op(f"load ptr, ptr {at}, align 8"))
-        return found[0], found[1]
-
-    def leaving(self, site: Site | None) -> str:
-        """The label of the block that leaves a call to NumPy for an operator. See Note [Leaves]."""
-        if site is None:
-            return FAILED
-        number = self.module.sites.setdefault(site, len(self.module.sites) + 1)
-        self.sites.add(number)
-        return f"{LEFT}.{number}"
-
-    def on_stack(self, kind: str, values: Sequence[str]) -> str:
-        """An array on the stack that holds ``values``, of 8 bytes each."""
-        f = self.function
-        array = f.stack(kind, len(values))
-        for place, value in enumerate(values):
-            slot = f.op(f"getelementptr {kind}, ptr {array}, i64 {place}")
-            f.do(f"store {kind} {value}, ptr {slot}, align 8")
-        return array
-
-    # -- blocks and loops
+class StatementEmitter(Emitter):
+    """Writes each kind of statement by what knows it."""
 
     def block(self, block: Sequence[Stmt], lanes: int = 1) -> None:
         """Statements in order."""
@@ -181,175 +118,6 @@ class Emitter(Elements):
         self.regs.rows = {}
         for stmt in outermost:
             self.finish_total(stmt, lanes)
-
-    def plain_loop(
-        self, loop: Loop, lanes: int, start: str, carried: Sequence[Accumulate], size: str = ""
-    ) -> None:
-        """``for var in start:size``, one iteration at a time; ``lanes`` are an outer variable's."""
-        self.counted(
-            loop.var,
-            start,
-            size or self.dim(loop.size),
-            1,
-            lanes,
-            carried,
-            lambda: self.block(loop.body, lanes),
-            rest=bool(size),
-        )
-
-    def counted(
-        self,
-        var: str,
-        start: str,
-        stop: str,
-        step: int,
-        lanes: int,
-        carried: Sequence[Accumulate],
-        body: Callable[[], str | None],
-        others: Sequence[tuple[str, str]] = (),
-        *,
-        rest: bool = False,
-    ) -> None:
-        """The loop itself: ``var`` from ``start`` while below ``stop``, totals carried along.
-
-        So are ``others`` among ``regs.totals``, of these LLVM types.
-        ``body`` may give a register: that it is true ends the loop, which then carries no totals.
-        ``rest``: LLVM is to leave it as it is, it runs what is left of a loop in lanes.
-        """
-        f, code = self.function, Lanes(self.function, lanes)
-        head, inside, done = f.new_label("head"), f.new_label("body"), f.new_label("done")
-        before = f.block
-        keys = [(key, code.type(dtype)) for key, dtype in self.keys(carried)] + [*others]
-        f.do(f"br label %{head}")
-        f.start(head)
-        counter = f.reserve()
-        following = f.reserve()
-        place = len(f.lines)
-        phis = {key: f.reserve() for key, _ in keys}
-        entering = {key: self.regs.totals[key] for key, _ in keys}
-        self.regs.totals.update(phis)
-        more = f.op(f"icmp slt i64 {counter}, {stop}")
-        f.do(f"br i1 {more}, label %{inside}, label %{done}")
-        f.start(inside)
-        outer = self.regs.copy()
-        self.regs.dims[var] = counter
-        self.done = done
-        leaves = body()
-        totals = {key: self.regs.totals[key] for key, _ in keys}
-        latch = f.block
-        f.lines.append(f"  {following} = add nsw i64 {counter}, {step}")
-        latch_mark = finished(self.module) if self.regs.marks and (rest or lanes > 1) else ""
-        back = f"br i1 {leaves}, label %{done}, label %{head}" if leaves else f"br label %{head}"
-        f.do(back + latch_mark)
-        lines = [f"  {counter} = phi i64 [ {start}, %{before} ], [ {following}, %{latch} ]"]
-        for key, kind in keys:
-            lines.append(
-                f"  {phis[key]} = phi {kind} [ {entering[key]}, %{before} ], "
-                f"[ {totals[key]}, %{latch} ]"
-            )
-        f.lines[place:place] = lines
-        f.start(done)
-        self.regs = outer
-        self.regs.totals.update(phis)
-
-    def either(
-        self,
-        condition: str,
-        yes: Callable[[], None],
-        no: Callable[[], None],
-        *,
-        seldom: bool | None = None,
-        needs: str | None = None,
-    ) -> None:
-        """One of two pieces of code, by an ``i1`` register, which is seldom what ``seldom`` is.
-
-        It is false where the register ``needs`` is, which is asked before.
-        """
-        f = self.function
-        guess = "" if seldom is None else self.module.seldom(seldom)
-        then, orelse, done = f.new_label("then"), f.new_label("else"), f.new_label("endif")
-        if needs is not None:
-            also = f.new_label("also")
-            f.do(f"br i1 {needs}, label %{also}, label %{orelse}{guess}")
-            f.start(also)
-        f.do(f"br i1 {condition}, label %{then}, label %{orelse}{guess}")
-        for label, write in ((then, yes), (orelse, no)):
-            f.start(label)
-            if seldom is (label is then):  # without content it would be no block of its own
-                self.module.declare("declare void @llvm.sideeffect()")
-                f.do("call void @llvm.sideeffect()")
-            outer = self.regs.copy()
-            write()
-            self.regs = outer
-            f.do(f"br label %{done}")
-        f.start(done)
-
-    # -- totals
-
-    def accumulate(self, stmt: Accumulate, code: Lanes) -> None:
-        if stmt.position is not None:
-            self._accumulate_position(stmt, code)
-            return
-        value = self.atom(stmt.value, stmt.dtype, code)
-        total = self.regs.totals[stmt.name]
-        groups = max(1, code.count // self.total_lanes) if self.total_lanes else 1
-        few = Lanes(self.function, code.count // groups)
-        for group in range(groups):  # in order: a lane's total takes every element of its own
-            part = value if groups == 1 else code.part(value, stmt.dtype, group, few.count)
-            total = combined(stmt, total, part, few)
-        self.regs.totals[stmt.name] = total
-        self.regs.atoms[stmt.name] = (total, few.count)
-
-    def _accumulate_position(self, stmt: Accumulate, code: Lanes) -> None:
-        """argmin, argmax: the first nan wins, else the first extreme."""
-        assert stmt.position is not None
-        dtype, key = stmt.dtype, f"{stmt.name}@"
-        best, where = self.regs.totals[stmt.name], self.regs.totals[key]
-        value = self.atom(stmt.value, dtype, code)
-        position, lanes = self.index(stmt.position, I64, code)
-        if lanes != code.count:
-            position = self.spread(position, I64, code)
-        better = is_better(code, stmt, value, best)
-        none_yet = code.compare("slt", I64, where, code.const(0, I64))
-        better = code.binary("or", BOOL, better, none_yet)
-        self.regs.totals[stmt.name] = code.select(better, dtype, value, best)
-        self.regs.totals[key] = code.select(better, I64, position, where)
-
-    def start_total(self, stmt: Accumulate, lanes: int) -> None:
-        code = Lanes(self.function, lanes)
-        self.regs.totals[stmt.name] = self.atom(stmt.init, stmt.dtype, code)
-        if stmt.position is not None:
-            self.regs.totals[f"{stmt.name}@"] = code.const(-1, I64)
-
-    def finish_total(self, stmt: Accumulate, lanes: int) -> None:
-        total = self.regs.totals.pop(stmt.name)
-        if stmt.position is not None:
-            total = self.regs.totals.pop(f"{stmt.name}@")
-        self.regs.atoms[stmt.name] = (total, lanes)
-
-    def start_lanes(self, stmt: Accumulate, code: Lanes) -> None:
-        """Each lane of an order-free total begins with the neutral element."""
-        start = neutral(stmt.combine, stmt.dtype)
-        self.regs.totals[stmt.name] = code.const(start.value, stmt.dtype)
-        if stmt.position is not None:
-            self.regs.totals[f"{stmt.name}@"] = code.const(-1, I64)
-
-    def join_lanes(self, stmt: Accumulate, vectors: dict[str, str], code: Lanes) -> None:
-        """Combine the lanes' totals with the scalar one."""
-        keys = dict(self.keys([stmt]))
-        total = fold_lanes(stmt, {key: vectors[key] for key in keys}, keys, code)
-        scalar = {key: self.regs.totals[key] for key in keys}
-        self.regs.totals.update(better_of(stmt, scalar, total, Lanes(self.function, 1)))
-
-    def keys(self, carried: Sequence[Accumulate]) -> list[tuple[str, np.dtype]]:
-        keys = []
-        for stmt in carried:
-            keys.append((stmt.name, stmt.dtype))
-            if stmt.position is not None:
-                keys.append((f"{stmt.name}@", I64))
-        return keys
-
-    # -- pairwise sums
 
     def pairwise(self, loop: Loop) -> None:
         """NumPy's pairwise tree: a function for a few elements, one that halves, and calls."""

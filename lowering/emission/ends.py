@@ -16,7 +16,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from fxc.ir.records import frozen
 from fxc.ir.size_functions import substitute
@@ -24,11 +23,9 @@ from fxc.ir.symbols import computed_in
 
 from ..loops import Compute, Index, Load, Loop, Program, Stmt, Store
 from .addressing import byte_offset, step_of
+from .emitter import Emitter
 from .llvm_text import Lanes
-
-if TYPE_CHECKING:
-    from .emit import Emitter
-    from .registers import Registers
+from .registers import Registers
 
 CACHE_LINE = 64  # bytes
 SHORT = 32  # statements that may be written down for each end

@@ -17,20 +17,22 @@ from fxc.ir.size_functions import hint
 from fxc.ir.symbols import Dim, SymExpr, symbols_of
 from fxc.ir.types import ArrayType, ScalarType
 
-from ..building.scratch import allocated, free, prepare
+from ..building.scratch import allocated
 from ..loops import Allocate, Bind, Boxed, Check, Loop, Param, Program, Stmt, is_cut, walk
 from ..scheduling.accesses import accesses, storages, stored
 from ..vector_math import EXACT, definitions
 from . import draws, interrupts, sticky
 from .bounds import Range, counter_ranges, most_elements
 from .calls import dims_in, return_raised
-from .emit import Emitter
+from .emit import StatementEmitter
+from .emitter import Emitter
 from .frame import FRAME, LoopKind, Slot, alias_marks, loops_of, numbers, width
 from .llvm_text import FAILED, LEFT, FunctionText, ModuleText, scalar_type
 from .merging import merged
 from .minor import minor_loops
 from .objects import at_least, is_object, read_number, return_numbers, returned_numbers
 from .pieces import arrays_apart, pieces
+from .scratch import free, prepare
 from .undo import bring_back, last_check
 from .undo import prepare as prepare_undo
 
@@ -283,7 +285,7 @@ def _emit_segment(module: ModuleText, whole: Whole, segment: Segment) -> None:
     program, given, returned = whole.program, whole.given, whole.returned
     block = program.body[segment.first : segment.last]
     f = FunctionText(module)
-    emitter = Emitter(module, f, program, segment.entry)
+    emitter = StatementEmitter(module, f, program, segment.entry)
     f.lines.append(f"  %table = getelementptr i8, ptr %self, i64 {BYTES_DATA}")
     dims = tuple(dict.fromkeys((*_dims(block), *whole.dims)))
     needed = {name for dim in dims for name in symbols_of(dim)}

@@ -14,17 +14,14 @@ is none, nor is one that a branch leaves out.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING
 
 from fxc.ir.symbols import computed_in
 from fxc.ops.python_numbers import stem
 
 from ..loops import I64, Atom, Bind, Check, Compute, Const, For, Index, Load, Loop, While, walk
 from .addressing import step_of
+from .emitter import Emitter
 from .llvm_text import Lanes
-
-if TYPE_CHECKING:
-    from .emit import Emitter
 
 LONG = 48  # statements of a body that is not written down twice
 STEEP = 2**20  # places that an index may move by

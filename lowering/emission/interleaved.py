@@ -7,16 +7,14 @@ the stores of two parts become one.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from fxc.ir.symbols import Dim
 
 from ..loops import Buffer, Load, Program, Stmt, Store
 from .addressing import byte_offset
-from .llvm_text import Lanes, memory_type
-
-if TYPE_CHECKING:
-    from .elements import Elements
+from .elements import Elements
+from .llvm_text import FunctionText, Lanes, ModuleText, memory_type
+from .registers import InLanes
 
 
 def is_part(program: Program, stmt: Load | Store) -> bool:
@@ -105,6 +103,21 @@ class Numbers:
                 code.function.do(f"store <2 x {memory}> {single}, ptr {pointer}, align {itemsize}")
         self.forget(first)
         return True
+
+
+class Interleaved(Elements):
+    """Straight-line code in which the parts of complex numbers are loaded and stored together."""
+
+    def __init__(
+        self, module: ModuleText, function: FunctionText, program: Program, prefix: str
+    ) -> None:
+        super().__init__(module, function, program, prefix)
+        self.numbers = Numbers(self)
+
+    def gathered(self, stmt: Load, place: InLanes, code: Lanes) -> str:
+        if is_part(self.program, stmt):
+            return self.numbers.load(stmt, code)
+        return super().gathered(stmt, place, code)
 
 
 def numbers_type(code: Lanes, memory: str) -> str:

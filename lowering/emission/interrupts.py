@@ -6,16 +6,13 @@ See Note [Interrupts].
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
 
 from fxc.ir.symbols import Dim, computed_in, product, symbols_of
 
-from ..building.scratch import free
 from ..loops import Apply, Boxed, BufferArg, Const, For, If, Loop, Matmul, Stmt, While, walk
+from .emitter import Emitter
 from .frame import Slot, finished, is_scalar
-
-if TYPE_CHECKING:
-    from .emit import Emitter
+from .scratch import free
 
 # Note [Interrupts]
 # While native code runs, Python handles no signals: Ctrl-C would wait for the end of a loop, which

@@ -16,15 +16,12 @@ passed.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from fxc.ir.symbols import computed_in
 
 from ..loops import Check, Compute, For, If, Index, Load, Program, Stmt, Store, walk
+from .emitter import Emitter
 from .python_rules import ROUNDINGS
-
-if TYPE_CHECKING:
-    from .emit import Emitter
 
 
 def checks_late(emitter: Emitter, stmt: For) -> bool:

@@ -6,7 +6,6 @@ See Note [Native entry].
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -15,11 +14,9 @@ from fxc.ir.signature import ResultLeaf, ViewLeaf
 from fxc.ir.types import ScalarType
 
 from ..loops import Param, Program, is_cut
+from .emitter import Emitter
 from .frame import Slot
 from .llvm_text import FunctionText
-
-if TYPE_CHECKING:
-    from .emit import Emitter
 
 SCALAR = "PyArray_Scalar"  # as the name of an inner loop: NumPy's function, and a dtype
 # How CPython reads a number, and what makes one, by dtype: the function, and LLVM types.

@@ -6,7 +6,6 @@ See Note [Pairwise sums] in ``reduction_order``.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -15,14 +14,12 @@ from fxc.ir.symbols import Dim, Symbol, computed_in, operands_of
 from ..building.reduction_order import PAIRWISE_GROUPS, PAIRWISE_LANES
 from ..loops import I64, Accumulate, Atom, Compute, Index, Load, Loop, Stmt, Store
 from .addressing import byte_offset
+from .emitter import Emitter
 from .llvm_text import FunctionText, Lanes, constant, scalar_type
 from .neutral import nothing
 from .python_rules import SCALAR_RULES
 from .survey import LONG_WORK, VECTOR_BYTES
 from .totals import combined
-
-if TYPE_CHECKING:
-    from .emit import Emitter
 
 
 def _typed_atoms(stmt: Stmt) -> Iterator[tuple[Atom, np.dtype]]:

@@ -8,17 +8,14 @@ These are reached through a table of pointers that the runtime fills in
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from fxc.ir.size_guards import guard
 from fxc.ir.symbols import Dim, product, symbol
 
 from ..loops import Apply, Buffer, Matmul
 from . import sticky
+from .emitter import Emitter
 from .llvm_text import kind_name
-
-if TYPE_CHECKING:
-    from .emit import Emitter
 
 
 def matrix(buffer: Buffer, *, as_row: bool) -> tuple[tuple[Dim, Dim], tuple[Dim, Dim]]:

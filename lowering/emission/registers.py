@@ -62,3 +62,55 @@ class InLanes:
     def step(self) -> Dim | None:
         """From lane to lane, if that is always the same."""
         return None if self.apart else self.known_step
+
+
+@frozen
+class Scratch:
+    """Where the stack frame has the address of what is allocated, and how much that is."""
+
+    memory: str
+    size: str
+
+
+@frozen
+class Log:
+    """The log of an input, in the stack frame, and where the marks of the copy that takes its place
+    stand. A store changes ``unit`` bytes.
+    """
+
+    fields: str
+    marks: str
+    unit: int
+
+
+@frozen
+class Kept:
+    """Registers: an input, its copy, the marks behind that, the size in bytes, the last block."""
+
+    data: str
+    copy: str
+    marks: str
+    size: str
+    last: str
+
+    @property
+    def given(self) -> str:
+        return f"ptr {self.data}, ptr {self.copy}, i64 {self.size}"
+
+
+@frozen
+class Undo:
+    """By storage, what is kept, if there is room for that."""
+
+    kept: dict[str, Kept | Log]
+    no_room: str
+
+
+@frozen
+class Record:
+    """What is known of a branch: whether the arm that is seldom run is the first one, and an order
+    that must hold for that.
+    """
+
+    first: bool
+    needs: str | None

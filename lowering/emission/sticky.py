@@ -7,16 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
 
 from fxc.ir.graph import OF_PYTHON
 
 from ..loops import Accumulate, Apply, Boxed, Compute, If, Loop, Matmul, Program, Stmt, walk
 from ..scheduling.accesses import accesses
+from .emitter import Emitter
 from .llvm_text import DIVIDE, FLAG_KINDS, HAS_FLAGS, INVALID, OVERFLOW, UNDERFLOW, FunctionText
-
-if TYPE_CHECKING:
-    from .emit import Emitter
 
 # Note [Floating-point flags]
 # NumPy looks at the processor's sticky flags behind each ufunc, and warns of what it finds as

@@ -6,17 +6,12 @@ See Note [Stores that are undone] in ``building/undone.py``.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
-from fxc.ir.records import frozen
-
-from ..building.scratch import Scratch
 from ..loops import Apply, Boxed, Loop, Matmul, Program, Stmt, Store, walk
 from ..scheduling.accesses import stored
+from .emitter import Emitter
 from .llvm_text import FAILED, FunctionText
-
-if TYPE_CHECKING:
-    from .emit import Emitter
+from .registers import Log, Scratch
 
 SHIFT = 9  # of the copy that takes the place of a log: blocks of 512 bytes
 MANY = 1024  # stores
@@ -24,17 +19,6 @@ _RECORD = 16  # bytes: where in the input, and the old content
 _FIELDS = ("data", "records", "size", "blocks", "count", "copy")
 KEEP = 'declare void @"fxc.keep"(ptr nocapture, ptr nocapture, i64, i64) cold nounwind'
 _NO_ROOM = "inttoptr (i64 1 to ptr)"
-
-
-@frozen
-class Log:
-    """The log of an input, in the stack frame, and where the marks of the copy that takes its place
-    stand. A store changes ``unit`` bytes.
-    """
-
-    fields: str
-    marks: str
-    unit: int
 
 
 def unit_of(program: Program, storage: str, block: Sequence[Stmt]) -> int | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -16,11 +16,9 @@ from fxc.ops.table import TABLE
 
 from ..loops import Boxed, Buffer, BufferArg
 from . import sticky
+from .emitter import Emitter
 from .llvm_text import Lanes, constant, memory_type
 from .scalar_rules import cast
-
-if TYPE_CHECKING:
-    from .emit import Emitter
 
 UFUNC = "foreign ufunc"  # among the functions of the pointer table
 _I64 = np.dtype(np.int64)

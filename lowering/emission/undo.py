@@ -6,14 +6,11 @@ See Note [Stores that are undone] in ``building/undone.py``.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence, Set
-from typing import TYPE_CHECKING
 
 from fxc.ir.bounds import decide
-from fxc.ir.records import frozen
 from fxc.ir.size_functions import substitute
 from fxc.ir.symbols import Dim, computed_in, product, symbols_of
 
-from ..building.scratch import new_scratch
 from ..loops import (
     Allocate,
     Apply,
@@ -31,11 +28,11 @@ from ..loops import (
 from ..scheduling.accesses import stored
 from . import store_log
 from .addressing import byte_offset, step_of
+from .emitter import Emitter
 from .llvm_text import FAILED
-from .store_log import KEEP, SHIFT, Log, new_log, unit_of, write_down
-
-if TYPE_CHECKING:
-    from .emit import Emitter
+from .registers import Kept, Log, Undo
+from .scratch import new_scratch
+from .store_log import KEEP, SHIFT, new_log, unit_of, write_down
 
 Loops = tuple[Loop, ...]
 
@@ -103,29 +100,6 @@ _DECLARES = (
     'declare void @"fxc.keep_range"(ptr nocapture, ptr nocapture, i64, i64, i64) nounwind',
     'declare void @"fxc.restore"(ptr nocapture, ptr nocapture, i64, i64, i64) cold nounwind',
 )
-
-
-@frozen
-class Kept:
-    """Registers: an input, its copy, the marks behind that, the size in bytes, the last block."""
-
-    data: str
-    copy: str
-    marks: str
-    size: str
-    last: str
-
-    @property
-    def given(self) -> str:
-        return f"ptr {self.data}, ptr {self.copy}, i64 {self.size}"
-
-
-@frozen
-class Undo:
-    """By storage, what is kept, if there is room for that."""
-
-    kept: dict[str, Kept | Log]
-    no_room: str
 
 
 def prepare(emitter: Emitter, block: Sequence[Stmt]) -> Undo | None:

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from fxc.ir.symbols import symbols_of
 
 from ..loops import Accumulate, Compute, Index, Load, Loop, Program, Stmt, Store, atoms_read, walk
 from . import ends, interleaved
 from .addressing import byte_offset, step_of
+from .emitter import Emitter
 from .llvm_text import Lanes
 from .survey import is_repeatable
-
-if TYPE_CHECKING:
-    from .emit import Emitter
 
 LONG = 8  # vectors that a loop must have for the place of its stores to be looked at
 

@@ -10,7 +10,6 @@ import sys
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cache
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -19,11 +18,9 @@ from fxc.ir.records import frozen
 from fxc.ir.size_guards import guard
 from fxc.ir.types import PART_DTYPES, ArrayType, ScalarType, Type
 
+from ..emission.scalar_rules import DTypes, Typed, cast_types, where_types
 from ..loops import BOOL, Atom, Const, Element, Pair
-from .scalar_rules import DTypes, Typed, cast_types, where_types
-
-if TYPE_CHECKING:
-    from ..building.body import Body
+from .rule_body import RuleBody
 
 # Note [Complex numbers]
 # The loop IR has no complex scalars. A complex value is a Pair of float scalars while it is
@@ -40,7 +37,7 @@ if TYPE_CHECKING:
 COMPLEX128 = np.dtype(np.complex128)
 
 # (body, operands cast to the loop's dtypes, these dtypes, the result's dtype) -> the result
-Make = Callable[["Body", Sequence[Element], DTypes, np.dtype], Element]
+Make = Callable[[RuleBody, Sequence[Element], DTypes, np.dtype], Element]
 
 
 @frozen
@@ -69,7 +66,7 @@ def fused(dtype: np.dtype) -> bool:
 class Floats:
     """Arithmetic on float scalars of one dtype, written into a body."""
 
-    def __init__(self, body: Body, dtype: np.dtype) -> None:
+    def __init__(self, body: RuleBody, dtype: np.dtype) -> None:
         self.body = body
         self.dtype = dtype
 
@@ -108,12 +105,12 @@ class Floats:
         return self.add(self.mul(x, y), z)
 
 
-def logic(body: Body, name: str, *args: Atom) -> Atom:
+def logic(body: RuleBody, name: str, *args: Atom) -> Atom:
     """``logical_and`` and its kin on bools."""
     return body.compute(name, args, (BOOL,) * len(args), BOOL)
 
 
-def cast(body: Body, x: Element, source: np.dtype, dtype: np.dtype) -> Element:
+def cast(body: RuleBody, x: Element, source: np.dtype, dtype: np.dtype) -> Element:
     """NumPy's cast where one of the dtypes is complex; an imaginary part is not dropped."""
     part = PART_DTYPES.get(dtype)
     if isinstance(x, Pair):
@@ -126,7 +123,7 @@ def cast(body: Body, x: Element, source: np.dtype, dtype: np.dtype) -> Element:
     return Pair(body.cast_atom(x, source, part), Const(0.0, part))
 
 
-def truth(body: Body, x: Pair, dtype: np.dtype) -> Atom:
+def truth(body: RuleBody, x: Pair, dtype: np.dtype) -> Atom:
     """Whether the element counts as true."""
     floats = Floats(body, PART_DTYPES[dtype])
     zero = floats.const(0.0)
@@ -145,7 +142,7 @@ def _pairs(args: Sequence[Element]) -> list[Pair]:
 def _by_part(name: str) -> Make:
     """The operator of the same name on each part."""
 
-    def make(body: Body, args: Sequence[Element], dtypes: DTypes, result: np.dtype) -> Element:
+    def make(body: RuleBody, args: Sequence[Element], dtypes: DTypes, result: np.dtype) -> Element:
         floats, pairs = Floats(body, PART_DTYPES[result]), _pairs(args)
         re = floats.op(name, *(pair.re for pair in pairs))
         return Pair(re, floats.op(name, *(pair.im for pair in pairs)))
@@ -153,11 +150,11 @@ def _by_part(name: str) -> Make:
     return make
 
 
-def _identity(body: Body, args: Sequence[Element], dtypes: DTypes, result: np.dtype) -> Element:
+def _identity(body: RuleBody, args: Sequence[Element], dtypes: DTypes, result: np.dtype) -> Element:
     return args[0]
 
 
-def _product(body: Body, x: Pair, y: Pair, dtype: np.dtype) -> Pair:
+def _product(body: RuleBody, x: Pair, y: Pair, dtype: np.dtype) -> Pair:
     """As NumPy's ufunc loops multiply."""
     floats = Floats(body, PART_DTYPES[dtype])
     both = floats.mul(x.im, y.im), floats.mul(x.im, y.re)
@@ -165,18 +162,18 @@ def _product(body: Body, x: Pair, y: Pair, dtype: np.dtype) -> Pair:
     return Pair(re, floats.muladd(x.re, y.im, both[1], dtype))
 
 
-def _multiply(body: Body, args: Sequence[Element], dtypes: DTypes, result: np.dtype) -> Element:
+def _multiply(body: RuleBody, args: Sequence[Element], dtypes: DTypes, result: np.dtype) -> Element:
     x, y = _pairs(args)
     return _product(body, x, y, result)
 
 
-def _square(body: Body, args: Sequence[Element], dtypes: DTypes, result: np.dtype) -> Element:
+def _square(body: RuleBody, args: Sequence[Element], dtypes: DTypes, result: np.dtype) -> Element:
     (x,) = _pairs(args)
     return _product(body, x, x, result)
 
 
 def _multiply_scalars(
-    body: Body, args: Sequence[Element], dtypes: DTypes, result: np.dtype
+    body: RuleBody, args: Sequence[Element], dtypes: DTypes, result: np.dtype
 ) -> Element:
     """As C multiplies: Python's numbers, and NumPy's by Python's operator."""
     floats, (x, y) = Floats(body, PART_DTYPES[result]), _pairs(args)
@@ -184,7 +181,7 @@ def _multiply_scalars(
     return Pair(re, floats.add(floats.mul(x.re, y.im), floats.mul(x.im, y.re)))
 
 
-def _divide(body: Body, args: Sequence[Element], dtypes: DTypes, result: np.dtype) -> Element:
+def _divide(body: RuleBody, args: Sequence[Element], dtypes: DTypes, result: np.dtype) -> Element:
     """Smith's algorithm, as NumPy has it: by the larger part of the divisor."""
     floats, (x, y) = Floats(body, PART_DTYPES[result]), _pairs(args)
     choose = floats.choose
@@ -204,7 +201,9 @@ def _divide(body: Body, args: Sequence[Element], dtypes: DTypes, result: np.dtyp
     return Pair(floats.mul(re, scale), floats.mul(im, scale))
 
 
-def _reciprocal(body: Body, args: Sequence[Element], dtypes: DTypes, result: np.dtype) -> Element:
+def _reciprocal(
+    body: RuleBody, args: Sequence[Element], dtypes: DTypes, result: np.dtype
+) -> Element:
     floats, (x,) = Floats(body, PART_DTYPES[result]), _pairs(args)
     choose, one = floats.choose, floats.const(1.0)
     by_re = floats.test("less_equal", floats.op("absolute", x.im), floats.op("absolute", x.re))
@@ -215,12 +214,14 @@ def _reciprocal(body: Body, args: Sequence[Element], dtypes: DTypes, result: np.
     return Pair(floats.div(re, whole), floats.div(floats.neg(im), whole))
 
 
-def _conjugate(body: Body, args: Sequence[Element], dtypes: DTypes, result: np.dtype) -> Element:
+def _conjugate(
+    body: RuleBody, args: Sequence[Element], dtypes: DTypes, result: np.dtype
+) -> Element:
     (x,) = _pairs(args)
     return Pair(x.re, Floats(body, PART_DTYPES[result]).neg(x.im))
 
 
-def _absolute(body: Body, args: Sequence[Element], dtypes: DTypes, result: np.dtype) -> Element:
+def _absolute(body: RuleBody, args: Sequence[Element], dtypes: DTypes, result: np.dtype) -> Element:
     """``larger * sqrt(1 + (smaller / larger)²)``."""
     floats, (x,) = Floats(body, result), _pairs(args)
     choose, infinity = floats.choose, floats.const(np.inf)
@@ -240,21 +241,21 @@ def _absolute(body: Body, args: Sequence[Element], dtypes: DTypes, result: np.dt
 
 
 def _absolute_scalar(
-    body: Body, args: Sequence[Element], dtypes: DTypes, result: np.dtype
+    body: RuleBody, args: Sequence[Element], dtypes: DTypes, result: np.dtype
 ) -> Element:
     (x,) = _pairs(args)
     return body.compute("hypot_of_parts", (x.re, x.im), (result, result), result)
 
 
 def _equality(name: str, joined: str) -> Make:
-    def make(body: Body, args: Sequence[Element], dtypes: DTypes, result: np.dtype) -> Element:
+    def make(body: RuleBody, args: Sequence[Element], dtypes: DTypes, result: np.dtype) -> Element:
         floats, (x, y) = Floats(body, PART_DTYPES[dtypes[0]]), _pairs(args)
         return logic(body, joined, floats.test(name, x.re, y.re), floats.test(name, x.im, y.im))
 
     return make
 
 
-def _ordered(body: Body, dtype: np.dtype, name: str, x: Pair, y: Pair) -> Atom:
+def _ordered(body: RuleBody, dtype: np.dtype, name: str, x: Pair, y: Pair) -> Atom:
     """NumPy's order: by the real part, then by the imaginary one; no nan is in order."""
     floats = Floats(body, PART_DTYPES[dtype])
     strict = {"less_equal": "less", "greater_equal": "greater"}.get(name, name)
@@ -267,20 +268,20 @@ def _ordered(body: Body, dtype: np.dtype, name: str, x: Pair, y: Pair) -> Atom:
 
 
 def _comparison(name: str) -> Make:
-    def make(body: Body, args: Sequence[Element], dtypes: DTypes, result: np.dtype) -> Element:
+    def make(body: RuleBody, args: Sequence[Element], dtypes: DTypes, result: np.dtype) -> Element:
         x, y = _pairs(args)
         return _ordered(body, dtypes[0], name, x, y)
 
     return make
 
 
-def _is_nan(body: Body, dtype: np.dtype, x: Pair) -> Atom:
+def _is_nan(body: RuleBody, dtype: np.dtype, x: Pair) -> Atom:
     floats = Floats(body, PART_DTYPES[dtype])
     tests = [floats.test("isnan", each) for each in (x.re, x.im)]
     return logic(body, "logical_or", *tests)
 
 
-def _chosen(body: Body, condition: Atom, yes: Pair, no: Pair, dtype: np.dtype) -> Pair:
+def _chosen(body: RuleBody, condition: Atom, yes: Pair, no: Pair, dtype: np.dtype) -> Pair:
     floats = Floats(body, PART_DTYPES[dtype])
     return Pair(floats.choose(condition, yes.re, no.re), floats.choose(condition, yes.im, no.im))
 
@@ -288,7 +289,7 @@ def _chosen(body: Body, condition: Atom, yes: Pair, no: Pair, dtype: np.dtype) -
 def _extreme(name: str, numbers_win: bool) -> Make:
     """maximum and minimum take the first nan there is; fmax and fmin a number before it."""
 
-    def make(body: Body, args: Sequence[Element], dtypes: DTypes, result: np.dtype) -> Element:
+    def make(body: RuleBody, args: Sequence[Element], dtypes: DTypes, result: np.dtype) -> Element:
         x, y = _pairs(args)
         wins = _ordered(body, result, name, x, y)
         nan = _is_nan(body, result, y if numbers_win else x)
@@ -300,7 +301,7 @@ def _extreme(name: str, numbers_win: bool) -> Make:
 def _tested(name: str, joined: str) -> Make:
     """A test of floats that holds for one of the parts, or for both."""
 
-    def make(body: Body, args: Sequence[Element], dtypes: DTypes, result: np.dtype) -> Element:
+    def make(body: RuleBody, args: Sequence[Element], dtypes: DTypes, result: np.dtype) -> Element:
         floats, (x,) = Floats(body, PART_DTYPES[dtypes[0]]), _pairs(args)
         return logic(body, joined, floats.test(name, x.re), floats.test(name, x.im))
 
@@ -308,7 +309,7 @@ def _tested(name: str, joined: str) -> Make:
 
 
 def _logical(name: str) -> Make:
-    def make(body: Body, args: Sequence[Element], dtypes: DTypes, result: np.dtype) -> Element:
+    def make(body: RuleBody, args: Sequence[Element], dtypes: DTypes, result: np.dtype) -> Element:
         tests = [
             truth(body, arg, dtype) if isinstance(arg, Pair) else body.cast_atom(arg, dtype, BOOL)
             for arg, dtype in zip(args, dtypes, strict=True)
@@ -318,11 +319,11 @@ def _logical(name: str) -> Make:
     return make
 
 
-def _astype(body: Body, args: Sequence[Element], dtypes: DTypes, result: np.dtype) -> Element:
+def _astype(body: RuleBody, args: Sequence[Element], dtypes: DTypes, result: np.dtype) -> Element:
     return body.cast(args[0], dtypes[0], result)
 
 
-def _where(body: Body, args: Sequence[Element], dtypes: DTypes, result: np.dtype) -> Element:
+def _where(body: RuleBody, args: Sequence[Element], dtypes: DTypes, result: np.dtype) -> Element:
     condition, *rest = args
     assert not isinstance(condition, Pair)
     yes, no = _pairs(rest)
@@ -332,7 +333,7 @@ def _where(body: Body, args: Sequence[Element], dtypes: DTypes, result: np.dtype
 def _part(name: str) -> Make:
     read = operator.attrgetter(name)
 
-    def make(body: Body, args: Sequence[Element], dtypes: DTypes, result: np.dtype) -> Element:
+    def make(body: RuleBody, args: Sequence[Element], dtypes: DTypes, result: np.dtype) -> Element:
         (x,) = _pairs(args)
         found: Atom = read(x)
         return found
@@ -340,7 +341,7 @@ def _part(name: str) -> Make:
     return make
 
 
-def _of_parts(body: Body, args: Sequence[Element], dtypes: DTypes, result: np.dtype) -> Element:
+def _of_parts(body: RuleBody, args: Sequence[Element], dtypes: DTypes, result: np.dtype) -> Element:
     re, im = args
     assert not isinstance(re, Pair)
     assert not isinstance(im, Pair)
