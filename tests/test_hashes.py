@@ -1,7 +1,8 @@
-"""``hash`` of what is known while a function is captured."""
+"""``hash`` and ``frozenset`` of what is known while a function is captured."""
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -44,3 +45,21 @@ def test_the_hash_of_data_needs_their_value() -> None:
     for fn in (lambda x: hash(x[0]), lambda x: hash((1, x[0])), lambda x: hash(object())):
         with pytest.raises(fxc.CaptureError):
             fxc.compile(fn, fullgraph=True)(_X)
+
+
+@pytest.mark.parametrize(
+    "fn",
+    [
+        lambda items, n: frozenset([n, 2]),
+        lambda items, n: {frozenset([(1, n)]): [frozenset(), frozenset(frozenset((n,)))]},
+        lambda items, n: {frozenset([i]) for i in items if i <= n},
+        lambda items, n: (frozenset((n,)) | {n + 1}, frozenset((n, 1)) & {n}),
+        lambda items, n: {s | t for s in map(frozenset, [items]) for t in [{n}]},
+    ],
+)
+def test_frozen_sets_hold_numbers_as_python_has_them(fn: Any) -> None:
+    compiled = fxc.compile(fn)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", fxc.CaptureWarning)
+        for args in (([1, 2], 3), ([3, 4], 3), ([5, 6], 7), ([5, 6], 8)):
+            assert difference(run(fn, args), run(compiled, args)) == ""

@@ -1,4 +1,4 @@
-"""``hash`` of what is known while a function is captured."""
+"""``hash`` and ``frozenset`` of what is known while a function is captured."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..outside.containers import PLAIN
+from ..outside.containers import PLAIN, plain_key
 from ..outside.shadows import has_method
 from ..session import refuse
 from ..values.operands import Traced
@@ -18,6 +18,15 @@ def hash_of(x: Any) -> int:
     if not _has_constant(x):
         raise refuse(f"hash() of a {type(x).__name__} cannot be captured")
     return hash(x)
+
+
+def frozen(items: Any) -> frozenset[Any]:
+    """``frozenset(items)``: numbers in it are constants, as their hashes are."""
+    return items if type(items) is frozenset else frozenset(map(_known, items))
+
+
+def _known(x: Any) -> Any:
+    return tuple(map(_known, x)) if type(x) is tuple else plain_key(x)
 
 
 def _has_constant(x: Any) -> bool:

@@ -64,7 +64,7 @@ from ..values.traced_dicts import TracedDict
 from ..values.traced_int import TracedInt, known_ints, largest, scalar_of_int, smallest, wrap_dim
 from ..values.traced_lists import TracedList, list_parts, plain_list
 from ..values.traced_scalar import TracedScalar
-from .hashes import hash_of
+from .hashes import frozen, hash_of
 from .ordering import as_tuple, compared, is_compared
 
 if TYPE_CHECKING:
@@ -624,6 +624,7 @@ SPECIAL: dict[Any, Callable[..., Any]] = {
     isinstance: _isinstance,
     id: lambda door, x: Identity(settled(x)),
     hash: lambda door, x: hash_of(x),
+    frozenset: lambda door, *args: frozen(*door.runnables(args)) if args else frozenset(),
     **{kind: _text(kind) for kind in (str, repr, ascii, format)},
     next: _next,
     range: lambda door, *args: range_of(*args),

@@ -458,7 +458,7 @@ class EpilogueBuilder:
         if kind is deque:
             return f"deque([{self._items(x)}], {x.maxlen})"
         if kind is set:
-            if any(isinstance(item, Traced) for item in x):
+            if any(map(has_traced, x)):
                 raise refuse("a set of numbers that vary cannot be captured; return a list")
             return f"{self._constant(x)}.copy()"
         if kind is SimpleNamespace:

@@ -177,10 +177,10 @@ def record(name: str, *args: Any, **kwargs: Any) -> Any:
 
 
 def has_traced(x: Any) -> bool:
-    """Whether ``x`` is a traced value or a tuple, list, dict or slice that holds one."""
+    """Whether ``x`` is a traced value or a container that holds one."""
     if isinstance(x, Traced) or _is_of_numbers(x):
         return True
-    if isinstance(x, tuple | list):
+    if isinstance(x, tuple | list | frozenset):
         return any(map(has_traced, x))
     if isinstance(x, dict):
         return any(map(has_traced, x.values()))
