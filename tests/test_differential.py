@@ -611,25 +611,49 @@ LAYOUTS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
 }
 
 
-@pytest.mark.parametrize("code", ["f8", "f4", "i4", "u1", "?"])
-@pytest.mark.parametrize("layout", LAYOUTS)
-def test_layouts(layout: str, code: str) -> None:
-    """Values and strides of results for an operand of this layout with operands of the others."""
+LAYOUT_CODES = ["f8", "f4", "i4", "u1", "?"]
+# As the first of two operands each layout is of float64 and of one more dtype: the second has every
+# layout in each of the tests.
+PAIRS = [
+    (layout, code)
+    for place, layout in enumerate(LAYOUTS)
+    for code in ("f8", LAYOUT_CODES[1 + place % (len(LAYOUT_CODES) - 1)])
+]
 
-    def every(x: Any, *others: Any) -> list[Any]:
-        results = [np.negative(x) if code != "?" else ~x, x.copy("K"), x.copy(), x.astype("f8")]
-        results += [np.zeros_like(x), np.ones_like(x, order="F"), x.ravel(), x.T.ravel()]
-        for y in others:
-            results += [x + y, np.maximum(y, x), np.where(x > y, x, y), x == y]
-            results += [np.concatenate([x, x]), (x * y).T + 1, np.stack([x, x], axis=1)]
-        results += [x.sum(axis=0), x.max(axis=-1), (x + x).sum(axis=1), x.cumsum(axis=1)]
+
+def in_layout(layout: str, code: str, start: int) -> np.ndarray:
+    values = corners(code).take(range(start, start + 60), mode="wrap").reshape(3, 4, 5)
+    return LAYOUTS[layout](values)
+
+
+@pytest.mark.parametrize("code", LAYOUT_CODES)
+@pytest.mark.parametrize("layouts", [list(LAYOUTS)[k : k + 2] for k in range(0, 8, 2)], ids=str)
+def test_layouts(layouts: list[str], code: str) -> None:
+    """Values and strides of results for an operand of each layout."""
+
+    def every(*xs: Any) -> list[Any]:
+        results = []
+        for x in xs:
+            results += [np.negative(x) if code != "?" else ~x, x.copy("K"), x.copy()]
+            results += [x.astype("f8"), np.zeros_like(x), np.ones_like(x, order="F"), x.ravel()]
+            results += [np.concatenate([x, x]), np.stack([x, x], axis=1), x.T.ravel()]
+            results += [x.sum(axis=0), x.max(axis=-1), (x + x).sum(axis=1), x.cumsum(axis=1)]
         return results
 
-    def make() -> list[np.ndarray]:
-        base = [corners(code).take(range(s, s + 60), mode="wrap").reshape(3, 4, 5) for s in (0, 7)]
-        return [LAYOUTS[layout](base[0].copy()), *(f(base[1].copy()) for f in LAYOUTS.values())]
+    check(every, lambda: [in_layout(layout, code, 0) for layout in layouts])
 
-    check(every, make)
+
+@pytest.mark.parametrize(("layout", "code"), PAIRS)
+def test_layouts_together(layout: str, code: str) -> None:
+    """Values and strides of results for an operand of this layout with operands of all."""
+
+    def every(x: Any, *others: Any) -> list[Any]:
+        results = []
+        for y in others:
+            results += [x + y, np.maximum(y, x), np.where(x > y, x, y), x == y, (x * y).T + 1]
+        return results
+
+    check(every, lambda: [in_layout(layout, code, 0), *(in_layout(y, code, 7) for y in LAYOUTS)])
 
 
 @pytest.mark.parametrize("shape", [(), (1,), (0,), (0, 3), (3, 0), (1, 1), (2, 0, 2), (1, 5, 1)])

@@ -8,6 +8,7 @@ import os
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import networkx
@@ -74,20 +75,34 @@ def room_of(module: str, packages: set[str]) -> str:
 
 def imports_of(module: str, is_package: bool, source: str, modules: set[str]) -> Iterator[Import]:
     """The imports of fxc and of the three folders in a source, wherever in it they stand."""
-    tree = ast.parse(source, filename=module)
+    for node, type_checking in may_import(source):
+        for target, relative in targets_of(node, module, is_package, modules):
+            if target.split(".")[0] in {"fxc", *TOP_FOLDERS}:
+                yield Import(target, node.lineno, relative, type_checking, ast.unparse(node))
+
+
+@cache
+def may_import(source: str) -> list[tuple[ast.Import | ast.ImportFrom | ast.Call, bool]]:
+    """The statements and calls of a source, and whether they are for the type checker alone."""
+    nodes = list(ast.walk(ast.parse(source)))
     type_checking = {
         id(node)
-        for test in ast.walk(tree)
+        for test in nodes
         if isinstance(test, ast.If) and ast.unparse(test.test).endswith("TYPE_CHECKING")
         for statement in test.body
         for node in ast.walk(statement)
     }
-    for node in ast.walk(tree):
-        for target, relative in targets_of(node, module, is_package, modules):
-            if target.split(".")[0] in {"fxc", *TOP_FOLDERS}:
-                yield Import(
-                    target, node.lineno, relative, id(node) in type_checking, ast.unparse(node)
-                )
+    return [
+        (node, id(node) in type_checking)
+        for node in nodes
+        if isinstance(node, ast.Import | ast.ImportFrom)
+        or (isinstance(node, ast.Call) and "import" in (named(node.func) or ""))
+    ]
+
+
+def named(function: ast.expr) -> str | None:
+    """The name by which a function is called."""
+    return getattr(function, "id", getattr(function, "attr", None))
 
 
 def targets_of(
