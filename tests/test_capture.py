@@ -81,11 +81,12 @@ captured f(%x: f64[4])
             """\
 captured f(%x: f64[2, 3], %y: f64[2, 3], %mask: bool[2, 3])
   add.out(%x, %y, out=%x)
-  %0: f64[2, 3] = multiply(%x, 2.0)
-  %1: f64[2, 3] = where(%mask, %0, %y)
-  copy_(%y, %1, casting='same_kind')
-  %2: f64[3] = select(%y, 0, 0)
-  sum.out(%x, axis=(0,), keepdims=False, dtype=None, out=%2)
+  %0: f64[2, 3] = where(%mask, %x, f64(1.0))
+  %1: f64[2, 3] = multiply(%0, 2.0)
+  %2: f64[2, 3] = where(%mask, %1, %y)
+  copy_(%y, %2, casting='same_kind')
+  %3: f64[3] = select(%y, 0, 0)
+  sum.out(%x, axis=(0,), keepdims=False, dtype=None, out=%3)
   return""",
         )
 

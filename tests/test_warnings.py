@@ -346,6 +346,39 @@ def test_native_calls_warn(monkeypatch: pytest.MonkeyPatch) -> None:
         assert outcome(compiled, args) == outcome(f, args)
 
 
+# What NumPy computes of chosen elements only: 0 / 0, the logarithm of 0, inf - inf are left out.
+CHOSEN = [
+    "a[m] /= b[m]",
+    "a[m] = a[m] / b[m]",
+    "a[b > 0] /= b[b > 0]",
+    "a[m] = np.log(b[m]) * a[m] - b[m] ** -0.5",
+    "a[m] = np.sqrt(b[m] - 0.5) / (b[m] + a[m]) + (b[m] - a[m])",
+    "a[m] -= 1 / b[m]",
+    "a[m] = (a[m] / b[m].astype(int)).round(2)",
+    "np.power(b, -0.5, out=a, where=m)",
+    "c = np.tile(b, (2, 1)).T * 1j; a[m] = (a[:, None] / c)[m].imag.sum(-1)"
+    "; c[m] /= c[m].conj(); a[m] += c[m, 0].real",
+]
+
+
+@pytest.mark.parametrize("statement", CHOSEN)
+def test_what_a_mask_leaves_out_sets_no_flags(statement: str) -> None:
+    """It is computed with the rest, and took every call back to NumPy."""
+    f = function(f"def f(a, b):\n    m = b > 0.6\n    {statement}\n    return a\n")
+    compiled = fxc.compile(f, fullgraph=True)
+    x, y = np.linspace(0, 4, 41), np.linspace(1, 3, 41)
+    y[::3] = x[::3] = 0
+    y[4] = x[4] = -np.inf
+    whole = "[:, None]" in statement  # is divided wholly, before the mask chooses
+    for value in (2.5, 1.5):
+        y[7] = value
+        assert outcome(compiled, (x, y)) == outcome(f, (x, y))
+    assert compiled.cache_info().native_calls == (0 if whole else 2)
+    y[7], x[7] = np.nan, np.inf  # these are chosen
+    x[10] = y[10] = 1e308
+    assert outcome(compiled, (x, y)) == outcome(f, (x, y))
+
+
 def test_a_function_that_warns_at_each_call_becomes_plain_numpy() -> None:
     f = function("def f(a, b):\n    return a / b\n")
     compiled = fxc.compile(f)

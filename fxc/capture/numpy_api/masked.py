@@ -27,7 +27,7 @@ from .advanced import fitted, in_dtype
 from .counting import chosen, places
 from .indexing import IndexArrays, Mask, check_masked_source
 from .reductions import reduce
-from .ufuncs import call_ufunc, give_operators, in_place
+from .ufuncs import call_ufunc, give_operators, in_place, quiet
 
 
 @frozen
@@ -211,13 +211,20 @@ class MaskedRead(Traced):
             operands.append(found)
         return operands if _is_harmless(name, operands) else None
 
+    def _quiet(self, name: str, operands: Sequence[Operand]) -> Sequence[Operand]:
+        """Operands that set no flags where the mask is False; not if it has changed."""
+        ufunc = TABLE[name].numpy
+        if not isinstance(ufunc, np.ufunc) or not _is_same_mask(self, self.mask, current().now):
+            return operands
+        return quiet(ufunc, spread_mask(self.mask, self.behind), operands)
+
     def _run(self, name: str, inputs: Sequence[Any]) -> Any:
         """A ufunc on ``inputs``, one of which this is."""
         operands = self._spread_all(name, inputs)
         if operands is None or TABLE[name].tag is not Tag.POINTWISE:
             return call_ufunc(name, *(x.array if type(x) is MaskedRead else x for x in inputs))
         session = current()
-        result: Value = session.record(name, *operands)
+        result: Value = session.record(name, *self._quiet(name, operands))
         origin = Origin(name, tuple(inputs), session.now)
         return MaskedRead(result, self.mask, self.behind, self.at, origin)
 
@@ -226,7 +233,7 @@ class MaskedRead(Traced):
         if operands is None:
             in_place(name, self.array, other)
             return self
-        given = operands[1]
+        given = self._quiet(name, operands)[1]
         in_place(name, wrap(self.whole), given.value if isinstance(given, Literal) else wrap(given))
         return self
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from types import NoneType
 from typing import Any
@@ -180,7 +180,7 @@ def call_with_options(
         return outs[0]
     mask = None if where is True else _mask(name, operands, where)
     if mask is not None:
-        operands = _quiet(ufunc, mask, operands)
+        operands = quiet(ufunc, mask, operands)
     recorded = current().record(name, *operands)
     results = recorded if isinstance(recorded, tuple) else (recorded,)
     if loop is not None and [type_of(x).dtype for x in results] != list(loop[ufunc.nin :]):
@@ -278,28 +278,47 @@ def _mask(name: str, operands: Sequence[Operand], where: Any) -> Operand:
     return mask
 
 
-def _quiet(ufunc: np.ufunc, mask: Operand, operands: Sequence[Operand]) -> list[Operand]:
-    """Operands of which those that are not chosen set no floating-point flags, as a rule."""
-    *others, last = operands
-    kind = last.type
-    if isinstance(kind, ArrayType) and kind.dtype.kind == "f":
-        usual = _harmless(ufunc, kind.dtype)
+def quiet(ufunc: np.ufunc, mask: Operand, operands: Sequence[Operand]) -> list[Operand]:
+    """Operands of which those that the mask does not choose set no floating-point flags, as a rule:
+    the last array has a number there that does no harm.
+    """
+    given = list(operands)
+    arrays = [place for place, x in enumerate(operands) if isinstance(x.type, ArrayType)]
+    for place in arrays[-1:]:
+        kind = operands[place].type
+        usual = _harmless(ufunc, kind.dtype) if kind.dtype.kind in "iufc" else None
         if usual is not None and broadcasts_to(mask.type.shape, kind.shape):
-            last = current().record("where", mask, last, Literal(usual))
-    return [*others, last]
+            given[place] = current().record("where", mask, operands[place], Literal(usual))
+    return given
 
 
 @cache
 def _harmless(ufunc: np.ufunc, dtype: np.dtype) -> Any:
-    """A number that does no harm as the last operand."""
-    for number in (dtype.type(1), dtype.type(0.5)):
-        try:
-            with np.errstate(all="raise"):
-                ufunc(*[number] * ufunc.nin)
-        except (FloatingPointError, TypeError):
-            continue
-        return number
-    return None
+    """A number that does no harm as the last array; None if there is none, or if all do none."""
+    largest = [np.finfo(dtype).max] if dtype.kind in "fc" else []
+    special = np.array([*_SPECIAL[dtype.kind], *largest], dtype)
+    if _sets_no_flags(ufunc, *np.ix_(*[special] * ufunc.nin)):
+        return None
+    numbers = (dtype.type(1), dtype.type(0.5))
+    return next((x for x in numbers if _sets_no_flags(ufunc, *[x] * ufunc.nin)), None)
+
+
+def _sets_no_flags(ufunc: np.ufunc, *given: Any) -> bool:
+    try:
+        with np.errstate(all="raise"):
+            ufunc(*given)
+    except (FloatingPointError, TypeError, ValueError):
+        return False
+    return True
+
+
+_FLOATS = (0.0, -0.0, 1.0, -1.0, 0.3, 1e4, -1e4, 1e-30, np.inf, -np.inf, np.nan)
+_SPECIAL: Mapping[str, Sequence[complex]] = {
+    "i": (0, 1, -1, 2, 100),
+    "u": (0, 1, 2, 100),
+    "f": _FLOATS,
+    "c": [*map(complex, _FLOATS), 1j, -1j],
+}
 
 
 def _new_result(
