@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import io
 import logging
+import sys
 import traceback
 import warnings
 from collections import Counter
@@ -96,6 +97,9 @@ def _texts(caught: list[warnings.WarningMessage], *, ours: bool) -> list[str]:
 # One that is taken apart has no frame of its own, as in Python from 3.12 on: see docs/limits.md.
 _INLINED = ("<listcomp>", "<setcomp>", "<dictcomp>")
 
+# A function that is warm stores and loads in one instruction, which has the line of the store.
+_IS_LINE_BEFORE = sys.version_info < (3, 12)
+
 
 def _raised(error: BaseException | None, program: ShortProgram) -> str:
     """An exception, those behind it, and where the program was."""
@@ -111,6 +115,8 @@ def _raised(error: BaseException | None, program: ShortProgram) -> str:
             # Of a part that is split in its turn there is a frame more: see docs/limits.md.
             own = [place for place, each in enumerate(frames) if each.startswith("program:")]
             frames = [each for place, each in enumerate(frames) if place not in own[:-1]]
+        if isinstance(error, UnboundLocalError) and _IS_LINE_BEFORE:
+            frames[-1:] = [each.partition(":")[0] for each in frames[-1:]]
         found.append(f"{error!r} at {' '.join(frames)}")
         if error.__cause__ is not None:
             found.append(f"from {error.__cause__!r}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -147,6 +148,34 @@ def test_dropping_an_imaginary_part_warns() -> None:
         z = np.zeros(3, complex)
         with pytest.warns(np.exceptions.ComplexWarning, match="discards the imaginary part"):
             compiled(z, z + 1j)
+
+
+STORES = [
+    "v[0] = z[1]",
+    "v[1:3] = z[1:3]",
+    "v[1] = np.complex128(3 + 1j)",
+    "v[np.array([0, 2])] = z[1]",
+    "v[v == 0] = z[2]",
+    "v.fill(z[1])",
+    "for i in range(3): v[i] = z[i] + 1.0",
+]
+
+
+@pytest.mark.parametrize("kind", ["i8", "u4", "f8", "?"])
+@pytest.mark.parametrize("statement", STORES)
+def test_complex_elements_stored_as_real_ones_warn(statement: str, kind: str) -> None:
+    """As often as in NumPy, which makes Python's ints of some and casts others."""
+    space: dict[str, Any] = {"np": np}
+    exec(f"def f(z, v):\n    {statement}", space)
+    compiled = fxc.compile(space["f"], fullgraph=True)
+    found = []
+    for function in (space["f"], compiled, compiled):
+        v = np.zeros(4, kind)
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            function(np.arange(4) * (1 + 2j), v)
+        found.append(([str(each.message) for each in caught], v.tolist()))
+    assert found[1:] == [found[0]] * 2
 
 
 NUMBERS = [1 + 2j, complex(-0.0, np.nan), np.complex64(2 - 1j), np.complex128(3), 1.5, 7, True]

@@ -30,13 +30,18 @@ def of_real_parts(
         return args
     if not isinstance(kind, ArrayType) and kind.weak:
         return args
-    if session.door.outside.derives:  # a graph without effects does not warn, as of no flag
-        from .outside.shows import show_warning  # which asks the door
-
-        show_warning(session.door, _TEXT, np.exceptions.ComplexWarning)
+    warn_of_dropped_parts(session)
     real: Literal | Value
     if isinstance(source, Literal):
         real = Literal(source.value.real)
     else:
         real = session.record("real" if isinstance(kind, ArrayType) else "real_number", source)
     return (real, *args[1:]) if place == 0 else (args[0], real)
+
+
+def warn_of_dropped_parts(session: Session) -> None:
+    """Record the warning, but in a graph without effects, which does not warn, as of no flag."""
+    if session.door.outside.derives:
+        from .outside.shows import show_warning  # which asks the door
+
+        show_warning(session.door, _TEXT, np.exceptions.ComplexWarning)

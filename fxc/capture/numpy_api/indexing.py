@@ -10,6 +10,7 @@ and masks apply to the view that the steps give: see ``advanced`` and ``masked``
 
 from __future__ import annotations
 
+import operator
 from types import EllipsisType
 from typing import Any
 
@@ -23,8 +24,10 @@ from fxc.ir.size_guards import Guard, guard
 from fxc.ir.symbols import Dim, counted_in
 from fxc.ir.types import ArrayType, ScalarType
 from fxc.ops.kernels import kernel_of
+from fxc.ops.metas.probing import quietly
 from fxc.ops.metas.shapes import check_mask, is_one, normalize_slice
 
+from ..dropped_parts import warn_of_dropped_parts
 from ..history import known_array
 from ..session import MOST_AXES, current, refuse
 from ..values.operands import (
@@ -441,11 +444,12 @@ def as_stored(given: Operand, dtype: np.dtype, *, each: bool = False) -> Operand
     NumPy's are cast instead if the integers are unsigned, or ``each`` is put at a place of its own.
     """
     if isinstance(given, Literal):
-        np.zeros((), dtype)[...] = given.value
+        quietly(operator.setitem, np.zeros((), dtype), ..., given.value)
         return given
     kind = given.type
     if isinstance(kind, ScalarType) and kind.dtype.kind == "c" and not kind.weak:
         if dtype.kind == "i" and not each:  # Python makes an int of its real part
+            warn_of_dropped_parts(current())
             return as_stored(operand(wrap(given).real), dtype)
         return given
     if not isinstance(kind, ScalarType) or dtype.kind not in "iu" or kind.dtype.kind not in "fiu":
