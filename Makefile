@@ -6,7 +6,7 @@ PROGRAMS ?= 20000
 
 PY := .venv/bin/python
 PYTEST := $(PY) -m pytest
-PARALLEL := -n $(JOBS)
+PARALLEL := -n $(JOBS) --dist worksteal
 
 # The benchmarks run in the environment that has the competitors, if it was made.
 BENCH_PY = $(if $(wildcard .venv-bench/.stamp),.venv-bench/bin/python,$(PY))

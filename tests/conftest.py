@@ -41,6 +41,12 @@ def within_the_budget(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(capturing, "MOST_SECONDS", BUDGET)
 
 
+def pytest_collection_finish() -> None:
+    """What was collected stays: nobody looks for garbage among it."""
+    gc.collect()
+    gc.freeze()
+
+
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     if "FXC_FUZZ_PROGRAMS" not in os.environ:
         return
