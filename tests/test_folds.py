@@ -330,6 +330,34 @@ def test_the_largest_of_none() -> None:
         assert compiled.cache_info().eager_calls == left
 
 
+STAGES = [[], [0.2], [0.1, 0.3]]
+
+
+def steps(x, end):
+    """The variables of a generator that is summed up are its own, beside a start, too."""
+    t, h, kept, y = 0.0, 0.1, [0.0], x * 1.0
+    while t < end:
+        h = min(h, end - t)
+        slopes = np.zeros((3, len(x)))
+        for s in range(3):
+            more = sum((a * slopes[i] for i, a in enumerate(STAGES[s])), np.zeros_like(y))
+            slopes[s] = np.cos(y + h * more)
+        ranked = sorted((v + t for v in slopes[0]), reverse=True)
+        y = y + h * slopes.mean(axis=0)
+        t += h
+        kept.append(t)
+        h *= min(1.1, max(0.9, np.sqrt(np.mean(y**2)) - ranked[0]))
+    return y, kept
+
+
+def test_a_generator_and_more_arguments() -> None:
+    compiled = fxc.compile(steps, fullgraph=True)
+    for end in (1.0, 0.5, -1.0):
+        mine, given = ((X[:5].copy(), end) for _ in range(2))
+        assert difference(run(steps, mine), run(compiled, given)) == ""
+    assert compiled.cache_info().variants == 1  # the loop is none for which an iteration is known
+
+
 def sum_of_own(items):
     return list(items)
 

@@ -156,15 +156,14 @@ class Expressions(Names):
         """Note the generators that builtins take up at once: of these nothing is left behind."""
         for node in walk(*body):
             match node:
-                case ast.Call(ast.Name(name)) if is_fold(node) or is_nest(node):
+                case ast.Call(ast.Name(name), [ast.GeneratorExp() as made, *_]):
                     taken = name in _TAKING and self._place_of(name) == "outer"
-                    node.args[0].is_taken = taken  # type: ignore[attr-defined]
+                    made.is_taken = taken  # type: ignore[attr-defined]
 
     def _taking(self, node: ast.Call) -> Any:
         """The function of a call with a comprehension."""
-        function, made = self.visit(node.func), node.args[0]
-        is_taken = isinstance(made, ast.GeneratorExp) and getattr(made, "is_taken", False)
-        return self._door("taking", node.func, function) if is_taken else function
+        function = self.visit(node.func)
+        return self._door("taking", node.func, function) if _is_taken(node) else function
 
     def _fold(self, node: ast.Call) -> Any:
         """A call of a function with one comprehension: it may be a loop of the graph."""
@@ -248,7 +247,10 @@ class Expressions(Names):
         if isinstance(node.func, ast.Name) and node.func.id == "super" and not node.args:
             first = given(self._code)[0] if given(self._code) else "self"
             node.args = [at(node, ast.Name(name, ast.Load())) for name in ("__class__", first)]
+        is_taken = _is_taken(node)
         self.generic_visit(node)
+        if is_taken:
+            node.func = self._door("taking", node.func, node.func)
         call = self._door("call", node, node.func, *node.args)
         call.keywords = node.keywords
         return self._made_list(node, call) if is_new_list else call
@@ -443,6 +445,11 @@ def _note_item(node: ast.expr) -> None:
     for part in parts:
         if isinstance(part, ast.List | ast.ListComp | ast.Call) or _makes_list(part):
             part.is_item = "item_list" if part is node else "held_list"  # type: ignore[attr-defined]
+
+
+def _is_taken(node: ast.Call) -> bool:
+    """Whether a call takes up the generator that is its first argument at once."""
+    return bool(node.args) and getattr(node.args[0], "is_taken", False)
 
 
 def _makes_list(node: ast.expr) -> bool:
