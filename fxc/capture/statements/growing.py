@@ -6,10 +6,8 @@ See Note [Lists that grow].
 from __future__ import annotations
 
 import ast
-import gc
 import sys
 from collections.abc import Iterable, Mapping, Sequence
-from types import FrameType
 from typing import Any
 
 from fxc.ir.graph import Value
@@ -78,16 +76,13 @@ _OWN = 4
 
 
 def _is_shared(session: Session, name: str, held: list[Any]) -> bool:
-    """Whether an object besides frames has the list, other than what the capture itself keeps.
-
-    To look for it takes the longer, the more objects the process has: first they are counted.
+    """Whether something else may have the list than what the capture itself keeps: by the number of
+    references, as what has it need not be known to the collector of garbage.
     """
     snapshots = {id(each): each for each in session.snapshots}.values()
     kept = [id(x) for each in snapshots for x in each.values()]
     kept += map(id, session.door.lists.known)
-    if _is_in_frame(name) and sys.getrefcount(held) <= _OWN + kept.count(id(held)):
-        return False
-    return any(_is_holder(session, x) for x in gc.get_referrers(held))
+    return not _is_in_frame(name) or sys.getrefcount(held) > _OWN + kept.count(id(held))
 
 
 def _is_in_frame(name: str) -> bool:
@@ -95,12 +90,6 @@ def _is_in_frame(name: str) -> bool:
     frame = user_frame()
     code = frame and frame.f_code
     return code is not None and name in code.co_varnames and name not in code.co_cellvars
-
-
-def _is_holder(session: Session, x: Any) -> bool:
-    if isinstance(x, FrameType) or x is session.door.lists.known:
-        return False
-    return not any(x is env for env in session.snapshots)
 
 
 def kind_of_item(region: Recording, x: Any, *, anew: bool) -> Kind | None:
