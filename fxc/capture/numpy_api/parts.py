@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -31,11 +32,23 @@ def imaginary_part(x: TracedValue) -> Any:
 
 
 def assign_part(x: TracedValue, name: str, source: Any) -> None:
-    """As ``x.real = source`` or ``x.imag = source``: cast without a check, as of an array."""
+    """As ``x.real = source`` or ``x.imag = source``."""
     if name == "imag" and not _is_complex(x):
         raise TypeError("array does not have imaginary part to set")
     part = real_part(x) if name == "real" else imaginary_part(x)
-    assign(part._value, wrap(array_value(source)))
+    assign(part._value, source if _are_parts_checked() else wrap(array_value(source)))
+
+
+@cache
+def _are_parts_checked() -> bool:
+    """Whether this NumPy assigns a number to parts as to elements, as from 2.5 on: it must fit.
+    Before, it was cast, as an array is.
+    """
+    try:
+        np.zeros(1, np.int8).real = 300
+    except OverflowError:
+        return True
+    return False
 
 
 def _is_complex(x: TracedValue) -> bool:
