@@ -383,7 +383,7 @@ def iterations_run_twice_that_read_what_they_write(patch: Patch) -> None:
     patch.setattr(emit, "is_repeatable", lambda program, loop: True)
 
 
-@planted(natively)
+@planted(natively, quick=True)
 def what_vectors_leave_over_is_left_out(patch: Patch) -> None:
     original = emit.Emitter.plain_loop
 

@@ -128,10 +128,8 @@ def test_unary_operators(name: str, dtype: str) -> None:
 BY_LAYOUT = ["multiply", "divide", "equal", "maximum"]
 
 
-# Both dtypes are loaded and stored alike: each is the first operand in half of the layouts.
-@pytest.mark.parametrize(
-    ("layout", "dtype"), [(each, DTYPES[place % 2]) for place, each in enumerate(LAYOUTS)]
-)
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("layout", LAYOUTS)
 def test_layouts(layout: str, dtype: str) -> None:
     """Every operator on this layout, and on this one with every other."""
 

@@ -187,9 +187,7 @@ class ForeignCall:
         return getattr(self.container, "_make", self.container)(parts)
 
     def __call__(self, *operands: Any) -> Any:
-        run = self._run
-        if run is None:
-            run = self._run = _written(self, [type(x) is np.ndarray for x in operands])
+        run = self._run or self._prepared(operands)
         try:
             return run(*operands)
         except NUMPYS_ERRORS:
@@ -197,6 +195,11 @@ class ForeignCall:
         except Exception as error:  # of a class of its own, see ``NUMPYS_ERRORS``
             hand_on(error)
             raise WouldRaise(f"{self.__name__} raises {error!r}") from error
+
+    def _prepared(self, operands: Sequence[Any]) -> Callable[..., Any]:
+        """What calls the function, from the first operands."""
+        self._run = _written(self, [type(x) is np.ndarray for x in operands])
+        return self._run
 
     def differs(self) -> WouldRaise:
         """What is raised where a result is none of the type that was learnt."""

@@ -66,21 +66,21 @@ class ForeignUpdate(ForeignCall):
         return found[0] if len(found) == 1 else found  # type: ignore[return-value]
 
     def __call__(self, *operands: Any) -> Any:
-        run = self._run
-        if run is None:
-            run = self._code([type(x) is np.ndarray for x in operands])
-            if self._is_right(operands):
-                self._run = run
         try:
-            return run(*operands)
+            return super().__call__(*operands)
+        except WouldRaise:
+            raise
         except NUMPYS_ERRORS as error:
             hand_on(error)
             if self.holds and self._changed(operands, range(len(operands))) is not None:
                 raise self.differs() from error  # nothing but what it must not write is wrong
             raise
-        except Exception as error:  # of a class of its own, see ``NUMPYS_ERRORS``
-            hand_on(error)
-            raise WouldRaise(f"{self.__name__} raises {error!r}") from error
+
+    def _prepared(self, operands: Sequence[Any]) -> Callable[..., Any]:
+        run = self._code([type(x) is np.ndarray for x in operands])
+        if self._is_right(operands):
+            self._run = run
+        return run
 
     def differs(self) -> WouldRaise:
         self.holds = False

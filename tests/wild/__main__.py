@@ -22,7 +22,6 @@ from tests.wild.share import share_in_parts
 CALLS = 10  # before anything is timed
 ROW = 5e-4  # seconds of calls in a row: what is brief is called often, and finds its code in caches
 MOST_IN_A_ROW = 50
-QUICKEST = 20
 LARGE = 10_000  # elements of an array from which on most of the time is to be in compiled parts
 ENOUGH = 0.8
 
@@ -96,8 +95,8 @@ def refusal(program: WildProgram, args: tuple[Any, ...]) -> str:
 
 
 def ratio(program: WildProgram, compiled: Any, size: int, seconds: float) -> float:
-    """The time of NumPy over that of fxc, after ten calls: of the quickest rows of calls with new
-    arguments, one in twenty, which others on this machine have not made longer.
+    """The time of NumPy over that of fxc, after ten calls: the median of what rows of calls with new
+    arguments give, those of one round compared, as others have the machine, too.
     """
     for k in range(CALLS):
         watch(compiled, program.arguments(k, size))
@@ -111,8 +110,7 @@ def ratio(program: WildProgram, compiled: Any, size: int, seconds: float) -> flo
         for fn, found in zip((program.function, compiled), times, strict=True):
             found.append(timed(fn, [program.arguments(each, size) for each in seeds]))
         seed += in_a_row
-    numpys, ours = (sorted(found)[len(found) // QUICKEST] for found in times)
-    return numpys / ours
+    return statistics.median(a / b for a, b in zip(*times, strict=True))
 
 
 def share(program: WildProgram, compiled: Any, size: int) -> float:
