@@ -514,7 +514,7 @@ class Compiled(Generic[P, R]):
         again = variant.is_near(state.served) and variant.replays >= AGAIN - 1
         if again and not self._options.fullgraph and leaves.calls_for_cut(site):
             leaves.tried.add(site)
-            captures = state.captures.setdefault(variant.key, Captures())
+            captures = self._captures(variant.key)
             if self._pays(captures, variant.key):
                 with captures.one_more(), state.guard(), compiling(), without_collections():
                     refusal = refusal_at(site, variant, self.__fxc_original__, args, kwargs)
@@ -596,7 +596,7 @@ class Compiled(Generic[P, R]):
         if any(each.check(args, kwargs) is not None for each in state.raised):
             self._leave(args, kwargs, False)
             return self._eager(args, kwargs)
-        captures = state.captures.setdefault(key, Captures())
+        captures = self._captures(key)
         if not self._pays(captures, key) or self._varies(key, args, kwargs):
             return self._without_capture(captures, key, args, kwargs)
         if captures.left > 0:
@@ -631,6 +631,11 @@ class Compiled(Generic[P, R]):
                     raise cause
             return self._failed(variant, cause, args, kwargs)
         return otherwise(args, kwargs)  # where nothing is being handled
+
+    def _captures(self, key: object) -> Captures:
+        """What is known of captures of calls of one kind."""
+        waits = trials.ENABLED and not self._options.fullgraph
+        return self._state.captures.setdefault(key, Captures(waits=waits))
 
     def _pays(self, captures: Captures, key: object) -> bool:
         if self._options.fullgraph:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fxc.ir.errors import PutOff
+from fxc.ir.errors import CaptureError, PutOff
 from fxc.ir.records import mutable
 
 if TYPE_CHECKING:
@@ -30,7 +30,8 @@ _SELDOM, _WORTH = 4, 32  # calls left for each in vain, but fewer if some were s
 _SAVED = 0.02  # seconds that a call of compiled code may have saved
 _FEW_DEAR, _DEAR = 2, 2.0  # captures that have taken so many seconds together
 LONGEST = 2.0  # seconds that a compilation may take that is not put off
-SHARE = 0.1  # of them that Python has to spend first
+SHARE = 0.1  # of them that Python has to spend first,
+AFTER_REFUSAL = 0.02  # and of a capture that was refused, before the next one
 MOST_REFUSALS = 4  # of one combination of argument types, before all are taken to be refused
 
 # Note [Captures that pay]
@@ -47,6 +48,8 @@ MOST_REFUSALS = 4  # of one combination of argument types, before all are taken 
 # be compiled for nothing if it is called a few times. It is captured again then; and after it was
 # compiled nothing else is captured before Python has spent as much again. The last bits of
 # elementary functions may change where native code takes over, unlike in Note [Trials].
+# So it is after a refusal: other calls of the same kind, for which it may not hold, are captured
+# once Python has spent a fiftieth of the time that the refused capture took.
 
 
 @mutable
@@ -111,6 +114,7 @@ class InVain:
 class Captures:
     """Captures of calls with arguments of the same kinds. See Note [Captures that pay]."""
 
+    waits: bool = False  # whether the next one waits after a refusal
     count: int = 0
     seconds: float = 0.0  # of processor time
     misses: int = 0  # calls in a row for which one would not have paid
@@ -128,6 +132,10 @@ class Captures:
         except PutOff as found:
             self.count -= 1
             self.dear, self.left = found.seconds, found.seconds * SHARE
+            raise
+        except CaptureError:
+            if self.waits:
+                self.left += (time.thread_time() - started) * AFTER_REFUSAL
             raise
         finally:
             self.seconds += time.thread_time() - started

@@ -73,7 +73,7 @@ class Part(Compiled[..., Any]):
 
     __slots__ = ("_left", "_put_off", "_spent", "_started", "_trial", "_whole", "cell", "source")
     _is_part = True
-    _most_variants, _in_any_case = 8, 4  # in a loop of Python's, perhaps
+    _most_variants, _in_any_case = 8, 2  # in a loop of Python's, perhaps
 
     def __init__(self, split: Split, source: PartSource, options: Options) -> None:
         super().__init__(source.function, options)
@@ -101,7 +101,7 @@ class Part(Compiled[..., Any]):
     @property
     def is_waiting(self) -> bool:
         """Whether its compilation is put off."""
-        return any(each.left > 0 for each in self._state.captures.values())
+        return any(each.dear and each.left > 0 for each in self._state.captures.values())
 
     def _split(self, error: CaptureError) -> None:
         if self._whole.refused(error, self.source.statements):

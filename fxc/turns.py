@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from .tracebacks import unseen
-from .trials import Trial, now, since
+from .trials import LONG_LOOP, Trial, now, since
 
 # Note [Turns]
 # What is not worth a look at the variants stands in ``State.turns``, by the types of arguments and
@@ -30,7 +30,8 @@ FOR_EVER = 2**62
 _FAR_LONGER = 8  # times
 _CYCLES = 4e9  # in a second: a processor whose clock is slower lets calls take longer
 _FIRST = 1  # calls that are not timed
-_UNUSUAL = 64  # nor are so many more in which fxc works
+_UNUSUAL = 24  # nor are so many more in which fxc works,
+_LONG_ONE = 3  # and a long one counts for so many
 _SHORT = 5e-5  # seconds that a call may take in any case
 
 
@@ -111,7 +112,7 @@ class Tried:
         finally:
             seconds = since(start)
             if self._first > 0 or (self._work() != work and self._first > -_UNUSUAL):
-                self._first -= 1
+                self._first -= 1 if seconds < LONG_LOOP else _LONG_ONE
             else:
                 trial.note(seconds, is_pythons)
                 if trial.pays is not None:

@@ -13,7 +13,17 @@ import fxc
 import fxc.native_calls
 import fxc.variants
 from fxc import decisions, parts, trials
-from fxc.trials import BRIEF, BRIEF_CALLS, CALLS, CLOSE_CALLS, LONG, LONG_DRIVER, SETTLED, Trial
+from fxc.trials import (
+    BRIEF,
+    BRIEF_CALLS,
+    CALLS,
+    CLOSE_CALLS,
+    LONG,
+    LONG_DRIVER,
+    LONG_LOOP,
+    SETTLED,
+    Trial,
+)
 from fxc.turns import FOR_EVER, MORE, Handed, Tried, key_of
 
 pytestmark = pytest.mark.usefixtures("as_users")
@@ -174,6 +184,46 @@ def test_a_driver_is_timed_when_its_parts_are_not_on_trial_any_more() -> None:
     while not ends:
         turn()
     assert trial.compiled_calls >= CALLS
+
+
+def test_a_driver_of_long_calls_is_timed_sooner() -> None:
+    trial, calls = Trial(longest=LONG_DRIVER), 0
+
+    def driver() -> None:
+        trials.note_call()  # as of a part that stays on trial
+        start = trials.now()
+        while trials.since(start) < 1.5 * LONG_LOOP:
+            pass
+
+    turn = Tried(((), ()), driver, driver, trial, lambda _: None, trials.noted, driver=True)
+    while not trial.compiled_calls:
+        turn()
+        calls += 1
+    assert calls <= 10
+
+
+@pytest.mark.filterwarnings("ignore::fxc.CaptureWarning")
+def test_a_refusal_puts_captures_of_other_calls_off() -> None:
+    def program(x, kind):
+        y = np.sqrt(x * x + 1.0) + x
+        if kind == "keyed":
+            return np.sqrt(y), id(y)
+        return np.sqrt(y + 1.0), 0
+
+    compiled, x = fxc.compile(program), np.linspace(0.0, 1.0, 200)
+    compiled(x, "keyed")
+    (captures,) = compiled._state.captures.values()
+    refusing = captures.seconds
+    assert captures.left == pytest.approx(decisions.AFTER_REFUSAL * refusing, rel=0.1)
+    while captures.count == 1:
+        compiled(x, "other")
+        assert captures.count == 1 or captures.left <= 0.0
+    assert compiled._state.variants
+    strict = fxc.compile(program, fullgraph=True)
+    with pytest.raises(fxc.CaptureError):
+        strict(x, "keyed")
+    strict(x, "other")
+    assert strict.cache_info().variants == 1
 
 
 @pytest.mark.filterwarnings("ignore::fxc.CaptureWarning")
