@@ -597,10 +597,11 @@ class Compiled(Generic[P, R]):
             self._leave(args, kwargs, False)
             return self._eager(args, kwargs)
         captures = self._captures(key)
-        if not self._pays(captures, key) or self._varies(key, args, kwargs):
-            return self._without_capture(captures, key, args, kwargs)
-        if captures.left > 0:
+        pays = self._pays(captures, key)
+        if pays and captures.left > 0:  # before a look at all values
             return self._meanwhile(captures, args, kwargs)
+        if not pays or self._varies(key, args, kwargs):
+            return self._without_capture(captures, key, args, kwargs)
         at_once = self._options.fullgraph or captures.dear or not trials.ENABLED
         otherwise: Callable[[tuple[Any, ...], dict[str, Any]], Any]
         try:

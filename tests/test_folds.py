@@ -88,6 +88,11 @@ def _kept(x):
     return np.array([taken.append(v) or v for v in x[:12]]), taken
 
 
+def _seconds(arrays):
+    for each in arrays:
+        yield each[1]
+
+
 OTHERS: list[Callable[[Any], Any]] = [
     _kept,
     lambda x: np.array([[x[i] * j for j in range(3)] for i in range(4)]),
@@ -109,6 +114,10 @@ OTHERS: list[Callable[[Any], Any]] = [
     lambda x: sum(x * v for v in x[:6]),
     lambda x: sum(len(x[:i]) for i in range(9)),
     lambda x: [{"value": v} for v in x],
+    lambda x: (max(v[1] for v in (x, -x)), min(map(np.sum, (x, x[:9]))), max(iter([x[0], x[1]]))),
+    lambda x: (max({0: x[0], 1: x[1]}.values()), min(_seconds((x, -x)), default=0.0)),
+    lambda x: (any(v[1] > 2 for v in (x, -x)), all(v[0] < 9 for v in {0: x, 1: -x}.values())),
+    lambda x: any(a[k] > 0 for k, a in {1: x, 3: -x}.items() if a[0] > 0),
 ]
 
 

@@ -61,6 +61,21 @@ def test_the_next_one_waits_without_a_capture() -> None:
 
 
 @pytest.mark.usefixtures("dear")
+def test_nobody_looks_for_what_varies_meanwhile(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fxc.decisions, "_DEAR", 0.0)
+    compiled, x = fxc.compile(settle), np.linspace(0.5, 3.0, 7)
+    compiled_calls(compiled, (x, "mean"))
+    compiled(x, "most")
+    looked = []
+    monkeypatch.setattr(fxc.Compiled, "_other_values", lambda *args: looked.append(1) or set())
+    (captures,) = compiled._state.captures.values()
+    captures.left = 100.0
+    for _ in range(3):
+        assert difference(run(compiled, (x, "most")), run(settle, (x, "most"))) == ""
+    assert looked == []
+
+
+@pytest.mark.usefixtures("dear")
 def test_fullgraph_does_not_wait() -> None:
     compiled = fxc.compile(settle, fullgraph=True)
     assert compiled_calls(compiled, (np.linspace(0.5, 3.0, 7),)) == 0

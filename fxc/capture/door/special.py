@@ -8,7 +8,7 @@ import math
 import operator
 import warnings
 from collections import Counter, deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, ItemsView, Iterable, Iterator, KeysView, ValuesView
 from functools import partial
 from types import BuiltinFunctionType, GeneratorType, MethodType, ModuleType
 from typing import TYPE_CHECKING, Any
@@ -393,12 +393,16 @@ def _extreme(name: str, plain: Any, symbolic: Any, order: str) -> Any:
         if len(args) == 1 and kwargs.keys() <= _OF_EXTREMES and _is_counted(args[0]):
             return fold_items(door, plain, settled(args[0]), **kwargs)
         args = tuple(map(plain_list, args))
+        if len(args) == 1 and isinstance(args[0], _ONCE):
+            args = ([*door.runnables(args)[0]],)
         if kwargs.get("key") is not None and kwargs.keys() <= _OF_EXTREMES:
             given = list(door.iterable(args[0])) if len(args) == 1 else list(args)
             key = kwargs["key"]
             return _first_by(door, sooner, given, key) if given else plain(given, **kwargs)
         is_given = len(args) == 1 and isinstance(args[0], tuple | list | deque)
         items = list(args[0]) if is_given else args
+        if items and kwargs.keys() == {"default"}:
+            kwargs = {}
         kinds = set(map(type, items))
         if not kwargs and TracedInt in kinds and kinds <= {int, TracedInt}:
             return symbolic(list(items))
@@ -413,6 +417,7 @@ def _extreme(name: str, plain: Any, symbolic: Any, order: str) -> Any:
 
 
 _OF_EXTREMES = frozenset({"key", "default"})
+_ONCE = (Iterator, KeysView, ValuesView, ItemsView)  # whose items are taken up, in this order
 _TRACED = {TracedScalar, TracedInt, Mixed, Several}
 _NUMBERS = _TRACED.union((bool, int, float), (np.dtype(code).type for code in "?bhilBHILfd"))
 

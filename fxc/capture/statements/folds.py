@@ -77,6 +77,8 @@ def fold(
     label = f"comprehension {user_location()}"
     if loop is None and is_list and test is None:
         return door.call(function, mapped(door, items, over, each, unpacks), **options)
+    if loop in _OF_FEW and type(items) in _KNOWN and len(items) <= FEW:
+        return _of_known(door, function, label, items, over, each, test, unpacks)
     if loop is None or found is None or not _is_loop(loop, found, test):
         return door.call(function, _items(Fold(label), over, items), **options)
     session = door.session
@@ -110,6 +112,30 @@ def fold(
             raise
         raise Respecialise(frozenset((label,)), error) from None
     return door.call(function, made) if function in _OF_ARRAYS else made
+
+
+def _of_known(
+    door: Any,
+    function: Any,
+    label: str,
+    items: Any,
+    over: Callable[[Any], Any],
+    each: Callable[..., Any],
+    test: Callable[..., Any] | None,
+    unpacks: bool,
+) -> Any:
+    """``any`` and ``all`` of what is computed from a few items that Python has: branches, if what
+    they ask for is not known.
+    """
+    if label in door.session.static:
+        return door.call(function, _items(Fold(label), over, items))
+    value = (lambda item: each(*item)) if unpacks else each
+    holds = (lambda item: test(*item)) if unpacks and test is not None else test
+    staged = door.staged(_OF_FEW[FOLDS[function]])
+    try:
+        return _items(Fold(label), staged, list(items), value, holds)
+    except CaptureError as error:
+        raise Respecialise(frozenset((label,)), error) from None
 
 
 def _is_loop(loop: Any, found: Any, test: Any) -> bool:
@@ -418,6 +444,7 @@ def dict_of(items: Any, each: Any, test: Any) -> Any:
 _OF_KEYS = (counts_of, set_of, dict_of)
 # Without an end on the way, which the iterations that Python runs cannot have.
 _OF_FEW: dict[Any, Callable[..., Any]] = {any_of: any_of_few, all_of: all_of_few}
+_KNOWN = frozenset(map(type, ((), [], {}.keys(), {}.values(), {}.items())))
 # Functions that do the same with a list as with the array of its items.
 _OF_ARRAYS = frozenset(
     {np.sum, np.prod, np.mean, np.std, np.var, np.max, np.min, np.any, np.all, np.cumsum, np.median}

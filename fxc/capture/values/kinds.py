@@ -29,6 +29,7 @@ from .late import Late
 from .mixed import parts_for, scalar_kinds
 from .operands import Traced, TracedValue, dtype_of, operand, record, wrap
 from .several import FLAG, Items, SeveralKinds, keys_in, options_for, things_in
+from .stored_items import demand_cast, is_a_cast, is_stored
 
 # Note [Records in lists]
 # An item of a list of the graph is a number, an array, one of several things (a text, None, a
@@ -260,7 +261,11 @@ class ItemKind:
         if len(self.parts) == 3:
             found = record("where", arrays[1], arrays[0], arrays[2])
         wanted = found.dtype if dtype is None else dtype_of(dtype)
-        if not all(np.can_cast(each, wanted) or each.kind + wanted.kind == "if" for each in dtypes):
+        is_one = len(dtypes) == 1 and not self.is_array and is_stored(found.dtype, wanted)
+        if is_one:
+            if found.dtype.kind == "f" or any(kind.weak for kind in self.kinds):
+                demand_cast(found, found.dtype, wanted)
+        elif not all(is_a_cast(each, wanted) or each.kind + wanted.kind == "if" for each in dtypes):
             raise refuse(f"a list of {found.dtype} as an array of {wanted} cannot be captured")
         return found if found.dtype == wanted else found.astype(wanted)
 

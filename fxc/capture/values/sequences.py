@@ -28,6 +28,7 @@ from .operands import (
     wrap,
 )
 from .python_numbers import to_int
+from .stored_items import demand_cast, is_stored
 
 
 def array_of(items: Any, dtype: np.dtype) -> Any:
@@ -35,7 +36,8 @@ def array_of(items: Any, dtype: np.dtype) -> Any:
     if not has_traced(items):
         return wrap(constant(np.array(items, dtype)))
     found = of_list(items)
-    if found is not items and _is_a_cast(found.dtype, dtype):
+    if found is not items and is_stored(found.dtype, dtype):
+        demand_cast(found, found.dtype, dtype)
         return found.astype(dtype, copy=False)
     return wrap(_joined(items, dtype) if isinstance(items, tuple | list) else _copied(items, dtype))
 
@@ -84,17 +86,12 @@ def _item(x: Any, dtype: np.dtype) -> Operand:
     are_ints = kind.dtype.kind in "iu" and dtype.kind in "iu"
     if isinstance(value, Value) and isinstance(kind, ScalarType) and are_ints:
         value = operand(to_int(wrap(value)))
-    elif isinstance(kind, ScalarType) and not _is_a_cast(kind.dtype, dtype):
-        raise refuse(
-            f"a list that becomes an array of {dtype}, with a scalar of {kind.dtype} in it, cannot "
-            "be captured; use x.astype(dtype), or assign the elements"
-        )
+    elif isinstance(kind, ScalarType):
+        if not is_stored(kind.dtype, dtype):
+            raise refuse(
+                f"a list that becomes an array of {dtype}, with a scalar of {kind.dtype} in it, "
+                "cannot be captured; use x.astype(dtype), or assign the elements"
+            )
+        demand_cast(x, kind.dtype, dtype)
     result: Operand = record("astype", value, dtype, casting="unsafe")._operand()
     return result
-
-
-def _is_a_cast(source: np.dtype, target: np.dtype) -> bool:
-    """Whether NumPy's conversion of a scalar is the cast: others go through Python's int or float,
-    which may raise or round twice.
-    """
-    return np.can_cast(source, target, "safe") or (source.kind in "fc" and target.kind in "fc")
