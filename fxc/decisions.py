@@ -31,7 +31,8 @@ _SAVED = 0.02  # seconds that a call of compiled code may have saved
 _FEW_DEAR, _DEAR = 2, 2.0  # captures that have taken so many seconds together
 LONGEST = 2.0  # seconds that a compilation may take that is not put off
 SHARE = 0.1  # of them that Python has to spend first,
-AFTER_REFUSAL = 0.02  # and of a capture that was refused, before the next one
+LATER_SHARE = 0.02  # and of a capture that was refused, or came after so many, before the next one
+_AT_ONCE = 3
 MOST_REFUSALS = 4  # of one combination of argument types, before all are taken to be refused
 
 # Note [Captures that pay]
@@ -49,7 +50,8 @@ MOST_REFUSALS = 4  # of one combination of argument types, before all are taken 
 # compiled nothing else is captured before Python has spent as much again. The last bits of
 # elementary functions may change where native code takes over, unlike in Note [Trials].
 # So it is after a refusal: other calls of the same kind, for which it may not hold, are captured
-# once Python has spent a fiftieth of the time that the refused capture took.
+# once Python has spent a fiftieth of the time that the refused capture took; and so it is after
+# three captures of calls of one kind, whatever came of them.
 
 
 @mutable
@@ -114,7 +116,7 @@ class InVain:
 class Captures:
     """Captures of calls with arguments of the same kinds. See Note [Captures that pay]."""
 
-    waits: bool = False  # whether the next one waits after a refusal
+    waits: bool = False  # whether the next one may have to wait
     count: int = 0
     seconds: float = 0.0  # of processor time
     misses: int = 0  # calls in a row for which one would not have paid
@@ -125,7 +127,7 @@ class Captures:
     def one_more(self) -> Iterator[None]:
         """Count a capture and its time, whatever comes of it; one that is put off comes again."""
         self.count, self.misses = self.count + 1, 0
-        self.left = self.dear * SHARE
+        self.left, at_once = self.dear * SHARE, _AT_ONCE
         started = time.thread_time()
         try:
             yield
@@ -134,11 +136,13 @@ class Captures:
             self.dear, self.left = found.seconds, found.seconds * SHARE
             raise
         except CaptureError:
-            if self.waits:
-                self.left += (time.thread_time() - started) * AFTER_REFUSAL
+            at_once = 0
             raise
         finally:
-            self.seconds += time.thread_time() - started
+            took = time.thread_time() - started
+            self.seconds += took
+            if self.waits and self.count >= at_once:
+                self.left += took * LATER_SHARE
 
     @property
     def are_dear(self) -> bool:
