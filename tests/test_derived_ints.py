@@ -253,3 +253,39 @@ def test_each_part_is_computed_once():
     for args in [(np.arange(9.0), 4.5), (np.arange(9.0), 7.5), (np.arange(9.0), 2.0)]:
         assert not difference(run(of_shared_parts, args), run(compiled, args))
     assert compiled.cache_info().variants == 1
+
+
+def element_before(x, k):
+    return x[k], x[-k], x[k - 1] if k > 0 and x[k] > 0.0 else 0.0, x.item(k)
+
+
+def first_items(x, k):
+    total = 0.0
+    for i in range(k):
+        total += x[i]
+    return total, sum(v * k for v in x[:k]), np.array([x[i] for i in range(k)])
+
+
+def known_things(x, k):
+    things = {0: "A", 1: "B", 2: "C", 3: "D", 4: "E", 5: "F"}
+    return [2, 3, 5, 7, 11, 13][k] * x, "ACGTAC"[k] == "G", things[k] == "C"
+
+
+def walk(x, k):
+    steps = 0
+    while 0 <= k < len(x) and x[k] > 0.0:
+        k, steps = k + 1, steps + 1
+    return k, steps
+
+
+@pytest.mark.parametrize("fn", [element_before, first_items, known_things, walk])
+def test_a_number_of_numpys_as_a_place(as_users: None, fn) -> None:
+    """It is no constant where that is looked up, once it has changed."""
+    compiled = fxc.compile(fn, fullgraph=True)
+    x = np.array([1.0, 2.0, -3.0, 4.0, 5.0, 6.0, 7.0])
+    for kind in (np.int64, np.int32):
+        for k in (2, 3, 4, 1, 5, 3, 2, 4):
+            args = (x, kind(k))
+            assert difference(run(fn, args), run(compiled, args)) == ""
+    assert compiled.cache_info().variants <= 6
+    assert compiled.cache_info().eager_calls == 0

@@ -376,6 +376,11 @@ class Session:
         self.open_numbers |= origins
         return True
 
+    def stays_open(self, number: Value) -> bool:
+        """Whether a scalar is one of the graph: it follows from elements, or from what changes."""
+        origins = self.origins.get(number)
+        return not origins or self.leaves_open(origins)
+
     @property
     def open_regions(self) -> frozenset[int]:
         """The numbers of the regions that are being recorded, but for the outermost."""

@@ -30,6 +30,7 @@ from fxc.ops.metas.shapes import check_mask, is_one, normalize_slice
 from ..dropped_parts import warn_of_dropped_parts
 from ..history import known_array
 from ..session import MOST_AXES, current, refuse
+from ..values.derived import derived
 from ..values.operands import (
     Traced,
     TracedValue,
@@ -272,7 +273,8 @@ def _parsed_scalar(entry: TracedValue) -> _At | _Array:
     if kind.dtype.kind not in "iu":
         raise _bad_index()
     if current().origins.get(entry._value):
-        return _At(int(current().specialise(entry._value, "an index")))
+        place = derived(int, entry._value)
+        return _At(int(current().specialise(entry._value, "an index")) if place is None else place)
     known = known_array(entry._value)
     return _At(entry._value if known is None else int(known))
 

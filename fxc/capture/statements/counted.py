@@ -18,6 +18,7 @@ from fxc.ops.metas.shapes import normalize_slice, same_dim, slice_length
 from ..numpy_api.measured import known_size
 from ..outside.lists import ExternalList
 from ..session import current, refuse
+from ..values.derived import derived
 from ..values.operands import (
     Traced,
     TracedValue,
@@ -267,9 +268,12 @@ def range_of(*args: Any) -> Any:
 
 
 def _measured(x: Any) -> Any:
-    """A number as the size that it is, if there is an array of that size."""
-    dim = known_size(x._value) if isinstance(x, TracedValue) and not x._value.type.rank else None
-    return x if dim is None else wrap_dim(dim)
+    """A number as the size that it is, if an array is of that size, or as guards compute it."""
+    if not isinstance(x, TracedValue) or x._value.type.rank:
+        return x
+    dim = known_size(x._value)
+    found = derived(int, x._value) if dim is None else wrap_dim(dim)
+    return x if found is None else found
 
 
 def _is_found_late(step: Dim) -> bool:

@@ -205,7 +205,7 @@ def _is_unknown(key: Any) -> bool:
     session = current()
     if type(key) is TracedInt:
         return session.varies(key._dim)
-    return type(key) is TracedScalar and not session.origins.get(key._value)
+    return type(key) is TracedScalar and session.stays_open(key._value)
 
 
 def _are_numbers(items: Sequence[Any]) -> bool:

@@ -215,7 +215,7 @@ class TracedArray(TracedValue):
         size = self._type.size
         if args == () and isinstance(size, int) and size == 1:
             found = self[(0,) * self.ndim] if self.ndim else record("item", self._value)
-        elif args and all(isinstance(x, int) for x in args) and len(args) == self.ndim:
+        elif args and all(isinstance(x, int | np.integer) for x in args) and len(args) == self.ndim:
             found = self[args]
         elif len(args) == 1 and type(args[0]) is int and isinstance(size, int):
             found = self._at_flat_place(args[0], size)

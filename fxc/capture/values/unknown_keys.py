@@ -34,7 +34,7 @@ def is_unknown_key(key: Any) -> bool:
             return True
         if type(x) is TracedInt:
             return session.varies(x._dim) or bool(counted_in(x._dim))
-        return type(x) is Mixed or (type(x) is TracedScalar and not session.origins.get(x._value))
+        return type(x) is Mixed or (type(x) is TracedScalar and session.stays_open(x._value))
 
     known = all(is_int(x) or type(x) is Char or is_text(x) for x in parts)
     return known and any(map(is_open, parts))
