@@ -26,7 +26,7 @@ endef
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help env demo test check lint types tests processors test-versions forks format accept semantics fuzz bench bench-env clean clean-env
+.PHONY: help env demo test check lint types tests processors test-versions forks format accept semantics modules fuzz bench bench-env clean clean-env
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
@@ -79,6 +79,9 @@ accept: env ## Rewrite the expected text of the expect tests; read the diff afte
 
 semantics: env ## Write docs/semantics.md from tests/scenarios
 	$(PY) -m tests.scenarios
+
+modules: env ## Write docs/modules.md from the docstrings and Notes of the sources
+	$(PY) -m tests.modules
 
 fuzz: env ## Run many random programs (make fuzz PROGRAMS=20000)
 	FXC_VERIFY= FXC_FUZZ_PROGRAMS=$(PROGRAMS) $(PYTEST) $(PARALLEL) tests/test_planted_bugs.py tests/test_random_programs.py tests/test_random_loops.py tests/test_random_containers.py tests/test_random_sizes.py tests/test_random_short.py tests/test_random_expressions.py

@@ -1,4 +1,4 @@
-"""Calls that are taken before any variant is looked at.
+"""Calls that are left to Python, before any variant is looked at.
 
 See Note [Turns].
 """

@@ -1,4 +1,6 @@
-"""Known values, repeated nodes, cheaper equal operators, reads of what was just written, branches
+"""Simplification: what is known, repeated, unread or as cheap to say in other words goes.
+
+Known values, repeated nodes, cheaper equal operators, reads of what was just written, branches
 and loops that need not be ones or that carry what they need not.
 """
 

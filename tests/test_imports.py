@@ -1,11 +1,9 @@
-"""The layers: who may import whom. Notes: each that is referred to exists once, and is listed.
+"""The layers: who may import whom. Notes: each that is referred to exists once.
 
 The rooms of the house and the arrows between them are in `MAY_IMPORT`; CONTRIBUTING.md says why.
 """
 
 import ast
-import os
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
@@ -14,9 +12,7 @@ from pathlib import Path
 import networkx
 import pytest
 
-ROOT = Path(__file__).resolve().parent.parent
-SOURCE_FOLDERS = ("fxc", "passes", "lowering", "runtime")
-OTHER_FOLDERS = ("tests", "examples", "benchmarks")
+from tests.sources import OTHER_FOLDERS, ROOT, SOURCE_FOLDERS, notes_in, python_files
 
 # Everything that is in no room is a front module of fxc, which may import every room, and which
 # no room may import.
@@ -45,17 +41,6 @@ class Import:
     relative: bool
     type_checking: bool
     text: str
-
-
-def python_files(folders: tuple[str, ...]) -> list[Path]:
-    """Every Python file under the folders, once: the links inside fxc/ are not followed."""
-    return sorted(
-        Path(parent, name)
-        for folder in folders
-        for parent, _, names in os.walk(ROOT / folder, followlinks=False)
-        for name in names
-        if name.endswith(".py")
-    )
 
 
 def module_name(path: Path) -> str:
@@ -271,26 +256,6 @@ def test_export_is_a_front_module_until_it_is_a_folder():
 
 # Notes
 
-NOTE = re.compile(r"\bNote \[([^\]]+)\]")
-DEFINITION = re.compile(r"\s*# Note \[([^\]]+)\]\s*")
-
-
-def notes_in(source: str) -> tuple[list[str], set[str]]:
-    """The titles of the Notes that a source defines, and of those that it refers to.
-
-    A definition is the first line of a comment and has only the title on it. A reference may be
-    broken over two comment lines, its title too.
-    """
-    lines = source.splitlines()
-    defined = []
-    for number, line in enumerate(lines):
-        match = DEFINITION.fullmatch(line)
-        if match and (number == 0 or not lines[number - 1].lstrip().startswith("# ")):
-            defined.append(match[1])
-            lines[number] = ""
-    text = re.sub(r"\s*\n\s*(#\s)?\s*", " ", "\n".join(lines))
-    return defined, set(NOTE.findall(text))
-
 
 def test_each_note_referred_to_is_defined_once():
     defined: dict[str, list[str]] = {}
@@ -323,36 +288,3 @@ x = 1  # See Note [Order of effects].
         ["Writes through views"],
         {"Dead bases", "Order of effects", "Strides"},
     )
-
-
-# The page that lists them
-
-ARCHITECTURE = ROOT / "docs" / "architecture.md"
-KINDS = {"metas", "samples", "vector_math"}  # folders with a module for each kind of operator
-
-
-def test_the_architecture_page_names_each_module():
-    page = ARCHITECTURE.read_text(encoding="utf-8")
-    rooms = page[page.index("## Rooms") : page.index("## Operators")]
-    named = set(re.findall(r"`(\w+)`", rooms))
-    missing = [
-        str(path.relative_to(ROOT))
-        for path in python_files(SOURCE_FOLDERS)
-        if path.stem not in named and path.name != "__init__.py" and path.parent.name not in KINDS
-    ]
-    assert not missing, f"not in {ARCHITECTURE.name}: {missing}"
-
-
-def test_the_architecture_page_says_where_each_note_is():
-    page = ARCHITECTURE.read_text(encoding="utf-8")
-    said = {
-        title: where
-        for titles, where in re.findall(r"^\| (\[.*\]) \| `(.*)` \|$", page, re.MULTILINE)
-        for title in re.findall(r"\[([^\]]+)\]", titles)
-    }
-    found = {
-        title: path.relative_to(ROOT).as_posix()
-        for path in python_files(SOURCE_FOLDERS)
-        for title in notes_in(path.read_text(encoding="utf-8"))[0]
-    }
-    assert said == found

@@ -1,4 +1,4 @@
-"""From a Python call to a captured graph."""
+"""The way into capture: one call, tried again on other assumptions where an attempt fails."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Loop nests → LLVM text.
+"""Statements of loop nests → LLVM text: which of them is written by what.
 
 The innermost loop that moves along contiguous memory is written with explicit vectors, a scalar
 loop does the rest; the optimiser's own vectoriser is not relied on. See Note [Lanes].

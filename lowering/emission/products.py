@@ -1,6 +1,6 @@
-"""Matrix products, sorts and complex functions: calls of NumPy's own inner loops, one of which
-chooses the BLAS routine, and of its own function.
+"""Matrix products, sorts and complex functions: calls of NumPy's own functions in C.
 
+The inner loop of ``matmul`` chooses the BLAS routine, as in NumPy.
 These are reached through a table of pointers that the runtime fills in
 (``Module.inner_loops``); nothing in the code depends on where NumPy lies in memory.
 """

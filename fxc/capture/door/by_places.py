@@ -1,4 +1,4 @@
-"""What a loop over a list that it changes asks for, see staging/changed_lists.py."""
+"""Loops over lists that they change: what the code of ``staging/changed_lists.py`` asks for."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Deques from outside, see containers.py."""
+"""Deques from outside: the stand-ins of ``containers``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Dicts from outside, see containers.py."""
+"""Dicts from outside: the stand-ins of ``containers``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lists from outside, see containers.py."""
+"""Lists from outside: the stand-ins of ``containers``."""
 
 from __future__ import annotations
 

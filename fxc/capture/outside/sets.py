@@ -1,4 +1,4 @@
-"""Sets from outside, see containers.py."""
+"""Sets from outside: the stand-ins of ``containers``."""
 
 from __future__ import annotations
 

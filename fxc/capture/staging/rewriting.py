@@ -1,4 +1,4 @@
-"""The rewriting of a function's syntax tree, see staging.py."""
+"""The rewriting of statements, see ``staging``."""
 
 from __future__ import annotations
 
