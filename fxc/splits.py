@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from types import CellType, CodeType, FunctionType
 from typing import TYPE_CHECKING, Any, Literal, Protocol
@@ -191,10 +191,24 @@ class Split:
         self._says_so = False
         self._is_plain |= error.is_of_whole
         refusal = error.refusal
-        if refusal is None or not self._cut(refusal, within):
+        loop = None if refusal is None else self._busiest(refusal.work, within)
+        if loop is not None:
+            self._add(loop)
+        elif refusal is None or not self._cut(refusal, within):
             self._halve(within)
         self._changed()
         return not self._says_so
+
+    def _busiest(self, work: Mapping[int, int], within: tuple[Statement, ...]) -> Statement | None:
+        """The outermost loop in which most of the work on a program was done that is too large."""
+        for statement in within:
+            for each in statement.inside():
+                first, _, last, _ = each.span
+                done = sum(count for line, count in work.items() if first <= line <= last)
+                is_loop = isinstance(each.node, ast.For | ast.While) and not self._is_cut(each)
+                if is_loop and 2 * done > sum(work.values()):
+                    return each
+        return None
 
     def varied(self, names: Iterable[str], within: tuple[Statement, ...]) -> None:
         """Cut where values are read of which a capture makes constants, and which vary."""

@@ -2,7 +2,9 @@
 their length, or are refused after a fixed amount of work.
 """
 
+import ast
 import itertools
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -98,3 +100,39 @@ def test_all_attempts_together_have_a_limit(program: Any, monkeypatch: pytest.Mo
     with pytest.raises(CaptureError):
         fxc.compile(program, fullgraph=True)(X)
     assert recorded[0] < MOST_NODES * 1.1
+
+
+def cooling(start, end, factor):
+    while start > end:
+        yield start
+        start *= factor
+
+
+def accepted(x):
+    y = np.sqrt(x * x + 1.0)
+    z = y - y.mean()
+    for temperature in cooling(1.0, 0.01, 0.98):
+        z = np.where(z > temperature, z - temperature, z + 0.01)
+        z = z - z.mean()
+    w = z * 2 + y
+    return w - w.mean()
+
+
+def test_the_loop_that_makes_a_program_too_large_is_cut(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not the line that the last attempt had come to, of what earlier ones had left."""
+    monkeypatch.setattr(fxc.capture.session, "MOST_NODES", 600)
+    with pytest.raises(CaptureError) as raised:
+        fxc.compile(accepted, fullgraph=True)(X)
+    split = fxc.compile(accepted)._splitting()
+    assert split is not None
+    (loop,) = (each for each in split.plan.statements() if isinstance(each.node, ast.For))
+    assert split._busiest(raised.value.work, split.plan.body) is loop
+    refusal = replace(raised.value.refusal, places=raised.value.refusal.places[:0])
+    raised.value.refusal = refusal
+    split.refused(raised.value, split.plan.body)
+    assert split._is_cut(loop)
+    assert split._busiest(raised.value.work, split.plan.body) is None
+    compiled = fxc.compile(accepted)
+    for _ in range(2):
+        assert difference(run(accepted, (X,)), run(compiled, (X,))) == ""
+    assert compiled.cache_info().parts == 3

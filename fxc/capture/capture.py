@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import logging
-import time
 from collections.abc import Callable, Mapping
 from inspect import CO_ASYNC_GENERATOR, CO_COROUTINE, CO_GENERATOR
 from types import BuiltinFunctionType, FunctionType, MethodType
@@ -41,7 +40,7 @@ from .outside.shadows import real_class
 from .overlaps import Overlaps, SizesNeeded, settle_overlaps
 from .refusals import note_refusal
 from .relations import strongest
-from .session import MOST_SECONDS, LeftToPython, Respecialise, Session, refuse
+from .session import MOST_SECONDS, Budget, LeftToPython, Respecialise, Session, refuse
 
 
 @frozen
@@ -122,9 +121,9 @@ def capture(
     """
     first_error: CaptureError | None = None
     outer: dict[str, Any] = {}
-    spent, deadline = 0, time.thread_time() + MOST_SECONDS
+    budget = Budget.of(MOST_SECONDS)
     for _ in range(_MOST_ATTEMPTS):
-        session = Session(dispatcher, demanded, outer, spent, deadline, left)
+        session = Session(dispatcher, demanded, outer, budget, left)
         session.would_raise = functools.partial(_would_raise, session)
         try:
             attempt = _begun(session, fn, args, kwargs, dynamic, static, varying, effects)
@@ -161,7 +160,7 @@ def capture(
             vars(error)["__fxc_guards__"] = session.door.outside.guards.program(())
             raise
         finally:
-            spent = session.operations
+            budget.operations = session.operations
             session.door.outside.forget()
             session.error = None
         if isinstance(attempt, Captured):
@@ -174,8 +173,8 @@ def _would_raise(
     around: Session, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> bool:
     """Whether a call raises, as far as that is found without running it."""
-    deadline = time.thread_time() + MOST_SECONDS / 10
-    session = Session(around.dispatcher, spent=around.operations, deadline=deadline)
+    budget = Budget.of(MOST_SECONDS / 10, around.operations)
+    session = Session(around.dispatcher, budget=budget)
     try:
         _begun(session, function, args, kwargs, None, frozenset(), frozenset(), True)
     except (FxcError, Respecialise, SizesNeeded):

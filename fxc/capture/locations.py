@@ -63,6 +63,17 @@ def is_outermost(entry: str) -> bool:
     return frame is not None and others == 1
 
 
+def outermost_line(entry: str) -> int:
+    """The line of the outermost of the user's functions that a function of ours runs; 0 if there is
+    none.
+    """
+    frame, line = user_frame(), 0
+    while frame is not None and not runs_ours(frame, entry):
+        line = frame.f_lineno if is_users(frame) else line
+        frame = frame.f_back
+    return line
+
+
 def user_location() -> SourceLocation | None:
     """The line of the user's program that is being run."""
     frame = user_frame()

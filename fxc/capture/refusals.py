@@ -39,6 +39,7 @@ class Refusal:
     """Where the program was when it was refused, from the captured function to the innermost one,
     and the line that it is about; the argument that was refused, if it was one; and which values
     had decided that it came there. ``is_of_data`` says that something from outside was refused.
+    ``work`` is, where the program is too large, how much of it the lines of the function make.
     """
 
     places: tuple[Place, ...]
@@ -46,6 +47,7 @@ class Refusal:
     argument: str
     guards: GuardProgram | None
     is_of_data: bool
+    work: Mapping[int, int]
 
 
 def note_refusal(
@@ -67,7 +69,7 @@ def note_refusal(
     if error.refusal is None:
         for place in reversed([x for x in places[:-1] if not x.is_inner]):
             error.add_note(f"  called at {line_text(place.location).lstrip()}")
-    error.refusal = Refusal(places, location, argument, guards.deciding(), is_of_data)
+    error.refusal = Refusal(places, location, argument, guards.deciding(), is_of_data, error.work)
     error.__traceback__ = error.__context__ = error.__cause__ = None
 
 

@@ -11,8 +11,10 @@ import sys
 import threading
 import time
 import weakref
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from dataclasses import field
 from typing import Any
 from typing import Literal as OneOf
 
@@ -25,7 +27,7 @@ from fxc.ir.builder import GraphBuilder
 from fxc.ir.errors import CaptureError
 from fxc.ir.graph import Literal, Operand, Value
 from fxc.ir.location import Site, SourceLocation
-from fxc.ir.records import frozen
+from fxc.ir.records import frozen, mutable
 from fxc.ir.size_functions import counted_size
 from fxc.ir.size_guards import Guard, assuming, recorders, recording
 from fxc.ir.symbols import Dim, Symbol, SymExpr, counted_in, symbols_of
@@ -34,7 +36,7 @@ from fxc.ops.python_numbers import PYTHON_OPERATORS
 from fxc.ops.table import TABLE, Tag
 
 from .dropped_parts import CASTS, of_real_parts
-from .locations import line_text, user_location
+from .locations import line_text, outermost_line, user_location
 from .values.alternatives import Alternative, first_of, record_either
 
 RegionKind = OneOf["arm", "loop", "test"]
@@ -43,7 +45,8 @@ RegionKind = OneOf["arm", "loop", "test"]
 # so many operations, each of them an operator that is recorded; a statement, or an item that is
 # read from a container of the caller's and guarded, counts for several. That is the same on every
 # machine. What takes long in other ways ends by the processor time of the thread. Either is refused
-# at the line that the capture has come to.
+# at the line that the capture has come to. That may be any, where attempts before have spent most:
+# so a loop in which most of the work was done is cut out of the function (``Refusal.work``).
 MOST_NODES = 20_000
 MOST_SECONDS = 2
 _BETWEEN_LOOKS = 50  # operations between looks at the clock
@@ -74,6 +77,19 @@ class LeftToPython(BaseException):
     """
 
 
+@mutable
+class Budget:
+    """What all attempts to capture a program have spent together: Note [The budget]."""
+
+    deadline: float  # by the clock of the thread
+    operations: int = 0
+    lines: Counter[int] = field(default_factory=Counter)  # of the function, at the looks so far
+
+    @staticmethod
+    def of(seconds: float, operations: int = 0) -> Budget:
+        return Budget(time.thread_time() + seconds, operations)
+
+
 class Session:
     """The state of one capture."""
 
@@ -82,8 +98,7 @@ class Session:
         dispatcher: Dispatcher | None = None,
         demanded: frozenset[Guard] = frozenset(),
         outer: dict[str, Any] | None = None,
-        spent: int = 0,
-        deadline: float | None = None,
+        budget: Budget | None = None,
         left: Site | None = None,
     ) -> None:
         from .aliases import Aliases  # which refuses writes
@@ -138,9 +153,9 @@ class Session:
         self._open = {0}
         self._made_in: dict[Value, int] = {}
         self._count = 0
-        self.operations = spent  # the work of compiling them, with that of earlier attempts
-        self._deadline = time.thread_time() + MOST_SECONDS if deadline is None else deadline
-        self._next_look = spent
+        self.budget = Budget.of(MOST_SECONDS) if budget is None else budget
+        self.operations = self.budget.operations  # the work of compiling them
+        self._next_look = self.operations
         self.made: dict[Value, Call] = {}  # by what recorded it, on the clock ``now``
         self.results: dict[Value, int] = {}  # those of nodes with several: when they were made
 
@@ -202,17 +217,23 @@ class Session:
         """
         self.operations += work
         if self.operations > MOST_NODES:
-            raise refuse(
+            raise self._all_spent(
                 f"a program of more than {MOST_NODES} operations is not captured; use "
                 "fxc.fori_loop for long loops"
             )
         if self.operations >= self._next_look:
             self._next_look = self.operations + _BETWEEN_LOOKS
-            if time.thread_time() > self._deadline:
-                raise refuse(
+            self.budget.lines[outermost_line("_attempt")] += 1
+            if time.thread_time() > self.budget.deadline:
+                raise self._all_spent(
                     f"a program that takes more than {MOST_SECONDS} seconds to capture is not "
                     "captured; use arrays for lists, and loops for repeated statements"
                 )
+
+    def _all_spent(self, text: str) -> CaptureError:
+        error = refuse(text)
+        error.work = dict(self.budget.lines)
+        return error
 
     def _fitted(self, name: str, args: tuple[Any, ...]) -> tuple[Any, ...]:
         """The arguments of an operator of NumPy's, whose dtype must hold Python ints among them.

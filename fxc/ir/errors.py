@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import Any
 
 
@@ -17,12 +18,14 @@ class CaptureError(FxcError):
     Without ``fullgraph=True`` a user sees it as a :class:`CaptureWarning`, and the statement runs
     in Python. ``refusal`` says where the program was, if it had begun; see
     ``fxc.capture.refusals.Refusal``. With ``is_of_whole`` Python runs all of the function: no part
-    of it gives what the others need. ``is_of_result`` says that the program had ended.
+    of it gives what the others need. ``is_of_result`` says that the program had ended; ``work``,
+    where it is too large, how much of it each line of the function made.
     """
 
     refusal: Any = None
     is_of_whole = False
     is_of_result = False
+    work: Mapping[int, int] = MappingProxyType({})
 
 
 class TooManyVariants(CaptureError):
