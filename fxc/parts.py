@@ -11,6 +11,7 @@ import sys
 import types
 import weakref
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from fxc.capture.locations import is_of_program
@@ -23,10 +24,11 @@ from fxc.split.driver import TAKING_CALLBACKS, PartKey, PartSource
 from fxc.split.function_plan import weight_of
 
 from . import trials
-from .compiled import Compiled
 from .decisions import Captures
+from .serving import Serving
 from .splits import Helper, Split
 from .state import Options
+from .taking_turns import TakingTurns
 from .tracebacks import unseen
 from .trials import LONG, Trial, clock, now, since
 
@@ -37,11 +39,13 @@ _log = logging.getLogger("fxc")
 
 
 def split_of(
-    function: types.FunctionType, options: Options, whole: Compiled[..., Any] | None = None
+    function: types.FunctionType, options: Options, whole: Serving[..., Any] | None = None
 ) -> Split | None:
     """The splitting of a function, with no cut yet; None if there is no source. ``whole`` is what
     is called for it, if that is not its driver.
     """
+
+    options = replace(options, fullgraph=False)
 
     def part(split: Split, source: PartSource) -> Part:
         kind = _OnTrial if trials.ENABLED else Part
@@ -65,7 +69,7 @@ def split_of(
         return None
 
 
-class Part(Compiled[..., Any]):
+class Part(Serving[..., Any]):
     """A part of a function that is split; it gives ``REPLAY`` where the driver shall run its
     statements. See Note [Splitting]. In the ``cell`` is what drivers call: the part, or the native
     function for its calls.
@@ -182,7 +186,7 @@ class Part(Compiled[..., Any]):
         """Take a call in Python, to which spent arrays are nothing: see Note [Spent arrays]."""
         call: Any = type(self).__call__
         if isinstance(call, types.BuiltinFunctionType):
-            call = Compiled.__call__
+            call = TakingTurns.__call__
         return call(self, *args[: len(self.source.key.inputs)])
 
     @property
@@ -252,8 +256,17 @@ def _replay(*args: Any) -> Any:
     return REPLAY
 
 
+class Called(Serving[..., Any]):
+    """A function that is called where another one was split, and is compiled or split itself."""
+
+    __slots__ = ()
+
+    def _new_split(self, function: types.FunctionType) -> Split | None:
+        return split_of(function, self._options, self)
+
+
 # Functions that are called by functions which are split, and are split themselves.
-_helpers: dict[types.FunctionType, Compiled[..., Any]] = {}
+_helpers: dict[types.FunctionType, Serving[..., Any]] = {}
 # Functions of which nothing is compiled that are called where others are.
 _small: weakref.WeakSet[types.FunctionType] = weakref.WeakSet()
 _small_inner: set[object] = set()  # and the keys of those that others define
@@ -263,7 +276,7 @@ _LARGE = 4  # operations of a function from which on it may pay
 _inner: dict[object, Split] = {}
 
 
-def parts_of(split: Split, found: dict[Any, Compiled[..., Any]] | None = None) -> list[Any]:
+def parts_of(split: Split, found: dict[Any, Serving[..., Any]] | None = None) -> list[Any]:
     """The parts that have been compiled, and the functions it calls that are compiled or split."""
     found = {} if found is None else found
     found.update((part, part) for part in split.compiled)
@@ -289,7 +302,7 @@ def _is_split(refusal: Refusal, options: Options) -> Helper | None:
         _inner[key] = found
         return "is silent"
     if function not in _helpers:
-        made = Compiled(function, options)
+        made = Called(function, options)
         if not made.leaves_parts(refusal):
             _small.add(function)
             return None
@@ -337,7 +350,7 @@ def helper_of(function: Any, options: Options, calls: set[types.FunctionType]) -
     constructor, or of an object that is called by it. ``calls`` gets what is compiled for it.
     """
     kind = type(function)
-    if kind is types.BuiltinFunctionType or isinstance(function, Compiled):
+    if kind is types.BuiltinFunctionType or isinstance(function, Serving):
         return function
     if kind is types.FunctionType:
         found = _helpers.get(function)
@@ -383,7 +396,7 @@ def _compiled(
         _small.add(function)
         return function
     calls.add(function)
-    return _helpers.setdefault(function, Compiled(function, options))
+    return _helpers.setdefault(function, Called(function, options))
 
 
 @unseen

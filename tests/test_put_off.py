@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import fxc
-import fxc.compiled
+import fxc.serving
 from fxc.compiling import captures_begun
 
 from .outcomes import difference, run
@@ -40,7 +40,7 @@ def compiled_calls(compiled, args) -> int:
 @pytest.fixture
 def dear(as_users: None, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every compilation is one that takes long."""
-    monkeypatch.setattr(fxc.compiled, "LONGEST", 0.0)
+    monkeypatch.setattr(fxc.serving, "LONGEST", 0.0)
     monkeypatch.setattr(fxc.decisions, "SHARE", 1.0)
 
 

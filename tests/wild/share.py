@@ -12,8 +12,8 @@ from contextlib import contextmanager
 from typing import Any
 
 from fxc import parts
-from fxc.compiled import Compiled
 from fxc.ir.replay import REPLAY
+from fxc.serving import Serving
 
 
 class _Clock:
@@ -60,7 +60,7 @@ def _timed(all_parts: list[Any], helpers: list[Any], clock: _Clock) -> Iterator[
         def replayed(self) -> None:
             clock.stop()
 
-    class TimedWhole(Compiled[..., Any]):
+    class TimedWhole(Serving[..., Any]):
         __slots__ = ()
 
         def __call__(self, *args: Any, **kwargs: Any) -> Any:

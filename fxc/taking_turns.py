@@ -1,0 +1,301 @@
+"""Calls that are taken before any variant is looked at, and what decides that.
+
+See Note [Turns], Note [Trials] and Note [Native calls].
+"""
+
+from __future__ import annotations
+
+import logging
+import math
+import types
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from fxc.ir.asynchronous import hand_on
+from fxc.ir.errors import MISSED
+from fxc.ir.forking import compiling
+
+from . import trials
+from .compiling import captures_begun
+from .decisions import SHARE, Captures, InVain
+from .running import P, R, Running
+from .tracebacks import unseen
+from .trials import BY_LITTLE, HANDING_ON, LONG_DRIVER, Trial, noted
+from .turns import FOR_EVER, MORE, Handed, Key, Tried, Turn, key_of
+from .variants import OFTEN, Variant
+
+if TYPE_CHECKING:
+    from fxc.lowering.calling.native_call import Spent
+
+    from .splits import Split
+
+
+_log = logging.getLogger("fxc")
+_MANY_HANDED = 6  # calls that are handed on from which on it pays that native code does it
+_LONGER, _MOST_LOST = 8, 6  # times as many calls after each trial, so often, that is lost
+
+
+class TakingTurns(Running[P, R]):
+    """A function whose calls are taken by turns, by native code, or else looked at: ``_take``."""
+
+    __slots__ = ()
+    _spent: Spent | None = None  # what its calls have besides their arguments
+
+    def _take(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Run a call by the variant that fits, or else see what to do."""
+        raise NotImplementedError
+
+    @unseen
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
+        """Run the function; the result is NumPy's."""
+        turns, result = self._state.turns, MISSED
+        try:
+            if turns:
+                turn = turns.get(key_of(args, kwargs))
+                if turn is not None and turn.is_over:
+                    result = self._take_behind(turn, args, kwargs)
+                elif turn is not None:
+                    result = turn(*args, **kwargs)
+            if result is MISSED:
+                result = self._take(args, kwargs)
+        except Exception as error:
+            self._hide_fxc(error)
+            raise
+        return result  # type: ignore[no-any-return]
+
+    def _served_often(
+        self, variant: Variant, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> None:
+        state, key = self._state, key_of(args, kwargs)
+        calls = variant.all_calls + state.all_eager_calls
+        if variant.is_tried or (state.lost[key] and calls >= variant.when_often()):
+            self._make_native(variant)
+        if not variant.is_tried:
+            variant.try_later(OFTEN)  # unless the trial that begins is the end of it
+            self._try(variant, key)
+
+    @unseen
+    def _try(self, variant: Variant, key: Key) -> None:
+        """Find out whether the next calls take longer than in Python; see Note [Trials]."""
+        from .native_calls import chain
+
+        natives = [each.native for each in self._state.variants if each.native is not None]
+
+        def take(*args: Any, **kwargs: Any) -> Any:
+            return self._take(args, kwargs)
+
+        def end(trial: Trial) -> None:
+            if trial.pays:
+                variant.settle(trial)
+                self._end_turn(turn)
+            else:
+                variant.try_later(0)
+                self._lost(turn, trial, self._until_native(variant))
+
+        trial = Trial(longest=variant.longest_tried, saved=HANDING_ON)
+        ours, original = chain((), natives, take), self.__fxc_original__
+        turn = Tried(key, ours, original, trial, end, captures_begun)
+        self._give_turn(turn)
+
+    def _until_native(self, variant: Variant) -> int:
+        """How many calls there are to come before native code for those of a variant pays."""
+        calls = variant.all_calls + self._state.all_eager_calls
+        more = variant.when_often() - calls
+        return more if more > 0 and variant.native is None else FOR_EVER
+
+    def _lost(self, turn: Tried, trial: Trial, most: int = FOR_EVER) -> None:
+        """Leave calls to Python for which it has won a trial, so many at most."""
+        state = self._state
+        _log.info("%s: takes longer than as plain NumPy, and runs so", self.__name__)
+        calls = OFTEN if trial.is_lost else BY_LITTLE
+        calls *= _LONGER ** min(state.lost[turn.key], _MOST_LOST)
+        if turn.is_driver:
+            seconds = self._capture_seconds / (SHARE if trial.is_lost else 1.0)
+            calls = max(calls, int(seconds / max(trial.python, 1e-7)))
+        state.lost[turn.key] += 1
+        self._end_turn(turn)
+        left = Handed(self.__fxc_original__, turn.key, min(calls, most), trial.python)
+        self._give_turn(left)
+
+    @property
+    def _capture_seconds(self) -> float:
+        """How long captures of the function and of its parts have taken."""
+        split = self._state.split
+        parts: Iterable[Any] = () if split is None else split.parts.values()
+        made: list[Captures] = []
+        for each in (self, *parts):
+            made += each._state.captures.values()
+        return sum(captures.seconds for captures in made)
+
+    def _is_driver_tried(self, key: Key, run: Callable[..., Any], rests: bool = False) -> bool:
+        """Whether calls are by the driver until it is known whether it pays; where a variant
+        ``rests``, it will be called again soon.
+        """
+        state, split = self._state, self._state.split
+        is_known = self._is_part or key in state.paying or not trials.ENABLED
+        if split is None or run is self.__fxc_original__ or is_known or split.is_entered_again:
+            return False
+        if not split.is_waiting:
+            self._try_driver(key, run, split, rests)
+        return True
+
+    def _try_driver(self, key: Key, run: Callable[..., Any], split: Split, rests: bool) -> None:
+        """Find out whether the function is faster as it is than split."""
+
+        def end(trial: Trial) -> None:
+            if trial.pays:
+                self._state.paying.add(key)
+            elif rests:
+                self._state.losing.add(key)
+            if trial.pays or rests or split.is_waiting:
+                self._end_turn(turn)
+            else:
+                self._lost(turn, trial)
+
+        trial = Trial(longest=LONG_DRIVER, saved=HANDING_ON)
+        turn = Tried(
+            key, run, self.__fxc_original__, trial, end, lambda: captures_begun() + noted(), True
+        )
+        self._give_turn(turn)
+
+    def _give_turn(self, turn: Turn) -> None:
+        before = self._state.turns.get(turn.key)
+        if isinstance(before, Handed) and isinstance(turn, Handed) and before.run == turn.run:
+            before.go_on(turn)
+            if isinstance(type(self).__call__, types.BuiltinFunctionType):
+                return  # it is in the chain already
+        elif before is not None:
+            self._state.end(before)
+        self._state.turns.setdefault(turn.key, turn)
+        self._arrange()
+
+    @unseen
+    def _take_behind(self, turn: Turn, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Run a call behind those of a turn, which ends unless it is to take some more."""
+        try:
+            return self._take(args, kwargs)
+        finally:
+            if turn.is_over:
+                self._end_turn(turn)
+
+    def _end_turn(self, turn: Turn) -> None:
+        self._state.end(turn)
+        self._arrange()
+
+    def _end_turns(self) -> None:
+        """Look at all calls anew."""
+        state = self._state
+        state.paying.clear()
+        state.losing.clear()
+        if state.turns:
+            for turn in list(state.turns.values()):
+                state.end(turn)
+            self._arrange()
+
+    def _leave(self, args: tuple[Any, ...], kwargs: dict[str, Any], is_final: bool) -> int:
+        """Let Python take calls like this one that come now: all, if that is ``final``, or else
+        some. Returns how many.
+        """
+        state, key = self._state, key_of(args, kwargs)
+        run = self._runner()
+        if self._options.fullgraph or (self._is_part and not is_final):
+            return 0
+        if self._is_driver_tried(key, run):
+            return 0
+        if is_final and key in state.paying:
+            state.paying.remove(key)  # the next trial
+            calls = OFTEN
+        elif is_final:
+            calls = FOR_EVER
+        else:
+            served = state.served
+            calls = state.in_vain.setdefault(key, InVain(served)).rest(served)
+        if calls:
+            self._give_turn(Handed(run, key, calls))
+        return calls
+
+    def _arrange(self) -> None:
+        """Let native code have the calls that it can take, in the order of ``__call__``."""
+        state = self._state
+        turns = list(state.turns.values())
+        natives = [each.native for each in state.variants if each.native is not None]
+        handed = [turn for turn in turns if isinstance(turn, Handed)]
+        pays = natives or any(turn.cells[MORE] >= _MANY_HANDED for turn in handed)
+        if len(handed) < len(turns) or not pays:
+            self._call_by(None)
+            return
+        from .native_calls import chain
+
+        last, most = self._last_way
+        lock, made = state.guard(), last
+        if lock.acquire(blocking=False):  # else another thread compiles: no call waits for that
+            try:
+                with compiling():
+                    made = chain(handed, natives, last, most)
+            finally:
+                lock.release()
+        self._call_by(None if made is last else made)
+        if self._state is not state:  # cleared meanwhile
+            self._call_by(None)
+
+    @property
+    def _last_way(self) -> tuple[Callable[..., Any], int]:
+        """What takes calls that native code does not, and how many arguments count for the code
+        that hands calls on.
+        """
+        return types.MethodType(TakingTurns.__call__, self), FOR_EVER
+
+    def _make_native(self, variant: Variant) -> None:
+        """Let native code take the calls of a variant from the next one on, where it can.
+
+        See Note [Native calls].
+        """
+        with self._state.guard(), compiling():
+            self._make_native_call(variant)
+
+    def _make_native_call(self, variant: Variant) -> None:
+        from fxc.lowering.calling.native_guards import Untranslated
+
+        from .native_calls import native_call
+
+        state = self._state
+        with state.guard():
+            if variant.often == math.inf or variant.native is not None:  # it is there already
+                return
+            if variant.watch is not None and variant.watch.copies:
+                variant.often = variant.calls + 1
+                return
+            variant.often = math.inf
+            try:
+                made = variant.compilation
+                if variant.watch is not None:
+                    made = replace(made, run=variant.watch.run)
+                variant.native = native_call(variant.captured, made, variant, self._spent)
+            except Untranslated as reason:
+                _log.debug("%s: its calls stay Python: %s", self.__name__, reason)
+                return
+            except Exception as error:
+                hand_on(error)
+                self._warn(f": a bug in fxc, please report it: no native calls: {error!r}")
+                return
+            self._arrange()
+        if self._state is not state:  # cleared meanwhile
+            self._call_by(None)
+
+    def _call_by(self, builtin: Any) -> None:
+        """Become of a class whose ``__call__`` is a builtin, or of the usual one again."""
+        kind: Any = type(self)
+        if isinstance(kind.__call__, types.BuiltinFunctionType):
+            kind = kind.__base__
+        if kind.__call__ is not TakingTurns.__call__:  # a subclass with calls of its own
+            return
+        if builtin is not None:
+            members = {"__slots__": (), "__module__": kind.__module__, "__doc__": kind.__doc__}
+            kind = type(kind)(kind.__name__, (kind,), {**members, "__call__": builtin})
+        self.__class__ = kind
+
+    def _only_python(self, variant: Variant) -> None:
+        """Take native calls back, for some time."""
+        if variant.forget_native():
+            self._arrange()
