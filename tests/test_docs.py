@@ -1,11 +1,14 @@
-"""The pages for people: one is written from the sources, the others name what is in them."""
+"""The pages for people: what they say of the sources is so."""
 
+import importlib
 import re
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from fxc.capture.capture import capture
 from tests.modules import PAGE, page
 from tests.sources import ROOT, SOURCE_FOLDERS, notes_in, python_files
 
@@ -32,3 +35,27 @@ def test_pages_name_notes_and_files_that_exist(path: Path) -> None:
     missing = {name for name in files if not (ROOT / name).exists()}
     assert not notes - titles()
     assert not missing
+
+
+def test_the_worked_example_prints_what_the_page_says(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each line of its listings, in their order; registers of LLVM have other numbers at times."""
+    text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    program, *listings = re.findall(r"^```(?:python)?\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+    (tmp_path / "heat.py").write_text(program, encoding="utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    heat: Any = importlib.import_module("heat")
+    stages = heat.stages
+    guards = capture(heat.relax.__wrapped__, (heat.u, heat.f), {}).guards
+    graphs = (stages.captured, stages.functional, stages.decomposed)
+    printed = (guards.source, *graphs, stages.loops, stages.llvm, stages.plan)
+    for listing, stage in zip(listings, printed, strict=True):
+        lines = iter(lines_of(str(stage)))
+        missing = [line for line in lines_of(listing) if line != "…" and line not in lines]
+        assert not missing
+
+
+def lines_of(text: str) -> list[str]:
+    """The lines without indentation, columns and the numbers of registers."""
+    return [re.sub(r"%r\d+", "%r", " ".join(line.split())) for line in text.splitlines()]
