@@ -1,4 +1,4 @@
-"""What a capture relies on outside of its graph, as a program that is checked at each call.
+"""The guard program: what a capture relies on outside of its graph, checked at each call.
 
 Steps fetch things (arguments, globals, attributes) into variables and check facts about them. From
 the same steps two Python functions are made: ``check(args, kwargs)``, which gives the graph's

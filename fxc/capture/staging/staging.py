@@ -1,4 +1,4 @@
-"""Rewriting a function so that its calls and its reads from outside go through the call door.
+"""Staging: a function is rewritten, so that its calls and reads from outside go through the door.
 
 ::
 

@@ -1,4 +1,4 @@
-"""Lists whose length depends on data. See Note [Lists of counted length]."""
+"""Counted lists, those whose length depends on data. See Note [Lists of counted length]."""
 
 from __future__ import annotations
 
