@@ -278,13 +278,25 @@ def walk(x, k):
     return k, steps
 
 
-@pytest.mark.parametrize("fn", [element_before, first_items, known_things, walk])
+def between(x, k):
+    found = []
+    for step in (-1, 1):
+        line, i = [], k + step
+        while 0 <= i < len(x) and x[i] > 0.0:
+            line.append(i)
+            i += step
+        if line and 0 <= i < len(x):
+            found.extend(line)
+    return found
+
+
+@pytest.mark.parametrize("fn", [element_before, first_items, known_things, walk, between])
 def test_a_number_of_numpys_as_a_place(as_users: None, fn) -> None:
     """It is no constant where that is looked up, once it has changed."""
     compiled = fxc.compile(fn, fullgraph=True)
     x = np.array([1.0, 2.0, -3.0, 4.0, 5.0, 6.0, 7.0])
     for kind in (np.int64, np.int32):
-        for k in (2, 3, 4, 1, 5, 3, 2, 4):
+        for k in (2, 3, 4, 1, 5, 3, 2, 4, 6)[: 8 + (fn is between)]:
             args = (x, kind(k))
             assert difference(run(fn, args), run(compiled, args)) == ""
     assert compiled.cache_info().variants <= 6

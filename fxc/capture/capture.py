@@ -355,16 +355,15 @@ def _need_not_raise(session: Session, body: Region) -> bool:
 
 def _try_otherwise(session: Session, outside: Outside, error: CaptureError | None) -> None:
     """Capture again, with numbers as constants by which the graph decides, as in another iteration
-    of loops, with a list as one of
-    the graph that a region has changed, or without the innermost branch or loop that could be run
-    by Python.
+    of loops, with a list as one of the graph that a region has changed, or without the innermost
+    branch or loop that could be run by Python. Lists come before numbers.
     """
-    if session.open_numbers:
+    lists, sized = session.door.lists.changed, session.door.lists.sized - outside.static
+    if session.open_numbers and not lists:
         raise Respecialise(session.open_numbers) from None
     elsewhere = frozenset[str]().union(*(each.elsewhere for each in session.statements))
     if not elsewhere <= outside.static:
         raise Respecialise(elsewhere) from None
-    lists, sized = session.door.lists.changed, session.door.lists.sized - outside.static
     for statement in reversed(session.statements):
         wanted = statement.fallback - outside.static
         if (lists or sized) and not (wanted and wanted == statement.first_apart):

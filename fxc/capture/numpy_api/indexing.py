@@ -272,9 +272,11 @@ def _parsed_scalar(entry: TracedValue) -> _At | _Array:
         return _Array(array_value(entry), None)
     if kind.dtype.kind not in "iu":
         raise _bad_index()
-    if current().origins.get(entry._value):
+    session = current()
+    is_open = bool(session.region) and session.stays_open(entry._value)  # it may be out of bounds
+    if not is_open and session.origins.get(entry._value):
         place = derived(int, entry._value)
-        return _At(int(current().specialise(entry._value, "an index")) if place is None else place)
+        return _At(int(session.specialise(entry._value, "an index")) if place is None else place)
     known = known_array(entry._value)
     return _At(entry._value if known is None else int(known))
 
