@@ -357,7 +357,25 @@ def defined_again(u, n):
     return v
 
 
+def with_names(u, n):
+    def scaled(q):
+        class Scale:
+            def by(self):
+                return q
+
+        names = [(lambda: q).__qualname__, scaled.__qualname__, Scale.__qualname__]
+        return [*names, Scale.by.__qualname__]
+
+    v = np.sqrt(u * u + 1.0)
+    unknown(n)
+    names = scaled(n)
+    if n == 2:
+        scaled()  # its qualified name is in the message
+    return v, names
+
+
 INNER = [
+    with_names,
     with_a_closure,
     with_a_counter,
     with_cells_that_change,

@@ -11,6 +11,7 @@ from __future__ import annotations
 import collections
 import dataclasses
 import itertools
+import types
 import warnings
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -102,7 +103,7 @@ def _seen(x: Any, known: dict[int, tuple[int, Any]]) -> str:
         return f"{kind.__name__}[{', '.join(_seen(item, known) for item in x)}]"
     if isinstance(x, set | frozenset):
         return f"{kind.__name__}{sorted(map(repr, x))}"
-    if isinstance(x, type) or callable(x):
-        return getattr(x, "__qualname__", kind.__name__)
+    if isinstance(x, type | types.GeneratorType | types.CoroutineType) or callable(x):
+        return getattr(x, "__qualname__", kind.__name__)  # not the code, which a driver has anew
     held = {**getattr(x, "__dict__", {}), **slots_of(x)}
     return f"{kind.__name__} {_seen(held, known)}"

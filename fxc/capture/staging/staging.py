@@ -35,6 +35,7 @@ from .rewriting import Rewriter
 Named = ast.FunctionDef | ast.AsyncFunctionDef
 _NAMED = (ast.FunctionDef, ast.AsyncFunctionDef)
 _COROUTINE_FLAGS = 0x80 | 0x100 | 0x200
+_OPTIMIZED = 0x1  # what a function is, and the body of a class is not
 _FUTURES = 0x1FF0000  # the bits of ``from __future__`` imports
 
 
@@ -204,8 +205,7 @@ def _plain_constants(code: CodeType) -> list[str]:
 
 
 def _rewrite(node: FunctionNode, code: CodeType) -> CodeType:
-    made = _compiled(Rewriter(code).function(node), code)
-    return made.replace(co_qualname=code.co_qualname)
+    return _qualified(_compiled(Rewriter(code).function(node), code), code.co_qualname)
 
 
 def _compiled(node: FunctionNode, code: CodeType) -> CodeType:
@@ -247,6 +247,19 @@ def _from_factory(
 
 
 _STAGED = "__fxc_staged__"
+
+
+def _qualified(code: CodeType, name: str) -> CodeType:
+    """The code under this qualified name, and what it defines under those that follow from it."""
+    old = code.co_qualname
+
+    def renamed(constant: Any) -> Any:
+        if isinstance(constant, CodeType) and constant.co_qualname.startswith(old):
+            return _qualified(constant, name + constant.co_qualname[len(old) :])
+        is_own = constant == old and not code.co_flags & _OPTIMIZED
+        return name if is_own else constant  # the body of a class stores its own
+
+    return code.replace(co_qualname=name, co_consts=tuple(map(renamed, code.co_consts)))
 
 
 # ------------------------------------------------------------------ other functions of a source
@@ -294,7 +307,7 @@ def code_like(node: Named, cells: Iterable[str], code: CodeType) -> CodeType:
     if hasattr(body, "type_params"):
         body.type_params = []
     made = _from_factory(body, (*code.co_freevars, *cells), _STAGED, parameters(node.args), code)
-    return made.replace(co_qualname=code.co_qualname, co_firstlineno=code.co_firstlineno)
+    return _qualified(made, code.co_qualname).replace(co_firstlineno=code.co_firstlineno)
 
 
 def keep_source(code: CodeType, node: ast.FunctionDef) -> None:
