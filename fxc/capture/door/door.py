@@ -224,7 +224,9 @@ class Patterns:
 
 
 class Door(Stores):
-    """The door of one capture: its calls; reads and stores are in the classes below it."""
+    """The door of one capture: its calls. Below it, floor by floor: ``Stores`` (names, attributes),
+    ``Comparisons``, ``Items``, ``Formats`` (texts), ``Catching`` (exceptions), ``Reads``.
+    """
 
     def __init__(self, session: Session, outside: Outside) -> None:
         super().__init__(session, outside)

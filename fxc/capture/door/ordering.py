@@ -31,7 +31,7 @@ from ..values.traced_scalar import TracedScalar
 from ..values.unknown_items import OneOfItems
 
 if TYPE_CHECKING:
-    from .stores import Stores
+    from .comparisons import Comparisons
 
 _OBJECTS = (Record, OneOfItems)
 _BY_FIELDS: bool = sys.version_info >= (3, 13)
@@ -45,7 +45,7 @@ _NUMBERS = (TracedScalar, TracedInt, Mixed)
 # for equality from Python 3.13 on (``equal_fields``).
 
 
-def compared(door: Stores, name: str, a: Any, b: Any) -> Any:
+def compared(door: Comparisons, name: str, a: Any, b: Any) -> Any:
     """``a < b`` and its like, by the name of the function in ``operator``."""
     found = _tuples_of(door, name, a, b)
     if found is not None and name in ("eq", "ne") and not isinstance(a, tuple | list):
@@ -61,7 +61,7 @@ def compared(door: Stores, name: str, a: Any, b: Any) -> Any:
     return to_bool(result) if asks_equality else result
 
 
-def _compared_lists(door: Stores, name: str, one: Any, other: Any) -> Any:
+def _compared_lists(door: Comparisons, name: str, one: Any, other: Any) -> Any:
     """What two lists, of which the length of the first one depends on data, are to each other."""
     if name not in ("eq", "ne"):
         raise refuse(
@@ -79,7 +79,7 @@ def is_compared(x: Any) -> bool:
     return not has_method(x, "__lt__") and _is_written(_kind(x), "lt")
 
 
-def fields_for(door: Stores, name: str, kind: type) -> tuple[str, ...] | None:
+def fields_for(door: Comparisons, name: str, kind: type) -> tuple[str, ...] | None:
     """The fields by which the comparison that a dataclass has written goes; None for another."""
     method = f"__{name}__"
     if not _is_written(kind, name):
@@ -90,12 +90,12 @@ def fields_for(door: Stores, name: str, kind: type) -> tuple[str, ...] | None:
     return tuple(each.name for each in fields if each.compare)
 
 
-def as_tuple(door: Stores, x: Any) -> Any:
+def as_tuple(door: Comparisons, x: Any) -> Any:
     """What ``sorted`` compares in place of an object of a dataclass; anything else itself."""
     return x if isinstance(x, tuple) else in_order_by(door, _kind(x))(x)
 
 
-def in_order_by(door: Stores, kind: type) -> Callable[[Any], Any]:
+def in_order_by(door: Comparisons, kind: type) -> Callable[[Any], Any]:
     """The key by which ``sorted`` orders objects of a class."""
     fields = fields_for(door, "lt", kind)
     if fields is None:
@@ -111,7 +111,7 @@ def _is_written(kind: type, name: str) -> bool:
     return found.__code__.co_filename in ("<string>", dataclasses.__file__)
 
 
-def _fields_of(door: Stores, names: tuple[str, ...], x: Any) -> tuple[Any, ...]:
+def _fields_of(door: Comparisons, names: tuple[str, ...], x: Any) -> tuple[Any, ...]:
     return tuple(door.attr(x, name) for name in names)
 
 
@@ -119,7 +119,7 @@ def _kind(x: Any) -> type:
     return x.__class__ if type(x) in _OBJECTS else class_of(x)
 
 
-def _tuples_of(door: Stores, name: str, a: Any, b: Any) -> tuple[Any, Any] | None:
+def _tuples_of(door: Comparisons, name: str, a: Any, b: Any) -> tuple[Any, Any] | None:
     """The tuples or lists that are compared in place of two things; None where Python does it."""
     a, b = (x.few_items() if type(x) is TracedList else x for x in (a, b))
     if isinstance(a, External) or (isinstance(a, Traced) and type(a) not in _OBJECTS):
@@ -160,7 +160,7 @@ def _is_item(x: Any) -> bool:
     return type(x) in (*_NUMBERS, *PLAIN) or isinstance(x, np.generic)
 
 
-def _from(door: Stores, name: str, a: Any, b: Any, place: int) -> Any:
+def _from(door: Comparisons, name: str, a: Any, b: Any, place: int) -> Any:
     """What the items from a place on say."""
     if name == "ne":
         return negated(door, _from(door, "eq", a, b, place))
@@ -173,7 +173,7 @@ def _from(door: Stores, name: str, a: Any, b: Any, place: int) -> Any:
     return chosen(door, same, rest, partial(compared, door, name, a[place], b[place]))
 
 
-def is_same_item(door: Stores, x: Any, y: Any) -> Any:
+def is_same_item(door: Comparisons, x: Any, y: Any) -> Any:
     """Whether two items are equal, or one object, as ``in`` asks it."""
     if x is y:
         return True
@@ -183,7 +183,7 @@ def is_same_item(door: Stores, x: Any, y: Any) -> Any:
     return truth(door.equal(x, y))
 
 
-def _demand_one_number(door: Stores, x: Any, y: Any) -> None:
+def _demand_one_number(door: Comparisons, x: Any, y: Any) -> None:
     """Leave a call to Python in which both are nan: they may be one object."""
     if _may_be_nan(x) and _may_be_nan(y):
         either = either_true(door, x == x, partial(operator.eq, y, y))
@@ -196,7 +196,7 @@ def _may_be_nan(x: Any) -> bool:
     return isinstance(x, float | complex) and not isinstance(x, Traced) and x != x
 
 
-def equal_fields(door: Stores, left: tuple[Any, ...], right: tuple[Any, ...]) -> Any:
+def equal_fields(door: Comparisons, left: tuple[Any, ...], right: tuple[Any, ...]) -> Any:
     """What the ``__eq__`` that dataclass has written says of the fields: from Python 3.13 on it is
     ``a is b or a.x == b.x and a.y == b.y``.
     """

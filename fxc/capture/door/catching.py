@@ -1,0 +1,144 @@
+"""What the program raises and handles, its context managers, and what it imports."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import sys
+from types import FunctionType
+from typing import Any
+
+import numpy as np
+
+from fxc.ir.errors import FxcError
+
+from ..bugs import check_no_bug
+from ..locations import OURS, Ignoring
+from ..outside.objects import class_attribute
+from ..outside.outside import Outside
+from ..outside.shadows import class_of
+from ..session import Session, refuse
+from ..values.operands import Traced
+from .failures import is_confirmed
+from .reads import Reads, name_of
+
+_NUMPYS = os.path.dirname(os.path.abspath(np.__file__)) + os.sep
+# In these, the program's own Python operations are carried out as they are.
+_DOORS = (
+    *("door/door", "door/reads", "door/stores", "door/items", "door/formats", "door/comparisons"),
+    *("door/catching", "door/special", "values/traced_int"),
+    *("outside/dicts", "outside/lists", "outside/sets", "values/tables", "statements/unpacking"),
+)
+_DOOR_FILES = frozenset(os.path.join(OURS, "capture", *f"{name}.py".split("/")) for name in _DOORS)
+_PLAIN_ERRORS = (
+    *(KeyError, IndexError, StopIteration, ZeroDivisionError, OverflowError, AssertionError),
+    *(AttributeError, ValueError, UnboundLocalError),
+)
+
+
+class Catching(Reads):
+    """Exceptions, context managers and imports of one capture."""
+
+    def __init__(self, session: Session, outside: Outside) -> None:
+        super().__init__(session, outside)
+        self.raised: list[Any] = []  # what the program has raised itself
+
+    def context(self, manager: Any) -> Any:
+        """``manager`` in ``with manager:``."""
+        if type(manager) is Ignoring:
+            return manager
+        if isinstance(class_attribute(class_of(manager), "__enter__"), FunctionType):
+            return Manager(self, manager, self.trying())
+        raise refuse(f"a with statement over a {name_of(manager)} cannot be captured")
+
+    def trying(self) -> int:
+        """Before a try statement: how many branches and loops around it are being captured."""
+        self.session.handles = True
+        return self._depth()
+
+    def _depth(self) -> int:
+        return len(self.session.regions) + len(self.session.statements)
+
+    def caught(self, around: int) -> None:
+        """At the begin of a handler."""
+        error = sys.exception()
+        if error is not None:
+            self.check_caught(error, around)
+
+    def raising(self, error: Any) -> Any:
+        """``error`` in ``raise error``."""
+        if isinstance(error, type) and issubclass(error, BaseException):
+            error = self.call(error)
+        self.raised.append(error)
+        return error
+
+    def check_caught(self, error: BaseException | None, around: int) -> None:
+        """Refuse to handle what NumPy might not have raised, or not in this way."""
+        if error is not None:
+            check_no_bug(error, self.raised)
+        if self.session.error is not None:
+            raise self.session.error
+        if not isinstance(error, Exception) or isinstance(error, FxcError):
+            raise error or AssertionError("no exception is being handled")
+        if self._depth() != around:
+            raise refuse(
+                f"a handler for a {type(error).__name__} around a branch or loop that is captured "
+                "as a whole, and in which it is raised, cannot be captured; handle it inside"
+            )
+        own = any(error is each for each in self.raised)
+        if own or is_from_program(error) or is_confirmed(error):
+            return
+        raise refuse(
+            f"a handler for a {type(error).__name__} of an operation that is being captured "
+            "cannot be captured; check before the operation"
+        )
+
+    def importing(self, module: str) -> None:
+        """``import module``: it must have been imported before."""
+        if module not in sys.modules:
+            raise refuse(f"an import of {module} cannot be captured; import it outside")
+
+    def imported(self, module: str, package: str, name: str) -> Any:
+        """``from module import name``."""
+        module = importlib.util.resolve_name(module, package)
+        self.importing(module)
+        try:
+            return self.attr(sys.modules[module], name)
+        except AttributeError:
+            raise refuse(f"an import of {module}.{name} cannot be captured") from None
+
+
+class Manager:
+    """A context manager whose methods are Python functions, called through the door."""
+
+    def __init__(self, door: Catching, manager: Any, around: int) -> None:
+        self._door = door
+        self._manager = manager
+        self._around = around
+
+    def __enter__(self) -> Any:
+        return self._door.call(self._door.attr(self._manager, "__enter__"))
+
+    def __exit__(self, kind: Any, error: Any, traceback: Any) -> bool:
+        if error is not None and (self._door.session.error or not isinstance(error, Exception)):
+            return False
+        leave = self._door.attr(self._manager, "__exit__")
+        handled = bool(self._door.call(leave, kind, error, traceback))
+        if handled:
+            self._door.check_caught(error, self._around)
+        return handled
+
+
+def is_from_program(error: BaseException) -> bool:
+    """Whether Python raised it for an operation on plain values, and will raise it again."""
+    if type(error) not in _PLAIN_ERRORS:
+        return False
+    if isinstance(error, AttributeError) and isinstance(error.obj, Traced):
+        return False
+    traceback = error.__traceback__
+    while traceback is not None and traceback.tb_next is not None:
+        traceback = traceback.tb_next
+    if traceback is None:
+        return False
+    file = traceback.tb_frame.f_code.co_filename
+    return file in _DOOR_FILES or not file.startswith((OURS, _NUMPYS, "<"))

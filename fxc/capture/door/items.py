@@ -1,0 +1,215 @@
+"""Items of containers and of iterators: reads, stores, and containers that the program makes."""
+
+from __future__ import annotations
+
+from collections import OrderedDict, defaultdict
+from functools import partial
+from typing import Any
+
+from ..outside.containers import External
+from ..outside.dicts import ExternalDict
+from ..outside.lists import ExternalList
+from ..outside.objects import INDEX_TRICKS
+from ..outside.outside import Outside
+from ..outside.shadows import has_method
+from ..session import Session, refuse
+from ..statements.counted import Bounded
+from ..values.grown_texts import GrownTexts
+from ..values.made_lists import MadeLists
+from ..values.operands import Traced
+from ..values.records import Pools
+from ..values.tables import KeyedTable, Table
+from ..values.traced_dicts import MadeDicts
+from ..values.unknown_items import store_by_key
+from ..values.unknown_keys import is_unknown_key
+from . import purity
+from .formats import Formats
+from .numpy_source import IndexTrick
+from .places import Places
+from .reads import name_of
+
+_TABLES = (tuple, list, str, ExternalList)
+_KEYED = (dict, OrderedDict)
+
+
+class Items(Formats):
+    """Containers in one capture."""
+
+    places: Places  # which knows all stores
+
+    def __init__(self, session: Session, outside: Outside) -> None:
+        super().__init__(session, outside)
+        self.lists = MadeLists(session)
+        self.dicts = MadeDicts()
+        self.texts = GrownTexts()
+        self.pools = Pools()
+
+    def is_foreign(self, owner: Any) -> bool:
+        """Whether this stands for an object from outside, or is one."""
+        known = self.outside.shown.get(id(owner))
+        return known is not None and known.is_object
+
+    def indexed(self, owner: Any) -> Any:
+        """``owner`` in ``owner[key]``."""
+        if isinstance(owner, INDEX_TRICKS):
+            return IndexTrick(owner)
+        if type(owner) in _TABLES:
+            return Table(owner)
+        found = self.container(owner)
+        return KeyedTable.of(found)
+
+    def container(self, owner: Any) -> Any:
+        """``owner`` itself, if its items may be read."""
+        if type(owner) is defaultdict and self.session.region:
+            return _Items(self, owner)
+        if not isinstance(owner, Traced | type) and self._is_closed(owner):
+            raise refuse(
+                f"reading items of a {name_of(owner)} cannot be captured; read them outside"
+            )
+        return owner
+
+    def _is_closed(self, owner: Any) -> bool:
+        """Whether this is an object of C from outside, in which code of C would look."""
+        known = self.outside.shown.get(id(owner))
+        return known is not None and known.is_object and known.is_fixed
+
+    def stored(self, owner: Any) -> Any:
+        """``owner`` in ``owner[key] = value``."""
+        if isinstance(owner, ExternalDict) and owner.kind in _KEYED:
+            return _Items(self, owner)
+        if isinstance(owner, Traced | External) or has_method(owner, "__setitem__"):
+            return owner
+        if type(owner) is list and self.session.region:
+            return _Items(self, owner)
+        self.lists.note_change(owner)
+        if isinstance(owner, dict) and (self.session.region or type(owner) in _KEYED):
+            return _Items(self, owner)
+        if self.is_foreign(owner):
+            raise refuse(
+                f"a store into a {name_of(owner)} from outside of the compiled function "
+                "cannot be captured; return the new value instead"
+            )
+        self.check_change(owner)
+        return owner
+
+    def store_item(self, owner: Any, key: Any, value: Any) -> None:
+        """``owner[key] = value`` of a dict or a list that the program has made."""
+        self.places.check_apart(owner)
+        if isinstance(owner, dict) and is_unknown_key(key):
+            if isinstance(owner, ExternalDict):
+                owner.settle()
+            self.dicts.ask(owner)
+            if store_by_key(owner, key, value, partial(self.store_item, owner)):
+                return
+        if isinstance(owner, ExternalDict):
+            owner[key] = value
+            return
+        if type(owner) is list:
+            key = key + len(owner) if type(key) is int and key < 0 else key
+            if not (type(key) is int and self.places.takes_item(owner, key)):
+                self.lists.note_change(owner)
+                self.check_change(owner)
+        elif not self.places.takes_item(owner, key):
+            self.check_change(owner)
+        owner[key] = value
+
+    def check_change(self, owner: Any) -> None:
+        """Refuse changes to Python objects in regions, but for objects that were made there."""
+        self.places.check_apart(owner)
+        if (self.places.home_of(owner) or 0) != self.session.region:
+            if isinstance(owner, dict) and not isinstance(owner, Traced):
+                self.dicts.ask(owner)
+            self.outside.effects.check_allowed(name_of(owner))
+
+    def iterable(self, x: Any) -> Any:
+        """``x`` in ``for _ in x``, which takes the items of an iterator away."""
+        if isinstance(x, Traced | External | Bounded | type):
+            return x
+        if has_method(x, "__iter__"):
+            found = self.special(x, "__iter__")
+            if not (isinstance(found, Traced | Bounded) or hasattr(type(found), "__next__")):
+                raise TypeError(f"iter() returned non-iterator of type {name_of(found)!r}")
+            return self.iterated(found)
+        return self.iterated(x)
+
+    def iterated(self, x: Any) -> Any:
+        """``x``, over which code of C may iterate."""
+        if isinstance(x, Traced | External | Bounded | type):
+            return x
+        if hasattr(type(x), "__next__"):
+            self.check_change(x)
+        if self._is_closed(x) and not callable(x):
+            raise refuse(
+                f"iterating over a {name_of(x)} from outside of the compiled function "
+                "cannot be captured; make it a list or a tuple"
+            )
+        return x
+
+    def changing(self, x: Any) -> None:
+        """``x`` in ``x += …``, which changes a list, a set or a dict."""
+        if isinstance(x, (*purity.OWN_CONTAINERS, bytearray)) and not isinstance(x, Traced):
+            self.lists.note_change(x)
+            if isinstance(x, set) and self.session.region:
+                self.dicts.ask(x)
+            self.check_change(x)
+
+    def made(self, x: Any) -> Any:
+        """An iterator, a dict or a set that the program makes here."""
+        x = self.dicts.made(x)
+        if not isinstance(x, Traced) and (isinstance(x, dict) or hasattr(type(x), "__next__")):
+            self.places.note_made(x)
+        return self.pools.taken(x) if type(x) is dict else x
+
+    def set_of(self, *items: Any) -> Any:
+        """``{a, b}``."""
+        known = all(not is_unknown_key(x) for x in items)
+        made = self.made(set(items) if known else set())
+        if not known:
+            self.dicts.ask(made)  # no more, where it is one of the graph
+            for x in items:
+                made.add(x)
+        return made
+
+    def item_list(self, x: Any, place: str) -> Any:
+        """A list that the program makes as the item of another one, or of a dict."""
+        made = self.held_list(x, place)
+        if type(made) is list:
+            self.places.note_item_list(made)
+        return made
+
+    def new_item(self, owner: Any, x: Any, how: str, place: str) -> Any:
+        """What the program makes of ``owner`` for a list or a dict: a new list if that is one."""
+        if owner.__class__ is not list or x.__class__ is not list:
+            return x
+        return self.item_list(x, place) if how == "item_list" else self.held_list(x, place)
+
+    def held_list(self, x: Any, place: str) -> Any:
+        """A list that the program makes, and that others may hold besides."""
+        return self.lists.pooled(x, place)
+
+
+class _Items:
+    """Takes the place of a dict or a list, which the program has made, in ``owner[key]`` and stores
+    to it.
+    """
+
+    def __init__(self, door: Items, owner: Any) -> None:
+        self._door = door
+        self._owner = owner
+
+    def __getitem__(self, key: Any) -> Any:
+        if type(self._owner) is list and type(key) is not int:
+            self._door.lists.note_change(self._owner)
+        if is_unknown_key(key):
+            self._door.dicts.ask(self._owner)
+        if type(self._owner) is defaultdict and key not in self._owner:
+            self._door.check_change(self._owner)
+        return KeyedTable.of(self._owner)[key]
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        self._door.store_item(self._owner, key, value)
+
+    def __delitem__(self, key: Any) -> None:
+        self._door.lists.note_change(self._owner)
+        self._door.check_change(self._owner)
+        del self._owner[key]
