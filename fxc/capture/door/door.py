@@ -48,7 +48,6 @@ from ..outside.objects import (
     class_attribute,
     has_owner,
     is_dict_class,
-    is_namedtuple,
     is_plain_enum,
     is_python_class,
 )
@@ -60,17 +59,11 @@ from ..staging.continuations import asked
 from ..staging.nodes import DOOR, KEEPERS
 from ..staging.staging import codes_in, stage
 from ..statements import choices
-from ..statements.branches import Branch, raises
 from ..statements.control import CONTROL
 from ..statements.counted import Bounded, Counted
 from ..statements.differing import differing_in, each_way
-from ..statements.folds import filtered, fold, list_of_items, listed, mapped, row, taking
+from ..statements.folds import list_of_items
 from ..statements.for_loops import ForLoop
-from ..statements.loops import bound
-from ..statements.nests import nest, nested
-from ..statements.structured import UNBOUND
-from ..statements.unpacking import starred
-from ..statements.while_loops import WhileLoop
 from ..values.late import Late, is_unknown, late, used_up
 from ..values.list_arguments import array_of_list, as_numpy, joined_list
 from ..values.operands import Traced, TracedValue, as_constants, has_traced, settled
@@ -85,15 +78,14 @@ from ..values.traced_scalar import numpy_scalar
 from ..values.unknown_items import OneOfItems
 from ..values.unknown_keys import is_unknown_key
 from . import purity
-from .by_places import at_place, has_place, list_to_change
 from .copies import COPIES
 from .foreign import call_foreign, call_known, call_update
 from .numpy_source import SOURCES, has_source
-from .ordering import compared
 from .reads import name_of
 from .recursion import Recursion
+from .scope import Scope
 from .special import SPECIAL, is_run_over
-from .stores import Names, Stores
+from .stores import Stores
 from .twins import twin_of
 
 # Note [The call door]
@@ -105,122 +97,6 @@ from .twins import twin_of
 # what was made inside just happen; for those into objects from outside see Note [Effects].
 
 _DISPATCHED = type(np.sum)  # the wrapper of functions with ``__array_function__``
-
-
-class Scope:
-    """What a staged function knows as ``__fxc__``: the door, and the function's own names."""
-
-    def __init__(self, door: Door, function: FunctionType) -> None:
-        self._function = function
-        self._door = door
-        self.call = door.call
-        self.attr = door.attr
-        self.indexed = door.indexed
-        self.stored = door.stored
-        self.owned = door.owned
-        self.iterable = door.iterable
-        self.made = door.made
-        self.fold = functools.partial(fold, door)
-        self.nest = functools.partial(nest, door)
-        self.nested = functools.partial(nested, door)
-        self.taking = taking
-        self.list_to_change = functools.partial(list_to_change, door)
-        self.has_place = functools.partial(has_place, door)
-        self.at_place = functools.partial(at_place, door)
-        self.filtered = functools.partial(filtered, door)
-        self.mapped = functools.partial(mapped, door)
-        self.row = functools.partial(row, door)
-        self.listed = listed
-        self.list = list
-        self.starred = functools.partial(starred, door)
-        self.changing = door.changing
-        self.context = door.context
-        self.same = door.same
-        self.equal = door.equal
-        self.unequal = door.unequal
-        self.compared = functools.partial(compared, door)
-        self.text = door.text
-        self.percent = door.percent
-        self.settled = door.settled
-        self.trying = door.trying
-        self.caught = door.caught
-        self.raising = door.raising
-        self.rebinding = door.rebinding
-        self.sharing = door.sharing
-        self.made_list = door.lists.made
-        self.growing = door.texts.made
-        self.item_list = door.item_list
-        self.held_list = door.held_list
-        self.new_item = door.new_item
-        self.bound = functools.partial(bound, door)
-        self.raises = functools.partial(raises, door)
-        self.importing = door.importing
-        self.patterns = Patterns(self)
-        self.branch = functools.partial(Branch, door)
-        self.loop = functools.partial(ForLoop, door)
-        self.while_loop = functools.partial(WhileLoop, door)
-        self.both = functools.partial(choices.both, door)
-        self.either = functools.partial(choices.either, door)
-        self.both_true = functools.partial(choices.both_true, door)
-        self.either_true = functools.partial(choices.either_true, door)
-        self.negated = functools.partial(choices.negated, door)
-        self.contained = functools.partial(choices.contained, door)
-        self.chosen = functools.partial(choices.chosen, door)
-        self.locals = locals
-        self.dict = dict
-        self.set = set
-        self.set_of = door.set_of
-        self.UNBOUND = UNBOUND
-        space = function.__globals__
-        self.globals = Names(
-            self.outer,
-            functools.partial(door.store_global, space),
-            functools.partial(door.delete_global, space),
-        )
-        self.cells = Names(
-            self.free, functools.partial(door.store_cell, function), self._delete_cell
-        )
-
-    def outer(self, name: str) -> Any:
-        """A global or builtin, as the function sees it."""
-        return self._door.read_global(self._function, name)
-
-    def free(self, name: str) -> Any:
-        """A variable of an enclosing function."""
-        return self._door.read_cell(self._function, name)
-
-    def imported(self, module: str, level: int, name: str) -> Any:
-        """``name`` in ``from module import name``."""
-        package = self._function.__globals__.get("__package__") or ""
-        return self._door.imported(f"{'.' * level}{module}", package, name)
-
-    def dotted(self, place: str, names: str) -> Any:
-        """What a dotted name means; ``place`` says where the first part is found."""
-        first, *rest = names.split(".")
-        found = self.free(first) if place == "free" else self.outer(first)
-        for name in rest:
-            found = self._door.attr(found, name)
-        return found
-
-    def _delete_cell(self, name: str) -> None:
-        raise refuse(f"'del {name}', of a variable of an enclosing function, cannot be captured")
-
-
-class Patterns:
-    """Gives the names in ``match`` patterns: ``use:place:dotted.name``."""
-
-    def __init__(self, scope: Scope) -> None:
-        self._scope = scope
-
-    def __getattr__(self, asked: str) -> Any:
-        use, place, names = asked.split(":")
-        found = self._scope.dotted(place, names)
-        if use == "parts" and found.__module__ != "builtins" and not is_namedtuple(found):
-            raise refuse(
-                f"a pattern with the attributes of a {found.__name__} cannot be captured; use "
-                "isinstance and read the attributes"
-            )
-        return found
 
 
 class Door(Stores):
