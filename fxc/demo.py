@@ -31,7 +31,7 @@ class DemoError(Exception):
 
 
 @frozen
-class Row:
+class Timing:
     """What was found out about one program."""
 
     program: str
@@ -71,7 +71,7 @@ def run(options: argparse.Namespace) -> int:
         print(f"python -m fxc demo: {error}", file=sys.stderr)
         return 2
     print(heading())
-    rows: list[Row] = []
+    rows: list[Timing] = []
     written: list[Path] = []
     for name, module in modules.items():
         compiled = fxc.compile(module.PROGRAM, fullgraph=True)
@@ -111,7 +111,7 @@ def require_picture_libraries() -> None:
         )
 
 
-def examine(name: str, module: ModuleType, compiled: Any, quick: bool) -> Row:
+def examine(name: str, module: ModuleType, compiled: Any, quick: bool) -> Timing:
     size = module.QUICK_SIZE if quick else module.SIZE
     inputs = module.make_inputs(size)
     first_call = seconds(compiled, copy.deepcopy(inputs), calls=1)
@@ -124,7 +124,7 @@ def examine(name: str, module: ModuleType, compiled: Any, quick: bool) -> Row:
         lambda: seconds(compiled, copy.deepcopy(inputs), module.CALLS),
     )
     info = compiled.cache_info()
-    return Row(
+    return Timing(
         program=name,
         size=module.describe(size),
         difference=max_ulps(expected, actual),
@@ -240,7 +240,7 @@ def heading() -> str:
     return f"{columns}\n{'':<70} {'ms':>7} {'ms':>7} {'':>6} {'ms':>6}\n{'-' * 100}"
 
 
-def table_line(row: Row) -> str:
+def table_line(row: Timing) -> str:
     same = "bit for bit" if row.difference == 0 else f"≤ {row.difference:.2g} ulp"
     ran = f"variants {row.variants}, eager calls {row.eager_calls}, fallbacks"
     return (

@@ -30,8 +30,8 @@ from .program_file import (
     NAMED,
     ArgumentLeaf,
     Fixed,
-    Given,
-    Program,
+    GivenInput,
+    SavedProgram,
     Unread,
     read_program,
     write_program,
@@ -87,7 +87,7 @@ def export(
         for leaf, place, name in zip(leaves, places, names, strict=True)
     )
     graph = _functional(captured)
-    return ExportedProgram(Program(graph, in_spec, captured.out_spec, parameters, kept))
+    return ExportedProgram(SavedProgram(graph, in_spec, captured.out_spec, parameters, kept))
 
 
 def load(path: str | os.PathLike[str]) -> ExportedProgram:
@@ -128,7 +128,7 @@ class ExportedProgram:
         output 0 = result 0: f64[3]
     """
 
-    def __init__(self, program: Program) -> None:
+    def __init__(self, program: SavedProgram) -> None:
         self._program = program
 
     @property
@@ -182,7 +182,7 @@ class ExportedProgram:
         """The argument that each input of the graph is first given by."""
         found: dict[int, str] = {}
         for leaf, name in zip(self._program.leaves, self._leaf_names, strict=True):
-            if isinstance(leaf, Given):
+            if isinstance(leaf, GivenInput):
                 found.setdefault(leaf.input, name)
         return found
 
@@ -197,11 +197,11 @@ class ExportedProgram:
             match leaf:
                 case Fixed(known):
                     _check_fixed(value, known, name)
-                case Given(place) if place in inputs:
+                case GivenInput(place) if place in inputs:
                     if inputs[place] is not value:
                         first = self._input_names[place]
                         raise ValueError(f"{name} must be the same array as {first}, it is another")
-                case Given(place, at_least):
+                case GivenInput(place, at_least):
                     _check_kind(value, self.graph.inputs[place], at_least, name)
                     inputs[place] = value
         found = [inputs[place] for place in range(len(self.graph.inputs))]
@@ -453,7 +453,7 @@ _BY_VALUE = (bool, int, float, complex, str, bytes, range, slice, type(...), np.
 
 def _argument_leaf(value: Any, place: int | None, name: str) -> ArgumentLeaf:
     if place is not None:
-        return Given(place, 2 if type(value) is int and value >= 2 else None)
+        return GivenInput(place, 2 if type(value) is int and value >= 2 else None)
     if isinstance(value, np.ndarray):
         return Unread()
     if isinstance(value, (*NAMED, *_BY_VALUE)):

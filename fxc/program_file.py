@@ -49,7 +49,7 @@ _TITLE = "fxc exported program, format "
 
 
 @frozen
-class Given:
+class GivenInput:
     """A leaf that is given to an input of the graph; ``at_least`` bounds a Python int."""
 
     input: int
@@ -68,11 +68,11 @@ class Unread:
     """A leaf that the program has no use for."""
 
 
-ArgumentLeaf = Given | Fixed | Unread
+ArgumentLeaf = GivenInput | Fixed | Unread
 
 
 @frozen
-class Program:
+class SavedProgram:
     """What an exported program consists of; see Note [Arguments of an exported program].
 
     ``parameters`` names the positional arguments, ``leaves`` says what becomes of each leaf of
@@ -89,7 +89,7 @@ class Program:
 # ------------------------------------------------------------------ files
 
 
-def write_program(program: Program, path: str | os.PathLike[str]) -> None:
+def write_program(program: SavedProgram, path: str | os.PathLike[str]) -> None:
     """Write a program to a file, which is replaced as a whole or not at all."""
     data = program_text(program).encode()
     target = os.path.realpath(path)
@@ -106,7 +106,7 @@ def write_program(program: Program, path: str | os.PathLike[str]) -> None:
         raise
 
 
-def read_program(path: str | os.PathLike[str]) -> Program:
+def read_program(path: str | os.PathLike[str]) -> SavedProgram:
     """The program in a file. Raises ``ParseError``, which names the file, if there is none."""
     with open(path, "rb") as file:
         data = file.read()
@@ -124,7 +124,7 @@ def read_program(path: str | os.PathLike[str]) -> Program:
 # ------------------------------------------------------------------ text
 
 
-def program_text(program: Program) -> str:
+def program_text(program: SavedProgram) -> str:
     """The text of a program. Raises ``ValueError`` if something in it has no text."""
     header = {
         "parameters": program.parameters,
@@ -152,7 +152,7 @@ def program_text(program: Program) -> str:
     return f"{body}end crc32 {zlib.crc32(body.encode()):08x}\n"
 
 
-def parse_program(text: str) -> Program:
+def parse_program(text: str) -> SavedProgram:
     """The program with this text. Raises ``ParseError``, and for a damaged one whatever fails."""
     title, _, rest = text.replace("\r\n", "\n").partition("\n")
     if not title.startswith(_TITLE):
@@ -175,9 +175,9 @@ def _check_end(body: str, end: str) -> None:
         raise ParseError("its checksum is wrong (after a change by hand, end it with 'end' alone)")
 
 
-def _parse_parts(header: Mapping[str, Any], text: str) -> Program:
+def _parse_parts(header: Mapping[str, Any], text: str) -> SavedProgram:
     graph = parse_graph(text, TABLE.schema_of)
-    program = Program(
+    program = SavedProgram(
         graph,
         _parse_spec(header["arguments"]),
         _parse_spec(header["result"]),
@@ -192,10 +192,10 @@ def _parse_parts(header: Mapping[str, Any], text: str) -> Program:
     return program
 
 
-def _is_consistent(program: Program) -> bool:
+def _is_consistent(program: SavedProgram) -> bool:
     graph, signature = program.graph, program.graph.signature
     positional, keywords = program.in_spec.children
-    inputs = {leaf.input for leaf in program.leaves if isinstance(leaf, Given)}
+    inputs = {leaf.input for leaf in program.leaves if isinstance(leaf, GivenInput)}
     return (
         graph.stage == "functional"
         and signature is not None
@@ -275,9 +275,9 @@ def _record_class(name: str, fields: tuple[str, ...]) -> type:
 
 def _show_leaf(leaf: ArgumentLeaf) -> Any:
     match leaf:
-        case Given(place, None):
+        case GivenInput(place, None):
             return {"input": place}
-        case Given(place, at_least):
+        case GivenInput(place, at_least):
             return {"input": place, "at_least": at_least}
         case Fixed(value):
             return {"fixed": _show_object(value)}
@@ -288,9 +288,9 @@ def _show_leaf(leaf: ArgumentLeaf) -> Any:
 def _parse_leaf(shown: Any) -> ArgumentLeaf:
     match shown:
         case {"input": int(place), "at_least": int(low)}:
-            return Given(place, low)
+            return GivenInput(place, low)
         case {"input": int(place)}:
-            return Given(place)
+            return GivenInput(place)
         case {"fixed": value}:
             return Fixed(_parse_object(value))
         case _:

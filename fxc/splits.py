@@ -33,10 +33,10 @@ from fxc.split.function_plan import (
 from fxc.split.taking_apart import taken_apart, use_of, waits
 
 if TYPE_CHECKING:
-    from fxc.capture.refusals import Place, Refusal
+    from fxc.capture.refusals import Refusal, SourcePlace
 
 
-class Part(Protocol):
+class CompiledPart(Protocol):
     """What a driver calls, by what is in a cell."""
 
     cell: CellType
@@ -60,7 +60,7 @@ class Split:
     def __init__(
         self,
         function: FunctionType,
-        make_part: Callable[[Split, PartSource], Part],
+        make_part: Callable[[Split, PartSource], CompiledPart],
         helper: Callable[[Refusal], Helper | None],
         helper_of: Callable[[Any], Any],
         calls: set[FunctionType],
@@ -84,7 +84,7 @@ class Split:
             self._around = _variables_around(self._code)
         self.plan: FunctionPlan = plan_of(node, *self._around)
         self.cuts = Cuts(set(), set(), set())
-        self.parts: dict[PartKey, Part] = {}
+        self.parts: dict[PartKey, CompiledPart] = {}
         self._module = str(function.__module__).partition(".")[0]
         self._make_part = make_part
         self.calls = calls  # functions that it calls and that are compiled or split themselves
@@ -160,7 +160,7 @@ class Split:
         for forget in self.on_change:
             forget()
 
-    def _part(self, source: PartSource) -> Part | None:
+    def _part(self, source: PartSource) -> CompiledPart | None:
         if self._is_plain or source.key in self._unpaid:
             return None
         found = self.parts.get(source.key)
@@ -311,7 +311,7 @@ class Split:
         return its == ours or not place.location.file.startswith(LIBRARIES)
 
     def _found(
-        self, places: tuple[Place, ...], location: Any, within: tuple[Statement, ...]
+        self, places: tuple[SourcePlace, ...], location: Any, within: tuple[Statement, ...]
     ) -> Statement | None:
         """The statement where the program was."""
         if places:
@@ -403,7 +403,9 @@ class Split:
             self._add(within[0])
 
 
-def _own_places(places: tuple[Place, ...]) -> tuple[list[Place], tuple[Place, ...]]:
+def _own_places(
+    places: tuple[SourcePlace, ...],
+) -> tuple[list[SourcePlace], tuple[SourcePlace, ...]]:
     """Those of the places that are a function's own, each in an expression of the one before, and
     those in functions that it calls.
     """

@@ -42,7 +42,7 @@ class SizesNeeded(Exception):
 
 
 @frozen
-class Part:
+class PartOfBase:
     """An input that overlaps others: ``value`` of the graph, a view of its base by ``steps``."""
 
     input: int
@@ -61,7 +61,7 @@ class Overlaps:
     """
 
     nodes: tuple[Node, ...]
-    parts: Mapping[int, tuple[Part, ...]]
+    parts: Mapping[int, tuple[PartOfBase, ...]]
     regions: Mapping[int, tuple[ViewSteps, ...]]
 
     @property
@@ -145,7 +145,7 @@ class _Builder:
         self.outside = outside
         self.written = written
         self.nodes: list[Node] = []
-        self.parts: dict[int, tuple[Part, ...]] = {}
+        self.parts: dict[int, tuple[PartOfBase, ...]] = {}
         self.regions: dict[int, tuple[ViewSteps, ...]] = {}
 
     def add(self, group: Sequence[int]) -> None:
@@ -174,7 +174,7 @@ class _Builder:
         if all(outside.arrays[part.value].size < math.prod(base.shape) for part in written):
             self.regions[number] = tuple(part.steps for part in written)
 
-    def part(self, place: int, steps: ViewSteps, base: Value) -> Part:
+    def part(self, place: int, steps: ViewSteps, base: Value) -> PartOfBase:
         """Add the nodes that make an input from its base; the input itself is a new value."""
         outside = self.outside
         each = outside.inputs[place]
@@ -190,4 +190,4 @@ class _Builder:
         param = Value(each.value.name, each.value.type)
         each.value.name = made.name
         outside.inputs[place] = replace(each, value=param)
-        return Part(place, each.value, steps, place in self.written)
+        return PartOfBase(place, each.value, steps, place in self.written)

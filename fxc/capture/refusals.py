@@ -16,7 +16,7 @@ from .staging.staging import codes_in
 
 
 @frozen(eq=False)
-class Place:
+class SourcePlace:
     """A place in a function of the program: a line, and the first and last line and column of an
     expression, if they are known. ``is_inner`` says that it is in an expression of the function
     that has a frame of its own, such as a comprehension.
@@ -42,7 +42,7 @@ class Refusal:
     ``work`` is, where the program is too large, how much of it the lines of the function make.
     """
 
-    places: tuple[Place, ...]
+    places: tuple[SourcePlace, ...]
     location: SourceLocation | None
     argument: str
     guards: GuardProgram | None
@@ -93,7 +93,7 @@ def _written_at(code: CodeType) -> tuple[str, int]:
 
 def _places(
     traceback: TracebackType | None, codes: Mapping[CodeType, FunctionType]
-) -> Iterator[Place]:
+) -> Iterator[SourcePlace]:
     last = None
     seen: set[FunctionType] = set()
     while traceback is not None:
@@ -108,9 +108,9 @@ def _places(
         traceback = traceback.tb_next
 
 
-def _place(function: FunctionType, traceback: TracebackType, is_inner: bool) -> Place:
+def _place(function: FunctionType, traceback: TracebackType, is_inner: bool) -> SourcePlace:
     positions = [*traceback.tb_frame.f_code.co_positions()]
     line, end, left, right = positions[traceback.tb_lasti // 2]
     if line is None or end is None or left is None or right is None:
-        return Place(function, traceback.tb_lineno, None, is_inner)
-    return Place(function, line, (line, left, end, right), is_inner)
+        return SourcePlace(function, traceback.tb_lineno, None, is_inner)
+    return SourcePlace(function, line, (line, left, end, right), is_inner)

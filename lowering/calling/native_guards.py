@@ -39,7 +39,7 @@ class Object:
 
 
 @frozen
-class Known:
+class KnownObject:
     """A Python object that is the same at each call."""
 
     value: Any
@@ -53,21 +53,21 @@ class Number:
 
 
 @frozen
-class Flags:
+class ArrayFlags:
     """``array.flags``."""
 
     register: str
 
 
 @frozen
-class Sizes:
+class ArraySizes:
     """``shape`` or ``strides`` of an array; ``field`` says where the pointer to them is."""
 
     array: str
     field: int
 
 
-Thing = Object | Known | Number | Flags | Sizes
+Thing = Object | KnownObject | Number | ArrayFlags | ArraySizes
 _FLAGS = {
     "carray": 0x501,
     "owndata": 0x4,
@@ -111,7 +111,7 @@ class NativeGuards:
         if "," not in var:
             self.names[targets[0]] = found
             return
-        if not isinstance(found, Sizes):
+        if not isinstance(found, ArraySizes):
             raise Untranslated(expression)
         self._demand_ndim(found.array, len(targets))
         vector = self.code.load("ptr", found.array, found.field)
@@ -137,7 +137,7 @@ class NativeGuards:
         match thing:
             case Object(register):
                 return register
-            case Known(value):
+            case KnownObject(value):
                 return self.code.known(value)
             case Number(text):
                 return self.code.int_object(text)
@@ -225,7 +225,7 @@ class NativeGuards:
                     first = second
             case ast.Attribute(value, name) if name in _FLAGS:
                 flags = self._value(value)
-                if not isinstance(flags, Flags):
+                if not isinstance(flags, ArrayFlags):
                     raise Untranslated(name)
                 met = self.code.op(f"and i32 {flags.register}, {_FLAGS[name]}")
                 self.code.branch(self.code.op(f"icmp eq i32 {met}, {_FLAGS[name]}"), yes, no)
@@ -250,9 +250,13 @@ class NativeGuards:
                 found = code.call("i32", "PySequence_Contains", *given)
                 code.demand(code.op(f"icmp sge i32 {found}, 0"), ERROR)
                 return code.op(f"icmp eq i32 {found}, {int(isinstance(operator, ast.In))}")
-        if isinstance(left, Sizes) and isinstance(right, Known) and isinstance(operator, ast.Eq):
+        if (
+            isinstance(left, ArraySizes)
+            and isinstance(right, KnownObject)
+            and isinstance(operator, ast.Eq)
+        ):
             return self._same_sizes(left, right.value)
-        if self._is_number(left) and isinstance(right, Known) and type(right.value) is int:
+        if self._is_number(left) and isinstance(right, KnownObject) and type(right.value) is int:
             if right.value > _LARGEST:
                 return str(isinstance(operator, ast.Lt | ast.LtE | ast.NotEq)).lower()
             if right.value < _SMALLEST:
@@ -267,7 +271,7 @@ class NativeGuards:
             return self._truth(code.hold(code.present(found)))
         raise Untranslated("an order of objects")
 
-    def _same_sizes(self, sizes: Sizes, known: Any) -> str:
+    def _same_sizes(self, sizes: ArraySizes, known: Any) -> str:
         code = self.code
         if type(known) is not tuple or not all(type(size) is int for size in known):
             raise Untranslated("sizes")
@@ -292,7 +296,7 @@ class NativeGuards:
         match thing:
             case Number():
                 return True
-            case Known(value):
+            case KnownObject(value):
                 return type(value) is int and _SMALLEST <= value <= _LARGEST
             case Object(register):
                 return self._types.get(register) is int
@@ -303,7 +307,7 @@ class NativeGuards:
         match thing:
             case Number(text):
                 return text
-            case Known(value):
+            case KnownObject(value):
                 return str(value)
             case Object(register):
                 return self.code.number_of(register)
@@ -313,16 +317,16 @@ class NativeGuards:
     def _value(self, node: ast.expr) -> Thing:
         match node:
             case ast.Name(name):
-                return self.names[name] if name in self.names else Known(self._known(name))
+                return self.names[name] if name in self.names else KnownObject(self._known(name))
             case ast.Constant(value):
-                return Known(sys.intern(value) if type(value) is str else value)
+                return KnownObject(sys.intern(value) if type(value) is str else value)
             case ast.List([ast.Starred(value)]):
                 given = f"ptr {self.pointer(self._value(value))}"
                 found = self.code.call("ptr", "PySequence_List", given)
                 return Object(self.code.hold(self.code.present(found)))
             case ast.Tuple() | ast.List() | ast.UnaryOp(ast.USub(), ast.Constant()):
                 try:
-                    return Known(ast.literal_eval(node))
+                    return KnownObject(ast.literal_eval(node))
                 except ValueError:
                     raise Untranslated(ast.unparse(node)) from None
             case ast.NamedExpr(ast.Name(name), value) if not self._inside:
@@ -346,22 +350,22 @@ class NativeGuards:
 
     def _attribute(self, owner: Thing, name: str) -> Thing:
         code = self.code
-        if isinstance(owner, Flags) and name == "num":
+        if isinstance(owner, ArrayFlags) and name == "num":
             return Number(code.op(f"sext i32 {owner.register} to i64"))
         if isinstance(owner, Object) and self._types.get(owner.register) is np.ndarray:
             match name:
                 case "dtype":
                     return Object(code.load("ptr", owner.register, ARRAY_DTYPE))
                 case "flags":
-                    return Flags(code.load("i32", owner.register, ARRAY_FLAGS))
+                    return ArrayFlags(code.load("i32", owner.register, ARRAY_FLAGS))
                 case "ndim":
                     ndim = code.load("i32", owner.register, ARRAY_NDIM)
                     return Number(code.op(f"sext i32 {ndim} to i64"))
                 case "shape":
-                    return Sizes(owner.register, ARRAY_DIMS)
+                    return ArraySizes(owner.register, ARRAY_DIMS)
                 case "strides":
-                    return Sizes(owner.register, ARRAY_STRIDES)
-        if isinstance(owner, Known):
+                    return ArraySizes(owner.register, ARRAY_STRIDES)
+        if isinstance(owner, KnownObject):
             kind = type(owner.value)
             if kind is FunctionType and name == "__code__":
                 return Object(code.call("ptr", "PyFunction_GetCode", f"ptr {self.pointer(owner)}"))
@@ -369,14 +373,14 @@ class NativeGuards:
                 found = code.call("ptr", "PyCell_Get", f"ptr {self.pointer(owner)}")
                 return Object(code.hold(code.present(found)))
             if kind is ModuleType and not hasattr(ModuleType, name):
-                return self._item(Known(vars(owner.value)), Known(sys.intern(name)))
+                return self._item(KnownObject(vars(owner.value)), KnownObject(sys.intern(name)))
         given = f"ptr {self.pointer(owner)}", f"ptr {code.known(sys.intern(name))}"
         return Object(code.hold(code.present(code.call("ptr", "PyObject_GetAttr", *given))))
 
     def _item(self, owner: Thing, index: Thing) -> Thing:
         code = self.code
         given = f"ptr {self.pointer(owner)}", f"ptr {self.pointer(index)}"
-        if isinstance(owner, Known) and type(owner.value) is dict:
+        if isinstance(owner, KnownObject) and type(owner.value) is dict:
             found = code.call("ptr", "PyDict_GetItemWithError", *given)
             return Object(code.share(code.present(found)))
         return Object(code.hold(code.present(code.call("ptr", "PyObject_GetItem", *given))))

@@ -22,14 +22,14 @@ from ..values.traced_array import TracedArray
 from ..values.traced_int import TracedInt, known_ints
 from ..values.traced_scalar import TracedScalar
 from ..values.unknown_items import OneOfItems
-from .items import Items
+from .items import ItemAccess
 from .ordering import compared, equal_fields, in_order_by, is_same_item
 from .reads import name_of
 
 _ONE_OBJECT = range(-5, 257)  # the ints of which CPython has one object each
 
 
-class Comparisons(Items):
+class Comparisons(ItemAccess):
     """Identity, equality and order in one capture."""
 
     def same(self, a: Any, b: Any) -> Any:

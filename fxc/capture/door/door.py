@@ -101,7 +101,7 @@ _DISPATCHED = type(np.sum)  # the wrapper of functions with ``__array_function__
 
 class Door(Stores):
     """The door of one capture: its calls. Below it, floor by floor: ``Stores`` (names, attributes),
-    ``Comparisons``, ``Items``, ``Formats`` (texts), ``Catching`` (exceptions), ``Reads``.
+    ``Comparisons``, ``ItemAccess``, ``Formats`` (texts), ``Catching`` (exceptions), ``Reads``.
     """
 
     def __init__(self, session: Session, outside: Outside) -> None:

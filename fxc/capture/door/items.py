@@ -32,7 +32,7 @@ _TABLES = (tuple, list, str, ExternalList)
 _KEYED = (dict, OrderedDict)
 
 
-class Items(Formats):
+class ItemAccess(Formats):
     """Containers in one capture."""
 
     places: Places  # which knows all stores
@@ -193,7 +193,7 @@ class _Items:
     to it.
     """
 
-    def __init__(self, door: Items, owner: Any) -> None:
+    def __init__(self, door: ItemAccess, owner: Any) -> None:
         self._door = door
         self._owner = owner
 

@@ -250,13 +250,13 @@ def _place_of(level: int) -> Any:
         if is_users(frame):
             level -= 1
             if level == 0:
-                return Place(frame.f_code.co_filename, frame.f_lineno, frame.f_globals)
+                return Caller(frame.f_code.co_filename, frame.f_lineno, frame.f_globals)
         frame = frame.f_back
     of_part = frame is not None and hasattr(frame.f_locals.get("fn"), PART)
     return level + of_part  # the function that a part is of stands between
 
 
-class Place:
+class Caller:
     """A line of a module."""
 
     def __init__(self, path: str, line: int, space: dict[str, Any]) -> None:
@@ -266,13 +266,13 @@ class Place:
 
 
 def _warn(message: Any, category: Any, where: Any) -> None:
-    place = where if isinstance(where, Place) else _caller(where)
+    place = where if isinstance(where, Caller) else _caller(where)
     registry = place.space.setdefault("__warningregistry__", {})
     name = place.space.get("__name__") or "<string>"
     warnings.warn_explicit(message, category, place.path, place.line, name, registry)
 
 
-def _caller(level: int) -> Place:
+def _caller(level: int) -> Caller:
     """The line that called the compiled function, or one of its callers.
 
     Of a function that is split a part may be split in its turn, until the function is cut anew:
@@ -288,4 +288,4 @@ def _caller(level: int) -> Place:
         elif getattr(frame.f_locals.get("self"), "_is_part", False):
             again = True
         frame = frame.f_back
-    return Place(frame.f_code.co_filename, frame.f_lineno, frame.f_globals)
+    return Caller(frame.f_code.co_filename, frame.f_lineno, frame.f_globals)
