@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from fxc.ir.records import frozen
 
+from ..forms.structures import APART
 from ..outside.containers import MISSING, External
 from ..outside.dicts import ExternalDict
 from ..outside.lists import ExternalList
@@ -21,7 +22,6 @@ from ..outside.objects import put_attribute
 from ..outside.shadows import class_of
 from ..session import Respecialise, refuse
 from ..statements.cells import unordered
-from ..statements.forms import APART
 from ..statements.structured import UNBOUND, is_same
 from ..values.maybe_set import MaybeSet
 from ..values.open_dicts import OpenDict

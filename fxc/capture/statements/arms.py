@@ -10,13 +10,13 @@ import numpy as np
 from fxc.ir.graph import Operand, Value
 from fxc.ir.types import PY_INT, ArrayType, ScalarType
 
+from ..forms.structures import common_structure, items_of, names_of
 from ..session import Session, current
 from ..values.alternatives import either
 from ..values.operands import TracedValue, wrap
 from ..values.traced_int import TracedInt
 from .carried_views import CarriedView, carried_view
 from .differing import Differing, parts_in, rebuilt
-from .forms import common_form, items_of, names_of
 from .structured import (
     UNBOUND,
     Recording,
@@ -65,17 +65,18 @@ def paired(
     """
     if is_same(left, right):
         return lambda made: left
-    form = common_form(left, right, name)
-    if form is not None:
-        names = names_of(name, form)
+    structure = common_structure(left, right, name)
+    if structure is not None:
+        names = names_of(name, structure)
         both = [
-            (UNBOUND,) * len(names) if x is UNBOUND else items_of(x, form) for x in (left, right)
+            (UNBOUND,) * len(names) if x is UNBOUND else items_of(x, structure)
+            for x in (left, right)
         ]
         items = [
             paired(one, other, kinds, values, item)
             for item, one, other in zip(names, *both, strict=True)
         ]
-        return lambda made: form.of(item(made) for item in items)
+        return lambda made: structure.of(item(made) for item in items)
     place = len(values)
     values.append((kinds(left, right, name), left, right, name))
     return lambda made: made[place]

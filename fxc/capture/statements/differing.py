@@ -10,6 +10,7 @@ import numpy as np
 
 from fxc.ir.graph import Operand
 
+from ..forms.structures import item_structure, items_of, names_of, structure_of
 from ..numpy_api.ufuncs import BINARY, COMPARISONS, UNARY
 from ..outside.objects import class_attribute
 from ..outside.shadows import class_of
@@ -17,7 +18,6 @@ from ..session import current, refuse
 from ..values.mixed import Mixed
 from ..values.operands import Traced, TracedValue, operand
 from ..values.several import Several
-from .forms import form_of, item_form, items_of, names_of
 
 # Note [Things that differ]
 # After ``if x[0] > 0: y = y[:3]``, or ``total = 0`` and ``if hit: total = total + row``, a variable
@@ -74,17 +74,17 @@ class Differing(Traced):
         return self.flag, self.left, self.right
 
     def _item_keys(self) -> tuple[Any, ...] | None:
-        """Of two things that lists may hold: the forms of both."""
-        forms = item_form(self.left), item_form(self.right)
-        return None if None in forms else (*forms, self.reason)
+        """Of two things that lists may hold: the structures of both."""
+        structures = item_structure(self.left), item_structure(self.right)
+        return None if None in structures else (*structures, self.reason)
 
     @classmethod
-    def _of_form(cls, keys: tuple[Any, ...], items: Any) -> Differing:
+    def _of_structure(cls, keys: tuple[Any, ...], items: Any) -> Differing:
         flag, left, right = items
         return cls(flag, left, right, keys[-1])
 
     @staticmethod
-    def _form_items(x: Any) -> tuple[Any, ...]:
+    def _structure_items(x: Any) -> tuple[Any, ...]:
         return x.flag, x.left, x.right
 
     def _run(self, name: str, inputs: tuple[Any, ...]) -> Any:
@@ -288,9 +288,9 @@ def parts_in(x: Any, name: str) -> Iterator[Any]:
     """What a result is made of: the items of tuples and their like, both sides of what differs, and
     what a mixed number holds. ``name`` says where it stands.
     """
-    form = form_of(x, name)
-    if form is not None:
-        for item, each in zip(names_of(name, form), items_of(x, form), strict=True):
+    structure = structure_of(x, name)
+    if structure is not None:
+        for item, each in zip(names_of(name, structure), items_of(x, structure), strict=True):
             yield from parts_in(each, item)
     elif type(x) is Differing:
         for each in (x.flag, x.left, x.right):
@@ -305,10 +305,10 @@ def parts_in(x: Any, name: str) -> Iterator[Any]:
 
 def rebuilt(x: Any, parts: Iterator[Any], name: str) -> Any:
     """The same with other parts, in the order of ``parts_in``."""
-    form = form_of(x, name)
-    if form is not None:
-        both = zip(names_of(name, form), items_of(x, form), strict=True)
-        return form.of([rebuilt(each, parts, item) for item, each in both])
+    structure = structure_of(x, name)
+    if structure is not None:
+        both = zip(names_of(name, structure), items_of(x, structure), strict=True)
+        return structure.of([rebuilt(each, parts, item) for item, each in both])
     if type(x) is Differing:
         flag, left, right = (rebuilt(each, parts, name) for each in (x.flag, x.left, x.right))
         return Differing(flag, left, right, x.reason)

@@ -71,19 +71,19 @@ class Grown(Text):
         return (self._buffer.codes, self._count)
 
     @classmethod
-    def _of_form(cls, keys: tuple[Any, ...], items: Any) -> Grown:
+    def _of_structure(cls, keys: tuple[Any, ...], items: Any) -> Grown:
         (buffer,), (count,) = keys, items
         return cls(buffer, count)
 
-    def _form_keys(self) -> tuple[Any, ...]:
+    def _structure_keys(self) -> tuple[Any, ...]:
         return (self._buffer,)
 
     @staticmethod
-    def _has_form(x: Any) -> bool:
+    def _has_structure(x: Any) -> bool:
         return type(x) is str and not x
 
     @staticmethod
-    def _form_items(x: Any) -> tuple[Any, ...]:
+    def _structure_items(x: Any) -> tuple[Any, ...]:
         return (x._count if type(x) is Grown else 0,)
 
     @property

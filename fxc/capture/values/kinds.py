@@ -12,11 +12,11 @@ from fxc.ir.records import frozen
 from fxc.ir.types import ArrayType, ScalarType
 from fxc.ops.metas.shapes import same_shape
 
+from ..forms.structures import APART, Structure, item_structure, items_of, joint_structure
 from ..outside.objects import is_python_class, vars_of
 from ..outside.shadows import class_of
 from ..session import current, refuse
 from ..statements.differing import Differing
-from ..statements.forms import APART, Form, item_form, items_of, joint_form
 from ..statements.structured import (
     array_of,
     is_constant,
@@ -53,7 +53,7 @@ class ItemKind:
     kinds: frozenset[ScalarType]
     parts: tuple[ScalarType | ArrayType, ...]
     items: tuple[ItemKind, ...] | None = None
-    form: Form | None = None
+    form: Structure | None = None
 
     @property
     def pool(self) -> Any:
@@ -134,7 +134,7 @@ class ItemKind:
         """Whether ``x`` is such an item."""
         if self.items is not None:
             assert self.form is not None
-            same = item_form(x) == self.form or self.form.takes(x)
+            same = item_structure(x) == self.form or self.form.takes(x)
             fields = zip(self.items, _fields_of(x, self.form), strict=True) if same else ()
             return same and all(k.takes(each) for k, each in fields)
         if self.options is not None:
@@ -333,8 +333,8 @@ def kind_of_items(items: Sequence[Any], before: ItemKind | None) -> ItemKind | N
         if before is not None:
             raise _refused(items[0])
         return ItemKind(frozenset(), (arrays[0].type,))
-    forms = {item_form(x) for x in items} | ({before.form} if before is not None else set())
-    form = joint_form(items, forms)
+    forms = {item_structure(x) for x in items} | ({before.form} if before is not None else set())
+    form = joint_structure(items, forms)
     if form is None:
         _ask_for_one_pool(items, before)
     if None in forms and all(each is None or each.pool is not None for each in forms):
@@ -343,7 +343,7 @@ def kind_of_items(items: Sequence[Any], before: ItemKind | None) -> ItemKind | N
         return _kind_of_numbers(items, before)  # texts of several templates, None or a tuple
     if form is None and len(forms) > 1:
         # With a default: StopIteration would end the statement that is being captured.
-        raise _refused(next((x for x in reversed(items) if item_form(x) is None), items[-1]))
+        raise _refused(next((x for x in reversed(items) if item_structure(x) is None), items[-1]))
     if form is not None and before is not None and before.form is None:
         raise _refused(items[-1])
     return _kind_of_numbers(items, before) if form is None else _kind_of_forms(form, items, before)
@@ -357,7 +357,7 @@ def _ask_for_one_pool(items: Sequence[Any], before: ItemKind | None) -> None:
         current().door.lists.ask_pool(*(x for x in found if isinstance(x, list)))
 
 
-def _kind_of_forms(form: Form, items: Sequence[Any], before: ItemKind | None) -> ItemKind:
+def _kind_of_forms(form: Structure, items: Sequence[Any], before: ItemKind | None) -> ItemKind:
     columns = list(zip(*(_fields_of(x, form) for x in items), strict=True))
     known = (None,) * len(columns) if before is None else before.items
     assert known is not None
@@ -422,7 +422,7 @@ def _are_alike(left: Any, right: Any) -> bool:
 
 def arrays_in(x: Any) -> Iterator[Value]:
     """The arrays that an item is, or holds."""
-    if (form := item_form(x)) is not None:
+    if (form := item_structure(x)) is not None:
         for each in _fields_of(x, form):
             yield from arrays_in(each)
     elif (value := array_of(x)) is not None:
@@ -431,7 +431,7 @@ def arrays_in(x: Any) -> Iterator[Value]:
 
 def records_in(x: Any) -> Iterator[Any]:
     """The dicts and objects that an item is, or holds."""
-    form = item_form(x)
+    form = item_structure(x)
     if form is not None and (form.kind is Differing or not form.is_traced):
         if not isinstance(x, tuple | Differing):
             yield x
@@ -439,7 +439,7 @@ def records_in(x: Any) -> Iterator[Any]:
             yield from records_in(each)
 
 
-def _fields_of(x: Any, form: Form) -> Sequence[Any]:
+def _fields_of(x: Any, form: Structure) -> Sequence[Any]:
     if form.is_traced:
         return items_of(x, form)
     if isinstance(x, tuple | list):

@@ -54,18 +54,18 @@ class Late(Traced):
             self._template = Template(self)
         return self._template
 
-    def _form_keys(self) -> tuple[Any, ...] | None:
+    def _structure_keys(self) -> tuple[Any, ...] | None:
         if not self.has_template:
             return None
         template = self.template
         return template, *range(1, len(template.parts_of(self)))
 
     @staticmethod
-    def _form_items(x: Any) -> tuple[Any, ...]:
+    def _structure_items(x: Any) -> tuple[Any, ...]:
         return tuple(x.template.parts_of(x))
 
     @classmethod
-    def _of_form(cls, keys: tuple[Any, ...], items: Any) -> Late:
+    def _of_structure(cls, keys: tuple[Any, ...], items: Any) -> Late:
         return keys[0].at(*items)  # type: ignore[no-any-return]
 
     def _is_filled(self) -> Any:

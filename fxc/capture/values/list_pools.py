@@ -187,16 +187,16 @@ class PooledList(Traced):
     def __class__(self) -> type:
         return list
 
-    def _form_keys(self) -> tuple[Any, ...]:
+    def _structure_keys(self) -> tuple[Any, ...]:
         return (self.pool,)
 
     @classmethod
-    def _of_form(cls, keys: tuple[Any, ...], items: Any) -> PooledList:
+    def _of_structure(cls, keys: tuple[Any, ...], items: Any) -> PooledList:
         (pool,), (number,) = keys, items
         return PooledList(pool, number)
 
     @staticmethod
-    def _form_items(x: Any) -> tuple[Any, ...]:
+    def _structure_items(x: Any) -> tuple[Any, ...]:
         return (x.number,)
 
     def _holds(self) -> Iterable[Any]:

@@ -24,7 +24,7 @@ class Traced:
     # How values that no operand stands for run ufuncs and reductions themselves.
     _run: ClassVar[Callable[..., Any] | None] = None
     _reduce: ClassVar[Callable[..., Any] | None] = None
-    # What makes such a value of the only item of its form, where lists may hold it.
+    # What makes such a value of the only item of its structure, where lists may hold it.
     _of_item: ClassVar[Callable[..., Any] | None] = None
     _in_pool: ClassVar[bool] = False  # whether they are records: Note [Records]
     # What stands for the items of an array, this one among them; None: the items do.
@@ -68,26 +68,26 @@ class Traced:
         """What a loop runs over if this is a list, see counted.py; None for what is none."""
         return None
 
-    def _form_keys(self) -> tuple[Any, ...] | None:
-        """What tells the forms of such values apart that are joined item by item: see forms.py."""
+    def _structure_keys(self) -> tuple[Any, ...] | None:
+        """What tells the structures of such values apart that are joined item by item."""
         return None
 
     def _item_keys(self) -> tuple[Any, ...] | None:
         """The same of an item of a list of the graph; None for what can be none."""
-        return self._form_keys() if self._of_item is not None or self._in_pool else None
+        return self._structure_keys() if self._of_item is not None or self._in_pool else None
 
     @classmethod
-    def _of_form(cls, keys: tuple[Any, ...], items: Any) -> Any:
-        """The value of this form with these items."""
+    def _of_structure(cls, keys: tuple[Any, ...], items: Any) -> Any:
+        """The value of this structure with these items."""
         raise NotImplementedError
 
     @staticmethod
-    def _has_form(x: Any) -> bool:
+    def _has_structure(x: Any) -> bool:
         """Whether something else may stand for such a value."""
         return False
 
     @staticmethod
-    def _form_items(x: Any) -> tuple[Any, ...]:
+    def _structure_items(x: Any) -> tuple[Any, ...]:
         """The items of such a value, or of what may stand for one."""
         raise NotImplementedError
 

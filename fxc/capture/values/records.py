@@ -10,6 +10,7 @@ from typing import Any, NoReturn
 from fxc.ir.graph import Operand
 from fxc.ir.records import frozen
 
+from ..forms.structures import Structure
 from ..outside.objects import (
     MISSING,
     class_attribute,
@@ -21,7 +22,6 @@ from ..outside.objects import (
 )
 from ..outside.shadows import class_of, shadow_of
 from ..session import current, refuse
-from ..statements.forms import Form
 from .given import is_lent
 from .kinds import ItemKind, arrays_in
 from .operands import Traced, settled
@@ -86,7 +86,7 @@ class Pool:
 
     def __init__(self, label: Label) -> None:
         self.label = label
-        self.fields = Form(label.kind, label.keys)
+        self.fields = Structure(label.kind, label.keys)
         self.table = TracedList([], outermost=True)
         self._written: set[int] = set()  # places of fields that the program has stored to
 
@@ -178,16 +178,16 @@ class Record(Traced):
     def __class__(self) -> type:
         return self.pool.label.kind
 
-    def _form_keys(self) -> tuple[Any, ...]:
+    def _structure_keys(self) -> tuple[Any, ...]:
         return (self.pool,)
 
     @classmethod
-    def _of_form(cls, keys: tuple[Any, ...], items: Any) -> Record:
+    def _of_structure(cls, keys: tuple[Any, ...], items: Any) -> Record:
         (pool,), (number,) = keys, items
         return Record(pool, number)
 
     @staticmethod
-    def _form_items(x: Any) -> tuple[Any, ...]:
+    def _structure_items(x: Any) -> tuple[Any, ...]:
         return (x.number,)
 
     def _holds(self) -> Iterable[Any]:

@@ -149,7 +149,7 @@ def _has_pool(kind: Any) -> bool:
 
 def _items_in(x: Any) -> Sequence[Any]:
     """The items of an option that has some."""
-    return x if type(x) is tuple else x._form_items(x)
+    return x if type(x) is tuple else x._structure_items(x)
 
 
 def _is_record(x: Any) -> bool:

@@ -16,10 +16,10 @@ from fxc.ir.size_guards import guard
 from fxc.ir.symbols import Dim, counted_in
 from fxc.ir.types import ScalarType
 
+from ..forms.structures import Structure
 from ..locations import user_location
 from ..session import current, refuse
 from ..statements.for_loops import FEW
-from ..statements.forms import Form
 from .kinds import ItemKind, kind_of_items
 from .mixed import parts_for, scalar_kinds
 from .operands import Traced, array_value, dim_of, kind_of, operand, record, wrap
@@ -142,7 +142,7 @@ def list_of(array: Any) -> Any:
 def tuples_of(columns: Sequence[Any]) -> TracedList:
     """The list of the tuples whose items stand in new vectors."""
     kinds = [_kind_of_elements(each._value, weak=True) for each in columns]
-    form = Form(tuple, tuple(range(len(kinds))))
+    form = Structure(tuple, tuple(range(len(kinds))))
     parts = tuple(part for kind in kinds for part in kind.parts)
     kind = ItemKind(frozenset(), parts, tuple(kinds), form)
     return sized(kind, tuple(each._value for each in columns))

@@ -86,10 +86,10 @@ class UnknownText(Traced):
         raise refused(f"{name}()")
 
     @classmethod
-    def _of_form(cls, keys: tuple[Any, ...], items: Any) -> Self:
+    def _of_structure(cls, keys: tuple[Any, ...], items: Any) -> Self:
         return cls(*items)
 
-    def _form_keys(self) -> tuple[Any, ...]:
+    def _structure_keys(self) -> tuple[Any, ...]:
         return (0,)
 
     # Whether what is added at its begin is best done by it.
@@ -146,11 +146,11 @@ class Char(UnknownText):
         self.code = code
 
     @staticmethod
-    def _form_items(x: Any) -> tuple[Any, ...]:
+    def _structure_items(x: Any) -> tuple[Any, ...]:
         return (code_of(x),)
 
     @staticmethod
-    def _has_form(x: Any) -> bool:
+    def _has_structure(x: Any) -> bool:
         return is_char(x)
 
     def _holds(self) -> tuple[Any, ...]:
@@ -206,7 +206,7 @@ class Text(UnknownText):
         self._codes = codes
 
     @staticmethod
-    def _form_items(x: Any) -> tuple[Any, ...]:
+    def _structure_items(x: Any) -> tuple[Any, ...]:
         return (x.codes(),)
 
     def _holds(self) -> Iterable[Any]:

@@ -21,16 +21,16 @@ from ..outside.objects import (
 from ..outside.shadows import class_of, shadow_of
 from ..session import current
 from ..staging.jumps import RESULT
+from ..statements.rows import rows_in
 from ..values.maybe_set import MaybeSet
 from ..values.operands import Traced
 from ..values.unbound import UNBOUND
-from .rows import rows_in
 
 APART = "objects apart"  # the request not to join objects
 
 
 @frozen
-class Form:
+class Structure:
     """A class, and the keys of the items: numbers for those of a tuple."""
 
     kind: type
@@ -44,7 +44,7 @@ class Form:
 
     @property
     def is_traced(self) -> bool:
-        """Whether it is one of values that are not known: see ``Traced._form_keys``."""
+        """Whether it is one of values that are not known: see ``Traced._structure_keys``."""
         return issubclass(self.kind, Traced)
 
     @property
@@ -53,13 +53,13 @@ class Form:
         return self.keys[0] if self.is_traced and self.kind._in_pool else None  # type: ignore[attr-defined]
 
     def takes(self, x: Any) -> bool:
-        """Whether something else may stand for what has this form."""
-        return self.is_traced and self.kind._has_form(x)  # type: ignore[attr-defined]
+        """Whether something else may stand for what has this structure."""
+        return self.is_traced and self.kind._has_structure(x)  # type: ignore[attr-defined]
 
     def of(self, items: Iterable[Any]) -> Any:
         """The same with these items, which nobody else has."""
         if self.is_traced:
-            return self.kind._of_form(self.keys, items)  # type: ignore[attr-defined]
+            return self.kind._of_structure(self.keys, items)  # type: ignore[attr-defined]
         if issubclass(self.kind, tuple):
             return tuple.__new__(self.kind, items)
         if self.kind is list:
@@ -79,31 +79,31 @@ class Form:
         return made
 
 
-def form_of(x: Any, name: str) -> Form | None:
-    """As ``_form_of``; an item of a list that has none may have one as a record."""
-    found = _form_of(x, name)
+def structure_of(x: Any, name: str) -> Structure | None:
+    """As ``_structure_of``; an item of a list that has none may have one as a record."""
+    found = _structure_of(x, name)
     if found is None:
         current().door.places.ask_records(x)
     return found
 
 
-def _form_of(x: Any, name: str) -> Form | None:
-    """The form of what the variable of that name holds, if it may be joined item by item.
+def _structure_of(x: Any, name: str) -> Structure | None:
+    """The structure of what the variable of that name holds, if it may be joined item by item.
 
     A tuple may always be, and an object of a frozen dataclass that the program made; of a dict or
     another object nobody may have seen which one it is: it was made where it is returned. Lists and
     objects may be joined where nobody changes them, see Note [Objects that are joined].
     """
     if isinstance(x, Traced):
-        return _traced_form(x)
+        return _traced_structure(x)
     kind, places = class_of(x), current().door.places
     if kind is tuple:
-        return Form(kind, tuple(range(len(x))))
+        return Structure(kind, tuple(range(len(x))))
     if isinstance(x, tuple):
         plain = is_namedtuple(kind) and not vars_of(x)
-        return Form(kind, tuple(range(len(x)))) if plain else None
+        return Structure(kind, tuple(range(len(x)))) if plain else None
     if kind is list:
-        return _list_form(x, name)
+        return _list_structure(x, name)
     frozen_one = getattr(getattr(kind, "__dataclass_params__", None), "frozen", False)
     if not (frozen_one and places.is_made(x)) and not (
         name.startswith(RESULT) and places.is_new(x, name)
@@ -111,32 +111,36 @@ def _form_of(x: Any, name: str) -> Form | None:
         deep = name.startswith(RESULT) or name.count(".") > _DEEPEST
         # What is returned may be stored at a place, too.
         is_apart = deep or not (name.isidentifier() or places.is_alone(x, name))
-        return None if is_apart else _joined_form(x, kind)
+        return None if is_apart else _joined_structure(x, kind)
     if kind is dict:
-        return Form(kind, tuple(x)) if all(type(key) is str for key in x) else None
+        return Structure(kind, tuple(x)) if all(type(key) is str for key in x) else None
     plain = is_made_by_object(kind) and is_python_class(kind) and not slots_of(x)
-    return Form(kind, tuple(vars(x))) if plain else None
+    return Structure(kind, tuple(vars(x))) if plain else None
 
 
-def _traced_form(x: Traced) -> Form | None:
-    return _form_of_keys(x, x._form_keys())
+def _traced_structure(x: Traced) -> Structure | None:
+    return _of_keys(x, x._structure_keys())
 
 
-def _form_of_keys(x: Traced, keys: tuple[Any, ...] | None) -> Form | None:
-    return None if keys is None else Form(type(x), keys)
+def _of_keys(x: Traced, keys: tuple[Any, ...] | None) -> Structure | None:
+    return None if keys is None else Structure(type(x), keys)
 
 
-def joint_form(items: Iterable[Any], forms: Iterable[Form | None]) -> Form | None:
-    """The form that all of these have, or may stand for, of which ``forms`` are theirs; None if
-    there is none.
+def joint_structure(
+    items: Iterable[Any], structures: Iterable[Structure | None]
+) -> Structure | None:
+    """The structure that all of these have, or may stand for, of which ``structures`` are theirs;
+    None if there is none.
     """
-    found = set(forms)
+    found = set(structures)
     plain = found - {None}
     if len(plain) == 1 and len(found) == 2:
-        (form,) = plain
-        assert form is not None
-        others = (x for x in items if not (isinstance(x, Traced) and _traced_form(x) == form))
-        return form if all(map(form.takes, others)) else None
+        (structure,) = plain
+        assert structure is not None
+        others = (
+            x for x in items if not (isinstance(x, Traced) and _traced_structure(x) == structure)
+        )
+        return structure if all(map(structure.takes, others)) else None
     return found.pop() if len(found) == 1 else None
 
 
@@ -153,8 +157,8 @@ _LONGEST = 32  # items of a list that is joined, or an item
 _DEEPEST = 4  # objects in objects; what holds itself has no end
 
 
-def _list_form(x: Any, name: str) -> Form | None:
-    """The form of a list: it is joined as objects are, whoever made it."""
+def _list_structure(x: Any, name: str) -> Structure | None:
+    """The structure of a list: it is joined as objects are, whoever made it."""
     if APART in current().static or type(x) is not list or rows_in(x) is not None:
         return None
     if current().door.places.is_assigned(x):
@@ -162,28 +166,28 @@ def _list_form(x: Any, name: str) -> Form | None:
     if len(x) > _LONGEST or name.count(".") > _DEEPEST:
         return None
     is_ours = current().door.places.is_ours(x, name)
-    return Form(list, tuple(range(len(x))), joined=not is_ours)
+    return Structure(list, tuple(range(len(x))), joined=not is_ours)
 
 
-def common_form(x: Any, y: Any, name: str) -> Form | None:
-    """The form of what two arms give to a variable; None if they cannot be joined item by item."""
+def common_structure(x: Any, y: Any, name: str) -> Structure | None:
+    """The structure of what two arms give to a variable; None if it has none that is theirs."""
     both = [each for each in (x, y) if each is not UNBOUND]
-    forms = {form_of(each, name) for each in both}
-    if None in forms:
-        return joint_form(both, forms)
-    if len({(each.kind, each.keys) for each in forms if each is not None}) > 1:
+    structures = {structure_of(each, name) for each in both}
+    if None in structures:
+        return joint_structure(both, structures)
+    if len({(each.kind, each.keys) for each in structures if each is not None}) > 1:
         return None
-    return max(forms, key=lambda each: each is not None and each.joined, default=None)
+    return max(structures, key=lambda each: each is not None and each.joined, default=None)
 
 
-def _joined_form(x: Any, kind: type) -> Form | None:
+def _joined_structure(x: Any, kind: type) -> Structure | None:
     door = current().door
     if APART in current().static or isinstance(x, Traced | External):
         return None
     if kind is dict:
         plain = all(type(key) is str and type(x[key]) is not MaybeSet for key in x)
         joins = plain and door.places.is_made(x) and not door.places.is_assigned(x)
-        return Form(dict, tuple(x), joined=True) if joins else None
+        return Structure(dict, tuple(x), joined=True) if joins else None
     if not is_python_class(kind):
         return None
     known = door.places.is_made(x) or door.outside.is_stand_in(x)
@@ -193,33 +197,34 @@ def _joined_form(x: Any, kind: type) -> Form | None:
         return None
     if not all(map(_may_be_read, vars_of(door.outside.real(x)).values())):
         return None
-    return Form(kind, tuple(door.held_by(x)[0]), joined=True)
+    return Structure(kind, tuple(door.held_by(x)[0]), joined=True)
 
 
-def item_form(x: Any) -> Form | None:
-    """The form of an item of a list of the graph; None for numbers, arrays and what can be none.
-
-    See Note [Records in lists].
+def item_structure(x: Any) -> Structure | None:
+    """The structure of an item of a list of the graph; None for numbers, arrays and what can be no
+    item. See Note [Records in lists].
     """
     if isinstance(x, Traced):
-        return _form_of_keys(x, x._item_keys())
+        return _of_keys(x, x._item_keys())
     if isinstance(x, External):
         return None
     kind = class_of(x)
     if kind is tuple or (isinstance(x, tuple) and is_namedtuple(kind) and not vars_of(x)):
-        return Form(kind, tuple(range(len(x))))
+        return Structure(kind, tuple(range(len(x))))
     places = current().door.places
     if APART in current().static:
         return None
     if type(x) is list:
         is_row = 0 < len(x) <= _LONGEST and places.home_of(x) is not None
-        return Form(list, tuple(range(len(x))), joined=True) if is_row else None
+        return Structure(list, tuple(range(len(x))), joined=True) if is_row else None
     if not places.is_made(x):
         return None
     if kind is dict:
-        return Form(dict, tuple(x), joined=True) if all(type(key) is str for key in x) else None
+        return (
+            Structure(dict, tuple(x), joined=True) if all(type(key) is str for key in x) else None
+        )
     plain = is_python_class(kind) and is_made_by_object(kind) and not slot_names(kind)
-    return Form(kind, tuple(vars_of(x)), joined=True) if plain and vars_of(x) else None
+    return Structure(kind, tuple(vars_of(x)), joined=True) if plain and vars_of(x) else None
 
 
 def _may_be_read(x: Any) -> bool:
@@ -233,18 +238,18 @@ def _may_be_read(x: Any) -> bool:
     )
 
 
-def names_of(name: str, form: Form) -> list[str]:
+def names_of(name: str, structure: Structure) -> list[str]:
     """What the items are called, as variables of their own."""
-    return [f"{name}.{k}" for k in range(len(form.keys))]
+    return [f"{name}.{k}" for k in range(len(structure.keys))]
 
 
-def items_of(x: Any, form: Form | None = None) -> Sequence[Any]:
-    """The items of what has a form."""
-    if form is not None and form.is_traced:
-        return form.kind._form_items(x)  # type: ignore[attr-defined,no-any-return]
+def items_of(x: Any, structure: Structure | None = None) -> Sequence[Any]:
+    """The items of what has a structure."""
+    if structure is not None and structure.is_traced:
+        return structure.kind._structure_items(x)  # type: ignore[attr-defined,no-any-return]
     if isinstance(x, tuple):
         return x
-    if form is not None and form.joined:
+    if structure is not None and structure.joined:
         current().door.places.seal(x)
         if type(x) is not dict and type(x) is not list:
             return tuple(current().door.held_by(x)[0].values())
