@@ -13,7 +13,6 @@ from ..outside.shadows import class_of, has_method
 from ..session import refuse
 from ..statements.choices import negated
 from ..statements.differing import Differing
-from ..statements.structured import array_of, is_same
 from ..values.mixed import Mixed
 from ..values.operands import Traced, has_traced, settled
 from ..values.several import Several
@@ -22,6 +21,7 @@ from ..values.traced_array import TracedArray
 from ..values.traced_int import TracedInt, known_ints
 from ..values.traced_scalar import TracedScalar
 from ..values.unknown_items import OneOfItems
+from ..values.variables import array_of, is_same
 from .items import ItemAccess
 from .ordering import compared, equal_fields, in_order_by, is_same_item
 from .reads import name_of

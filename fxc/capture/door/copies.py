@@ -21,10 +21,10 @@ from ..outside.objects import (
 )
 from ..outside.shadows import class_of, shadow_of
 from ..session import refuse
-from ..statements.structured import array_of, is_number
 from ..values.identity import Identity
 from ..values.operands import Traced, settled
 from ..values.traced_lists import TracedList
+from ..values.variables import array_of, is_number
 
 if TYPE_CHECKING:
     from .door import Door

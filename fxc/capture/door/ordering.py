@@ -18,7 +18,6 @@ from ..outside.objects import class_attribute
 from ..outside.shadows import class_of, has_method
 from ..session import current, refuse
 from ..statements.choices import both, both_true, chosen, either_true, negated
-from ..statements.structured import flag_of, truth
 from ..values.list_code import are_equal
 from ..values.list_pools import PooledList
 from ..values.mixed import Mixed
@@ -29,6 +28,7 @@ from ..values.traced_int import TracedInt
 from ..values.traced_lists import TracedList
 from ..values.traced_scalar import TracedScalar
 from ..values.unknown_items import OneOfItems
+from ..values.variables import flag_of, truth
 
 if TYPE_CHECKING:
     from .comparisons import Comparisons

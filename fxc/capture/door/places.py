@@ -22,10 +22,11 @@ from ..outside.objects import put_attribute
 from ..outside.shadows import class_of
 from ..session import Respecialise, refuse
 from ..statements.cells import unordered
-from ..statements.structured import UNBOUND, is_same
 from ..values.maybe_set import MaybeSet
 from ..values.open_dicts import OpenDict
 from ..values.records import label_of
+from ..values.unbound import UNBOUND
+from ..values.variables import is_same
 
 if TYPE_CHECKING:
     from .stores import Stores

@@ -14,9 +14,9 @@ from ..statements.folds import filtered, fold, listed, mapped, row, taking
 from ..statements.for_loops import ForLoop
 from ..statements.loops import bound
 from ..statements.nests import nest, nested
-from ..statements.structured import UNBOUND
 from ..statements.unpacking import starred
 from ..statements.while_loops import WhileLoop
+from ..values.unbound import UNBOUND
 from .by_places import at_place, has_place, list_to_change
 from .ordering import compared
 from .stores import Names, Stores

@@ -47,7 +47,6 @@ from ..statements.iterators import (
 )
 from ..statements.rows import list_array_of
 from ..statements.runs import runs_of
-from ..statements.structured import flag_of, going_on
 from ..statements.sums import CORRECTS, sum_of_known
 from ..values.grown_texts import Grown
 from ..values.identity import Identity
@@ -64,6 +63,7 @@ from ..values.traced_dicts import TracedDict
 from ..values.traced_int import TracedInt, known_ints, largest, scalar_of_int, smallest, wrap_dim
 from ..values.traced_lists import TracedList, list_parts, plain_list
 from ..values.traced_scalar import TracedScalar
+from ..values.variables import flag_of, going_on
 from .hashes import frozen, hash_of
 from .ordering import as_tuple, compared, is_compared
 

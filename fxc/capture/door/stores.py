@@ -29,11 +29,11 @@ from ..outside.objects import (
 from ..outside.outside import Known, Outside
 from ..outside.shadows import class_of
 from ..session import Session, label_of, refuse
-from ..statements.structured import UNBOUND
 from ..values.maybe_set import MaybeSet, check_sure, given
 from ..values.operands import Traced
 from ..values.records import Record
 from ..values.several import Several
+from ..values.unbound import UNBOUND
 from . import purity
 from .comparisons import Comparisons
 from .places import Attribute, Enclosing, Global, Places

@@ -30,6 +30,8 @@ from fxc.ir.signature import ConstantLeaf, DimLeaf
 from fxc.ir.symbols import counted_in
 from fxc.ir.types import ArrayType
 
+from ..forms.form import Items
+from ..forms.leaving import classes_in
 from ..session import RESULT, refuse
 from ..statements.carried_views import CarriedView, carried_view
 from ..statements.counted import Bounded, Counted
@@ -291,13 +293,13 @@ class EpilogueBuilder:
             return self._place(x.items)
         if id(x) not in self._made:
             name = f"c{len(self._made)}"
-            kind, arrays, count = x.rooms()
+            form, arrays, count = x.rooms()
             end = self._place(count)
             first, begin = self._items(x.borrowed), len(x.borrowed)
             names = iter([f"{self._leaf(wrap(array))}[{begin or ''}:{end}]" for array in arrays])
-            made = listed(kind, names, self._constant, self._any_pool)
+            made = listed(form, names, self._constant, self._any_pool)
             made = f"[{first}*{made}]" if first else made
-            self._outside.session.door.places.check_returned_list(kind.classes, self._sealed)
+            self._outside.session.door.places.check_returned_list(classes_in(form), self._sealed)
             made = f"deque({made})" if x.of is deque else made
             self._lines.append(f"{name} = {made}")
             self._made[id(x)] = (name, x)
@@ -309,7 +311,7 @@ class EpilogueBuilder:
         if id(x) not in self._made:
             name, leaves = f"c{len(self._made)}", [self._leaf(wrap(each)) for each in x.arrays]
             numbers = iter([f"{leaf}.ravel()" for leaf in leaves])
-            made = listed(x.kind, numbers, self._constant, self._any_pool)
+            made = listed(x.form, numbers, self._constant, self._any_pool)
             self._lines.append(f"{name} = rows_of({made}, *{leaves[0]}.shape)")
             self._made[id(x)] = (name, x)
         return self._made[id(x)][0]
@@ -325,17 +327,18 @@ class EpilogueBuilder:
                 return name
             if table.items is not None:
                 table.make_room((), 0, None)
-            kind, arrays, count = table.rooms()
+            form, arrays, count = table.rooms()
+            assert isinstance(form, Items)
             end = self._place(count)
             names = iter([f"{self._leaf(wrap(array))}[:{end}]" for array in arrays])
-            made = listed(pool.fields_kind(kind), names, self._constant, self._any_pool)
+            made = listed(pool.form_of_fields(form), names, self._constant, self._any_pool)
             self._lines.append(f"{name} = {made}")
             self._outside.session.aliases.returned.append(table)
             for number, key, x in pool.of_callers():
                 record = f"{name}[{number}]"
                 held = record if pool.label.kind is dict else f"vars({record})"
                 self._lines.append(f"{held}[{key!r}] = {self._place(x)}")
-            for held, other in pool.links(kind):
+            for held, other in pool.links(form):
                 found = f"{self._any_pool(other)}[{held}]"
                 self._lines.append(
                     f"for x in {name}: {held} = {found} if type({held}) is int else {held}"
@@ -371,7 +374,7 @@ class EpilogueBuilder:
         if arena._room is not None:
             self._lines.append(f"{name}i = arena_places({', '.join(of_lists)})")
             names = iter([f"{self._leaf(wrap(each))}[{name}i]" for each in arena._room.arrays])
-            made = listed(arena._room.kind, names, self._constant, self._any_pool)
+            made = listed(arena._room.form, names, self._constant, self._any_pool)
             self._lines.append(f"share_out({name}, {of_lists[1]}, {made})")
         self._outside.session.aliases.returned += [heads, arena]
         return name

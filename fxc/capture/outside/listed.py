@@ -2,71 +2,86 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
-from typing import Any
+from typing import Any, assert_never
 
 import numpy as np
 
 from fxc.ir.types import ScalarType
 
+from ..forms.form import Array, Constant, Form, Items, MixedNumber, Number, Union, columns_of
+from ..forms.structures import Structure
 from ..statements.differing import Differing
-from ..values.kinds import ItemKind
 from ..values.late import Late
-from ..values.several import Items, SeveralKinds
 
 
 def listed(
-    kind: ItemKind,
+    form: Form,
     arrays: Iterator[str],
     constant: Callable[[object], str],
     pool: Callable[[Any], str],
 ) -> str:
-    """The expression for the list of items of a kind that stand in arrays of these names;
+    """The expression for the list of items of a form that stand in arrays of these names;
     ``constant`` names an object in it, ``pool`` the list of all records, or lists, of a pool.
     """
-    if kind.form is not None and kind.items is not None:
-        columns = ", ".join(listed(each, arrays, constant, pool) for each in kind.items)
-        if kind.form.pool is not None:
-            return f"[{pool(kind.form.pool)}[x] for x in {columns}]"
-        if kind.form.kind is Late:
-            made = constant(kind.form.keys[0].made)
-            return f"[{made}(*x) for x in zip({columns})]"
-        if kind.form.kind is Differing:
-            return f"[x if f else y for f, x, y in zip({columns})]"
-        if kind.form.is_traced:
-            of_item = constant(kind.form.kind._of_item)  # type: ignore[attr-defined]
-            return f"[{of_item}(x) for x in {columns}]"
-        if kind.form.kind is tuple:
-            return f"list(zip({columns}))"
-        if issubclass(kind.form.kind, tuple):
-            return f"[new_tuple({constant(kind.form.kind)}, x) for x in zip({columns})]"
-        if kind.form.kind is list:
-            return f"[list(x) for x in zip({columns})]"
-        names = [f"x{place}" for place in range(len(kind.items))]
-        keys = map(repr, kind.form.keys)
-        held = ", ".join(f"{key}: {name}" for key, name in zip(keys, names, strict=True))
-        of_class = "" if kind.form.kind is dict else f"rebuild({constant(kind.form.kind)}, "
-        made = f"{of_class}{{{held}}}{')' if of_class else ''}"
-        return f"[{made} for {', '.join(names)}, in zip({columns})]"
-    if kind.is_array:
-        return f"[row.copy() for row in {next(arrays)}]"
-    if kind.options is not None:
-        return _one_of(kind.options, arrays, constant, pool)
-    numbers = [part for part in kind.parts if isinstance(part, ScalarType)]
-    texts = [
-        f"{next(arrays)}.tolist()" if each.weak or k else f"list({next(arrays)})"
-        for k, each in enumerate(numbers)
-    ]
-    if len(texts) == 1:
-        return texts[0]
-    other = "x.item()" if len(texts) == 2 else "w"
-    names = list("xfw"[: len(texts)])
-    return f"[x if f else {other} for {', '.join(names)} in zip({', '.join(texts)})]"
+    match form:
+        case Number(kind):
+            return _numbers(kind, next(arrays))
+        case MixedNumber(kind, _):
+            columns = [_numbers(kind, next(arrays)), f"{next(arrays)}.tolist()"]
+            if not form.has_whole:
+                return f"[x if f else x.item() for x, f in zip({', '.join(columns)})]"
+            columns.append(f"{next(arrays)}.tolist()")
+            return f"[x if f else w for x, f, w in zip({', '.join(columns)})]"
+        case Array():
+            return f"[row.copy() for row in {next(arrays)}]"
+        case Items(structure, items):
+            columns = [listed(each, arrays, constant, pool) for each in items]
+            return _made(structure, columns, constant, pool)
+        case Union(options):
+            return _one_of(options, arrays, constant, pool)
+        case Constant():
+            raise AssertionError("a constant that is no option of a union")
+        case _:
+            assert_never(form)
+
+
+def _numbers(kind: ScalarType, array: str) -> str:
+    return f"{array}.tolist()" if kind.weak else f"list({array})"
+
+
+def _made(
+    structure: Structure,
+    columns: Sequence[str],
+    constant: Callable[[object], str],
+    pool: Callable[[Any], str],
+) -> str:
+    """The list of things of a structure, whose items stand in these lists."""
+    kind, rows = structure.kind, f"zip({', '.join(columns)})"
+    if structure.pool is not None:
+        return f"[{pool(structure.pool)}[x] for x in {columns[0]}]"
+    if kind is Late:
+        return f"[{constant(structure.keys[0].made)}(*x) for x in {rows}]"
+    if kind is Differing:
+        return f"[x if f else y for f, x, y in {rows}]"
+    if structure.is_traced:
+        return f"[{constant(kind._of_item)}(x) for x in {columns[0]}]"  # type: ignore[attr-defined]
+    if kind is tuple:
+        return f"list({rows})"
+    if issubclass(kind, tuple):
+        return f"[new_tuple({constant(kind)}, x) for x in {rows}]"
+    if kind is list:
+        return f"[list(x) for x in {rows}]"
+    names = [f"x{place}" for place in range(len(columns))]
+    keys = map(repr, structure.keys)
+    held = ", ".join(f"{key}: {name}" for key, name in zip(keys, names, strict=True))
+    made = f"{{{held}}}" if kind is dict else f"rebuild({constant(kind)}, {{{held}}})"
+    return f"[{made} for {', '.join(names)}, in {rows}]"
 
 
 def _one_of(
-    options: SeveralKinds,
+    options: Sequence[Form],
     arrays: Iterator[str],
     constant: Callable[[object], str],
     pool: Callable[[Any], str],
@@ -75,28 +90,25 @@ def _one_of(
     names: list[str] = []
     columns: list[str] = []
     cases: list[str] = []
-    for place, each in enumerate(options.options):
-        names.append(f"f{place}")
+    for place, form in enumerate(options):
         columns.append(f"{next(arrays)}.tolist()")
-        value = repr(each)
-        if isinstance(each, ScalarType):
-            value = f"x{place}"
-            names.append(value)
-            column = next(arrays)
-            columns.append(f"{column}.tolist()" if each.weak else f"list({column})")
-        elif type(each) is Items:
-            parts = [f"x{place}_{k}" for k in range(len(each))]
-            names += parts
-            columns += [
-                listed(ItemKind(frozenset(), kinds), arrays, constant, pool) for kinds in each
-            ]
-            if each.template is not None:
-                value = f"{constant(each.template.made)}({', '.join(parts)})"
-            elif each.pool is not None:
-                value = f"{pool(each.pool)}[{parts[0]}]"
-            else:
-                value = f"({', '.join(parts)}, )"
-        cases.append(f"{value} if f{place} else ")
+        parts = [] if isinstance(form, Constant) else columns_of(form)
+        is_one = not isinstance(form, Items)
+        given = [f"x{place}" if is_one else f"x{place}_{k}" for k in range(len(parts))]
+        names += [f"f{place}", *given]
+        columns += [listed(each, arrays, constant, pool) for each in parts]
+        match form:
+            case Constant(value):
+                made = repr(value)
+            case Items(structure, _) if structure.kind is Late:
+                made = f"{constant(structure.keys[0].made)}({', '.join(given)})"
+            case Items(structure, _) if structure.pool is not None:
+                made = f"{pool(structure.pool)}[{given[0]}]"
+            case Items():
+                made = f"({', '.join(given)}, )"
+            case _:
+                made = given[0]
+        cases.append(f"{made} if f{place} else ")
     cases[-1] = cases[-1].partition(" if ")[0]
     return f"[{''.join(cases)} for {', '.join(names)}, in zip({', '.join(columns)})]"
 

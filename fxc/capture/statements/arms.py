@@ -8,29 +8,22 @@ from typing import Any
 import numpy as np
 
 from fxc.ir.graph import Operand, Value
-from fxc.ir.types import PY_INT, ArrayType, ScalarType
+from fxc.ir.types import PY_INT
 
+from ..forms.carrying import enter, nothing, pack
+from ..forms.form import Array, Form, plain_form
 from ..forms.structures import common_structure, items_of, names_of
 from ..session import Session, current
 from ..values.alternatives import either
-from ..values.operands import TracedValue, wrap
+from ..values.operands import TracedValue, variable_of, wrap
 from ..values.traced_int import TracedInt
+from ..values.unbound import UNBOUND
+from ..values.variables import array_of, flag_of, is_same, placeholder
 from .carried_views import CarriedView, carried_view
 from .differing import Differing, parts_in, rebuilt
-from .structured import (
-    UNBOUND,
-    Recording,
-    array_of,
-    counted_inside,
-    flag_of,
-    is_same,
-    of_parts,
-    parts_of,
-    placeholder,
-)
+from .structured import Recording, counted_inside
 
-Kinds = tuple[ArrayType | ScalarType, ...]
-Either = tuple[Kinds, Any, Any, str]  # and the name of the variable
+Either = tuple[Form | None, Any, Any, str]  # and the name of the variable
 Arms = tuple[Recording, Recording]
 Window = tuple[CarriedView, int, int]  # and where its numbers are among the results
 
@@ -40,10 +33,10 @@ def record_cond(
 ) -> list[Any]:
     """The node for two arms that have been recorded; what each of the values becomes.
 
-    A value is given by the types of its operands and what it is in either arm. Numbers, and arrays
+    A value is given by its form and what it is in either arm. Numbers, and arrays
     that both arms make, are results of the node. Another array is one or the other afterwards: see
-    Note [Conditional aliases]. For no types see Note [Things that differ]; ``reason`` says what
-    differs.
+    Note [Conditional aliases]. What has no form is one thing or the other, by ``reason``: see Note
+    [Things that differ].
     """
     join = _Join(session, test, arms, reason)
     for each in values:
@@ -55,7 +48,7 @@ def record_cond(
 def paired(
     left: Any,
     right: Any,
-    kinds: Callable[[Any, Any, str], Kinds],
+    forms: Callable[[Any, Any, str], Form | None],
     values: list[Either],
     name: str = "",
 ) -> Callable[[list[Any]], Any]:
@@ -73,12 +66,12 @@ def paired(
             for x in (left, right)
         ]
         items = [
-            paired(one, other, kinds, values, item)
+            paired(one, other, forms, values, item)
             for item, one, other in zip(names, *both, strict=True)
         ]
         return lambda made: structure.of(item(made) for item in items)
     place = len(values)
-    values.append((kinds(left, right, name), left, right, name))
+    values.append((forms(left, right, name), left, right, name))
     return lambda made: made[place]
 
 
@@ -123,23 +116,23 @@ class _Join:
 
     # -- before the node is recorded
 
-    def add(self, kinds: Kinds, left: Any, right: Any, name: str) -> None:
+    def add(self, form: Form | None, left: Any, right: Any, name: str) -> None:
         """Find places for what a variable needs."""
-        if not kinds:
+        if form is None:
             for side, x in enumerate((left, right)):
                 for part in parts_in(x, name):
                     self._add_part(side, part)
             return
-        if isinstance(kinds[0], ScalarType):
+        if not isinstance(form, Array):
             self._numbers.append(len(self._results[0]))
-            self._add_result(kinds, left, right)
+            self._add_result(form, left, right)
             return
         sides = array_of(left), array_of(right)
         known = any(x in places for x, places in zip(sides, self._places, strict=True))
         if not known and all(
             x is None or (self._is_made(x) and not self._is_part(x)) for x in sides
         ):
-            self._add_result(kinds, left, right)
+            self._add_result(form, left, right)
             return
         for side, value in enumerate(sides):
             if value is not None and self._is_window(value):
@@ -149,7 +142,7 @@ class _Join:
                 if each not in self._places[side]:
                     given = (wrap(each), UNBOUND) if side == 0 else (UNBOUND, wrap(each))
                     place = len(self._results[side])
-                    self._add_result((each.type,), *given)
+                    self._add_result(plain_form(each.type), *given)
                     self._places[side][each] = place
 
     def _add_part(self, side: int, x: Any) -> None:
@@ -162,7 +155,7 @@ class _Join:
                 if each not in self._places[side]:
                     self._places[side][each] = len(self._results[side])
                     given = (wrap(each), UNBOUND) if side == 0 else (UNBOUND, wrap(each))
-                    self._add_result((each.type,), *given)
+                    self._add_result(plain_form(each.type), *given)
 
     def _is_window(self, value: Value) -> bool:
         """Whether an array has a size that has been counted in an arm."""
@@ -183,17 +176,14 @@ class _Join:
         nothing = placeholder(self._session, PY_INT)
         self._results[1 - side].extend([nothing] * len(numbers))
 
-    def _add_result(self, kinds: Kinds, left: Any, right: Any) -> None:
+    def _add_result(self, form: Form, left: Any, right: Any) -> None:
         """What is left in one arm, and right in the other, is a result."""
         for side, x in enumerate((left, right)):
             value, results = array_of(x), self._results[side]
             if value is not None:
                 self._places[side][value] = len(results)
             with self._arms[side]:
-                if x is UNBOUND:
-                    results += [placeholder(self._session, kind) for kind in kinds]
-                else:
-                    results += parts_of(x, kinds)
+                results += nothing(form) if x is UNBOUND else pack(form, x)
 
     def _is_made(self, value: Value) -> bool:
         """Whether a value was made in an arm."""
@@ -233,9 +223,9 @@ class _Join:
             "cond", self._test, (), on_true=regions[0], on_false=regions[1]
         )
 
-    def found(self, kinds: Kinds, left: Any, right: Any, name: str) -> Any:
+    def found(self, form: Form | None, left: Any, right: Any, name: str) -> Any:
         """What a variable is behind the node."""
-        if not kinds:
+        if form is None:
             parts = (
                 iter([self._part_behind(side, part) for part in parts_in(x, name)])
                 for side, x in enumerate((left, right))
@@ -244,10 +234,9 @@ class _Join:
             one, other = (rebuilt(x, part, name) for x, part in both)
             if one is UNBOUND or other is UNBOUND:  # then nobody asks
                 return other if one is UNBOUND else one
-            return Differing(of_parts([self._known_flag()]), one, other, self.reason)
-        if isinstance(kinds[0], ScalarType):
-            first = self._numbers.pop(0)
-            return of_parts(self._outputs[first : first + len(kinds)], kinds)
+            return Differing(variable_of(self._known_flag()), one, other, self.reason)
+        if not isinstance(form, Array):
+            return enter(form, self._outputs[self._numbers.pop(0) :])
         arrays = [
             self._made_behind(side, value)
             for side, value in enumerate((array_of(left), array_of(right)))
@@ -271,7 +260,7 @@ class _Join:
     def _known_flag(self) -> Operand:
         """The condition as NumPy's bool."""
         if self._flag is None:
-            self._flag = flag_of(of_parts([self._test]))
+            self._flag = flag_of(variable_of(self._test))
         return self._flag
 
     def _part_behind(self, side: int, x: Any) -> Any:

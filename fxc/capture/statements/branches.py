@@ -8,23 +8,19 @@ from typing import Any
 
 from fxc.ir.graph import Literal
 
+from ..forms.form import Form
+from ..forms.joining import joint_form
 from ..locations import is_outermost
 from ..session import Respecialise, Session, refuse
 from ..staging.continuations import AS_LOOPS, WITH_REST, label_of_branch, may_ask
 from ..staging.jumps import RESULT
 from ..values.operands import operand
+from ..values.unbound import UNBOUND
+from ..values.variables import array_of, is_constant, truth
 from .arms import Either, may_differ, paired, record_cond
 from .cells import Cells, is_flag
 from .kept_lists import is_list, is_variable, keep_lists
-from .structured import (
-    UNBOUND,
-    Recording,
-    Statement,
-    array_of,
-    is_constant,
-    joint_kinds,
-    truth,
-)
+from .structured import Recording, Statement
 
 
 def end_arm(session: Session) -> None:
@@ -140,7 +136,7 @@ class Branch(Statement):
             end_arm(self.session)
         values: list[Either] = []
         joined = [
-            paired(x, y, partial(self._kinds, name), values, name)
+            paired(x, y, partial(self._form, name), values, name)
             if name in self._behind
             else lambda made: UNBOUND
             for name, x, y in zip(self.names, left, right, strict=True)
@@ -156,27 +152,27 @@ class Branch(Statement):
             for name, x, y in zip(self.names, values, others, strict=True)
         ]
 
-    def _kinds(self, name: str, left: Any, right: Any, item: str) -> tuple[Any, ...]:
-        """The types of what a variable, or an item of it, becomes."""
+    def _form(self, name: str, left: Any, right: Any, item: str) -> Form | None:
+        """The form of what a variable, or an item of it, becomes; None for what only differs."""
         if any(x is UNBOUND for x in (left, right)):
             found = right if left is UNBOUND else left
             if name == RESULT or self._ended or self.may_be_unbound(name):
                 if is_constant(found):
-                    return ()
+                    return None
                 left = right = found
-        kinds = joint_kinds(left, right)
-        if kinds is not None:
-            return kinds
+        form = joint_form(left, right)
+        if form is not None:
+            return form
         self._reason = self.difference(name, left, right, "if the condition holds, else")
         if name == RESULT and may_differ(left, right, item) and is_outermost("_attempt"):
-            return ()
+            return None
         for each in self.session.statements:
             each.meets_difference(name)
         differ = may_differ(left, right, item)
         if not (differ and self._stays_open(name, left, right)):
             self._ask_otherwise(left, right)
         if differ:
-            return ()
+            return None
         raise refuse(self._reason)
 
     def _stays_open(self, name: str, left: Any, right: Any) -> bool:

@@ -9,30 +9,29 @@ from fxc.ir.graph import Operand, Value
 from fxc.ir.symbols import Dim
 from fxc.ir.types import PY_INT
 
+from ..forms.carrying import enter, pack
+from ..forms.form import Form, types_of
+from ..forms.joining import carried_form, joint_form
 from ..session import Session
 from ..values.given import give, refuse_kept
 from ..values.operands import wrap
 from ..values.several import sides_of
+from ..values.variables import array_of, is_number, placeholder
 from .carried_views import CarriedView
 from .cells import is_flag
 from .held import Held, held
 from .resizing import Resized, resized
 from .sliding import Sliding
-from .structured import (
-    Recording,
-    array_of,
-    carried_kinds,
-    is_number,
-    joint_kinds,
-    of_parts,
-    parts_of,
-    placeholder,
-)
+from .structured import Recording
+
+# How a variable is carried: as one array or another, as one that changes its shape, as a view that
+# the last iteration leaves behind, or as operands of its form.
+Way = Held | Resized | CarriedView | Form
 
 
 class Carried:
     """How the variables of a loop are carried: by name, as far as the passes through the body have
-    shown. What is carried is one parameter of the region or several, of the types ``kinds``.
+    shown. What is carried is one parameter of the region or several.
     """
 
     def __init__(self, session: Session) -> None:
@@ -40,19 +39,18 @@ class Carried:
         self.held: dict[str, Held] = {}  # see Note [Arrays that loops exchange]
         self.resized: dict[str, Resized] = {}  # see Note [Arrays that change their shape]
         self.sliding: dict[str, Sliding] = {}  # are not carried, see Note [Sliding views]
-        self.mixed: dict[str, tuple[Any, ...]] = {}  # types of numbers that become mixed
+        self.mixed: dict[str, Form] = {}  # of what becomes a mixed number, or one of several things
         self.gifts: dict[str, Any] = {}  # lists that have taken over what is carried
         # What a list has taken over in this pass that has to be another array after an iteration.
         self.awaited: list[Value] = []
         self.given: dict[str, Value] = {}  # what a copy in another layout is carried for
         self._known_gifts = frozenset[str]()  # at the begin of this pass
         self.params: dict[str, list[Value]] = {}  # of this pass
-        self.kinds: dict[str, tuple[Any, ...]] = {}
-        self.views: dict[str, CarriedView] = {}  # behind the loop, see Note [Views behind loops]
+        self.now: dict[str, Way] = {}  # how it is in this pass
 
     def begin(self) -> None:
         """Begin another pass."""
-        self.params, self.kinds, self.awaited = {}, {}, []
+        self.params, self.now, self.awaited = {}, {}, []
         self._known_gifts = frozenset(self.gifts)
 
     def forget_first(self) -> None:
@@ -85,7 +83,7 @@ class Carried:
         if is_flag(name) and start is True:
             return False  # it stays so
         if sides_of(start):
-            return name in self.mixed or carried_kinds(start, start) is not None
+            return name in self.mixed or carried_form(start, start) is not None
         return is_number(start) or name in self.held or name in self.mixed
 
     # -------------------------------------------------------- in the body
@@ -97,34 +95,46 @@ class Carried:
         before = array_of(start) if name not in self.mixed else None
         if before is not None:
             self.held[name] = self.held[name].begun_with(self._session, before)
-            kinds: Any = self.held[name].kinds
+            way: Held | Form | None = self.held[name]
         else:
             self.held.pop(name, None)
-            kinds = self.mixed.get(name) or carried_kinds(start, start)
-        assert kinds is not None
-        self.kinds[name] = kinds
-        others = [None] * (len(kinds) - 1)
-        params = region.params(kinds, [*others, name] if before else [name, *others])
-        self.params[name] = params
+            way = self.mixed.get(name) or carried_form(start, start)
+        assert way is not None
+        params = self.add(region, name, way, name)
         if name in self.gifts:
             give(self._session, self.gifts[name], params[-1])
         return self.variable(name, params)
+
+    def add(
+        self, region: Recording, name: str, way: Held | Resized | Form, text: str | None = None
+    ) -> list[Value]:
+        """Make the parameters for a variable that is carried in this way, one with a name."""
+        kinds = way.kinds if isinstance(way, Held | Resized) else types_of(way)
+        names = [text, *[None] * len(kinds)][: len(kinds)]
+        if isinstance(way, Held | Resized):
+            names.reverse()  # the array comes last
+        self.now[name] = way
+        self.params[name] = region.params(kinds, names)
+        return self.params[name]
 
     def enter_resized(self, region: Recording, name: str) -> Any:
         """The same for an array that changes its shape."""
         change = self.resized[name]
         if name in self.gifts:
             raise refuse_kept()
-        self.kinds[name] = change.kinds
-        params = region.params(change.kinds, [*[None] * (len(change.kinds) - 1), name])
-        self.params[name] = params
-        return wrap(change.inside(self._session, params))
+        return wrap(change.inside(self._session, self.add(region, name, change, name)))
 
     def variable(self, name: str, parts: Sequence[Operand]) -> Any:
         """The variable that is carried in these parts."""
-        if name in self.held:
-            return self.held[name].variable(self._session, parts)
-        return of_parts(parts, self.kinds[name])
+        match self.now[name]:
+            case Held() as way:
+                return way.variable(self._session, parts)
+            case CarriedView() as view:
+                return view.behind(self._session, parts)
+            case Resized():
+                raise AssertionError("an array that changes its shape is handed on by itself")
+            case form:
+                return enter(form, parts)
 
     # -------------------------------------------------------- behind the body
 
@@ -149,8 +159,8 @@ class Carried:
         before, known = array_of(seen), self.resized.pop(name, None)
         if before is None:
             return False
-        is_same_kind = joint_kinds(seen, wrap(after)) is not None
-        if known is None and is_same_kind and after not in self._session.aliases.bases:
+        is_alike = joint_form(seen, wrap(after)) is not None
+        if known is None and is_alike and after not in self._session.aliases.bases:
             return False
         params = {param for each in self.params.values() for param in each}
         found = resized(self._session, region.number, params, known, before, after, count)
@@ -172,7 +182,7 @@ class Carried:
                 return None
             given[name] = before
             copies[name] = wrap(self._session.record("copy", before, order="C"))
-            if joint_kinds(copies[name], after[name]) is None:
+            if joint_form(copies[name], after[name]) is None:
                 return None
         self.given |= given
         return copies
@@ -198,16 +208,16 @@ class Carried:
             numbers = view.numbers(self._session)
             kinds = (PY_INT,) * len(numbers)
             self.params[name] = region.params(kinds, [None] * len(kinds))
-        self.views[name], self.kinds[name] = view, kinds
+        self.now[name] = view
         return [placeholder(self._session, PY_INT)] * len(kinds), numbers
 
     def first_parts(self, name: str, start: Any, is_entered: bool) -> list[Operand]:
         """What is carried into the first iteration of an array that loops exchange, or a number;
         ``is_entered`` if the body has it.
         """
-        before = array_of(start)
-        if before is not None and name in self.held and name not in self.mixed:
-            return self.held[name].first_parts(self._session, before)
-        if is_entered:
-            return parts_of(start, self.kinds[name])
-        return [placeholder(self._session, kind) for kind in self.kinds[name]]
+        before, way = array_of(start), self.now[name]
+        if isinstance(way, Held) and before is not None:
+            return way.first_parts(self._session, before)
+        if is_entered and not isinstance(way, Held | Resized | CarriedView):
+            return pack(way, start)
+        return [placeholder(self._session, param.type) for param in self.params[name]]

@@ -13,10 +13,9 @@ from fxc.ir.types import ArrayType
 
 from ..numpy_api.counting import bound_size
 from ..session import Call, Session
-from ..values.operands import kind_of, operand, wrap
+from ..values.operands import kind_of, operand, variable_of, wrap
 from ..values.python_numbers import to_int
 from ..values.traced_int import wrap_dim
-from .structured import of_parts
 
 # Note [Views behind loops]
 # ``return x[:i]`` in a loop, or ``row = a[i]`` that is read behind it, is a part of an array from
@@ -49,7 +48,7 @@ class CarriedView:
             places: list[Any] = [
                 wrap_dim(place)
                 if isinstance(place, int | SymExpr) and not session.varies(place)
-                else of_parts([next(given)])
+                else variable_of(next(given))
                 for place in _places(session, call)
             ]
             if call.name == "slice":

@@ -18,12 +18,14 @@ from fxc.ir.errors import CaptureError
 from fxc.ir.graph import Literal
 
 from ..bugs import check_no_bug
+from ..forms.form import Form
+from ..forms.joining import joint_form
 from ..numpy_api.creation import asarray
 from ..outside.containers import PLAIN, External
 from ..outside.dicts import ExternalDict
 from ..outside.shadows import has_method
 from ..session import current, refuse
-from ..values.operands import Traced, has_traced, operand, record
+from ..values.operands import Traced, has_traced, operand, record, variable_of, wrap
 from ..values.python_numbers import logical_not, to_bool, to_int, to_python
 from ..values.several import Several
 from ..values.texts import Char
@@ -31,21 +33,12 @@ from ..values.traced_array import TracedArray
 from ..values.traced_int import TracedInt
 from ..values.traced_lists import TracedList
 from ..values.traced_scalar import TracedScalar
+from ..values.unbound import UNBOUND
 from ..values.unknown_keys import is_unknown_key, keys_of, place_of_key
-from .arms import Arms, Either, Kinds, may_differ, paired, record_cond
+from ..values.variables import flag_of, is_same, kind_text, truth
+from .arms import Arms, Either, may_differ, paired, record_cond
 from .differing import Differing
-from .structured import (
-    UNBOUND,
-    Recording,
-    flag_of,
-    is_same,
-    joint_kinds,
-    kind_text,
-    of_parts,
-    recorded,
-    recorded_each,
-    truth,
-)
+from .structured import Recording, recorded, recorded_each
 
 Later = Callable[[], Any]
 
@@ -223,14 +216,14 @@ def _joined(door: Any, left: Any, right: Later, wanted: bool) -> Any:
     if region.is_harmless():
         region.spill()
         if type(other) is bool:
-            return of_parts([first]) if other is wanted else other
+            return variable_of(first) if other is wanted else other
         return record("logical_and" if wanted else "logical_or", first, second)
     rest = Recording(door.session)
     known = rest.finished((), [Literal(np.bool_(not wanted))])
     computed = region.finished((), [second])
     arms = (computed, known) if wanted else (known, computed)
     (found,) = door.session.record("cond", first, (), on_true=arms[0], on_false=arms[1])
-    return of_parts([found])
+    return wrap(found)
 
 
 def _one_of(door: Any, test: Any, then: Later, orelse: Later, what: str) -> Any:
@@ -254,18 +247,18 @@ def _joined_arms(
         return left
     reasons: list[str] = []
 
-    def kinds(one: Any, other: Any, item: str) -> Kinds:
+    def form(one: Any, other: Any, item: str) -> Form | None:
         if one is UNBOUND or other is UNBOUND:
             one = other = other if one is UNBOUND else one
-        found = joint_kinds(one, other)
+        found = joint_form(one, other)
         if found is None:
             reasons.append(reason(one, other))
             if not may_differ(one, other, item):
                 raise refuse(reasons[-1])
-        return found or ()
+        return found
 
     values: list[Either] = []
-    joined = paired(left, right, kinds, values)
+    joined = paired(left, right, form, values)
     return joined(record_cond(door.session, flag_of(test), arms, values, "".join(reasons[:1])))
 
 

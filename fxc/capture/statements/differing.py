@@ -95,7 +95,7 @@ class Differing(Traced):
     def _is_filled(self) -> Any:
         """Its truth."""
         from ..values.python_numbers import to_bool
-        from .structured import truth  # which know what differs
+        from ..values.variables import truth
 
         def filled(x: Any) -> Any:
             test = truth(x)
@@ -194,7 +194,7 @@ def _is_method(x: Any, name: str) -> bool:
 
 def reason_for(x: Any, other: Any) -> str:
     """Why something cannot be done with what is one thing or another."""
-    from .structured import kind_text  # which knows what differs
+    from ..values.variables import kind_text
 
     return (
         f"an operation on what is {kind_text(x)} by a condition, and else {kind_text(other)}, "

@@ -28,9 +28,10 @@ from ..values.one_dtype import is_unclear, one_dtype
 from ..values.operands import operand
 from ..values.several import Several
 from ..values.traced_int import decide_in_loops, wrap_dim
+from ..values.variables import flag_of
 from .counted import Bounded, Counted, counted
 from .for_loops import FEW
-from .structured import flag_of, recorded
+from .structured import recorded
 from .sums import TOTAL
 
 _TRUSTED = ("builtins", "numpy")

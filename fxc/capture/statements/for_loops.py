@@ -17,6 +17,8 @@ from ..values.operands import Traced, operand, record, wrap
 from ..values.python_numbers import arithmetic, logical_not, to_bool, to_int
 from ..values.several import arrays_of
 from ..values.traced_int import TracedInt, decide_in_loops, wrap_dim
+from ..values.unbound import UNBOUND
+from ..values.variables import flag_of, going_on
 from .counted import Bounded, Counted, counted, of_one_thing, over_numbers
 from .growing import items_of, kind_of_item, lists_that_grow, room_for
 from .loop_guards import check_guards
@@ -24,7 +26,7 @@ from .loops import CapturedLoop, Round
 from .outcome import Outcome
 from .rows import Kind, Rows
 from .sliding import Sliding
-from .structured import UNBOUND, Recording, flag_of, going_on
+from .structured import Recording
 
 FEW = 4  # iterations that Python runs in any case
 _MOST_ROUNDS = 8  # of them, one in the other, if each may end the loop

@@ -14,12 +14,14 @@ from fxc.ir.graph import Value
 from fxc.ir.types import ArrayType, ScalarType
 from fxc.ops.metas.layout import is_c_ordered
 
+from ..forms.form import Array, Number
+from ..forms.joining import form_of
 from ..locations import user_frame
 from ..session import Session, refuse
 from ..staging.nodes import walk
 from ..values.operands import TracedValue
 from .rows import Kind, Row, Rows
-from .structured import Recording, joint_kinds
+from .structured import Recording
 
 # Note [Lists that grow]
 # ``out.append(x)`` as a statement of its own in the body of a captured loop, where the body does
@@ -97,10 +99,10 @@ def kind_of_item(region: Recording, x: Any, *, anew: bool) -> Kind | None:
 
     An array is one that this iteration has made, and if it is a result ``anew``.
     """
-    kinds = joint_kinds(x, x)
-    if kinds is None or len(kinds) > 1:
+    form = form_of(x)
+    if not isinstance(form, Number | Array):
         return None
-    (kind,) = kinds
+    kind = form.kind
     if isinstance(kind, ScalarType) and kind.weak and kind.dtype.kind == "c":
         return None  # no operator makes Python's complex number of an element
     if isinstance(kind, ArrayType) and not (

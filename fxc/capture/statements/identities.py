@@ -13,8 +13,8 @@ from ..session import Session, refuse
 from ..values.alternatives import options_of
 from ..values.operands import kind_of
 from ..values.several import arrays_of
+from ..values.variables import array_of
 from .differing import Differing
-from .structured import array_of
 
 _MOST_NAMES = 4  # that go round
 

@@ -13,32 +13,22 @@ from typing import Any
 from fxc.ir.graph import Operand, Value
 from fxc.ir.symbols import Dim
 
+from ..forms.form import Array, Form, Number, Union, types_of
+from ..forms.joining import carried_form, form_of, joint_form
 from ..session import MOST_UNROLLED, Respecialise, Session, refuse
 from ..staging.jumps import RESULT
-from ..values.operands import Traced, wrap
-from ..values.several import SeveralKinds, arrays_of, sides_of
-from .arms import Either, Kinds, paired, record_cond
+from ..values.operands import Traced, variable_of, wrap
+from ..values.several import arrays_of, sides_of
+from ..values.unbound import UNBOUND
+from ..values.variables import array_of, flag_of, is_constant, is_same, placeholder
+from .arms import Either, paired, record_cond
 from .carried import Carried
 from .cells import Cells, is_flag
 from .identities import is_private, is_whole, rotation, sharing, staying
 from .kept_lists import is_list, is_variable, keep_lists
 from .sliding import Sliding, sliding
 from .spread import Spread
-from .structured import (
-    UNBOUND,
-    Recording,
-    Statement,
-    array_of,
-    carried_kinds,
-    counted_inside,
-    flag_of,
-    is_constant,
-    is_same,
-    joint_kinds,
-    of_parts,
-    placeholder,
-    values_of,
-)
+from .structured import Recording, Statement, counted_inside, values_of
 
 _MOST_PASSES = 8
 
@@ -359,11 +349,12 @@ class CapturedLoop(Statement):
             if name not in self._at_head or is_same(seen, x) or name in self._round:
                 continue
             if start is UNBOUND and self.may_be_unbound(name):
-                kinds = joint_kinds(x, x)
-                if kinds is not None:  # see Note [Variables without a value]
-                    if not self.session.has_sizes(kinds[0]):
+                form = form_of(x)
+                if form is not None:  # see Note [Variables without a value]
+                    kind, *_ = types_of(form)
+                    if not self.session.has_sizes(kind):
                         raise counted_inside()
-                    self.values[place] = of_parts([placeholder(self.session, kinds[0])])
+                    self.values[place] = variable_of(placeholder(self.session, kind))
                     again = True
             if value is None or first is None or name in carried.mixed:
                 continue
@@ -462,7 +453,7 @@ class CapturedLoop(Statement):
             and name not in self._round
             and (
                 name not in self.carried.params
-                or carried_kinds(before, before) != carried_kinds(before, x)
+                or carried_form(before, before) != carried_form(before, x)
             )
         ]
 
@@ -485,15 +476,17 @@ class CapturedLoop(Statement):
         if self.wants_first and (self.runs or self._stop is None):
             return False
         found = dict(zip(self.names, zip(self._seen, after, strict=True), strict=True))
-        kinds = {name: carried_kinds(*found[name]) for name in unstable}
+        forms = {name: carried_form(*found[name]) for name in unstable}
+        more: dict[str, Form] = {}
         most = 2 if self._can_begin_apart else 3  # an int that becomes a float does so at once
-        for each in kinds.values():
-            if each is None or len(each) == 1:
+        for name, each in forms.items():
+            if each is None or isinstance(each, Number | Array):
                 return False
-            is_several = type(each) is SeveralKinds and len(each.options) > 1
-            if self._can_begin_apart if is_several else len(each) > most:
+            is_several = isinstance(each, Union) and len(each.options) > 1
+            if self._can_begin_apart if is_several else len(types_of(each)) > most:
                 return False
-        self.carried.mixed.update((name, each) for name, each in kinds.items() if each is not None)
+            more[name] = each
+        self.carried.mixed |= more
         return True
 
     def _joined_with(self, last: Round, after: list[Any], *also: Either) -> list[Any]:
@@ -507,7 +500,7 @@ class CapturedLoop(Statement):
             pass
         values = list(also)
         joined = [
-            paired(left, right, partial(self._kinds_after, name), values, name)
+            paired(left, right, partial(self._form_after, name), values, name)
             if name in self._at_head | self.behind
             else lambda made: UNBOUND
             for name, left, right in zip(self.names, after, before, strict=True)
@@ -515,13 +508,13 @@ class CapturedLoop(Statement):
         made = record_cond(self.session, test, (arm, other), values)
         return [[each(made) for each in joined], *made[: len(also)]]
 
-    def _kinds_after(self, name: str, left: Any, right: Any, item: str) -> Kinds:
-        """The types of what a variable, or an item of it, is after an iteration, or if there is
+    def _form_after(self, name: str, left: Any, right: Any, item: str) -> Form:
+        """The form of what a variable, or an item of it, is after an iteration, or if there is
         none.
         """
         if any(x is UNBOUND for x in (left, right)) and self.may_be_unbound(name):
             left = right = right if left is UNBOUND else left
-        kinds = joint_kinds(left, right)
-        if kinds is None:
+        form = joint_form(left, right)
+        if form is None:
             raise self.differs(name, left, right, "after another iteration, else")
-        return kinds
+        return form

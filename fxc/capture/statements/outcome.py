@@ -9,25 +9,22 @@ from typing import TYPE_CHECKING, Any
 from fxc.ir.graph import Literal, Operand, Value
 from fxc.ir.symbols import Dim
 
+from ..forms.carrying import pack
+from ..forms.form import MixedNumber, Union
+from ..forms.joining import carried_form
 from ..session import refuse
 from ..staging.jumps import RESULT
 from ..values.alternatives import Alternative, options_of
 from ..values.given import give, refuse_twice
 from ..values.operands import kind_of, wrap
-from ..values.several import SeveralKinds, arrays_of
-from .carried_views import carried_view
+from ..values.several import arrays_of
+from ..values.unbound import UNBOUND
+from ..values.variables import array_of, described, is_same, kind_text
+from .carried_views import CarriedView, carried_view
 from .cells import is_flag
 from .held import Held, held
-from .structured import (
-    UNBOUND,
-    Recording,
-    array_of,
-    carried_kinds,
-    described,
-    is_same,
-    kind_text,
-    parts_of,
-)
+from .resizing import Resized
+from .structured import Recording
 
 if TYPE_CHECKING:
     from .loops import CapturedLoop
@@ -79,20 +76,20 @@ class Outcome:
             view = carried_view(self._session, value)
             if view is not None:
                 return carried.view_parts(region, name, view)
-        if value is not None and name not in carried.held and name not in carried.mixed:
-            carried.held[name] = self._held_behind(name, value)
-        kinds = carried.held[name].kinds if name in carried.held else carried_kinds(x, x)
-        kinds = carried.kinds.get(name) or kinds
-        if kinds is None:
+            if name not in carried.held and name not in carried.mixed:
+                carried.held[name] = self._held_behind(name, value)
+        way = None if is_entered else carried.held.get(name) or carried_form(x, x)
+        if way is not None:
+            carried.now[name] = way
+        elif not is_entered:
             raise refuse(
                 f"{described(name)} is {kind_text(x)} after an iteration of this loop, which "
                 "cannot be captured; use an array or a number"
             )
-        carried.kinds[name] = kinds
         with region:
             results = self._next_parts(name, x)
-            if not is_entered:
-                carried.params[name] = region.params(kinds, [None] * len(kinds))
+            if way is not None:
+                carried.add(region, name, way)
         return carried.first_parts(name, self._starts[name], is_entered), results
 
     def _held_behind(self, name: str, value: Value) -> Held:
@@ -122,10 +119,12 @@ class Outcome:
         """What an iteration gives for an array that loops exchange, or a number; the region is
         entered.
         """
-        carried, found = self._carried, array_of(x)
-        if found is None or name in carried.mixed:
-            return parts_of(x, carried.kinds[name])
-        way, params = carried.held[name], carried.params.get(name, ())
+        carried, found, way = self._carried, array_of(x), self._carried.now[name]
+        if not isinstance(way, Held):
+            assert not isinstance(way, Resized | CarriedView)
+            return pack(way, x)
+        assert found is not None
+        params = carried.params.get(name, ())
         parts = way.next_parts(self._region, found, params, self.results)
         if parts is None:
             raise refuse(
@@ -167,29 +166,26 @@ class Outcome:
                 found[name] = wrap(slide.view(session, base, count))
         given = iter(zip(outputs, self.results, strict=True))
         for name in self._names:
-            pairs = [next(given) for _ in carried.kinds[name]]
+            pairs, way = [next(given) for _ in carried.params[name]], carried.now[name]
             values = [output for output, _ in pairs]
             if self._stays(name, [result for _, result in pairs]):
                 continue
-            if name in carried.views:
-                found[name] = carried.views[name].behind(session, values)
-                continue
-            if name in carried.resized:
-                arrays[name] = self._resized(name, values)
+            if isinstance(way, Resized):
+                arrays[name] = self._resized(name, way, values)
                 found[name] = wrap(arrays[name])
                 continue
             if is_flag(name) and self._loop.runs and self._after[name] is True:
                 found[name] = True
                 continue
             parts: list[Operand] = [*values]
-            is_mixed = len(parts) == 2 and type(carried.kinds[name]) is not SeveralKinds
+            is_mixed = isinstance(way, MixedNumber) and not way.has_whole
             if self._loop.runs and is_mixed and isinstance(pairs[1][1], Literal):
                 parts[1] = pairs[1][1]  # the same after each iteration
             found[name] = carried.variable(name, parts)
-            if type(carried.kinds[name]) is SeveralKinds:
+            if isinstance(way, Union):
                 for array in arrays_of(found[name]):
                     session.aliases.hand_on(array, arrays_of(self._after[name]))
-            if name in carried.held and carried.held[name].kind is not None:
+            if isinstance(way, Held) and way.kind is not None:
                 arrays[name] = values[-1]
                 session.aliases.hand_on(values[-1], self._made(name))
                 if name in carried.gifts:
@@ -199,7 +195,7 @@ class Outcome:
     def _stays(self, name: str, results: Sequence[Operand]) -> bool:
         """Whether a number, or several, are after each iteration what they were before."""
         carried = self._carried
-        if name in carried.held or name in carried.views or name in carried.resized:
+        if isinstance(carried.now[name], Held | Resized | CarriedView):
             return False
         params = carried.params[name]
         return len(params) == len(results) and all(map(operator.is_, params, results))
@@ -210,9 +206,9 @@ class Outcome:
         options = () if value is None else options_of(self._session, value)
         return [each for each in options if not self._session.is_alive(each)]
 
-    def _resized(self, name: str, outputs: Sequence[Value]) -> Value:
+    def _resized(self, name: str, change: Resized, outputs: Sequence[Value]) -> Value:
         """An array that changes its shape."""
-        change, aliases = self._carried.resized[name], self._session.aliases
+        aliases = self._session.aliases
         start = array_of(self._starts[name])
         found = change.behind(self._session, outputs)
         if start is not None and not (self._loop.runs and change.is_new):

@@ -10,7 +10,8 @@ from ..session import refuse
 from ..staging.jumps import RESULT
 from ..values.operands import Traced
 from ..values.texts import UnknownText, refused
-from .structured import UNBOUND, described
+from ..values.unbound import UNBOUND
+from ..values.variables import described
 
 
 class Spread:

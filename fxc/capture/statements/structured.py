@@ -12,28 +12,19 @@ from typing import Any
 import numpy as np
 
 from fxc.ir.errors import InternalError
-from fxc.ir.graph import Literal, Node, Operand, Region, Value
+from fxc.ir.graph import Node, Operand, Region, Value
 from fxc.ir.size_guards import Guard, recorders
 from fxc.ir.symbols import Dim
-from fxc.ir.types import PY_INT, ArrayType, ScalarType
 from fxc.ops.kernels import kernel_of
-from fxc.ops.metas.layout import layout_of
-from fxc.ops.metas.shapes import same_shape
 from fxc.ops.table import TABLE, Tag
 
 from ..numpy_api.masked import MaskedRead
-from ..outside.containers import External
-from ..outside.shadows import has_method
-from ..session import OpenRegion, Session, current, label_of, refuse
-from ..values import unbound
+from ..session import OpenRegion, Session, label_of, refuse
 from ..values.given import check_kept
-from ..values.mixed import Mixed, mixed, mixed_kinds, mixed_parts, of_numpy
-from ..values.operands import Traced, TracedValue, operand, settled, variable_of
-from ..values.several import Several, SeveralKinds, several_kinds, several_of, several_parts
-from ..values.traced_int import TracedInt
-from ..values.traced_scalar import TracedScalar
+from ..values.operands import settled
+from ..values.unbound import UNBOUND
+from ..values.variables import described, kind_text
 from .cells import Cells
-from .differing import Differing
 
 # Note [Structured statements]
 # Staged code has its branches and loops in this form (rewriting.py; jumps.py has replaced break,
@@ -55,7 +46,6 @@ from .differing import Differing
 # A variable without a value is UNBOUND meanwhile.
 
 
-UNBOUND: Any = unbound.UNBOUND
 _LITTLE = 16  # nodes
 _CHEAP = frozenset({Tag.POINTWISE, Tag.VIEW})
 
@@ -398,184 +388,3 @@ def recorded_each(session: Session, *functions: Callable[[], Any]) -> list[tuple
                 return regions
     finally:
         session.statements.remove(part)
-
-
-# ------------------------------------------------------------------ values of variables
-
-
-def is_number(x: Any) -> bool:
-    """Whether ``x`` is a scalar that a node may carry."""
-    return isinstance(x, np.generic) or type(x) in (
-        *(bool, int, float, complex),
-        *(TracedInt, TracedScalar, Mixed, Several, Differing),
-    )
-
-
-def is_constant(x: Any) -> bool:
-    """Whether ``x`` is the same in each call, and nothing that a node may carry."""
-    return x is None or type(x) in (str, bytes)
-
-
-def is_same(left: Any, right: Any) -> bool:
-    """Whether two values of a variable cannot be told apart."""
-    if left is right:
-        return True
-    if isinstance(left, TracedValue) and isinstance(right, TracedValue):
-        return left._value is right._value
-    if type(left) is not type(right):
-        return False
-    if type(left) is TracedInt:
-        return bool(left._dim == right._dim)
-    if type(left) is Differing:
-        parts = ((x.flag, x.left, x.right) for x in (left, right))
-        return all(map(is_same, *parts))
-    if type(left) is Several:
-        pairs = zip(left.options, right.options, strict=False)
-        same = len(left.options) == len(right.options)
-        return same and all(is_same(one, other) for one, other in pairs)
-    if type(left) is Mixed:
-        parts = ((x.given, x.flag, x.whole) for x in (left, right))
-        return all(map(is_same, *parts))
-    if is_number(left):
-        return Literal(left) == Literal(right)
-    if type(left) is tuple:
-        return len(left) == len(right) and all(map(is_same, left, right))
-    return is_constant(left) and bool(left == right)
-
-
-def array_of(x: Any) -> Value | None:
-    """The value of the graph of a traced array; None for anything else."""
-    if isinstance(x, TracedValue) and isinstance(x._value.type, ArrayType):
-        return x._value
-    return None
-
-
-def kind_of(x: Any) -> ArrayType | ScalarType | None:
-    """The type of a variable's value in a graph; None if it has none."""
-    if type(x) in (Mixed, Several, Differing):
-        return None
-    if type(x) is TracedInt:
-        return PY_INT
-    if is_number(x) or array_of(x) is not None:
-        return operand(x).type
-    return None
-
-
-def joint_kinds(left: Any, right: Any) -> tuple[ArrayType | ScalarType, ...] | None:
-    """The types of the operands that stand for a variable which is either of two values.
-
-    One type if they are of the same, more for a number that is mixed; None for what cannot be.
-    """
-    kind, other = kind_of(left), kind_of(right)
-    if kind is not None and other is not None and _are_alike(kind, other):
-        return (kind,)
-    found = mixed_kinds(left, right)
-    return several_kinds(left, right, joint_kinds) if found is None else found
-
-
-def carried_kinds(left: Any, right: Any) -> tuple[Any, ...] | None:
-    """As ``joint_kinds``, of what a loop carries: arrays by their elements."""
-    found = joint_kinds(left, right)
-    return several_kinds(left, right, carried_kinds, arrays=True) if found is None else found
-
-
-def _are_alike(left: ArrayType | ScalarType, right: ArrayType | ScalarType) -> bool:
-    """Whether types are the same; sizes that are equal in this call are guarded to be."""
-    if left == right or isinstance(left, ScalarType) or isinstance(right, ScalarType):
-        return left == right
-    dims = (*left.shape, *left.strides), (*right.shape, *right.strides)
-    return (
-        (left.dtype, left.writeable) == (right.dtype, right.writeable)
-        and not any(map(current().varies, (*dims[0], *dims[1])))
-        and same_shape(*dims)
-    )
-
-
-def parts_of(x: Any, kinds: tuple[ArrayType | ScalarType, ...]) -> list[Operand]:
-    """The operands that stand for a value, recorded here."""
-    if type(kinds) is SeveralKinds:
-        return several_parts(x, kinds, parts_of)
-    return [operand(x)] if len(kinds) == 1 else list(mixed_parts(x, kinds))
-
-
-def of_parts(parts: Sequence[Operand], kinds: tuple[Any, ...] = ()) -> Any:
-    """The variable that operands stand for; ``kinds`` are their types, if it is several things."""
-    if type(kinds) is SeveralKinds:
-        return several_of(parts, kinds, of_parts)
-    if len(parts) > 1:
-        return mixed(*parts)
-    (only,) = parts
-    return variable_of(only)
-
-
-def kind_text(x: Any) -> str:
-    """What a message calls a value."""
-    if x is UNBOUND:
-        return "without a value"
-    if type(x) is Differing or type(x) is Several:
-        return "one thing or another"
-    kind = kind_of(x)
-    return f"a {x.__class__.__name__}" if kind is None else str(kind)
-
-
-def placeholder(session: Session, kind: ArrayType | ScalarType) -> Operand:
-    """A value of this type that nobody reads: of a variable that has none."""
-    if isinstance(kind, ScalarType):
-        return Literal(kind.zero)
-    made: Value = session.record("empty", kind.shape, kind.dtype, layout=layout_of(kind))
-    return made
-
-
-def truth(test: Any) -> Any:
-    """``test`` as a bool, or as a traced scalar that stands for one.
-
-    What follows from arguments alone is decided by their numbers, which become constants; but for
-    sizes and ints: a guard has decided what a guard can say of them, the rest is none of the kind
-    that stays the same (``n & (n - 1)``). Nor is a number that has changed from call to call.
-    """
-    if type(test) is TracedScalar:
-        session = current()
-        origins = session.origins.get(test._value)
-        if origins and not origins <= session.ints and not session.leaves_open(origins):
-            return bool(test)
-        return test
-    return going_on(test)
-
-
-def going_on(test: Any) -> Any:
-    """As ``truth``, for loops: a number that is an argument need not be a constant."""
-    if type(test) is TracedScalar:
-        return test
-    if type(test) is Mixed:
-        return test.number
-    if isinstance(test, Traced | External) and (filled := test._is_filled()) is not None:
-        return filled
-    found = array_of(test)
-    if found is not None and all(type(dim) is int and dim == 1 for dim in found.type.shape):
-        return test[(0,) * found.type.rank]
-    if type(test) is TracedInt:
-        return test.__ne__(0)
-    return _by_python(test) if has_method(test, "__bool__") else bool(test)
-
-
-def _by_python(x: Any) -> Any:
-    """The truth of an object whose ``__bool__`` is Python code."""
-    found: Any = current().door.special(x, "__bool__")
-    kind = found.__class__
-    if kind is not bool:
-        raise TypeError(f"__bool__ should return bool, returned {kind.__name__}")
-    return truth(found) if isinstance(found, Traced) else found
-
-
-def flag_of(test: Any) -> Operand:
-    """The truth of a bool or a traced scalar as NumPy's bool."""
-    if type(test) is bool:
-        return Literal(np.bool_(test))
-    if operand(test).type.dtype.kind != "b":
-        test = test != 0
-    return of_numpy(operand(test))
-
-
-def described(name: str) -> str:
-    """A variable in a message; those of jumps.py stand for what the function returns."""
-    return "the result" if name.startswith("__fxc") else name

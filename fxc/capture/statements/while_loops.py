@@ -10,23 +10,20 @@ import numpy as np
 from fxc.ir.graph import Literal, Operand
 from fxc.ir.size_functions import hint
 from fxc.ir.symbols import Dim, symbol
-from fxc.ir.types import PY_INT, ScalarType
+from fxc.ir.types import PY_INT
 
+from ..forms.form import FLAG, Number
 from ..session import refuse
-from ..values.operands import operand
+from ..values.operands import operand, variable_of
 from ..values.traced_int import wrap_dim
 from ..values.traced_scalar import TracedScalar
+from ..values.variables import flag_of, going_on
 from .arms import Either
 from .loop_guards import check_guards
 from .loops import CapturedLoop, Round
 from .outcome import Outcome
 from .sliding import Sliding, trips
-from .structured import (
-    Recording,
-    flag_of,
-    going_on,
-    of_parts,
-)
+from .structured import Recording
 
 
 class WhileLoop(CapturedLoop):
@@ -98,7 +95,7 @@ class WhileLoop(CapturedLoop):
             return tuple(self.state)
         region = Recording(self.session, loop=True)
         region.enter()
-        (self._going,) = region.params([ScalarType(np.dtype(bool))], ["going"])
+        (self._going,) = region.params([FLAG], ["going"])
         if self.carried.sliding:
             (self._index,) = region.params([PY_INT], ["i"])
             name, count = self._index.name, self._count
@@ -112,7 +109,7 @@ class WhileLoop(CapturedLoop):
         """Take what the test gave; whether the body is run now."""
         found = going_on(value)
         if self._phase == "first test" and self._unless is not None:
-            found, self._stopped = of_parts([self._goes_on(found)]), False
+            found, self._stopped = variable_of(self._goes_on(found)), False
         if self._phase == "test":
             self._after = self._read_again(self._after)
         else:
@@ -220,7 +217,7 @@ class WhileLoop(CapturedLoop):
 
         Gives whether there is another one behind it.
         """
-        goes_on: Either = (ScalarType(np.dtype(bool)),), of_parts([going]), np.False_, ""
+        goes_on: Either = Number(FLAG), variable_of(going), np.False_, ""
         self._after, flag = self._joined_with(self._rounds.pop(), self._after, goes_on)
         return operand(flag)
 

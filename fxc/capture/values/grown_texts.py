@@ -9,11 +9,11 @@ import numpy as np
 
 from ..locations import user_location
 from ..session import Respecialise, current
-from ..statements.structured import flag_of
 from .operands import constant, wrap
 from .texts import Text, code_of, codes_in, is_char, refused
 from .traced_array import TracedArray
 from .traced_lists import TracedList
+from .variables import flag_of
 
 _LABEL = "text at"
 

@@ -10,6 +10,7 @@ import numpy as np
 from fxc.ir.graph import Value
 from fxc.ops.metas.shapes import normalize_axis
 
+from ..forms.form import Array
 from .list_pools import PooledList
 from .lists_of_lists import ListOfLists
 from .operands import Traced, has_traced, operand, wrap
@@ -55,7 +56,7 @@ def joined_list(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     if has_traced(args[1:]) or has_traced(kwargs):
         return None
     room = args[0]._room
-    if room is None or not room.kind.is_array:
+    if room is None or not isinstance(room.form, Array):
         return None
     array = operand(args[0].as_array())
     assert isinstance(array, Value)

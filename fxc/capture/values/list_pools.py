@@ -10,16 +10,18 @@ import numpy as np
 
 from fxc.ir.graph import Literal, Operand
 
+from ..forms.form import Array, Form, Items
+from ..forms.items import form_of_items, takes
+from ..forms.leaving import as_array, dtype_as_places
 from ..session import current, refuse
 from ..statements.counted import Bounded, Counted
 from ..statements.rows import ListArray
-from ..statements.structured import flag_of
-from .kinds import ItemKind, kind_of_items
 from .list_changes import METHODS, delete, extend, taken
 from .list_code import appended
 from .operands import Traced, dtype_of, operand, record, settled, wrap
 from .sized_lists import list_of_vector, sized, tuples_of
 from .traced_lists import TracedList, list_parts, place_among
+from .variables import flag_of
 
 # Note [Pools of lists]
 # A list that an item of another one, or the value of a dict, is, and whose length depends on data
@@ -101,9 +103,9 @@ class ListPool:
     # -------------------------------------------------------- the arena
 
     @property
-    def kind(self) -> ItemKind | None:
+    def form(self) -> Form | None:
         """What the items are; None if none has been appended yet."""
-        return None if self.arena._room is None else self.arena._room.kind
+        return None if self.arena._room is None else self.arena._room.form
 
     def has_room(self, *more: Any) -> bool:
         """Whether there is room here for items; asks for it where there is none."""
@@ -113,7 +115,7 @@ class ListPool:
             arena._wish(owner, *more, often=True)
             return False
         room = arena._room
-        if owner is None and (room is None or not all(map(room.kind.takes, more))):
+        if owner is None and (room is None or not takes(room.form, *more)):
             arena.make_room(more, None, None)
         arena._known = None
         return True
@@ -167,10 +169,10 @@ def rows_of(label: str, begins: Any, counts: Any, numbers: Any) -> TracedList:
     pool = ListPool(label, given=True)
     pool.heads = tuples_of([begins, counts, counts])
     pool.arena = list_of_vector(numbers)
-    kind = kind_of_items([pool.at(0)], None)
-    assert kind is not None
+    form = form_of_items([pool.at(0)], None)
+    assert form is not None
     places = record("arange", Literal(0), Literal(1), length=begins._type.shape[0], dtype=_INT)
-    return sized(kind, (places._value,))
+    return sized(form, (places._value,))
 
 
 class PooledList(Traced):
@@ -248,33 +250,33 @@ class PooledList(Traced):
         return self.copy()[key] if isinstance(key, slice) else self.at(self.place_of(key))
 
     def _counted(self) -> Counted | Bounded:
-        if self.pool.kind is None and self.pool.arena._awaited_by() is None:
+        if self.pool.form is None and self.pool.arena._awaited_by() is None:
             return Counted(0, self.at, of=(self,))  # nothing has been stored in any of them
         count = self.length()
         return Bounded((0, count), 0, count, self.at, of=(self,))
 
-    def _part(self) -> tuple[ItemKind, list[Any]]:
-        """The kind of the items, and arrays of them."""
+    def _part(self) -> tuple[Form, list[Any]]:
+        """The form of the items, and arrays of them."""
         room = self.pool.arena._taken_room()
         begin = self.pool.begin(self.number)
         part = slice(begin, begin + self.length())
-        return room.kind, [wrap(array)[part] for array in room.arrays]
+        return room.form, [wrap(array)[part] for array in room.arrays]
 
     def copy(self) -> TracedList:
         """As ``list.copy``: a list of its own."""
-        if self.pool.kind is None:
+        if self.pool.form is None:
             return TracedList([])
-        kind, arrays = self._part()
-        found: TracedList = list_parts().made(kind, arrays, self.pool.arena._taken_room().most)
+        form, arrays = self._part()
+        found: TracedList = list_parts().made(form, arrays, self.pool.arena._taken_room().most)
         return found
 
     def as_array(self, dtype: Any = None) -> Any:
         """``np.array(self, dtype)``."""
-        if self.pool.kind is None:
+        if self.pool.form is None:
             return np.array([], dtype)
-        kind, arrays = self._part()
-        found = kind.array([array.copy()._value for array in arrays], dtype)
-        if not (kind.items or kind.is_array) and (dtype is not None or found.dtype == np.float64):
+        form, arrays = self._part()
+        found = as_array(form, [array.copy()._value for array in arrays], dtype)
+        if not isinstance(form, Items | Array) and (dtype is not None or found.dtype == np.float64):
             return found
         asked = None if dtype is None else dtype_of(dtype)
         made = ListArray(found._value, flag_of(self._is_filled()), asked)
@@ -285,8 +287,8 @@ class PooledList(Traced):
         return found
 
     def _as_places(self) -> Any:
-        kind = self.pool.kind
-        return [] if kind is None else self.as_array(kind.dtype_as_places)
+        form = self.pool.form
+        return [] if form is None else self.as_array(dtype_as_places(form))
 
     def is_of_numbers(self) -> bool:
         """Whether ``as_array`` gives an array, see Note [Lists of numbers]."""
@@ -294,7 +296,7 @@ class PooledList(Traced):
 
     def has(self, x: Any) -> Any:
         """``x in self``."""
-        return self.copy().has(x) if self.pool.kind is not None else False
+        return self.copy().has(x) if self.pool.form is not None else False
 
     def __contains__(self, x: Any) -> bool:
         return bool(self.has(x))

@@ -10,12 +10,15 @@ from fxc.ir.graph import Literal, Value
 from fxc.ir.records import frozen
 from fxc.ir.symbols import Dim
 
+from ..forms.carrying import pack
+from ..forms.form import Form, columns_of, types_of
+from ..forms.items import item_of, widened
 from ..session import current
-from ..statements.structured import Statement, flag_of
-from .kinds import ItemKind
+from ..statements.structured import Statement
 from .operands import operand, record, variable_of, wrap
 from .python_numbers import to_int
 from .traced_int import wrap_dim
+from .variables import flag_of
 
 
 @frozen(eq=False)
@@ -26,7 +29,7 @@ class Room:
     first item; the place behind the last one is the first.
     """
 
-    kind: ItemKind
+    form: Form
     arrays: tuple[Value, ...]
     length: Value
     most: Dim
@@ -50,13 +53,13 @@ class Room:
     def put(self, place: Any, x: Any) -> None:
         """Store an item."""
         there = self._turned(place)
-        for array, part in zip(self.arrays, self.kind.parts_of(x), strict=True):
+        for array, part in zip(self.arrays, pack(self.form, x), strict=True):
             wrap(array)[there] = variable_of(part)
 
     def at(self, place: Any) -> Any:
         """The item at a place."""
         there = self._turned(place)
-        return self.kind.item([operand(wrap(array)[there]) for array in self.arrays])
+        return item_of(self.form, [operand(wrap(array)[there]) for array in self.arrays])
 
     def move(self, place: Any, source: Any) -> None:
         """Store the item at one place at another one, too."""
@@ -66,21 +69,21 @@ class Room:
 
     def put_part(self, place: Any, part: int, x: Any) -> None:
         """Store a part of an item that consists of several."""
-        kind, arrays = self._part(part)
-        for array, each in zip(arrays, kind.parts_of(x), strict=True):
+        form, arrays = self._part(part)
+        for array, each in zip(arrays, pack(form, x), strict=True):
             wrap(array)[place] = variable_of(each)
 
     def part_at(self, place: Any, part: int) -> Any:
         """A part of the item at a place."""
-        kind, arrays = self._part(part)
-        return kind.item([operand(wrap(array)[place]) for array in arrays])
+        form, arrays = self._part(part)
+        return item_of(form, [operand(wrap(array)[place]) for array in arrays])
 
-    def _part(self, part: int) -> tuple[ItemKind, tuple[Value, ...]]:
-        """The kind of a part of the items, and where it stands."""
+    def _part(self, part: int) -> tuple[Form, tuple[Value, ...]]:
+        """The form of a part of the items, and where it stands."""
         assert self.head is None
-        kind = self.kind.part(part)
-        begin = sum(len(self.kind.part(each).parts) for each in range(part))
-        return kind, self.arrays[begin : begin + len(kind.parts)]
+        columns = columns_of(self.form)
+        begin = sum(len(types_of(each)) for each in columns[:part])
+        return columns[part], self.arrays[begin : begin + len(types_of(columns[part]))]
 
     def turn(self, by: int) -> None:
         """Begin with another item: the next one, or the one before."""
@@ -103,7 +106,7 @@ class Room:
 
 
 def new_room(
-    kind: ItemKind,
+    form: Form,
     most: Dim,
     owner: Statement | None,
     turns: bool,
@@ -116,7 +119,8 @@ def new_room(
     """
     session = current()
     arrays = tuple(
-        session.record("empty", (most, *part.shape), part.dtype, layout=None) for part in kind.parts
+        session.record("empty", (most, *part.shape), part.dtype, layout=None)
+        for part in types_of(form)
     )
     if isinstance(content, int):
         length = session.record("empty", (1,), np.dtype("i8"), layout=None)
@@ -127,10 +131,10 @@ def new_room(
         given = content.in_order(size)
         if content.head is None and size != content.most:
             given = tuple(wrap(array)[:end]._value for array in given)
-        for array, part in zip(arrays, kind.filled(content.kind, given), strict=True):
+        for array, part in zip(arrays, widened(form, content.form, given), strict=True):
             wrap(array)[:end] = part
     head = session.record("zeros", (1,), np.dtype("i8"), layout=None) if turns else None
-    return Room(kind, arrays, length, most, owner, head)
+    return Room(form, arrays, length, most, owner, head)
 
 
 def _around(place: Any, most: Dim) -> Any:

@@ -12,11 +12,14 @@ from fxc.ir.graph import Operand, Value
 from fxc.ir.symbols import Dim
 from fxc.ir.types import ScalarType
 
+from ..forms.carrying import pack
+from ..forms.form import MixedNumber, Number, numbers_in, types_of
+from ..forms.items import item_of, takes
+from ..forms.leaving import as_array
 from ..session import Respecialise, current
 from ..statements.counted import Counted
 from . import sequences
-from .kinds import ItemKind
-from .mixed import parts_for, scalar_kinds
+from .mixed import number_form, scalar_kinds
 from .operands import Traced, kind_of, operand, settled, variable_of, wrap
 from .traced_int import wrap_dim
 from .traced_lists import TracedList, checked_place
@@ -28,6 +31,9 @@ from .traced_lists import TracedList, checked_place
 # number of another kind that is stored later is noted in ``Session.outer``, and the capture starts
 # again with room for both. So it does, with Python's lists, if the program does anything else with
 # the list than to read and write numbers: ``append``, a row that is replaced.
+
+
+_Numbers = Number | MixedNumber
 
 
 def wanted(label: str) -> str:
@@ -49,19 +55,19 @@ def made(label: str, items: list[Any]) -> Any:
 def _of_numbers(label: str, rows: list[list[Any]]) -> Any:
     """The list of rows that Python knows."""
     flat, widths = [x for row in rows for x in row], set(map(len, rows))
-    kind = _kind_of(label, flat) if len(widths) == 1 else None
-    if kind is None:
+    form = _form_of(label, flat) if len(widths) == 1 else None
+    if form is None:
         return NotImplemented
     if all(x is flat[0] for x in flat):
-        return _filled(label, kind, flat[0], (len(rows), len(rows[0])))
-    parts = [[kind.parts_of(x) for x in row] for row in rows]
+        return _filled(label, form, flat[0], (len(rows), len(rows[0])))
+    parts = [[pack(form, x) for x in row] for row in rows]
     arrays = [
         sequences.array_of(
             [[variable_of(x[number]) for x in row] for row in parts], part.dtype
         )._value
-        for number, part in enumerate(kind.parts)
+        for number, part in enumerate(types_of(form))
     ]
-    return ListOfLists(label, kind, arrays)
+    return ListOfLists(label, form, arrays)
 
 
 def repeated(label: str, count: Dim, row: Any) -> Any:
@@ -75,20 +81,20 @@ def repeated(label: str, count: Dim, row: Any) -> Any:
         number, size = found[0].value, found[1]
     else:
         return NotImplemented
-    kind = None if isinstance(number, Traced) else _kind_of(label, [number])
-    return NotImplemented if kind is None else _filled(label, kind, number, (count, size))
+    form = None if isinstance(number, Traced) else _form_of(label, [number])
+    return NotImplemented if form is None else _filled(label, form, number, (count, size))
 
 
-def _filled(label: str, kind: ItemKind, number: Any, shape: tuple[Dim, ...]) -> ListOfLists:
+def _filled(label: str, form: _Numbers, number: Any, shape: tuple[Dim, ...]) -> ListOfLists:
     session = current()
     arrays = [
         session.record("full", shape, part, each.dtype, layout=None)
-        for part, each in zip(kind.parts_of(number), kind.parts, strict=True)
+        for part, each in zip(pack(form, number), types_of(form), strict=True)
     ]
-    return ListOfLists(label, kind, arrays)
+    return ListOfLists(label, form, arrays)
 
 
-def _kind_of(label: str, numbers: list[Any]) -> ItemKind | None:
+def _form_of(label: str, numbers: list[Any]) -> _Numbers | None:
     """What all these are, and what is known to be stored later; None if they cannot be mixed."""
     known = [scalar_kinds(x) for x in numbers]
     kinds: frozenset[ScalarType] = current().outer.get(label, frozenset())
@@ -96,8 +102,7 @@ def _kind_of(label: str, numbers: list[Any]) -> ItemKind | None:
         if each is None or any(x.weak and x.dtype.kind == "c" for x in each):
             return None
         kinds |= each
-    parts = parts_for(kinds) if numbers else None
-    return None if parts is None else ItemKind(kinds, parts)
+    return number_form(kinds) if numbers else None
 
 
 def _place(key: Any, count: Any, what: str) -> Any:
@@ -111,11 +116,11 @@ def _place(key: Any, count: Any, what: str) -> Any:
 class ListOfLists(Traced):
     """See Note [Lists of lists]."""
 
-    __slots__ = ("arrays", "kind", "label")
+    __slots__ = ("arrays", "form", "label")
 
-    def __init__(self, label: str, kind: ItemKind, arrays: list[Value]) -> None:
+    def __init__(self, label: str, form: _Numbers, arrays: list[Value]) -> None:
         self.label = label
-        self.kind = kind
+        self.form = form
         self.arrays = arrays
 
     @property  # type: ignore[misc]
@@ -142,11 +147,11 @@ class ListOfLists(Traced):
 
     def as_array(self, dtype: Any = None) -> Any:
         """``np.array(self, dtype)``."""
-        return self.kind.array([wrap(x).copy()._value for x in self.arrays], dtype)
+        return as_array(self.form, [wrap(x).copy()._value for x in self.arrays], dtype)
 
     def _snapshot(self, of: Callable[[Any], Any]) -> Any:
         arrays = [wrap(x).copy()._value for x in self.arrays]
-        return ListOfLists(self.label, self.kind, arrays)
+        return ListOfLists(self.label, self.form, arrays)
 
     def refused(self) -> BaseException:
         """The request to make the list Python's."""
@@ -195,21 +200,21 @@ class ListRow(Traced):
         if isinstance(key, slice):
             raise self.whole.refused()
         place = self.place, _place(key, self.length(), "list index")
-        return self.whole.kind.item([operand(wrap(x)[place]) for x in self.whole.arrays])
+        return item_of(self.whole.form, [operand(wrap(x)[place]) for x in self.whole.arrays])
 
     def __setitem__(self, key: Any, x: Any) -> None:
         x, whole = settled(x), self.whole
         kinds = scalar_kinds(x)
         if isinstance(key, slice) or kinds is None:
             raise whole.refused()
-        if not whole.kind.takes(x):
-            kinds |= whole.kind.kinds
-            if parts_for(kinds) is None:
+        if not takes(whole.form, x):
+            kinds |= numbers_in(whole.form)
+            if number_form(kinds) is None:
                 raise whole.refused()
             current().outer[whole.label] = kinds
             raise Respecialise(frozenset((f"{whole.label} of {len(kinds)} kinds",)))
         place = self.place, _place(key, self.length(), "list assignment index")
-        for array, part in zip(whole.arrays, whole.kind.parts_of(x), strict=True):
+        for array, part in zip(whole.arrays, pack(whole.form, x), strict=True):
             wrap(array)[place] = variable_of(part)
 
     def _snapshot(self, of: Callable[[Any], Any]) -> Any:

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ..forms.form import types_of
 from ..session import Respecialise, Session
 from . import lists_of_lists
 from .list_pools import ListPool, PooledList, pool_of, request, request_of_one
@@ -134,5 +135,5 @@ class MadeLists:
         return frozenset(
             f"{label} by Python"
             for label, room in rooms
-            if room is not None and any(part.rank for part in room.kind.parts)
+            if room is not None and any(part.rank for part in types_of(room.form))
         )

@@ -13,6 +13,7 @@ from fxc.ir.graph import Literal, Operand, Value
 from fxc.ir.types import PY_FLOAT, PY_INT, ArrayType, ScalarType
 from fxc.ops.table import TABLE
 
+from ..forms.form import MixedNumber, Number
 from ..numpy_api.ufuncs import BINARY, COMPARISONS, call_ufunc
 from ..session import current, refuse
 from .operands import Traced, operand, variable_of
@@ -31,10 +32,6 @@ from .traced_scalar import TracedScalar
 # Where the difference is the dtype of an array (``np.array([s])``) or of what a ufunc gives for
 # such numbers alone, native code has one of the dtypes, and leaves where it would be the other.
 # Where the difference would change more than that, the program is refused.
-
-_FLAG = ScalarType(np.dtype(bool))
-
-Kinds = tuple[ScalarType, ...]
 
 
 class Mixed(Traced):
@@ -211,15 +208,15 @@ def number_of(x: Any) -> Any:
 # ------------------------------------------------------------------ of variables
 
 
-def mixed_kinds(left: Any, right: Any) -> Kinds | None:
-    """The types of the parts of what is one of two values; None for what cannot be mixed."""
+def mixed_form(left: Any, right: Any) -> MixedNumber | None:
+    """The form of what is one of two numbers; None for what cannot be mixed."""
     kinds, others = scalar_kinds(left), scalar_kinds(right)
     if kinds is None or others is None:
         return None
-    found = parts_for(kinds | others)
-    if found is None or len(found) == 1:
+    found = number_form(kinds | others)
+    if not isinstance(found, MixedNumber):
         return None
-    fits = len(found) == 3 or all(_holds(found[0].dtype, x) for x in (left, right))
+    fits = found.has_whole or all(_holds(found.given.dtype, x) for x in (left, right))
     return found if fits else None
 
 
@@ -228,20 +225,20 @@ def scalar_kinds(x: Any) -> frozenset[ScalarType] | None:
     return frozenset(_kinds_of(x)) if type(x) in _MAY_BE_MIXED else None
 
 
-def parts_for(kinds: frozenset[ScalarType]) -> Kinds | None:
-    """The types of the parts of a number that may be each of these; None if it cannot be."""
+def number_form(kinds: frozenset[ScalarType]) -> Number | MixedNumber | None:
+    """The form of a number that may be each of these; None if it cannot be."""
     if len(kinds) == 1:
-        return tuple(kinds)
+        return Number(*kinds)
     if kinds == {PY_INT, PY_FLOAT}:
-        return PY_FLOAT, _FLAG, PY_INT
+        return MixedNumber(PY_FLOAT, PY_INT)
     if len(kinds) != 2 or not all(kind.dtype in _DTYPES for kind in kinds):
         return None
     weak, strong = sorted(kinds, key=lambda kind: not kind.weak)
     if strong.weak or not weak.weak:
         return None
-    if weak.python_type is _PYTHON_TYPES[strong.dtype.kind]:
-        return strong, _FLAG
-    return (strong, _FLAG, PY_INT) if weak == PY_INT and strong.dtype.kind == "f" else None
+    is_same = weak.python_type is _PYTHON_TYPES[strong.dtype.kind]
+    is_mixed = is_same or (weak == PY_INT and strong.dtype.kind == "f")
+    return MixedNumber(strong, weak) if is_mixed else None
 
 
 def _kind(x: Any) -> ScalarType:
@@ -270,17 +267,17 @@ _MAY_BE_MIXED = frozenset(
 )
 
 
-def mixed_parts(x: Any, kinds: Sequence[Any]) -> tuple[Operand, ...]:
+def mixed_parts(x: Any, form: MixedNumber) -> list[Operand]:
     """The parts of what may be mixed, recorded here."""
     if type(x) is Mixed:
-        return tuple(operand(part) for part in (x.given, x.flag, x.whole) if part is not None)
-    if len(kinds) == 3:
+        return [operand(part) for part in (x.given, x.flag, x.whole) if part is not None]
+    if form.has_whole:
         if _kind(x) == PY_INT:
-            return Literal(_type_of(kinds[0])(0)), Literal(np.False_), operand(x)
-        return operand(x), Literal(np.True_), Literal(0)
+            return [Literal(_type_of(form.given)(0)), Literal(np.False_), operand(x)]
+        return [operand(x), Literal(np.True_), Literal(0)]
     weak = _is_weak(x)
-    given = _fitting(operand(x), kinds[0].dtype) if weak else operand(x)
-    return given, Literal(np.bool_(not weak))
+    given = _fitting(operand(x), form.given.dtype) if weak else operand(x)
+    return [given, Literal(np.bool_(not weak))]
 
 
 def _fitting(x: Operand, dtype: np.dtype) -> Operand:
@@ -345,10 +342,10 @@ def _one_of(flag: Any, given: Any, other: Any) -> Any:
     """``given`` if the flag holds, else ``other``."""
     if operand(given).type == operand(other).type:
         return _select(flag, given, other)
-    kinds = mixed_kinds(given, other)
-    if kinds is None:
+    form = mixed_form(given, other)
+    if form is None:
         raise _refuse("arithmetic")
-    if len(kinds) == 3:
+    if form.has_whole:
         return Mixed(given, flag, other)
     return Mixed(_select(flag, given, other), flag)
 

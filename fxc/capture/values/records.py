@@ -10,6 +10,8 @@ from typing import Any, NoReturn
 from fxc.ir.graph import Operand
 from fxc.ir.records import frozen
 
+from ..forms.form import Items, as_numbers, pool_of
+from ..forms.items import arrays_in
 from ..forms.structures import Structure
 from ..outside.objects import (
     MISSING,
@@ -23,7 +25,6 @@ from ..outside.objects import (
 from ..outside.shadows import class_of, shadow_of
 from ..session import current, refuse
 from .given import is_lent
-from .kinds import ItemKind, arrays_in
 from .operands import Traced, settled
 from .traced_lists import TracedList
 
@@ -126,20 +127,19 @@ class Pool:
                         )
                     yield number, key, x
 
-    def fields_kind(self, kind: ItemKind) -> ItemKind:
-        """The kind of the dicts or objects whose fields are items of this kind; of a field that is
-        a record it has the number.
+    def form_of_fields(self, form: Items) -> Items:
+        """The form of the dicts or objects whose fields are the items; of a field that is a record
+        it has the number.
         """
-        assert kind.items is not None
-        fields = (each if each.pool is None else each.as_numbers() for each in kind.items)
-        return ItemKind(frozenset(), kind.parts, tuple(fields), self.fields)
+        fields = (each if pool_of(each) is None else as_numbers(each) for each in form.items)
+        return Items(self.fields, tuple(fields))
 
-    def links(self, kind: ItemKind) -> Iterator[tuple[str, Pool]]:
+    def links(self, form: Items) -> Iterator[tuple[str, Pool]]:
         """The fields that are records, or may be: expressions for an ``x`` of this pool."""
         held = "x" if self.label.kind is dict else "vars(x)"
-        for name, each in zip(self.label.keys, kind.items or (), strict=True):
-            if each.pool is not None:
-                yield f"{held}[{name!r}]", each.pool
+        for name, each in zip(self.label.keys, form.items, strict=True):
+            if (pool := pool_of(each)) is not None:
+                yield f"{held}[{name!r}]", pool
 
 
 class Pools:

@@ -6,7 +6,7 @@ See Note [Several things].
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
@@ -14,14 +14,13 @@ import numpy as np
 
 from fxc.ir.graph import Literal, Operand, Value
 from fxc.ir.types import PY_INT, ArrayType, ScalarType
-from fxc.ops.metas.layout import is_c_ordered
-from fxc.ops.metas.shapes import same_shape
 
+from ..forms.form import MixedNumber
 from ..numpy_api.ufuncs import BINARY, COMPARISONS, UNARY
 from ..session import current, refuse
-from .alternatives import content_of, either
+from .alternatives import either
 from .late import OF_TEXTS, Late, late
-from .mixed import Kinds, Mixed, mixed_kinds, or_one
+from .mixed import Mixed, mixed_form, or_one
 from .operands import Traced, TracedValue, operand, record, wrap
 from .python_numbers import to_python
 from .traced_int import TracedInt
@@ -41,110 +40,11 @@ from .traced_scalar import TracedScalar
 # A record (Note [Records]) is an option as a tuple is: its number is the only item. So is a text of
 # numbers that are not known (Note [Late effects]): the numbers are the items.
 
-FLAG = ScalarType(np.dtype(bool))
-_MOST = 6  # options
 _LOOKS = "upper lower title strip lstrip rstrip startswith endswith replace isdigit isalpha count"
 _LOOK = frozenset(_LOOKS.split())  # methods that only look at the text
-_MOST_IN_LISTS = 12  # of the items of a list
 _SAME_IN_PYTHON = frozenset(np.dtype(code) for code in "?qd")
 _NUMBERS = (bool, int, float, TracedInt, TracedScalar)
 Option = tuple[Any, Any]  # a flag and a value
-
-
-class SeveralKinds(tuple[Any, ...]):
-    """The types of the operands that stand for one of several things.
-
-    ``options`` has, for each, a constant, a type, or the types of a tuple's items. The operands are
-    a flag for each, and then what it consists of.
-    """
-
-    options: tuple[Any, ...]
-
-    def __new__(cls, options: tuple[Any, ...]) -> SeveralKinds:
-        parts: list[ScalarType | ArrayType] = []
-        for each in options:
-            parts.append(FLAG)
-            if isinstance(each, ScalarType | ArrayType):
-                parts.append(each)
-            elif type(each) is Items:
-                parts += [part for kinds in each for part in kinds]
-        made = super().__new__(cls, parts)
-        made.options = options
-        return made
-
-    @property
-    def keys_in_order(self) -> list[Any]:
-        """What tells the options apart."""
-        return [_key_of(each) for each in self.options]
-
-    @property
-    def pools(self) -> list[Any]:
-        """The pools of records among the options."""
-        return [each.pool for each in self.options if _has_pool(each)]
-
-    def as_numbers(self) -> SeveralKinds:
-        """The same with the numbers of records in their place."""
-        if sum(isinstance(each, ScalarType | Items) for each in self.options) > 1:
-            raise refuse(
-                "an attribute that is one of several things, two of them objects or numbers, "
-                "cannot be captured as a result"
-            )
-        return SeveralKinds(tuple(PY_INT if _has_pool(x) else x for x in self.options))
-
-    @property
-    def keys(self) -> set[Any]:
-        """The same as a set."""
-        return set(self.keys_in_order)
-
-    def __eq__(self, other: object) -> bool:
-        return type(other) is SeveralKinds and self.options == other.options
-
-    def __ne__(self, other: object) -> bool:
-        return not self == other
-
-    def __hash__(self) -> int:
-        return hash(self.options)
-
-
-class Items(tuple[Any, ...]):
-    """The types of the items of a tuple, of the number of a record (Note [Records]), or of the
-    numbers of a text.
-    """
-
-    pool: Any
-    template: Any
-
-    def __new__(cls, kinds: Iterable[Any], pool: Any = None, template: Any = None) -> Items:
-        made = super().__new__(cls, kinds)
-        made.pool = pool
-        made.template = template
-        return made
-
-    @property
-    def key(self) -> Any:
-        """What tells it apart from other options."""
-        if self.template is not None:
-            return "text", self.template, tuple(self)
-        return ("tuple", len(self)) if self.pool is None else ("record", self.pool)
-
-    def __eq__(self, other: object) -> bool:
-        same = type(other) is Items and self.pool is other.pool and self.template == other.template
-        return same and tuple(self) == tuple(other)  # type: ignore[arg-type]
-
-    def __ne__(self, other: object) -> bool:
-        return not self == other
-
-    def __hash__(self) -> int:
-        return hash((self.pool, self.template, tuple(self)))
-
-    def of(self, items: Sequence[Any]) -> Any:
-        """The option for these items."""
-        maker = self.pool if self.template is None else self.template
-        return tuple(items) if maker is None else maker.at(*items)
-
-
-def _has_pool(kind: Any) -> bool:
-    return type(kind) is Items and kind.pool is not None
 
 
 def _items_in(x: Any) -> Sequence[Any]:
@@ -212,7 +112,7 @@ class Several(Traced):
 
     def _is_filled(self) -> Any:
         """Its truth."""
-        from ..statements.structured import flag_of, going_on
+        from .variables import flag_of, going_on
 
         flags: list[Any] = []
         for flag, x in self.options:
@@ -307,8 +207,8 @@ class Several(Traced):
             try:
                 found.append((flag, function(x)))
             except (IndexError, TypeError, ValueError):
-                current().record("try_demand", _flag_operand(_not(flag)))
-        if not found or any(_key(x) is None for _, x in found):
+                current().record("try_demand", flag_operand(_not(flag)))
+        if not found or any(key(x) is None for _, x in found):
             raise refuse(f"an operation on {self.text} cannot be captured")
         return united(found)
 
@@ -448,7 +348,7 @@ def options_in(x: Any) -> list[Option]:
     return [(True, x)]
 
 
-def _key(x: Any) -> Any:
+def key(x: Any) -> Any:
     """What two options have in common that are one option; None for what cannot be one."""
     if x is None or type(x) is str:
         return "constant", x
@@ -462,81 +362,54 @@ def _key(x: Any) -> Any:
     if _is_record(x):
         return "record", x.pool
     if type(x) is Late and x.has_template:
-        kinds = _kinds_of_parts(x)
-        return None if None in kinds else ("text", x.template, kinds)
+        forms = _forms_of_parts(x)
+        return None if None in forms else ("text", x.template, forms)
     return ("tuple", len(x)) if type(x) is tuple and x else None
 
 
-def _kinds_of_parts(x: Late) -> tuple[Any, ...]:
-    """The types of the numbers in a text; None for what is none."""
-    from ..statements.structured import joint_kinds  # which knows what differs
+def _forms_of_parts(x: Late) -> tuple[Any, ...]:
+    """The forms of the numbers in a text; None for what is none."""
+    from ..forms.form import is_of_arrays
+    from ..forms.joining import form_of  # which know what differs
 
-    kinds = [joint_kinds(part, part) for part in x.template.parts_of(x)]
-    return tuple(None if each is None or _has_arrays(each) else each for each in kinds)
-
-
-def _has_arrays(kinds: Iterable[Any]) -> bool:
-    return any(isinstance(each, ArrayType) for each in kinds)
+    forms = map(form_of, x.template.parts_of(x))
+    return tuple(None if each is None or is_of_arrays(each) else each for each in forms)
 
 
 def keys_in(x: Any) -> set[Any]:
     """The keys of what ``x`` may be; None for what cannot be one of several things."""
-    return set(map(_key, things_in(x)))
-
-
-def options_for(
-    keys: Iterable[Any], tuples: Mapping[int, Items] | None = None
-) -> SeveralKinds | None:
-    """The types of what is one of these numbers, constants and ``tuples`` by their lengths; None if
-    that cannot be.
-    """
-    found: list[Any] = []
-    known = tuples or {}
-    for key in sorted(set(keys), key=repr):
-        if isinstance(key, ScalarType):
-            found.append(key)
-        elif key is not None and key[0] == "constant":
-            found.append(key[1])
-        elif key is not None and key[0] == "record":
-            found.append(Items([(PY_INT,)], key[1]))
-        elif key is not None and key[0] == "text":
-            found.append(Items(key[2], template=key[1]))
-        elif key is not None and key[0] == "tuple" and key[1] in known:
-            found.append(known[key[1]])
-        else:
-            return None
-    return SeveralKinds(tuple(found)) if len(found) <= _MOST_IN_LISTS else None
+    return set(map(key, things_in(x)))
 
 
 def united(options: Sequence[Option]) -> Any:
     """One value for options with flags, of which one holds."""
-    merged = list(_by_key(options).values())
+    merged = list(options_by_key(options).values())
     if len(merged) == 1:
         return merged[0][1]
     if len(merged) == 2:
         (flag, left), (other, right) = merged
-        kinds = mixed_kinds(left, right)
-        if kinds is not None and (len(kinds) == 3 or kinds[0].dtype in _SAME_IN_PYTHON):
-            return _mixed(flag, left, other, right, kinds)
+        form = mixed_form(left, right)
+        if form is not None and (form.has_whole or form.given.dtype in _SAME_IN_PYTHON):
+            return _mixed(flag, left, other, right, form)
     return Several(merged)
 
 
-def _by_key(options: Sequence[Option]) -> dict[Any, Option]:
+def options_by_key(options: Sequence[Option]) -> dict[Any, Option]:
     """One option of each kind."""
     found: dict[Any, list[Option]] = {}
     for flag, x in options:
         if type(flag) not in (bool, np.bool_) or flag:
-            found.setdefault(_key(x), []).append((flag, x))
-    return {key: _merged(key, alike) for key, alike in found.items()}
+            found.setdefault(key(x), []).append((flag, x))
+    return {what: _merged(what, alike) for what, alike in found.items()}
 
 
-def _mixed(flag: Any, left: Any, other: Any, right: Any, kinds: Kinds) -> Any:
+def _mixed(flag: Any, left: Any, other: Any, right: Any, form: MixedNumber) -> Any:
     """A mixed number of two numbers."""
-    if _key(left) != kinds[0]:
+    if key(left) != form.given:
         flag, left, right = other, right, left
-    if len(kinds) == 3:
+    if form.has_whole:
         return Mixed(left, flag, right)
-    cast = current().record("astype", operand(right), kinds[0].dtype, casting="unsafe")
+    cast = current().record("astype", operand(right), form.given.dtype, casting="unsafe")
     number = record("where", operand(flag), operand(left), _scalar(cast))
     return Mixed(wrap(_scalar(number._value)), flag)
 
@@ -548,20 +421,20 @@ def _scalar(x: Any) -> Any:
     return x
 
 
-def _merged(key: Any, alike: Sequence[Option]) -> Option:
-    """One option for several of one kind."""
+def _merged(what: Any, alike: Sequence[Option]) -> Option:
+    """One option for several with one key."""
     flag, x = alike[0]
     for other, y in alike[1:]:
-        if isinstance(key, ScalarType):
-            x = _select(key, flag, x, y)
-        elif key is None:
+        if isinstance(what, ScalarType):
+            x = _select(what, flag, x, y)
+        elif what is None:
             raise refuse("a variable that is one array or another here cannot be captured")
-        elif key[0] == "array":
-            x = wrap(either(current(), _flag_operand(flag), x._value, y._value))
-        elif key[0] in ("tuple", "record", "text"):
+        elif what[0] == "array":
+            x = wrap(either(current(), flag_operand(flag), x._value, y._value))
+        elif what[0] in ("tuple", "record", "text"):
             both = zip(_items_in(x), _items_in(y), strict=True)
             items = [united([(flag, one), (_not(flag), two)]) for one, two in both]
-            x = tuple(items) if key[0] == "tuple" else key[1].at(*items)
+            x = tuple(items) if what[0] == "tuple" else what[1].at(*items)
         flag = _any([flag, other])
     return flag, x
 
@@ -577,54 +450,6 @@ def _as_scalar(x: Any, dtype: np.dtype) -> Any:
     return wrap(_scalar(found))
 
 
-# ------------------------------------------------------------------ of variables
-
-
-def several_kinds(
-    left: Any, right: Any, joint: Any, *, arrays: bool = False
-) -> SeveralKinds | None:
-    """The types of what is one of two values; None for what cannot be. ``joint`` gives those of two
-    items of tuples. Arrays may be among them if asked for.
-    """
-    found: dict[Any, list[Any]] = {}
-    for each in (*things_in(left), *things_in(right)):
-        found.setdefault(_key(each), []).append(each)
-    if all(type(x) is str for x in (left, right)):
-        current().door.texts.ask()
-    has_items = any(type(key) is tuple and key[0] in ("record", "text") for key in found)
-    if None in found or not (has_items or len(found) > 1) or len(found) > _MOST:
-        return None
-    options: list[Any] = []
-    for key in sorted(found, key=repr):
-        if isinstance(key, ScalarType):
-            options.append(key)
-        elif key[0] == "constant":
-            options.append(key[1])
-        elif key[0] == "array":
-            types = [each._value.type for each in found[key]]
-            if not arrays or not _are_alike(types):
-                return None
-            options.append(types[0])
-        elif key[0] == "text":
-            options.append(Items(key[2], template=key[1]))
-        else:
-            first, last = found[key][0], found[key][-1]
-            both = zip(_items_in(first), _items_in(last), strict=True)
-            kinds = [joint(one, other) for one, other in both]
-            if None in kinds or not (arrays or all(isinstance(x[0], ScalarType) for x in kinds)):
-                return None
-            options.append(Items(kinds, key[1] if key[0] == "record" else None))
-    return SeveralKinds(tuple(options))
-
-
-def _are_alike(kinds: Sequence[ArrayType]) -> bool:
-    """Whether new arrays of these types are of one type."""
-    first = kinds[0].shape
-    varies = any(current().varies(dim) for kind in kinds for dim in kind.shape)
-    plain = all(kind.rank and kind.writeable and is_c_ordered(kind) for kind in kinds)
-    return not varies and plain and all(same_shape(first, kind.shape) for kind in kinds)
-
-
 def things_in(x: Any) -> list[Any]:
     """What ``x`` may be, of which the types matter alone."""
     if sides := sides_of(x):
@@ -632,79 +457,8 @@ def things_in(x: Any) -> list[Any]:
     return [x.given, x.kind(0)] if type(x) is Mixed else [each for _, each in options_in(x)]
 
 
-def several_parts(x: Any, kinds: SeveralKinds, parts_of: Any) -> list[Operand]:
-    """The operands that stand for one of several things, recorded here."""
-    given = _by_key(options_in(x))
-    parts: list[Operand] = []
-    assert given.keys() <= set(map(_key_of, kinds.options))
-    for kind in kinds.options:
-        key = _key_of(kind)
-        flag, value = given.get(key, (False, None))
-        parts.append(_flag_operand(flag))
-        if isinstance(kind, ScalarType):
-            parts.append(operand(value) if key in given else Literal(kind.zero))
-        elif isinstance(kind, ArrayType):
-            parts.append(_elements_of(value._value) if key in given else _no_array(kind))
-        elif type(kind) is Items:
-            for place, item in enumerate(kind):
-                if key in given:
-                    parts += parts_of(_items_in(value)[place], item)
-                else:
-                    parts += [
-                        Literal(part.zero) if isinstance(part, ScalarType) else _no_array(part)
-                        for part in item
-                    ]
-    return parts
-
-
-def _elements_of(value: Value) -> Value:
-    """An array that holds what this one does, and that nobody else has."""
-    session = current()
-    is_ours = session.aliases.homes.get(value, 0) == session.region
-    if is_ours and value not in session.alternatives and value not in session.aliases.bases:
-        return value
-    return content_of(session, value)
-
-
-def _no_array(kind: ArrayType) -> Value:
-    """An array that nobody reads."""
-    made: Value = current().record("empty", kind.shape, kind.dtype, layout=None)
-    return made
-
-
-def _flag_operand(flag: Any) -> Operand:
+def flag_operand(flag: Any) -> Operand:
     return Literal(np.bool_(flag)) if type(flag) in (bool, np.bool_) else operand(flag)
-
-
-def _key_of(kind: Any) -> Any:
-    if isinstance(kind, ScalarType):
-        return kind
-    if isinstance(kind, ArrayType):
-        return "array", kind.dtype.str, kind.rank
-    if type(kind) is not Items:
-        return "constant", kind
-    return kind.key
-
-
-def several_of(parts: Sequence[Operand], kinds: SeveralKinds, of_parts: Any) -> Any:
-    """The variable that operands stand for."""
-    given = iter(parts)
-    options: list[Option] = []
-    for kind in kinds.options:
-        flag = _wrapped(next(given))
-        value: Any = kind
-        if isinstance(kind, ScalarType | ArrayType):
-            value = _wrapped(next(given))
-        elif type(kind) is Items:
-            value = kind.of([of_parts([next(given) for _ in item], item) for item in kind])
-        options.append((flag, value))
-    if len(options) == 1:
-        return options[0][1]
-    if _is_decided(options):
-        return united(options)
-    if not any(map(arrays_of, (x for _, x in options))):
-        return Several(options)
-    return one_by_flags(options)
 
 
 def one_by_flags(options: Sequence[Option]) -> Any:
@@ -715,10 +469,6 @@ def one_by_flags(options: Sequence[Option]) -> Any:
     for flag, x in reversed(others):
         found = Differing(flag, x, found, reason_for(x, found))
     return found
-
-
-def _is_decided(options: Sequence[Option]) -> bool:
-    return any(type(flag) in (bool, np.bool_) for flag, _ in options)
 
 
 # ------------------------------------------------------------------ operators
@@ -738,7 +488,7 @@ def for_each(function: Callable[..., Any], inputs: Sequence[Any]) -> Any:
         try:
             results.append((flag, function(*given)))
         except (ArithmeticError, TypeError, ValueError):
-            current().record("try_demand", _flag_operand(_not(flag)))
+            current().record("try_demand", flag_operand(_not(flag)))
     if not results:
         raise refuse("an operation that raises for each thing a variable may be is not captured")
     return _flattened(results)

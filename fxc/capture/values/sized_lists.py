@@ -16,12 +16,13 @@ from fxc.ir.size_guards import guard
 from fxc.ir.symbols import Dim, counted_in
 from fxc.ir.types import ScalarType
 
-from ..forms.structures import Structure
+from ..forms.carrying import pack
+from ..forms.form import Form, Number, of_tuple, types_of
+from ..forms.items import form_of_items, takes
 from ..locations import user_location
 from ..session import current, refuse
 from ..statements.for_loops import FEW
-from .kinds import ItemKind, kind_of_items
-from .mixed import parts_for, scalar_kinds
+from .mixed import scalar_kinds
 from .operands import Traced, array_value, dim_of, kind_of, operand, record, wrap
 from .traced_int import wrap_dim
 from .traced_lists import TracedList, list_parts
@@ -54,8 +55,8 @@ def repeated(items: list[Any], count: Dim) -> Any:
     """``items * count``; NotImplemented where Python has to make the list."""
     if len(items) != 1 or not _may_be_sized(count) or not _is_plain(items[0]):
         return NotImplemented
-    kind = kind_of_items(items, None)
-    assert kind is not None
+    form = form_of_items(items, None)
+    assert form is not None
     session = current()
     if counted_in(count):
         size = maximum(count, 0)
@@ -63,9 +64,9 @@ def repeated(items: list[Any], count: Dim) -> Any:
         size = count if guard(count, ">=", 0) else 0
     arrays = (
         session.record("full", (size,), part, wanted.dtype, layout=None)
-        for part, wanted in zip(kind.parts_of(items[0]), kind.parts, strict=True)
+        for part, wanted in zip(pack(form, items[0]), types_of(form), strict=True)
     )
-    return sized(kind, tuple(arrays))
+    return sized(form, tuple(arrays))
 
 
 def _is_plain(x: Any) -> bool:
@@ -86,19 +87,19 @@ def room_for_numbers(value: Any, count: Any) -> TracedList:
             "a list of items that are neither numbers nor arrays, as long as a size says, cannot "
             "be captured; use an array"
         )
-    kind, session, shape = kind_of_items([value], None), current(), (dim_of(count),)
-    assert kind is not None
-    arrays = (session.record("empty", shape, each.dtype, layout=None) for each in kind.parts)
-    return sized(kind, tuple(arrays))
+    form, session, shape = form_of_items([value], None), current(), (dim_of(count),)
+    assert form is not None
+    arrays = (session.record("empty", shape, each.dtype, layout=None) for each in types_of(form))
+    return sized(form, tuple(arrays))
 
 
 def of_ints(x: Any) -> Any:
     """``list(range(…))``; None where Python makes it."""
     if x.steps is None or not _may_be_sized(x.count):
         return None
-    kind = kind_of_items([0], None)
-    assert kind is not None
-    return sized(kind, (array_value(x),))
+    form = form_of_items([0], None)
+    assert form is not None
+    return sized(form, (array_value(x),))
 
 
 def of_elements(x: Any) -> Any:
@@ -141,11 +142,8 @@ def list_of(array: Any) -> Any:
 
 def tuples_of(columns: Sequence[Any]) -> TracedList:
     """The list of the tuples whose items stand in new vectors."""
-    kinds = [_kind_of_elements(each._value, weak=True) for each in columns]
-    form = Structure(tuple, tuple(range(len(kinds))))
-    parts = tuple(part for kind in kinds for part in kind.parts)
-    kind = ItemKind(frozenset(), parts, tuple(kinds), form)
-    return sized(kind, tuple(each._value for each in columns))
+    form = of_tuple(_form_of_elements(each._value, weak=True) for each in columns)
+    return sized(form, tuple(each._value for each in columns))
 
 
 MOST_LISTED = 256
@@ -159,23 +157,20 @@ def _items(x: Any) -> Any:
 
 
 def _of_array(array: Value, *, weak: bool) -> TracedList:
-    return sized(_kind_of_elements(array, weak=weak), (array,))
+    return sized(_form_of_elements(array, weak=weak), (array,))
 
 
-def _kind_of_elements(array: Value, *, weak: bool) -> ItemKind:
-    kind = ScalarType(array.type.dtype, weak=weak)
-    parts = parts_for(frozenset((kind,)))
-    assert parts is not None
-    return ItemKind(frozenset((kind,)), parts)
+def _form_of_elements(array: Value, *, weak: bool) -> Form:
+    return Number(ScalarType(array.type.dtype, weak=weak))
 
 
-def sized(kind: ItemKind, arrays: tuple[Value, ...]) -> TracedList:
+def sized(form: Form, arrays: tuple[Value, ...]) -> TracedList:
     """A new list of the items that stand in arrays, which it takes over."""
     session, (size,) = current(), kind_of(arrays[0]).shape
     session.door.lists.note_sized(_place())
     length = session.record("empty", (1,), np.dtype("i8"), layout=None)
     wrap(length)[0] = wrap_dim(size)
-    return TracedList.of_size(kind, arrays, length, size)
+    return TracedList.of_size(form, arrays, length, size)
 
 
 def in_order(x: Any, reverse: Any) -> Any:
@@ -190,12 +185,12 @@ def assign_part(x: TracedList, key: slice, items: Any) -> None:
         raise x._unclear("an assignment to a slice")
     found = wrap(x._taken_room().arrays[0])[key]
     if type(items) is TracedList and items.items is None:
-        kind, (given,) = items.arrays()
+        form, (given,) = items.arrays()
         source, count = wrap(given), items.length()
-        same = kind == x._taken_room().kind
+        same = form == x._taken_room().form
     elif isinstance(items, list | tuple):
         source, count = items, len(items)
-        same = all(map(x._taken_room().kind.takes, items))
+        same = takes(x._taken_room().form, *items)
     else:
         same = False
     if not same:

@@ -11,24 +11,27 @@ from typing import Any
 
 from fxc.ir.graph import Operand, Value
 
+from ..forms.carrying import pack
+from ..forms.form import types_of
+from ..forms.items import form_of_items, item_of
+from ..forms.joining import union_of
 from ..outside.containers import External
 from ..outside.dicts import ExternalDict
 from ..outside.lists import ExternalList
 from ..session import Respecialise, current, refuse
-from ..statements.structured import array_of, flag_of
 from . import sequences
 from .alternatives import one_of
-from .kinds import kind_of_items
 from .lists_of_lists import wanted
-from .mixed import Mixed, parts_for, scalar_kinds
+from .mixed import Mixed, number_form, scalar_kinds
 from .operands import Traced, operand, variable_of, wrap
 from .records import record_at
-from .several import Several, keys_in, options_for
+from .several import Several, keys_in
 from .traced_int import TracedInt, scalar_of_int
 from .traced_lists import TracedList, checked_place
 from .traced_scalar import TracedScalar
 from .unknown_items import OneOfItems, got_by_key, item_by_key
 from .unknown_keys import is_unknown_key
+from .variables import array_of, flag_of
 from .varying import place_in_bounds
 
 # Note [Tables]
@@ -217,24 +220,24 @@ def _are_numbers(items: Sequence[Any]) -> bool:
         sizes = {len(row) for row in rows}
         return len(sizes) == 1 and sizes != {0} and all(map(_are_numbers, zip(*rows, strict=True)))
     if any(x is None or type(x) is str for x in items):
-        return options_for(key for x in items for key in keys_in(x)) is not None
+        return union_of(key for x in items for key in keys_in(x)) is not None
     kinds = [scalar_kinds(x) for x in items]
     known = [each for each in kinds if each is not None]
     if len(known) < len(kinds) or any(k.weak and k.dtype.kind == "c" for x in known for k in x):
         return False
-    return parts_for(frozenset[Any]().union(*known)) is not None
+    return number_form(frozenset[Any]().union(*known)) is not None
 
 
 def _number_at(items: Sequence[Any], key: Any) -> Any:
     """The number at a place, or the row."""
     rows = [x.items if type(x) is _Row else x for x in items]
-    kind = kind_of_items(rows, None)
-    assert kind is not None
+    form = form_of_items(rows, None)
+    assert form is not None
     place = checked_place(key)
-    columns = zip(*map(kind.parts_of, rows), strict=True)
-    both = zip(columns, kind.parts, strict=True)
+    columns = zip(*(pack(form, row) for row in rows), strict=True)
+    both = zip(columns, types_of(form), strict=True)
     arrays = [sequences.array_of(list(map(variable_of, parts)), part.dtype) for parts, part in both]
-    found = kind.item([operand(array[place]) for array in arrays])
+    found = item_of(form, [operand(array[place]) for array in arrays])
     return _Row(found, items[0].owner) if type(items[0]) is _Row else found
 
 

@@ -9,16 +9,16 @@ import numpy as np
 
 from fxc.ir.graph import Operand
 
+from ..forms.form import Constant, Form, Items, Union
 from ..session import Respecialise, current, refuse
 from ..statements.counted import Bounded, Counted
-from ..statements.structured import flag_of
-from .kinds import ItemKind
 from .operands import Traced, constant, operand, wrap
 from .python_numbers import logical_not, to_bool, to_int, to_python
 from .several import Several, united
 from .traced_array import TracedArray
 from .traced_int import TracedInt
 from .traced_lists import TracedList
+from .variables import flag_of
 
 # Note [Texts of the graph]
 # A text argument is a constant at first. When it changes from call to call the guard program makes
@@ -303,8 +303,8 @@ def _together(parts: Sequence[Any]) -> Any:
 def joined(items: Any) -> Any:
     """``"".join(items)``; None where Python does it."""
     if type(items) is TracedList and items.items is None:
-        kind, arrays = items.arrays()
-        codes = _codes_of_items(kind, [wrap(array) for array in arrays])
+        form, arrays = items.arrays()
+        codes = _codes_of_items(form, [wrap(array) for array in arrays])
         return None if codes is None else Text(codes)
     if isinstance(items, Text | Char):
         return items
@@ -316,14 +316,15 @@ def joined(items: Any) -> Any:
     return None if any(part is None for part in parts) else Text(_together(parts))
 
 
-def _codes_of_items(kind: ItemKind, arrays: Sequence[Any]) -> Any:
+def _codes_of_items(form: Form, arrays: Sequence[Any]) -> Any:
     """The code points of items that stand in arrays; None if they are no characters."""
-    if kind.form is not None and kind.form.kind is Char:
+    if isinstance(form, Items) and form.structure.kind is Char:
         return arrays[0].astype(np.int32)
-    options = kind.options
-    if options is None or not all(type(x) is str and len(x) == 1 for x in options.options):
+    options = form.options if isinstance(form, Union) else ()
+    texts = [each.value for each in options if isinstance(each, Constant) and each.value]
+    if not options or len(texts) < len(options) or any(len(text) > 1 for text in texts):
         return None
-    *rest, last = zip(arrays, options.options, strict=True)
+    *rest, last = zip(arrays, texts, strict=True)
     found: Any = ord(last[1])
     for flag, text in rest:
         found = np.where(flag, ord(text), found)

@@ -13,11 +13,13 @@ import numpy as np
 from fxc.ir.graph import Operand, Value
 from fxc.ir.symbols import Dim
 
+from ..forms.form import Constant, Form, Items, Union, columns_of, types_of
+from ..forms.items import form_of_items, item_of, takes
 from ..locations import user_location
 from ..session import Respecialise, current, refuse
 from ..statements.choices import chosen
 from ..statements.counted import Bounded, Counted
-from ..statements.structured import Statement, flag_of
+from ..statements.structured import Statement
 from .dict_code import (
     ADDED,
     LEAST_PLACES,
@@ -36,7 +38,6 @@ from .dict_code import (
     united,
     without,
 )
-from .kinds import ItemKind, kind_of_items
 from .list_room import Room
 from .mixed import number_of, scalar_kinds
 from .open_dicts import OpenDict
@@ -48,6 +49,7 @@ from .texts import Char, code_of, is_char
 from .traced_int import TracedInt, scalar_of_int, wrap_dim
 from .traced_lists import MOST_KEYS, TracedList
 from .unknown_keys import is_int, is_text
+from .variables import flag_of
 
 # Note [Dicts of the graph]
 # A dict or a set of the program into which a key goes that is known at run time only, an int, a
@@ -133,13 +135,16 @@ def _shape_of(key: Any) -> Any:
     return "text" if is_text(key) else type(key) is Char
 
 
-def _shape_of_kind(kind: ItemKind) -> Any:
-    """The same of all keys of a kind."""
-    if kind.options is not None:
-        return "text" if all(type(each) is str for each in kind.options.options) else kind
-    if kind.form is None or kind.items is None:
-        return False
-    return True if kind.form.is_traced else tuple(map(_shape_of_kind, kind.items))
+def _shape_of_form(form: Form) -> Any:
+    """The same of all keys of a form."""
+    match form:
+        case Union(options):
+            is_text = all(isinstance(x, Constant) and type(x.value) is str for x in options)
+            return "text" if is_text else form
+        case Items(structure, items):
+            return True if structure.is_traced else tuple(map(_shape_of_form, items))
+        case _:
+            return False
 
 
 def _plain_int(x: Any) -> Any:
@@ -228,7 +233,7 @@ class TracedDict(Traced):
         """Whether there is room here; asks for it where there is none."""
         owner = self.items_._owner(current())
         if owner is None:
-            fits = self._room is not None and all(map(self._room.kind.takes, more))
+            fits = self._room is not None and takes(self._room.form, *more)
             if not fits and not self.make_room(more, None, None):
                 raise refuse("a dict of which nothing says what it holds cannot be captured")
             return True
@@ -268,20 +273,19 @@ class TracedDict(Traced):
     def key_at(self, place: Any) -> list[Any]:
         """The ints of the key of an item."""
         assert self._room is not None
-        kind, places = self._key_kind, iter(self._room.arrays)
-        is_tuple = type(_shape_of_kind(kind)) is tuple
-        parts = list(kind.items) if is_tuple and kind.items is not None else [kind]
+        form, places = self._key_form, iter(self._room.arrays)
+        is_tuple = type(_shape_of_form(form)) is tuple
         found = []
-        for each in parts:
-            read = [operand(wrap(next(places))[place]) for _ in each.parts]
-            found.append(_plain_int(each.item(read) if each.options else variable_of(read[0])))
+        for each in columns_of(form) if is_tuple else (form,):
+            read = [operand(wrap(next(places))[place]) for _ in types_of(each)]
+            is_text = isinstance(each, Union)
+            found.append(_plain_int(item_of(each, read) if is_text else variable_of(read[0])))
         return found
 
     @property
-    def _key_kind(self) -> ItemKind:
+    def _key_form(self) -> Form:
         assert self._room is not None
-        assert self._room.kind.items is not None
-        return self._room.kind.items[0]
+        return columns_of(self._room.form)[0]
 
     def is_at(self, place: Any, key: Any) -> Any:
         """Whether the key of an item is this one."""
@@ -312,7 +316,7 @@ class TracedDict(Traced):
     def _found(self, key: Any) -> tuple[Any, Any]:
         """The place in the table of a key, or for it, and the number of its item, from 1."""
         numbers = self._numbers(key)
-        if _shape_of_kind(self._key_kind) != _shape_of(self._as_key(key)):
+        if _shape_of_form(self._key_form) != _shape_of(self._as_key(key)):
             raise refuse("keys of several kinds in a dict of the graph cannot be captured")
         return self.looked_up(numbers)
 
@@ -329,7 +333,7 @@ class TracedDict(Traced):
         if self._is_empty():
             return False
         if not self._is_readable():
-            return self._any_kind() is not None and self.items_._any_number() > 0
+            return self._any_form() is not None and self.items_._any_number() > 0
         return self._found(key)[1] > 0
 
     def _is_empty(self) -> bool:
@@ -368,7 +372,7 @@ class TracedDict(Traced):
         if self._is_empty():
             return default
         if not self._is_readable():
-            is_known = default is None and self._any_kind() is not None
+            is_known = default is None and self._any_form() is not None
             return self._any_item()[1] if is_known else default
         _, number = self._found(key)
         door = current().door
@@ -376,20 +380,20 @@ class TracedDict(Traced):
 
     def _any_item(self) -> Any:
         """What stands for an item that is not there yet."""
-        kind = self._any_kind()
-        return (0, 0) if kind is None else self.items_._any_item_of(kind)
+        form = self._any_form()
+        return (0, 0) if form is None else self.items_._any_item_of(form)
 
-    def _any_kind(self) -> ItemKind | None:
+    def _any_form(self) -> Form | None:
         """What is known of items that are not there yet. None for nothing: as long as no iteration
         that was recorded has stored one, there are none, and what is done with those is not looked
         at before the statement is recorded again.
         """
         items = self.items_
         if items._room is not None:
-            return items._room.kind
+            return items._room.form
         owner = items._owner(current())
         known = [] if owner is None else owner.wishes.samples(self)
-        return kind_of_items([*(items._items or ()), *known], None)
+        return form_of_items([*(items._items or ()), *known], None)
 
     def length(self) -> Any:
         """``len(self)``."""

@@ -15,18 +15,22 @@ from fxc.ir.size_guards import guard
 from fxc.ir.symbols import Dim
 from fxc.ir.types import ArrayType
 
+from ..forms.carrying import nothing
+from ..forms.form import Array, Form, Items, columns_of, is_of_arrays, types_of
+from ..forms.items import arrays_in, form_of_items, item_of, records_in, takes, widened
+from ..forms.leaving import as_array, dtype_as_places
 from ..numpy_api.counting import new_name
 from ..session import CountedSize, Session, current, refuse
 from ..statements.counted import Bounded, Counted
 from ..statements.rows import ListArray
-from ..statements.structured import Statement, flag_of, placeholder
+from ..statements.structured import Statement
 from .given import check_gift, give, lend
-from .kinds import ItemKind, arrays_in, kind_of_items, records_in
 from .list_room import Room, new_room
 from .mixed import scalar_kinds
 from .operands import Traced, dtype_of, operand, settled, wrap
 from .python_numbers import to_int
 from .traced_int import TracedInt, wrap_dim
+from .variables import flag_of
 
 # Note [Lists of counted length]
 # A list that a branch or a loop of the graph changes (``if x[i] > 0: found.append(i)``) lives in
@@ -79,12 +83,10 @@ class TracedList(Traced):
         self._borrowed: Sequence[Any] | None = None
 
     @classmethod
-    def of_size(
-        cls, kind: ItemKind, arrays: tuple[Value, ...], length: Value, size: Dim
-    ) -> TracedList:
+    def of_size(cls, form: Form, arrays: tuple[Value, ...], length: Value, size: Dim) -> TracedList:
         """A list of so many items, which stand in arrays."""
         found = cls([])
-        found._room, found._known = Room(kind, arrays, length, size, None), size
+        found._room, found._known = Room(form, arrays, length, size, None), size
         return found
 
     @property  # type: ignore[misc]
@@ -147,7 +149,7 @@ class TracedList(Traced):
         elif self._room is None:
             self._items.append(x)
             return
-        elif not self._spare or not self._room.kind.takes(x):
+        elif not self._spare or not takes(self._room.form, x):
             self.make_room([x], _SPARE, None)
         self._spare -= owner is None
         number, known = self._number(), self._known
@@ -165,7 +167,7 @@ class TracedList(Traced):
     def set_part(self, place: Any, part: int, x: Any) -> None:
         """Store a part of an item, which is a tuple, at a place that there is."""
         room = self._room
-        if room is None or not room.kind.part(part).takes(x):
+        if room is None or not takes(columns_of(room.form)[part], x):
             owner = self._owner(current())
             before = self._part_of_any(owner, place)
             sample = (*before[:part], x, *before[part + 1 :])
@@ -191,7 +193,7 @@ class TracedList(Traced):
     def _part_of_any(self, owner: Statement | None, place: Any) -> Any:
         """An item at a place, if Python knows it; what stands for one otherwise."""
         if self._room is not None:
-            return self._any_item_of(self._room.kind)
+            return self._any_item_of(self._room.form)
         if owner is None or (type(place) is int and place < len(self._items)):
             return self._items[place if type(place) is int else 0]
         return self._any_item(owner)
@@ -264,7 +266,7 @@ class TracedList(Traced):
         self._check_not_running()
         owner = self._owner(current()) if stays else self._owner_of_change(turns=False)
         theirs = other._room
-        samples = list(other._items) if theirs is None else [other._any_item_of(theirs.kind)]
+        samples = list(other._items) if theirs is None else [other._any_item_of(theirs.form)]
         if self.of is not other.of or any(True for x in samples for _ in arrays_in(x)):
             return False
         assert owner is not None
@@ -285,10 +287,10 @@ class TracedList(Traced):
                 self.append(x)
         if theirs is None:
             return True
-        if theirs.head is not None or (theirs.kind != room.kind and len(theirs.kind.parts) > 1):
+        if theirs.head is not None or (theirs.form != room.form and len(types_of(theirs.form)) > 1):
             return False
         end = wrap_dim(other._size_here())
-        given: list[Any] = room.kind.filled(theirs.kind, theirs.arrays)
+        given: list[Any] = widened(room.form, theirs.form, theirs.arrays)
         for array, part in zip(room.arrays, given, strict=True):
             wrap(array)[:end] = part if isinstance(part, int) else part[:end]
         if room.head is not None:
@@ -306,7 +308,7 @@ class TracedList(Traced):
         if self._room is None:
             self._items.appendleft(x)
             return
-        if owner is None and not (self._spare and self._room.kind.takes(x)):
+        if owner is None and not (self._spare and takes(self._room.form, x)):
             self.make_room([x], _SPARE, None)
         self._spare -= owner is None
         room, number = self._taken_room(), self._number()
@@ -346,7 +348,7 @@ class TracedList(Traced):
             sized_lists().assign_part(self, key, x)
             return
         self._borrowed = self._borrowed and ()
-        if room is not None and room.kind.takes(x):
+        if room is not None and takes(room.form, x):
             self._put(checked_place(key) if self._is_exact else self.place_of(key), x)
             return
         owner = self._owner(current())
@@ -367,7 +369,7 @@ class TracedList(Traced):
         """
         owner = self._owner_of_change(turns=False)
         if owner is None:
-            if self._room is None or not all(map(self._room.kind.takes, more)):
+            if self._room is None or not takes(self._room.form, *more):
                 self.make_room(more, _SPARE, None)
         elif not self._has_room(owner, *more):
             self._wish(owner, *more)
@@ -440,7 +442,7 @@ class TracedList(Traced):
             return False
         if self._changing and self._known is not None:  # which the statement has relied on
             return False
-        return all(map(room.kind.takes, more))
+        return takes(room.form, *more)
 
     def _taken_room(self) -> Room:
         assert self._room is not None
@@ -458,11 +460,11 @@ class TracedList(Traced):
 
     def _any_item(self, owner: Statement) -> Any:
         """What stands for an item of a list without room."""
-        kind = kind_of_items([*self._items, *owner.wishes.samples(self)], None)
-        return 0 if kind is None else self._any_item_of(kind)
+        form = form_of_items([*self._items, *owner.wishes.samples(self)], None)
+        return 0 if form is None else self._any_item_of(form)
 
-    def _any_item_of(self, kind: ItemKind) -> Any:
-        return kind.item([placeholder(current(), x) for x in kind.parts])
+    def _any_item_of(self, form: Form) -> Any:
+        return item_of(form, nothing(form))
 
     def _any_part(self, owner: Statement, item: Any) -> TracedList:
         """What stands for a slice of a list without room."""
@@ -495,9 +497,9 @@ class TracedList(Traced):
         samples: Sequence[Any],
         more: Dim | None,
         owner: Statement | None,
-        kind: ItemKind | None = None,
+        form: Form | None = None,
     ) -> bool:
-        """Make, here, room for so many more items of the kinds of ``samples``, or of this kind;
+        """Make, here, room for so many more items like ``samples``, or of this form;
         False if nothing says what the items are.
         """
         session, old = current(), self._room
@@ -505,20 +507,19 @@ class TracedList(Traced):
         if self._changing:
             self._known = None
         items = self._items if old is None else []
-        if kind is None:
-            kind = kind_of_items([*items, *samples], None if old is None else old.kind)
-        if kind is None:
+        if form is None:
+            form = form_of_items([*items, *samples], None if old is None else old.form)
+        if form is None:
             return False  # nothing is ever appended
         before: Dim = len(items) if old is None else old.most
-        has_arrays = any(isinstance(part, ArrayType) for part in kind.parts)
-        unknown = MOST_ARRAYS if has_arrays else self._most or MOST_APPENDED
+        unknown = MOST_ARRAYS if is_of_arrays(form) else self._most or MOST_APPENDED
         most = before + (unknown if more is None else more) + _SPARE
         if self._turns and isinstance(most, int):
             most = 1 << (most - 1).bit_length()  # for places around the end without a division
         if old is None:
             self._known = None if self._changing else len(items)
         size = self._size_here() if old is not None and _is_wide(old) else None
-        self._room = new_room(kind, most, owner, self._turns, old or len(items), size)
+        self._room = new_room(form, most, owner, self._turns, old or len(items), size)
         lent = {value for x in items for value in arrays_in(x) if lend(session, self, value)}
         for place, x in enumerate(items):
             if not lent.isdisjoint(arrays_in(x)):
@@ -664,26 +665,26 @@ class TracedList(Traced):
             return Bounded((0, number), 0, number, self.at, (self,))
         return Counted(self._size_here(), self.at, of=(self,))
 
-    def arrays(self) -> tuple[ItemKind, list[Value]]:
-        """The kind of the items, and what they hold in arrays of the list's length."""
+    def arrays(self) -> tuple[Form, list[Value]]:
+        """The form of the items, and what they hold in arrays of the list's length."""
         room, size = self._taken_room(), self._size_here()
         if room.head is not None:
-            return room.kind, list(room.in_order(size))
+            return room.form, list(room.in_order(size))
         end = wrap_dim(size)
-        return room.kind, [wrap(array)[:end].copy()._value for array in room.arrays]
+        return room.form, [wrap(array)[:end].copy()._value for array in room.arrays]
 
-    def rooms(self) -> tuple[ItemKind, tuple[Value, ...], Any]:
-        """The kind of the items, arrays that begin with what they hold, and the length."""
+    def rooms(self) -> tuple[Form, tuple[Value, ...], Any]:
+        """The form of the items, arrays that begin with what they hold, and the length."""
         room, size = self._taken_room(), self._size_here()
-        return room.kind, room.in_order(size), wrap_dim(size)
+        return room.form, room.in_order(size), wrap_dim(size)
 
     def as_array(self, dtype: Any = None) -> Any:
         """``np.array(self, dtype)``."""
         if self._room is None:
             return self._items
-        kind, arrays = self.arrays()
-        found = kind.array(arrays, dtype)
-        if not (kind.items or kind.is_array) and (dtype is not None or found.dtype == np.float64):
+        form, arrays = self.arrays()
+        found = as_array(form, arrays, dtype)
+        if not isinstance(form, Items | Array) and (dtype is not None or found.dtype == np.float64):
             return found
         if self._known is not None and guard(self._known, ">", 0):
             return found
@@ -696,7 +697,7 @@ class TracedList(Traced):
 
     def _as_places(self) -> Any:
         room = self._room
-        return self._items if room is None else self.as_array(room.kind.dtype_as_places)
+        return self._items if room is None else self.as_array(dtype_as_places(room.form))
 
     def _unclear(self, what: str) -> Exception:
         return refuse(

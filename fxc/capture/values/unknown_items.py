@@ -17,9 +17,9 @@ from fxc.ir.graph import Operand
 from ..outside.shadows import class_of
 from ..session import current, refuse
 from ..statements.choices import chosen
-from ..statements.structured import flag_of
 from .operands import Traced
 from .unknown_keys import keys_of, place_of_key
+from .variables import flag_of
 
 Table = Callable[[tuple[Any, ...], Any], Any]  # the item at a place, of these
 

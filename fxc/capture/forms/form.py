@@ -1,0 +1,197 @@
+"""The closed set of forms, and what follows from a form alone. See Note [Forms]."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, assert_never
+
+import numpy as np
+
+from fxc.ir.records import frozen
+from fxc.ir.types import PY_INT, ArrayType, ScalarType
+
+from ..session import refuse
+from ..values.late import Late
+from .structures import Structure
+
+# Note [Forms]
+# What branches join, loops carry and lists of the graph hold has a form: it says of which types the
+# operands are that stand for it. That is one for a number or an array; two or three for a number of
+# one type or another (Note [Mixed scalars]); those of its items for a tuple, a record, or a text of
+# numbers that are not known; for one of several things (Note [Several things]) a flag for each of
+# them, and then what that consists of. A constant is no operand.
+#
+# ``joint_form`` joins two values of a variable, ``form_of_items`` those that a list is to hold.
+# ``pack`` makes the operands of a value, ``enter`` the value of operands, ``listed`` the expression
+# by which an epilogue makes the items of a list. Each is a ``match`` over this set.
+
+FLAG = ScalarType(np.dtype(bool))
+Types = tuple[ScalarType | ArrayType, ...]
+
+
+@frozen
+class Number:
+    """A number of one type."""
+
+    kind: ScalarType
+
+
+@frozen
+class MixedNumber:
+    """A number that is ``given`` if a flag holds, else Python's ``other``."""
+
+    given: ScalarType
+    other: ScalarType
+
+    @property
+    def has_whole(self) -> bool:
+        """Whether it is a float or an int, which are both carried."""
+        return self.given.dtype.kind == "f" and self.other.dtype.kind == "i"
+
+
+@frozen
+class Array:
+    """An array."""
+
+    kind: ArrayType
+
+
+@frozen
+class Constant:
+    """None or a text, which is the same in each call."""
+
+    value: str | None
+
+
+@frozen
+class Items:
+    """What has items: a tuple, a record, which has its number, a text of such numbers, and so on.
+    One that differs by a flag (Note [Things that differ]) has three.
+    """
+
+    structure: Structure
+    items: tuple[Form, ...]
+
+
+@frozen
+class Union:
+    """One of several things."""
+
+    options: tuple[Form, ...]
+
+
+Form = Number | MixedNumber | Array | Constant | Items | Union
+
+
+def plain_form(kind: ScalarType | ArrayType) -> Form:
+    """The form of what one operand of this type stands for."""
+    return Array(kind) if isinstance(kind, ArrayType) else Number(kind)
+
+
+def types_of(form: Form) -> Types:
+    """The types of the operands."""
+    match form:
+        case Number(kind) | Array(kind):
+            return (kind,)
+        case MixedNumber(given, other):
+            return (given, FLAG, other) if form.has_whole else (given, FLAG)
+        case Constant():
+            return ()
+        case Items(_, items):
+            return tuple(kind for each in items for kind in types_of(each))
+        case Union(options):
+            return tuple(kind for each in options for kind in (FLAG, *types_of(each)))
+        case _:
+            assert_never(form)
+
+
+def numbers_in(form: Form) -> frozenset[ScalarType]:
+    """The numbers that it may be."""
+    match form:
+        case Number(kind):
+            return frozenset((kind,))
+        case MixedNumber(given, other):
+            return frozenset((given, other))
+        case Union(options):
+            return frozenset[ScalarType]().union(*map(numbers_in, options))
+        case Array() | Constant() | Items():
+            return frozenset()
+        case _:
+            assert_never(form)
+
+
+def key_of(form: Form) -> Any:
+    """What tells the options of a union apart."""
+    match form:
+        case Number(kind):
+            return kind
+        case Array(kind):
+            return "array", kind.dtype.str, kind.rank
+        case Constant(value):
+            return "constant", value
+        case Items(structure, items) if structure.kind is Late:
+            return "text", structure.keys[0], items
+        case Items(structure, items):
+            return ("tuple", len(items)) if structure.pool is None else ("record", structure.pool)
+        case MixedNumber() | Union():
+            raise AssertionError(f"{form} is no option of a union")
+        case _:
+            assert_never(form)
+
+
+def keys_of(form: Form) -> set[Any]:
+    """The keys of all that it may be."""
+    match form:
+        case Number() | MixedNumber():
+            return set(numbers_in(form))
+        case Union(options):
+            return set(map(key_of, options))
+        case Array() | Constant() | Items():
+            return {key_of(form)}
+        case _:
+            assert_never(form)
+
+
+def pool_of(form: Form) -> Any:
+    """The pool of the records that it is, or may be; None for none. See Note [Records]."""
+    match form:
+        case Items(structure, _):
+            return structure.pool
+        case Union(options):
+            return next((pool for each in options if (pool := pool_of(each)) is not None), None)
+        case _:
+            return None
+
+
+def as_numbers(form: Form) -> Form:
+    """The same with the numbers of records in their place; beside other numbers they cannot be
+    told apart.
+    """
+    match form:
+        case Items(_, (number,)):
+            return number
+        case Union(options):
+            if sum(isinstance(each, Number | Items) for each in options) > 1:
+                raise refuse(
+                    "an attribute that is one of several things, two of them objects or numbers, "
+                    "cannot be captured as a result"
+                )
+            return Union(tuple(x if pool_of(x) is None else Number(PY_INT) for x in options))
+        case _:
+            return form
+
+
+def is_of_arrays(form: Form) -> bool:
+    """Whether an operand that stands for it is an array."""
+    return any(isinstance(kind, ArrayType) for kind in types_of(form))
+
+
+def columns_of(form: Form) -> tuple[Form, ...]:
+    """The forms of the items of a tuple, or of what has items; of anything else its own."""
+    return form.items if isinstance(form, Items) else (form,)
+
+
+def of_tuple(items: Iterable[Form]) -> Items:
+    """The form of a tuple of such items."""
+    found = tuple(items)
+    return Items(Structure(tuple, tuple(range(len(found)))), found)

@@ -1,0 +1,287 @@
+"""What lists of the graph hold: the forms of items. See Notes [Forms], [Records in lists]."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, assert_never
+
+from fxc.ir.graph import Operand, Value
+from fxc.ir.types import ArrayType, ScalarType
+
+from ..outside.objects import is_python_class, vars_of
+from ..outside.shadows import class_of
+from ..session import current, refuse
+from ..statements.differing import Differing
+from ..values.late import Late
+from ..values.mixed import number_form, scalar_kinds
+from ..values.operands import Traced, TracedValue, kind_of, operand, wrap
+from ..values.several import keys_in, things_in
+from ..values.variables import array_of, is_number
+from .carrying import enter
+from .form import (
+    Array,
+    Constant,
+    Form,
+    Items,
+    MixedNumber,
+    Number,
+    Union,
+    key_of,
+    keys_of,
+    numbers_in,
+    of_tuple,
+    pool_of,
+    types_of,
+)
+from .joining import form_of, hold_alike, union_of
+from .structures import APART, Structure, item_structure, items_of, joint_structure
+
+# Note [Records in lists]
+# An item of a list of the graph is a number, an array, one of several things (a text, None, a
+# number, a tuple of numbers: Note [Several things]), or what has a *form*: a tuple, and a dict with
+# texts as keys, a list or an object of a Python class that the program has made since the innermost
+# loop began. Two things with forms, of which it is one by a flag (Note [Things that differ]), are a
+# form of three items.
+# Each number of it stands in an array, and an item that is read is a new one. So nobody may be
+# able to tell which of these is which: an item is sealed (Note [Objects that are joined]), is in
+# one list alone, and is not returned beside it. Lists that are made of one another, as by
+# ``sorted``, are not returned both.
+
+
+# ------------------------------------------------------------------ in and out of arrays
+
+
+def takes(form: Form, *items: Any) -> bool:
+    """Whether these are items of this form."""
+    return all(_takes(form, x) for x in items)
+
+
+def _takes(form: Form, x: Any) -> bool:
+    match form:
+        case Number() | MixedNumber():
+            found = scalar_kinds(x)
+            return found is not None and found <= numbers_in(form)
+        case Array(kind):
+            value = array_of(x)
+            return value is not None and hold_alike(kind, kind_of(value))
+        case Constant(value):
+            return x is value
+        case Items(structure, items):
+            same = item_structure(x) == structure or structure.takes(x)
+            return same and all(map(_takes, items, _fields_of(x, structure)))
+        case Union():
+            return keys_in(x) <= keys_of(form) and _tuples_in((x,), form) is not None
+        case _:
+            assert_never(form)
+
+
+def item_of(form: Form, operands: Iterable[Operand]) -> Any:
+    """The item for elements of the arrays that hold it."""
+    return enter(form, map(_element, operands, types_of(form)))
+
+
+def _element(x: Operand, kind: ScalarType | ArrayType) -> Operand:
+    """An element of an array as the number that it stands for, or as an array of its own."""
+    found: Operand = x
+    if isinstance(kind, ArrayType):
+        found = current().record("copy", x, order="C")
+    elif kind.weak:
+        names = {"b": "py_bool", "i": "py_int", "f": "py_float"}
+        found = current().record(names[kind.dtype.kind], x)
+    return found
+
+
+def widened(form: Form, before: Form, arrays: Sequence[Value]) -> list[Any]:
+    """What to fill the arrays of a list with that held items of another form."""
+    return _widened(form, before, list(map(wrap, arrays)))
+
+
+def _widened(form: Form, before: Form, given: list[Any]) -> list[Any]:
+    match form, before:
+        case _ if form == before:
+            return given
+        case Items(_, items), Items(_, old):
+            left = iter(given)
+            columns = ([next(left) for _ in types_of(each)] for each in old)
+            return [x for each in map(_widened, items, old, columns) for x in each]
+        case Union(options), _:
+            known = dict(_options_of(before, given))
+            return [
+                part
+                for each in options
+                for part in known.get(key_of(each)) or [False, *map(_zero, types_of(each))]
+            ]
+        case MixedNumber(), Number(kind):
+            (array,), first = given, kind == form.given
+            if not form.has_whole:
+                return [array, first]
+            return [array, True, 0] if first else [0, False, array]
+        case _:
+            raise AssertionError(f"{before} does not become {form}")
+
+
+def _zero(kind: ScalarType | ArrayType) -> Any:
+    assert isinstance(kind, ScalarType)
+    return kind.zero
+
+
+def _options_of(form: Form, given: list[Any]) -> Iterator[tuple[Any, list[Any]]]:
+    """What a list held, by the keys of what may stand beside it now: flags, and what they say is
+    there.
+    """
+    match form:
+        case Union(options):
+            left = iter(given)
+            for each in options:
+                yield key_of(each), [next(left) for _ in types_of(Union((each,)))]
+        case MixedNumber(first, other):
+            number, flag, *whole = given
+            yield first, [flag, number]
+            yield other, [~flag, *(whole or [number])]
+        case _:
+            yield key_of(form), [True, *given]
+
+
+# ------------------------------------------------------------------ what is alike
+
+
+def form_of_items(items: Sequence[Any], before: Form | None) -> Form | None:
+    """The form of all these items, of a list that held items of a form before; None if there are
+    none.
+    """
+    if not items:
+        return before
+    if before is not None and takes(before, *items):
+        return before
+    arrays = [array_of(x) for x in items]
+    if arrays[0] is not None:
+        found = Array(kind_of(arrays[0]))
+        if not takes(found, *items):
+            raise _refused(items[-1])
+        if before is not None:
+            raise _refused(items[0])
+        return found
+    known = before.structure if isinstance(before, Items) else None
+    structures = {item_structure(x) for x in items} | ({known} if before is not None else set())
+    structure = joint_structure(items, structures)
+    if structure is None:
+        _ask_for_one_pool(items, before)
+    if None in structures and all(each is None or each.pool is not None for each in structures):
+        return _form_of_numbers(items, before)
+    if len(structures) > 1 and all(
+        each is None or each.kind in (Late, tuple) for each in structures
+    ):
+        return _form_of_numbers(items, before)  # texts of several templates, None or a tuple
+    if structure is None and len(structures) > 1:
+        # With a default: StopIteration would end the statement that is being captured.
+        raise _refused(next((x for x in reversed(items) if item_structure(x) is None), items[-1]))
+    if structure is None:
+        return _form_of_numbers(items, before)
+    if before is not None and known is None:
+        raise _refused(items[-1])
+    return _form_of_structure(structure, items, before)
+
+
+def _ask_for_one_pool(items: Sequence[Any], before: Form | None) -> None:
+    """Capture again with one pool for lists of several, see Note [Pools of lists]."""
+    pool = None if before is None else pool_of(before)
+    known = [] if pool is None else [pool.at(0)]
+    found = [*known, *items]
+    if any(isinstance(x, Traced) and x._in_pool for x in found):
+        current().door.lists.ask_pool(*(x for x in found if isinstance(x, list)))
+
+
+def _form_of_structure(structure: Structure, items: Sequence[Any], before: Form | None) -> Form:
+    columns = list(zip(*(_fields_of(x, structure) for x in items), strict=True))
+    known = before.items if isinstance(before, Items) else (None,) * len(columns)
+    forms = map(form_of_items, columns, known)
+    found = Items(structure, tuple(form for form in forms if form is not None))
+    if not types_of(found):
+        raise _refused(items[-1])
+    return found
+
+
+def _form_of_numbers(items: Sequence[Any], before: Form | None) -> Form:
+    """Of numbers, and of constants: what one kind of numbers does not hold is one of several
+    things.
+    """
+    kinds = frozenset[ScalarType]() if before is None else numbers_in(before)
+    known = [scalar_kinds(x) for x in items]
+    for x, each in zip(items, known, strict=True):
+        if each is not None and any(kind.weak and kind.dtype.kind == "c" for kind in each):
+            raise _refused(x)
+        kinds |= each or frozenset()
+    found: Form | None = None
+    if None not in known and not isinstance(before, Union | Items):
+        found = number_form(kinds)
+    if found is None:
+        keys = kinds if before is None else keys_of(before)
+        tuples = _tuples_in(items, before)
+        found = union_of([*keys, *(key for x in items for key in keys_in(x))], tuples)
+    if found is None or isinstance(before, Array):
+        both = zip(items, known, strict=True)
+        raise _refused(next((x for x, each in both if each is None), items[-1]))
+    return found
+
+
+def _tuples_in(items: Iterable[Any], before: Form | None) -> dict[int, Items] | None:
+    """The forms of the tuples of numbers among items, or before, by their length; None if tuples of
+    one length differ, or hold other things.
+    """
+    known = before.options if isinstance(before, Union) else (before,)
+    found = {
+        len(each.items): each
+        for each in known
+        if isinstance(each, Items) and each.structure.kind is tuple
+    }
+    for x in (each for item in items for each in things_in(item) if type(each) is tuple):
+        forms = [form_of(each) if is_number(each) else None for each in x]
+        plain = [each for each in forms if each is not None]
+        form = of_tuple(plain)
+        if len(plain) < len(forms) or found.setdefault(len(x), form) != form:
+            return None
+    return found
+
+
+def arrays_in(x: Any) -> Iterator[Value]:
+    """The arrays that an item is, or holds."""
+    if (structure := item_structure(x)) is not None:
+        for each in _fields_of(x, structure):
+            yield from arrays_in(each)
+    elif (value := array_of(x)) is not None:
+        yield value
+
+
+def records_in(x: Any) -> Iterator[Any]:
+    """The dicts and objects that an item is, or holds."""
+    structure = item_structure(x)
+    if structure is not None and (structure.kind is Differing or not structure.is_traced):
+        if not isinstance(x, tuple | Differing):
+            yield x
+        for each in _fields_of(x, structure):
+            yield from records_in(each)
+
+
+def _fields_of(x: Any, structure: Structure) -> Sequence[Any]:
+    if structure.is_traced:
+        return items_of(x, structure)
+    if isinstance(x, tuple | list):
+        return x
+    return tuple((x if type(x) is dict else vars_of(x)).values())
+
+
+def _refused(x: Any) -> Exception:
+    current().door.lists.ask_pool(x)
+    what = class_of(x).__name__
+    is_apart = APART in current().static and not isinstance(x, Traced | str | None)
+    if is_apart and (type(x) in (dict, list) or is_python_class(class_of(x))):
+        return refuse(
+            f"a list whose length depends on data, with a {what} among its items that changes "
+            "afterwards, is compared by identity, or is returned beside it, cannot be captured"
+        )
+    if isinstance(x, TracedValue):
+        what = str(operand(x).type)
+    return refuse(
+        f"a list whose length depends on data, with {what} among its items, cannot be captured; "
+        "append things of one kind: numbers, arrays, tuples, or new dicts and objects"
+    )

@@ -1,0 +1,146 @@
+"""The form of what is one of two values. See Note [Forms]."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from fxc.ir.types import PY_INT, ArrayType, ScalarType
+from fxc.ops.metas.layout import is_c_ordered
+from fxc.ops.metas.shapes import same_shape
+
+from ..session import current
+from ..values.late import Late
+from ..values.mixed import mixed_form
+from ..values.several import key, things_in
+from ..values.variables import graph_type
+from .form import Array, Constant, Form, Items, Number, Union, is_of_arrays, plain_form
+from .structures import Structure, items_of
+
+_MOST = 6  # things that a variable may be
+_MOST_IN_LISTS = 12  # that an item of a list may be
+_Join = Callable[[Any, Any], Form | None]
+
+
+def joint_form(left: Any, right: Any) -> Form | None:
+    """The form of a variable which is either of two values, an array being the one or the other;
+    None for what cannot be.
+    """
+    kind, other = graph_type(left), graph_type(right)
+    if kind is not None and other is not None and _are_alike(kind, other):
+        return plain_form(kind)
+    return mixed_form(left, right) or _union(left, right, joint_form)
+
+
+def carried_form(left: Any, right: Any) -> Form | None:
+    """As ``joint_form``, of what a loop carries: arrays by their elements."""
+    found = joint_form(left, right)
+    return found or _union(left, right, carried_form, arrays=True)
+
+
+def form_of(x: Any) -> Form | None:
+    """The form of a value; None if it has none."""
+    return joint_form(x, x)
+
+
+def _are_alike(left: ArrayType | ScalarType, right: ArrayType | ScalarType) -> bool:
+    """Whether types are the same; sizes that are equal in this call are guarded to be."""
+    if left == right or isinstance(left, ScalarType) or isinstance(right, ScalarType):
+        return left == right
+    dims = (*left.shape, *left.strides), (*right.shape, *right.strides)
+    return (
+        (left.dtype, left.writeable) == (right.dtype, right.writeable)
+        and not any(map(current().varies, (*dims[0], *dims[1])))
+        and same_shape(*dims)
+    )
+
+
+def hold_alike(left: ArrayType, right: ArrayType) -> bool:
+    """Whether arrays of these types hold as many elements of one dtype along each axis; sizes that
+    are equal are guarded to be.
+    """
+    if (left.dtype, left.rank) != (right.dtype, right.rank):
+        return False
+    varies = current().varies
+    return not any(map(varies, (*left.shape, *right.shape))) and same_shape(left.shape, right.shape)
+
+
+def _union(left: Any, right: Any, joint: _Join, *, arrays: bool = False) -> Form | None:
+    """The form of what is one of several things; ``joint`` gives that of two items of tuples.
+    Arrays may be among them if asked for.
+    """
+    found: dict[Any, list[Any]] = {}
+    for each in (*things_in(left), *things_in(right)):
+        found.setdefault(key(each), []).append(each)
+    if all(type(x) is str for x in (left, right)):
+        current().door.texts.ask()
+    has_items = any(type(each) is tuple and each[0] in ("record", "text") for each in found)
+    if None in found or not (has_items or len(found) > 1) or len(found) > _MOST:
+        return None
+    options: list[Form] = []
+    for each in sorted(found, key=repr):
+        option = _option(each, found[each], joint, arrays)
+        if option is None:
+            return None
+        options.append(option)
+    return Union(tuple(options))
+
+
+def _option(what: Any, alike: list[Any], joint: _Join, arrays: bool) -> Form | None:
+    """The form of values with one key."""
+    if isinstance(what, ScalarType):
+        return Number(what)
+    match what:
+        case ("constant", value):
+            return Constant(value)
+        case ("array", *_):
+            kinds = [each._value.type for each in alike]
+            return Array(kinds[0]) if arrays and _may_be_carried(kinds) else None
+        case ("text", _, items):
+            return Items(structure_of_option(alike[0]), items)
+        case _:
+            structure = structure_of_option(alike[0])
+            both = zip(*(items_of(x, structure) for x in (alike[0], alike[-1])), strict=True)
+            forms = [joint(one, other) for one, other in both]
+            items = tuple(each for each in forms if each is not None)
+            plain = arrays or not any(map(is_of_arrays, items))
+            return Items(structure, items) if len(items) == len(forms) and plain else None
+
+
+def union_of(keys: Iterable[Any], tuples: Mapping[int, Items] | None = None) -> Union | None:
+    """The form of what is one of these numbers, constants, records, texts and ``tuples`` by their
+    lengths, as an item of a list; None if that cannot be.
+    """
+    found: list[Form] = []
+    known = tuples or {}
+    for each in sorted(set(keys), key=repr):
+        if isinstance(each, ScalarType):
+            found.append(Number(each))
+            continue
+        match each:
+            case ("constant", value):
+                found.append(Constant(value))
+            case ("record", pool):
+                found.append(Items(structure_of_option(pool.at(0)), (Number(PY_INT),)))
+            case ("text", template, items):
+                found.append(Items(Structure(Late, (template, *range(1, len(items)))), items))
+            case ("tuple", length) if length in known:
+                found.append(known[length])
+            case _:
+                return None
+    return Union(tuple(found)) if len(found) <= _MOST_IN_LISTS else None
+
+
+def structure_of_option(x: Any) -> Structure:
+    """The structure of a tuple, a record or a text."""
+    keys = range(len(x)) if type(x) is tuple else x._structure_keys()
+    return Structure(type(x), tuple(keys))
+
+
+def _may_be_carried(kinds: Iterable[ArrayType]) -> bool:
+    """Whether new arrays of these types are of one type."""
+    first, *_ = kinds
+    return all(
+        bool(kind.rank) and kind.writeable and is_c_ordered(kind) and hold_alike(first, kind)
+        for kind in kinds
+    )

@@ -1,0 +1,174 @@
+"""Lists as arrays, and what can be said of their items. See Note [Forms]."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, assert_never
+
+import numpy as np
+
+from fxc.ir.graph import Value
+from fxc.ir.types import ArrayType, ScalarType
+
+from ..session import current, refuse
+from ..statements.differing import Differing
+from ..values.operands import dtype_of, operand, record, wrap
+from ..values.stored_items import demand_cast, is_a_cast, is_stored
+from .form import (
+    Array,
+    Constant,
+    Form,
+    Items,
+    MixedNumber,
+    Number,
+    Union,
+    numbers_in,
+    pool_of,
+    types_of,
+)
+
+
+def classes_in(form: Form) -> frozenset[type]:
+    """The classes of the dicts and objects that an item is, or holds."""
+    if not isinstance(form, Items):
+        return frozenset()
+    kind = form.structure.kind
+    is_seen = issubclass(kind, tuple) or form.structure.is_traced
+    return frozenset(() if is_seen else (kind,)).union(*map(classes_in, form.items))
+
+
+def class_of_objects(form: Form) -> type | None:
+    """The class of the items; None for numbers, and for tuples of them."""
+    if not isinstance(form, Items) or issubclass(form.structure.kind, tuple):
+        return None
+    pool = form.structure.pool
+    return form.structure.kind if pool is None else getattr(pool.label, "kind", list)
+
+
+def may_change(form: Form) -> bool:
+    """Whether the items are, or hold, dicts, objects or lists in pools, which may change."""
+    inner = form.items if isinstance(form, Items) else ()
+    return pool_of(form) is not None or any(map(may_change, inner))
+
+
+def dtype_as_places(form: Form) -> np.dtype | None:
+    """Of which dtype an index of such items is, also of none of them; None for no ints."""
+    is_number = isinstance(form, Number | MixedNumber)
+    is_int = is_number and all(kind.dtype.kind == "i" for kind in numbers_in(form))
+    return np.dtype(np.intp) if is_int else None
+
+
+def as_array(form: Form, arrays: Sequence[Value], dtype: Any) -> Any:
+    """The array of items that stand in these arrays."""
+    match form:
+        case Items(structure, items) if structure.kind in (tuple, list):
+            return _array_of_rows(items, iter(arrays), dtype)
+        case Items(structure, items) if structure.kind is Differing:
+            return _array_of_either(items, iter(arrays), dtype)
+        case Union(options):
+            return _array_of_numbers(options, iter(arrays), dtype)
+        case Items() | Constant():
+            raise _refused()
+        case Array(kind):
+            return _cast(wrap(arrays[0]), (kind,), dtype)
+        case Number() | MixedNumber():
+            return _array_of_kinds(form, arrays, dtype)
+        case _:
+            assert_never(form)
+
+
+def _array_of_rows(items: Sequence[Form], arrays: Iterator[Value], dtype: Any) -> Any:
+    """The same of tuples or lists."""
+    if any(isinstance(each, Items | Array) for each in items):
+        raise refuse("an array of a list of tuples that hold more cannot be captured")
+    columns = [
+        as_array(each, [next(arrays) for _ in types_of(each)], dtype)._value for each in items
+    ]
+    wanted = np.result_type(*(column.type.dtype for column in columns))
+    columns = [wrap(column).astype(wanted, copy=False)._value for column in columns]
+    return record("stack", tuple(columns), axis=1)
+
+
+def _array_of_either(items: Sequence[Form], arrays: Iterator[Value], dtype: Any) -> Any:
+    """The same of items that are one thing or another by a flag."""
+    flag, left, right = (
+        as_array(each, [next(arrays) for _ in types_of(each)], dtype) for each in items
+    )
+    if left.dtype != right.dtype or left.shape[1:] != right.shape[1:]:
+        raise refuse(
+            "an array of a list of things that differ in their dtypes or lengths cannot be captured"
+        )
+    flags = flag.reshape(-1, *(1,) * (left.ndim - 1))
+    return record("where", flags._value, left._value, right._value)
+
+
+def _array_of_numbers(options: Sequence[Form], arrays: Iterator[Value], dtype: Any) -> Any:
+    """The same of items each of which is a number, or another thing: native code leaves where it is
+    that.
+    """
+    found: list[tuple[Number, Value, Value]] = []
+    for each in options:
+        flags, *parts = [next(arrays) for _ in types_of(Union((each,)))]
+        if isinstance(each, Number):
+            found.append((each, flags, parts[0]))
+    if len(found) != 1:
+        raise _refused()
+    ((number, flags, values),) = found
+    current().record("try_demand", operand(wrap(flags).all()))
+    return as_array(number, [values], dtype)
+
+
+def _array_of_kinds(form: Number | MixedNumber, arrays: Sequence[Value], dtype: Any) -> Any:
+    """The same of numbers of one type or two."""
+    dtypes = {kind.dtype for kind in numbers_in(form)}
+    if isinstance(form, Number) or not form.has_whole:
+        if dtype is None and len(dtypes) > 1:
+            raise _refused_dtypes()
+        found = wrap(arrays[0])
+        made = _stored(found, numbers_in(form), dtype)
+        return _cast(found, types_of(form)[:1], dtype) if made is None else made
+    if dtype is None:
+        _check_floats(form.given, arrays[1])
+    return _cast(record("where", arrays[1], arrays[0], arrays[2]), numbers_in(form), dtype)
+
+
+def _stored(found: Any, kinds: Iterable[ScalarType], dtype: Any) -> Any:
+    """Numbers of one type as items of an array of the dtype that is asked for; None where native
+    code does not convert them.
+    """
+    wanted = found.dtype if dtype is None else dtype_of(dtype)
+    if not is_stored(found.dtype, wanted):
+        return None
+    if found.dtype.kind == "f" or any(kind.weak for kind in kinds):
+        demand_cast(found, found.dtype, wanted)
+    return found if found.dtype == wanted else found.astype(wanted)
+
+
+def _cast(found: Any, kinds: Iterable[ScalarType | ArrayType], dtype: Any) -> Any:
+    """An array of items of these types as the array that is asked for."""
+    wanted, dtypes = found.dtype if dtype is None else dtype_of(dtype), {x.dtype for x in kinds}
+    if not all(is_a_cast(each, wanted) or each.kind + wanted.kind == "if" for each in dtypes):
+        raise refuse(f"a list of {found.dtype} as an array of {wanted} cannot be captured")
+    return found if found.dtype == wanted else found.astype(wanted)
+
+
+def _check_floats(given: ScalarType, flags: Value) -> None:
+    """Have native code leave where none of the numbers, floats or ints, is a float."""
+    if given.dtype != np.float64:
+        raise _refused_dtypes()
+    has_one = np.logical_or(wrap(flags).any(), wrap(flags).size == 0)
+    current().record("try_demand", operand(has_one))
+
+
+def _refused_dtypes() -> Exception:
+    return refuse(
+        "an array of a list of numbers that are of several dtypes by conditions cannot be "
+        "captured; begin with floats, or use np.array(list, dtype=float)"
+    )
+
+
+def _refused() -> Exception:
+    return refuse(
+        "an array of a list of other things than numbers, arrays and tuples, whose length depends "
+        "on data, cannot be captured"
+    )
