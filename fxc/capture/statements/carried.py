@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 from fxc.ir.graph import Operand, Value
 from fxc.ir.symbols import Dim
 from fxc.ir.types import PY_INT
 
 from ..forms.carrying import enter, pack
-from ..forms.form import Form, types_of
+from ..forms.form import FORMS, Form, types_of
 from ..forms.joining import carried_form, joint_form
 from ..session import Session
 from ..values.given import give, refuse_kept
@@ -25,8 +25,9 @@ from .sliding import Sliding
 from .structured import Recording
 
 # How a variable is carried: as one array or another, as one that changes its shape, as a view that
-# the last iteration leaves behind, or as operands of its form.
-Way = Held | Resized | CarriedView | Form
+# the last iteration leaves behind, or as operands of its form; not at all, if it slides.
+Way = Held | Resized | Sliding | CarriedView | Form
+W = TypeVar("W", Held, Resized, Sliding)
 
 
 class Carried:
@@ -36,17 +37,16 @@ class Carried:
 
     def __init__(self, session: Session) -> None:
         self._session = session
-        self.held: dict[str, Held] = {}  # see Note [Arrays that loops exchange]
-        self.resized: dict[str, Resized] = {}  # see Note [Arrays that change their shape]
-        self.sliding: dict[str, Sliding] = {}  # are not carried, see Note [Sliding views]
-        self.mixed: dict[str, Form] = {}  # of what becomes a mixed number, or one of several things
+        # How those are carried that an iteration makes another thing: arrays, and what becomes a
+        # mixed number, or one of several things.
+        self.ways: dict[str, Way] = {}
         self.gifts: dict[str, Any] = {}  # lists that have taken over what is carried
         # What a list has taken over in this pass that has to be another array after an iteration.
         self.awaited: list[Value] = []
         self.given: dict[str, Value] = {}  # what a copy in another layout is carried for
         self._known_gifts = frozenset[str]()  # at the begin of this pass
         self.params: dict[str, list[Value]] = {}  # of this pass
-        self.now: dict[str, Way] = {}  # how it is in this pass
+        self.now: dict[str, Way] = {}  # how each is carried in this pass
 
     def begin(self) -> None:
         """Begin another pass."""
@@ -55,14 +55,11 @@ class Carried:
 
     def forget_first(self) -> None:
         """Forget what has been seen: there is another iteration before the loop."""
-        self.mixed.clear()
-        self.sliding.clear()
-        self.resized.clear()
+        self.ways = {name: way for name, way in self.ways.items() if isinstance(way, Held)}
 
-    @property
-    def ways(self) -> tuple[Any, ...]:
-        """What another pass depends on."""
-        return dict(self.held), set(self.sliding), dict(self.resized)
+    def of(self, kind: type[W]) -> dict[str, W]:
+        """The variables that are carried in a way of this kind."""
+        return {name: way for name, way in self.ways.items() if isinstance(way, kind)}
 
     @property
     def has_new_gifts(self) -> bool:
@@ -72,19 +69,24 @@ class Carried:
     @property
     def differs_at_first(self) -> bool:
         """Whether a variable may be another thing before the loop than behind an iteration."""
-        return bool(self.mixed or self.held or self.resized)
+        return len(self.ways) > len(self.of(Sliding))
 
     def is_pure(self, name: str) -> bool:
         """Whether a variable is carried as an array alone."""
-        return name in self.held and not self.held[name].options
+        way = self.ways.get(name)
+        return isinstance(way, Held) and not way.options
 
     def takes(self, name: str, start: Any) -> bool:
         """Whether a variable that is ``start`` before the loop is carried into an iteration."""
         if is_flag(name) and start is True:
             return False  # it stays so
         if sides_of(start):
-            return name in self.mixed or carried_form(start, start) is not None
-        return is_number(start) or name in self.held or name in self.mixed
+            return self.is_widened(name) or carried_form(start, start) is not None
+        return is_number(start) or name in self.ways
+
+    def is_widened(self, name: str) -> bool:
+        """Whether a variable is carried as one of several things, or as a mixed number."""
+        return isinstance(self.ways.get(name), FORMS)
 
     # -------------------------------------------------------- in the body
 
@@ -92,13 +94,15 @@ class Carried:
         """Make the parameters for a variable that is ``start`` before the loop; what it is in the
         body.
         """
-        before = array_of(start) if name not in self.mixed else None
-        if before is not None:
-            self.held[name] = self.held[name].begun_with(self._session, before)
-            way: Held | Form | None = self.held[name]
+        known, before = self.ways.get(name), array_of(start)
+        way: Held | Form | None
+        if isinstance(known, Held) and before is not None:
+            self.ways[name] = way = known.begun_with(self._session, before)
+        elif isinstance(known, FORMS):
+            way = known
         else:
-            self.held.pop(name, None)
-            way = self.mixed.get(name) or carried_form(start, start)
+            self.ways.pop(name, None)
+            way = carried_form(start, start)
         assert way is not None
         params = self.add(region, name, way, name)
         if name in self.gifts:
@@ -117,9 +121,8 @@ class Carried:
         self.params[name] = region.params(kinds, names)
         return self.params[name]
 
-    def enter_resized(self, region: Recording, name: str) -> Any:
+    def enter_resized(self, region: Recording, name: str, change: Resized) -> Any:
         """The same for an array that changes its shape."""
-        change = self.resized[name]
         if name in self.gifts:
             raise refuse_kept()
         return wrap(change.inside(self._session, self.add(region, name, change, name)))
@@ -131,8 +134,8 @@ class Carried:
                 return way.variable(self._session, parts)
             case CarriedView() as view:
                 return view.behind(self._session, parts)
-            case Resized():
-                raise AssertionError("an array that changes its shape is handed on by itself")
+            case Resized() | Sliding():
+                raise AssertionError("such an array is handed on by itself")
             case form:
                 return enter(form, parts)
 
@@ -140,15 +143,17 @@ class Carried:
 
     def exchange(self, region: Recording, name: str, start: Value, after: Value) -> None:
         """Take note of a variable that is another array than before."""
-        known = self.held.get(name)
-        self.held[name] = held(self._session, region.number, known, start, after)
+        known = self.ways.get(name)
+        before = known if isinstance(known, Held) else None
+        self.ways[name] = held(self._session, region.number, before, start, after)
 
     def slide(self, name: str, found: Sliding | None) -> None:
         """Take note of how a variable slides; of its not sliding if it does so otherwise."""
-        if found is None:
-            self.sliding.pop(name, None)
-        elif self.sliding.setdefault(name, found) != found:
-            del self.sliding[name]
+        known = self.ways.get(name)
+        if isinstance(known, Sliding) and known != found:
+            del self.ways[name]
+        elif found is not None:
+            self.ways[name] = found
 
     def resizes(
         self, region: Recording, name: str, seen: Any, after: Value, count: Dim | None
@@ -156,7 +161,10 @@ class Carried:
         """Take note of a variable that is an array of another shape than it was, or a view of a new
         one, if it is one. ``count`` is the number of iterations, if that is known.
         """
-        before, known = array_of(seen), self.resized.pop(name, None)
+        before, way = array_of(seen), self.ways.get(name)
+        known = way if isinstance(way, Resized) else None
+        if known is not None:
+            del self.ways[name]
         if before is None:
             return False
         is_alike = joint_form(seen, wrap(after)) is not None
@@ -166,8 +174,7 @@ class Carried:
         found = resized(self._session, region.number, params, known, before, after, count)
         if found is None:
             return False
-        self.held.pop(name, None)
-        self.resized[name] = found
+        self.ways[name] = found
         return True
 
     def lay_out(self, starts: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, Any] | None:
@@ -190,12 +197,11 @@ class Carried:
     # -------------------------------------------------------- behind the loop
 
     def resized_parts(
-        self, region: Recording, name: str, start: Value, after: Value
+        self, region: Recording, name: str, change: Resized, start: Value, after: Value
     ) -> tuple[list[Operand], list[Operand]]:
         """What is carried into the first iteration, and on from one, of an array that changes its
         shape; the region is left.
         """
-        change = self.resized[name]
         with region:
             results = change.next_parts(self._session, after, self.params[name])
         return change.first_parts(self._session, start), results
@@ -218,6 +224,6 @@ class Carried:
         before, way = array_of(start), self.now[name]
         if isinstance(way, Held) and before is not None:
             return way.first_parts(self._session, before)
-        if is_entered and not isinstance(way, Held | Resized | CarriedView):
+        if is_entered and isinstance(way, FORMS):
             return pack(way, start)
         return [placeholder(self._session, param.type) for param in self.params[name]]

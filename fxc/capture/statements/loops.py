@@ -26,6 +26,7 @@ from .carried import Carried
 from .cells import Cells, is_flag
 from .identities import is_private, is_whole, rotation, sharing, staying
 from .kept_lists import is_list, is_variable, keep_lists
+from .resizing import Resized
 from .sliding import Sliding, sliding
 from .spread import Spread
 from .structured import Recording, Statement, counted_inside, values_of
@@ -247,13 +248,14 @@ class CapturedLoop(Statement):
     def _at_begin(self, region: Recording, name: str, start: Any) -> Any:
         """What a variable is at the begin of the body."""
         carried, aliases, before = self.carried, self.session.aliases, array_of(start)
-        if name in carried.sliding:
+        way = carried.ways.get(name)
+        if isinstance(way, Sliding):
             elapsed = self.elapsed
             assert elapsed is not None
             assert before is not None
-            return wrap(carried.sliding[name].view(self.session, before, elapsed))
-        if name in carried.resized and before is not None:
-            seen = carried.enter_resized(region, name)
+            return wrap(way.view(self.session, before, elapsed))
+        if isinstance(way, Resized) and before is not None:
+            seen = carried.enter_resized(region, name, way)
             if not self._is_ours(name, before):
                 aliases.may_be_one(carried.params[name][-1], before)
             return seen
@@ -320,7 +322,7 @@ class CapturedLoop(Statement):
         self.met = sharing(self.session, region.number, handed_on)
         carried, every = self.carried, self.carried.params
         pure = {name: x[-1] for name, x in every.items() if carried.is_pure(name)}
-        resized = {name: x for name, x in every.items() if name in carried.resized}
+        resized = {name: x for name, x in every.items() if name in carried.of(Resized)}
         self.stays = staying(self.session, now, pure, resized)
         for params in every.values():
             self.session.aliases.no_longer_one(params[-1])
@@ -336,7 +338,7 @@ class CapturedLoop(Statement):
         if self._has_new_tuples:
             return True
         carried = self.carried
-        before = carried.ways, set(self._pairs)
+        before = dict(carried.ways), set(self._pairs)
         again = False
         both = zip(self.names, list(self.values), self._seen, after, strict=True)
         for place, (name, start, seen, x) in enumerate(both):
@@ -356,12 +358,12 @@ class CapturedLoop(Statement):
                         raise counted_inside()
                     self.values[place] = variable_of(placeholder(self.session, kind))
                     again = True
-            if value is None or first is None or name in carried.mixed:
+            if value is None or first is None or carried.is_widened(name):
                 continue
             is_view = value in self.session.aliases.bases
             if is_view:
                 carried.slide(name, self._sliding(name, seen, value))
-            if name in carried.sliding or carried.resizes(
+            if isinstance(carried.ways.get(name), Sliding) or carried.resizes(
                 self._region, name, seen, value, self.iterations
             ):
                 continue
@@ -448,8 +450,7 @@ class CapturedLoop(Statement):
             if name in self._at_head
             and not is_same(before, x)
             and before is not UNBOUND  # the body assigns it before it reads it
-            and name not in self.carried.sliding
-            and name not in self.carried.resized
+            and not isinstance(self.carried.ways.get(name), Sliding | Resized)
             and name not in self._round
             and (
                 name not in self.carried.params
@@ -486,7 +487,7 @@ class CapturedLoop(Statement):
             if self._can_begin_apart if is_several else len(types_of(each)) > most:
                 return False
             more[name] = each
-        self.carried.mixed |= more
+        self.carried.ways |= more
         return True
 
     def _joined_with(self, last: Round, after: list[Any], *also: Either) -> list[Any]:

@@ -10,7 +10,7 @@ from fxc.ir.graph import Literal, Operand, Value
 from fxc.ir.symbols import Dim
 
 from ..forms.carrying import pack
-from ..forms.form import MixedNumber, Union
+from ..forms.form import FORMS, MixedNumber, Union
 from ..forms.joining import carried_form
 from ..session import refuse
 from ..staging.jumps import RESULT
@@ -20,10 +20,11 @@ from ..values.operands import kind_of, wrap
 from ..values.several import arrays_of
 from ..values.unbound import UNBOUND
 from ..values.variables import array_of, described, is_same, kind_text
-from .carried_views import CarriedView, carried_view
+from .carried_views import carried_view
 from .cells import is_flag
 from .held import Held, held
 from .resizing import Resized
+from .sliding import Sliding
 from .structured import Recording
 
 if TYPE_CHECKING:
@@ -51,7 +52,7 @@ class Outcome:
             is_entered = name in self._carried.params
             if not is_entered and (name not in loop.behind or is_same(x, start)):
                 continue
-            if name not in self._carried.sliding:
+            if not isinstance(self._carried.ways.get(name), Sliding):
                 init, results = self._handed_on(name, x, is_entered)
                 self._names.append(name)
                 self.init += init
@@ -67,18 +68,19 @@ class Outcome:
     ) -> tuple[list[Operand], list[Operand]]:
         """What is carried into the first iteration, and on from one, for a variable."""
         carried, region, value = self._carried, self._region, array_of(x)
-        if name in carried.resized:
+        known = carried.ways.get(name)
+        if isinstance(known, Resized):
             first = array_of(self._starts[name])
             assert value is not None
             assert first is not None
-            return carried.resized_parts(region, name, first, value)
+            return carried.resized_parts(region, name, known, first, value)
         if value is not None and not is_entered:
             view = carried_view(self._session, value)
             if view is not None:
                 return carried.view_parts(region, name, view)
-            if name not in carried.held and name not in carried.mixed:
-                carried.held[name] = self._held_behind(name, value)
-        way = None if is_entered else carried.held.get(name) or carried_form(x, x)
+            if known is None:
+                known = carried.ways[name] = self._held_behind(name, value)
+        way = None if is_entered else known if isinstance(known, Held) else carried_form(x, x)
         if way is not None:
             carried.now[name] = way
         elif not is_entered:
@@ -121,7 +123,7 @@ class Outcome:
         """
         carried, found, way = self._carried, array_of(x), self._carried.now[name]
         if not isinstance(way, Held):
-            assert not isinstance(way, Resized | CarriedView)
+            assert isinstance(way, FORMS)
             return pack(way, x)
         assert found is not None
         params = carried.params.get(name, ())
@@ -145,7 +147,8 @@ class Outcome:
         found, arrays = self._found(outputs, count)
         for name in self._starts:
             self._check_set(name, found)
-            if name in found and name in loop.behind and name not in self._carried.sliding:
+            slides = isinstance(self._carried.ways.get(name), Sliding)
+            if name in found and name in loop.behind and not slides:
                 self._follow(name, found[name], arrays.get(name))
         for one, other in loop.met:
             if one in arrays and other in arrays:
@@ -160,7 +163,7 @@ class Outcome:
         carried, session = self._carried, self._session
         found: dict[str, Any] = {}
         arrays: dict[str, Value] = {}
-        for name, slide in carried.sliding.items():
+        for name, slide in carried.of(Sliding).items():
             base = array_of(self._starts[name])
             if name in self._loop.behind and base is not None and count is not None:
                 found[name] = wrap(slide.view(session, base, count))
@@ -195,7 +198,7 @@ class Outcome:
     def _stays(self, name: str, results: Sequence[Operand]) -> bool:
         """Whether a number, or several, are after each iteration what they were before."""
         carried = self._carried
-        if isinstance(carried.now[name], Held | Resized | CarriedView):
+        if not isinstance(carried.now[name], FORMS):
             return False
         params = carried.params[name]
         return len(params) == len(results) and all(map(operator.is_, params, results))
@@ -237,7 +240,7 @@ class Outcome:
         loop, aliases, behind = self._loop, self._session.aliases, array_of(found)
         if behind is None:
             loop.follow(name, found, self._starts[name])
-        if array is not None and name in self._carried.held:
+        if array is not None and isinstance(self._carried.ways.get(name), Held):
             for other in loop.stays.get(name, ()):
                 before = array_of(self._starts[other])
                 if before is not None and before is not self._at_first.get(name):

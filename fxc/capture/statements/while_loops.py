@@ -96,7 +96,7 @@ class WhileLoop(CapturedLoop):
         region = Recording(self.session, loop=True)
         region.enter()
         (self._going,) = region.params([FLAG], ["going"])
-        if self.carried.sliding:
+        if self.carried.of(Sliding):
             (self._index,) = region.params([PY_INT], ["i"])
             name, count = self._index.name, self._count
             self.session.counts(self._index, 0, count)
@@ -193,7 +193,7 @@ class WhileLoop(CapturedLoop):
             self.session.statements.remove(self)
             self._phase = "first iteration"
             return
-        if self.carried.sliding:
+        if self.carried.of(Sliding):
             self._close_counted(region, found)
             return
         outcome = Outcome(self, region, self._after)
@@ -228,7 +228,7 @@ class WhileLoop(CapturedLoop):
             if type(found) is TracedScalar and found._value in self.session.relations:
                 self._count = trips(self.session.relations[found._value], name)
             if self._count is None:
-                raise self._kinds_differ(list(self.carried.sliding), self._after)
+                raise self._kinds_differ(list(self.carried.of(Sliding)), self._after)
             self._phase = "body"
             return
         outcome = Outcome(self, region, self._after)
