@@ -331,12 +331,6 @@ def _is_late(x: Any) -> bool:
     )
 
 
-def _are_unknown(x: Any) -> bool:
-    """Whether Python's list or tuple has a number that is known at run time only."""
-    x = plain_list(x)
-    return type(x) in (list, tuple) and any(type(item) in (TracedScalar, TracedInt) for item in x)
-
-
 def _over(door: Door, args: tuple[Any, ...]) -> list[Any]:
     """What an iterator runs over; it sees changes to a list of the program's."""
     settle_all(args)

@@ -81,7 +81,6 @@ class Union:
 
 
 Form = Number | MixedNumber | Array | Constant | Items | Union
-FORMS = Number, MixedNumber, Array, Constant, Items, Union
 
 
 def plain_form(kind: ScalarType | ArrayType) -> Form:

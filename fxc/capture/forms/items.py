@@ -12,6 +12,7 @@ from ..outside.objects import is_python_class, vars_of
 from ..outside.shadows import class_of
 from ..session import current, refuse
 from ..statements.differing import Differing
+from ..statements.rows import as_number
 from ..values.late import Late
 from ..values.mixed import number_form, scalar_kinds
 from ..values.operands import Traced, TracedValue, kind_of, operand, wrap
@@ -82,12 +83,9 @@ def item_of(form: Form, operands: Iterable[Operand]) -> Any:
 
 def _element(x: Operand, kind: ScalarType | ArrayType) -> Operand:
     """An element of an array as the number that it stands for, or as an array of its own."""
-    found: Operand = x
-    if isinstance(kind, ArrayType):
-        found = current().record("copy", x, order="C")
-    elif kind.weak:
-        names = {"b": "py_bool", "i": "py_int", "f": "py_float"}
-        found = current().record(names[kind.dtype.kind], x)
+    if isinstance(kind, ScalarType):
+        return as_number(x, kind)
+    found: Value = current().record("copy", x, order="C")
     return found
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, assert_never
 
 import numpy as np
@@ -12,8 +12,10 @@ from fxc.ir.types import ArrayType, ScalarType
 
 from ..session import current, refuse
 from ..statements.differing import Differing
+from ..statements.rows import ListArray
 from ..values.operands import dtype_of, operand, record, wrap
 from ..values.stored_items import demand_cast, is_a_cast, is_stored
+from ..values.variables import flag_of
 from .form import (
     Array,
     Constant,
@@ -75,6 +77,20 @@ def as_array(form: Form, arrays: Sequence[Value], dtype: Any) -> Any:
             return _array_of_kinds(form, arrays, dtype)
         case _:
             assert_never(form)
+
+
+def array_of_list(
+    form: Form, arrays: Sequence[Value], dtype: Any, is_filled: Callable[[], Any]
+) -> Any:
+    """The same of a list that may be empty, whose array would be one of floats, with one axis."""
+    found = as_array(form, arrays, dtype)
+    if not isinstance(form, Items | Array) and (dtype is not None or found.dtype == np.float64):
+        return found
+    test = is_filled()
+    if test is True:
+        return found
+    made = ListArray(found._value, flag_of(test), None if dtype is None else dtype_of(dtype))
+    return type(found)._later_read(made) if not current().region else wrap(made.read())
 
 
 def _array_of_rows(items: Sequence[Form], arrays: Iterator[Value], dtype: Any) -> Any:

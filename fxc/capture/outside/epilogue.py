@@ -30,7 +30,7 @@ from fxc.ir.signature import ConstantLeaf, DimLeaf
 from fxc.ir.symbols import counted_in
 from fxc.ir.types import ArrayType
 
-from ..forms.form import Items
+from ..forms.form import Items, plain_form
 from ..forms.leaving import classes_in
 from ..session import RESULT, refuse
 from ..statements.carried_views import CarriedView, carried_view
@@ -478,10 +478,8 @@ class EpilogueBuilder:
 
     def _grown(self, rows: Rows) -> str:
         """The list of the items of an array. See Note [Lists that grow]."""
-        array = self._leaf(wrap(rows.array))
-        if isinstance(rows.kind, ArrayType):
-            return f"[row.copy() for row in {array}]"
-        return f"{array}.tolist()" if rows.kind.weak else f"list({array})"
+        arrays = iter([self._leaf(wrap(rows.array))])
+        return listed(plain_form(rows.kind), arrays, self._constant, self._any_pool)
 
     def _is_own(self, x: Any, kind: type) -> bool:
         """Whether ``x`` is an object that the program made of a class of the user's."""

@@ -135,27 +135,24 @@ class _Join:
             self._add_result(form, left, right)
             return
         for side, value in enumerate(sides):
-            if value is not None and self._is_window(value):
-                self._add_window(side, value)
-                continue
-            for each in self._needed(value) if value is not None else ():
-                if each not in self._places[side]:
-                    given = (wrap(each), UNBOUND) if side == 0 else (UNBOUND, wrap(each))
-                    place = len(self._results[side])
-                    self._add_result(plain_form(each.type), *given)
-                    self._places[side][each] = place
+            if value is not None:
+                self._add_needed(side, value)
 
     def _add_part(self, side: int, x: Any) -> None:
         """Find a place for a part of a result that differs."""
         if isinstance(x, TracedValue):
-            if self._is_window(x._value):
-                self._add_window(side, x._value)
-                return
-            for each in self._needed(x._value):
-                if each not in self._places[side]:
-                    self._places[side][each] = len(self._results[side])
-                    given = (wrap(each), UNBOUND) if side == 0 else (UNBOUND, wrap(each))
-                    self._add_result(plain_form(each.type), *given)
+            self._add_needed(side, x._value)
+
+    def _add_needed(self, side: int, value: Value) -> None:
+        """Find places for what an arm made of an array."""
+        if self._is_window(value):
+            self._add_window(side, value)
+            return
+        for each in self._needed(value):
+            if each not in self._places[side]:
+                self._places[side][each] = len(self._results[side])
+                given = (wrap(each), UNBOUND) if side == 0 else (UNBOUND, wrap(each))
+                self._add_result(plain_form(each.type), *given)
 
     def _is_window(self, value: Value) -> bool:
         """Whether an array has a size that has been counted in an arm."""

@@ -10,7 +10,7 @@ from fxc.ir.symbols import Dim
 from fxc.ir.types import PY_INT
 
 from ..forms.carrying import enter, pack
-from ..forms.form import FORMS, Form, types_of
+from ..forms.form import Form, types_of
 from ..forms.joining import carried_form, joint_form
 from ..session import Session
 from ..values.given import give, refuse_kept
@@ -86,7 +86,7 @@ class Carried:
 
     def is_widened(self, name: str) -> bool:
         """Whether a variable is carried as one of several things, or as a mixed number."""
-        return isinstance(self.ways.get(name), FORMS)
+        return isinstance(self.ways.get(name), Form)
 
     # -------------------------------------------------------- in the body
 
@@ -98,7 +98,7 @@ class Carried:
         way: Held | Form | None
         if isinstance(known, Held) and before is not None:
             self.ways[name] = way = known.begun_with(self._session, before)
-        elif isinstance(known, FORMS):
+        elif isinstance(known, Form):
             way = known
         else:
             self.ways.pop(name, None)
@@ -224,6 +224,6 @@ class Carried:
         before, way = array_of(start), self.now[name]
         if isinstance(way, Held) and before is not None:
             return way.first_parts(self._session, before)
-        if is_entered and isinstance(way, FORMS):
+        if is_entered and isinstance(way, Form):
             return pack(way, start)
         return [placeholder(self._session, param.type) for param in self.params[name]]

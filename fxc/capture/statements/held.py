@@ -7,12 +7,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
 from fxc.ir.graph import Operand, Value
 from fxc.ir.records import frozen
 from fxc.ir.types import ArrayType, ScalarType
 
+from ..forms.form import FLAG
 from ..session import Session
 from ..values.alternatives import content_of, is_option, one_of, options_of
 from ..values.operands import kind_of, wrap
@@ -51,7 +50,7 @@ class Held:
     def kinds(self) -> tuple[ArrayType | ScalarType, ...]:
         """The types of what is carried."""
         own = () if self.kind is None else (self.kind,)
-        return (*[ScalarType(np.dtype(bool))] * len(self.flagged), *own)
+        return (*[FLAG] * len(self.flagged), *own)
 
     def begun_with(self, session: Session, start: Value) -> Held:
         """The same for a loop before which the variable is ``start``."""

@@ -10,7 +10,7 @@ from fxc.ir.graph import Literal, Operand, Value
 from fxc.ir.symbols import Dim
 
 from ..forms.carrying import pack
-from ..forms.form import FORMS, MixedNumber, Union
+from ..forms.form import Form, MixedNumber, Union
 from ..forms.joining import carried_form
 from ..session import refuse
 from ..staging.jumps import RESULT
@@ -123,7 +123,7 @@ class Outcome:
         """
         carried, found, way = self._carried, array_of(x), self._carried.now[name]
         if not isinstance(way, Held):
-            assert isinstance(way, FORMS)
+            assert isinstance(way, Form)
             return pack(way, x)
         assert found is not None
         params = carried.params.get(name, ())
@@ -198,7 +198,7 @@ class Outcome:
     def _stays(self, name: str, results: Sequence[Operand]) -> bool:
         """Whether a number, or several, are after each iteration what they were before."""
         carried = self._carried
-        if not isinstance(carried.now[name], FORMS):
+        if not isinstance(carried.now[name], Form):
             return False
         params = carried.params[name]
         return len(params) == len(results) and all(map(operator.is_, params, results))

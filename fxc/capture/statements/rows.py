@@ -36,17 +36,16 @@ class Row:
         """The item, recorded here."""
         session, kind = current(), self.rows.kind
         row = session.record("select", self.rows.array, 0, self.place)
-        found: Value
         if not isinstance(kind, ArrayType):
-            found = session.record("item", row)
-            names = {"b": "py_bool", "i": "py_int", "f": "py_float"}
-            return session.record(names[kind.dtype.kind], found) if kind.weak else found
+            number = as_number(session.record("item", row), kind)
+            assert isinstance(number, Value)
+            return number
         if session.region:
             raise refuse(
                 "an array of a list that a loop has filled is used in another loop or a branch "
                 "first, which cannot be captured; use np.array(list)"
             )
-        found = session.record("copy", row, order="C")
+        found: Value = session.record("copy", row, order="C")
         return found
 
 
@@ -64,6 +63,13 @@ class ListArray:
         """The array, which has elements from here on."""
         current().record("try_demand", self.filled)
         return self.array
+
+
+def as_number(element: Operand, kind: ScalarType) -> Operand:
+    """An element of an array as the number of this type that it stands for."""
+    names = {"b": "py_bool", "i": "py_int", "f": "py_float"}
+    found: Operand = current().record(names[kind.dtype.kind], element) if kind.weak else element
+    return found
 
 
 def row_of(x: Any) -> Row | None:

@@ -10,15 +10,15 @@ import numpy as np
 
 from fxc.ir.graph import Literal, Operand
 
-from ..forms.form import Array, Form, Items
+from ..forms.form import Form
 from ..forms.items import form_of_items, takes
-from ..forms.leaving import as_array, dtype_as_places
+from ..forms.leaving import array_of_list, dtype_as_places
 from ..session import current, refuse
 from ..statements.counted import Bounded, Counted
-from ..statements.rows import ListArray
 from .list_changes import METHODS, delete, extend, taken
 from .list_code import appended
-from .operands import Traced, dtype_of, operand, record, settled, wrap
+from .operands import Traced, operand, record, settled, wrap
+from .records import Pooled
 from .sized_lists import list_of_vector, sized, tuples_of
 from .traced_lists import TracedList, list_parts, place_among
 from .variables import flag_of
@@ -175,31 +175,15 @@ def rows_of(label: str, begins: Any, counts: Any, numbers: Any) -> TracedList:
     return sized(form, (places._value,))
 
 
-class PooledList(Traced):
+class PooledList(Pooled):
     """A list of a pool."""
 
-    __slots__ = ("number", "pool")
-    _in_pool = True
-
-    def __init__(self, pool: ListPool, number: Any) -> None:
-        self.pool = pool
-        self.number = number
+    __slots__ = ()
+    pool: ListPool
 
     @property  # type: ignore[misc]
     def __class__(self) -> type:
         return list
-
-    def _structure_keys(self) -> tuple[Any, ...]:
-        return (self.pool,)
-
-    @classmethod
-    def _of_structure(cls, keys: tuple[Any, ...], items: Any) -> PooledList:
-        (pool,), (number,) = keys, items
-        return PooledList(pool, number)
-
-    @staticmethod
-    def _structure_items(x: Any) -> tuple[Any, ...]:
-        return (x.number,)
 
     def _holds(self) -> Iterable[Any]:
         return self.pool.heads, self.pool.arena
@@ -275,12 +259,8 @@ class PooledList(Traced):
         if self.pool.form is None:
             return np.array([], dtype)
         form, arrays = self._part()
-        found = as_array(form, [array.copy()._value for array in arrays], dtype)
-        if not isinstance(form, Items | Array) and (dtype is not None or found.dtype == np.float64):
-            return found
-        asked = None if dtype is None else dtype_of(dtype)
-        made = ListArray(found._value, flag_of(self._is_filled()), asked)
-        return type(found)._later_read(made) if not current().region else wrap(made.read())
+        copies = [array.copy()._value for array in arrays]
+        return array_of_list(form, copies, dtype, self._is_filled)
 
     def _operand(self) -> Operand:
         found: Operand = operand(self.as_array())

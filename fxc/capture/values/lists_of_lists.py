@@ -6,7 +6,7 @@ See Note [Lists of lists].
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any
+from typing import Any, ClassVar
 
 from fxc.ir.graph import Operand, Value
 from fxc.ir.symbols import Dim
@@ -113,28 +113,26 @@ def _place(key: Any, count: Any, what: str) -> Any:
     return place
 
 
-class ListOfLists(Traced):
-    """See Note [Lists of lists]."""
+class _AlongAxis(Traced):
+    """A list of what stands along an axis of arrays."""
 
-    __slots__ = ("arrays", "form", "label")
-
-    def __init__(self, label: str, form: _Numbers, arrays: list[Value]) -> None:
-        self.label = label
-        self.form = form
-        self.arrays = arrays
+    __slots__ = ()
+    whole: ListOfLists
+    _axis: ClassVar[int]
 
     @property  # type: ignore[misc]
     def __class__(self) -> type:
         return list
 
     def __getitem__(self, key: Any) -> Any:
-        if isinstance(key, slice):
-            raise self.refused()
-        return ListRow(self, _place(key, self.length(), "list index"))
+        raise NotImplementedError
+
+    def _size(self) -> Dim:
+        return kind_of(self.whole.arrays[0]).shape[self._axis]
 
     def length(self) -> Any:
         """``len``."""
-        return wrap_dim(kind_of(self.arrays[0]).shape[0])
+        return wrap_dim(self._size())
 
     def __len__(self) -> int:
         return int(self.length())
@@ -143,7 +141,35 @@ class ListOfLists(Traced):
         return (self[place] for place in range(len(self)))
 
     def _counted(self) -> Any:
-        return Counted(kind_of(self.arrays[0]).shape[0], self.__getitem__, of=(self,))
+        return Counted(self._size(), self.__getitem__, of=(self,))
+
+    def _operand(self) -> Operand:
+        raise self.whole.refused()
+
+    def __getattr__(self, name: str) -> Any:
+        raise AttributeError(name) if name.startswith("__") else self.whole.refused()
+
+
+class ListOfLists(_AlongAxis):
+    """See Note [Lists of lists]."""
+
+    __slots__ = ("arrays", "form", "label")
+    _axis = 0
+
+    def __init__(self, label: str, form: _Numbers, arrays: list[Value]) -> None:
+        self.label = label
+        self.form = form
+        self.arrays = arrays
+
+    @property
+    def whole(self) -> ListOfLists:  # type: ignore[override]
+        """The list."""
+        return self
+
+    def __getitem__(self, key: Any) -> Any:
+        if isinstance(key, slice):
+            raise self.refused()
+        return ListRow(self, _place(key, self.length(), "list index"))
 
     def as_array(self, dtype: Any = None) -> Any:
         """``np.array(self, dtype)``."""
@@ -157,20 +183,15 @@ class ListOfLists(Traced):
         """The request to make the list Python's."""
         return Respecialise(frozenset((f"{self.label} by Python",)))
 
-    def _operand(self) -> Operand:
-        raise self.refused()
-
     def __setitem__(self, key: Any, x: Any) -> None:
         raise self.refused()
 
-    def __getattr__(self, name: str) -> Any:
-        raise AttributeError(name) if name.startswith("__") else self.refused()
 
-
-class ListRow(Traced):
+class ListRow(_AlongAxis):
     """A row of such a list."""
 
     __slots__ = ("place", "whole")
+    _axis = 1
 
     def _holds(self) -> Iterable[Any]:
         return (self.whole,)
@@ -178,23 +199,6 @@ class ListRow(Traced):
     def __init__(self, whole: ListOfLists, place: Any) -> None:
         self.whole = whole
         self.place = place
-
-    @property  # type: ignore[misc]
-    def __class__(self) -> type:
-        return list
-
-    def length(self) -> Any:
-        """``len``."""
-        return wrap_dim(kind_of(self.whole.arrays[0]).shape[1])
-
-    def __len__(self) -> int:
-        return int(self.length())
-
-    def __iter__(self) -> Iterator[Any]:
-        return (self[place] for place in range(len(self)))
-
-    def _counted(self) -> Any:
-        return Counted(kind_of(self.whole.arrays[0]).shape[1], self.__getitem__, of=(self,))
 
     def __getitem__(self, key: Any) -> Any:
         if isinstance(key, slice):
@@ -219,9 +223,3 @@ class ListRow(Traced):
 
     def _snapshot(self, of: Callable[[Any], Any]) -> Any:
         return ListRow(of(self.whole), self.place)
-
-    def _operand(self) -> Operand:
-        raise self.whole.refused()
-
-    def __getattr__(self, name: str) -> Any:
-        raise AttributeError(name) if name.startswith("__") else self.whole.refused()

@@ -164,31 +164,38 @@ class Pools:
         return self._pools[label].add(list(held.values()))
 
 
-class Record(Traced):
-    """A dict or an object that is an item of a pool."""
+class Pooled(Traced):
+    """What a pool has, by its number there."""
 
     __slots__ = ("number", "pool")
     _in_pool = True
 
-    def __init__(self, pool: Pool, number: Any) -> None:
+    def __init__(self, pool: Any, number: Any) -> None:
         self.pool = pool
         self.number = number
-
-    @property  # type: ignore[misc]
-    def __class__(self) -> type:
-        return self.pool.label.kind
 
     def _structure_keys(self) -> tuple[Any, ...]:
         return (self.pool,)
 
     @classmethod
-    def _of_structure(cls, keys: tuple[Any, ...], items: Any) -> Record:
+    def _of_structure(cls, keys: tuple[Any, ...], items: Any) -> Pooled:
         (pool,), (number,) = keys, items
-        return Record(pool, number)
+        return cls(pool, number)
 
     @staticmethod
     def _structure_items(x: Any) -> tuple[Any, ...]:
         return (x.number,)
+
+
+class Record(Pooled):
+    """A dict or an object that is an item of a pool."""
+
+    __slots__ = ()
+    pool: Pool
+
+    @property  # type: ignore[misc]
+    def __class__(self) -> type:
+        return self.pool.label.kind
 
     def _holds(self) -> Iterable[Any]:
         return (self.pool.table,)

@@ -16,18 +16,17 @@ from fxc.ir.symbols import Dim
 from fxc.ir.types import ArrayType
 
 from ..forms.carrying import nothing
-from ..forms.form import Array, Form, Items, columns_of, is_of_arrays, types_of
+from ..forms.form import Form, columns_of, is_of_arrays, types_of
 from ..forms.items import arrays_in, form_of_items, item_of, records_in, takes, widened
-from ..forms.leaving import as_array, dtype_as_places
+from ..forms.leaving import array_of_list, dtype_as_places
 from ..numpy_api.counting import new_name
 from ..session import CountedSize, Session, current, refuse
 from ..statements.counted import Bounded, Counted
-from ..statements.rows import ListArray
 from ..statements.structured import Statement
 from .given import check_gift, give, lend
 from .list_room import Room, new_room
 from .mixed import scalar_kinds
-from .operands import Traced, dtype_of, operand, settled, wrap
+from .operands import Traced, operand, settled, wrap
 from .python_numbers import to_int
 from .traced_int import TracedInt, wrap_dim
 from .variables import flag_of
@@ -683,14 +682,11 @@ class TracedList(Traced):
         if self._room is None:
             return self._items
         form, arrays = self.arrays()
-        found = as_array(form, arrays, dtype)
-        if not isinstance(form, Items | Array) and (dtype is not None or found.dtype == np.float64):
-            return found
-        if self._known is not None and guard(self._known, ">", 0):
-            return found
-        asked = None if dtype is None else dtype_of(dtype)
-        made = ListArray(found._value, flag_of(self._is_filled()), asked)
-        return type(found)._later_read(made) if not current().region else wrap(made.read())
+
+        def is_filled() -> Any:
+            return (self._known is not None and guard(self._known, ">", 0)) or self._is_filled()
+
+        return array_of_list(form, arrays, dtype, is_filled)
 
     def _operand(self) -> Any:
         return operand(self.as_array())
