@@ -20,6 +20,7 @@ from ..values.several import keys_in, things_in
 from ..values.variables import array_of, is_number
 from .carrying import enter
 from .form import (
+    FLAG,
     Array,
     Constant,
     Form,
@@ -39,10 +40,10 @@ from .structures import APART, Structure, item_structure, items_of, joint_struct
 
 # Note [Records in lists]
 # An item of a list of the graph is a number, an array, one of several things (a text, None, a
-# number, a tuple of numbers: Note [Several things]), or what has a *form*: a tuple, and a dict with
-# texts as keys, a list or an object of a Python class that the program has made since the innermost
-# loop began. Two things with forms, of which it is one by a flag (Note [Things that differ]), are a
-# form of three items.
+# number, a tuple of numbers: Note [Several things]), or what has a *structure*: a tuple, and a dict
+# with texts as keys, a list or an object of a Python class that the program has made since the
+# innermost loop began. Two things with structures, of which it is one by a flag (Note [Things that
+# differ]), are a structure of three items.
 # Each number of it stands in an array, and an item that is read is a new one. So nobody may be
 # able to tell which of these is which: an item is sealed (Note [Objects that are joined]), is in
 # one list alone, and is not returned beside it. Lists that are made of one another, as by
@@ -107,7 +108,7 @@ def _widened(form: Form, before: Form, given: list[Any]) -> list[Any]:
             return [
                 part
                 for each in options
-                for part in known.get(key_of(each)) or [False, *map(_zero, types_of(each))]
+                for part in known.get(key_of(each)) or map(_zero, (FLAG, *types_of(each)))
             ]
         case MixedNumber(), Number(kind):
             (array,), first = given, kind == form.given
