@@ -72,7 +72,6 @@ class ForLoop(CapturedLoop):
         self.over: Any = found
         self._first = 0
         self._index: Any = None
-        self._every = 1  # iterations that the body stands for: after so many all names are back
         self._ends_apart = False  # the iterations behind the last round are under conditions
         self._run = 0
         self._peeling = False
@@ -264,26 +263,13 @@ class ForLoop(CapturedLoop):
             return
         self._run = 0
         region.leave()
-        self._last = env
-        self._forget(after)
-        self._seen = self._start
-        if self.wishes.grant(self, self._most):
-            return
-        if self._every == 1 and self._permuted(after):
-            return
-        if self._changed(after) or self._makes_room():
-            return
-        unstable = self._unstable(after)
-        if unstable and self._mix(unstable, after):
-            return
-        if unstable:
-            if not self._runs or self._every > 1:
-                if self._lay_out(unstable, after):
-                    return
-                raise self._kinds_differ(unstable, after)
-            self._peeling = True
-            return
-        self._record(region, after, env)
+        self._last, self._seen = env, self._start
+        if self._is_settled(after, self._most):
+            self._record(region, after, env)
+
+    def _begins_apart(self) -> bool:
+        self._peeling = self._runs and self._every == 1
+        return self._peeling
 
     def _next(self) -> tuple[Any] | None:
         """The item of the next of the iterations that are run by Python."""
@@ -333,7 +319,6 @@ class ForLoop(CapturedLoop):
         return True
 
     def _makes_room(self) -> bool:
-        """Make arrays for what is appended; whether there are new ones, for another pass."""
         new = {
             name: kind
             for name, kind in self._appended.items()
@@ -352,7 +337,6 @@ class ForLoop(CapturedLoop):
         return bool(new)
 
     def _permuted(self, after: list[Any]) -> bool:
-        """Whether arrays have changed their names: then the body is run until they are back."""
         every, _ = self._order(after)
         if every == 1 or not self._runs or self._stop is not None:
             return False

@@ -98,6 +98,7 @@ class CapturedLoop(Statement):
         self._seen: list[Any] = []  # the variables at the begin of the body
         self._start: list[Any] = []
         self._passes = 0
+        self._every = 1  # iterations that the body stands for: after so many all names are back
         self._began = self.session.now
         self._operations = self.session.operations  # of the program before
         self._env = env
@@ -331,6 +332,36 @@ class CapturedLoop(Statement):
         place = self.names.index(unstable[0])
         where = "before the loop, after an iteration"
         return self.differs(unstable[0], self._seen[place], after[place], where)
+
+    def _is_settled(self, after: list[Any], most: Dim | None) -> bool:
+        """Whether another pass through the body, which is run so often at most, would leave the
+        variables as this one has. If not, the body is captured again, if need be behind the first
+        iteration.
+        """
+        self._forget(after)
+        if self.wishes.grant(self, most) or (self._every == 1 and self._permuted(after)):
+            return False
+        if self._changed(after) or self._makes_room():
+            return False
+        unstable = self._unstable(after)
+        if not unstable:
+            return True
+        again = self._mix(unstable, after) or self._begins_apart()
+        if not again and not self._lay_out(unstable, after):
+            raise self._kinds_differ(unstable, after)
+        return False
+
+    def _permuted(self, after: list[Any]) -> bool:
+        """Whether arrays have changed their names: then the body is run until they are back."""
+        raise NotImplementedError
+
+    def _makes_room(self) -> bool:
+        """Make arrays for what is appended; whether there are new ones, for another pass."""
+        return False
+
+    def _begins_apart(self) -> bool:
+        """Run the first iteration before the loop, if there is one for sure; whether that is so."""
+        raise NotImplementedError
 
     def _changed(self, after: list[Any]) -> bool:
         """Whether the body has to be captured again: an array is another one afterwards."""

@@ -45,7 +45,6 @@ class WhileLoop(CapturedLoop):
         self._apart = False
         self._stopped: Any = False
         self._unless: Recording | None = None  # where the test is run if the body has not stopped
-        self._every = 1  # iterations that the body stands for, see _rounds
         # Those that have been recorded: whether there is a next one, the variables then, and where
         # the next one is recorded.
         self._rounds: list[Round] = []
@@ -168,30 +167,8 @@ class WhileLoop(CapturedLoop):
         while self._rounds:
             going = self._joined(going)
         region.leave()
-        self._forget(self._after)
-        if self.wishes.grant(self, None):
-            self._phase = "body"
-            return
-        if self._every == 1:
-            self._every, self._round = self._order(self._after)
-            if self._every > 1:
-                self._phase = "body"
-                return
-        if self._changed(self._after):
-            self._phase = "body"
-            return
-        unstable = self._unstable(self._after)
-        if unstable and self._mix(unstable, self._after):
-            self._phase = "body"
-            return
-        if unstable:
-            if self._first is not True:
-                if self._lay_out(unstable, self._after):
-                    self._phase = "body"
-                    return
-                raise self._kinds_differ(unstable, self._after)
-            self.session.statements.remove(self)
-            self._phase = "first iteration"
+        self._phase = "body"
+        if not self._is_settled(self._after, None):
             return
         if self.carried.of(Sliding):
             self._close_counted(region, found)
@@ -211,6 +188,16 @@ class WhileLoop(CapturedLoop):
         check_guards(region.guards, None, 0, 0, self.session.varies)
         outcome.finish(outputs[1:], None)
         self._phase = "done"
+
+    def _permuted(self, after: list[Any]) -> bool:
+        self._every, self._round = self._order(after)
+        return self._every > 1
+
+    def _begins_apart(self) -> bool:
+        if self._first is True:
+            self.session.statements.remove(self)
+            self._phase = "first iteration"
+        return self._first is True
 
     def _joined(self, going: Operand) -> Operand:
         """End the region of the last round, which is run only if there was a next iteration.
