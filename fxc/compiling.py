@@ -16,7 +16,7 @@ from .state import Options, State
 from .variants import Variant, why_none_fits
 
 if TYPE_CHECKING:
-    from fxc.capture.capture import Captured
+    from fxc.capture.captured import Captured
 
     from .stages import Compilation
 

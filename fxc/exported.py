@@ -12,7 +12,8 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from fxc.capture.capture import Captured, capture
+from fxc.capture.capture import capture
+from fxc.capture.captured import Captured
 from fxc.capture.guards import apart, overlaps_itself, same_value
 from fxc.ir.errors import CaptureError, Interrupted, WouldRaise
 from fxc.ir.evaluate import call

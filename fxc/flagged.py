@@ -29,7 +29,7 @@ from fxc.runtime.generators import restoring
 from fxc.runtime.notice import ERRSTATE
 
 if TYPE_CHECKING:
-    from fxc.capture.capture import Captured
+    from fxc.capture.captured import Captured
 
     from .assemble import Assembled
 

@@ -9,7 +9,8 @@ from typing import Any, Generic, ParamSpec, TypeVar
 
 import numpy as np
 
-from fxc.capture.capture import Captured, capture
+from fxc.capture.capture import capture
+from fxc.capture.captured import Captured
 from fxc.ir.evaluate import call, viewed
 from fxc.ir.graph import Graph
 from fxc.ir.records import frozen

@@ -28,7 +28,7 @@ from .numpy_slots import NEW_ARRAY, numpy_function, pointers
 from .turns import FOR_EVER
 
 if TYPE_CHECKING:
-    from fxc.capture.capture import Captured
+    from fxc.capture.captured import Captured
 
     from .stages import Compilation
     from .turns import Handed

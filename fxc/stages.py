@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from fxc.capture.capture import Captured
+from fxc.capture.captured import Captured
 from fxc.capture.outside.epilogue import ArrayLeaf, ScalarLeaf
 from fxc.capture.overlaps import ViewSteps
 from fxc.capture.statements.loop_guards import without_counters

@@ -14,7 +14,7 @@ from . import trials
 from .trials import BY_LITTLE, EARLY, ENOUGH, LONG, LONG_LOOP, SETTLED, Trial
 
 if TYPE_CHECKING:
-    from fxc.capture.capture import Captured
+    from fxc.capture.captured import Captured
 
     from .flagged import Watch
     from .native_calls import NativeCall

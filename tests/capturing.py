@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from fxc.capture.capture import Captured, capture
+from fxc.capture.capture import capture
+from fxc.capture.captured import Captured
 from fxc.capture.outside.epilogue import ArrayLeaf, ScalarLeaf
 from fxc.ir.evaluate import bind_symbols, evaluate
 from fxc.ir.graph import Literal

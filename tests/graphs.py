@@ -26,7 +26,7 @@ from typing import Any
 import pytest
 
 from fxc.capture import capture as capturing
-from fxc.capture.capture import Captured
+from fxc.capture.captured import Captured
 from fxc.ir.errors import FxcError
 
 Corpus = Mapping[str, list[str]]  # the texts of what each test has captured

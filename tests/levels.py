@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 
 import fxc
-from fxc.capture.capture import Captured, capture
+from fxc.capture.capture import capture
+from fxc.capture.captured import Captured
 from fxc.ir.errors import CaptureError, OverlapError
 from fxc.ir.evaluate import call
 from fxc.ir.graph import Graph, Node, Region

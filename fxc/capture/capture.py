@@ -1,94 +1,23 @@
-"""The way into capture: one call, tried again on other assumptions where an attempt fails."""
+"""The way into capture: one call, tried again on other terms where an attempt fails."""
 
 from __future__ import annotations
 
 import functools
 import logging
-from collections.abc import Callable, Mapping
-from inspect import CO_ASYNC_GENERATOR, CO_COROUTINE, CO_GENERATOR
-from types import BuiltinFunctionType, FunctionType, MethodType
-from typing import Any, NoReturn
-
-import numpy as np
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from typing import Any
 
 from fxc.dispatch.dispatcher import Dispatcher
-from fxc.ir.errors import CaptureError, FxcError, InternalError, OverlapError
-from fxc.ir.graph import Graph, Region, walk
-from fxc.ir.location import Site, SourceLocation
-from fxc.ir.records import frozen
+from fxc.ir.errors import CaptureError, FxcError, InternalError
+from fxc.ir.location import Site
 from fxc.ir.size_guards import Guard
-from fxc.ir.tree import LEAF, TreeSpec, flatten
-from fxc.ops.python_numbers import may_leave
-from fxc.ops.table import TABLE
 
-from .assignments import OrderedAssignment, ordered_assignments
-from .bugs import check_no_bug
-from .door.door import Door
-from .guards import GuardProgram
-from .locations import location_of, user_location
-from .outside.containers import External
-from .outside.epilogue import (
-    ArrayLeaf,
-    CapturedLeaf,
-    Epilogue,
-    EpilogueBuilder,
-    ScalarLeaf,
-    output_leaf,
-)
-from .outside.outside import GraphInput, Outside, SymbolSource
-from .outside.shadows import real_class
-from .overlaps import Overlaps, SizesNeeded, settle_overlaps
+from .attempt import Call, Terms, begun
+from .captured import Captured
+from .overlaps import SizesNeeded
 from .refusals import note_refusal
-from .relations import strongest
-from .session import MOST_SECONDS, Budget, LeftToPython, Respecialise, Session, refuse
-
-
-@frozen
-class Captured:
-    """A captured call: the graph, what the caller gets, and when it may be used again.
-
-    ``outputs`` are the leaves that leave the function; the graph's results are the operands of its
-    ArrayLeafs and ScalarLeafs, in order. ``epilogue`` makes the result of them, and the effects;
-    if it is None, the result is the one leaf. ``guards.check(args, kwargs)`` gives the graph's
-    inputs (arrays, scalars and ints, in the order of ``inputs``) and then the objects that the
-    epilogue takes, or None. ``overlaps`` says what became of inputs that share memory. ``static``
-    names the inputs that had to become constants, ``varying`` the numbers from outside that did
-    not, see Note [Numbers from outside]. ``need_not_raise`` says that the program itself may take
-    what native code leaves to it: it handles exceptions, or has Python numbers that grow. ``drawn``
-    are the inputs that are handles of random generators.
-
-    Captured with ``effects=False``, there is no epilogue: the leaves are in the order of
-    ``out_spec``.
-    """
-
-    graph: Graph
-    inputs: tuple[GraphInput, ...]
-    outputs: tuple[CapturedLeaf, ...]
-    out_spec: TreeSpec
-    epilogue: Epilogue | None
-    guards: GuardProgram
-    symbols: Mapping[str, SymbolSource]
-    overlaps: Overlaps
-    static: frozenset[str]
-    varying: frozenset[str]
-    need_not_raise: bool
-    drawn: tuple[int, ...] = ()
-
-    def finish(self, leaves: list[Any], objects: tuple[Any, ...]) -> Any:
-        """The result from its leaves; makes the effects."""
-        return leaves[0] if self.epilogue is None else self.epilogue.finish(leaves, *objects)
-
-
-def _raised_in(session: Session, error: Exception) -> CaptureError | None:
-    """The refusal of an exception in what may not be run."""
-    if not session.statements:
-        return None
-    return refuse(
-        f"{type(error).__name__} ({error}) in a branch or a loop that is captured as a whole "
-        "cannot be captured; check before",
-        location_of(error),
-    )
-
+from .session import MOST_SECONDS, Budget, LeftToPython, Respecialise, Session
 
 _MOST_ATTEMPTS = 40
 _log = logging.getLogger("fxc")
@@ -119,54 +48,86 @@ def capture(
     Raises ``CaptureError`` for what cannot be captured; what the program itself raises, NumPy's
     errors included, comes through as it is.
     """
-    first_error: CaptureError | None = None
+    attempts = _Attempts(Call(fn, args, kwargs), Terms(dynamic, static, varying, effects), left)
     outer: dict[str, Any] = {}
     budget = Budget.of(MOST_SECONDS)
     for _ in range(_MOST_ATTEMPTS):
         session = Session(dispatcher, demanded, outer, budget, left)
         session.would_raise = functools.partial(_would_raise, session)
         try:
-            attempt = _begun(session, fn, args, kwargs, dynamic, static, varying, effects)
-        except Respecialise as request:
-            if request.names <= static:
-                raise InternalError(f"{request.names} are constants already") from None
-            static |= request.names
-            first_error = first_error or request.error
-            _tell(fn, request)
-            continue
-        except LeftToPython as found:
-            assert left is not None
-            refused = CaptureError(f"{left.op} has left calls to NumPy at run time")
-            refused.__traceback__ = found.__traceback__
-            _note_refusal(session, refused)
-            raise refused from None
-        except CaptureError as error:
-            first_error = first_error or error
-            first_error.is_of_whole |= error.is_of_whole
-            _note_refusal(session, error)
-            otherwise = (session.retries | session.door.lists.sized) - static
-            if not otherwise:
-                first_error.refusal = error.refusal
-                try:
-                    raise first_error from None
-                finally:
-                    del first_error  # whose traceback holds this frame, and so the arguments
-            static |= otherwise  # loops that are copied or begin apart, lists that Python makes
-            continue
-        except SizesNeeded:
-            dynamic = False
-            continue
+            found = begun(session, attempts.call, attempts.terms)
+        except (CaptureError, Respecialise, SizesNeeded, LeftToPython) as ended:
+            if not attempts.go_on(session, ended):
+                raise attempts.refusal() from None
         except Exception as error:
             vars(error)["__fxc_guards__"] = session.door.outside.guards.program(())
             raise
+        else:
+            if isinstance(found, Captured):
+                return found
+            attempts.change(varying=found)
         finally:
             budget.operations = session.operations
             session.door.outside.forget()
             session.error = None
-        if isinstance(attempt, Captured):
-            return attempt
-        varying |= attempt
     raise CaptureError("too many numbers had to become constants")
+
+
+class _Attempts:
+    """On what terms the next attempt to capture a call is made."""
+
+    def __init__(self, call: Call, terms: Terms, left: Site | None) -> None:
+        self.call = call
+        self.terms = terms
+        self._left = left
+        self._first: CaptureError | None = None  # which is what the user is told
+
+    def change(self, static: Iterable[str] = (), varying: Iterable[str] = ()) -> None:
+        """Let these be constants, and these numbers vary, besides those that are so already."""
+        terms = self.terms
+        self.terms = replace(
+            terms, static=terms.static.union(static), varying=terms.varying.union(varying)
+        )
+
+    def go_on(
+        self, session: Session, ended: CaptureError | Respecialise | SizesNeeded | LeftToPython
+    ) -> bool:
+        """Change the terms as an attempt that has ended so asks for; False if it is refused."""
+        match ended:
+            case Respecialise():
+                if ended.names <= self.terms.static:
+                    raise InternalError(f"{ended.names} are constants already") from None
+                self._first = self._first or ended.error
+                _tell(self.call, ended)
+                self.change(static=ended.names)
+            case SizesNeeded():
+                self.terms = replace(self.terms, dynamic=False)
+            case LeftToPython():
+                assert self._left is not None
+                self._first = CaptureError(f"{self._left.op} has left calls to NumPy at run time")
+                self._first.__traceback__ = ended.__traceback__
+                _note_refusal(session, self._first)
+                return False
+            case CaptureError():
+                return self._goes_on_otherwise(session, ended)
+        return True
+
+    def _goes_on_otherwise(self, session: Session, error: CaptureError) -> bool:
+        """Let loops be copied or begin apart, and Python make lists, if some are left."""
+        first = self._first = self._first or error
+        first.is_of_whole |= error.is_of_whole
+        _note_refusal(session, error)
+        otherwise = (session.retries | session.door.lists.sized) - self.terms.static
+        if not otherwise:
+            first.refusal = error.refusal
+        self.change(static=otherwise)
+        return bool(otherwise)
+
+    def refusal(self) -> CaptureError:
+        """The refusal to raise, once: its traceback holds the frame that does, which holds this."""
+        found, self._first = self._first, None
+        assert found is not None
+        return found
 
 
 def _would_raise(
@@ -176,7 +137,7 @@ def _would_raise(
     budget = Budget.of(MOST_SECONDS / 10, around.operations)
     session = Session(around.dispatcher, budget=budget)
     try:
-        _begun(session, function, args, kwargs, None, frozenset(), frozenset(), True)
+        begun(session, Call(function, args, kwargs), Terms())
     except (FxcError, Respecialise, SizesNeeded):
         return False
     except Exception as error:
@@ -203,293 +164,10 @@ def _note_refusal(session: Session, error: CaptureError) -> None:
 _NOT_UNROLLED = (" first", " as a whole", " few iterations")
 
 
-def _tell(fn: Any, request: Respecialise) -> None:
+def _tell(call: Call, request: Respecialise) -> None:
     """Log which loops are unrolled, and why."""
     for label in request.names:
         if label.startswith("loop ") and not label.endswith(_NOT_UNROLLED):
-            name = getattr(fn, "__name__", type(fn).__name__)
             why = request.error or "an iteration raises an exception, it seems"
             notes = "".join(f"; {note.strip()}" for note in getattr(why, "__notes__", ()))
-            _log.info("%s: the %s is unrolled: %s%s", name, label, why, notes)
-
-
-def _begun(session: Session, *how: Any) -> Captured | frozenset[str]:
-    """As ``_attempt``; what has gone wrong there may follow from places that were not carried."""
-    try:
-        return _attempt(session, *how)
-    except InternalError:
-        raise
-    except (Exception, Respecialise):
-        session.door.places.check_wanted()
-        raise
-    finally:
-        session.close_generators()
-
-
-def _attempt(
-    session: Session,
-    fn: Callable[..., Any],
-    args: tuple[Any, ...],
-    kwargs: Mapping[str, Any],
-    dynamic: bool | None,
-    static: frozenset[str],
-    varying: frozenset[str],
-    effects: bool,
-) -> Captured | frozenset[str]:
-    """The capture, or labels of numbers that must vary, see Note [Numbers from outside]."""
-    outside = Outside(session, dynamic, static, varying, derives=effects)
-    session.door = Door(session, outside)
-    with session.active():
-        _check_kind(fn)
-        call_args, call_kwargs = _admit_arguments(outside, fn, args, kwargs)
-        callee, bound = _admit_callee(outside, fn)
-        result = _run(session, callee, (*bound, *call_args), call_kwargs)
-        session.door.places.check_wanted()
-        session.check_generators()
-        if session.error is not None:  # a handler in the program swallowed it
-            raise session.error
-        changing = outside.changing - varying - static
-        if changing:
-            return frozenset(changing)
-        builder = EpilogueBuilder(outside)
-        epilogue, out_spec = None, LEAF
-        if effects:
-            try:
-                epilogue = builder.build(result)
-            except CaptureError as error:
-                error.is_of_result = True
-                raise
-            outputs = tuple(builder.leaves)
-            outside.guard_identities()
-        else:
-            _check_plain(outside, result, set())
-            if outside.drawn or outside.keeps:
-                raise refuse("draws and what loops show cannot be captured without effects")
-            _keep_shapes(outside)
-            leaves, shown = flatten(result)
-            out_spec = _of_real_classes(shown)
-            outputs = tuple(output_leaf(outside, leaf) for leaf in leaves)
-        arrays = {
-            place: leaf.value for place, leaf in enumerate(outputs) if isinstance(leaf, ArrayLeaf)
-        }
-        inputs = (each.value for each in outside.inputs)
-        session.aliases.check_results(arrays, inputs, builder.apart)
-    relations = strongest(session.guards)
-    for relation in relations:
-        outside.guards.check_relation(relation)
-    overlaps = settle_overlaps(outside)
-    results = tuple(
-        leaf.value if isinstance(leaf, ArrayLeaf) else leaf.operand
-        for leaf in outputs
-        if isinstance(leaf, ArrayLeaf | ScalarLeaf)
-    )
-    params = tuple(each.value for each in outside.inputs)
-    body = Region(params, (*overlaps.nodes, *session.builder.nodes), results)
-    for assignment in ordered_assignments(body):
-        _refuse_assignment(assignment, outside, overlaps)
-    name = getattr(fn, "__name__", type(fn).__name__)
-    name = name if name.isidentifier() else "function"
-    return Captured(
-        graph=Graph(name, "captured", body, (*relations, *session.assumed)),
-        inputs=tuple(outside.inputs),
-        outputs=outputs,
-        out_spec=out_spec,
-        epilogue=epilogue,
-        guards=outside.guards.program(outside.input_sources, builder.objects),
-        symbols=outside.symbols,
-        overlaps=overlaps,
-        static=static,
-        varying=varying,
-        need_not_raise=_need_not_raise(session, body),
-        drawn=tuple(outside.drawn),
-    )
-
-
-def _refuse_known(kind: str, flag: int) -> None:
-    """Refuse an operation on known numbers, which is done now: NumPy warns of it at each call."""
-    place = user_location()
-    if place is None or not any(kind.startswith(each) for each in place.quiet):
-        raise refuse(
-            f"an operation on known numbers, of which NumPy warns ({kind}), cannot be captured"
-        )
-
-
-def _run(session: Session, callee: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """What the program returns, while it is recorded."""
-    outside = session.door.outside
-    warned = [kind for kind, mode in np.geterr().items() if mode not in ("ignore", "raise")]
-    try:
-        with np.errstate(call=_refuse_known, **dict.fromkeys(warned, "call")):  # type: ignore[arg-type]
-            return session.door.call(callee, *args, **kwargs)
-    except CaptureError as error:
-        _try_otherwise(session, outside, error)
-        raise
-    except RecursionError:
-        raise refuse("a recursion this deep cannot be captured; use a loop") from None
-    except AttributeError as error:
-        check_no_bug(error, session.door.raised)
-        if session.error is None and outside.is_stand_in(error.obj):
-            raise refuse(
-                f"code that fxc does not see reads .{error.name} of a "
-                f"{type(error.obj).__name__} from outside, which cannot be captured"
-            ) from None
-        _try_otherwise(session, outside, session.error)
-        raise session.error or _raised_in(session, error) or error from None
-    except Exception as error:
-        check_no_bug(error, session.door.raised)
-        _try_otherwise(session, outside, session.error)
-        refused = session.error or _raised_in(session, error)
-        if refused is not None:
-            raise refused from None
-        body = Region((), session.builder.nodes, ())
-        vars(error)["__fxc_need_not_raise__"] = _need_not_raise(session, body)
-        raise
-
-
-def _need_not_raise(session: Session, body: Region) -> bool:
-    """Whether Python may go on, or another way, where native code leaves a call to it."""
-    return session.handles or any(
-        may_leave(node.op) or not TABLE.lists(node.op) for node in walk(body)
-    )
-
-
-def _try_otherwise(session: Session, outside: Outside, error: CaptureError | None) -> None:
-    """Capture again, with numbers as constants by which the graph decides, as in another iteration
-    of loops, with a list as one of the graph that a region has changed, or without the innermost
-    branch or loop that could be run by Python. Lists come before numbers.
-    """
-    lists, sized = session.door.lists.changed, session.door.lists.sized - outside.static
-    if session.open_numbers and not lists:
-        raise Respecialise(session.open_numbers) from None
-    elsewhere = frozenset[str]().union(*(each.elsewhere for each in session.statements))
-    if not elsewhere <= outside.static:
-        raise Respecialise(elsewhere) from None
-    for statement in reversed(session.statements):
-        wanted = statement.fallback - outside.static
-        if (lists or sized) and not (wanted and wanted == statement.first_apart):
-            break  # lists come before loops
-        if wanted:
-            raise Respecialise(wanted, None if lists or sized else error) from None
-    if lists:
-        raise Respecialise(lists) from None
-    if sized:
-        raise Respecialise(sized, error) from None
-    if of_arrays := session.door.lists.of_arrays:
-        raise Respecialise(of_arrays, error) from None
-
-
-def _refuse_assignment(
-    assignment: OrderedAssignment, outside: Outside, overlaps: Overlaps
-) -> NoReturn:
-    """Say that NumPy's order shows; first make sure of it. See Note [Assignments in order]."""
-    if not assignment.symbols <= outside.static:
-        raise Respecialise(assignment.symbols)
-    reason = (
-        "an assignment from an overlapping part of the array with another step depends on the "
-        "order of elements and cannot be captured; copy the source first"
-    )
-    place = next((p for p, x in enumerate(outside.inputs) if x.value is assignment.root), None)
-    if place in overlaps.parts:
-        raise OverlapError(reason, outside.guards.program(()).check)
-    raise refuse(reason, assignment.node.loc)
-
-
-def _check_kind(fn: Any) -> None:
-    """Refuse a function whose body does not run when it is called."""
-    code = getattr(getattr(fn, "__func__", fn), "__code__", None)
-    if code is not None and code.co_flags & (CO_GENERATOR | CO_COROUTINE | CO_ASYNC_GENERATOR):
-        raise refuse(
-            f"{code.co_name} is a generator or a coroutine and cannot be captured",
-            SourceLocation(code.co_filename, code.co_firstlineno, code.co_name),
-        )
-
-
-def _admit_callee(outside: Outside, fn: Any) -> tuple[Any, tuple[Any, ...]]:
-    """What to call, and with which first arguments: an object that is bound into the callee, or is
-    the callee, comes from outside like an argument.
-    """
-    if isinstance(fn, FunctionType | BuiltinFunctionType | type | np.ufunc):
-        return fn, ()
-    owner = fn.__self__ if isinstance(fn, MethodType) else fn
-    source = outside.guards.fetch(outside.guards.constant(owner), "self")
-    seen = outside.admit(owner, source, "self")
-    return (fn.__func__, (seen,)) if isinstance(fn, MethodType) else (seen, ())
-
-
-def _admit_arguments(
-    outside: Outside, fn: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]
-) -> tuple[list[Any], dict[str, Any]]:
-    guards = outside.guards
-    names = _parameter_names(fn, len(args))
-    shape = f"len(args) == {len(args)}"
-    if kwargs:
-        shape += f" and {guards.same_keys('kwargs', tuple(kwargs))}"
-    else:
-        shape += " and not kwargs"
-    guards.check(shape, f"{len(args)} positional arguments, keywords {list(kwargs)}")
-    call_args = []
-    for place, (value, name) in enumerate(zip(args, names, strict=True)):
-        outside.being_admitted = name
-        source = guards.fetch(f"args[{place}]", name)
-        call_args.append(outside.admit(value, source, name, argument=True))
-    call_kwargs = {}
-    for name, value in kwargs.items():
-        outside.being_admitted = name
-        source = guards.fetch(f"kwargs[{name!r}]", name)
-        call_kwargs[name] = outside.admit(value, source, name, argument=True)
-    outside.being_admitted = ""
-    return call_args, call_kwargs
-
-
-def _parameter_names(fn: Any, count: int) -> list[str]:
-    skipped = 0
-    if isinstance(fn, MethodType):
-        fn, skipped = fn.__func__, 1
-    code = fn.__code__ if isinstance(fn, FunctionType) else None
-    names = list(code.co_varnames[skipped : code.co_argcount]) if code is not None else []
-    names = names[:count]
-    return names + [f"arg{place}" for place in range(len(names), count)]
-
-
-# ------------------------------------------------------------------ results
-
-
-def _of_real_classes(spec: TreeSpec) -> TreeSpec:
-    """The shape of a result, with the classes that the program knows its objects by."""
-    kind = None if spec.container is None else real_class(spec.container)
-    return TreeSpec(kind, spec.keys, tuple(map(_of_real_classes, spec.children)))
-
-
-def _keep_shapes(outside: Outside) -> None:
-    """Without an epilogue, which would set it, the shape of an array is that of what it reads."""
-    inputs = {each.value for each in outside.inputs}
-    for value, array in outside.session.reshaped.items():
-        if value in inputs:
-            raise refuse("a change of the shape of an argument cannot be captured without effects")
-        array._original = array._value
-    for value, (array, _, _) in outside.session.flagged.items():
-        if value in inputs:
-            raise refuse("a change of the flags of an argument cannot be captured without effects")
-        array._original = array._value
-
-
-def _check_plain(outside: Outside, tree: Any, seen: set[int]) -> None:
-    """Refuse what a result is not made of if there is no epilogue."""
-    for effect in outside.effects.entries:
-        raise refuse(f"a change to {effect.owner.text} cannot be captured without effects")
-    known = outside.shown.get(id(tree))
-    if isinstance(tree, External) or (known is not None and known.is_object and not known.is_fixed):
-        raise refuse(
-            "a container or an object from outside of the function is returned, which cannot be "
-            "captured here; return its elements"
-        )
-    if isinstance(tree, list | dict):
-        if id(tree) in seen:
-            raise refuse("a result that holds one list or dict twice cannot be captured here")
-        seen.add(id(tree))
-    if isinstance(tree, list | tuple):
-        for item in tree:
-            _check_plain(outside, item, seen)
-    elif isinstance(tree, dict):
-        for item in tree.values():
-            _check_plain(outside, item, seen)
+            _log.info("%s: the %s is unrolled: %s%s", call.name, label, why, notes)

@@ -1,0 +1,368 @@
+"""One attempt to capture a call: the program is run on traced values, and becomes a graph."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import field
+from inspect import CO_ASYNC_GENERATOR, CO_COROUTINE, CO_GENERATOR
+from types import BuiltinFunctionType, FunctionType, MethodType
+from typing import Any, NoReturn
+
+import numpy as np
+
+from fxc.ir.errors import CaptureError, InternalError, OverlapError
+from fxc.ir.graph import Graph, Region, walk
+from fxc.ir.location import SourceLocation
+from fxc.ir.records import frozen
+from fxc.ir.tree import LEAF, TreeSpec, flatten
+from fxc.ops.python_numbers import may_leave
+from fxc.ops.table import TABLE
+
+from .assignments import OrderedAssignment, ordered_assignments
+from .bugs import check_no_bug
+from .captured import Captured
+from .door.door import Door
+from .locations import location_of, user_location
+from .outside.containers import External
+from .outside.epilogue import (
+    ArrayLeaf,
+    CapturedLeaf,
+    Epilogue,
+    EpilogueBuilder,
+    ScalarLeaf,
+    output_leaf,
+)
+from .outside.outside import Outside
+from .outside.shadows import real_class
+from .overlaps import Overlaps, settle_overlaps
+from .relations import strongest
+from .session import Respecialise, Session, refuse
+
+
+@frozen
+class Call:
+    """The call that is captured."""
+
+    function: Callable[..., Any]
+    args: tuple[Any, ...]
+    kwargs: Mapping[str, Any]
+
+    @property
+    def name(self) -> str:
+        """The name of the function."""
+        return getattr(self.function, "__name__", type(self.function).__name__)
+
+
+@frozen
+class Terms:
+    """On what terms an attempt captures a call: see ``capture`` for what each means."""
+
+    dynamic: bool | None = None
+    static: frozenset[str] = frozenset()
+    varying: frozenset[str] = frozenset()
+    effects: bool = True
+
+
+def begun(session: Session, call: Call, terms: Terms) -> Captured | frozenset[str]:
+    """The capture, or labels of numbers that must vary, see Note [Numbers from outside]. What has
+    gone wrong may follow from places that were not carried.
+    """
+    try:
+        return _attempt(session, call, terms)
+    except InternalError:
+        raise
+    except (Exception, Respecialise):
+        session.door.places.check_wanted()
+        raise
+    finally:
+        session.close_generators()
+
+
+def _attempt(session: Session, call: Call, terms: Terms) -> Captured | frozenset[str]:
+    outside = Outside(session, terms.dynamic, terms.static, terms.varying, derives=terms.effects)
+    session.door = Door(session, outside)
+    with session.active():
+        _check_kind(call.function)
+        call_args, call_kwargs = _admit_arguments(outside, call)
+        callee, bound = _admit_callee(outside, call.function)
+        result = _run(session, callee, (*bound, *call_args), call_kwargs)
+        session.door.places.check_wanted()
+        session.check_generators()
+        if session.error is not None:  # a handler in the program swallowed it
+            raise session.error
+        changing = outside.changing - terms.varying - terms.static
+        if changing:
+            return frozenset(changing)
+        made = _result_of(outside, result) if terms.effects else _plain_result(outside, result)
+        arrays = {n: x.value for n, x in enumerate(made.outputs) if isinstance(x, ArrayLeaf)}
+        inputs = (each.value for each in outside.inputs)
+        session.aliases.check_results(arrays, inputs, made.apart)
+    return _captured(outside, call, terms, made)
+
+
+@frozen
+class _Result:
+    """What the program returns, and the objects that make it of the graph's results."""
+
+    outputs: tuple[CapturedLeaf, ...]
+    spec: TreeSpec = LEAF
+    epilogue: Epilogue | None = None
+    objects: Mapping[str, Any] = field(default_factory=dict)
+    apart: Any = ()
+
+
+def _result_of(outside: Outside, result: Any) -> _Result:
+    """The result with the epilogue that makes it, and the effects."""
+    builder = EpilogueBuilder(outside)
+    try:
+        epilogue = builder.build(result)
+    except CaptureError as error:
+        error.is_of_result = True
+        raise
+    outside.guard_identities()
+    return _Result(tuple(builder.leaves), LEAF, epilogue, builder.objects, builder.apart)
+
+
+def _plain_result(outside: Outside, result: Any) -> _Result:
+    """The result by its leaves alone."""
+    _check_plain(outside, result, set())
+    if outside.drawn or outside.keeps:
+        raise refuse("draws and what loops show cannot be captured without effects")
+    _keep_shapes(outside)
+    leaves, shown = flatten(result)
+    return _Result(tuple(output_leaf(outside, x) for x in leaves), _of_real_classes(shown))
+
+
+def _captured(outside: Outside, call: Call, terms: Terms, made: _Result) -> Captured:
+    """The graph of what was recorded, and its guards."""
+    session = outside.session
+    relations = strongest(session.guards)
+    for relation in relations:
+        outside.guards.check_relation(relation)
+    overlaps = settle_overlaps(outside)
+    results = tuple(
+        leaf.value if isinstance(leaf, ArrayLeaf) else leaf.operand
+        for leaf in made.outputs
+        if isinstance(leaf, ArrayLeaf | ScalarLeaf)
+    )
+    params = tuple(each.value for each in outside.inputs)
+    body = Region(params, (*overlaps.nodes, *session.builder.nodes), results)
+    for assignment in ordered_assignments(body):
+        _refuse_assignment(assignment, outside, overlaps)
+    name = call.name if call.name.isidentifier() else "function"
+    return Captured(
+        graph=Graph(name, "captured", body, (*relations, *session.assumed)),
+        inputs=tuple(outside.inputs),
+        outputs=made.outputs,
+        out_spec=made.spec,
+        epilogue=made.epilogue,
+        guards=outside.guards.program(outside.input_sources, made.objects),
+        symbols=outside.symbols,
+        overlaps=overlaps,
+        static=terms.static,
+        varying=terms.varying,
+        need_not_raise=_need_not_raise(session, body),
+        drawn=tuple(outside.drawn),
+    )
+
+
+def _run(session: Session, callee: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """What the program returns, while it is recorded."""
+    outside = session.door.outside
+    warned = [kind for kind, mode in np.geterr().items() if mode not in ("ignore", "raise")]
+    try:
+        with np.errstate(call=_refuse_known, **dict.fromkeys(warned, "call")):  # type: ignore[arg-type]
+            return session.door.call(callee, *args, **kwargs)
+    except CaptureError as error:
+        _try_otherwise(session, outside, error)
+        raise
+    except RecursionError:
+        raise refuse("a recursion this deep cannot be captured; use a loop") from None
+    except AttributeError as error:
+        check_no_bug(error, session.door.raised)
+        if session.error is None and outside.is_stand_in(error.obj):
+            raise refuse(
+                f"code that fxc does not see reads .{error.name} of a "
+                f"{type(error.obj).__name__} from outside, which cannot be captured"
+            ) from None
+        _try_otherwise(session, outside, session.error)
+        raise session.error or _raised_in(session, error) or error from None
+    except Exception as error:
+        check_no_bug(error, session.door.raised)
+        _try_otherwise(session, outside, session.error)
+        refused = session.error or _raised_in(session, error)
+        if refused is not None:
+            raise refused from None
+        body = Region((), session.builder.nodes, ())
+        vars(error)["__fxc_need_not_raise__"] = _need_not_raise(session, body)
+        raise
+
+
+def _refuse_known(kind: str, flag: int) -> None:
+    """Refuse an operation on known numbers, which is done now: NumPy warns of it at each call."""
+    place = user_location()
+    if place is None or not any(kind.startswith(each) for each in place.quiet):
+        raise refuse(
+            f"an operation on known numbers, of which NumPy warns ({kind}), cannot be captured"
+        )
+
+
+def _raised_in(session: Session, error: Exception) -> CaptureError | None:
+    """The refusal of an exception in what may not be run."""
+    if not session.statements:
+        return None
+    return refuse(
+        f"{type(error).__name__} ({error}) in a branch or a loop that is captured as a whole "
+        "cannot be captured; check before",
+        location_of(error),
+    )
+
+
+def _need_not_raise(session: Session, body: Region) -> bool:
+    """Whether Python may go on, or another way, where native code leaves a call to it."""
+    return session.handles or any(
+        may_leave(node.op) or not TABLE.lists(node.op) for node in walk(body)
+    )
+
+
+def _try_otherwise(session: Session, outside: Outside, error: CaptureError | None) -> None:
+    """Capture again, with numbers as constants by which the graph decides, as in another iteration
+    of loops, with a list as one of the graph that a region has changed, or without the innermost
+    branch or loop that could be run by Python. Lists come before numbers.
+    """
+    lists, sized = session.door.lists.changed, session.door.lists.sized - outside.static
+    if session.open_numbers and not lists:
+        raise Respecialise(session.open_numbers) from None
+    elsewhere = frozenset[str]().union(*(each.elsewhere for each in session.statements))
+    if not elsewhere <= outside.static:
+        raise Respecialise(elsewhere) from None
+    for statement in reversed(session.statements):
+        wanted = statement.fallback - outside.static
+        if (lists or sized) and not (wanted and wanted == statement.first_apart):
+            break  # lists come before loops
+        if wanted:
+            raise Respecialise(wanted, None if lists or sized else error) from None
+    if lists:
+        raise Respecialise(lists) from None
+    if sized:
+        raise Respecialise(sized, error) from None
+    if of_arrays := session.door.lists.of_arrays:
+        raise Respecialise(of_arrays, error) from None
+
+
+def _refuse_assignment(
+    assignment: OrderedAssignment, outside: Outside, overlaps: Overlaps
+) -> NoReturn:
+    """Say that NumPy's order shows; first make sure of it. See Note [Assignments in order]."""
+    if not assignment.symbols <= outside.static:
+        raise Respecialise(assignment.symbols)
+    reason = (
+        "an assignment from an overlapping part of the array with another step depends on the "
+        "order of elements and cannot be captured; copy the source first"
+    )
+    place = next((p for p, x in enumerate(outside.inputs) if x.value is assignment.root), None)
+    if place in overlaps.parts:
+        raise OverlapError(reason, outside.guards.program(()).check)
+    raise refuse(reason, assignment.node.loc)
+
+
+# ------------------------------------------------------------------ arguments
+
+
+def _check_kind(fn: Any) -> None:
+    """Refuse a function whose body does not run when it is called."""
+    code = getattr(getattr(fn, "__func__", fn), "__code__", None)
+    if code is not None and code.co_flags & (CO_GENERATOR | CO_COROUTINE | CO_ASYNC_GENERATOR):
+        raise refuse(
+            f"{code.co_name} is a generator or a coroutine and cannot be captured",
+            SourceLocation(code.co_filename, code.co_firstlineno, code.co_name),
+        )
+
+
+def _admit_callee(outside: Outside, fn: Any) -> tuple[Any, tuple[Any, ...]]:
+    """What to call, and with which first arguments: an object that is bound into the callee, or is
+    the callee, comes from outside like an argument.
+    """
+    if isinstance(fn, FunctionType | BuiltinFunctionType | type | np.ufunc):
+        return fn, ()
+    owner = fn.__self__ if isinstance(fn, MethodType) else fn
+    source = outside.guards.fetch(outside.guards.constant(owner), "self")
+    seen = outside.admit(owner, source, "self")
+    return (fn.__func__, (seen,)) if isinstance(fn, MethodType) else (seen, ())
+
+
+def _admit_arguments(outside: Outside, call: Call) -> tuple[list[Any], dict[str, Any]]:
+    guards, args, kwargs = outside.guards, call.args, call.kwargs
+    names = _parameter_names(call.function, len(args))
+    shape = f"len(args) == {len(args)}"
+    if kwargs:
+        shape += f" and {guards.same_keys('kwargs', tuple(kwargs))}"
+    else:
+        shape += " and not kwargs"
+    guards.check(shape, f"{len(args)} positional arguments, keywords {list(kwargs)}")
+    call_args = []
+    for place, (value, name) in enumerate(zip(args, names, strict=True)):
+        outside.being_admitted = name
+        source = guards.fetch(f"args[{place}]", name)
+        call_args.append(outside.admit(value, source, name, argument=True))
+    call_kwargs = {}
+    for name, value in kwargs.items():
+        outside.being_admitted = name
+        source = guards.fetch(f"kwargs[{name!r}]", name)
+        call_kwargs[name] = outside.admit(value, source, name, argument=True)
+    outside.being_admitted = ""
+    return call_args, call_kwargs
+
+
+def _parameter_names(fn: Any, count: int) -> list[str]:
+    skipped = 0
+    if isinstance(fn, MethodType):
+        fn, skipped = fn.__func__, 1
+    code = fn.__code__ if isinstance(fn, FunctionType) else None
+    names = list(code.co_varnames[skipped : code.co_argcount]) if code is not None else []
+    names = names[:count]
+    return names + [f"arg{place}" for place in range(len(names), count)]
+
+
+# ------------------------------------------------------------------ results
+
+
+def _of_real_classes(spec: TreeSpec) -> TreeSpec:
+    """The shape of a result, with the classes that the program knows its objects by."""
+    kind = None if spec.container is None else real_class(spec.container)
+    return TreeSpec(kind, spec.keys, tuple(map(_of_real_classes, spec.children)))
+
+
+def _keep_shapes(outside: Outside) -> None:
+    """Without an epilogue, which would set it, the shape of an array is that of what it reads."""
+    inputs = {each.value for each in outside.inputs}
+    for value, array in outside.session.reshaped.items():
+        if value in inputs:
+            raise refuse("a change of the shape of an argument cannot be captured without effects")
+        array._original = array._value
+    for value, (array, _, _) in outside.session.flagged.items():
+        if value in inputs:
+            raise refuse("a change of the flags of an argument cannot be captured without effects")
+        array._original = array._value
+
+
+def _check_plain(outside: Outside, tree: Any, seen: set[int]) -> None:
+    """Refuse what a result is not made of if there is no epilogue."""
+    for effect in outside.effects.entries:
+        raise refuse(f"a change to {effect.owner.text} cannot be captured without effects")
+    known = outside.shown.get(id(tree))
+    if isinstance(tree, External) or (known is not None and known.is_object and not known.is_fixed):
+        raise refuse(
+            "a container or an object from outside of the function is returned, which cannot be "
+            "captured here; return its elements"
+        )
+    if isinstance(tree, list | dict):
+        if id(tree) in seen:
+            raise refuse("a result that holds one list or dict twice cannot be captured here")
+        seen.add(id(tree))
+    if isinstance(tree, list | tuple):
+        for item in tree:
+            _check_plain(outside, item, seen)
+    elif isinstance(tree, dict):
+        for item in tree.values():
+            _check_plain(outside, item, seen)
