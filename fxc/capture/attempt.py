@@ -40,7 +40,7 @@ from .session import Respecialise, Session, refuse
 
 
 @frozen
-class Call:
+class GivenCall:
     """The call that is captured."""
 
     function: Callable[..., Any]
@@ -63,7 +63,7 @@ class Terms:
     effects: bool = True
 
 
-def begun(session: Session, call: Call, terms: Terms) -> Captured | frozenset[str]:
+def begun(session: Session, call: GivenCall, terms: Terms) -> Captured | frozenset[str]:
     """The capture, or labels of numbers that must vary, see Note [Numbers from outside]. What has
     gone wrong may follow from places that were not carried.
     """
@@ -78,7 +78,7 @@ def begun(session: Session, call: Call, terms: Terms) -> Captured | frozenset[st
         session.close_generators()
 
 
-def _attempt(session: Session, call: Call, terms: Terms) -> Captured | frozenset[str]:
+def _attempt(session: Session, call: GivenCall, terms: Terms) -> Captured | frozenset[str]:
     outside = Outside(session, terms.dynamic, terms.static, terms.varying, derives=terms.effects)
     session.door = Door(session, outside)
     with session.active():
@@ -133,7 +133,7 @@ def _plain_result(outside: Outside, result: Any) -> _Result:
     return _Result(tuple(output_leaf(outside, x) for x in leaves), _of_real_classes(shown))
 
 
-def _captured(outside: Outside, call: Call, terms: Terms, made: _Result) -> Captured:
+def _captured(outside: Outside, call: GivenCall, terms: Terms, made: _Result) -> Captured:
     """The graph of what was recorded, and its guards."""
     session = outside.session
     relations = strongest(session.guards)
@@ -291,7 +291,7 @@ def _admit_callee(outside: Outside, fn: Any) -> tuple[Any, tuple[Any, ...]]:
     return (fn.__func__, (seen,)) if isinstance(fn, MethodType) else (seen, ())
 
 
-def _admit_arguments(outside: Outside, call: Call) -> tuple[list[Any], dict[str, Any]]:
+def _admit_arguments(outside: Outside, call: GivenCall) -> tuple[list[Any], dict[str, Any]]:
     guards, args, kwargs = outside.guards, call.args, call.kwargs
     names = _parameter_names(call.function, len(args))
     shape = f"len(args) == {len(args)}"

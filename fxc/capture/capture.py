@@ -13,7 +13,7 @@ from fxc.ir.errors import CaptureError, FxcError, InternalError
 from fxc.ir.location import Site
 from fxc.ir.size_guards import Guard
 
-from .attempt import Call, Terms, begun
+from .attempt import GivenCall, Terms, begun
 from .captured import Captured
 from .overlaps import SizesNeeded
 from .refusals import note_refusal
@@ -48,7 +48,9 @@ def capture(
     Raises ``CaptureError`` for what cannot be captured; what the program itself raises, NumPy's
     errors included, comes through as it is.
     """
-    attempts = _Attempts(Call(fn, args, kwargs), Terms(dynamic, static, varying, effects), left)
+    attempts = _Attempts(
+        GivenCall(fn, args, kwargs), Terms(dynamic, static, varying, effects), left
+    )
     outer: dict[str, Any] = {}
     budget = Budget.of(MOST_SECONDS)
     for _ in range(_MOST_ATTEMPTS):
@@ -76,7 +78,7 @@ def capture(
 class _Attempts:
     """On what terms the next attempt to capture a call is made."""
 
-    def __init__(self, call: Call, terms: Terms, left: Site | None) -> None:
+    def __init__(self, call: GivenCall, terms: Terms, left: Site | None) -> None:
         self.call = call
         self.terms = terms
         self._left = left
@@ -137,7 +139,7 @@ def _would_raise(
     budget = Budget.of(MOST_SECONDS / 10, around.operations)
     session = Session(around.dispatcher, budget=budget)
     try:
-        begun(session, Call(function, args, kwargs), Terms())
+        begun(session, GivenCall(function, args, kwargs), Terms())
     except (FxcError, Respecialise, SizesNeeded):
         return False
     except Exception as error:
@@ -164,7 +166,7 @@ def _note_refusal(session: Session, error: CaptureError) -> None:
 _NOT_UNROLLED = (" first", " as a whole", " few iterations")
 
 
-def _tell(call: Call, request: Respecialise) -> None:
+def _tell(call: GivenCall, request: Respecialise) -> None:
     """Log which loops are unrolled, and why."""
     for label in request.names:
         if label.startswith("loop ") and not label.endswith(_NOT_UNROLLED):

@@ -46,7 +46,7 @@ class KnownObject:
 
 
 @frozen
-class Number:
+class WordNumber:
     """A Python int that fits 64 bits: a register or a constant."""
 
     text: str
@@ -67,7 +67,7 @@ class ArraySizes:
     field: int
 
 
-Thing = Object | KnownObject | Number | ArrayFlags | ArraySizes
+Thing = Object | KnownObject | WordNumber | ArrayFlags | ArraySizes
 _FLAGS = {
     "carray": 0x501,
     "owndata": 0x4,
@@ -116,7 +116,7 @@ class NativeGuards:
         self._demand_ndim(found.array, len(targets))
         vector = self.code.load("ptr", found.array, found.field)
         for axis, name in enumerate(targets):
-            self.names[name] = Number(self.code.load("i64", vector, 8 * axis))
+            self.names[name] = WordNumber(self.code.load("i64", vector, 8 * axis))
 
     def check(self, condition: str) -> None:
         """Go on where ``condition`` holds."""
@@ -139,7 +139,7 @@ class NativeGuards:
                 return register
             case KnownObject(value):
                 return self.code.known(value)
-            case Number(text):
+            case WordNumber(text):
                 return self.code.int_object(text)
             case _:
                 raise Untranslated("a part of an array as an object")
@@ -241,7 +241,7 @@ class NativeGuards:
         code = self.code
         match operator:
             case ast.Is() | ast.IsNot():
-                if Number in (type(left), type(right)):
+                if WordNumber in (type(left), type(right)):
                     raise Untranslated("the identity of a number")
                 relation = "eq" if isinstance(operator, ast.Is) else "ne"
                 return code.op(f"icmp {relation} ptr {self.pointer(left)}, {self.pointer(right)}")
@@ -294,7 +294,7 @@ class NativeGuards:
 
     def _is_number(self, thing: Thing) -> bool:
         match thing:
-            case Number():
+            case WordNumber():
                 return True
             case KnownObject(value):
                 return type(value) is int and _SMALLEST <= value <= _LARGEST
@@ -305,7 +305,7 @@ class NativeGuards:
 
     def _number(self, thing: Thing) -> str:
         match thing:
-            case Number(text):
+            case WordNumber(text):
                 return text
             case KnownObject(value):
                 return str(value)
@@ -351,7 +351,7 @@ class NativeGuards:
     def _attribute(self, owner: Thing, name: str) -> Thing:
         code = self.code
         if isinstance(owner, ArrayFlags) and name == "num":
-            return Number(code.op(f"sext i32 {owner.register} to i64"))
+            return WordNumber(code.op(f"sext i32 {owner.register} to i64"))
         if isinstance(owner, Object) and self._types.get(owner.register) is np.ndarray:
             match name:
                 case "dtype":
@@ -360,7 +360,7 @@ class NativeGuards:
                     return ArrayFlags(code.load("i32", owner.register, ARRAY_FLAGS))
                 case "ndim":
                     ndim = code.load("i32", owner.register, ARRAY_NDIM)
-                    return Number(code.op(f"sext i32 {ndim} to i64"))
+                    return WordNumber(code.op(f"sext i32 {ndim} to i64"))
                 case "shape":
                     return ArraySizes(owner.register, ARRAY_DIMS)
                 case "strides":
@@ -392,13 +392,13 @@ class NativeGuards:
         a, b = self._number(left), self._number(right)
         match operator:
             case ast.BitAnd():
-                return Number(code.op(f"and i64 {a}, {b}"))
+                return WordNumber(code.op(f"and i64 {a}, {b}"))
             case ast.FloorDiv():
-                return Number(code.floor("floordiv", a, b))
+                return WordNumber(code.floor("floordiv", a, b))
             case ast.Mod():
-                return Number(code.floor("mod", a, b))
+                return WordNumber(code.floor("mod", a, b))
             case _ if type(operator) in _ARITHMETIC:
-                return Number(code.checked(_ARITHMETIC[type(operator)], a, b))
+                return WordNumber(code.checked(_ARITHMETIC[type(operator)], a, b))
             case _:
                 raise Untranslated("an operator")
 
@@ -407,16 +407,16 @@ class NativeGuards:
         name = function.id if isinstance(function, ast.Name) else ""
         match name, arguments:
             case "len", [ast.Name("args")]:
-                return Number(self._count)
+                return WordNumber(self._count)
             case "type", [given]:
                 return Object(code.load("ptr", self.pointer(self._value(given)), OBJECT_TYPE))
         things = [self._value(each) for each in arguments]
         if name == "len" and len(things) == 1:
             size = code.call("i64", "PyObject_Size", f"ptr {self.pointer(things[0])}")
             code.demand(code.op(f"icmp sge i64 {size}, 0"), ERROR)
-            return Number(size)
+            return WordNumber(size)
         if name in ("min", "max") and len(things) == 2 and all(map(self._is_number, things)):
-            return Number(code.extreme(name, self._number(things[0]), self._number(things[1])))
+            return WordNumber(code.extreme(name, self._number(things[0]), self._number(things[1])))
         called = self.pointer(self._value(function))
         found = code.vectorcall(called, [self.pointer(each) for each in things])
         return Object(code.hold(code.present(found)))
