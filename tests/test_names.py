@@ -15,7 +15,7 @@ ROWS = re.findall(
 
 # Names of two classes each: fewer from change to change, none added.
 NAMES_OF_TWO = {
-    "Buffer", "Check", "Code", "Form", "Handed", "Held",
+    "Buffer", "Check", "Code", "Handed", "Held",
     "Names", "Numbers", "Origin", "Param", "Record", "Row",
     "Scope", "Slot", "Statement", "Table", "Value", "Whole",
 }  # fmt: skip
