@@ -33,8 +33,23 @@ Corpus = Mapping[str, list[str]]  # the texts of what each test has captured
 
 _FOLDER = "FXC_GRAPHS"  # where the processes that run tests leave what they have found
 _SHOWN = 8  # differences that are shown whole
-_ADDRESS = re.compile(r"0x[0-9a-f]{6,}")
+_ROOT = f"{Path(__file__).resolve().parent.parent}{os.sep}"
+# What differs from run to run, and what it becomes.
+_BY_CHANCE = (
+    (re.compile(re.escape(_ROOT)), ""),
+    (re.compile(r"0x[0-9a-f]{6,}"), "0x"),  # addresses
+    (re.compile(r"<(\w+) (\d+), \d+>"), r"<\1 \2>"),  # files of random programs
+    (re.compile(r"\b(call_[a-z_]+?)\d*\("), r"\1("),  # foreign calls are numbered as they come
+    (re.compile(r" +#"), " #"),  # where comments are aligned to those
+)
 _of_this_test: list[str] = []
+
+
+def without_chance(text: str) -> str:
+    """A text that is the same in each run, and in each tree."""
+    for pattern, instead in _BY_CHANCE:
+        text = pattern.sub(instead, text)
+    return text
 
 
 def text_of(captured: Captured) -> str:
@@ -42,7 +57,7 @@ def text_of(captured: Captured) -> str:
     settings = f"static {sorted(captured.static)} varying {sorted(captured.varying)}"
     guards, epilogue = captured.guards.source, captured.epilogue
     parts = captured.graph, guards, epilogue, captured.overlaps, settings
-    return _ADDRESS.sub("0x", "\n".join(map(str, parts)))
+    return without_chance("\n".join(map(str, parts)))
 
 
 def _keep_what_is_captured() -> None:
@@ -54,7 +69,7 @@ def _keep_what_is_captured() -> None:
         try:
             captured = original(*args, **kwargs)
         except FxcError as error:
-            _of_this_test.append(_ADDRESS.sub("0x", f"{type(error).__name__}: {error}"))
+            _of_this_test.append(without_chance(f"{type(error).__name__}: {error}"))
             raise
         _of_this_test.append(text_of(captured))
         return captured
