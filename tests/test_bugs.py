@@ -60,14 +60,14 @@ PROGRAMS = [straight, in_a_loop, in_a_branch, in_an_expression, in_a_try]
 @pytest.mark.parametrize("bug", [failing, with_a_wrong_name, with_a_wrong_attribute])
 def test_a_bug_is_an_internal_error_at_once(program, bug, monkeypatch):
     attempts = []
-    attempt = capturing._attempt
+    attempt = capturing.begun
 
     def counted(*how):
         attempts.append(how)
         return attempt(*how)
 
     bug = of_fxc(bug)
-    monkeypatch.setattr(capturing, "_attempt", counted)
+    monkeypatch.setattr(capturing, "begun", counted)
     monkeypatch.setattr(shaping, "swapaxes", bug)
     with pytest.raises(InternalError):
         fxc.compile(program, fullgraph=True)(A)

@@ -14,6 +14,7 @@ from fxc.ir.errors import CaptureError, InternalError, OverlapError
 from fxc.ir.graph import Graph, Region, walk
 from fxc.ir.location import SourceLocation
 from fxc.ir.records import frozen
+from fxc.ir.replay import PART
 from fxc.ir.tree import LEAF, TreeSpec, flatten
 from fxc.ops.python_numbers import may_leave
 from fxc.ops.table import TABLE
@@ -79,7 +80,8 @@ def begun(session: Session, call: GivenCall, terms: Terms) -> Captured | frozens
 
 
 def _attempt(session: Session, call: GivenCall, terms: Terms) -> Captured | frozenset[str]:
-    outside = Outside(session, terms.dynamic, terms.static, terms.varying, derives=terms.effects)
+    of_part = hasattr(call.function, PART)
+    outside = Outside(session, terms.dynamic, terms.static, terms.varying, terms.effects, of_part)
     session.door = Door(session, outside)
     with session.active():
         _check_kind(call.function)

@@ -102,12 +102,14 @@ class Outside:
         static: frozenset[str],
         varying: frozenset[str] = frozenset(),
         derives: bool = True,
+        of_part: bool = False,
     ) -> None:
         self.session = session
         self.dynamic = dynamic
         self.static = static
         self.varying = varying
         self.derives = derives  # see Note [Derived ints]
+        self.of_part = of_part  # whether a part of a function is captured
         self.placed: dict[
             Value, Value
         ] = {}  # views that are returned, see Note [Views behind loops]

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any
 from fxc.ir.graph import Value
 from fxc.ir.handles import HANDLE, handle
 from fxc.ir.records import mutable
-from fxc.ir.replay import PART
 
 from ..guards import Source
 from ..locations import is_users, runs_ours, user_frame
@@ -237,11 +236,11 @@ def show_warning(
     if isinstance(message, Warning):
         raise refuse("warnings.warn of a warning that is made before cannot be captured; pass text")
     door.check_text((message,))
-    where = _place_of(max(stacklevel, 1))
+    where = _place_of(door, max(stacklevel, 1))
     show(door, "warnings.warn", _warn, message, category or UserWarning, where)
 
 
-def _place_of(level: int) -> Any:
+def _place_of(door: Door, level: int) -> Any:
     """Where a warning says that it comes from: a place in the program that is being captured, or
     how many callers of it are between.
     """
@@ -252,8 +251,7 @@ def _place_of(level: int) -> Any:
             if level == 0:
                 return Caller(frame.f_code.co_filename, frame.f_lineno, frame.f_globals)
         frame = frame.f_back
-    of_part = frame is not None and hasattr(frame.f_locals.get("fn"), PART)
-    return level + of_part  # the function that a part is of stands between
+    return level + door.outside.of_part  # the function that a part is of stands between
 
 
 class Caller:
