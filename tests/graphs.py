@@ -34,10 +34,11 @@ Corpus = Mapping[str, list[str]]  # the texts of what each test has captured
 _FOLDER = "FXC_GRAPHS"  # where the processes that run tests leave what they have found
 _SHOWN = 8  # differences that are shown whole
 _ROOT = f"{Path(__file__).resolve().parent.parent}{os.sep}"
-# What differs from run to run, and what it becomes.
+# What differs from run to run, or with any change of fxc, and what it becomes.
 _BY_CHANCE = (
     (re.compile(re.escape(_ROOT)), ""),
     (re.compile(r"0x[0-9a-f]{6,}"), "0x"),  # addresses
+    (re.compile(r"(fxc/[\w/]+\.py|\bfolds\.py)(:\d+)+"), r"\1"),  # lines of fxc's own
     (re.compile(r"<(\w+) (\d+), \d+>"), r"<\1 \2>"),  # files of random programs
     (re.compile(r"\b(call_[a-z_]+?)\d*\("), r"\1("),  # foreign calls are numbered as they come
     (re.compile(r" +#"), " #"),  # where comments are aligned to those
