@@ -31,8 +31,8 @@ _SAVED = 0.02  # seconds that a call of compiled code may have saved
 _FEW_DEAR, _DEAR = 2, 2.0  # captures that have taken so many seconds together
 LONGEST = 2.0  # seconds that a compilation may take that is not put off
 SHARE = 0.1  # of them that Python has to spend first,
-LATER_SHARE = 0.02  # and of a capture that was refused, or came after so many, before the next one
-_AT_ONCE = 3
+AFTER_REFUSAL = 0.02  # and of a capture that was refused, before the next one,
+_LATER, _AT_ONCE = 1.0, 3  # or of any after so many that did not pay
 MOST_REFUSALS = 4  # of one combination of argument types, before all are taken to be refused
 
 # Note [Captures that pay]
@@ -50,8 +50,9 @@ MOST_REFUSALS = 4  # of one combination of argument types, before all are taken 
 # compiled nothing else is captured before Python has spent as much again. The last bits of
 # elementary functions may change where native code takes over, unlike in Note [Trials].
 # So it is after a refusal: other calls of the same kind, for which it may not hold, are captured
-# once Python has spent a fiftieth of the time that the refused capture took; and so it is after
-# three captures of calls of one kind, whatever came of them.
+# once Python has spent a fiftieth of the time that the refused capture took. After three captures
+# of one kind that do not pay yet the next waits for as long as the last one took: what comes of it
+# may serve as little as those, and calls then take no more than twice as long.
 
 
 @mutable
@@ -127,7 +128,8 @@ class Captures:
     def one_more(self) -> Iterator[None]:
         """Count a capture and its time, whatever comes of it; one that is put off comes again."""
         self.count, self.misses = self.count + 1, 0
-        self.left, at_once = self.dear * SHARE, _AT_ONCE
+        self.left = self.dear * SHARE
+        share = _LATER if self.count >= _AT_ONCE else 0.0
         started = time.thread_time()
         try:
             yield
@@ -136,18 +138,22 @@ class Captures:
             self.dear, self.left = found.seconds, found.seconds * SHARE
             raise
         except CaptureError:
-            at_once = 0
+            share = max(share, AFTER_REFUSAL)
             raise
         finally:
             took = time.thread_time() - started
             self.seconds += took
-            if self.waits and self.count >= at_once:
-                self.left += took * LATER_SHARE
+            if self.waits:
+                self.left += took * share
 
     @property
     def are_dear(self) -> bool:
         """Whether one more is too much where it would make a constant of what varies."""
         return self.count >= _FEW_DEAR and self.seconds >= _DEAR
+
+    def wait(self, variants: Sequence[Variant]) -> bool:
+        """Whether Python has to spend more before the next one, as those so far do not pay."""
+        return self.left > 0 and (self.dear > 0 or not self.pay(variants))
 
     def pay(self, variants: Sequence[Variant]) -> bool:
         """Whether one more may be worth its time, after those that the variants come from."""

@@ -135,7 +135,7 @@ class Serving(Splitting[P, R]):
             return self._eager(args, kwargs)
         captures = self._captures(key)
         pays = self._pays(captures, key)
-        if pays and captures.left > 0:  # before a look at all values
+        if pays and captures.wait(self._alike(key)):  # before a look at all values
             return self._meanwhile(captures, args, kwargs)
         if not pays or self._varies(key, args, kwargs):
             return self._without_capture(captures, key, args, kwargs)
@@ -178,8 +178,11 @@ class Serving(Splitting[P, R]):
     def _pays(self, captures: Captures, key: object) -> bool:
         if self._options.fullgraph:
             return captures.count < _IN_ANY_CASE
-        alike = [variant for variant in self._state.variants if variant.key == key]
-        return captures.count < self._in_any_case or captures.pay(alike)
+        return captures.count < self._in_any_case or captures.pay(self._alike(key))
+
+    def _alike(self, key: object) -> list[Variant]:
+        """The variants for arguments of the same kinds."""
+        return [variant for variant in self._state.variants if variant.key == key]
 
     @unseen
     def _without_capture(
@@ -189,7 +192,7 @@ class Serving(Splitting[P, R]):
         state = self._state
         if self._options.fullgraph:
             raise self._too_many(captures.count, args, kwargs)
-        alike = [each for each in state.variants if each.key == key]
+        alike = self._alike(key)
         if not captures.misses:
             self._cut_varied(self._other_values(alike, args, kwargs))
         captures.misses += 1
@@ -208,11 +211,14 @@ class Serving(Splitting[P, R]):
     def _meanwhile(self, captures: Captures, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Run a call of a function whose compilation is put off, and note how long it takes."""
         run = self._runner()
-        before, handed = clock(), self._leave(args, kwargs, False)
+        handed, before = self._leave(args, kwargs, False), clock()
         try:
             return self._by_python(run, args, kwargs)
         finally:
-            captures.left -= (clock() - before) * (1 + handed)
+            took = clock() - before
+            known = self._state.in_vain.get(key_of(args, kwargs))
+            usual = took if known is None else min(known.seconds, took)
+            captures.left -= took + handed * usual
 
     def _too_many(
         self, count: int, args: tuple[Any, ...], kwargs: dict[str, Any]

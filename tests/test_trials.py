@@ -226,7 +226,7 @@ def test_a_refusal_puts_captures_of_other_calls_off() -> None:
     compiled(x, "keyed")
     (captures,) = compiled._state.captures.values()
     refusing = captures.seconds
-    assert captures.left == pytest.approx(decisions.LATER_SHARE * refusing, rel=0.1)
+    assert captures.left == pytest.approx(decisions.AFTER_REFUSAL * refusing, rel=0.1)
     while captures.count == 1:
         compiled(x, "other")
         assert captures.count == 1 or captures.left <= 0.0
