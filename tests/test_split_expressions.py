@@ -391,6 +391,28 @@ def test_inner_functions_are_split(program):
     check(program, lambda: (np.linspace(0.0, 1.0, 40), 2), parts=0)
 
 
+def bound_in_an_index(u, n):
+    s = u.sum() * 0.5 + 1.0
+    t = np.sqrt(u * u + 1.0).sum()
+    unknown(n)
+    u[u > (0.5 if n == 5 else (s := t))] = t
+    return u, s
+
+
+def bound_in_an_index_of_a_loop(u, n):
+    s = u.sum() * 0.5 + 1.0
+    for k in range(n):
+        unknown(k)
+        u[0 if k < n - 1 else (s := k)], v = s, u * s
+    return u, s, v
+
+
+@pytest.mark.parametrize("program", [bound_in_an_index, bound_in_an_index_of_a_loop])
+@pytest.mark.parametrize("n", [5, 2])
+def test_a_target_that_may_bind_another_variable(program, n):
+    check(program, lambda: (np.linspace(0.0, 1.0, 40), n), parts=0)
+
+
 def test_an_inner_function_is_compiled_once(monkeypatch):
     from fxc import parts
 

@@ -185,12 +185,18 @@ def read_of(nodes: Iterable[ast.AST]) -> Names:
 
 
 def stored(target: ast.AST) -> Names:
-    """The names that a target of an assignment binds."""
-    return frozenset(
-        each.id
-        for each in walk(target)
-        if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)
-    )
+    """The names that a target of an assignment binds, but for those in the expressions that say
+    where to store: ``x[(s := 1) if c else 2] = …`` may leave ``s`` as it is.
+    """
+    match target:
+        case ast.Name(id):
+            return frozenset((id,))
+        case ast.Tuple(targets) | ast.List(targets):
+            return _NONE.union(*map(stored, targets))
+        case ast.Starred(value):
+            return stored(value)
+        case _:
+            return _NONE
 
 
 def assigned(nodes: Iterable[ast.AST]) -> Names:
