@@ -117,7 +117,7 @@ class InVain:
 class Captures:
     """Captures of calls with arguments of the same kinds. See Note [Captures that pay]."""
 
-    waits: bool = False  # whether the next one may have to wait
+    may_wait: bool = False  # the next one, for Python to spend some time
     count: int = 0
     seconds: float = 0.0  # of processor time
     misses: int = 0  # calls in a row for which one would not have paid
@@ -143,7 +143,7 @@ class Captures:
         finally:
             took = time.thread_time() - started
             self.seconds += took
-            if self.waits:
+            if self.may_wait:
                 self.left += took * share
 
     @property
@@ -151,7 +151,7 @@ class Captures:
         """Whether one more is too much where it would make a constant of what varies."""
         return self.count >= _FEW_DEAR and self.seconds >= _DEAR
 
-    def wait(self, variants: Sequence[Variant]) -> bool:
+    def must_wait(self, variants: Sequence[Variant]) -> bool:
         """Whether Python has to spend more before the next one, as those so far do not pay."""
         return self.left > 0 and (self.dear > 0 or not self.pay(variants))
 

@@ -135,7 +135,7 @@ class Serving(Splitting[P, R]):
             return self._eager(args, kwargs)
         captures = self._captures(key)
         pays = self._pays(captures, key)
-        if pays and captures.wait(self._alike(key)):  # before a look at all values
+        if pays and captures.must_wait(self._alike(key)):  # before a look at all values
             return self._meanwhile(captures, args, kwargs)
         if not pays or self._varies(key, args, kwargs):
             return self._without_capture(captures, key, args, kwargs)
@@ -172,8 +172,8 @@ class Serving(Splitting[P, R]):
 
     def _captures(self, key: object) -> Captures:
         """What is known of captures of calls of one kind."""
-        waits = trials.ENABLED and not self._options.fullgraph
-        return self._state.captures.setdefault(key, Captures(waits=waits))
+        may_wait = trials.ENABLED and not self._options.fullgraph
+        return self._state.captures.setdefault(key, Captures(may_wait))
 
     def _pays(self, captures: Captures, key: object) -> bool:
         if self._options.fullgraph:

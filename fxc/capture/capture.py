@@ -39,11 +39,10 @@ def capture(
     """Capture the call ``fn(*args, **kwargs)``; nothing of the user's is touched.
 
     ``dynamic`` makes the sizes of arrays symbols, unless arrays overlap; if it is None, those that
-    ``varying`` names. ``static`` names inputs
-    that are constants, ``varying`` numbers from outside that are not. ``demanded`` are relations of
-    counted sizes to check in any case. With ``effects=False`` a
-    function that changes Python objects is refused, and so is a result that is an object from
-    outside, but for arrays. The operator ``left`` is refused.
+    ``varying`` names. ``static`` names inputs that are constants, ``varying`` numbers from outside
+    that are not. ``demanded`` are relations of counted sizes to check in any case. With
+    ``effects=False`` a function that changes Python objects is refused, and so is a result that is
+    an object from outside, but for arrays. The operator ``left`` is refused.
 
     Raises ``CaptureError`` for what cannot be captured; what the program itself raises, NumPy's
     errors included, comes through as it is.
