@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
 from types import FunctionType
 from typing import Any
 
@@ -21,6 +22,48 @@ from .by_places import at_place, has_place, list_to_change
 from .ordering import compared
 from .stores import Names, Stores
 
+# What staged code finds there by name: methods of the door, what takes the door first, the rest.
+_OF_DOOR = (
+    *("call", "attr", "indexed", "stored", "owned", "iterable", "made"),
+    *("changing", "context", "same", "equal", "unequal", "text", "percent"),
+    *("settled", "trying", "caught", "raising", "rebinding", "sharing", "item_list"),
+    *("held_list", "new_item", "importing", "set_of"),
+)
+_FOR_DOOR: dict[str, Callable[..., Any]] = {
+    "fold": fold,
+    "nest": nest,
+    "nested": nested,
+    "list_to_change": list_to_change,
+    "has_place": has_place,
+    "at_place": at_place,
+    "filtered": filtered,
+    "mapped": mapped,
+    "row": row,
+    "starred": starred,
+    "compared": compared,
+    "bound": bound,
+    "raises": raises,
+    "branch": Branch,
+    "loop": ForLoop,
+    "while_loop": WhileLoop,
+    "both": choices.both,
+    "either": choices.either,
+    "both_true": choices.both_true,
+    "either_true": choices.either_true,
+    "negated": choices.negated,
+    "contained": choices.contained,
+    "chosen": choices.chosen,
+}
+_PLAIN = {
+    "taking": taking,
+    "listed": listed,
+    "list": list,
+    "locals": locals,
+    "dict": dict,
+    "set": set,
+    "UNBOUND": UNBOUND,
+}
+
 
 class Scope:
     """What a staged function knows as ``__fxc__``: the door, and the function's own names."""
@@ -28,64 +71,14 @@ class Scope:
     def __init__(self, door: Stores, function: FunctionType) -> None:
         self._function = function
         self._door = door
-        self.call = door.call
-        self.attr = door.attr
-        self.indexed = door.indexed
-        self.stored = door.stored
-        self.owned = door.owned
-        self.iterable = door.iterable
-        self.made = door.made
-        self.fold = functools.partial(fold, door)
-        self.nest = functools.partial(nest, door)
-        self.nested = functools.partial(nested, door)
-        self.taking = taking
-        self.list_to_change = functools.partial(list_to_change, door)
-        self.has_place = functools.partial(has_place, door)
-        self.at_place = functools.partial(at_place, door)
-        self.filtered = functools.partial(filtered, door)
-        self.mapped = functools.partial(mapped, door)
-        self.row = functools.partial(row, door)
-        self.listed = listed
-        self.list = list
-        self.starred = functools.partial(starred, door)
-        self.changing = door.changing
-        self.context = door.context
-        self.same = door.same
-        self.equal = door.equal
-        self.unequal = door.unequal
-        self.compared = functools.partial(compared, door)
-        self.text = door.text
-        self.percent = door.percent
-        self.settled = door.settled
-        self.trying = door.trying
-        self.caught = door.caught
-        self.raising = door.raising
-        self.rebinding = door.rebinding
-        self.sharing = door.sharing
+        for name in _OF_DOOR:
+            setattr(self, name, getattr(door, name))
+        for name, made in _FOR_DOOR.items():
+            setattr(self, name, functools.partial(made, door))
+        vars(self).update(_PLAIN)
         self.made_list = door.lists.made
         self.growing = door.texts.made
-        self.item_list = door.item_list
-        self.held_list = door.held_list
-        self.new_item = door.new_item
-        self.bound = functools.partial(bound, door)
-        self.raises = functools.partial(raises, door)
-        self.importing = door.importing
         self.patterns = Patterns(self)
-        self.branch = functools.partial(Branch, door)
-        self.loop = functools.partial(ForLoop, door)
-        self.while_loop = functools.partial(WhileLoop, door)
-        self.both = functools.partial(choices.both, door)
-        self.either = functools.partial(choices.either, door)
-        self.both_true = functools.partial(choices.both_true, door)
-        self.either_true = functools.partial(choices.either_true, door)
-        self.negated = functools.partial(choices.negated, door)
-        self.contained = functools.partial(choices.contained, door)
-        self.chosen = functools.partial(choices.chosen, door)
-        self.locals = locals
-        self.dict = dict
-        self.set = set
-        self.set_of = door.set_of
-        self.UNBOUND = UNBOUND
         space = function.__globals__
         self.globals = Names(
             self.outer,

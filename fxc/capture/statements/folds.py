@@ -102,8 +102,7 @@ def fold(
             raise Respecialise(frozenset((as_loop,)), error) from None
     if loop in (largest, smallest) and not _has_items(found):
         return door.call(function, _items(Fold(label), over, found), **options)
-    value = (lambda item: each(*item)) if unpacks else each
-    holds = (lambda item: test(*item)) if unpacks and test is not None else test
+    value, holds = _of_an_item(each, test, unpacks)
     staged = door.staged(_OF_FEW.get(loop, loop) if few else loop)
     try:
         made = _items(Fold(label, loop is collected), staged, found, value, holds, *more)
@@ -130,13 +129,20 @@ def _of_known(
     """
     if label in door.session.static:
         return door.call(function, _items(Fold(label), over, items))
-    value = (lambda item: each(*item)) if unpacks else each
-    holds = (lambda item: test(*item)) if unpacks and test is not None else test
+    value, holds = _of_an_item(each, test, unpacks)
     staged = door.staged(_OF_FEW[FOLDS[function]])
     try:
         return _items(Fold(label), staged, list(items), value, holds)
     except CaptureError as error:
         raise Respecialise(frozenset((label,)), error) from None
+
+
+def _of_an_item(each: Any, test: Any, unpacks: bool) -> tuple[Any, Any]:
+    """What is computed of an item, and whether it counts, as functions of the item as a whole."""
+    if not unpacks:
+        return each, test
+    holds = None if test is None else (lambda item: test(*item))
+    return (lambda item: each(*item)), holds
 
 
 def _is_loop(loop: Any, found: Any, test: Any) -> bool:
