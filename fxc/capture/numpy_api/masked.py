@@ -22,6 +22,7 @@ from fxc.ops.table import TABLE, Tag
 from ..history import hold_same, may_overlap
 from ..session import current, refuse
 from ..values.operands import Traced, TracedValue, dtype_of, kind_of, operand, record, settled, wrap
+from ..values.protocols import TakesFunctions
 from . import advanced
 from .advanced import fitted, in_dtype
 from .counting import chosen, places
@@ -39,7 +40,7 @@ class Origin:
     at: int
 
 
-class MaskedRead(Traced):
+class MaskedRead(TakesFunctions, Traced):
     """What ``x[m]`` gives: an array of its own, of a length that depends on the data.
 
     ``whole`` has the elements that the mask leaves out as well; ``behind`` of its axes come after
@@ -136,16 +137,6 @@ class MaskedRead(Traced):
     def _operand(self) -> Operand:
         found: Operand = self.array._operand()
         return found
-
-    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
-        from .ufunc_methods import array_ufunc  # the methods of ufuncs work on masked reads
-
-        return array_ufunc(ufunc, method, inputs, kwargs)
-
-    def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
-        from .protocol import array_function  # the table's functions work on masked reads
-
-        return array_function(function, args, kwargs)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.array, name)

@@ -17,6 +17,7 @@ from ..outside.shadows import class_of
 from ..session import current, refuse
 from ..values.mixed import Mixed
 from ..values.operands import Traced, TracedValue, operand
+from ..values.protocols import TakesFunctions
 from ..values.several import Several
 
 # Note [Things that differ]
@@ -32,7 +33,7 @@ from ..values.several import Several
 # The outermost function may return it: the epilogue makes both and gives one.
 
 
-class Differing(Traced):
+class Differing(TakesFunctions, Traced):
     """``left`` if ``flag`` holds, else ``right``; ``reason`` says how they differ."""
 
     __slots__ = ("flag", "left", "reason", "right")
@@ -155,12 +156,6 @@ class Differing(Traced):
 
     def __round__(self, digits: int | None = None) -> Any:
         return each_way(lambda x: round(x, digits), self)
-
-    def __divmod__(self, other: Any) -> Any:
-        return self // other, self % other
-
-    def __rdivmod__(self, other: Any) -> Any:
-        return other // self, other % self
 
     def __index__(self) -> int:
         raise refuse(self.reason)

@@ -17,6 +17,7 @@ from ..forms.form import MixedNumber, Number
 from ..numpy_api.ufuncs import BINARY, COMPARISONS, call_ufunc
 from ..session import current, refuse
 from .operands import Traced, operand, variable_of
+from .protocols import TakesUfuncs
 from .python_numbers import arithmetic, to_float, to_int, to_python
 from .traced_int import TracedInt
 from .traced_scalar import TracedScalar
@@ -34,7 +35,7 @@ from .traced_scalar import TracedScalar
 # Where the difference would change more than that, the program is refused.
 
 
-class Mixed(Traced):
+class Mixed(TakesUfuncs, Traced):
     """A number that is ``given``, NumPy's, if ``flag`` holds, else Python's of the same value; with
     ``whole`` it is that int else, and ``given`` may be Python's float.
     """
@@ -115,11 +116,7 @@ class Mixed(Traced):
         return call_ufunc(name, *_for_ufunc(TABLE[name].numpy, inputs))
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
-        from ..numpy_api.ufunc_methods import (
-            array_ufunc,  # which runs the ufuncs of all traced values
-        )
-
-        return array_ufunc(ufunc, method, _for_ufunc(ufunc, inputs), kwargs)
+        return super().__array_ufunc__(ufunc, method, *_for_ufunc(ufunc, inputs), **kwargs)
 
     def __bool__(self) -> bool:
         return bool(self.number)
@@ -152,12 +149,6 @@ class Mixed(Traced):
         from .several import for_each  # which knows mixed numbers
 
         return for_each(operator.invert, (self,))
-
-    def __divmod__(self, other: Any) -> Any:
-        return self // other, self % other
-
-    def __rdivmod__(self, other: Any) -> Any:
-        return other // self, other % self
 
     def __pos__(self) -> Any:
         return self

@@ -15,6 +15,7 @@ from fxc.ops.metas.layout import is_c_ordered
 
 from ..session import current, refuse
 from ..statements.rows import ListArray, Row, row_of, rows_in
+from .protocols import TakesFunctions
 
 
 class Traced:
@@ -109,7 +110,7 @@ class Traced:
         return ()
 
 
-class TracedValue(Traced):
+class TracedValue(TakesFunctions, Traced):
     """A traced array or scalar: a Value of the graph."""
 
     __slots__ = ("_later", "_value")

@@ -22,6 +22,7 @@ from .alternatives import either
 from .late import OF_TEXTS, Late, late
 from .mixed import Mixed, mixed_form, or_one
 from .operands import Traced, TracedValue, operand, record, wrap
+from .protocols import TakesUfuncs
 from .python_numbers import to_python
 from .traced_int import TracedInt
 from .traced_scalar import TracedScalar
@@ -56,7 +57,7 @@ def _is_record(x: Any) -> bool:
     return isinstance(x, Traced) and x._in_pool
 
 
-class Several(Traced):
+class Several(TakesUfuncs, Traced):
     """One of several things."""
 
     __slots__ = ("options",)
@@ -175,13 +176,6 @@ class Several(Traced):
         """``int(self)`` and its like."""
         return for_each(function, (self,))
 
-    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
-        from ..numpy_api.ufunc_methods import (
-            array_ufunc,  # which runs the ufuncs of all traced values
-        )
-
-        return array_ufunc(ufunc, method, inputs, kwargs)
-
     def __bool__(self) -> bool:
         return bool(self._is_filled())
 
@@ -238,12 +232,6 @@ class Several(Traced):
 
     def __round__(self, digits: int | None = None) -> Any:
         return for_each(lambda x: round(x, digits), (self,))
-
-    def __divmod__(self, other: Any) -> Any:
-        return self // other, self % other
-
-    def __rdivmod__(self, other: Any) -> Any:
-        return other // self, other % self
 
     def __len__(self) -> int:
         raise self._unclear("len()")

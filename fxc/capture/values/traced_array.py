@@ -11,17 +11,16 @@ from fxc.ir.graph import Value
 from fxc.ir.types import ArrayType
 
 from ..noted import noting
-from ..numpy_api import advanced, joining, masked, memory, parts, shaping, sharing, sorting
+from ..numpy_api import advanced, masked, memory, parts, shaping, sharing, sorting
 from ..numpy_api.flags import Flags
 from ..numpy_api.flat import TracedFlat
 from ..numpy_api.indexing import IndexArrays, Place, apply_steps, assign, assign_element, locate
-from ..numpy_api.reductions import find, reduce, scan
-from ..numpy_api.ufunc_methods import array_ufunc
 from ..numpy_api.ufuncs import call_ufunc, give_operators, write_in_place
 from ..session import ITEM, current, current_or_none, refuse
 from ..statements.rows import list_array_of
 from .late import bytes_of, late
 from .operands import TracedValue, dtype_of, kind_of, operand, order_of, record, wrap
+from .protocols import as_numpys
 from .python_numbers import to_python
 from .sequences import source_of
 from .traced_int import wrap_dim
@@ -55,16 +54,6 @@ class TracedArray(TracedValue):
         kind = self._value.type
         assert isinstance(kind, ArrayType)
         return kind
-
-    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
-        return array_ufunc(ufunc, method, inputs, kwargs)
-
-    def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
-        from ..numpy_api.protocol import (
-            array_function,  # the table's functions work on traced arrays
-        )
-
-        return array_function(function, args, kwargs)
 
     @property
     def _object(self) -> Value:
@@ -354,9 +343,6 @@ class TracedArray(TracedValue):
     def resize(self, *new_shape: Any, refcheck: bool = True) -> None:
         memory.resize(self, *new_shape, refcheck=refcheck)
 
-    def ravel(self, order: str = "C") -> Any:
-        return shaping.ravel(self, order)
-
     def flatten(self, order: str = "C") -> Any:
         return shaping.flatten(self, order)
 
@@ -364,56 +350,16 @@ class TracedArray(TracedValue):
         wanted = axes[0] if len(axes) == 1 else axes or None
         return shaping.transpose(self, wanted)
 
-    def swapaxes(self, axis1: Any, axis2: Any) -> Any:
-        return shaping.swapaxes(self, axis1, axis2)
-
-    def squeeze(self, axis: Any = None) -> Any:
-        return shaping.squeeze(self, axis)
-
-    def repeat(self, repeats: Any, axis: Any = None) -> Any:
-        return joining.repeat(self, repeats, axis)
-
-    def diagonal(self, offset: Any = 0, axis1: Any = 0, axis2: Any = 1) -> Any:
-        return shaping.diagonal(self, offset, axis1, axis2)
-
-    # -------------------------------------------------------- index arrays
-
-    def take(self, indices: Any, axis: Any = None, out: Any = None, mode: str = "raise") -> Any:
-        from ..numpy_api.picking import take
-
-        return take(self, indices, axis, out, mode)
-
-    def put(self, indices: Any, values: Any, mode: str = "raise") -> None:
-        from ..numpy_api.placing import put
-
-        put(self, indices, values, mode)
-
-    def choose(self, choices: Any, out: Any = None, mode: str = "raise") -> Any:
-        from ..numpy_api.picking import choose
-
-        return choose(self, choices, out, mode)
-
-    def compress(self, condition: Any, axis: Any = None, out: Any = None) -> Any:
-        from ..numpy_api.finding import compress
-
-        return compress(condition, self, axis, out)
-
-    def nonzero(self) -> Any:
-        from ..numpy_api.finding import nonzero
-
-        return nonzero(self)
-
     # -------------------------------------------------------- computations
 
+    def put(self, indices: Any, values: Any, mode: str = "raise") -> None:
+        as_numpys("put")(self, indices, values, mode)
+
+    def compress(self, condition: Any, axis: Any = None, out: Any = None) -> Any:
+        return as_numpys("compress")(condition, self, axis, out)
+
     def clip(self, min: Any = None, max: Any = None, out: Any = None, **options: Any) -> Any:
-        from ..numpy_api.elements import clip
-
-        return clip(self, min, max, out, **options)
-
-    def round(self, decimals: Any = 0, out: Any = None) -> Any:
-        from ..numpy_api.elements import round_array
-
-        return round_array(self, decimals, out)
+        return as_numpys("clip")(self, min, max, out, **options)
 
     def conj(self) -> Any:
         return self.conjugate()
@@ -421,92 +367,17 @@ class TracedArray(TracedValue):
     def conjugate(self) -> Any:
         return self if self._type.dtype.kind != "c" else call_ufunc("conjugate", self)
 
-    def trace(self, *args: Any, **options: Any) -> Any:
-        from ..numpy_api.products import trace
-
-        return trace(self, *args, **options)
-
-    def dot(self, other: Any, out: Any = None) -> Any:
-        from ..numpy_api.products import dot
-
-        return dot(self, other, out)
-
     def __divmod__(self, other: Any) -> Any:
         return call_ufunc("divmod", self, other)
 
     def __rdivmod__(self, other: Any) -> Any:
         return call_ufunc("divmod", other, self)
 
-    def argmin(self, axis: Any = None, out: Any = None, *, keepdims: Any = False) -> Any:
-        return find("argmin", self, axis, out, keepdims)
-
-    def argmax(self, axis: Any = None, out: Any = None, *, keepdims: Any = False) -> Any:
-        return find("argmax", self, axis, out, keepdims)
-
-    def argsort(self, axis: Any = -1, *args: Any, **options: Any) -> Any:
-        return sorting.argsort(self, axis, *args, **options)
-
-    def searchsorted(self, v: Any, side: str = "left", sorter: Any = None) -> Any:
-        from ..numpy_api.library import searchsorted  # which works on traced arrays
-
-        return searchsorted(self, v, side, sorter)
-
-    def argpartition(self, kth: Any, axis: Any = -1, *args: Any, **options: Any) -> Any:
-        return sorting.argpartition(self, kth, axis, *args, **options)
-
     def sort(self, axis: Any = -1, *args: Any, **options: Any) -> None:
         sorting.sort_in_place(self, axis, *args, **options)
 
     def partition(self, kth: Any, axis: Any = -1, *args: Any, **options: Any) -> None:
         sorting.partition_in_place(self, kth, axis, *args, **options)
-
-    def cumsum(self, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
-        return scan("cumsum", self, axis, dtype, out)
-
-    def cumprod(self, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
-        return scan("cumprod", self, axis, dtype, out)
-
-    def min(self, axis: Any = None, out: Any = None, keepdims: Any = False, **rest: Any) -> Any:
-        return reduce("min", self, axis, None, out, keepdims, **rest)
-
-    def max(self, axis: Any = None, out: Any = None, keepdims: Any = False, **rest: Any) -> Any:
-        return reduce("max", self, axis, None, out, keepdims, **rest)
-
-    def any(self, axis: Any = None, out: Any = None, keepdims: Any = False, **rest: Any) -> Any:
-        return reduce("any", self, axis, None, out, keepdims, **rest)
-
-    def all(self, axis: Any = None, out: Any = None, keepdims: Any = False, **rest: Any) -> Any:
-        return reduce("all", self, axis, None, out, keepdims, **rest)
-
-    def sum(
-        self, axis: Any = None, dtype: Any = None, out: Any = None, *rest: Any, **more: Any
-    ) -> Any:
-        return reduce("sum", self, axis, dtype, out, *rest, **more)
-
-    def prod(
-        self, axis: Any = None, dtype: Any = None, out: Any = None, *rest: Any, **more: Any
-    ) -> Any:
-        return reduce("prod", self, axis, dtype, out, *rest, **more)
-
-    def mean(
-        self,
-        axis: Any = None,
-        dtype: Any = None,
-        out: Any = None,
-        keepdims: Any = False,
-        **more: Any,
-    ) -> Any:
-        return reduce("mean", self, axis, dtype, out, keepdims, **more)
-
-    def var(
-        self, axis: Any = None, dtype: Any = None, out: Any = None, ddof: Any = 0, **more: Any
-    ) -> Any:
-        return reduce("var", self, axis, dtype, out, ddof=ddof, **more)
-
-    def std(
-        self, axis: Any = None, dtype: Any = None, out: Any = None, ddof: Any = 0, **more: Any
-    ) -> Any:
-        return reduce("std", self, axis, dtype, out, ddof=ddof, **more)
 
 
 def _ambiguous_truth(size: Any) -> Exception:
@@ -521,5 +392,12 @@ def _ambiguous_truth(size: Any) -> Exception:
     )
 
 
+# Methods that are NumPy's functions of the same names: the array is the first argument.
+_AS_FUNCTIONS = (
+    "all any argmax argmin argpartition argsort choose cumprod cumsum diagonal dot max mean min "
+    "nonzero prod ravel repeat round searchsorted squeeze std sum swapaxes take trace var"
+)
+for _name in _AS_FUNCTIONS.split():
+    setattr(TracedArray, _name, as_numpys(_name))
 give_operators(TracedArray, write_in_place)
 TracedValue._wrappers[ArrayType] = TracedArray

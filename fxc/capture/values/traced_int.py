@@ -25,6 +25,7 @@ from .operands import (
     record,
     variable_of,
 )
+from .protocols import TakesUfuncs
 from .varying import stays_within
 
 MOST = 2**63 - 1
@@ -32,7 +33,7 @@ MANY = 2**16  # iterations
 MEMORY = 2**56  # more than elements in any axis, or iterations of any loop that ends
 
 
-class TracedInt(Traced):
+class TracedInt(TakesUfuncs, Traced):
     """An int given by a symbolic ``Dim``.
 
     Comparisons are decided by the value in this call and guarded. Where Python needs the number
@@ -76,12 +77,6 @@ class TracedInt(Traced):
         guard(self._dim, "==", number)
         return number
 
-    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
-        """NumPy's numbers on the left compute by ufuncs; the results are NumPy's."""
-        from ..numpy_api.ufunc_methods import array_ufunc  # which runs those of all traced values
-
-        return array_ufunc(ufunc, method, inputs, kwargs)
-
     def __index__(self) -> int:
         return self._known()
 
@@ -122,12 +117,6 @@ class TracedInt(Traced):
 
     def __round__(self, digits: int | None = None) -> Any:
         return self if digits is None or digits >= 0 else round(self._known(), digits)
-
-    def __divmod__(self, other: Any) -> Any:
-        return self // other, self % other
-
-    def __rdivmod__(self, other: Any) -> Any:
-        return other // self, other % self
 
     def __pow__(self, other: Any, modulus: Any = None) -> Any:
         if modulus is None and type(other) is int and 0 < other <= 4:

@@ -14,8 +14,6 @@ from fxc.ir.types import ArrayType, ScalarType
 
 from ..numpy_api import memory
 from ..numpy_api.deferring import left_to, left_to_of_scalar
-from ..numpy_api.reductions import reduce
-from ..numpy_api.ufunc_methods import array_ufunc
 from ..numpy_api.ufuncs import BINARY, COMPARISONS, UNARY, call_ufunc, taken
 from ..session import current, refuse
 from .derived import int_of
@@ -31,6 +29,7 @@ from .operands import (
     record,
     wrap,
 )
+from .protocols import as_numpys
 from .python_numbers import arithmetic, rounded, to_int, to_python
 from .traced_int import TracedInt
 
@@ -57,16 +56,6 @@ class TracedScalar(TracedValue):
     @property  # type: ignore[misc]
     def __class__(self) -> type:
         return self._type.python_type if self._type.weak else self._type.dtype.type
-
-    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
-        return array_ufunc(ufunc, method, inputs, kwargs)
-
-    def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
-        from ..numpy_api.protocol import (
-            array_function,  # the table's functions work on traced scalars
-        )
-
-        return array_function(function, args, kwargs)
 
     def __array__(self, *args: Any, **kwargs: Any) -> np.ndarray:
         return np.asarray(self._known("numpy.asarray"))
@@ -183,11 +172,7 @@ class TracedScalar(TracedValue):
         rank0 = wrap(current().record("copy", self._value, order="K"))
         return rank0[key]
 
-    def round(self, decimals: int = 0) -> Any:
-        """As ``np.round``."""
-        from ..numpy_api.elements import round_array
-
-        return round_array(self, decimals)
+    round = as_numpys("round")
 
 
 def astype(
@@ -246,7 +231,7 @@ _NUMPY_METHODS: dict[str, Callable[..., Any]] = {
     "view": lambda x, dtype=None, type=None: memory.view(x._value, dtype, type),
     **dict.fromkeys(("conj", "conjugate"), _conjugate),
     **{
-        name: (lambda x, *args, _name=name, **kwargs: reduce(_name, x, *args, **kwargs))
+        name: as_numpys(name)
         for name in ("sum", "prod", "min", "max", "mean", "var", "std", "any", "all")
     },
     **{
