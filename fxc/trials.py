@@ -27,7 +27,8 @@ from fxc.ir.records import mutable
 # - Where a call has run must not be seen in its result: who looks at the last bits of elementary
 #   functions should get the same at each call. A function that has some of fxc's own is tried only
 #   if it has very many guards.
-# - A loop, which may take a hundred times as long in Python, is tried only if it is short.
+# - A loop, which may take a hundred times as long in Python, is tried only if it is short, or if
+#   each iteration has an effect, which takes about as long in either.
 # - With ``fullgraph=True`` nothing is tried: there is no other way.
 
 # The time of the thread, which others that have the processor meanwhile do not make longer.

@@ -8,7 +8,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any
 
+from fxc.ir.graph import Region
 from fxc.ir.records import mutable
+from fxc.ops.table import EFFECTS, TABLE
 
 from . import trials
 from .trials import BY_LITTLE, EARLY, ENOUGH, LONG, LONG_LOOP, SETTLED, Trial
@@ -98,8 +100,7 @@ class Variant:
     @property
     def longest_tried(self) -> float:
         """Seconds that a call may take for Python to be tried, too."""
-        loops = any(node.regions for node in self.compilation.captured.nodes)
-        return LONG_LOOP if loops else LONG
+        return LONG_LOOP if _may_be_fast(self.compilation.decomposed.body) else LONG
 
     @property
     def all_calls(self) -> int:
@@ -120,6 +121,17 @@ class Variant:
             run = self.watch.run
         self.call = guards.call(run, finish, self)
         self.often = self.when_often() if self.is_tried else self.first_calls
+
+
+def _may_be_fast(region: Region) -> bool:
+    """Whether a loop in it may be far faster than Python's, as its iterations have no effects."""
+    for node in region.nodes:
+        inside = [each.op for inner in node.regions for each in inner.nodes]
+        if inside and not any(TABLE[op].tag in EFFECTS for op in inside):
+            return True
+        if any(map(_may_be_fast, node.regions)):
+            return True
+    return False
 
 
 def why_none_fits(

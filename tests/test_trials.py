@@ -264,6 +264,31 @@ def test_a_driver_is_tried_where_a_variant_leaves_calls(
     assert [turn.run is program for turn in rests][-1] is not pays
 
 
+def test_a_loop_is_tried_for_long_if_each_iteration_has_an_effect(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    def printing(x):
+        for k, v in enumerate(x):
+            print(f"{k:3d} {v:8.3f}")
+
+    def summing(x):
+        total = 0.0
+        for v in x:
+            if v > 5.0:
+                print(v)
+            total += v
+        return total
+
+    def both(x):
+        printing(x)
+        return summing(x)
+
+    for program, longest in ((printing, LONG), (summing, LONG_LOOP), (both, LONG_LOOP)):
+        compiled = fxc.compile(program)
+        compiled(np.linspace(0.0, 1.0, 30))
+        assert compiled._state.variants[0].longest_tried == longest
+
+
 def test_an_exception_ends_no_trial() -> None:
     table = [{"a": float(k)} for k in range(40)]
 
