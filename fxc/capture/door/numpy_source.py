@@ -34,18 +34,19 @@ from .purity import only_computes
 
 # Functions that do nothing but compute their result, or write to the array they are given.
 _NAMES = """
-    append apply_over_axes array_split atleast_3d block corrcoef cov cross
-    cumulative_prod cumulative_sum delete diag diag_indices diagflat diff dsplit dstack ediff1d
-    fft.fftshift fft.hfft fft.ifftshift fft.ihfft fft.irfft2 fft.irfftn fft.rfft2 fft.rfftn
-    fix geomspace gradient hsplit indices insert intersect1d isclose
-    linalg.cond linalg.cross linalg.diagonal linalg.matmul linalg.matrix_norm
-    linalg.matrix_power linalg.matrix_rank linalg.matrix_transpose linalg.multi_dot linalg.norm
-    linalg.outer linalg.pinv linalg.svdvals linalg.tensorinv linalg.trace
-    linalg.vector_norm logspace matrix_transpose median nanargmax nanargmin nancumprod nancumsum
-    nanmean nanprod nansum nanvar pad permute_dims piecewise polyadd polyder polyfit polyint
-    polymul polysub polyval require resize rot90 setdiff1d setxor1d sinc sort_complex split
-    tensordot tile trapezoid tri tril tril_indices triu triu_indices union1d unstack unwrap
-    vander vsplit
+    angle append apply_over_axes argwhere array_split atleast_1d atleast_2d atleast_3d block
+    column_stack corrcoef cov cross cumulative_prod cumulative_sum delete diag diag_indices
+    diagflat diff dsplit dstack ediff1d expand_dims extract fft.fftshift fft.hfft fft.ifftshift
+    fft.ihfft fft.irfft2 fft.irfftn fft.rfft2 fft.rfftn fix flatnonzero flip fliplr flipud
+    geomspace gradient hsplit hstack imag indices insert intersect1d isclose iscomplex
+    iscomplexobj isreal isrealobj ix_ linalg.cond linalg.cross linalg.diagonal linalg.matmul
+    linalg.matrix_norm linalg.matrix_power linalg.matrix_rank linalg.matrix_transpose
+    linalg.multi_dot linalg.norm linalg.outer linalg.pinv linalg.svdvals linalg.tensorinv
+    linalg.trace linalg.vector_norm logspace matrix_transpose median meshgrid moveaxis nanargmax
+    nanargmin nancumprod nancumsum nanmean nanprod nansum nanvar ndim pad permute_dims piecewise
+    polyadd polyder polyfit polyint polymul polysub polyval ptp real require resize rollaxis
+    rot90 setdiff1d setxor1d shape sinc size sort_complex split tensordot tile trapezoid tri
+    tril tril_indices triu triu_indices union1d unstack unwrap vander vsplit vstack
 """
 # Those whose decisions by elements are for what they raise, or warn of.
 _CAREFUL_NAMES = """

@@ -28,7 +28,7 @@ def apply_along_axis(func1d: Any, axis: Any, arr: Any, *args: Any, **kwargs: Any
         return door.call(func1d, row, *args, **kwargs)
 
     found = fold(door, np.array, rows, _listed(each), each, None, unpacks=False)
-    return found if is_last else shaping.moveaxis(found, 0, -1)
+    return found if is_last else np.moveaxis(found, 0, -1)
 
 
 def _listed(each: Callable[[Any], Any]) -> Callable[[Any], Any]:

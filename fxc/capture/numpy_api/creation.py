@@ -33,7 +33,6 @@ from ..values.operands import (
 from ..values.sequences import array_of
 from ..values.traced_int import exact, int_dim, wrap_dim
 from .indexing import check_fits
-from .shaping import broadcast_arrays, transpose
 
 
 def is_array(x: Any) -> bool:
@@ -399,27 +398,6 @@ def copy(a: Any, order: str = "K", subok: bool = False) -> Any:
     return wrap(array_value(a)).copy(order)
 
 
-def meshgrid(*xi: Any, copy: Any = True, sparse: Any = False, indexing: str = "xy") -> Any:
-    """As ``np.meshgrid``."""
-    if indexing not in ("xy", "ij"):
-        raise ValueError("Valid values for `indexing` are 'xy' and 'ij'.")
-    rank = len(xi)
-    grids = []
-    for place, x in enumerate(xi):
-        shape = [1] * rank
-        shape[place] = -1
-        grids.append(asarray(x).reshape(tuple(shape)))
-    if indexing == "xy" and rank > 1:
-        grids = [_swap_first(grid, rank) for grid in grids]
-    if not sparse:
-        grids = list(broadcast_arrays(*grids))
-    return tuple(grid.copy() if copy else grid for grid in grids)
-
-
-def _swap_first(grid: Any, rank: int) -> Any:
-    return transpose(grid, (1, 0, *range(2, rank)))
-
-
 CREATION: dict[Any, Any] = {
     np.zeros: zeros,
     np.ones: ones,
@@ -439,5 +417,4 @@ CREATION: dict[Any, Any] = {
     np.ascontiguousarray: ascontiguousarray,
     np.asfortranarray: asfortranarray,
     np.copy: copy,
-    np.meshgrid: meshgrid,
 }

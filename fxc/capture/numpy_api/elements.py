@@ -17,7 +17,6 @@ from ..values.operands import array_value, known_int, numpys_operand, operand, r
 from ..values.traced_int import TracedInt
 from . import creation
 from .indexing import assign, check_fits
-from .reductions import reduce as reduction
 from .reductions import reducible
 from .ufuncs import call_ufunc, writable
 
@@ -132,9 +131,3 @@ def nan_to_num(
         current().record("copy_", value, result._value, casting="same_kind")
         result = x
     return result if value.type.rank else result[()]
-
-
-def ptp(a: Any, axis: Any = None, out: Any = None, keepdims: Any = np._NoValue) -> Any:
-    """As ``np.ptp``."""
-    high = reduction("max", a, axis, keepdims=keepdims)
-    return call_ufunc("subtract", high, reduction("min", a, axis, keepdims=keepdims), out=out)

@@ -16,7 +16,7 @@ from ..history import known_array
 from ..session import CountedSize, current, refuse
 from ..values.operands import array_value, axis_number, kind_of, record, wrap, wrap_all
 from ..values.traced_int import wrap_dim
-from . import joining, shaping
+from . import shaping
 from .counting import as_mask, count, new_name, places
 from .creation import empty, ones
 from .indexing import checked
@@ -36,18 +36,6 @@ def nonzero(a: Any) -> tuple[Any, ...]:
             "`arr[cond]`."
         )
     return tuple(map(wrap, places(mask)))
-
-
-def flatnonzero(a: Any) -> Any:
-    """As ``np.flatnonzero``."""
-    return nonzero(shaping.ravel(_array(a)))[0]
-
-
-def argwhere(a: Any) -> Any:
-    """As ``np.argwhere``."""
-    if not array_value(a).type.rank:
-        raise refuse("np.argwhere of an array of rank 0 cannot be captured; use np.atleast_1d")
-    return shaping.transpose(joining.stack(nonzero(a)))
 
 
 def where(condition: Any, x: Any = None, y: Any = None) -> Any:
@@ -90,11 +78,6 @@ def compress(condition: Any, a: Any, axis: Any = None, out: Any = None) -> Any:
     if not guard(mask.type.shape[0], "<=", array._type.shape[place]):
         index = checked(index, array._type.shape[place], place)
     return record("gather", array._value, (index,), axes=(place,), place=place, layout=None)
-
-
-def extract(condition: Any, arr: Any) -> Any:
-    """As ``np.extract``."""
-    return take(shaping.ravel(_array(arr)), flatnonzero(condition))
 
 
 def unique(
@@ -148,7 +131,7 @@ def _firsts(x: Any, index: bool, inverse: bool, counts: bool, equal_nan: bool) -
         is_first[1:] &= ordered[:-1] == ordered[:-1]
     if not (index or inverse or counts):
         return ordered[is_first]
-    places = flatnonzero(is_first)
+    places = nonzero(is_first)[0]
     found = [take(ordered, places)]
     if index:
         found.append(take(order, places))

@@ -136,24 +136,6 @@ def stack(
     return _joined(expanded, place, out, dtype, casting)
 
 
-def vstack(tup: Any, *, dtype: Any = None, casting: str = "same_kind") -> Any:
-    """As ``np.vstack``."""
-    return concatenate([shaping.at_least(x, 2) for x in tup], 0, dtype=dtype, casting=casting)
-
-
-def hstack(tup: Any, *, dtype: Any = None, casting: str = "same_kind") -> Any:
-    """As ``np.hstack``."""
-    parts = [shaping.at_least(x, 1) for x in tup]
-    axis = 0 if parts and parts[0].ndim == 1 else 1
-    return concatenate(parts, axis, dtype=dtype, casting=casting)
-
-
-def column_stack(tup: Any) -> Any:
-    """As ``np.column_stack``."""
-    parts = [creation.asarray(x) for x in tup]
-    return concatenate([x if x.ndim > 1 else shaping.at_least(x, 2).T for x in parts], 1)
-
-
 def roll(a: Any, shift: Any, axis: Any = None) -> Any:
     """As ``np.roll``."""
     array = wrap(array_value(a))

@@ -12,7 +12,6 @@ from fxc.ops.metas.layout import is_f_ordered
 
 from ..values.operands import TracedValue, array_value, record, wrap
 from .indexing import assign
-from .ufuncs import call_ufunc
 
 
 def real_part(x: TracedValue) -> Any:
@@ -53,50 +52,3 @@ def _are_parts_checked() -> bool:
 
 def _is_complex(x: TracedValue) -> bool:
     return x._value.type.dtype.kind == "c"
-
-
-def _with_parts(x: Any) -> Any:
-    """``x``, or the array of it where it is a sequence."""
-    return x if hasattr(x, "imag") else wrap(array_value(x))
-
-
-def real(val: Any) -> Any:
-    """As ``np.real``."""
-    return _with_parts(val).real
-
-
-def imag(val: Any) -> Any:
-    """As ``np.imag``."""
-    return _with_parts(val).imag
-
-
-def angle(z: Any, deg: bool = False) -> Any:
-    """As ``np.angle``."""
-    array = wrap(array_value(z))
-    parts = (array.imag, array.real) if _is_complex(array) else (0, array)
-    found = call_ufunc("arctan2", *parts)
-    return found * (180 / np.pi) if deg else found
-
-
-def isreal(x: Any) -> Any:
-    """As ``np.isreal``."""
-    return imag(x) == 0
-
-
-def iscomplex(x: Any) -> Any:
-    """As ``np.iscomplex``: whether the imaginary part is not zero."""
-    array = wrap(array_value(x))
-    if _is_complex(array):
-        return array.imag != 0
-    found = record("zeros", array._value.type.shape, np.dtype(bool), layout=None)
-    return found[()] if not array.ndim else found
-
-
-def iscomplexobj(x: Any) -> bool:
-    """As ``np.iscomplexobj``."""
-    return bool(array_value(x).type.dtype.kind == "c")
-
-
-def isrealobj(x: Any) -> bool:
-    """As ``np.isrealobj``."""
-    return not iscomplexobj(x)

@@ -26,7 +26,6 @@ from ..values.operands import (
 from ..values.python_numbers import to_int
 from ..values.traced_int import known_ints, wrap_dim
 from . import advanced, creation, shaping
-from .counting import places
 from .elements import copyto
 from .indexing import IndexArrays, assign, checked
 from .ufuncs import call_ufunc, writable
@@ -192,20 +191,6 @@ def _traced_array(choice: Any) -> Any:
 
 
 # ------------------------------------------------------------------ index arrays
-
-
-def ix_(*args: Any) -> tuple[Any, ...]:
-    """As ``np.ix_``."""
-    made: list[Any] = []
-    for place, given in enumerate(args):
-        value = array_value(given)
-        if value.type.rank != 1:
-            raise ValueError("Cross index must be 1 dimensional")
-        if value.type.dtype == np.bool_:
-            (value,) = places(value)
-        axes = (1,) * place, (1,) * (len(args) - place - 1)
-        made.append(shaping.reshape(wrap(value), (*axes[0], -1, *axes[1])))
-    return tuple(made)
 
 
 def indices_from(function: Callable[..., Any]) -> Callable[..., Any]:

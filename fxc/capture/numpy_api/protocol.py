@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 
 from fxc.ir.errors import CaptureError
-from fxc.ir.types import ArrayType
 from fxc.ops.foreign_calls import Unlearnable
 from fxc.ops.table import TABLE, Tag
 
@@ -21,8 +20,7 @@ from ..door.foreign import attempt, call_foreign
 from ..door.numpy_source import SOURCES, has_source, run_source, run_unlisted
 from ..door.purity import only_computes
 from ..session import refuse
-from ..values.operands import array_value, axis_number, record, result_type
-from ..values.traced_int import wrap_dim
+from ..values.operands import record, result_type
 from . import (
     agreement,
     by_function,
@@ -34,7 +32,6 @@ from . import (
     joining,
     library,
     memory,
-    parts,
     picking,
     placing,
     products,
@@ -113,29 +110,6 @@ def astype(x: Any, dtype: Any, /, *, copy: bool = True, device: Any = None) -> A
     return x.astype(dtype, copy=copy)
 
 
-def shape_of(a: Any) -> tuple[Any, ...]:
-    """As ``np.shape``."""
-    return shaping.wrap_dims(array_value(a).type.shape)
-
-
-def size_of(a: Any, axis: Any = None) -> Any:
-    """As ``np.size``."""
-    kind = array_value(a).type
-    if axis is not None:
-        return wrap_dim(kind.shape[axis_number(axis)])
-    return wrap_dim(kind.size) if isinstance(kind, ArrayType) else 1
-
-
-def all_at_least(rank: int) -> Callable[..., Any]:
-    """``np.atleast_1d`` or ``np.atleast_2d``."""
-
-    def convert(*arys: Any) -> Any:
-        results = tuple(shaping.at_least(x, rank) for x in arys)
-        return results[0] if len(results) == 1 else results
-
-    return convert
-
-
 def _reduction(name: str) -> Callable[..., Any]:
     def reduce(a: Any, axis: Any = None, *args: Any, **kwargs: Any) -> Any:
         if name in ("min", "max", "any", "all"):
@@ -194,7 +168,6 @@ FUNCTIONS: dict[Any, Callable[..., Any]] = {
     np.allclose: agreement.allclose,
     np.array_equal: agreement.array_equal,
     np.count_nonzero: finding.count_nonzero,
-    np.ptp: elements.ptp,
     np.sort: sorting.sort,
     np.argsort: sorting.argsort,
     np.partition: sorting.partition,
@@ -208,57 +181,32 @@ FUNCTIONS: dict[Any, Callable[..., Any]] = {
     np.trace: products.trace,
     np.concatenate: joining.concatenate,
     np.stack: joining.stack,
-    np.vstack: joining.vstack,
-    np.hstack: joining.hstack,
-    np.column_stack: joining.column_stack,
     np.roll: joining.roll,
     np.transpose: shaping.transpose,
     np.swapaxes: shaping.swapaxes,
-    np.moveaxis: shaping.moveaxis,
-    np.rollaxis: shaping.rollaxis,
     np.reshape: reshape,
     np.ravel: shaping.ravel,
     np.squeeze: shaping.squeeze,
-    np.expand_dims: shaping.expand_dims,
-    np.flip: shaping.flip,
-    np.fliplr: lambda m: shaping.flip(m, 1),
-    np.flipud: lambda m: shaping.flip(m, 0),
     np.broadcast_to: lambda array, shape, subok=False: shaping.broadcast_to(array, shape),
     np.diagonal: shaping.diagonal,
     np.lib.stride_tricks.as_strided: memory.as_strided,
     np.lib.stride_tricks.sliding_window_view: memory.sliding_window_view,
     np.astype: astype,
     np.result_type: result_type,
-    np.shape: shape_of,
-    np.ndim: lambda a: array_value(a).type.rank,
-    np.size: size_of,
-    np.atleast_1d: all_at_least(1),
-    np.atleast_2d: all_at_least(2),
     np.take: picking.take,
     np.take_along_axis: picking.take_along_axis,
     np.compress: finding.compress,
     np.choose: picking.choose,
     np.select: picking.select,
-    np.ix_: picking.ix_,
     **{
         function: picking.indices_from(function)
         for function in (np.tril_indices_from, np.triu_indices_from, np.diag_indices_from)
     },
     np.nonzero: finding.nonzero,
-    np.flatnonzero: finding.flatnonzero,
-    np.argwhere: finding.argwhere,
-    np.extract: finding.extract,
     np.unique: finding.unique,
     np.put: placing.put,
     np.putmask: placing.putmask,
     np.place: placing.place,
     np.put_along_axis: placing.put_along_axis,
     np.fill_diagonal: placing.fill_diagonal,
-    np.real: parts.real,
-    np.imag: parts.imag,
-    np.angle: parts.angle,
-    np.isreal: parts.isreal,
-    np.iscomplex: parts.iscomplex,
-    np.iscomplexobj: parts.iscomplexobj,
-    np.isrealobj: parts.isrealobj,
 }

@@ -174,41 +174,9 @@ def _axis(axis: Any, rank: int, name: str | None = None) -> int:
         raise AxisError(axis_number(axis), rank, name) from None
 
 
-def moveaxis(x: Any, source: Any, destination: Any) -> Any:
-    """As ``np.moveaxis``."""
-    value = _array(x)
-    rank = _kind(value).rank
-    sources = _axes(source, rank)
-    places = _axes(destination, rank)
-    if len(sources) != len(places):
-        raise ValueError(
-            "`source` and `destination` arguments must have the same number of elements"
-        )
-    order = [axis for axis in range(rank) if axis not in sources]
-    for place, axis in sorted(zip(places, sources, strict=True)):
-        order.insert(place, axis)
-    return record("transpose", value, tuple(order))
-
-
 def _axes(axes: Any, rank: int) -> tuple[int, ...]:
     given = axes if isinstance(axes, tuple | list | np.ndarray) else (axes,)
     return normalize_axes_tuple([axis_number(axis) for axis in given], rank)
-
-
-def rollaxis(x: Any, axis: Any, start: Any = 0) -> Any:
-    """As ``np.rollaxis``."""
-    value = _array(x)
-    rank = _kind(value).rank
-    place = _axis(axis, rank)
-    target = axis_number(start)
-    if not -rank <= target <= rank:
-        np.rollaxis(np.empty((1,) * rank), place, target)  # raises
-    target += rank if target < 0 else 0
-    if place < target:
-        target -= 1
-    order = list(range(rank))
-    order.insert(target, order.pop(place))
-    return record("transpose", value, tuple(order))
 
 
 def squeeze(x: Any, axis: Any = None) -> Any:
@@ -228,17 +196,6 @@ def squeeze(x: Any, axis: Any = None) -> Any:
     return record("squeeze", value, tuple(sorted(axes)))
 
 
-def expand_dims(x: Any, axis: Any) -> Any:
-    """As ``np.expand_dims``, which is a reshape."""
-    value = _array(x)
-    kind = _kind(value)
-    count = len(axis) if isinstance(axis, tuple | list) else 1
-    new = _axes(axis, kind.rank + count)
-    old = iter(kind.shape)
-    shape = tuple(1 if place in new else next(old) for place in range(kind.rank + count))
-    return record("reshape", value, shape)
-
-
 def diagonal(x: Any, offset: Any = 0, axis1: Any = 0, axis2: Any = 1) -> Any:
     """As ``np.diagonal``: a read-only view."""
     value = _array(x)
@@ -248,24 +205,6 @@ def diagonal(x: Any, offset: Any = 0, axis1: Any = 0, axis2: Any = 1) -> Any:
 def broadcast_to(x: Any, shape: Any) -> Any:
     """As ``np.broadcast_to``: a read-only view."""
     return record("broadcast_to", _array(x), dims_of(shape))
-
-
-def flip(x: Any, axis: Any = None) -> Any:
-    """As ``np.flip``."""
-    array = wrap(_array(x))
-    rank = array.ndim
-    axes = tuple(range(rank)) if axis is None else _axes(axis, rank)
-    return array[tuple(slice(None, None, -1) if a in axes else slice(None) for a in range(rank))]
-
-
-def at_least(x: Any, rank: int) -> Any:
-    """As ``np.atleast_1d`` and ``np.atleast_2d``."""
-    array = itself(x, _array(x))
-    if array.ndim >= rank:
-        return array
-    if array.ndim == 0:
-        return reshape(array, (1,) * rank)
-    return array[None, :]
 
 
 def broadcast_arrays(*args: Any, subok: bool = False) -> tuple[Any, ...]:

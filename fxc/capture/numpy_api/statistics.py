@@ -83,9 +83,9 @@ def kron(a: Any, b: Any) -> Any:
         return np.multiply(left, right)
     sizes = (1,) * (rank - right.ndim) + right.shape
     whole = tuple(m * n for m, n in zip(left.shape, sizes, strict=True))
-    left = shaping.expand_dims(left, tuple(_range(1, 2 * rank, 2)))
-    right = shaping.expand_dims(right, tuple(_range(rank - right.ndim)))
-    right = shaping.expand_dims(right, tuple(_range(0, 2 * rank, 2)))
+    left = np.expand_dims(left, tuple(_range(1, 2 * rank, 2)))
+    right = np.expand_dims(right, tuple(_range(rank - right.ndim)))
+    right = np.expand_dims(right, tuple(_range(0, 2 * rank, 2)))
     return np.multiply(left, right).reshape(whole)
 
 

@@ -21,7 +21,6 @@ from fxc.ir.types import ArrayType
 from fxc.ops.table import EFFECTS, TABLE
 
 from ..numpy_api.creation import empty, ones
-from ..numpy_api.finding import flatnonzero
 from ..session import current, refuse
 from ..staging.nodes import DOOR
 from ..values.operands import Traced, TracedValue, operand, settled
@@ -150,7 +149,7 @@ def _runs(items: Counted, keys: _Keys) -> Counted:
     array, (size,) = keys.array, keys.array._type.shape
     begins = ones(wrap_dim(size), bool)
     begins[1:] = array[1:] != array[:-1]
-    firsts = flatnonzero(begins)
+    firsts: Any = np.flatnonzero(begins)
     (count,) = firsts._type.shape
     ends = empty(wrap_dim(count), np.intp)
     ends[:-1], ends[wrap_dim(count - 1) :] = firsts[1:], wrap_dim(size)
