@@ -27,7 +27,7 @@ def apply_along_axis(func1d: Any, axis: Any, arr: Any, *args: Any, **kwargs: Any
     def each(row: Any) -> Any:
         return door.call(func1d, row, *args, **kwargs)
 
-    found = fold(door, np.array, rows, _listed(each), each, None, unpacks=False)
+    found = fold(door, np.array, False, rows, _listed(each), each)
     return found if is_last else np.moveaxis(found, 0, -1)
 
 

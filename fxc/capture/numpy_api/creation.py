@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import operator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -41,11 +42,16 @@ def is_array(x: Any) -> bool:
     return isinstance(x, TracedValue) and isinstance(x._value.type, ArrayType)
 
 
-def _supported(what: str, **options: Any) -> None:
-    """Refuse options that change what a creation function gives."""
-    for name, value in options.items():
-        if value is not None and not (name == "device" and value == "cpu"):
-            raise refuse(f"np.{what} with {name}= cannot be captured")
+def _with_options(function: Any, create: Callable[..., Any]) -> Callable[..., Any]:
+    """A creation function with the options of NumPy's that change nothing in what is captured."""
+
+    def call(*args: Any, device: Any = None, like: Any = None, **kwargs: Any) -> Any:
+        for name, value in (("device", device), ("like", like)):
+            if value is not None and (name, value) != ("device", "cpu"):
+                raise refuse(f"np.{function.__name__} with {name}= cannot be captured")
+        return create(*args, **kwargs)
+
+    return call
 
 
 def _layout(order: str, rank: int) -> tuple[int, ...] | None:
@@ -58,10 +64,7 @@ def _layout(order: str, rank: int) -> tuple[int, ...] | None:
 
 
 def _filled_with(name: str) -> Any:
-    def create(
-        shape: Any, dtype: Any = float, order: str = "C", *, device: Any = None, like: Any = None
-    ) -> Any:
-        _supported(name, device=device, like=like)
+    def create(shape: Any, dtype: Any = float, order: str = "C") -> Any:
         dims = dims_of(shape)
         return record(name, dims, dtype_of(dtype), layout=_layout(order, len(dims)))
 
@@ -71,17 +74,8 @@ def _filled_with(name: str) -> Any:
 zeros, ones, empty = (_filled_with(name) for name in ("zeros", "ones", "empty"))
 
 
-def full(
-    shape: Any,
-    fill_value: Any,
-    dtype: Any = None,
-    order: str = "C",
-    *,
-    device: Any = None,
-    like: Any = None,
-) -> Any:
+def full(shape: Any, fill_value: Any, dtype: Any = None, order: str = "C") -> Any:
     """As ``np.full``."""
-    _supported("full", device=device, like=like)
     dims = dims_of(shape)
     value = operand(fill_value)
     wanted = value.type.dtype if dtype is None else dtype_of(dtype)
@@ -116,15 +110,8 @@ def _like(x: Any, dtype: Any, order: str, shape: Any) -> tuple[Any, np.dtype, An
 
 def _filled_like(name: str) -> Any:
     def create(
-        a: Any,
-        dtype: Any = None,
-        order: str = "K",
-        subok: bool = True,
-        shape: Any = None,
-        *,
-        device: Any = None,
+        a: Any, dtype: Any = None, order: str = "K", subok: bool = True, shape: Any = None
     ) -> Any:
-        _supported(f"{name}_like", device=device)
         dims, wanted, layout = _like(a, dtype, order, shape)
         return record(name, dims, wanted, layout=layout)
 
@@ -141,11 +128,8 @@ def full_like(
     order: str = "K",
     subok: bool = True,
     shape: Any = None,
-    *,
-    device: Any = None,
 ) -> Any:
     """As ``np.full_like``."""
-    _supported("full_like", device=device)
     dims, wanted, layout = _like(a, dtype, order, shape)
     if isinstance(fill_value, Traced):
         fill_value = fill_value._stored_as(wanted)
@@ -153,17 +137,8 @@ def full_like(
     return _full_of(operand(fill_value), dims, wanted, layout)
 
 
-def arange(
-    start: Any,
-    stop: Any = None,
-    step: Any = None,
-    dtype: Any = None,
-    *,
-    device: Any = None,
-    like: Any = None,
-) -> Any:
+def arange(start: Any, stop: Any = None, step: Any = None, dtype: Any = None) -> Any:
     """As ``np.arange``; the length must be known or follow from sizes and int arguments."""
-    _supported("arange", device=device, like=like)
     alone = stop is None and step is None
     if stop is None:
         start, stop = 0, start
@@ -247,11 +222,8 @@ def linspace(
     retstep: Any = False,
     dtype: Any = None,
     axis: Any = 0,
-    *,
-    device: Any = None,
 ) -> Any:
     """As ``np.linspace`` for scalar bounds."""
-    _supported("linspace", device=device)
     if axis != 0:
         raise refuse("np.linspace with axis= cannot be captured")
     low, high = (operand(_number(x)) for x in (start, stop))
@@ -288,18 +260,8 @@ def _linspace_dtype(low: Operand, high: Operand) -> np.dtype:
     return dtype
 
 
-def eye(
-    N: Any,
-    M: Any = None,
-    k: Any = 0,
-    dtype: Any = float,
-    order: str = "C",
-    *,
-    device: Any = None,
-    like: Any = None,
-) -> Any:
+def eye(N: Any, M: Any = None, k: Any = 0, dtype: Any = float, order: str = "C") -> Any:
     """As ``np.eye``."""
-    _supported("eye", device=device, like=like)
     if order_of(order) != "C":
         raise refuse("np.eye with order= cannot be captured")
     rows = dim_of(N)
@@ -307,25 +269,16 @@ def eye(
     return record("eye", rows, columns, k=k.__index__(), dtype=dtype_of(dtype))
 
 
-def identity(n: Any, dtype: Any = None, *, like: Any = None) -> Any:
+def identity(n: Any, dtype: Any = None) -> Any:
     """As ``np.identity``."""
-    return eye(n, dtype=float if dtype is None else dtype, like=like)
+    return eye(n, dtype=float if dtype is None else dtype)
 
 
 # ------------------------------------------------------------------ conversions
 
 
-def asarray(
-    a: Any,
-    dtype: Any = None,
-    order: Any = None,
-    *,
-    device: Any = None,
-    copy: Any = None,
-    like: Any = None,
-) -> Any:
+def asarray(a: Any, dtype: Any = None, order: Any = None, *, copy: Any = None) -> Any:
     """As ``np.asarray``: the array itself where nothing needs to change."""
-    _supported("asarray", device=device, like=like)
     order = order_of(order, "K")
     copy = _COPIES.get(copy, copy) if isinstance(copy, np._CopyMode) else copy
     if isinstance(a, np.flatiter):  # a view or a copy that is written back
@@ -370,26 +323,25 @@ def array(
     subok: Any = False,
     ndmin: Any = 0,
     ndmax: Any = 0,
-    like: Any = None,
 ) -> Any:
     """As ``np.array``."""
     if ndmax:
         raise refuse("np.array with ndmax= cannot be captured")
     ndmin = operator.index(ndmin)
-    result = asarray(object, dtype, order, copy=copy, like=like)
+    result = asarray(object, dtype, order, copy=copy)
     missing = ndmin - result.ndim
     return result.reshape((1,) * missing + result.shape) if missing > 0 else result
 
 
-def ascontiguousarray(a: Any, dtype: Any = None, *, like: Any = None) -> Any:
+def ascontiguousarray(a: Any, dtype: Any = None) -> Any:
     """As ``np.ascontiguousarray``: of rank 1 at least."""
-    result = asarray(a, dtype, "C", like=like)
+    result = asarray(a, dtype, "C")
     return result.reshape(1) if result.ndim == 0 else result
 
 
-def asfortranarray(a: Any, dtype: Any = None, *, like: Any = None) -> Any:
+def asfortranarray(a: Any, dtype: Any = None) -> Any:
     """As ``np.asfortranarray``."""
-    result = asarray(a, dtype, "F", like=like)
+    result = asarray(a, dtype, "F")
     return result.reshape(1) if result.ndim == 0 else result
 
 
@@ -398,7 +350,7 @@ def copy(a: Any, order: str = "K", subok: bool = False) -> Any:
     return wrap(array_value(a)).copy(order)
 
 
-CREATION: dict[Any, Any] = {
+_CREATION: dict[Any, Callable[..., Any]] = {
     np.zeros: zeros,
     np.ones: ones,
     np.empty: empty,
@@ -418,3 +370,4 @@ CREATION: dict[Any, Any] = {
     np.asfortranarray: asfortranarray,
     np.copy: copy,
 }
+CREATION = {function: _with_options(function, ours) for function, ours in _CREATION.items()}

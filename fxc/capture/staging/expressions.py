@@ -82,7 +82,8 @@ class Expressions(Names):
     def _taken_up(self, node: ast.SetComp | ast.DictComp, name: str, item: ast.expr) -> Any:
         """A comprehension as what a class makes of a generator: it may be a loop of the graph."""
         made = at(node, ast.GeneratorExp(at(node, item), node.generators))
-        return self._door("fold", node, at(node, door_part(name)), *self._of_items(made))
+        parts = self._of_items(made)
+        return self._door("fold", node, at(node, door_part(name)), _flag(node, False), *parts)
 
     def visit_Dict(self, node: ast.Dict) -> Any:
         self.generic_visit(node)
@@ -92,14 +93,12 @@ class Expressions(Names):
         if getattr(node, "is_row", False):
             return self._door("row", node, *self._of_items(node))
         if node.generators[0].ifs and is_single(node):
-            items, over, each, test, unpacks = self._of_items(node)
-            made = self._door("filtered", node, items, over, each, test, unpacks)
-            return self._made_list(node, made)
+            filtered = self._door("filtered", node, *self._of_items(node))
+            return self._made_list(node, filtered)
         repeats = is_single(node) and is_repeated(node)
         if is_single(node) and (is_flat(node.elt) or repeats or _is_of_lists(node)):
-            items, over, each, _, unpacks = self._of_items(node)
-            same = at(node, ast.Constant(repeats))
-            mapped = self._door("mapped", node, items, over, each, unpacks, same)
+            parts = self._of_items(node)
+            mapped = self._door("mapped", node, _flag(node, repeats), *parts)
             return self._made_list(node, mapped)
         if is_nested(node):
             nested = self._door("nested", node, *self._of_levels(node))
@@ -176,8 +175,7 @@ class Expressions(Names):
             name = "__fxc_items__"
             listed = self._door("filtered", made, name_of(name), over, *rest)
             over = function_of((name,), listed)
-        rest.append(at(node, ast.Constant(is_list)))
-        fold = self._door("fold", node, value, items, over, *rest)
+        fold = self._door("fold", node, value, _flag(node, is_list), items, over, *rest)
         fold.keywords = [self.visit(option) for option in node.keywords]
         return fold
 
@@ -445,6 +443,11 @@ def _note_item(node: ast.expr) -> None:
     for part in parts:
         if isinstance(part, ast.List | ast.ListComp | ast.Call) or _makes_list(part):
             part.is_item = "item_list" if part is node else "held_list"  # type: ignore[attr-defined]
+
+
+def _flag(node: ast.AST, value: bool) -> ast.expr:
+    found: ast.expr = at(node, ast.Constant(value))
+    return found
 
 
 def _is_taken(node: ast.Call) -> bool:

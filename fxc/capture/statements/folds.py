@@ -42,6 +42,31 @@ MOST_OF_ROWS = 64  # operations of a comprehension in a comprehension that Pytho
 
 
 @frozen
+class Comprehension:
+    """``(each(item) for item in items if test(item))``; if it ``unpacks``, an item is the arguments
+    of both. ``over(items)`` is that in Python.
+    """
+
+    items: Any
+    over: Callable[[Any], Any]
+    each: Callable[..., Any]
+    test: Callable[..., Any] | None = None
+    unpacks: bool = False
+
+    @property
+    def of_item(self) -> Callable[[Any], Any]:
+        """What is computed of an item as a whole."""
+        each = self.each
+        return (lambda item: each(*item)) if self.unpacks else each
+
+    @property
+    def holds(self) -> Callable[[Any], Any] | None:
+        """Whether an item as a whole counts."""
+        test = self.test
+        return test if test is None or not self.unpacks else (lambda item: test(*item))
+
+
+@frozen
 class Fold:
     """A comprehension whose items are being computed."""
 
@@ -59,32 +84,24 @@ def _many(label: str) -> str:
     return f"{label} with many operations"
 
 
-def fold(
-    door: Any,
-    function: Any,
-    items: Any,
-    over: Callable[[Any], Any],
-    each: Callable[..., Any],
-    test: Callable[..., Any] | None,
-    unpacks: bool,
-    is_list: bool = False,
-    **options: Any,
-) -> Any:
-    """``function((each(item) for item in items if test(item)), **options)``; ``over(items)`` is its
-    argument, and a list that may be one of the graph if it ``is_list``.
+def fold(door: Any, function: Any, is_list: bool, *parts: Any, **options: Any) -> Any:
+    """``function(comprehension, **options)``, of which that is a list if it ``is_list``: it may be
+    one of the graph.
     """
+    made = Comprehension(*parts)
+    items, over = made.items, made.over
     loop, known = _loop_of(function), type(items) is range
     found = counted(items) if loop is not None else None
     label = f"comprehension {user_location()}"
-    if loop is None and is_list and test is None:
-        return door.call(function, mapped(door, items, over, each, unpacks), **options)
+    if loop is None and is_list and made.test is None:
+        return door.call(function, mapped(door, False, *parts), **options)
     if loop in _OF_FEW and type(items) in _KNOWN and len(items) <= FEW:
-        return _of_known(door, function, label, items, over, each, test, unpacks)
-    if loop is None or found is None or not _is_loop(loop, found, test):
+        return _of_known(door, function, label, made)
+    if loop is None or found is None or not _is_loop(loop, found, made.test):
         return door.call(function, _items(Fold(label), over, items), **options)
     session = door.session
     more: tuple[Any, ...] = ()
-    if function in (max, min) and (test is not None or options):
+    if function in (max, min) and (made.test is not None or options):
         has_default = "default" in options
         more = (function is max, options.get("key"), has_default, options.get("default"))
         loop = best_of
@@ -94,55 +111,36 @@ def fold(
     if label in static or (few and static.isdisjoint((as_loop, _many(label)))):
         began = session.operations if loop is collected and label not in static else None
         try:
-            made = _items(Fold(label, began=began), over, items if known else found)
-            return door.call(function, made, **options)
+            given = _items(Fold(label, began=began), over, items if known else found)
+            return door.call(function, given, **options)
         except CaptureError as error:
             if label in static:
                 raise
             raise Respecialise(frozenset((as_loop,)), error) from None
     if loop in (largest, smallest) and not _has_items(found):
         return door.call(function, _items(Fold(label), over, found), **options)
-    value, holds = _of_an_item(each, test, unpacks)
-    staged = door.staged(_OF_FEW.get(loop, loop) if few else loop)
+    staged, of_item = door.staged(_OF_FEW.get(loop, loop) if few else loop), made.of_item
     try:
-        made = _items(Fold(label, loop is collected), staged, found, value, holds, *more)
+        result = _items(Fold(label, loop is collected), staged, found, of_item, made.holds, *more)
     except CaptureError as error:
         is_short = type(count) is int and count <= MOST_LISTED
         if loop not in _OF_KEYS and (as_loop in static or not is_short):
             raise
         raise Respecialise(frozenset((label,)), error) from None
-    return door.call(function, made) if function in _OF_ARRAYS else made
+    return door.call(function, result) if function in _OF_ARRAYS else result
 
 
-def _of_known(
-    door: Any,
-    function: Any,
-    label: str,
-    items: Any,
-    over: Callable[[Any], Any],
-    each: Callable[..., Any],
-    test: Callable[..., Any] | None,
-    unpacks: bool,
-) -> Any:
+def _of_known(door: Any, function: Any, label: str, made: Comprehension) -> Any:
     """``any`` and ``all`` of what is computed from a few items that Python has: branches, if what
     they ask for is not known.
     """
     if label in door.session.static:
-        return door.call(function, _items(Fold(label), over, items))
-    value, holds = _of_an_item(each, test, unpacks)
+        return door.call(function, _items(Fold(label), made.over, made.items))
     staged = door.staged(_OF_FEW[FOLDS[function]])
     try:
-        return _items(Fold(label), staged, list(items), value, holds)
+        return _items(Fold(label), staged, list(made.items), made.of_item, made.holds)
     except CaptureError as error:
         raise Respecialise(frozenset((label,)), error) from None
-
-
-def _of_an_item(each: Any, test: Any, unpacks: bool) -> tuple[Any, Any]:
-    """What is computed of an item, and whether it counts, as functions of the item as a whole."""
-    if not unpacks:
-        return each, test
-    holds = None if test is None else (lambda item: test(*item))
-    return (lambda item: each(*item)), holds
 
 
 def _is_loop(loop: Any, found: Any, test: Any) -> bool:
@@ -184,33 +182,22 @@ def _items(fold: Fold, made: Callable[..., Any], *args: Any) -> Any:
         folds.pop()
 
 
-def row(
-    door: Any,
-    items: Any,
-    over: Callable[[Any], Any],
-    each: Callable[..., Any],
-    test: Callable[..., Any] | None,
-    unpacks: bool,
-) -> Any:
+def row(door: Any, *parts: Any) -> Any:
     """``[each(item) for item in items]`` as the item of a comprehension that is folded: where that
     is a loop whose items become an array, an array.
     """
     outer: Fold = current().folds[-1]
     outer.look()
     if outer.is_array:
-        return fold(door, np.array, items, over, each, test, unpacks)
-    return over(items)
+        return fold(door, np.array, False, *parts)
+    made = Comprehension(*parts)
+    return made.over(made.items)
 
 
-def filtered(
-    door: Any,
-    items: Any,
-    over: Callable[[Any], Any],
-    each: Callable[..., Any],
-    test: Callable[..., Any],
-    unpacks: bool,
-) -> Any:
-    """``[each(item) for item in items if test(item)]``; ``over(items)`` makes it in Python."""
+def filtered(door: Any, *parts: Any) -> Any:
+    """``[each(item) for item in items if test(item)]``."""
+    made = Comprehension(*parts)
+    items, over = made.items, made.over
     found, static = counted(items), door.session.static
     if type(found) not in (Counted, Bounded):
         return over(items)
@@ -221,51 +208,38 @@ def filtered(
             return over(items if type(items) is range else found)
         except CaptureError:
             raise Respecialise(frozenset((label,))) from None
-    return _gathered(door, found, each, test, unpacks)
+    return _gathered(door, found, made)
 
 
-def _gathered(
-    door: Any,
-    found: Counted | Bounded,
-    each: Callable[..., Any],
-    test: Callable[..., Any],
-    unpacks: bool,
-) -> Any:
+def _gathered(door: Any, found: Counted | Bounded, made: Comprehension) -> Any:
     """The same as a list of counted length."""
-    value = (lambda item: each(*item)) if unpacks else each
-    holds = (lambda item: test(*item)) if unpacks else test
-    return door.staged(gathered)(found, value, holds)
+    return door.staged(gathered)(found, made.of_item, made.holds or _any_item)
 
 
-def mapped(
-    door: Any,
-    items: Any,
-    over: Callable[[Any], Any],
-    each: Callable[..., Any],
-    unpacks: bool,
-    repeats: bool = False,
-) -> Any:
+def mapped(door: Any, repeats: bool, *parts: Any) -> Any:
     """``[each(item) for item in items]``: of numbers, and as long as a size says, a list of the
     graph, see Note [Lists of a size]; so are lists of numbers with the same items, see Note
     [Lists of lists]; ``repeats`` says that the items are alike. A list of so many arrays grows to
-    its length. Else ``over(items)`` makes it in Python.
+    its length. Else Python makes it.
     """
+    made = Comprehension(*parts)
+    items, over = made.items, made.over
     found, label = counted(items), f"comprehension {user_location()}"
     if type(found) is Bounded:
-        return filtered(door, items, over, each, _any_item, unpacks)
+        return filtered(door, *parts)
     if type(found) is not Counted or _is_short(items, found.count):
         return over(listed(items))
     if counted_in(found.count):
-        return filtered(door, items, over, each, _any_item, unpacks)
+        return filtered(door, *parts)
     if f"{label} by Python" in door.session.static:
         if hint(found.count) <= MOST_LISTED:
             return over(items)
-        return _gathered(door, found, each, _any_item, unpacks)
+        return _gathered(door, found, made)
     door.lists.note_sized(label)
     if repeats:
-        made = repeated(label, found.count, each)
-        return over(items) if made is NotImplemented else made
-    return door.staged(tabled)(found, (lambda item: each(*item)) if unpacks else each)
+        alike = repeated(label, found.count, made.each)
+        return over(items) if alike is NotImplemented else alike
+    return door.staged(tabled)(found, made.of_item)
 
 
 def _is_short(items: Any, count: Dim) -> bool:
@@ -275,12 +249,12 @@ def _is_short(items: Any, count: Dim) -> bool:
 
 def list_of_items(door: Any, items: Counted) -> Any:
     """``list(items)``."""
-    return mapped(door, items, list, _same, False)
+    return mapped(door, False, items, list, _same)
 
 
 def fold_items(door: Any, function: Any, items: Any, **options: Any) -> Any:
     """``sum`` and its like of an array, or of what is counted."""
-    return fold(door, function, items, list, _same, None, False, **options)
+    return fold(door, function, False, items, list, _same, **options)
 
 
 def fold_few(door: Any, function: Any, items: Sequence[Any]) -> Any:

@@ -103,7 +103,7 @@ def _keys_of(door: Any, x: Any, found: Counted, key: Any) -> _Keys | None:
     region = part.finished((), ())
     if any(TABLE[node.op].schema.writes or TABLE[node.op].tag in EFFECTS for node in walk(region)):
         return None
-    items = mapped(door, found, lambda items: list(map(key_of, items)), key_of, False)
+    items = mapped(door, False, found, lambda items: list(map(key_of, items)), key_of)
     array = door.call(np.array, items)
     if array.ndim != 1 or array.dtype.kind not in "biuf":
         return None
