@@ -21,15 +21,15 @@ from fxc.ops.table import TABLE
 
 
 def numpy_backend(
-    graph: Graph, index: BackendIndex, example_types: Sequence[Type]
+    graph: Graph, index: BackendIndex[Callable[..., Any]], example_types: Sequence[Type]
 ) -> Callable[..., tuple[Any, ...]]:
     """Return a function that evaluates `graph` with the kernels of `index`."""
 
     def kernel(op: str) -> Callable[..., Any]:
-        metadata = index.get_kernel(TABLE[op])
-        if metadata is None:
+        found = index.get_kernel(TABLE[op])
+        if found is None:
             raise NotImplementedError(f"no kernel for {op}")
-        return metadata.kernel
+        return found
 
     def run(*inputs: Any) -> tuple[Any, ...]:
         return evaluate(graph, inputs, kernel)

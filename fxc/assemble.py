@@ -15,6 +15,7 @@ from fxc.ir.records import frozen
 from fxc.ir.signature import ViewStep
 from fxc.ir.symbols import Dim, symbols_of
 from fxc.ir.types import array_type, ordered_strides, stride_order
+from fxc.lowering.building.context import KernelOf
 from fxc.lowering.emission.bounds import counter_ranges, most_elements
 from fxc.lowering.emission.calls import CALL, NUMPY_FUNCTIONS
 from fxc.lowering.emission.draws import DRAW, STATES
@@ -64,12 +65,16 @@ class Assembled:
         return self.plan.raised_at(error) or self.left.site()
 
 
-def assemble(graph: Graph, drawn: Sequence[int] = (), *, careful: bool = False) -> Assembled:
+def assemble(
+    graph: Graph, native_kernel: KernelOf, drawn: Sequence[int] = (), *, careful: bool = False
+) -> Assembled:
     """Compile a decomposed graph, which draws from the generators that the inputs ``drawn`` are.
+
+    ``native_kernel`` says which operators have native code; NumPy is called for the others.
 
     Requires: the graph has its signature.
     """
-    module = lower(graph, drawn, careful=careful)
+    module = lower(graph, native_kernel, drawn, careful=careful)
     entries = [segment.entry for segment in module.segments]
     calls = [
         pointers(*map(numpy_function, NUMPY_FUNCTIONS), *map(id, objects))

@@ -337,8 +337,10 @@ class Serving(Splitting[P, R]):
             if place is None or made.decomposed is None:
                 return False
             from .assemble import assemble
+            from .stages import llvm_index
 
-            found = assemble(made.decomposed, variant.captured.drawn, careful=True)
+            native = llvm_index().get_kernel
+            found = assemble(made.decomposed, native, variant.captured.drawn, careful=True)
             made = replace(made, assembled=found, run=found.plan.run, relations=())
             self._only_python(variant)
             careful = Variant(variant.captured, made, variant.key, True, calls=variant.calls)

@@ -13,20 +13,20 @@ from fxc.capture.captured import Captured
 from fxc.capture.outside.epilogue import ArrayLeaf, ScalarLeaf
 from fxc.capture.overlaps import ViewSteps
 from fxc.capture.statements.loop_guards import without_counters
-from fxc.dispatch.backend import BackendIndex, BackendMetadata, numpy_index
+from fxc.dispatch.backend import BackendIndex, numpy_index
 from fxc.dispatch.default import default_dispatcher
 from fxc.dispatch.keys import DispatchKey
 from fxc.ir.errors import PutOff, Unchecked
-from fxc.ir.evaluate import call, deliver
+from fxc.ir.evaluate import KernelOf, call, deliver
 from fxc.ir.graph import Graph, Operand, Value, walk
 from fxc.ir.records import frozen
 from fxc.ir.signature import InputLeaf, OutputLeaf, ResultLeaf, ViewLeaf, ViewStep
 from fxc.ir.size_guards import Guard, assuming, recording
 from fxc.ir.symbols import Dim
 from fxc.ir.types import ArrayType, Type
-from fxc.ops.kernels import kernel_of
+from fxc.ops.kernels import Kernel
 from fxc.ops.metas import types_of
-from fxc.ops.table import TABLE, Operator
+from fxc.ops.table import TABLE
 from fxc.passes.decompose import decompose
 from fxc.passes.functionalize import functionalize
 from fxc.passes.low_bits import without_high_bits
@@ -35,11 +35,13 @@ from fxc.passes.reinplace import reinplace
 from fxc.passes.simplify import simplify
 
 if TYPE_CHECKING:
+    from fxc.lowering.building.context import NativeKernel
+
     from .assemble import Assembled
 
 # A backend of one's own: functional graph, index, types of the inputs → function from the inputs
 # to the graph's results.
-Backend = Callable[[Graph, BackendIndex, tuple[Type, ...]], Callable[..., Sequence[Any]]]
+Backend = Callable[[Graph, BackendIndex[Kernel], tuple[Type, ...]], Callable[..., Sequence[Any]]]
 
 
 @frozen
@@ -58,15 +60,11 @@ class Compilation:
     relations: tuple[Guard, ...] = ()
 
 
-def llvm_index() -> BackendIndex:
+def llvm_index() -> BackendIndex[NativeKernel]:
     """The native backend: wants pure graphs, has kernels for what lowering covers."""
-    return BackendIndex("llvm", DispatchKey.CPU, functional=True, kernels=_native_kernel)
+    from fxc.lowering.building.native_kernels import native_kernel
 
-
-def _native_kernel(op: Operator) -> BackendMetadata | None:
-    from fxc.lowering.building.coverage import has_code
-
-    return BackendMetadata("llvm") if has_code(op) else None
+    return BackendIndex("llvm", DispatchKey.CPU, functional=True, kernels=native_kernel)
 
 
 def result_leaves(captured: Captured) -> tuple[OutputLeaf, ...]:
@@ -126,7 +124,7 @@ def functional_graph(captured: Captured) -> Graph:
     return verified(simplify(graph), "simplify", graph)
 
 
-def decomposed_graph(functional: Graph, index: BackendIndex) -> Graph:
+def decomposed_graph(functional: Graph, index: BackendIndex[Any]) -> Graph:
     """The functional graph in operators that a backend has kernels for, simplified."""
     graph = verified(decompose(functional, index, default_dispatcher()), "decompose", functional)
     graph = verified(without_high_bits(graph), "low bits", graph)
@@ -173,11 +171,22 @@ def _compiled(captured: Captured, backend: str | Backend, longest: float) -> Com
             captured.graph, functional, functional, None, (), _delivering(functional, inner)
         )
     decomposed = decompose(functional, index, default_dispatcher())
+    kernels = _kernels_of(index)
 
     def run(*inputs: Any) -> list[Any]:
-        return call(decomposed, inputs, kernel_of)
+        return call(decomposed, inputs, kernels)
 
     return Compilation(captured.graph, functional, decomposed, None, (), run)
+
+
+def _kernels_of(index: BackendIndex[Kernel]) -> KernelOf:
+    """A backend's kernel of each operator, or else the one of its column."""
+    column = default_dispatcher().column(index.key)
+
+    def kernel_of(name: str) -> Kernel:
+        return index.get_kernel(TABLE[name]) or column(name)
+
+    return kernel_of
 
 
 def _seconds_to_compile(functional: Graph) -> float:
@@ -192,8 +201,10 @@ _ARRAY, _NUMBER = 1.7e-3, 1e-3  # seconds for an operator that gives arrays, or 
 
 
 def _delivering(graph: Graph, inner: Callable[..., Sequence[Any]]) -> Callable[..., list[Any]]:
+    kernels = default_dispatcher().column(DispatchKey.CPU)
+
     def run(*inputs: Any) -> list[Any]:
-        return deliver(graph, inputs, inner(*inputs), kernel_of)
+        return deliver(graph, inputs, inner(*inputs), kernels)
 
     return run
 
@@ -236,9 +247,10 @@ def native(functional: Graph, drawn: Sequence[int] = ()) -> Native:
 
     taken: dict[Guard, None] = {}
     with recording(taken), _assuming_no_more_than(functional):
-        decomposed = decomposed_graph(functional, llvm_index())
+        index = llvm_index()
+        decomposed = decomposed_graph(functional, index)
         decomposed = verified(reinplace(decomposed), "reinplace", decomposed)
-        assembled = assemble(decomposed, drawn)
+        assembled = assemble(decomposed, index.get_kernel, drawn)
     more = without_counters((*decomposed.guards, *taken), functional.body)
     known = frozenset(functional.guards)
     return Native(decomposed, assembled, tuple(g for g in more if g not in known))

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from fxc.ir.graph import Graph
 
 from .building.build import build_loops
+from .building.context import KernelOf
 from .building.scratch import with_allocations
 from .emission.entry import Module, emit_module
 from .scheduling.block_columns import block_columns
@@ -15,7 +16,9 @@ from .scheduling.same_sizes import same_sizes
 from .scheduling.speculate import speculate
 
 
-def lower(graph: Graph, drawn: Sequence[int] = (), *, careful: bool = False) -> Module:
+def lower(
+    graph: Graph, kernel_of: KernelOf, drawn: Sequence[int] = (), *, careful: bool = False
+) -> Module:
     """Native code, as text, for a functional graph whose operators are decomposed.
 
     It keeps the states of the generators whose handles are the inputs at the places ``drawn``,
@@ -24,6 +27,6 @@ def lower(graph: Graph, drawn: Sequence[int] = (), *, careful: bool = False) -> 
     Requires: ``graph.signature`` is filled in; each operator has native code or can be left to
     NumPy's own kernel.
     """
-    program = same_sizes(build_loops(graph), graph.guards)
+    program = same_sizes(build_loops(graph, kernel_of), graph.guards)
     program = speculate(block_columns(fuse(program)))
     return emit_module(graph, with_allocations(program), drawn, careful=careful)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Set
 from dataclasses import field
 from itertools import takewhile
-from typing import Any, ClassVar, Protocol
+from typing import ClassVar
 
 from fxc.dispatch.keys import DispatchKey
 from fxc.ir.graph import Value
@@ -17,24 +17,16 @@ from fxc.ir.signature import ViewStep
 from fxc.ir.symbols import symbols_of
 from fxc.ir.text import dims_of
 from fxc.ir.types import ArrayType
-from fxc.ops.table import Operator
 
 from .aliases import Affine, Other, Path, steps_of
 
 MOST_REGIONS = 8  # that a mutation lists
 
 
-class Run(Protocol):
-    """The functionalization that an array is of: see ``functionalize``."""
-
-    def kernel(self, op: Operator, args: tuple[Any, ...]) -> Any: ...
-
-
 @mutable
 class Base:
     """Memory: its current value, and which value of which views have been derived from that."""
 
-    run: Run
     value: Value
     input: int | None = None
     derived: dict[Path, Value] = field(default_factory=dict)

@@ -9,7 +9,6 @@ from typing import Any
 
 from fxc.dispatch.backend import BackendIndex
 from fxc.dispatch.dispatcher import Dispatcher
-from fxc.dispatch.keys import AliasKey
 from fxc.dispatch.trace import recording_into
 from fxc.ir.builder import GraphBuilder
 from fxc.ir.errors import InternalError
@@ -17,26 +16,20 @@ from fxc.ir.graph import Arg, Graph, Literal, Node, Operand, Region, Value, oper
 from fxc.ir.size_guards import Guard, recording
 from fxc.ir.types import ScalarType, Type
 
-# Runs a function of operands with the Functionalize key active, and gives its results as operands
-# of the graph that is being recorded.
-Functionalized = Callable[[Callable[..., Any], tuple[Arg, ...]], Any]
+from .functionalize import functionalized
 
 # Deeper nests of composites than this are a cycle among their definitions.
 _DEPTH = 64
 
 
-def decompose(
-    graph: Graph,
-    index: BackendIndex,
-    dispatcher: Dispatcher,
-    functionalized: Functionalized | None = None,
-) -> Graph:
+def decompose(graph: Graph, index: BackendIndex[Any], dispatcher: Dispatcher) -> Graph:
     """Replace every operator that the backend has no kernel for by its composite.
 
     Composites run through the dispatcher with Trace active, and what they record is decomposed in
-    turn. A backend that is not functional gets the composites with views and writes where there
-    are any; for one that is functional, a composite that writes nevertheless is run by
-    ``functionalized``. What has no composite stays, for the boxed fallback. Nodes that stay are
+    turn. Which of an operator's composites that is, says the dispatcher for the backend's column: a
+    backend that is not functional gets those with views and writes first. One that is functional
+    gets the others first; where there is none, one with views and writes is functionalized as it
+    runs. What has no composite stays, for the boxed fallback. Nodes that stay are
     shared with the input; the results of a composite take over the names and the types that the
     node's had, because a type's strides describe NumPy's array (Note [Layout in types]).
 
@@ -46,28 +39,20 @@ def decompose(
     """
     taken: dict[Guard, None] = dict.fromkeys(graph.guards)
     with recording(taken):
-        body = _Decomposition(graph, index, dispatcher, functionalized).region(graph.body)
+        body = _Decomposition(graph, index, dispatcher).region(graph.body)
     return graph.with_body(body, stage="decomposed", guards=tuple(taken))
 
 
 class _Decomposition:
     """One run of the pass. ``renamed`` maps values of replaced nodes to what stands for them."""
 
-    def __init__(
-        self,
-        graph: Graph,
-        index: BackendIndex,
-        dispatcher: Dispatcher,
-        functionalized: Functionalized | None,
-    ) -> None:
+    def __init__(self, graph: Graph, index: BackendIndex[Any], dispatcher: Dispatcher) -> None:
         self.index = index
         self.dispatcher = dispatcher
-        self.functionalized = functionalized
         self.renamed: dict[Value, Operand] = {}
         self.builder = GraphBuilder()
         for value in _values(graph.body):  # new values get names that no other has
             self.builder.value(value.type, value.name)
-        self.aliases = tuple(alias for alias in AliasKey if not (index.functional and alias.writes))
         self._kept: dict[str, bool] = {}
 
     def region(self, region: Region) -> Region:
@@ -123,16 +108,21 @@ class _Decomposition:
 
     def expanded(self, node: Node) -> tuple[Node, ...] | None:
         """What a composite records in place of the node; None if no composite serves."""
-        for alias in self.aliases:
-            function = self.dispatcher.composite(node.op, alias)
-            if function is None:
-                continue
-            bound = partial(function, self.dispatcher.ops)
-            made, results = self.recorded(node, partial(bound, *node.args))
+        is_functional = self.index.functional
+        found = tuple(self.dispatcher.composites_of(node.op, self.index.key))
+        if is_functional:  # those that write come last
+            found = tuple(sorted(found, key=lambda each: each[0].writes))
+        for alias, function in found:
+            run = partial(function, self.dispatcher.ops)
+            if alias.writes and is_functional:
+                run = partial(functionalized, run, node.args, self.dispatcher)
+            else:
+                run = partial(run, *node.args)
+            made, results = self.recorded(node, run)
             if results is NotImplemented:
                 continue
-            if self.index.functional and not all(inner.schema.is_functional for inner in made):
-                made, results = self.functional(node, bound)
+            if is_functional and not all(inner.schema.is_functional for inner in made):
+                raise InternalError(f"decompose: a composite of {node.op!r} writes, as none may")
             self.adopt(node, made, results)
             return made
         return None
@@ -143,15 +133,6 @@ class _Decomposition:
         with recording_into(self.builder), self.builder.region():
             results = run()
             return self.builder.nodes, results
-
-    def functional(self, node: Node, bound: Callable[..., Any]) -> tuple[tuple[Node, ...], Any]:
-        """The nodes of a composite whose views and writes are taken away as it runs."""
-        hook = self.functionalized
-        if hook is None:
-            raise InternalError(
-                f"decompose: a composite of {node.op!r} writes, {self.index.name!r} is functional"
-            )
-        return self.recorded(node, partial(hook, bound, node.args))
 
     def adopt(self, node: Node, made: tuple[Node, ...], results: Any) -> None:
         """Let the composite's results stand for the node's."""
@@ -189,46 +170,3 @@ def _values(region: Region) -> Iterator[Value]:
         yield from node.outputs
         for inner in node.regions:
             yield from inner.params
-
-
-# ---------------------------------------------------------------- the definitions
-
-
-def decomposition_cycles(dispatcher: Dispatcher) -> list[list[str]]:
-    """The cycles among registered decompositions, each as operator names in order.
-
-    An operator leads to those that its composites record on the operator's sample inputs.
-    """
-    # On first use: importing networkx takes longer than compiling a small function.
-    import networkx
-
-    calls = networkx.DiGraph()
-    for name, _, function in dispatcher.composites():
-        if name in dispatcher.table:
-            calls.add_edges_from((name, called) for called in _called(dispatcher, name, function))
-    return [list(cycle) for cycle in networkx.simple_cycles(calls)]
-
-
-def _called(dispatcher: Dispatcher, name: str, function: Callable[..., Any]) -> set[str]:
-    from fxc.ops.samples import samples  # on first use: only this check of definitions wants it
-
-    op = dispatcher.table[name]
-    names: set[str] = set()
-    for sample in samples(op):
-        builder = GraphBuilder()
-        args = [
-            _traced(dispatcher, builder, arg) if param.is_value else arg
-            for param, arg in zip(op.schema.params, sample.args, strict=True)
-        ]
-        with recording_into(builder):
-            function(dispatcher.ops, *args)
-        names.update(node.op for node in builder.nodes)
-    return names
-
-
-def _traced(dispatcher: Dispatcher, builder: GraphBuilder, arg: Any) -> Any:
-    if arg is None:
-        return None
-    if isinstance(arg, tuple):
-        return tuple(_traced(dispatcher, builder, item) for item in arg)
-    return builder.value(dispatcher.ops.type_of(arg))

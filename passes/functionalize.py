@@ -13,13 +13,15 @@ Note [Bases and views].
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 from weakref import WeakSet
 
 from fxc.dispatch.dispatcher import Dispatcher
-from fxc.dispatch.keys import DispatchKey
+from fxc.dispatch.keys import DispatchKey, KeySet, excluding, including
 from fxc.dispatch.trace import current_builder, recording_into
 from fxc.ir.builder import GraphBuilder
 from fxc.ir.errors import InternalError
@@ -38,6 +40,7 @@ from fxc.ir.signature import (
     ViewStep,
 )
 from fxc.ir.types import ArrayType, ScalarType, Type, stride_order
+from fxc.ops.python_numbers import OF_NUMBERS
 from fxc.ops.table import TABLE, Operator
 
 from .aliases import Affine, Other, Path, extended, inverse_steps, region_of, steps_of
@@ -78,11 +81,10 @@ def functionalize(graph: Graph, leaves: Sequence[OutputLeaf], dispatcher: Dispat
     inputs = [builder.value(value.type, value.name) for value in graph.inputs]
     bases: list[Base | None] = []
     for place, (old, new) in enumerate(zip(graph.inputs, inputs, strict=True)):
-        base = Base(run, new, place) if isinstance(new.type, ArrayType) else None
+        base = Base(new, place) if isinstance(new.type, ArrayType) else None
         bases.append(base)
         run.known[old] = new if base is None else FunctionalArray(base, (), (), _array(old.type))
-    register_column(dispatcher)
-    with recording_into(builder):
+    with recording_into(builder), _running(run):
         for node in graph.nodes:
             run.node(node)
         boundary = _Boundary(run, graph)
@@ -96,24 +98,67 @@ def functionalize(graph: Graph, leaves: Sequence[OutputLeaf], dispatcher: Dispat
     return Graph(graph.name, "functional", body, graph.guards, Signature(mutations, outputs))
 
 
+def functionalized(
+    function: Callable[..., Any], args: Sequence[Any], dispatcher: Dispatcher
+) -> Operand | tuple[Operand, ...]:
+    """What a function of operands gives, run without views and writes into the thread's builder.
+
+    ``function`` calls operators through the dispatcher, as composites do. Its arguments are not
+    written.
+    """
+    run = Functionalization(dispatcher)
+    with _running(run), including(_FUNCTIONALIZE):  # what makes an array has no argument with a key
+        found = function(*map(run.owned, args))
+        return run.unwrapped(found)  # type: ignore[no-any-return]
+
+
+class _Thread(threading.local):
+    run: Functionalization | None = None
+
+
+_thread = _Thread()
+_FUNCTIONALIZE = KeySet.of(DispatchKey.FUNCTIONALIZE)
+
+
+@contextmanager
+def _running(run: Functionalization) -> Iterator[None]:
+    """Inside the block the Functionalize column of this thread is that of ``run``."""
+    register_column(run.dispatcher)
+    before, _thread.run = _thread.run, run
+    try:
+        yield
+    finally:
+        _thread.run = before
+
+
 _columns: WeakSet[Dispatcher] = WeakSet()
 _columns_lock = table_lock()
 
 
 def register_column(dispatcher: Dispatcher) -> None:
-    """Fill the Functionalize column of a dispatcher, once: each array knows the run it is of."""
+    """Fill the Functionalize column of a dispatcher, once.
+
+    It has kernels of the operators that deal with arrays. Those of numbers fall through to the
+    Trace column: nothing of theirs is a view, or written.
+    """
     with _columns_lock:
         if dispatcher not in _columns:
-            dispatcher.fallback(DispatchKey.FUNCTIONALIZE, _column)
+            dispatcher.source(DispatchKey.FUNCTIONALIZE, _kernel_of)
+            dispatcher.fallthrough(DispatchKey.FUNCTIONALIZE, lambda op: op.name in OF_NUMBERS)
             _columns.add(dispatcher)
 
 
-def _column(op: Operator, args: tuple[Any, ...]) -> Any:
-    for arg in args:
-        for item in arg if isinstance(arg, tuple) else (arg,):
-            if isinstance(item, FunctionalArray):
-                return item.base.run.kernel(op, args)
-    raise InternalError(f"{op.name}: no argument is being functionalized")
+def _kernel_of(name: str) -> Callable[..., Any]:
+    op = TABLE[name]
+    if name in OF_NUMBERS:
+        raise KeyError(name)
+
+    def kernel(*args: Any) -> Any:
+        if _thread.run is None:
+            raise InternalError(f"{name}: nothing is being functionalized")
+        return _thread.run.kernel(op, args)
+
+    return kernel
 
 
 def _array(kind: Type) -> ArrayType:
@@ -144,15 +189,16 @@ class Functionalization:
         ]
         found = self.dispatcher.call(node.op, *args)
         results = found if isinstance(found, tuple) else (found,)
-        for output, result in zip(node.outputs, results, strict=False):
-            self.known[output] = self.owned(result)
+        self.known.update(zip(node.outputs, map(self.owned, results), strict=False))
         for base, value in zip(bases, results[len(node.outputs) :], strict=False):
-            base.hold(value)
+            base.hold(self.operand(value))
 
     def owned(self, result: Any) -> Any:
         """A fresh array gets a base of its own."""
+        if isinstance(result, tuple):
+            return tuple(map(self.owned, result))
         if isinstance(result, Value) and isinstance(result.type, ArrayType):
-            return FunctionalArray(Base(self, result), (), (), result.type)
+            return FunctionalArray(Base(result), (), (), result.type)
         return result
 
     def argument(self, node: Node, param: Param, arg: Arg, bases: Sequence[Base]) -> Any:
@@ -242,16 +288,17 @@ class Functionalization:
     # -- the column
 
     def kernel(self, op: Operator, args: tuple[Any, ...]) -> Any:
-        """The boxed kernel of the Functionalize column."""
+        """What the Functionalize column runs for an operator that deals with arrays."""
         if op.schema.writes:
-            return self.write(op, args)
+            return self.owned(self.write(op, args))
         if op.schema.is_view:
             return self.view(op, args)
-        return self.trace(op.name, *map(self.unwrapped, args))
+        return self.owned(self.trace(op.name, *map(self.unwrapped, args)))
 
     def trace(self, name: str, *args: Any) -> Any:
-        """Record a call of a pure operator."""
-        return self.dispatcher.redispatch(DispatchKey.TRACE, name, args)
+        """Record a call of a pure operator: go on below the Functionalize column."""
+        with excluding(_FUNCTIONALIZE):
+            return self.dispatcher.call(name, *args)
 
     def unwrapped(self, arg: Any) -> Any:
         if isinstance(arg, tuple):

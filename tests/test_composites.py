@@ -98,19 +98,6 @@ def test_averages_of_many_elements_have_the_bits_of_numpy(name: str, dtype: str)
             assert bits(found) == bits(expected)
 
 
-def test_some_operators_have_both_explicit_kinds() -> None:
-    kinds: dict[str, set[str]] = {}
-    for composite in COMPOSITES:
-        kinds.setdefault(composite.op, set()).add(composite.alias_key)
-    both = {AliasKey.EXPLICIT.value, AliasKey.NON_FUNCTIONAL.value}
-    assert {name for name, found in kinds.items() if both <= found} == {
-        "concatenate",
-        "eye",
-        "linspace",
-        "stack",
-    }
-
-
 # ---------------------------------------------------------------- identities
 
 EXPONENTS = (2, 2.0, 0.5, -1, -1.0, 1, 1.0, 3, np.float32(2), np.float64(0.5), np.int64(2), True)

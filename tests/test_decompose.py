@@ -3,39 +3,49 @@
 from collections.abc import Callable
 from typing import Any
 
+import networkx
 import numpy as np
 import pytest
 from expecttest import TestCase
 
-from fxc.dispatch.backend import BackendIndex, BackendMetadata, numpy_index
+from fxc.dispatch.backend import BackendIndex, numpy_index
 from fxc.dispatch.default import default_dispatcher, make_dispatcher
+from fxc.dispatch.dispatcher import Dispatcher
 from fxc.dispatch.keys import AliasKey, DispatchKey
 from fxc.dispatch.trace import recording_into
 from fxc.ir.builder import GraphBuilder
 from fxc.ir.errors import InternalError
 from fxc.ir.evaluate import evaluate
-from fxc.ir.graph import Graph, Region, walk
+from fxc.ir.graph import Graph, Region, SliceSpec, walk
 from fxc.ir.location import SourceLocation
 from fxc.ir.symbols import symbol
 from fxc.ir.types import ScalarType, Type, array_type
 from fxc.ops.kernels import kernel_of
+from fxc.ops.samples import samples
 from fxc.ops.table import TABLE, Operator, Tag, row
-from fxc.passes.decompose import decompose, decomposition_cycles
+from fxc.passes.decompose import decompose
 from tests.lowered import functional
 
 F64 = np.dtype("f8")
 DISPATCHER = default_dispatcher()
 
 
-def native(op: Operator) -> BackendMetadata | None:
-    """As a compiling backend: pure operators, of which no composite and no join."""
-    known = {Tag.POINTWISE, Tag.REDUCTION, Tag.VIEW, Tag.SCATTER, Tag.FACTORY, Tag.CONTROL}
+def native(op: Operator) -> str | None:
+    """As a compiling backend: pure operators, of which no composite."""
+    known = {
+        Tag.POINTWISE,
+        Tag.REDUCTION,
+        Tag.VIEW,
+        Tag.SCATTER,
+        Tag.FACTORY,
+        Tag.CONTROL,
+        Tag.JOIN,
+    }
     row = TABLE[op.group]
-    native = row.tag in known and op.schema.is_functional and op.name not in ("zeros", "ones")
-    return BackendMetadata(None) if native else None
+    return "native" if row.tag in known and op.schema.is_functional else None
 
 
-NATIVE = BackendIndex("native", DispatchKey.CPU, functional=True, kernels=native)
+NATIVE: BackendIndex[str] = BackendIndex("native", DispatchKey.CPU, functional=True, kernels=native)
 NUMPY = numpy_index()
 
 
@@ -113,12 +123,6 @@ def test_native_backend_gets_pure_operators_and_numpy_the_in_place_ones(name: st
         assert found.stage == "decomposed"
         (result,) = evaluate(found, [x], kernel_of, check=True)
         assert result.tobytes() == expected.tobytes()
-
-
-def test_concatenate_is_left_to_numpy_and_scattered_natively() -> None:
-    graph = functional([matrix()], lambda ops, x: ops.concatenate((x, x), axis=0))
-    assert ops_of(decompose(graph, NUMPY, DISPATCHER)) == ["concatenate"]
-    assert ops_of(decompose(graph, NATIVE, DISPATCHER)) == ["empty", *["slice_scatter"] * 2]
 
 
 def test_decomposition_goes_on_in_what_a_composite_records() -> None:
@@ -211,30 +215,49 @@ def test_symbolic_sizes_become_operands() -> None:
 # ---------------------------------------------------------------- composites that write
 
 
-def writing(dispatcher: Any) -> Any:
-    def zeroed(ops: Any, x: Any) -> Any:
-        result = ops.copy(x)
-        ops.copy_(result, 0.0)
-        return result
+def negated(ops: Any, x: Any) -> Any:
+    """``-x``, with views of a copy that are written and read in turns."""
+    result = ops.copy(x)
+    first, rest = ops.select(result, 0, 0), ops.slice(result, (SliceSpec(1, 3, 1), WHOLE))
+    ops.negative_(rest)
+    ops.copy_(first, ops.subtract(ops.subtract(first, first), first), "same_kind")
+    return result
 
-    return dispatcher.impl_composite("negative", AliasKey.EXPLICIT, zeroed)
+
+WHOLE = SliceSpec(0, 4, 1)
+NEGATE = row("negate(Array x) -> Array", Tag.OPAQUE)
+NEGATE_META = {("negate", DispatchKey.META): lambda x: x}
 
 
-def test_a_composite_that_writes_is_run_by_the_hook_for_functional_backends() -> None:
+@pytest.mark.parametrize("index", [NATIVE, NUMPY], ids=["native", "numpy"])
+def test_a_composite_that_writes_is_functionalized_for_functional_backends(index: Any) -> None:
     dispatcher = make_dispatcher()
-    writing(dispatcher)
-    graph = functional([matrix()], lambda ops, x: ops.negative(x))
-    nothing = BackendIndex(
-        "nothing", DispatchKey.CPU, True, lambda op: native(op) if op.name != "negative" else None
-    )
-    with pytest.raises(InternalError, match="a composite of 'negative' writes"):
-        decompose(graph, nothing, dispatcher)
+    with dispatcher.scratch_operator(NEGATE, NEGATE_META):
+        dispatcher.impl_composite("negate", AliasKey.NON_FUNCTIONAL, negated)
+        builder = GraphBuilder()
+        x = builder.value(matrix(), "x")
+        with recording_into(builder):
+            y = dispatcher.ops.add(dispatcher.ops.negate(x), x)
+        graph = Graph("f", "functional", builder.finish([x], [y]))
+        found = decompose(graph, index, dispatcher)
+        assert any(node.schema.writes for node in walk(found.body)) != index.functional
+        array = np.arange(12.0).reshape(3, 4)
+        (result,) = evaluate(found, [array], kernel_of, check=True)
+        assert not result.any()
+        assert array[2, 3] == 11
 
-    def functionalized(function: Callable[..., Any], args: tuple[Any, ...]) -> Any:
-        return dispatcher.ops.multiply(args[0], 0.0)
 
-    found = decompose(graph, nothing, dispatcher, functionalized)
-    assert ops_of(found) == ["multiply"]
+def test_an_explicit_composite_that_writes_is_a_bug_of_ours() -> None:
+    dispatcher = make_dispatcher()
+    with dispatcher.scratch_operator(NEGATE, NEGATE_META):
+        dispatcher.impl_composite("negate", AliasKey.EXPLICIT, negated)
+        builder = GraphBuilder()
+        x = builder.value(matrix(), "x")
+        with recording_into(builder):
+            y = dispatcher.ops.negate(x)
+        graph = Graph("f", "functional", builder.finish([x], [y]))
+        with pytest.raises(InternalError, match="a composite of 'negate' writes"):
+            decompose(graph, NATIVE, dispatcher)
 
 
 def test_a_composite_of_another_type_is_a_bug_of_ours() -> None:
@@ -248,6 +271,41 @@ def test_a_composite_of_another_type_is_a_bug_of_ours() -> None:
 # ---------------------------------------------------------------- size, cycles
 
 
+def decomposition_cycles(dispatcher: Dispatcher) -> list[list[str]]:
+    """The cycles among registered decompositions, each as operator names in order.
+
+    An operator leads to those that its composites record on the operator's sample inputs.
+    """
+    calls = networkx.DiGraph()
+    for name, _, function in dispatcher.composites():
+        if name in dispatcher.table:
+            calls.add_edges_from((name, called) for called in _called(dispatcher, name, function))
+    return [list(cycle) for cycle in networkx.simple_cycles(calls)]
+
+
+def _called(dispatcher: Dispatcher, name: str, function: Callable[..., Any]) -> set[str]:
+    op = dispatcher.table[name]
+    names: set[str] = set()
+    for sample in samples(op):
+        builder = GraphBuilder()
+        args = [
+            _traced(dispatcher, builder, arg) if param.is_value else arg
+            for param, arg in zip(op.schema.params, sample.args, strict=True)
+        ]
+        with recording_into(builder):
+            function(dispatcher.ops, *args)
+        names.update(node.op for node in builder.nodes)
+    return names
+
+
+def _traced(dispatcher: Dispatcher, builder: GraphBuilder, arg: Any) -> Any:
+    if arg is None:
+        return None
+    if isinstance(arg, tuple):
+        return tuple(_traced(dispatcher, builder, item) for item in arg)
+    return builder.value(dispatcher.ops.type_of(arg))
+
+
 def test_registered_decompositions_have_no_cycles() -> None:
     assert decomposition_cycles(DISPATCHER) == []
 
@@ -259,6 +317,6 @@ def test_a_cycle_is_found_and_named() -> None:
     (cycle,) = decomposition_cycles(dispatcher)
     assert set(cycle) == {"square", "multiply"}
     graph = functional([matrix()], lambda ops, x: ops.square(x))
-    none = BackendIndex("none", DispatchKey.CPU, functional=True, kernels={})
+    none = BackendIndex("none", DispatchKey.CPU, functional=True, kernels=lambda op: None)
     with pytest.raises(InternalError, match="defined in terms of itself"):
         decompose(graph, none, dispatcher)

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fxc.dispatch.backend import BackendIndex, BackendMetadata, numpy_index
+from fxc.dispatch.backend import numpy_index
 from fxc.dispatch.bind import bind
 from fxc.dispatch.default import default_dispatcher, make_dispatcher
 from fxc.dispatch.dispatcher import Dispatcher
@@ -16,7 +16,7 @@ from fxc.ir.builder import GraphBuilder
 from fxc.ir.errors import InternalError
 from fxc.ir.graph import Literal, Value
 from fxc.ir.location import SourceLocation
-from fxc.ir.types import ArrayType, ScalarType, array_type
+from fxc.ir.types import array_type
 from fxc.ops.kernels import kernel_of
 from fxc.ops.table import TABLE, Tag, row
 
@@ -69,8 +69,6 @@ def test_included_and_excluded_keys_belong_to_the_thread() -> None:
         (np.ones(2), CPU),
         (np.float64(1), CPU),
         (1, CPU),
-        (array_type(F64, (2,)), META),
-        (ScalarType(F64), META),
         (Value("x", array_type(F64, (2,))), TRACE),
         (Labelled(FUNCTIONALIZE), FUNCTIONALIZE),
         ((np.ones(2), Labelled(TRACE)), TRACE),
@@ -79,8 +77,6 @@ def test_included_and_excluded_keys_belong_to_the_thread() -> None:
         "array",
         "numpy-scalar",
         "number",
-        "array-type",
-        "scalar-type",
         "value",
         "labelled",
         "tuple",
@@ -133,7 +129,7 @@ def test_alias_keys_cover_their_columns_only() -> None:
             }
     assert covered == {
         AliasKey.NON_FUNCTIONAL: {CPU},
-        AliasKey.EXPLICIT: {CPU, META},
+        AliasKey.EXPLICIT: {CPU},
         AliasKey.IMPLICIT: set(DispatchKey),
     }
 
@@ -176,11 +172,24 @@ def test_a_composite_below_stays_below() -> None:
         assert dispatcher.call("mean", 1.0) == "computed"
 
 
-def test_has_kernel_tells_without_calling() -> None:
-    dispatcher = make_dispatcher()
-    assert dispatcher.has_kernel("add", CPU)
-    assert dispatcher.has_kernel("add", TRACE)
-    assert not dispatcher.has_kernel("add", FUNCTIONALIZE)
+def test_a_key_that_an_operator_falls_through_leaves_it_to_the_next() -> None:
+    dispatcher = Dispatcher()
+    for key in DispatchKey:
+        dispatcher.fallback(key, said(key.name))
+    falls = dispatcher.fallthrough(FUNCTIONALIZE, lambda op: op.name == "negative")
+    with including(KeySet.of(FUNCTIONALIZE, TRACE)):
+        assert dispatcher.call("negative", 1) == "TRACE"
+        assert dispatcher.call("add", 1, 2) == "FUNCTIONALIZE"
+        falls.remove()
+        assert dispatcher.call("negative", 1) == "FUNCTIONALIZE"
+
+
+def test_a_column_is_a_function_from_names_to_kernels() -> None:
+    kernel_of = make_dispatcher().column(CPU)
+    assert kernel_of("add") is default_dispatcher().column(CPU)("add")
+    assert kernel_of("add")(1, 2) == 3
+    with pytest.raises(InternalError, match="'add' has no kernel for FUNCTIONALIZE"):
+        make_dispatcher().column(FUNCTIONALIZE)("add")
 
 
 # ---------------------------------------------------------------- canonical arguments
@@ -327,28 +336,10 @@ def test_numpys_own_exception_comes_out_of_a_trace() -> None:
 # ---------------------------------------------------------------- backends
 
 
-def test_an_index_is_a_mapping_or_a_predicate() -> None:
-    metadata = BackendMetadata(kernel=None)
-    by_name = BackendIndex("one", CPU, functional=True, kernels={"add": metadata})
-    by_rule = BackendIndex(
-        "two", CPU, True, lambda op: metadata if op.tag is Tag.POINTWISE else None
-    )
-    for index in (by_name, by_rule):
-        assert index.get_kernel(TABLE["add"]) is metadata
-        assert not index.has_kernel(TABLE["sum"])
-
-
 def test_numpy_as_a_backend_takes_views_and_writes_but_no_composites() -> None:
     index = numpy_index()
     assert not index.functional
     for name in ("add", "add_", "add.out", "slice", "copy_", "sum", "cond"):
         found = index.get_kernel(TABLE[name])
-        assert found is not None
-        assert found.kernel is kernel_of(name)
+        assert found is kernel_of(name)
     assert not any(index.has_kernel(TABLE[name]) for name in ("mean", "clip", "eye", "stack"))
-
-
-def test_types_are_operands_of_metas() -> None:
-    found = default_dispatcher().call("add", array_type(F64, (2, 1)), array_type(F64, (3,)))
-    assert isinstance(found, ArrayType)
-    assert found.shape == (2, 3)

@@ -6,9 +6,14 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from fxc.capture.capture import capture
+from fxc.dispatch.default import default_dispatcher
+from fxc.dispatch.keys import DispatchKey
+from fxc.lowering.building.native_kernels import native_kernel
+from fxc.ops.table import EFFECTS, TABLE, Tag
 from tests.modules import PAGE, page
 from tests.sources import ROOT, SOURCE_FOLDERS, notes_in, python_files
 
@@ -59,3 +64,19 @@ def test_the_worked_example_prints_what_the_page_says(
 def lines_of(text: str) -> list[str]:
     """The lines without indentation, columns and the numbers of registers."""
     return [re.sub(r"%r\d+", "%r", " ".join(line.split())) for line in text.splitlines()]
+
+
+def test_what_has_no_native_kernel_is_said_to_be_left_to_numpy() -> None:
+    limits = (ROOT / "docs/limits.md").read_text(encoding="utf-8")
+    section = limits[limits.index("## Left to NumPy") :].split("\n## ")[0]
+    words = set(re.findall(r"\w+", section))
+    composites_of = default_dispatcher().composites_of
+    left = {
+        op.numpy.__name__
+        for op in TABLE
+        if not op.role and op.numpy is not None and op.tag not in {*EFFECTS, Tag.WRITE}
+        if native_kernel(op) is None and not list(composites_of(op.name, DispatchKey.CPU))
+        if any(getattr(m, op.numpy.__name__, None) is op.numpy for m in (np, np.linalg))
+    }
+    assert len(left) > 30
+    assert left - words == set()

@@ -2,64 +2,49 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable
+from typing import Generic, TypeVar
 
 from fxc.ir.records import frozen
-from fxc.ops.kernels import kernel_of
+from fxc.ops.kernels import Kernel, kernel_of
 from fxc.ops.table import TABLE, Operator, Tag
 
 from .keys import DispatchKey
 
-
-@frozen
-class BackendMetadata:
-    """How a backend runs one operator.
-
-    ``kernel`` is the backend's own affair. ``structured`` says that it is given outputs that the
-    meta function has described, and need not find out about shapes.
-    """
-
-    kernel: Any
-    structured: bool = True
-
-
-Lookup = Callable[[Operator], BackendMetadata | None]
+K = TypeVar("K")
 
 
 @frozen
-class BackendIndex:
-    """One backend. ``functional``: it wants neither views nor writes. ``external``: not ours.
+class BackendIndex(Generic[K]):
+    """One backend. ``functional``: it wants neither views nor writes.
 
-    ``kernels`` maps operator names to metadata, or is a function that finds an operator's.
+    ``kernels`` finds its kernel of an operator, or None: what that is, is the backend's own affair.
+    The kernels of operators that it has none of are those of the column ``key``.
     """
 
     name: str
     key: DispatchKey
     functional: bool
-    kernels: Mapping[str, BackendMetadata] | Lookup
-    external: bool = False
+    kernels: Callable[[Operator], K | None]
 
-    def get_kernel(self, op: Operator) -> BackendMetadata | None:
+    def get_kernel(self, op: Operator) -> K | None:
         """How this backend runs ``op``, or None if it does not."""
-        if callable(self.kernels):
-            return self.kernels(op)
-        return self.kernels.get(op.name)
+        return self.kernels(op)
 
     def has_kernel(self, op: Operator) -> bool:
         """Whether this backend runs ``op`` itself."""
         return self.get_kernel(op) is not None
 
 
-def _numpy_kernel(op: Operator) -> BackendMetadata | None:
+def _numpy_kernel(op: Operator) -> Kernel | None:
     if TABLE[op.group].tag is Tag.COMPOSITE:
         return None
     try:
-        return BackendMetadata(kernel_of(op.name), structured=False)
+        return kernel_of(op.name)
     except KeyError:
         return None
 
 
-def numpy_index() -> BackendIndex:
+def numpy_index() -> BackendIndex[Kernel]:
     """NumPy itself as a backend: runs everything that is no composite, with views and writes."""
     return BackendIndex("numpy", DispatchKey.CPU, functional=False, kernels=_numpy_kernel)

@@ -6,6 +6,7 @@
     dispatcher.source(DispatchKey.CPU, kernel_of)                # cells found by name when asked
     dispatcher.fallback(DispatchKey.TRACE, trace)                # a column: trace(op, args)
     dispatcher.impl_composite("mean", AliasKey.EXPLICIT, mean)   # several columns: mean(ops, *args)
+    dispatcher.fallthrough(DispatchKey.FUNCTIONALIZE, is_of_numbers)  # on to the next key
 
 Each registration gives a handle whose ``remove()`` undoes it. The order of registrations does
 not matter: what a call runs is decided by precedence (Note [Which kernel runs]).
@@ -24,20 +25,31 @@ from fxc.ir.errors import InternalError
 from fxc.ir.graph import Literal, Region, Value
 from fxc.ir.records import mutable
 from fxc.ir.schema import Param
-from fxc.ir.types import ArrayType, ScalarType, Type
+from fxc.ir.types import Type
 from fxc.ops.table import TABLE, Operator, Row, Table
 
 from .bind import bind
-from .keys import ALIAS_COLUMNS, AliasKey, DispatchKey, KeySet, above, excluding, thread_keys
+from .keys import (
+    ALIAS_COLUMNS,
+    ALL_KEYS,
+    AliasKey,
+    DispatchKey,
+    KeySet,
+    above,
+    excluding,
+    thread_keys,
+)
 from .ops_handle import Ops, type_of
 
 # Note [Which kernel runs]
 # A call's keys are those of its arguments and the thread's included ones, without the thread's
-# excluded ones; the highest key decides on the column. In the column, a direct kernel for the
+# excluded ones and those that the operator falls through; the highest key decides on the column. In
+# the column, a direct kernel for the
 # operator comes first; then a composite registered under an alias key that covers the column, in
 # the order of AliasKey, as long as it does not decline (``NotImplemented``); then the column's
 # fallback. A kernel that redispatches names the column to go on with. A composite runs with the
 # columns above its own excluded, so that what it calls stays at or below the level that called it.
+# ``tests/test_mechanisms.py`` takes each of these away and names the program that it breaks.
 
 Kernel = Callable[..., Any]
 BoxedKernel = Callable[[Operator, tuple[Any, ...]], Any]
@@ -63,16 +75,15 @@ class _Row:
 
     op: Operator
     count: int
+    keys: int  # those that the operator does not fall through
     cells: dict[int, tuple[Kernel, bool] | None] = field(default_factory=dict)
 
 
 # The key bits of an argument by its class. Scalars have none: a call without keys is the CPU's.
-_CPU, _META, _TRACE = (KeySet.of(k) for k in (DispatchKey.CPU, DispatchKey.META, DispatchKey.TRACE))
+_CPU, _TRACE = KeySet.of(DispatchKey.CPU), KeySet.of(DispatchKey.TRACE)
 _ASK = -1  # an instance attribute tells
 _BITS_OF_CLASS: dict[type, int] = {
     np.ndarray: _CPU,
-    ArrayType: _META,
-    ScalarType: _META,
     Value: _TRACE,
     Literal: 0,
     Region: 0,
@@ -118,6 +129,7 @@ class Dispatcher:
         self._sources: dict[DispatchKey, Source] = {}
         self._columns: dict[DispatchKey, BoxedKernel] = {}
         self._composites: dict[tuple[str, AliasKey], Kernel] = {}
+        self._falls: dict[DispatchKey, Callable[[Operator], bool]] = {}
         self._rows: dict[str, _Row] = {}
 
     # ------------------------------------------------------------ registration
@@ -150,6 +162,10 @@ class Dispatcher:
         """Register a decomposition: ``function(ops, *args)``, see ``Ops``."""
         return self._register(self._composites, (name, alias), function)
 
+    def fallthrough(self, key: DispatchKey, falls: Callable[[Operator], bool]) -> Registration:
+        """A column that is passed by for some operators: the next lower key of a call decides."""
+        return self._register(self._falls, key, falls)
+
     @contextmanager
     def scratch_operator(
         self, row: Row, kernels: dict[tuple[str, DispatchKey], Kernel] | None = None
@@ -170,7 +186,8 @@ class Dispatcher:
         op = self.table[name]
         row = self._rows.get(name)
         if row is None or row.op is not op:
-            row = self._rows[name] = _Row(op, len(op.schema.params))
+            fallen = KeySet.of(*(key for key, falls in self._falls.items() if falls(op)))
+            row = self._rows[name] = _Row(op, len(op.schema.params), ALL_KEYS & ~fallen)
         return row
 
     def _find(self, row: _Row, key: DispatchKey) -> tuple[Kernel, bool] | None:
@@ -187,11 +204,7 @@ class Dispatcher:
                 direct = None
         if direct is not None:
             return direct, False
-        functions = tuple(
-            self._composites[op.name, alias]
-            for alias in AliasKey
-            if key in ALIAS_COLUMNS[alias] and (op.name, alias) in self._composites
-        )
+        functions = tuple(function for _, function in self.composites_of(op.name, key))
         column = self._columns.get(key)
         if functions:
             return self._composite_kernel(functions, column, key), True
@@ -215,14 +228,24 @@ class Dispatcher:
 
         return kernel
 
-    def has_kernel(self, name: str, key: DispatchKey) -> bool:
-        """Whether a call of the operator with ``key`` as its highest key would run something."""
-        row = self._row(name)
-        return (row.cells[key] if key in row.cells else self._find(row, key)) is not None
+    def composites_of(self, name: str, key: DispatchKey) -> Iterator[tuple[AliasKey, Kernel]]:
+        """The decompositions that serve column ``key``, in order: ``function(ops, *args)``."""
+        for alias in AliasKey:
+            if key in ALIAS_COLUMNS[alias] and (name, alias) in self._composites:
+                yield alias, self._composites[name, alias]
 
-    def composite(self, name: str, alias: AliasKey) -> Kernel | None:
-        """The decomposition registered under this alias key: ``function(ops, *args)``."""
-        return self._composites.get((name, alias))
+    def column(self, key: DispatchKey) -> Callable[[str], Kernel]:
+        """A function from an operator's name to what a call of it in this column runs."""
+
+        def kernel_of(name: str) -> Kernel:
+            row = self._row(name)
+            cell = row.cells[key] if key in row.cells else self._find(row, key)
+            if cell is None:
+                raise _no_kernel(name, key)
+            kernel, boxed = cell
+            return (lambda *args: kernel(row.op, args)) if boxed else kernel
+
+        return kernel_of
 
     def composites(self) -> Iterator[tuple[str, AliasKey, Kernel]]:
         """All registered decompositions."""
@@ -244,7 +267,7 @@ class Dispatcher:
         for arg in args:
             found = classes.get(type(arg))
             bits |= _bits_of(arg) if found is None or found == _ASK else found
-        bits &= ~thread_keys.exclude
+        bits &= row.keys & ~thread_keys.exclude
         key = bits.bit_length() - 1 if bits else 0
         try:
             cell = row.cells[key]

@@ -75,12 +75,13 @@ class AliasKey(Enum):
         return self is AliasKey.NON_FUNCTIONAL
 
 
-# Which columns an alias key stands for. A decomposition with views and writes serves backends that
-# take them; an explicit one serves every backend, and the operator stays whole in captured graphs;
-# an implicit one hides the operator from everything.
+# Which columns an alias key stands for. Explicit decompositions are for backends, which stand in
+# the CPU column, and the operator stays whole in captured graphs; an implicit one hides the
+# operator from everything. Those with views and writes come first. A backend that takes neither
+# takes them last, functionalized.
 ALIAS_COLUMNS = {
     AliasKey.NON_FUNCTIONAL: KeySet.of(DispatchKey.CPU),
-    AliasKey.EXPLICIT: KeySet.of(DispatchKey.CPU, DispatchKey.META),
+    AliasKey.EXPLICIT: KeySet.of(DispatchKey.CPU),
     AliasKey.IMPLICIT: ALL_KEYS,
 }
 

@@ -7,7 +7,8 @@ arguments returns ``NotImplemented``; the operator then stays as it is.
 
 The alias key says for whom a composite is (``fxc.dispatch.keys.AliasKey``): an implicit one hides
 the operator from everything, an explicit one is for every backend and made of pure operators, a
-non-functional one uses views and writes and is for backends that take those.
+non-functional one uses views and writes. Backends that take none get the explicit one instead or,
+where there is none, a non-functional one that is functionalized as it runs (``passes/decompose``).
 """
 
 from __future__ import annotations
@@ -253,16 +254,6 @@ def _flat(ops: OpsHandle, x: Any) -> Any:
 # ---------------------------------------------------------------- factories
 
 
-def zeros(ops: OpsHandle, shape: tuple[Dim, ...], dtype: np.dtype, layout: Any) -> Any:
-    """Full of zeros."""
-    return ops.full(shape, dtype.type(0), dtype, layout)
-
-
-def ones(ops: OpsHandle, shape: tuple[Dim, ...], dtype: np.dtype, layout: Any) -> Any:
-    """Full of ones."""
-    return ops.full(shape, dtype.type(1), dtype, layout)
-
-
 def eye(ops: OpsHandle, rows: Dim, columns: Dim, k: int, dtype: np.dtype) -> Any:
     """One where the column is ``k`` more than the row."""
     row = ops.expand_dims_copy(ops.arange(0, 1, rows, _INT64), (1,))
@@ -286,23 +277,7 @@ def eye_written(ops: OpsHandle, rows: Dim, columns: Dim, k: int, dtype: np.dtype
 def linspace(
     ops: OpsHandle, start: Any, stop: Any, num: Dim, endpoint: bool, dtype: np.dtype
 ) -> Any:
-    """NumPy's recipe: places times step, plus start; the last element is ``stop`` itself."""
-    steps = _Steps.of(ops, start, stop, num, endpoint)
-    if steps is None:
-        return NotImplemented
-    result = ops.add(_multiplied(ops, steps), steps.start)
-    if endpoint and guard(num, ">", 1):
-        last = ops.equal(steps.places, _as_float(ops, num - 1))
-        result = ops.where(last, steps.stop, result)
-    if dtype.kind in "iu":
-        result = ops.floor(result)
-    return _cast(ops, result, dtype)
-
-
-def linspace_written(
-    ops: OpsHandle, start: Any, stop: Any, num: Dim, endpoint: bool, dtype: np.dtype
-) -> Any:
-    """As ``linspace``, in one buffer."""
+    """NumPy's recipe, in one buffer: places times step, plus start; ``stop`` itself at the end."""
     steps = _Steps.of(ops, start, stop, num, endpoint)
     if steps is None:
         return NotImplemented
@@ -318,7 +293,7 @@ def linspace_written(
 
 @frozen
 class _Steps:
-    """What both kinds of linspace start from: places 0, 1, … and the ends, in float64."""
+    """What linspace starts from: places 0, 1, … and the ends, in float64."""
 
     places: Any
     start: Any
@@ -378,44 +353,6 @@ def stack_written(ops: OpsHandle, xs: tuple[Any, ...], axis: int) -> Any:
     return result
 
 
-def concatenate(ops: OpsHandle, xs: tuple[Any, ...], axis: int | None) -> Any:
-    """A chain of scatters into an empty result."""
-    kind, result = _join_target(ops, xs, axis)
-    for x, index in _joined(ops, kind, xs, axis):
-        result = ops.slice_scatter(result, _cast(ops, x, kind.dtype), index)
-    return result
-
-
-def concatenate_written(ops: OpsHandle, xs: tuple[Any, ...], axis: int | None) -> Any:
-    """Each array is written to its part of an empty result."""
-    kind, result = _join_target(ops, xs, axis)
-    for x, index in _joined(ops, kind, xs, axis):
-        ops.copy_(ops.slice(result, index), x, "same_kind")
-    return result
-
-
-def _join_target(ops: OpsHandle, xs: tuple[Any, ...], axis: int | None) -> tuple[ArrayType, Any]:
-    kind: ArrayType = ops.meta("concatenate", xs, axis)
-    return kind, _empty_like(ops, kind)
-
-
-def _joined(
-    ops: OpsHandle, kind: ArrayType, xs: tuple[Any, ...], axis: int | None
-) -> list[tuple[Any, tuple[SliceSpec, ...]]]:
-    """Each array with the part of the result that is its."""
-    along = 0 if axis is None else axis + kind.rank if axis < 0 else axis
-    parts: list[tuple[Any, tuple[SliceSpec, ...]]] = []
-    start: Dim = 0
-    for x in xs:
-        part = _flat(ops, x) if axis is None else x
-        stop = start + ops.type_of(part).shape[along]
-        index = [SliceSpec(0, size, 1) for size in kind.shape]
-        index[along] = SliceSpec(start, stop, 1)
-        parts.append((part, tuple(index)))
-        start = stop
-    return parts
-
-
 def _empty_like(ops: OpsHandle, kind: ArrayType) -> Any:
     """An empty array of this type, with its layout."""
     layout = stride_order(kind)
@@ -434,14 +371,9 @@ COMPOSITES: tuple[Composite, ...] = (
     Composite("var", EXPLICIT, var),
     Composite("std", EXPLICIT, std),
     Composite("outer", EXPLICIT, outer),
-    Composite("zeros", EXPLICIT, zeros),
-    Composite("ones", EXPLICIT, ones),
     Composite("eye", EXPLICIT, eye),
     Composite("eye", NON_FUNCTIONAL, eye_written),
-    Composite("linspace", EXPLICIT, linspace),
-    Composite("linspace", NON_FUNCTIONAL, linspace_written),
+    Composite("linspace", NON_FUNCTIONAL, linspace),
     Composite("stack", EXPLICIT, stack),
     Composite("stack", NON_FUNCTIONAL, stack_written),
-    Composite("concatenate", EXPLICIT, concatenate),
-    Composite("concatenate", NON_FUNCTIONAL, concatenate_written),
 )

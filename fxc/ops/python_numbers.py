@@ -195,6 +195,9 @@ PYTHON_OPERATORS: dict[str, tuple[int, Callable[..., Any], bool]] = {
     **_math(_UNSAFE, True),
 }
 
+# Operators that neither take nor give arrays: Python's numbers, and sizes as numbers.
+OF_NUMBERS = frozenset({*PYTHON_OPERATORS, "int_value", "bind_size"})
+
 
 def proven(name: str) -> str:
     """The operator that ``try_…`` is where it cannot fail."""

@@ -7,14 +7,12 @@ from dataclasses import replace
 import numpy as np
 
 from fxc.ir.evaluate import viewed
-from fxc.ir.graph import ArrayConstant, Graph, Literal, Node, Operand, Region, Value, walk
+from fxc.ir.graph import Graph, Literal, Node, Operand, Region, Value, walk
 from fxc.ir.location import Site
 from fxc.ir.signature import ViewStep
-from fxc.ir.size_functions import hint
-from fxc.ir.size_guards import guard
-from fxc.ir.symbols import product, symbol, symbols_of
+from fxc.ir.symbols import symbol, symbols_of
 from fxc.ir.text import dims_of
-from fxc.ir.types import PART_DTYPES, ArrayType, ScalarType, c_strides
+from fxc.ir.types import PART_DTYPES, ArrayType, ScalarType
 from fxc.ops.foreign_calls import gives_new
 from fxc.ops.kernels import kernel_of
 from fxc.ops.metas.shapes import hints
@@ -23,41 +21,28 @@ from fxc.ops.updates import UPDATES, way
 
 from ..emission.draws import is_drawn, is_small
 from ..emission.pieces import with_cuts
-from ..emission.python_rules import FAILS
 from ..emission.ufunc_calls import has_inner_loop
 from ..loops import (
-    BOOL,
-    I64,
-    Accumulate,
-    Apply,
     Boxed,
     Buffer,
     BufferArg,
     Check,
-    Compute,
-    Const,
     InputArg,
     Param,
     Program,
     buffer_args,
     touched,
 )
-from . import control, counting
-from .body import Body
+from . import counting
 from .call_operands import as_numpys, seen_by_plan
-from .context import INLINE_RESHAPES, INLINE_WEIGHT, STRETCHED_WEIGHT, Context
-from .contraction import contraction
-from .coverage import NATIVE_DTYPES, is_native
+from .context import Context, KernelOf
+from .coverage import NATIVE_DTYPES
 from .index_maps import is_view_copy
-from .indexed import wrap_operands
-from .masked import check_count
-from .pointwise import runs_inner_loop
-from .reductions import reduction, scan
 from .results import finish
-from .scope import NEVER, free_values, new_scope
+from .scope import free_values, new_scope
 from .stores import store, whole
 from .undone import can_undo, is_measured
-from .writes import StoringContext, aim, join, scatter
+from .writes import StoringContext, aim
 
 # Note [Raising ops]
 # An operation that can raise at run time (Operator.raises, every call of NumPy) may send the whole
@@ -67,8 +52,8 @@ from .writes import StoringContext, aim, join, scatter
 # that depend on no update therefore come first.
 
 
-def build_loops(graph: Graph) -> Program:
-    """The loop nests of a functional graph.
+def build_loops(graph: Graph, kernel_of: KernelOf) -> Program:
+    """The loop nests of a functional graph; ``kernel_of`` says which operators have native code.
 
     Requires: the graph is functional and has its signature.
     Ensures: each result lies in a buffer of its own; each mutated input's new content is stored in
@@ -76,7 +61,7 @@ def build_loops(graph: Graph) -> Program:
     """
     signature = graph.signature
     assert signature is not None
-    context = StoringContext()
+    context = StoringContext(kernel_of)
     if signature.mutations:
         graph = graph.with_body(_raising_first(graph.body, context))
     scope = new_scope(graph.body)
@@ -94,7 +79,8 @@ def build_loops(graph: Graph) -> Program:
             aim(context, graph.body, graph.outputs[mutation.result], name)
     raising = [place for place, node in enumerate(graph.nodes) if _may_raise(node, context)]
     if raising:  # a check of native code comes before what its node stores
-        context.commits_from = raising[-1] + (graph.nodes[raising[-1]].op not in CHECKED)
+        kernel = context.kernel_for(graph.nodes[raising[-1]])
+        context.commits_from = raising[-1] + (kernel is None or not kernel.checks)
         context.can_undo = can_undo(context, graph)
     for position, node in enumerate(graph.nodes):
         scope.position = position
@@ -181,7 +167,8 @@ def _raising_first(region: Region, context: Context) -> Region:
 def _may_raise(node: Node, context: Context, *, inside: bool = False) -> bool:
     if TABLE[node.op].tag is Tag.CLOCK:
         return inside  # native code checks each call that it makes
-    if not is_native(node, context.native) or node.op in CHECKED:
+    kernel = context.kernel_for(node)
+    if kernel is None or kernel.checks:
         return True
     if is_measured(node):
         return True  # there may be no memory for that
@@ -194,170 +181,11 @@ def visit(context: Context, node: Node) -> None:
     """Lower one node: make its results known to the context, emit what has to run."""
     for output in node.outputs:
         context.node_of[output] = node
-    if not is_native(node, context.native):
+    kernel = context.kernel_for(node)
+    if kernel is None:
         boxed(context, node)
-        return
-    match TABLE[node.op].tag:
-        case Tag.POINTWISE if node.op == "wrap_index":
-            wrap_index(context, node)
-        case Tag.POINTWISE if node.op in FAILS:
-            attempted(context, node)
-        case Tag.POINTWISE if runs_inner_loop(node):
-            applied(context, node)
-        case Tag.POINTWISE | Tag.VIEW | Tag.GATHER | Tag.FACTORY:
-            _inline(context, node)
-        case Tag.SCATTER | Tag.INDEX_PUT:
-            if node.op == "masked_put":
-                check_count(context, node)
-            scatter(context, node)
-        case Tag.REDUCTION:
-            reduction(context, node)
-        case Tag.SCAN:
-            scan(context, node)
-        case Tag.CONTRACTION:
-            contraction(context, node)
-        case Tag.OPAQUE if node.op == "argsort":
-            ordered(context, node)
-        case Tag.OPAQUE:
-            applied(context, node)
-        case Tag.JOIN:
-            join(context, node)
-        case Tag.SIZE:
-            SIZES[node.op](context, node)
-        case Tag.CONTROL:
-            CONTROL[node.op](context, node, visit)
-        case _:
-            raise AssertionError(f"{node.op} has no lowering")
-
-
-# Operators whose native code looks for what NumPy or Python raises for.
-CHECKED = frozenset({"wrap_index", "masked_put", *FAILS})
-SIZES = {"bind_size": counting.bind_size, "nonzero": counting.places}
-CONTROL = {
-    "cond": control.cond,
-    "fori_loop": control.fori_loop,
-    "while_loop": control.while_loop,
-}
-
-
-def _inline(context: Context, node: Node) -> None:
-    if node.args and isinstance(node.args[0], ArrayConstant):
-        _constant(context, node, node.args[0])
-        return
-    context.note_inline(node)
-    tangled = context.reshapes[node.output] > INLINE_RESHAPES
-    if tangled or (not is_view_copy(node) and _must_place(context, node)):
-        context.place_value(node.output)
-
-
-def wrap_index(context: Context, node: Node) -> None:
-    """Check all indices; the call goes back to NumPy if one is out of bounds.
-
-    Readers count them from the front once more, which costs less than keeping them. There an index
-    out of bounds is 0: what reads by it in the loop that checks stays inside the array.
-    """
-    given = node.arg("index")
-    if isinstance(given, Value) and context.weights.get(given, 0) >= STRETCHED_WEIGHT:
-        context.place_value(given)
-    guard(node.arg("size"), ">=", 1)
-    context.note_inline(node)
-    shape = node.output.type.shape
-    if any(dim == 0 for dim in shape):
-        return
-    index = context.loop_vars(shape)
-    body = Body(context)
-    failed = body.compute("out_of_bounds", wrap_operands(body, node, index), (I64, I64), BOOL)
-    stmts = body.stmts
-    levels = sum(not isinstance(i, int) for i in index)
-    if levels:
-        total = context.fresh()
-        no = Const(False, BOOL)
-        stmts.append(Accumulate(total, BOOL, "logical_or", failed, no, "any", levels))
-        failed = total
-    context.emit_nest(index, shape, stmts, node.loc)
-    context.emit(Check(failed, Site(node.op, node.loc)))
-
-
-def attempted(context: Context, node: Node) -> None:
-    """An operator of Python's numbers that may fail: the number, and a check that it is right."""
-    context.note_inline(node)
-    name = context.new_buffer(node.output.type)
-    body = Body(context)
-    result = body.value(node.output, ())
-    made = body.stmts[-1]
-    assert isinstance(made, Compute)
-    given, dtypes = (*made.args, made.name), (*made.arg_dtypes, made.dtype)
-    body.quiet = node.quiet
-    failed = body.compute(f"{node.op} fails", given, dtypes, BOOL)
-    for stmt in (*body.stmts, *context.cells(name, (), result)):
-        context.emit(stmt)
-    context.emit(Check(failed, Site(node.op, node.loc)))
-    context.put(node.output, name)
-
-
-def _constant(context: Context, node: Node, data: ArrayConstant) -> None:
-    name = context.unused(f"c{len(context.buffers)}")
-    strides = c_strides(data.shape, data.dtype.itemsize)
-    context.buffers[name] = Buffer(
-        name, data.dtype, data.shape, strides, "constant", name, data=data.data
-    )
-    context.put(node.output, name)
-
-
-def _must_place(context: Context, node: Node) -> bool:
-    """Whether to compute a value once into a buffer instead of wherever it is read.
-
-    What is read several times goes into a buffer; where all readers end up in the same loop,
-    fusion takes the buffer away again.
-    """
-    value, scope = node.output, context.scope
-    cost = context.weights[value]
-    if cost > INLINE_WEIGHT or TABLE[node.op].raises:
-        return True
-    if scope.last_use.get(value) == NEVER:
-        return True
-    if scope.uses.get(value, 0) > 1:
-        return cost > 1 or len(context.reads_of(value)) > 1
-    return cost >= STRETCHED_WEIGHT and _is_stretched(context, value)
-
-
-def _is_stretched(context: Context, value: Value) -> bool:
-    """Whether a reader computes more elements than ``value`` has: it would recompute it."""
-    size = hint(product(value.type.shape))
-    for _ in range(INLINE_WEIGHT):  # what stands further on is not inlined together with it
-        place = context.scope.last_use.get(value, NEVER)
-        if place == NEVER:
-            return False
-        node = context.scope.nodes[place]
-        if TABLE[node.op].tag not in (Tag.VIEW, Tag.POINTWISE, Tag.GATHER):
-            return False
-        value = node.output
-        if hint(product(value.type.shape)) > size:
-            return True
-        if context.scope.uses.get(value, 0) != 1:
-            return False
-    return False
-
-
-def applied(context: Context, node: Node) -> None:
-    """A copy, on which NumPy's own function is run in place."""
-    out = context.new_buffer(node.output.type)
-    store(context, node.args[0], out, whole, node.loc)
-    context.emit(Apply(node.op, out, node.loc))
-    context.put(node.output, out)
-
-
-def ordered(context: Context, node: Node) -> None:
-    """NumPy's own function that finds the order of each row of the operand, or of a copy of it."""
-    operand = node.args[0]
-    dtype, shape = operand.type.dtype, operand.type.shape
-    keys, strides = context.as_buffer(operand), c_strides(shape, dtype.itemsize)
-    if context.buffers[keys].strides != strides:
-        keys = context.add_buffer(dtype, shape, strides)
-        store(context, operand, keys, whole, node.loc)
-    out = context.new_buffer(node.output.type)
-    context.emit(Apply(node.op, out, node.loc, keys))
-    context.put(node.output, out)
+    else:
+        kernel.build(context, node)
 
 
 def boxed(context: Context, node: Node) -> None:

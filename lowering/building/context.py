@@ -7,13 +7,14 @@ Views are always inline, as index arithmetic. See Note [Writes in place].
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
 
 from fxc.ir.graph import Literal, Node, Operand, Value
 from fxc.ir.location import SourceLocation
+from fxc.ir.records import frozen
 from fxc.ir.size_functions import substitute
 from fxc.ir.symbols import Dim, product, symbol
 from fxc.ir.types import (
@@ -25,11 +26,12 @@ from fxc.ir.types import (
     ordered_strides,
     stride_order,
 )
-from fxc.ops.table import TABLE
+from fxc.ops.table import TABLE, Operator
 from fxc.ops.updates import Way
 
 from ..emission.addressing import linearised
 from ..loops import Buffer, Element, Loop, Pair, Param, Stmt, Store
+from .coverage import is_called, is_known, types_in
 from .index_maps import INDEX_MAPS, PART_VIEWS, Idx, is_view_copy
 from .pointwise import weight
 from .scope import Scope
@@ -49,10 +51,27 @@ INLINE_RESHAPES = 3  # each may multiply the length of index expressions
 STRETCHED_WEIGHT = 4  # operations that are rather stored than done again for each reader
 
 
+@frozen
+class NativeKernel:
+    """Native code of an operator: what builds it, and for which nodes, if not for all.
+
+    ``checks`` says that it looks for what NumPy or Python raises for.
+    """
+
+    build: Callable[[Context, Node], None]
+    covers: Callable[[Node], bool] = lambda node: True
+    checks: bool = False
+
+
+KernelOf = Callable[[Operator], NativeKernel | None]
+
+
 class Context(ABC):
     """The state of one lowering. The rules that use it are functions in the modules around."""
 
-    def __init__(self) -> None:
+    def __init__(self, kernel_of: KernelOf) -> None:
+        self._kernel_of = kernel_of
+        self._kernels: dict[Node, NativeKernel | None] = {}  # as far as they have been asked for
         self.inputs: tuple[Value, ...] = ()
         self.taken: set[str] = set()  # names of inputs and of parameters of regions
         self.buffers: dict[str, Buffer] = {}
@@ -62,7 +81,6 @@ class Context(ABC):
         self.literal_of: dict[Value, Literal] = {}  # region parameters bound to literals
         self.place: dict[Value, str] = {}
         self.node_of: dict[Value, Node] = {}
-        self.native: dict[Node, bool] = {}  # whether they have native code, as far as is known
         self.reads: dict[Value, frozenset[str]] = {}  # storages that computing a value reads
         self.readers: dict[str, dict[Value, None]] = {}  # by storage: those that may read it later
         self.inline_users: dict[Value, list[Value]] = {}  # values computed from it where read
@@ -93,6 +111,21 @@ class Context(ABC):
     @property
     def scope(self) -> Scope:
         return self.scopes[-1]
+
+    def kernel_for(self, node: Node) -> NativeKernel | None:
+        """The native code of a node, and of all that is inside of it; None if NumPy is called."""
+        if node not in self._kernels:
+            kernel = self._kernel_of(TABLE[node.op])
+            inside = (inner for region in node.regions for inner in region.nodes)
+            self._kernels[node] = (
+                kernel
+                if kernel is not None
+                and is_known(*types_in(node))
+                and kernel.covers(node)
+                and all(self.kernel_for(inner) or is_called(inner) for inner in inside)
+                else None
+            )
+        return self._kernels[node]
 
     # -- names, buffers, loops
 

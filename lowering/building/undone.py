@@ -17,7 +17,6 @@ from fxc.ops.updates import updated_by
 
 from ..emission.draws import is_drawn, is_small
 from .context import Context
-from .coverage import is_native
 
 # Note [Stores that are undone]
 # A branch or loop that writes an input and may raise works on a copy of it, by Note [Raising ops].
@@ -38,7 +37,7 @@ def can_undo(context: Context, graph: Graph) -> bool:
     copies.
     """
     return all(
-        (is_native(node, context.native) and not is_measured(node))
+        (context.kernel_for(node) is not None and not is_measured(node))
         or (is_drawn(node) and is_small(node))
         for node in graph.nodes
     )

@@ -372,17 +372,6 @@ def _math(name: str) -> Emit:
     return emit
 
 
-def _scaled(numerator: float, denominator: float) -> Emit:
-    """x * (numerator / denominator), the factor rounded to the loop's dtype as NumPy does."""
-
-    def emit(code: Lanes, args: Sequence[str], dtypes: DTypes, result: np.dtype) -> str:
-        dtype = dtypes[0]
-        factor = float(dtype.type(numerator) / dtype.type(denominator))
-        return code.binary("fmul", dtype, args[0], code.const(factor, dtype))
-
-    return emit
-
-
 def _comparison(on_float: str, on_int: str) -> Emit:
     def emit(code: Lanes, args: Sequence[str], dtypes: DTypes, result: np.dtype) -> str:
         left, right = dtypes
@@ -617,10 +606,6 @@ NUMPY_RULES: dict[str, ScalarRule] = {
     "fmin": ScalarRule(_numeric_extreme("olt", "slt", "ult"), cost=3),
     "copysign": ScalarRule(_copysign, supports=floats),
     "heaviside": ScalarRule(_heaviside, cost=3, supports=floats),
-    "deg2rad": ScalarRule(_scaled(np.pi, 180.0), supports=floats),
-    "radians": ScalarRule(_scaled(np.pi, 180.0), supports=floats),
-    "rad2deg": ScalarRule(_scaled(180.0, np.pi), supports=floats),
-    "degrees": ScalarRule(_scaled(180.0, np.pi), supports=floats),
     **{name: ScalarRule(_intrinsic(name)) for name in _ROUND},
     "sqrt": ScalarRule(_sqrt, cost=6),
     "equal": ScalarRule(_comparison("oeq", "eq")),

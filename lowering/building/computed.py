@@ -1,0 +1,149 @@
+"""Values that are computed element by element: where they are read, or once into a buffer."""
+
+from __future__ import annotations
+
+from fxc.ir.graph import ArrayConstant, Node, Value
+from fxc.ir.location import Site
+from fxc.ir.size_functions import hint
+from fxc.ir.size_guards import guard
+from fxc.ir.symbols import product
+from fxc.ir.types import c_strides
+from fxc.ops.table import TABLE, Tag
+
+from ..loops import BOOL, I64, Accumulate, Apply, Buffer, Check, Compute, Const
+from .body import Body
+from .context import INLINE_RESHAPES, INLINE_WEIGHT, STRETCHED_WEIGHT, Context
+from .index_maps import is_view_copy
+from .indexed import wrap_operands
+from .pointwise import runs_inner_loop
+from .scope import NEVER
+from .stores import store, whole
+
+
+def pointwise(context: Context, node: Node) -> None:
+    """An elementwise operator: by its rule, or by NumPy's inner loop."""
+    if runs_inner_loop(node):
+        applied(context, node)
+    else:
+        inline(context, node)
+
+
+def inline(context: Context, node: Node) -> None:
+    """Leave a value to those who read it, or place it."""
+    if node.args and isinstance(node.args[0], ArrayConstant):
+        _constant(context, node, node.args[0])
+        return
+    context.note_inline(node)
+    tangled = context.reshapes[node.output] > INLINE_RESHAPES
+    if tangled or (not is_view_copy(node) and _must_place(context, node)):
+        context.place_value(node.output)
+
+
+def wrap_index(context: Context, node: Node) -> None:
+    """Check all indices; the call goes back to NumPy if one is out of bounds.
+
+    Readers count them from the front once more, which costs less than keeping them. There an index
+    out of bounds is 0: what reads by it in the loop that checks stays inside the array.
+    """
+    given = node.arg("index")
+    if isinstance(given, Value) and context.weights.get(given, 0) >= STRETCHED_WEIGHT:
+        context.place_value(given)
+    guard(node.arg("size"), ">=", 1)
+    context.note_inline(node)
+    shape = node.output.type.shape
+    if any(dim == 0 for dim in shape):
+        return
+    index = context.loop_vars(shape)
+    body = Body(context)
+    failed = body.compute("out_of_bounds", wrap_operands(body, node, index), (I64, I64), BOOL)
+    stmts = body.stmts
+    levels = sum(not isinstance(i, int) for i in index)
+    if levels:
+        total = context.fresh()
+        no = Const(False, BOOL)
+        stmts.append(Accumulate(total, BOOL, "logical_or", failed, no, "any", levels))
+        failed = total
+    context.emit_nest(index, shape, stmts, node.loc)
+    context.emit(Check(failed, Site(node.op, node.loc)))
+
+
+def attempted(context: Context, node: Node) -> None:
+    """An operator of Python's numbers that may fail: the number, and a check that it is right."""
+    context.note_inline(node)
+    name = context.new_buffer(node.output.type)
+    body = Body(context)
+    result = body.value(node.output, ())
+    made = body.stmts[-1]
+    assert isinstance(made, Compute)
+    given, dtypes = (*made.args, made.name), (*made.arg_dtypes, made.dtype)
+    body.quiet = node.quiet
+    failed = body.compute(f"{node.op} fails", given, dtypes, BOOL)
+    for stmt in (*body.stmts, *context.cells(name, (), result)):
+        context.emit(stmt)
+    context.emit(Check(failed, Site(node.op, node.loc)))
+    context.put(node.output, name)
+
+
+def _constant(context: Context, node: Node, data: ArrayConstant) -> None:
+    name = context.unused(f"c{len(context.buffers)}")
+    strides = c_strides(data.shape, data.dtype.itemsize)
+    context.buffers[name] = Buffer(
+        name, data.dtype, data.shape, strides, "constant", name, data=data.data
+    )
+    context.put(node.output, name)
+
+
+def _must_place(context: Context, node: Node) -> bool:
+    """Whether to compute a value once into a buffer instead of wherever it is read.
+
+    What is read several times goes into a buffer; where all readers end up in the same loop,
+    fusion takes the buffer away again.
+    """
+    value, scope = node.output, context.scope
+    cost = context.weights[value]
+    if cost > INLINE_WEIGHT or TABLE[node.op].raises:
+        return True
+    if scope.last_use.get(value) == NEVER:
+        return True
+    if scope.uses.get(value, 0) > 1:
+        return cost > 1 or len(context.reads_of(value)) > 1
+    return cost >= STRETCHED_WEIGHT and _is_stretched(context, value)
+
+
+def _is_stretched(context: Context, value: Value) -> bool:
+    """Whether a reader computes more elements than ``value`` has: it would recompute it."""
+    size = hint(product(value.type.shape))
+    for _ in range(INLINE_WEIGHT):  # what stands further on is not inlined together with it
+        place = context.scope.last_use.get(value, NEVER)
+        if place == NEVER:
+            return False
+        node = context.scope.nodes[place]
+        if TABLE[node.op].tag not in (Tag.VIEW, Tag.POINTWISE, Tag.GATHER):
+            return False
+        value = node.output
+        if hint(product(value.type.shape)) > size:
+            return True
+        if context.scope.uses.get(value, 0) != 1:
+            return False
+    return False
+
+
+def applied(context: Context, node: Node) -> None:
+    """A copy, on which NumPy's own function is run in place."""
+    out = context.new_buffer(node.output.type)
+    store(context, node.args[0], out, whole, node.loc)
+    context.emit(Apply(node.op, out, node.loc))
+    context.put(node.output, out)
+
+
+def ordered(context: Context, node: Node) -> None:
+    """NumPy's own function that finds the order of each row of the operand, or of a copy of it."""
+    operand = node.args[0]
+    dtype, shape = operand.type.dtype, operand.type.shape
+    keys, strides = context.as_buffer(operand), c_strides(shape, dtype.itemsize)
+    if context.buffers[keys].strides != strides:
+        keys = context.add_buffer(dtype, shape, strides)
+        store(context, operand, keys, whole, node.loc)
+    out = context.new_buffer(node.output.type)
+    context.emit(Apply(node.op, out, node.loc, keys))
+    context.put(node.output, out)

@@ -1,0 +1,153 @@
+"""Which operators have native code, for which nodes, and what builds it: no other place says so.
+
+``native_kernel`` is the LLVM backend's index of kernels (``llvm_index`` of ``fxc/stages.py``). For
+an operator that has none its composite takes its place, or else NumPy is called, as for nodes that
+a kernel does not cover.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+
+from fxc.ir.graph import Node
+from fxc.ir.types import PART_DTYPES, ArrayType, is_c_contiguous
+from fxc.ops.table import Operator, Tag
+
+from ..emission.python_rules import FAILS, SCALAR_RULES
+from . import control, counting
+from .build import visit
+from .complex_rules import COMPLEX_RULES, ComplexRule
+from .computed import applied, attempted, inline, ordered, pointwise, wrap_index
+from .context import Context, NativeKernel
+from .contraction import contraction
+from .coverage import NATIVE_DTYPES, types_in
+from .indexed import has_index, update_dtypes
+from .masked import check_count
+from .pointwise import loop_dtypes, rule_of, runs_inner_loop
+from .reductions import REDUCERS, SCANS, has_nest, reduction, scan
+from .writes import join, scatter
+
+
+def native_kernel(op: Operator) -> NativeKernel | None:
+    """The native code of an operator, or None: on dtypes that lowering knows."""
+    found = _BY_NAME.get(op.name)
+    if found is not None:
+        return found
+    match op.tag:
+        case Tag.POINTWISE if op.name in FAILS:
+            return _ATTEMPTED
+        case Tag.POINTWISE if op.name in SCALAR_RULES or op.name in COMPLEX_RULES:
+            return _POINTWISE
+        case Tag.REDUCTION if op.name in REDUCERS:
+            return _REDUCTION
+        case Tag.SCAN if op.name in SCANS:
+            return _SCAN
+        case Tag.VIEW if has_index(op):
+            return _INLINE
+        case Tag.SCATTER if has_index(op):
+            return _SCATTER
+        case Tag.GATHER:
+            return _INLINE
+        case Tag.FACTORY:
+            return _FACTORY
+        case Tag.JOIN:
+            return _JOIN
+        case _:
+            return None
+
+
+# Which nodes kernels cover
+
+
+def _computes(node: Node) -> bool:
+    rule = rule_of(node)
+    if isinstance(rule, ComplexRule):
+        return rule.supports is None or rule.supports(types_in(node))
+    if rule is None:
+        return runs_inner_loop(node)
+    dtypes, result = loop_dtypes(node)
+    are_native = all(dtype in NATIVE_DTYPES for dtype in (*dtypes, result))
+    return are_native and rule.supports(node.args, dtypes)
+
+
+def _is_attempted(node: Node) -> bool:
+    return not node.output.type.rank and _computes(node)
+
+
+def _has_places(node: Node) -> bool:
+    """Whether an index can be in bounds at all."""
+    return node.arg("size") != 0 and _computes(node)
+
+
+def _fills(node: Node) -> bool:
+    """Whether there is code for a factory: complex numbers are counted up, or cut, by NumPy."""
+    *given, kind = types_in(node)
+    return kind.dtype in PART_DTYPES or not any(each.dtype in PART_DTYPES for each in given)
+
+
+def _counts(node: Node) -> bool:
+    return not any(each.dtype in PART_DTYPES for each in types_in(node))
+
+
+def _has_product(node: Node, most: int) -> bool:
+    """NumPy's inner loop multiplies matrices; ``dot`` means the same up to rank 2."""
+    ranks = [operand.type.rank for operand in node.args[:2]]
+    return node.output.type.dtype.kind in "fc" and all(1 <= rank <= most for rank in ranks)
+
+
+def _sorts_rows(node: Node) -> bool:
+    """Whether a sort is one along the last axis of an array in C order, of real numbers."""
+    kind, axis = node.output.type, node.arg("axis")
+    if not isinstance(kind, ArrayType) or kind.rank == 0 or node.arg("kind") not in _QUICK:
+        return False
+    is_last = axis is not None and axis % kind.rank == kind.rank - 1
+    return is_last and node.args[0].type.dtype.kind in "iuf" and is_c_contiguous(kind)
+
+
+_QUICK = (None, "quicksort")
+
+
+def _has_update(node: Node) -> bool:
+    """Whether there is a loop for the ufunc of an ``index_reduce`` on these dtypes."""
+    rule = SCALAR_RULES.get(node.arg("ufunc"))
+    if rule is None or node.arg("source") is None:
+        return False
+    dtypes, result = update_dtypes(node)
+    known = all(dtype in NATIVE_DTYPES for dtype in (*dtypes, result))
+    return known and rule.supports(node.args[:2], dtypes)
+
+
+def _has_axes(node: Node) -> bool:
+    return bool(node.arg("mask").type.rank)
+
+
+def _put_masked(context: Context, node: Node) -> None:
+    check_count(context, node)
+    scatter(context, node)
+
+
+_POINTWISE = NativeKernel(pointwise, _computes)
+_ATTEMPTED = NativeKernel(attempted, _is_attempted, checks=True)
+_INLINE = NativeKernel(inline)
+_FACTORY = NativeKernel(inline, _fills)
+_REDUCTION = NativeKernel(reduction, has_nest)
+_SCAN = NativeKernel(scan, has_nest)
+_SCATTER = NativeKernel(scatter)
+_JOIN = NativeKernel(join)
+
+_BY_NAME = {
+    "wrap_index": NativeKernel(wrap_index, _has_places, checks=True),
+    "arange": NativeKernel(inline, _counts),
+    "index_put": NativeKernel(scatter),
+    "index_reduce": NativeKernel(scatter, _has_update),
+    "masked_put": NativeKernel(_put_masked, _has_axes, checks=True),
+    "matmul": NativeKernel(contraction, partial(_has_product, most=64)),
+    "dot": NativeKernel(contraction, partial(_has_product, most=2)),
+    "sort": NativeKernel(applied, _sorts_rows),
+    "argsort": NativeKernel(ordered, _sorts_rows),
+    "bind_size": NativeKernel(counting.bind_size),
+    "nonzero": NativeKernel(counting.places),
+    "cond": NativeKernel(partial(control.cond, visit=visit)),
+    "fori_loop": NativeKernel(partial(control.fori_loop, visit=visit)),
+    "while_loop": NativeKernel(partial(control.while_loop, visit=visit)),
+}
