@@ -159,6 +159,11 @@ class Session:
         self.made: dict[Value, Call] = {}  # by what recorded it, on the clock ``now``
         self.results: dict[Value, int] = {}  # those of nodes with several: when they were made
 
+    def value(self, name: str, *args: Any, **kwargs: Any) -> Value:
+        """What an operator gives on operands that gives one value."""
+        found: Value = self.record(name, *args, **kwargs)
+        return found
+
     def record(self, name: str, *args: Any, **kwargs: Any) -> Any:
         """Call an operator on operands; returns Values. See ``wrap``."""
         if self._made_in:

@@ -86,8 +86,7 @@ def _element(x: Operand, kind: ScalarType | ArrayType) -> Operand:
     """An element of an array as the number that it stands for, or as an array of its own."""
     if isinstance(kind, ScalarType):
         return as_number(x, kind)
-    found: Value = current().record("copy", x, order="C")
-    return found
+    return current().value("copy", x, order="C")
 
 
 def widened(form: Form, before: Form, arrays: Sequence[Value]) -> list[Any]:

@@ -35,8 +35,7 @@ def read(view: Value, arrays: IndexArrays) -> Value:
     count = found.type.rank - view.type.rank + len(arrays.axes)
     indexed, order = order[:count], order[count:]
     order[arrays.place : arrays.place] = indexed
-    moved: Value = session.record("transpose", found, tuple(order))
-    return moved
+    return session.value("transpose", found, tuple(order))
 
 
 def write(view: Value, arrays: IndexArrays, source: Any) -> None:
@@ -119,8 +118,7 @@ def in_dtype(source: Any, dtype: np.dtype) -> Operand:
     check_real(given, dtype)
     if given.type.dtype == dtype and not _is_weak(given):
         return given
-    result: Operand = current().record("astype", given, dtype, casting="unsafe")
-    return result
+    return current().value("astype", given, dtype, casting="unsafe")
 
 
 def _is_weak(given: Operand) -> bool:
@@ -133,8 +131,7 @@ def fitted(given: Operand, rank: int) -> Operand:
     if extra > 0 and 0 in given.type.shape[extra:]:  # of nothing NumPy drops any leading axes
         return constant(np.zeros(hints(given.type.shape[extra:]), given.type.dtype))
     if extra > 0 and all(is_one(dim) for dim in given.type.shape[:extra]):
-        squeezed: Operand = current().record("squeeze", given, tuple(range(extra)))
-        return squeezed
+        return current().value("squeeze", given, tuple(range(extra)))
     return given
 
 
@@ -193,8 +190,7 @@ def _reordered(
         turned = session.record("slice", spread, specs)
         axes = list(range(len(whole)))
         axes[first : first + rank] = [first + axis for axis in order]
-        moved: Value = session.record("transpose", turned, tuple(axes))
-        return moved
+        return session.value("transpose", turned, tuple(axes))
 
     indexed = shape[place : place + rank]
     return tuple(walked(each, indexed, 0) for each in indices), walked(given, shape, place)

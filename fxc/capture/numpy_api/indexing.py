@@ -339,8 +339,7 @@ def checked(index: Value, size: Dim, axis: int) -> Value:
         return index if is_it else constant(wrapped)
     if counted_in(size):
         guard(size, ">=", 1)  # native code reads element 0 in place of those out of bounds
-    found: Value = current().record("wrap_index", index, size, axis=axis)
-    return found
+    return current().value("wrap_index", index, size, axis=axis)
 
 
 def _bad_index() -> IndexError:
@@ -464,8 +463,7 @@ def as_stored(given: Operand, dtype: np.dtype, *, each: bool = False) -> Operand
     if is_cast:
         return given
     may_raise = kind.dtype.kind == "f" or kind.dtype == np.uint64
-    found: Operand = current().record("try_int" if may_raise else "py_int", given)
-    return found
+    return current().value("try_int" if may_raise else "py_int", given)
 
 
 def check_fits(source: Any, dtype: np.dtype) -> None:

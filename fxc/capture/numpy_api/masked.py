@@ -289,8 +289,7 @@ def spread(given: Operand, rank: int, behind: int) -> Operand | None:
         return given
     session = current()
     value: Operand = session.record("squeeze", given, (at,))
-    spread_out: Operand = session.record("expand_dims", value, tuple(range(at, at + rank)))
-    return spread_out
+    return session.value("expand_dims", value, tuple(range(at, at + rank)))
 
 
 def spread_mask(mask: Value, behind: int) -> Value:
@@ -298,8 +297,7 @@ def spread_mask(mask: Value, behind: int) -> Value:
     if not behind:
         return mask
     axes = tuple(range(mask.type.rank, mask.type.rank + behind))
-    found: Value = current().record("expand_dims", mask, axes)
-    return found
+    return current().value("expand_dims", mask, axes)
 
 
 # ------------------------------------------------------------------ x[m] and x[m] = y

@@ -47,8 +47,7 @@ def positions(indices: Any, casting: str = "same_kind") -> Value:
     value = array_value(indices)
     if value.type.dtype == _INTP:
         return value
-    found: Value = current().record("astype", value, _INTP, casting=casting)
-    return found
+    return current().value("astype", value, _INTP, casting=casting)
 
 
 def bounded(index: Value, size: Dim, axis: int, mode: str) -> Value:

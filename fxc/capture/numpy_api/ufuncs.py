@@ -253,10 +253,7 @@ def _cast(x: Operand, dtype: np.dtype, casting: str) -> Operand:
         return Literal(dtype.type(np.asarray(x.value).astype(dtype, casting="unsafe")))
     if x.type.dtype == dtype and not _is_weak(x):
         return x
-    result: Value = current().record(
-        "astype", x, dtype, casting="unsafe" if _is_weak(x) else casting
-    )
-    return result
+    return current().value("astype", x, dtype, casting="unsafe" if _is_weak(x) else casting)
 
 
 _BOOL: np.dtype = np.dtype(bool)

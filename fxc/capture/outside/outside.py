@@ -395,10 +395,7 @@ class Outside:
             stays = argument and value.dtype.kind == "b"
             self.guards.check_value(source, value, "" if stays else label)
             return value
-        self.guards.check(
-            f"type({source.var}) is {self.guards.constant(type(value))}",
-            f"{source.text} is a {type(value).__name__}",
-        )
+        self._check_type(source, type(value))
         graph_value = self.add_input(scalar_type_of(value), source, label, not argument)
         self.numbers[graph_value] = source.var, value
         self.session.origins[graph_value] = frozenset((label,))
@@ -504,10 +501,7 @@ class Outside:
 
     def _container(self, value: Any, kind: type, source: Source, name: str, argument: bool) -> Any:
         """A list, dict or set, read and guarded as far as the program looks."""
-        self.guards.check(
-            f"type({source.var}) is {self.guards.constant(kind)}",
-            f"{source.text} is a {kind.__name__}",
-        )
+        self._check_type(source, kind)
         seen = _CONTAINERS[kind](Held(self, value, source, name, argument))
         self.remember(Known(value, seen, source, False))
         return seen
@@ -572,25 +566,16 @@ class Outside:
             self.remember(Known(value, value, source, True, is_fixed=True))
             return value
         seen = stand_in(kind)
-        self.guards.check(
-            f"type({source.var}) is {self.guards.constant(kind)}",
-            f"{source.text} is a {kind.__name__}",
-        )
+        self._check_type(source, kind)
         self.remember(Known(value, seen, source, True))
         return seen
 
     def _generator(self, value: Any, kind: type, source: Source) -> Any:
-        self.guards.check(
-            f"type({source.var}) is {self.guards.constant(kind)}",
-            f"{source.text} is a {kind.__name__}",
-        )
+        self._check_type(source, kind)
         return TracedGenerator(value, source, self)
 
     def _file(self, value: Any, kind: type, source: Source) -> Any:
-        self.guards.check(
-            f"type({source.var}) is {self.guards.constant(kind)}",
-            f"{source.text} is a {kind.__name__}",
-        )
+        self._check_type(source, kind)
         return TracedFile(value, source, self.session.door)
 
     def generator(self, value: Any) -> Any:
@@ -634,10 +619,7 @@ class Outside:
         return getattr(self._part(value.__self__, source, "__self__", name), value.__name__)
 
     def _partial(self, value: Any, source: Source, name: str, argument: bool) -> Any:
-        self.guards.check(
-            f"type({source.var}) is {self.guards.constant(functools.partial)}",
-            f"{source.text} is a partial",
-        )
+        self._check_type(source, functools.partial)
         func, args, keywords = (
             self._part(getattr(value, part), source, part, name, argument)
             for part in ("func", "args", "keywords")
@@ -649,6 +631,10 @@ class Outside:
     ) -> Any:
         fetched = self.guards.fetch(f"{source.var}.{part}", f"{source.text}.{part}")
         return self.admit(value, fetched, f"{name}.{part.strip('_')}", argument=argument)
+
+    def _check_type(self, source: Source, kind: type) -> None:
+        is_kind = f"type({source.var}) is {self.guards.constant(kind)}"
+        self.guards.check(is_kind, f"{source.text} is a {kind.__name__}")
 
     def root(self, value: Any, text: str) -> Source:
         """The source of an object that the program itself keeps: a module, a namespace."""

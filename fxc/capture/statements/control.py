@@ -270,8 +270,7 @@ def _owned(session: Session, value: Operand, taken: list[Operand]) -> Operand:
     is_home = session.aliases.homes.get(value, 0) == session.region
     if is_home and value not in session.aliases.bases and value not in taken and is_c_ordered(kind):
         return value
-    copied: Value = session.record("copy", value, order="C")
-    return copied
+    return session.value("copy", value, order="C")
 
 
 # ------------------------------------------------------------------ fori_loop
@@ -376,8 +375,7 @@ def _carried(session: Session, leaf: Any, what: str) -> Operand:
     value = operand(leaf)
     if isinstance(value, Literal) or isinstance(value.type, ScalarType):
         return value
-    copied: Value = session.record("copy", value, order="C")
-    return copied
+    return session.value("copy", value, order="C")
 
 
 # ------------------------------------------------------------------ while_loop

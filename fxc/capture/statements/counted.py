@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 
 from fxc.ir.errors import CaptureError
-from fxc.ir.graph import Literal, Operand, Value
+from fxc.ir.graph import Literal, Operand
 from fxc.ir.size_functions import floordiv, hint, minimum
 from fxc.ir.size_guards import guard
 from fxc.ir.symbols import Dim, SymFunc, counted_in
@@ -105,10 +105,7 @@ class Counted(_Items, Traced):
                 "an iterator among arrays cannot be captured; use an array, or a list of its items"
             )
         first, step = map(operand, self.steps)
-        made: Value = current().record(
-            "arange", first, step, length=self.count, dtype=np.dtype(np.int64)
-        )
-        return made
+        return current().value("arange", first, step, length=self.count, dtype=np.dtype(np.int64))
 
     def __iter__(self) -> Iterator[Any]:
         self.taken()

@@ -79,15 +79,13 @@ class Resized:
         """The array behind the loop, a new one; it has no more elements than there is room for."""
         *numbers, flat = parts
         sizes = _bound_together(session, numbers, self.room) if numbers else []
-        found: Value = session.record("copy", self._view(session, flat, sizes), order="C")
-        return found
+        return session.value("copy", self._view(session, flat, sizes), order="C")
 
     def _view(self, session: Session, flat: Value, sizes: Sequence[Dim]) -> Value:
         changing = iter(sizes)
         shape = tuple(next(changing) if kept is None else kept for kept in self.kept)
         part = session.record("slice", flat, (SliceSpec(0, product(shape), 1),))
-        found: Value = session.record("reshape", part, shape)
-        return found
+        return session.value("reshape", part, shape)
 
 
 def _filled(session: Session, flat: Operand, array: Value) -> Value:
@@ -98,8 +96,7 @@ def _filled(session: Session, flat: Operand, array: Value) -> Value:
         array = session.record(
             "reshape_scatter", session.record("slice_copy", flat, span), array, shape
         )
-    found: Value = session.record("slice_scatter", flat, array, span)
-    return found
+    return session.value("slice_scatter", flat, array, span)
 
 
 def _bound_together(session: Session, numbers: Sequence[Value], room: Dim) -> list[Dim]:

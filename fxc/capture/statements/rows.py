@@ -45,8 +45,7 @@ class Row:
                 "an array of a list that a loop has filled is used in another loop or a branch "
                 "first, which cannot be captured; use np.array(list)"
             )
-        found: Value = session.record("copy", row, order="C")
-        return found
+        return session.value("copy", row, order="C")
 
 
 @frozen(eq=False)
@@ -68,8 +67,7 @@ class ListArray:
 def as_number(element: Operand, kind: ScalarType) -> Operand:
     """An element of an array as the number of this type that it stands for."""
     names = {"b": "py_bool", "i": "py_int", "f": "py_float"}
-    found: Operand = current().record(names[kind.dtype.kind], element) if kind.weak else element
-    return found
+    return current().value(names[kind.dtype.kind], element) if kind.weak else element
 
 
 def row_of(x: Any) -> Row | None:

@@ -33,8 +33,7 @@ class Sliding:
             SliceSpec(count * move, dim + count * (move - shrink), 1)
             for dim, move, shrink in zip(kind_of(base).shape, self.moves, self.shrinks, strict=True)
         )
-        found: Value = session.record("slice", base, specs)
-        return found
+        return session.value("slice", base, specs)
 
     def varies(self, counter: str) -> bool:
         """Whether the window moves otherwise in another iteration."""

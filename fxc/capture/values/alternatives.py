@@ -114,8 +114,7 @@ def _both(session: Session, test: Value, flag: Operand) -> Operand:
     """``test and flag``."""
     if isinstance(flag, Literal):
         return test if flag.value else flag
-    found: Value = session.record("logical_and", test, flag)
-    return found
+    return session.value("logical_and", test, flag)
 
 
 def content_of(session: Session, value: Value) -> Value:

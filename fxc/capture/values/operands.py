@@ -263,8 +263,7 @@ def constant(array: np.ndarray) -> Value:
     """The node that makes, at each call, a fresh array with these elements."""
     if not is_known(array.dtype):
         raise refuse(f"an array of dtype {array.dtype} cannot be captured")
-    value: Value = current().record("constant", ArrayConstant.of(array))
-    return value
+    return current().value("constant", ArrayConstant.of(array))
 
 
 def as_constants(result: Any) -> Any:
@@ -320,13 +319,11 @@ def array_value(x: Any) -> Value:
     value = x._operand()
     if isinstance(value, Value) and isinstance(value.type, ArrayType):
         return value
-    result: Value = current().record("copy", value, order="K")
-    return result
+    return current().value("copy", value, order="K")
 
 
 def _recorded(name: str, *args: Any, **kwargs: Any) -> Value:
-    value: Value = current().record(name, *args, **kwargs)
-    return value
+    return current().value(name, *args, **kwargs)
 
 
 def joined(items: Sequence[Any]) -> Value:

@@ -64,13 +64,11 @@ def _joined(items: Any, dtype: np.dtype) -> Value:
     )
     if not parts:  # a list of the program's that has no items yet
         return constant(np.array([], dtype))
-    result: Value = current().record("stack", parts, axis=0)
-    return result
+    return current().value("stack", parts, axis=0)
 
 
 def _copied(x: Traced, dtype: np.dtype) -> Value:
-    result: Value = current().record("copy", _item(x, dtype), order="K")
-    return result
+    return current().value("copy", _item(x, dtype), order="K")
 
 
 def _item(x: Any, dtype: np.dtype) -> Operand:

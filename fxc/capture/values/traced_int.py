@@ -55,8 +55,7 @@ class TracedInt(TakesUfuncs, Traced):
         if not fits(self._dim):
             is_known = not session.varies(self._dim)
             return operand(self._known() if is_known else _in_64_bits(self._dim))
-        value: Operand = session.record("int_value", self._dim)
-        return value
+        return session.value("int_value", self._dim)
 
     def _exact(self) -> Any:
         """The same number in a form that is right as a size, a place or a bound.

@@ -94,8 +94,7 @@ def placeholder(session: Session, kind: ArrayType | ScalarType) -> Operand:
     """A value of this type that nobody reads: of a variable that has none."""
     if isinstance(kind, ScalarType):
         return Literal(kind.zero)
-    made: Value = session.record("empty", kind.shape, kind.dtype, layout=layout_of(kind))
-    return made
+    return session.value("empty", kind.shape, kind.dtype, layout=layout_of(kind))
 
 
 def truth(test: Any) -> Any:
