@@ -214,7 +214,7 @@ class PooledList(Pooled):
     def __iter__(self) -> Iterator[Any]:
         found = self._counted()
         if type(found) is Bounded:
-            raise self._refused("a use in Python")
+            raise self.refused("a use in Python")
         return iter(found)
 
     def at(self, place: Any) -> Any:
@@ -291,11 +291,6 @@ class PooledList(Pooled):
         return self.copy() * count
 
     __rmul__ = __mul__
-
-    def __lt__(self, other: Any) -> NoReturn:
-        raise self._refused("an order")
-
-    __le__ = __gt__ = __ge__ = __lt__
 
     # -------------------------------------------------------- changes
 
@@ -376,7 +371,7 @@ class PooledList(Pooled):
         x = settled(x)
         self.pool.check_ours("a change")
         if isinstance(key, slice):
-            raise self._refused("an assignment to a slice")
+            raise self.refused("an assignment to a slice")
         if self.pool.has_room(x):
             self.pool.put(self.pool.begin(self.number) + self.place_of(key), x)
 
@@ -401,21 +396,12 @@ class PooledList(Pooled):
             return partial(METHODS[name], self)
         if name in ("count", "index"):
             return getattr(self.copy(), name)
-        raise self._refused(f".{name}()")
-
-    def __eq__(self, other: object) -> NoReturn:
-        raise self._refused("==")
-
-    def __ne__(self, other: object) -> NoReturn:
-        raise self._refused("!=")
+        raise self.refused(f".{name}()")
 
     def __hash__(self) -> NoReturn:
         raise TypeError("unhashable type: 'list'")
 
-    def __repr__(self) -> NoReturn:
-        raise self._refused("the text")
-
-    def _refused(self, what: str) -> Exception:
+    def refused(self, what: str) -> Exception:
         return refuse(
             f"{what} of a list in another one, whose length depends on data, cannot be captured; "
             "use a loop over the items"

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, ClassVar
 
-from fxc.ir.graph import Operand, Value
+from fxc.ir.graph import Value
 from fxc.ir.symbols import Dim
 from fxc.ir.types import ScalarType
 
@@ -20,7 +20,7 @@ from ..session import Respecialise, current
 from ..statements.counted import Counted
 from . import sequences
 from .mixed import number_form, scalar_kinds
-from .operands import Traced, kind_of, operand, settled, variable_of, wrap
+from .operands import Limited, Traced, kind_of, operand, settled, variable_of, wrap
 from .traced_int import wrap_dim
 from .traced_lists import TracedList, checked_place
 
@@ -113,7 +113,7 @@ def _place(key: Any, count: Any, what: str) -> Any:
     return place
 
 
-class _AlongAxis(Traced):
+class _AlongAxis(Limited):
     """A list of what stands along an axis of arrays."""
 
     __slots__ = ()
@@ -143,11 +143,12 @@ class _AlongAxis(Traced):
     def _counted(self) -> Any:
         return Counted(self._size(), self.__getitem__, of=(self,))
 
-    def _operand(self) -> Operand:
-        raise self.whole.refused()
+    def refused(self, what: str = "") -> BaseException:
+        """The request to make the list Python's."""
+        return Respecialise(frozenset((f"{self.whole.label} by Python",)))
 
     def __getattr__(self, name: str) -> Any:
-        raise AttributeError(name) if name.startswith("__") else self.whole.refused()
+        raise AttributeError(name) if name.startswith("__") else self.refused()
 
 
 class ListOfLists(_AlongAxis):
@@ -179,13 +180,6 @@ class ListOfLists(_AlongAxis):
         arrays = [wrap(x).copy()._value for x in self.arrays]
         return ListOfLists(self.label, self.form, arrays)
 
-    def refused(self) -> BaseException:
-        """The request to make the list Python's."""
-        return Respecialise(frozenset((f"{self.label} by Python",)))
-
-    def __setitem__(self, key: Any, x: Any) -> None:
-        raise self.refused()
-
 
 class ListRow(_AlongAxis):
     """A row of such a list."""
@@ -202,7 +196,7 @@ class ListRow(_AlongAxis):
 
     def __getitem__(self, key: Any) -> Any:
         if isinstance(key, slice):
-            raise self.whole.refused()
+            raise self.refused()
         place = self.place, _place(key, self.length(), "list index")
         return item_of(self.whole.form, [operand(wrap(x)[place]) for x in self.whole.arrays])
 
@@ -210,11 +204,11 @@ class ListRow(_AlongAxis):
         x, whole = settled(x), self.whole
         kinds = scalar_kinds(x)
         if isinstance(key, slice) or kinds is None:
-            raise whole.refused()
+            raise self.refused()
         if not takes(whole.form, x):
             kinds |= numbers_in(whole.form)
             if number_form(kinds) is None:
-                raise whole.refused()
+                raise self.refused()
             current().outer[whole.label] = kinds
             raise Respecialise(frozenset((f"{whole.label} of {len(kinds)} kinds",)))
         place = self.place, _place(key, self.length(), "list assignment index")

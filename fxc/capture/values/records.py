@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from types import FunctionType
-from typing import Any, NoReturn
+from typing import Any
 
-from fxc.ir.graph import Operand
 from fxc.ir.records import frozen
 
 from ..forms.form import Items, as_numbers, pool_of
@@ -25,7 +24,7 @@ from ..outside.objects import (
 from ..outside.shadows import class_of, shadow_of
 from ..session import current, refuse
 from .given import is_lent
-from .operands import Traced, settled
+from .operands import Limited, Traced, settled
 from .traced_lists import TracedList
 
 # Note [Records]
@@ -164,7 +163,7 @@ class Pools:
         return self._pools[label].add(list(held.values()))
 
 
-class Pooled(Traced):
+class Pooled(Limited):
     """What a pool has, by its number there."""
 
     __slots__ = ("number", "pool")
@@ -263,9 +262,6 @@ class Record(Pooled):
     def __setitem__(self, key: Any, value: Any) -> None:
         self.pool.write(self.number, self._place(key), value)
 
-    def __delitem__(self, key: Any) -> NoReturn:
-        raise self.refused("del")
-
     def __contains__(self, key: Any) -> bool:
         if self.pool.label.kind is not dict or isinstance(key, Traced):
             raise self.refused("'in'")
@@ -290,13 +286,7 @@ class Record(Pooled):
             raise self.refused("==")
         return self.is_(other)
 
-    def __ne__(self, other: object) -> NoReturn:
-        raise self.refused("!=")
-
-    def _ordered(self, other: Any) -> NoReturn:
-        raise self.refused("a comparison")
-
-    __lt__ = __le__ = __gt__ = __ge__ = _ordered
+    __hash__ = Limited.__hash__
 
     def __or__(self, other: Any) -> Any:
         if self.pool.label.kind is not dict:
@@ -310,15 +300,6 @@ class Record(Pooled):
             return NotImplemented
         _update(self, other)
         return self
-
-    def __hash__(self) -> NoReturn:
-        raise self.refused("hash()")
-
-    def __repr__(self) -> NoReturn:
-        raise self.refused("the text")
-
-    def _operand(self) -> Operand:
-        raise self.refused("this operation")
 
     def refused(self, what: str) -> Exception:
         return refuse(

@@ -9,7 +9,7 @@ from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from fxc.ir.graph import Operand, Value
+from fxc.ir.graph import Value
 
 from ..forms.carrying import pack
 from ..forms.form import types_of
@@ -23,7 +23,7 @@ from . import sequences
 from .alternatives import one_of
 from .lists_of_lists import wanted
 from .mixed import Mixed, number_form, scalar_kinds
-from .operands import Traced, operand, variable_of, wrap
+from .operands import Limited, Traced, operand, variable_of, wrap
 from .records import record_at
 from .several import Several, keys_in
 from .traced_int import TracedInt, scalar_of_int
@@ -140,7 +140,7 @@ class KeyedTable:
         del self._owner[key]
 
 
-class _Row(Traced):
+class _Row(Limited):
     """A list among the items of a list, at a place that is not known: it can be read."""
 
     __slots__ = ("items", "owner")
@@ -177,16 +177,10 @@ class _Row(Traced):
     def __len__(self) -> int:
         return len(self.items)
 
-    def _operand(self) -> Operand:
-        raise self._refused()
-
     def __getattr__(self, name: str) -> Any:
-        raise AttributeError(name) if name.startswith("__") else self._refused()
+        raise AttributeError(name) if name.startswith("__") else self.refused()
 
-    def __setitem__(self, key: Any, x: Any) -> None:
-        raise self._refused()
-
-    def _refused(self) -> BaseException:
+    def refused(self, what: str = "") -> BaseException:
         _ask_for_rows(self.owner)
         error = refuse(
             "a list among the items of a list, at a place that depends on data, can only be read; "

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from fxc.ir.graph import Operand, Value
+from fxc.ir.graph import Value
 from fxc.ir.symbols import Dim
 
 from ..forms.form import Constant, Form, Items, Union, columns_of, types_of
@@ -41,7 +41,7 @@ from .dict_code import (
 from .list_room import Room
 from .mixed import number_of, scalar_kinds
 from .open_dicts import OpenDict
-from .operands import Traced, operand, settled, variable_of, wrap
+from .operands import Limited, Traced, operand, settled, variable_of, wrap
 from .python_numbers import to_int
 from .several import options_in
 from .several import united as one_of
@@ -158,7 +158,7 @@ def _plain_int(x: Any) -> Any:
     return to_int(number_of(x)) if isinstance(x, Traced) else int(x)
 
 
-class TracedDict(Traced):
+class TracedDict(Limited):
     """A dict, a Counter, a defaultdict of numbers or a set of the graph."""
 
     __slots__ = ("_default", "_label", "_mask", "_of_texts", "_table", "factory", "items_", "of")
@@ -192,7 +192,7 @@ class TracedDict(Traced):
             return found
         found = door.call(self.factory)
         if scalar_kinds(found) is None:
-            raise self._refused("another default than a number or a list")
+            raise self.refused("another default than a number or a list")
         return found
 
     def _snapshot(self, of: Callable[[Any], Any]) -> Any:
@@ -471,7 +471,7 @@ class TracedDict(Traced):
         if self.of is set:
             return self._with("|", united, self, set())
         if self.of in (defaultdict, OrderedDict):
-            raise self._refused("a copy")
+            raise self.refused("a copy")
         staged: Any = counter_of if self.of is Counter else copied
         return current().door.staged(staged)(self.items())
 
@@ -503,7 +503,7 @@ class TracedDict(Traced):
     def update(self, *others: Any, **items: Any) -> None:
         """As ``dict.update``, or that of its like."""
         if items:
-            raise self._refused("a keyword of update()")
+            raise self.refused("a keyword of update()")
         staged: Any = ADDED[self.of]
         for other in others:
             pairs = other.items() if isinstance(other, dict) and self.of is not set else other
@@ -560,25 +560,13 @@ class TracedDict(Traced):
 
     # -------------------------------------------------------- everything else
 
-    def _operand(self) -> Operand:
-        raise self._refused("this operation")
-
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__") or not hasattr(self.of, name):
             raise AttributeError(name)
-        raise self._refused(f".{name}()")
+        raise self.refused(f".{name}()")
 
     def __contains__(self, key: Any) -> bool:
         return bool(self.has(key))
-
-    def __delitem__(self, key: Any) -> None:
-        raise self._refused("del")
-
-    def __eq__(self, other: object) -> bool:
-        raise self._refused("==")
-
-    def __ne__(self, other: object) -> bool:
-        raise self._refused("!=")
 
     def __or__(self, other: Any) -> Any:
         return self._with("|", united, self, other)
@@ -600,26 +588,23 @@ class TracedDict(Traced):
 
     def __ior__(self, other: Any) -> Any:
         if self.of is Counter:
-            raise self._refused("|=")
+            raise self.refused("|=")
         self.update(other)
         return self
 
     def _with(self, name: str, staged: Any, left: Any, right: Any) -> Any:
         """What an operator of sets gives."""
         if not all(each.__class__ is set for each in (left, right)):
-            raise self._refused(name)
+            raise self.refused(name)
         return current().door.staged(staged)(any_order(left), any_order(right), right)
 
     def __xor__(self, other: object) -> Any:
-        raise self._refused("^")
+        raise self.refused("^")
 
     __hash__ = None  # type: ignore[assignment]
     __rxor__ = __iand__ = __isub__ = __ixor__ = __xor__
 
-    def __repr__(self) -> str:
-        raise self._refused("the text")
-
-    def _refused(self, what: str) -> Exception:
+    def refused(self, what: str) -> Exception:
         return refuse(
             f"{what} of a {self.of.__name__} with keys that depend on data cannot be captured"
         )

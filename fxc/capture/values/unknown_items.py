@@ -12,12 +12,10 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from fxc.ir.graph import Operand
-
 from ..outside.shadows import class_of
 from ..session import current, refuse
 from ..statements.choices import chosen
-from .operands import Traced
+from .operands import Limited, Traced
 from .unknown_keys import keys_of, place_of_key
 from .variables import flag_of
 
@@ -27,7 +25,7 @@ _MOST = 64  # items
 _FUNCTIONS = {FunctionType, BuiltinFunctionType, MethodType, np.ufunc}
 
 
-class OneOfItems(Traced):
+class OneOfItems(Limited):
     """One of several objects of a class, none of them a number: it can be read.
 
     Its items and attributes are those at the place in the row of theirs.
@@ -66,21 +64,21 @@ class OneOfItems(Traced):
     @property  # type: ignore[misc]
     def __class__(self) -> type:
         if len({class_of(x) for x in self._items}) > 1:
-            raise self._refused()
+            raise self.refused()
         return class_of(self._items[0])
 
     def _row(self, part: Callable[[Any], Any]) -> Any:
         try:
             parts = tuple(map(part, self._items))
         except (AttributeError, LookupError):  # which Python asks one of them for alone
-            raise self._refused() from None
+            raise self.refused() from None
         return self._at(parts, self._place)
 
     def __getitem__(self, key: Any) -> Any:
         if isinstance(key, slice) or not isinstance(self._items[0], tuple | list | dict):
-            raise self._refused()
+            raise self.refused()
         if any(isinstance(each, Traced) for each in (key if type(key) is tuple else (key,))):
-            raise self._refused()  # the other objects need not have it
+            raise self.refused()  # the other objects need not have it
         return self._row(lambda x: current().door.indexed(x)[key])
 
     def __iter__(self) -> Iterator[Any]:
@@ -88,15 +86,15 @@ class OneOfItems(Traced):
 
     def __len__(self) -> int:
         if not isinstance(self._items[0], tuple | list):
-            raise self._refused()
+            raise self.refused()
         sizes = set(map(len, self._items))
         if len(sizes) > 1:
-            raise self._refused()
+            raise self.refused()
         return sizes.pop()
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__") or isinstance(self._items[0], tuple | list | dict):
-            raise self._refused()
+            raise self.refused()
         return self._row(lambda x: current().door.attr(x, name))
 
     def called(self, *args: Any, **kwargs: Any) -> Any:
@@ -108,33 +106,13 @@ class OneOfItems(Traced):
             found = partial(chosen, door, self._place == place, each, found)
         return found()
 
-    def _operand(self) -> Operand:
-        raise self._refused()
-
     def __setattr__(self, name: str, value: Any) -> NoReturn:
-        raise self._refused()
-
-    def __setitem__(self, key: Any, value: Any) -> NoReturn:
-        raise self._refused()
+        raise self.refused()
 
     def __bool__(self) -> NoReturn:
-        raise self._refused()
+        raise self.refused()
 
-    def __eq__(self, other: object) -> NoReturn:
-        raise self._refused()
-
-    def _ordered(self, other: Any) -> NoReturn:
-        raise self._refused()
-
-    __lt__ = __le__ = __gt__ = __ge__ = _ordered
-
-    def __hash__(self) -> NoReturn:
-        raise self._refused()
-
-    def __repr__(self) -> NoReturn:
-        raise self._refused()
-
-    def _refused(self) -> Exception:
+    def refused(self, what: str = "") -> Exception:
         current().door.lists.ask_pool(*self._items)
         what = class_of(self._items[0]).__name__
         return refuse(
