@@ -538,7 +538,7 @@ class Door(Stores):
 
     # -------------------------------------------------------- staged functions
 
-    def staged(self, f: FunctionType) -> Callable[..., Any]:
+    def staged(self, f: Any) -> Any:
         """The staged form of a Python function in this capture."""
         found = self.staged_functions.get(f)
         if found is not None:

@@ -67,8 +67,7 @@ def _compared_lists(door: Comparisons, name: str, one: Any, other: Any) -> Any:
         raise refuse(
             "an order of lists whose length depends on data cannot be captured; compare arrays"
         )
-    staged: Any = are_equal
-    same = current().door.staged(staged)(one, other, partial(is_same_item, door))
+    same = current().door.staged(are_equal)(one, other, partial(is_same_item, door))
     return negated(door, same) if name == "ne" else same
 
 

@@ -448,15 +448,13 @@ def _pow(door: Door, *args: Any, **kwargs: Any) -> Any:
     if not all(map(_is_python_int, args)):
         raise TypeError("pow() with a modulus takes Python's ints")
     x, n, modulus = map(scalar_of_int, args)
-    power: Any = _power_modulo
     if type(args[1]) is int and args[1] < 0:
-        inverse: Any = _inverse
-        found, divisor = door.staged(inverse)(x, modulus)
+        found, divisor = door.staged(_inverse)(x, modulus)
         for test in (modulus > 1, divisor == 1):  # else Python has rules of its own, or raises
             door.session.record("try_demand", flag_of(test))
-        return door.staged(power)(found, -args[1], modulus)
+        return door.staged(_power_modulo)(found, -args[1], modulus)
     door.session.record("try_demand", flag_of(n >= 0))
-    return door.staged(power)(x, n, modulus)
+    return door.staged(_power_modulo)(x, n, modulus)
 
 
 def _is_python_int(x: Any) -> bool:
@@ -489,8 +487,7 @@ def _isclose(door: Door, a: Any, b: Any, *, rel_tol: Any = 1e-9, abs_tol: Any = 
     tolerances = {"rel_tol": rel_tol, "abs_tol": abs_tol}
     if not any(isinstance(x, Traced) for x in (a, b, rel_tol, abs_tol)):
         return door.builtin(math.isclose, (a, b), tolerances)
-    close: Any = _is_close
-    return door.staged(close)(*(_float(door, x) for x in (a, b, rel_tol, abs_tol)))
+    return door.staged(_is_close)(*(_float(door, x) for x in (a, b, rel_tol, abs_tol)))
 
 
 def _is_close(a: Any, b: Any, rel_tol: Any, abs_tol: Any) -> Any:
@@ -583,13 +580,12 @@ def _next(door: Door, iterator: Any, *default: Any) -> Any:
 
 
 def _reduce(door: Door, function: Any, items: Any, *initial: Any) -> Any:
-    reduced: Any = _reduced
     if initial:
-        return door.staged(reduced)(function, items, *initial)
+        return door.staged(_reduced)(function, items, *initial)
     if is_array(items) or type(items) in (list, tuple, TracedList):
         if not _len(door, items):
             raise TypeError("reduce() of empty iterable with no initial value")
-        return door.staged(reduced)(function, items[1:], items[0])
+        return door.staged(_reduced)(function, items[1:], items[0])
     return functools.reduce(*door.runnables((function, items)))
 
 

@@ -221,15 +221,17 @@ class EpilogueBuilder:
             return f"({number} if {self._leaf(x.flag)} else {python})"
         if isinstance(x, TracedValue):
             of_list = list_array_of(x)
-            return self._traced(x._object) if of_list is None else self._list_array(x, of_list)
+            if of_list is not None:
+                return self._once(x, lambda: self._list_array(of_list))
+            return self._traced(x._object)
         if type(x) is TracedList:
             return self._list(x)
         if type(x) is ListOfLists:
-            return self._rows(x)
+            return self._once(x, lambda: self._rows(x))
         if type(x) is ListRow:
-            return f"{self._rows(x.whole)}[{self._place(x.place)}]"
+            return f"{self._place(x.whole)}[{self._place(x.place)}]"
         if type(x) is TracedDict:
-            return self._keyed(x)
+            return self._once(x, lambda: self._keyed(x))
         if type(x) is Char:
             return f"chr({self._place(x.code)})"
         if id(x) in self._outside.given_texts:
@@ -269,52 +271,47 @@ class EpilogueBuilder:
         self._open.discard(id(x))
         if expression is None:
             return self._leaf(x)
-        name = f"c{len(self._made)}"
-        self._lines.append(f"{name} = {expression}")
-        self._made[id(x)] = (name, x)
-        return name
+        return self._once(x, lambda: expression)
+
+    def _once(self, x: Any, made: Callable[[], str]) -> str:
+        """The variable that holds what is made for ``x``."""
+        if id(x) not in self._made:
+            expression, name = made(), f"c{len(self._made)}"
+            self._lines.append(f"{name} = {expression}")
+            self._made[id(x)] = (name, x)
+        return self._made[id(x)][0]
 
     def _keyed(self, x: TracedDict) -> str:
         """The expression for a dict or a set of the graph."""
-        if id(x) not in self._made:
-            name, items = f"c{len(self._made)}", self._list(x.items_)
-            made = f"{{key for key, in {items}}}" if x.of is set else f"dict({items})"
-            if x.of is defaultdict:
-                made = f"defaultdict({self._place(x.factory)}, {made})"
-            elif x.of in (Counter, OrderedDict):
-                made = f"{x.of.__name__}({made})"
-            self._lines.append(f"{name}d = {made}")
-            self._made[id(x)] = (f"{name}d", x)
-        return self._made[id(x)][0]
+        items = self._list(x.items_)
+        made = f"{{key for key, in {items}}}" if x.of is set else f"dict({items})"
+        if x.of is defaultdict:
+            return f"defaultdict({self._place(x.factory)}, {made})"
+        return f"{x.of.__name__}({made})" if x.of in (Counter, OrderedDict) else made
 
     def _list(self, x: TracedList) -> str:
         """The expression for a list of counted length, or one that Python knows."""
         if x.items is not None:
             return self._place(x.items)
-        if id(x) not in self._made:
-            name = f"c{len(self._made)}"
-            form, arrays, count = x.rooms()
-            end = self._place(count)
-            first, begin = self._items(x.borrowed), len(x.borrowed)
-            names = iter([f"{self._leaf(wrap(array))}[{begin or ''}:{end}]" for array in arrays])
-            made = listed(form, names, self._constant, self._any_pool)
-            made = f"[{first}*{made}]" if first else made
-            self._outside.session.door.places.check_returned_list(classes_in(form), self._sealed)
-            made = f"deque({made})" if x.of is deque else made
-            self._lines.append(f"{name} = {made}")
-            self._made[id(x)] = (name, x)
-            self._outside.session.aliases.returned.append(x)
-        return self._made[id(x)][0]
+        return self._once(x, lambda: self._counted_list(x))
+
+    def _counted_list(self, x: TracedList) -> str:
+        form, arrays, count = x.rooms()
+        end = self._place(count)
+        first, begin = self._items(x.borrowed), len(x.borrowed)
+        names = iter([f"{self._leaf(wrap(array))}[{begin or ''}:{end}]" for array in arrays])
+        made = listed(form, names, self._constant, self._any_pool)
+        made = f"[{first}*{made}]" if first else made
+        self._outside.session.door.places.check_returned_list(classes_in(form), self._sealed)
+        self._outside.session.aliases.returned.append(x)
+        return f"deque({made})" if x.of is deque else made
 
     def _rows(self, x: ListOfLists) -> str:
         """The expression for a list of lists of numbers that are all of one length."""
-        if id(x) not in self._made:
-            name, leaves = f"c{len(self._made)}", [self._leaf(wrap(each)) for each in x.arrays]
-            numbers = iter([f"{leaf}.ravel()" for leaf in leaves])
-            made = listed(x.form, numbers, self._constant, self._any_pool)
-            self._lines.append(f"{name} = rows_of({made}, *{leaves[0]}.shape)")
-            self._made[id(x)] = (name, x)
-        return self._made[id(x)][0]
+        leaves = [self._leaf(wrap(each)) for each in x.arrays]
+        numbers = iter([f"{leaf}.ravel()" for leaf in leaves])
+        made = listed(x.form, numbers, self._constant, self._any_pool)
+        return f"rows_of({made}, *{leaves[0]}.shape)"
 
     def _pool(self, pool: Pool) -> str:
         """The list of all records of a pool."""
@@ -382,14 +379,11 @@ class EpilogueBuilder:
     def _any_pool(self, pool: Any) -> str:
         return self._list_pool(pool) if type(pool) is ListPool else self._pool(pool)
 
-    def _list_array(self, x: TracedValue, of_list: ListArray) -> str:
+    def _list_array(self, of_list: ListArray) -> str:
         """The expression for the array of a list, which may be empty."""
-        if id(x) not in self._made:
-            name, array = f"c{len(self._made)}", self._leaf(wrap(of_list.array))
-            dtype = "" if of_list.asked is None else f", {self._constant(of_list.asked)}"
-            self._lines.append(f"{name} = {array} if len({array}) else empty(0{dtype})")
-            self._made[id(x)] = (name, x)
-        return self._made[id(x)][0]
+        array = self._leaf(wrap(of_list.array))
+        dtype = "" if of_list.asked is None else f", {self._constant(of_list.asked)}"
+        return f"{array} if len({array}) else empty(0{dtype})"
 
     def _traced(self, value: Value) -> str:
         """The expression for a traced value: see Note [Conditional aliases]."""

@@ -120,8 +120,7 @@ class Grown(Text):
                 buffer.codes.append(code_of(each))
             return Grown(buffer, self._count + len(added))
         codes: Any = codes_in(other)
-        staged: Any = _append_all
-        door.staged(staged)(buffer.codes, codes[::-1] if buffer.front else codes)
+        door.staged(_append_all)(buffer.codes, codes[::-1] if buffer.front else codes)
         return Grown(buffer, self._count + codes.shape[0])
 
     def __getitem__(self, key: Any) -> Any:

@@ -156,8 +156,7 @@ def _keys(x: TracedList, form: Form, key: Any) -> TracedList:
     arrays = (
         session.record("empty", (items.count,), part.dtype, layout=None) for part in types_of(form)
     )
-    staged: Any = _keys_of
-    found: TracedList = session.door.staged(staged)(x, key, sized(form, tuple(arrays)))
+    found: TracedList = session.door.staged(_keys_of)(x, key, sized(form, tuple(arrays)))
     return found
 
 

@@ -247,8 +247,7 @@ class Text(UnknownText):
         outside, codes = current().door.outside, codes_in(other)
         if codes is None or (type(other) is str and not outside.texts <= outside.static):
             raise refused("==")
-        staged: Any = _are_equal
-        return current().door.staged(staged)(self.codes(), codes, self.length(), codes.shape[0])
+        return current().door.staged(_are_equal)(self.codes(), codes, self.length(), codes.shape[0])
 
     def __ne__(self, other: object) -> Any:
         same: Any = self == other

@@ -221,9 +221,8 @@ class TracedDict(Limited):
 
     def fill(self, count: int | None = None) -> None:
         """Fill the table anew, by so many items, or as many as there are."""
-        staged: Any = filled
         number = self.items_.length() if count is None else count
-        current().door.staged(staged)(self, number)
+        current().door.staged(filled)(self, number)
 
     def _mask_now(self) -> Any:
         assert self._mask is not None
@@ -322,9 +321,7 @@ class TracedDict(Limited):
 
     def looked_up(self, numbers: Sequence[Any]) -> tuple[Any, Any]:
         """The same of the ints of a key."""
-        staged: Any = looked_up
-        found: tuple[Any, Any] = current().door.staged(staged)(self, numbers)
-        return found
+        return current().door.staged(looked_up)(self, numbers)  # type: ignore[no-any-return]
 
     # -------------------------------------------------------- reads
 
@@ -362,8 +359,7 @@ class TracedDict(Limited):
         key = self._as_key(key)
         if not self._has_room((key, self._default)):
             return self._default
-        staged: Any = made_by_a_read
-        return current().door.staged(staged)(self, key)
+        return current().door.staged(made_by_a_read)(self, key)
 
     def get(self, key: Any, default: Any = None) -> Any:
         """As ``dict.get``."""
@@ -459,12 +455,11 @@ class TracedDict(Limited):
 
     def best(self, key: Any, largest: bool) -> Any:
         """``max(self, key=key)`` or ``min``."""
-        staged: Any = best
         if not self._has_no_wish():
             return self._any_item()[0]
         current().record("try_demand", flag_of(self._is_filled()))  # else Python raises
         first = self.items_.at(0)[0] if self.items_.items is None else self.items_.items[0][0]
-        return current().door.staged(staged)(self.in_any_order(), first, key, largest)
+        return current().door.staged(best)(self.in_any_order(), first, key, largest)
 
     def copy(self) -> Any:
         """As ``dict.copy``, or that of its like."""
@@ -477,8 +472,7 @@ class TracedDict(Limited):
 
     def as_dict(self) -> Any:
         """``dict(self)``."""
-        staged: Any = copied
-        return current().door.staged(staged)(self.items())
+        return current().door.staged(copied)(self.items())
 
     # -------------------------------------------------------- changes
 
@@ -497,8 +491,7 @@ class TracedDict(Limited):
         """As ``dict.setdefault``."""
         if self.of is set:
             raise AttributeError("'set' object has no attribute 'setdefault'")
-        staged: Any = set_default
-        return current().door.staged(staged)(self, key, default)
+        return current().door.staged(set_default)(self, key, default)
 
     def update(self, *others: Any, **items: Any) -> None:
         """As ``dict.update``, or that of its like."""
@@ -515,22 +508,19 @@ class TracedDict(Limited):
         """As ``Counter.most_common``."""
         if self.of is not Counter:
             raise AttributeError(f"{self.of.__name__!r} object has no attribute 'most_common'")
-        staged: Any = most_common
-        return current().door.staged(staged)(self, n)
+        return current().door.staged(most_common)(self, n)
 
     def total(self) -> Any:
         """As ``Counter.total``."""
         if self.of is not Counter:
             raise AttributeError(f"{self.of.__name__!r} object has no attribute 'total'")
-        staged: Any = total
-        return current().door.staged(staged)(self)
+        return current().door.staged(total)(self)
 
     def _store(self, item: tuple[Any, ...]) -> None:
         self._numbers(item[0])
         self.items_._owner_of_change(turns=False)
         if self._has_room(item):
-            staged: Any = stored
-            current().door.staged(staged)(self, item)
+            current().door.staged(stored)(self, item)
 
     def find(self, key: Any) -> tuple[Any, Any]:
         """See ``_found``; called by what is staged."""
