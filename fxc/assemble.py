@@ -245,7 +245,7 @@ def _kernel(stmt: Boxed) -> Callable[..., Any]:
     if graph is None:
         return compiled_kernel_of(stmt.op)
 
-    def run(*args: Any) -> Any:
+    def run(*args: object) -> Any:
         results = evaluate(graph, args, kernel_of)
         return results[0] if len(results) == 1 else results
 
@@ -256,7 +256,7 @@ def _effect(op: str, args: tuple[Any, ...]) -> tuple[Callable[..., Any], tuple[A
     """What an operator does that has an effect, and the arguments behind its handle."""
     function, given = direct(op, args)
 
-    def run(handle: np.ndarray, *args: Any) -> Any:
+    def run(handle: np.ndarray, *args: object) -> Any:
         found = function(object_at(handle), *args)
         if type(found) is np.ndarray and not found.flags.c_contiguous:
             return np.ascontiguousarray(found)
@@ -265,7 +265,7 @@ def _effect(op: str, args: tuple[Any, ...]) -> tuple[Callable[..., Any], tuple[A
     return run, given
 
 
-def _argument(arg: Any, program: Program) -> Any:
+def _argument(arg: object, program: Program) -> Any:
     if isinstance(arg, BufferArg):
         buffer = program.buffers[arg.buffer]
         if buffer.data is not None:

@@ -47,7 +47,7 @@ class Compiled(Serving[P, R]):
     def __get__(
         self: Compiled[Concatenate[T, Q], R], owner: T, kind: type | None = None
     ) -> Callable[Q, R]: ...
-    def __get__(self, owner: Any, kind: type | None = None) -> Any:
+    def __get__(self, owner: object, kind: type | None = None) -> Any:
         """A method, where the function itself would be one."""
         fn = self.__fxc_original__
         get = getattr(type(fn), "__get__", None)

@@ -165,7 +165,7 @@ def outcome(program: Callable[..., Any], inputs: tuple[Any, ...], calls: int) ->
     return result, inputs
 
 
-def leaves(tree: Any) -> Iterator[Any]:
+def leaves(tree: object) -> Iterator[Any]:
     """The arrays and numbers in nested tuples, lists and dicts."""
     match tree:
         case dict():
@@ -178,7 +178,7 @@ def leaves(tree: Any) -> Iterator[Any]:
             yield tree
 
 
-def max_ulps(expected: Any, actual: Any) -> float:
+def max_ulps(expected: object, actual: object) -> float:
     """The largest difference between two results, in ulps; 0 means bit for bit.
 
     An ulp is that of the largest finite value in the same array: a small value that is the
@@ -190,7 +190,7 @@ def max_ulps(expected: Any, actual: Any) -> float:
     return max((array_ulps(left, right) for left, right in pairs), default=0.0)
 
 
-def array_ulps(expected: Any, actual: Any) -> float:
+def array_ulps(expected: object, actual: object) -> float:
     if type(expected) is not type(actual):
         return float("inf")
     left, right = np.asarray(expected), np.asarray(actual)
@@ -212,7 +212,7 @@ def array_ulps(expected: Any, actual: Any) -> float:
 
 
 def write_files(
-    name: str, module: ModuleType, compiled: Any, folder: Path, quick: bool
+    name: str, module: ModuleType, compiled: object, folder: Path, quick: bool
 ) -> Iterator[Path]:
     size = module.QUICK_SIZE if quick else module.SIZE
     if hasattr(module, "save_picture"):

@@ -49,7 +49,7 @@ _INT64 = range(-(2**63), 2**63)
 
 
 def export(
-    fn: Callable[..., Any], /, *args: Any, dynamic: bool = False, **kwargs: Any
+    fn: Callable[..., Any], /, *args: object, dynamic: bool = False, **kwargs: object
 ) -> ExportedProgram:
     """The call ``fn(*args, **kwargs)`` as a program for all arguments of these types.
 
@@ -167,7 +167,7 @@ class ExportedProgram:
     def __repr__(self) -> str:
         return f"<fxc.ExportedProgram {self.graph.name}({', '.join(self._leaf_names)})>"
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, *args: object, **kwargs: object) -> Any:
         """Run the program."""
         leaves = self._run(self._inputs(args, kwargs))
         return leaves[0] if self.out_spec is LEAF else unflatten(self.out_spec, leaves)
@@ -369,7 +369,7 @@ class ExportedProgram:
 # ------------------------------------------------------------------ exporting
 
 
-def _original(fn: Any) -> Any:
+def _original(fn: object) -> Any:
     """The function behind what ``fxc.compile`` made."""
     if isinstance(fn, MethodType) and hasattr(fn.__func__, "__fxc_original__"):
         return MethodType(fn.__func__.__fxc_original__, fn.__self__)
@@ -452,7 +452,7 @@ def _places(captured: Captured, in_spec: TreeSpec, leaves: Sequence[Any]) -> lis
 _BY_VALUE = (bool, int, float, complex, str, bytes, range, slice, type(...), np.generic, np.dtype)
 
 
-def _argument_leaf(value: Any, place: int | None, name: str) -> ArgumentLeaf:
+def _argument_leaf(value: object, place: int | None, name: str) -> ArgumentLeaf:
     if place is not None:
         return GivenInput(place, 2 if type(value) is int and value >= 2 else None)
     if isinstance(value, np.ndarray):
@@ -474,7 +474,7 @@ def _functional(captured: Captured) -> Graph:
 # ------------------------------------------------------------------ checks at a call
 
 
-def _check_fixed(value: Any, known: Any, name: str) -> None:
+def _check_fixed(value: object, known: object, name: str) -> None:
     if value is known or (isinstance(known, _BY_VALUE) and same_value(value, known)):
         return
     same_kind = type(value) is type(known)
@@ -482,14 +482,14 @@ def _check_fixed(value: Any, known: Any, name: str) -> None:
     raise ValueError(text) if same_kind else TypeError(text)
 
 
-def _brief(value: Any) -> str:
+def _brief(value: object) -> str:
     if isinstance(value, np.ndarray):
         return f"an array {value.dtype}{list(value.shape)}"
     text = repr(value)
     return text if len(text) <= 60 else f"{text[:57]}..."
 
 
-def _check_kind(given: Any, value: Value, at_least: int | None, name: str) -> None:
+def _check_kind(given: object, value: Value, at_least: int | None, name: str) -> None:
     """Compare what was given for an input with the input's type, except for sizes."""
     kind = value.type
     if isinstance(kind, ArrayType):
@@ -508,7 +508,7 @@ def _check_kind(given: Any, value: Value, at_least: int | None, name: str) -> No
         raise ValueError(f"{name} must be {at_least} or more in this program, it is {given}")
 
 
-def _check_array(given: Any, kind: ArrayType, name: str) -> None:
+def _check_array(given: object, kind: ArrayType, name: str) -> None:
     if type(given) is not np.ndarray:
         raise TypeError(f"{name} must be an array, it is {_kind_of(given)}")
     if given.dtype != kind.dtype:
@@ -523,7 +523,7 @@ def _check_array(given: Any, kind: ArrayType, name: str) -> None:
         raise ValueError(f"{name} must be {wanted}, as when it was exported; it is {found}")
 
 
-def _kind_of(value: Any) -> str:
+def _kind_of(value: object) -> str:
     if isinstance(value, np.ndarray):
         return "an array" if type(value) is np.ndarray else f"a {type(value).__name__}"
     if isinstance(value, np.generic):

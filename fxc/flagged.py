@@ -122,7 +122,7 @@ class Watch:
 
         listens = umath._make_extobj(all="call", call=hear)
 
-        def listening(*inputs: Any) -> Any:
+        def listening(*inputs: object) -> Any:
             thread = threading.get_ident()
             heard[thread] = 0
             token = ERRSTATE.set(listens)
@@ -190,7 +190,7 @@ def _may_warn(program: Program) -> bool:
     return False
 
 
-def _nothing(*inputs: Any) -> Any:
+def _nothing(*inputs: object) -> Any:
     raise AssertionError("no code yet")
 
 

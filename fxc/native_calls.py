@@ -48,7 +48,7 @@ class NativeCall:
     def calls(self) -> int:
         return self.counter.value
 
-    def builtin(self, otherwise: Any) -> Any:
+    def builtin(self, otherwise: object) -> Any:
         """A builtin that runs a call, or calls ``otherwise`` in the same way."""
         module, engine = self.assembled.module, self.assembled.engine
         code, own = 0, 0
@@ -96,7 +96,7 @@ def native_call(
     return NativeCall(emitted.text, engine, made.assembled, emitted.objects, ctypes.c_int64())
 
 
-def forward(turn: Handed, otherwise: Any, over: Any, most: int = FOR_EVER) -> Any:
+def forward(turn: Handed, otherwise: object, over: object, most: int = FOR_EVER) -> Any:
     """A builtin that hands calls on as long as the turn lasts; then it calls ``over``, and for
     calls of another kind ``otherwise``. No more than so many arguments count. See Note [Turns].
     """
@@ -121,7 +121,7 @@ def _forwarder() -> Engine:
 
 
 def chain(
-    turns: Sequence[Handed], calls: Sequence[NativeCall], last: Any, most: int = FOR_EVER
+    turns: Sequence[Handed], calls: Sequence[NativeCall], last: object, most: int = FOR_EVER
 ) -> Any:
     """A builtin that is each of these in turn, and in the end ``last``; ``last`` itself if there
     are none. No more than so many arguments count for the turns.

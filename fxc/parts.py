@@ -59,7 +59,7 @@ def split_of(
             return "is silent"
         return _is_split(refusal, options)
 
-    def called_instead(called: Any) -> Any:
+    def called_instead(called: object) -> Any:
         return helper_of(called, options, calls)
 
     calls: set[types.FunctionType] = set()
@@ -171,7 +171,7 @@ class Part(Serving[..., Any]):
         self.__class__ = kind
         self._show_call()
 
-    def _call_by(self, builtin: Any) -> None:
+    def _call_by(self, builtin: object) -> None:
         super()._call_by(builtin)
         self._show_call()
 
@@ -182,7 +182,7 @@ class Part(Serving[..., Any]):
         self.cell.cell_contents = call
 
     @unseen
-    def _without_spent(self, *args: Any) -> Any:
+    def _without_spent(self, *args: object) -> Any:
         """Take a call in Python, to which spent arrays are nothing: see Note [Spent arrays]."""
         call: Any = type(self).__call__
         if isinstance(call, types.BuiltinFunctionType):
@@ -214,7 +214,7 @@ class _OnTrial(Part):
     __slots__ = ()
 
     @unseen
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, *args: object, **kwargs: object) -> Any:
         if self._trial.is_pythons:
             self._started = now()
             return REPLAY
@@ -241,7 +241,7 @@ class _GivenUp(Part):
 
     __slots__ = ()
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, *args: object, **kwargs: object) -> Any:
         return REPLAY
 
 
@@ -252,7 +252,7 @@ def _spent_of(key: PartKey) -> Spent | None:
     return Spent(len(key.inputs), places, len(key.outputs), key.ending == "either")
 
 
-def _replay(*args: Any) -> Any:
+def _replay(*args: object) -> Any:
     return REPLAY
 
 
@@ -378,7 +378,7 @@ def _method_of(kind: Any, name: str) -> Any:
     return next((vars(each)[name] for each in kind.__mro__ if name in vars(each)), None)
 
 
-def _instead_of(function: Any, options: Options, calls: set[types.FunctionType]) -> Any:
+def _instead_of(function: object, options: Options, calls: set[types.FunctionType]) -> Any:
     """What to call instead of a Python function; None if that is the function itself."""
     if type(function) is not types.FunctionType:
         return None
@@ -401,7 +401,12 @@ def _compiled(
 
 @unseen
 def _handing_on(
-    function: Any, options: Options, calls: set[types.FunctionType], /, *args: Any, **kwargs: Any
+    function: Any,
+    options: Options,
+    calls: set[types.FunctionType],
+    /,
+    *args: object,
+    **kwargs: object,
 ) -> Any:
     """Call a function of a library; those of the program among its arguments are compiled."""
     given = (_callback(each, options, calls) for each in args)
@@ -409,7 +414,7 @@ def _handing_on(
     return function(*given, **named)
 
 
-def _callback(value: Any, options: Options, calls: set[types.FunctionType]) -> Any:
+def _callback(value: object, options: Options, calls: set[types.FunctionType]) -> Any:
     """A function of the program as one that is compiled; another value itself."""
     if type(value) is types.MethodType:
         made = _callback(value.__func__, options, calls)
@@ -436,7 +441,7 @@ def _is_large(function: types.FunctionType) -> bool:
 
 
 @unseen
-def _new(kind: Any, /, *args: Any, **kwargs: Any) -> Any:
+def _new(kind: Any, /, *args: object, **kwargs: object) -> Any:
     """Make an object as ``type.__call__`` does, by a constructor that is split."""
     made = kind.__new__(kind, *args, **kwargs)
     if kind in type(made).__mro__:

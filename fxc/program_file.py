@@ -232,7 +232,7 @@ def _show_spec(spec: TreeSpec) -> Any:
     return {"class": _name_of(kind), "fields": spec.keys, "items": children}
 
 
-def _parse_spec(shown: Any) -> TreeSpec:
+def _parse_spec(shown: object) -> TreeSpec:
     match shown:
         case "*":
             return LEAF
@@ -285,7 +285,7 @@ def _show_leaf(leaf: ArgumentLeaf) -> Any:
             return {}
 
 
-def _parse_leaf(shown: Any) -> ArgumentLeaf:
+def _parse_leaf(shown: object) -> ArgumentLeaf:
     match shown:
         case {"input": int(place), "at_least": int(low)}:
             return GivenInput(place, low)
@@ -300,7 +300,7 @@ def _parse_leaf(shown: Any) -> ArgumentLeaf:
 # ------------------------------------------------------------------ objects
 
 
-def _show_object(value: Any) -> Any:
+def _show_object(value: object) -> Any:
     """A plain object as JSON; numbers as in graphs, so that their bits are kept."""
     match value:
         case None | str():
@@ -324,13 +324,13 @@ def _show_object(value: Any) -> Any:
             raise ValueError(f"a program with {value!r} in it cannot be saved")
 
 
-def _has_text(value: Any) -> bool:
+def _has_text(value: object) -> bool:
     if isinstance(value, np.generic):
         return value.dtype in DTYPE_NAMES
     return type(value) in (bool, int, float, complex)
 
 
-def _parse_object(shown: Any) -> Any:
+def _parse_object(shown: object) -> Any:
     match shown:
         case None | str():
             return shown

@@ -173,7 +173,7 @@ def _compiled(captured: Captured, backend: str | Backend, longest: float) -> Com
     decomposed = decompose(functional, index, default_dispatcher())
     kernels = _kernels_of(index)
 
-    def run(*inputs: Any) -> list[Any]:
+    def run(*inputs: object) -> list[Any]:
         return call(decomposed, inputs, kernels)
 
     return Compilation(captured.graph, functional, decomposed, None, (), run)
@@ -203,7 +203,7 @@ _ARRAY, _NUMBER = 1.7e-3, 1e-3  # seconds for an operator that gives arrays, or 
 def _delivering(graph: Graph, inner: Callable[..., Sequence[Any]]) -> Callable[..., list[Any]]:
     kernels = default_dispatcher().column(DispatchKey.CPU)
 
-    def run(*inputs: Any) -> list[Any]:
+    def run(*inputs: object) -> list[Any]:
         return deliver(graph, inputs, inner(*inputs), kernels)
 
     return run

@@ -82,7 +82,7 @@ class TakingTurns(Running[P, R]):
 
         natives = [each.native for each in self._state.variants if each.native is not None]
 
-        def take(*args: Any, **kwargs: Any) -> Any:
+        def take(*args: object, **kwargs: object) -> Any:
             return self._take(args, kwargs)
 
         def end(trial: Trial) -> None:
@@ -283,7 +283,7 @@ class TakingTurns(Running[P, R]):
         if self._state is not state:  # cleared meanwhile
             self._call_by(None)
 
-    def _call_by(self, builtin: Any) -> None:
+    def _call_by(self, builtin: object) -> None:
         """Become of a class whose ``__call__`` is a builtin, or of the usual one again."""
         kind: Any = type(self)
         if isinstance(kind.__call__, types.BuiltinFunctionType):

@@ -69,7 +69,7 @@ class Handed:
         return self.cells[TAKEN]
 
     @unseen
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, *args: object, **kwargs: object) -> Any:
         self.cells[MORE] -= 1
         self.cells[TAKEN] += 1
         return self.run(*args, **kwargs)
@@ -102,7 +102,7 @@ class Tried:
         self._first = _FIRST
 
     @unseen
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, *args: object, **kwargs: object) -> Any:
         trial, is_pythons = self._trial, self._trial.is_pythons
         run = self._python if is_pythons else self._ours
         self.taken += self.is_driver or is_pythons

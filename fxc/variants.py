@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 from fxc.ir.graph import Region
 from fxc.ir.records import mutable
-from fxc.ops.table import EFFECTS, TABLE
 
 from . import trials
 from .trials import BY_LITTLE, EARLY, ENOUGH, LONG, LONG_LOOP, SETTLED, Trial
@@ -125,6 +124,8 @@ class Variant:
 
 def _may_be_fast(region: Region) -> bool:
     """Whether a loop in it may be far faster than Python's, as its iterations have no effects."""
+    from fxc.ops.table import EFFECTS, TABLE  # on first use: importing fxc imports little
+
     for node in region.nodes:
         inside = [each.op for inner in node.regions for each in inner.nodes]
         if inside and not any(TABLE[op].tag in EFFECTS for op in inside):

@@ -134,7 +134,7 @@ class _Decomposition:
             results = run()
             return self.builder.nodes, results
 
-    def adopt(self, node: Node, made: tuple[Node, ...], results: Any) -> None:
+    def adopt(self, node: Node, made: tuple[Node, ...], results: object) -> None:
         """Let the composite's results stand for the node's."""
         found = results if isinstance(results, tuple) else (results,)
         if len(found) != len(node.outputs):

@@ -153,7 +153,7 @@ def _kernel_of(name: str) -> Callable[..., Any]:
     if name in OF_NUMBERS:
         raise KeyError(name)
 
-    def kernel(*args: Any) -> Any:
+    def kernel(*args: object) -> Any:
         if _thread.run is None:
             raise InternalError(f"{name}: nothing is being functionalized")
         return _thread.run.kernel(op, args)
@@ -193,7 +193,7 @@ class Functionalization:
         for base, value in zip(bases, results[len(node.outputs) :], strict=False):
             base.hold(self.operand(value))
 
-    def owned(self, result: Any) -> Any:
+    def owned(self, result: object) -> Any:
         """A fresh array gets a base of its own."""
         if isinstance(result, tuple):
             return tuple(map(self.owned, result))
@@ -295,17 +295,17 @@ class Functionalization:
             return self.view(op, args)
         return self.owned(self.trace(op.name, *map(self.unwrapped, args)))
 
-    def trace(self, name: str, *args: Any) -> Any:
+    def trace(self, name: str, *args: object) -> Any:
         """Record a call of a pure operator: go on below the Functionalize column."""
         with excluding(_FUNCTIONALIZE):
             return self.dispatcher.call(name, *args)
 
-    def unwrapped(self, arg: Any) -> Any:
+    def unwrapped(self, arg: object) -> Any:
         if isinstance(arg, tuple):
             return tuple(map(self.unwrapped, arg))
         return self.operand(arg)
 
-    def operand(self, arg: Any) -> Any:
+    def operand(self, arg: object) -> Any:
         """The current value of an array; other arguments as they are."""
         if not isinstance(arg, FunctionalArray):
             return arg
@@ -415,7 +415,7 @@ def _bound_int(value: Value) -> set[str]:
     return symbols_bound_by(value) if isinstance(value.type, ScalarType) else set()
 
 
-def _type_of(arg: Any) -> Any:
+def _type_of(arg: object) -> Any:
     """What a meta function is given for an argument."""
     if isinstance(arg, tuple):
         return tuple(map(_type_of, arg))

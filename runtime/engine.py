@@ -10,6 +10,7 @@ from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from hashlib import sha256
+from types import ModuleType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from fxc.ir.forking import LLVM, LLVMLITE, held_over_forks
@@ -39,7 +40,7 @@ _target: Any = None
 _ALIGNS_BRANCHES = ("skylake", "skylake-avx512", "cascadelake")
 
 
-def _load_llvm() -> Any:
+def _load_llvm() -> ModuleType:
     """llvmlite's binding, its native target initialised on first use."""
     global _target
     import llvmlite.binding as llvm
@@ -55,7 +56,8 @@ def _load_llvm() -> Any:
         llvm.initialize_native_asmprinter()
         flags = [llvm.get_host_cpu_features().flatten(), "-prefer-256-bit", *_without()]
         _target = (llvm.Target.from_default_triple(), llvm.get_host_cpu_name(), ",".join(flags))
-    return llvm
+    found: ModuleType = llvm
+    return found
 
 
 # Temporaries and results are made and let go of in each call. glibc gives what is freed back to the
@@ -143,7 +145,7 @@ _NO_MASKS = ("vectorizer-min-trip-count", "0", "16")
 
 
 @contextmanager
-def _option(llvm: Any, name: str, value: str, usual: str) -> Iterator[None]:
+def _option(llvm: ModuleType, name: str, value: str, usual: str) -> Iterator[None]:
     """With an option of LLVM's, which is the process's: it is taken back."""
     llvm.set_option("fxc", f"--{name}={value}")
     try:
@@ -158,7 +160,7 @@ _LONG = 430  # lines
 _NO_LSR = ("disable-lsr", "true", "false")
 
 
-def _generation(llvm: Any, text: str) -> AbstractContextManager[None]:
+def _generation(llvm: ModuleType, text: str) -> AbstractContextManager[None]:
     """While machine code is made of this text: without what takes too long."""
     return _option(llvm, *_NO_LSR) if text.count("\n") >= _LONG else nullcontext()
 
@@ -166,7 +168,7 @@ def _generation(llvm: Any, text: str) -> AbstractContextManager[None]:
 _supports: dict[str, Any] = {}  # by text, the engines of modules that others call
 
 
-def _bind_support(llvm: Any, text: str) -> None:
+def _bind_support(llvm: ModuleType, text: str) -> None:
     """Give the functions of a module, which is compiled once in a process, to the linker."""
     if text in _supports:
         return
@@ -177,7 +179,7 @@ def _bind_support(llvm: Any, text: str) -> None:
         llvm.add_symbol(name, engine.get_function_address(name))
 
 
-def _parsed(llvm: Any, text: str, opt: int) -> tuple[Any, Any]:
+def _parsed(llvm: ModuleType, text: str, opt: int) -> tuple[Any, Any]:
     """A target machine, and the module for it."""
     machine = target_machine(opt)
     module = llvm.parse_assembly(text)
@@ -187,7 +189,7 @@ def _parsed(llvm: Any, text: str, opt: int) -> tuple[Any, Any]:
     return machine, module
 
 
-def _loaded(llvm: Any, code: bytes) -> Any:
+def _loaded(llvm: ModuleType, code: bytes) -> Any:
     """An engine with this object code."""
     # It has a module and a machine of its own: no code is made from them.
     target, _, _ = _target
@@ -203,7 +205,7 @@ def _loaded(llvm: Any, code: bytes) -> Any:
 LIBRARY_PREFIX = "libm."
 
 
-def _bind_library(llvm: Any, module: Any) -> None:
+def _bind_library(llvm: ModuleType, module: Any) -> None:
     """Give the C library's functions, as the module calls them, to the linker.
 
     They are the ones that CPython's ``math`` calls.
@@ -257,7 +259,7 @@ class Engine:
         """Where the code of the entry ``name`` is."""
         return int(self._engine.get_function_address(name))
 
-    def function(self, name: str, table: bytes, *keeps: Any, keywords: bool = False) -> Any:
+    def function(self, name: str, table: bytes, *keeps: object, keywords: bool = False) -> Any:
         """A builtin that calls the entry ``name``; its ``self`` begins with ``table``.
 
         CPython reads the PyMethodDef until the builtin is gone and its ``self`` is released last,
@@ -306,7 +308,7 @@ _codes: OrderedDict[bytes, bytes] = OrderedDict()
 _MOST_CODE = 4 << 20  # bytes of it
 
 
-def _code_of(llvm: Any, source: _Source) -> bytes:
+def _code_of(llvm: ModuleType, source: _Source) -> bytes:
     key = sha256(repr((source.loops, source.quick)).encode() + source.text.encode()).digest()
     if key not in _codes:
         machine, module = _optimised(llvm, source)
@@ -320,7 +322,7 @@ def _code_of(llvm: Any, source: _Source) -> bytes:
     return code
 
 
-def _optimised(llvm: Any, source: _Source) -> tuple[Any, Any]:
+def _optimised(llvm: ModuleType, source: _Source) -> tuple[Any, Any]:
     """A target machine, and the module that it is to make code of."""
     lines = source.text.count("\n")
     level = 0 if source.quick else 1 if lines > _ENDLESS else 2

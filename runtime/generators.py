@@ -88,7 +88,7 @@ def _by_state(generator: Any) -> Restore:
     return restore
 
 
-def _bytes_of(part: Any) -> bytes:
+def _bytes_of(part: object) -> bytes:
     """All that C code holds in an object."""
     return ctypes.string_at(id(part) + _HEADER, type(part).__basicsize__ - _HEADER)
 

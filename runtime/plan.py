@@ -188,7 +188,7 @@ class _PlanWriter:
         is_new = bool(slot.shape) and slot.input is None and slot.room is None
         return is_new and (slot.gaps or _in_order(slot))
 
-    def constant(self, stem: str, value: Any) -> str:
+    def constant(self, stem: str, value: object) -> str:
         name = f"{stem}{len(self.constants)}"
         self.constants[name] = value
         return name
@@ -401,7 +401,7 @@ class _PlanWriter:
                     else:
                         self.add(f"{self._exact(self.slots[out])}[...] = parts[{place}]")
 
-    def _argument(self, arg: Any) -> str:
+    def _argument(self, arg: object) -> str:
         match arg:
             case SlotArg(name, kind, steps):
                 suffix = {"array": "", "scalar": "[()]", "python": ".item()"}[kind]

@@ -34,7 +34,7 @@ def defaults_of(op: Operator) -> tuple[Any, ...]:
     return tuple(_default(op, param, known) for param in op.schema.params)
 
 
-def _default(op: Operator, param: Param, known: Mapping[str, inspect.Parameter]) -> Any:
+def _default(op: Operator, param: Param, known: Mapping[str, inspect.Parameter]) -> object:
     stated = _C_FUNCTIONS.get((op.numpy, param.name), _MISSING)
     if stated is not _MISSING:
         return stated
@@ -80,7 +80,7 @@ def bind(op: Operator, args: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[
     return tuple(bound)
 
 
-def _canonical(param: Param, value: Any) -> Any:
+def _canonical(param: Param, value: Any) -> object:
     if value is None or (param.is_value and not param.is_list):
         return value
     if param.is_list:

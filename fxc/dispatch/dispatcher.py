@@ -92,7 +92,7 @@ _BITS_OF_CLASS: dict[type, int] = {
 }
 
 
-def _bits_of_class(arg: Any) -> int:
+def _bits_of_class(arg: object) -> int:
     """The key bits of arguments of this class, remembered."""
     kind = type(arg)
     key = getattr(kind, "dispatch_key", None)
@@ -134,7 +134,7 @@ class Dispatcher:
 
     # ------------------------------------------------------------ registration
 
-    def _register(self, place: dict[Any, Any], key: Any, value: Any) -> Registration:
+    def _register(self, place: dict[Any, Any], key: object, value: object) -> Registration:
         if key in place:
             raise ValueError(f"a kernel for {key} is registered already")
 
@@ -254,7 +254,7 @@ class Dispatcher:
 
     # ------------------------------------------------------------ calls
 
-    def call(self, name: str, *args: Any, **kwargs: Any) -> Any:
+    def call(self, name: str, *args: object, **kwargs: object) -> Any:
         """Call an operator: canonicalise, find the highest key, run its kernel.
 
         A call that gives every parameter by position is taken to be canonical already.
@@ -290,7 +290,7 @@ class Dispatcher:
         kernel, boxed = cell
         return kernel(row.op, args) if boxed else kernel(*args)
 
-    def meta(self, name: str, *args: Any, **kwargs: Any) -> Any:
+    def meta(self, name: str, *args: object, **kwargs: object) -> Any:
         """The type (or tuple of types) that the operator returns for these operands."""
         row = self._row(name)
         bound = bind(row.op, args, kwargs)
@@ -305,7 +305,7 @@ def _as_type(param: Param, arg: Any) -> Any:
     return tuple(map(_operand_type, arg)) if param.is_list else _operand_type(arg)
 
 
-def _operand_type(x: Any) -> Type | Literal:
+def _operand_type(x: object) -> Type | Literal:
     if isinstance(x, np.generic | bool | int | float | complex):
         return Literal(x)
     return x if isinstance(x, Literal) else type_of(x)

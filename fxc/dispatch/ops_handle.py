@@ -18,12 +18,12 @@ class Calls(Protocol):
     @property
     def table(self) -> Table: ...
 
-    def call(self, name: str, *args: Any, **kwargs: Any) -> Any: ...
+    def call(self, name: str, *args: object, **kwargs: object) -> Any: ...
 
-    def meta(self, name: str, *args: Any, **kwargs: Any) -> Any: ...
+    def meta(self, name: str, *args: object, **kwargs: object) -> Any: ...
 
 
-def type_of(x: Any) -> Type:
+def type_of(x: object) -> Type:
     """The type of an operand, whichever key it belongs to: a graph's, a real array, a type."""
     if isinstance(x, np.ndarray):
         kind = array_type(x.dtype, x.shape, x.strides)
@@ -52,19 +52,19 @@ class Ops:
             raise AttributeError(name)
         call = self._dispatcher.call
 
-        def operator(*args: Any, **kwargs: Any) -> Any:
+        def operator(*args: object, **kwargs: object) -> Any:
             return call(name, *args, **kwargs)
 
         return operator
 
-    def call(self, name: str, /, *args: Any, **kwargs: Any) -> Any:
+    def call(self, name: str, /, *args: object, **kwargs: object) -> Any:
         """Call an operator whose name is no Python identifier."""
         return self._dispatcher.call(name, *args, **kwargs)
 
-    def type_of(self, x: Any) -> Type:
+    def type_of(self, x: object) -> Type:
         """The type of an operand."""
         return type_of(x)
 
-    def meta(self, name: str, /, *args: Any, **kwargs: Any) -> Any:
+    def meta(self, name: str, /, *args: object, **kwargs: object) -> Any:
         """The type that an operator would return for these operands."""
         return self._dispatcher.meta(name, *args, **kwargs)

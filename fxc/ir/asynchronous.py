@@ -7,7 +7,6 @@ import os
 import signal
 import traceback
 from types import CodeType
-from typing import Any
 
 from .errors import FxcError
 
@@ -62,7 +61,7 @@ def _handlers() -> set[CodeType | None]:
     return {_code(signal.getsignal(number)) for number in signal.valid_signals()} - {None}
 
 
-def _code(handler: Any) -> CodeType | None:
+def _code(handler: object) -> CodeType | None:
     while isinstance(handler, functools.partial):
         handler = handler.func
     function = getattr(handler, "__func__", handler)

@@ -174,7 +174,7 @@ class _Evaluation:
 
         return run
 
-    def compare(self, kind: Type, found: Any, what: str) -> None:
+    def compare(self, kind: Type, found: object, what: str) -> None:
         """Raise ``InternalError`` unless ``found`` has the dtype, shape and kind claimed."""
         if isinstance(kind, ArrayType):
             shape = tuple(size_functions.evaluate(dim, self.symbols) for dim in kind.shape)
@@ -190,7 +190,7 @@ class _Evaluation:
             raise InternalError(f"{what} is {_describe(found)}, its type says {kind}")
 
 
-def with_symbols(arg: Any, values: Mapping[str, int]) -> Any:
+def with_symbols(arg: object, values: Mapping[str, int]) -> Any:
     """A static argument with every dim as a number."""
     match arg:
         case SymExpr():
@@ -216,7 +216,7 @@ def _as_tuple(node: Node, found: Any) -> tuple[Any, ...]:
     return results
 
 
-def _describe(found: Any) -> str:
+def _describe(found: object) -> str:
     if isinstance(found, np.ndarray):
         return f"an array {found.dtype}{list(found.shape)}"
     return f"a {type(found).__name__}"
@@ -294,7 +294,7 @@ class _Boundary:
         if isinstance(base, ResultLeaf) and base.result not in self.fresh:
             self.fresh[base.result] = self.own(self.results[base.result], base.type)
 
-    def own(self, result: Any, kind: Type) -> Any:
+    def own(self, result: object, kind: Type) -> Any:
         """``result``, or a copy if it is a view, shares memory or lies otherwise than ``kind``."""
         if not isinstance(result, np.ndarray) or not isinstance(kind, ArrayType):
             return result
@@ -331,7 +331,7 @@ class _Boundary:
 
 
 def viewed(
-    array: Any, steps: Sequence[ViewStep], known: Mapping[str, int], kernel_of: KernelOf
+    array: object, steps: Sequence[ViewStep], known: Mapping[str, int], kernel_of: KernelOf
 ) -> Any:
     """The view of an array by these steps."""
     for step in steps:

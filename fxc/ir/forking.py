@@ -72,7 +72,7 @@ class _Forks:
 _forks = _Forks()
 
 
-def held_over_forks(lock: Any, rank: int) -> Any:
+def held_over_forks(lock: object, rank: int) -> Any:
     """The lock, which every fork takes from now on."""
     _forks.locks.append((rank, lock))
     return lock

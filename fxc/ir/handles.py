@@ -21,7 +21,7 @@ class _Kept(bytearray):
     object: Any
 
 
-def handle(x: Any) -> np.ndarray:
+def handle(x: object) -> np.ndarray:
     """The handle of an object, which keeps it."""
     memory = _Kept(8)
     memory.object = x
@@ -30,7 +30,7 @@ def handle(x: Any) -> np.ndarray:
     return made
 
 
-def handle_of(x: Any) -> np.ndarray:
+def handle_of(x: object) -> np.ndarray:
     """The handle of an object that the caller keeps; the same array while it is used often."""
     number = id(x)
     found = _known.get(number)

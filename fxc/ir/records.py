@@ -26,7 +26,7 @@ def frozen(cls: type[T], /) -> type[T]: ...
 @overload
 def frozen(*, eq: bool) -> Callable[[type[T]], type[T]]: ...
 @dataclass_transform(frozen_default=True, field_specifiers=(field,))
-def frozen(cls: Any = None, /, *, eq: bool = True) -> Any:
+def frozen(cls: object = None, /, *, eq: bool = True) -> Any:
     """Immutable objects, equal if of one class with equal fields (``eq=False``: by identity).
 
     Fields may have defaults or ``field(...)`` with default, default_factory, init and compare.
@@ -83,7 +83,7 @@ def _with_methods(cls: Any, *, frozen: bool, eq: bool) -> Any:
     return made
 
 
-def _take_field(members: dict[str, Any], name: str, kind: Any) -> Any:
+def _take_field(members: dict[str, Any], name: str, kind: object) -> Any:
     """What the class body says of a field; its default gives way to the slot."""
     said = members.pop(name, MISSING)
     each: Any = said if isinstance(said, Field) else field(default=said)
@@ -94,7 +94,7 @@ def _take_field(members: dict[str, Any], name: str, kind: Any) -> Any:
 def _initialiser(cls: Any, fields: dict[str, Field[Any]]) -> Callable[..., None]:
     """The method as it is called first; it makes the one that is called from then on."""
 
-    def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
+    def __init__(self: object, *args: object, **kwargs: object) -> None:
         cls.__init__ = _written(cls, fields)
         cls.__init__(self, *args, **kwargs)
 
@@ -145,12 +145,12 @@ def _template(made: tuple[bool, ...], finishes: bool) -> Callable[..., FunctionT
 def _comparison(names: list[str]) -> dict[str, Any]:
     content: Callable[[Any], Any] = attrgetter(*names) if names else lambda record: ()
 
-    def __eq__(self: Any, other: object) -> bool:
+    def __eq__(self: object, other: object) -> bool:
         if other.__class__ is not self.__class__:
             return NotImplemented
         return bool(content(self) == content(other))
 
-    def __hash__(self: Any) -> int:
+    def __hash__(self: object) -> int:
         return hash(content(self))
 
     return {"__eq__": __eq__, "__hash__": __hash__}

@@ -26,7 +26,7 @@ from __future__ import annotations
 import binascii
 import re
 from collections.abc import Iterator
-from typing import Any, assert_never
+from typing import assert_never
 
 import numpy as np
 
@@ -171,7 +171,7 @@ def show_argument(arg: Arg) -> str:
             return str(arg)
 
 
-def show_scalar(value: Any) -> str:
+def show_scalar(value: object) -> str:
     """A Python or NumPy scalar: ``1``, ``0.5``, ``-inf``, ``complex(0.0, 1.0)``, ``f32(0.1)``.
 
     Bits are kept: a NaN other than the usual one is printed as ``nan(0xfff8000000000000)``.

@@ -103,13 +103,13 @@ def children_of(tree: Any) -> tuple[tuple[Hashable, ...], list[Any]] | None:
     return None
 
 
-def flatten(tree: Any) -> tuple[list[Any], TreeSpec]:
+def flatten(tree: object) -> tuple[list[Any], TreeSpec]:
     """The leaves of a pytree in order, and its spec. None is a container without children."""
     leaves: list[Any] = []
     return leaves, _flatten(tree, leaves)
 
 
-def _flatten(tree: Any, leaves: list[Any]) -> TreeSpec:
+def _flatten(tree: object, leaves: list[Any]) -> TreeSpec:
     if tree is None:
         return NONE
     found = children_of(tree)

@@ -32,11 +32,11 @@ class OpsHandle(Protocol):
 
     def __getattr__(self, name: str) -> Callable[..., Any]: ...
 
-    def call(self, name: str, /, *args: Any, **kwargs: Any) -> Any: ...
+    def call(self, name: str, /, *args: object, **kwargs: object) -> Any: ...
 
-    def type_of(self, x: Any) -> Type: ...
+    def type_of(self, x: object) -> Type: ...
 
-    def meta(self, name: str, /, *args: Any, **kwargs: Any) -> Any: ...
+    def meta(self, name: str, /, *args: object, **kwargs: object) -> Any: ...
 
 
 @frozen
@@ -58,7 +58,7 @@ _FLOAT16 = np.dtype(np.float16)
 _INT64 = np.dtype(np.int64)
 
 
-def _cast(ops: OpsHandle, x: Any, dtype: np.dtype) -> Any:
+def _cast(ops: OpsHandle, x: object, dtype: np.dtype) -> Any:
     """``x`` as ``dtype``; itself if it is that already."""
     kind = ops.type_of(x)
     if kind.dtype == dtype and not _is_weak(kind):
@@ -93,19 +93,19 @@ def _accumulator(kind: Type, dtype: np.dtype | None) -> np.dtype:
     return _FLOAT64 if kind.dtype.kind in "biu" else kind.dtype
 
 
-def _sum(ops: OpsHandle, x: Any, axis: Any, keepdims: bool, dtype: np.dtype) -> Any:
+def _sum(ops: OpsHandle, x: object, axis: object, keepdims: bool, dtype: np.dtype) -> Any:
     same = ops.type_of(x).dtype == dtype
     return ops.sum(x, axis, keepdims, None if same else dtype)
 
 
-def _divided(ops: OpsHandle, total: Any, count: Dim) -> Any:
+def _divided(ops: OpsHandle, total: object, count: Dim) -> Any:
     """``total / count`` in the dtype of ``total``."""
     quotient = ops.divide(total, _size_operand(ops, count))
     return _cast(ops, quotient, ops.type_of(total).dtype)
 
 
 def mean(
-    ops: OpsHandle, x: Any, axis: tuple[int, ...] | None, keepdims: bool, dtype: np.dtype | None
+    ops: OpsHandle, x: object, axis: tuple[int, ...] | None, keepdims: bool, dtype: np.dtype | None
 ) -> Any:
     """See Note [Averages as NumPy computes them]."""
     kind = ops.type_of(x)
@@ -123,7 +123,7 @@ def mean(
 
 def var(
     ops: OpsHandle,
-    x: Any,
+    x: object,
     axis: tuple[int, ...] | None,
     keepdims: bool,
     dtype: np.dtype | None,
@@ -143,7 +143,7 @@ def var(
 
 def std(
     ops: OpsHandle,
-    x: Any,
+    x: object,
     axis: tuple[int, ...] | None,
     keepdims: bool,
     dtype: np.dtype | None,
@@ -158,7 +158,7 @@ def std(
 # ---------------------------------------------------------------- pointwise
 
 
-def clip(ops: OpsHandle, x: Any, low: Any, high: Any) -> Any:
+def clip(ops: OpsHandle, x: object, low: Any, high: Any) -> Any:
     """``minimum(maximum(x, low), high)``, all in the dtype that NumPy's clip promotes to.
 
     A Python int as a bound that no integer of that dtype exceeds is left out, as NumPy does. Of
@@ -194,7 +194,7 @@ def _is_one_number(kind: Type) -> bool:
     return not isinstance(kind, ArrayType) or kind.rank == 0
 
 
-def _is_int(operand: Any) -> bool:
+def _is_int(operand: object) -> bool:
     """Whether the operand is a Python int that is known."""
     return isinstance(operand, Literal) and operand.type.weak and type(operand.value) is int
 
@@ -203,32 +203,32 @@ def _is_weak(kind: Type) -> bool:
     return isinstance(kind, ScalarType) and kind.weak
 
 
-def divmod_(ops: OpsHandle, x: Any, y: Any) -> tuple[Any, Any]:
+def divmod_(ops: OpsHandle, x: object, y: object) -> tuple[Any, Any]:
     """Quotient and remainder, each by its own operator."""
     return ops.floor_divide(x, y), ops.remainder(x, y)
 
 
-def degrees(ops: OpsHandle, x: Any) -> Any:
+def degrees(ops: OpsHandle, x: object) -> Any:
     """Another name of ``rad2deg``."""
     return ops.rad2deg(x)
 
 
-def radians(ops: OpsHandle, x: Any) -> Any:
+def radians(ops: OpsHandle, x: object) -> Any:
     """Another name of ``deg2rad``."""
     return ops.deg2rad(x)
 
 
-def deg2rad(ops: OpsHandle, x: Any) -> Any:
+def deg2rad(ops: OpsHandle, x: object) -> Any:
     """A product with π/180, which is rounded in the result's own dtype."""
     return _scaled(ops, "deg2rad", x, np.pi, 180)
 
 
-def rad2deg(ops: OpsHandle, x: Any) -> Any:
+def rad2deg(ops: OpsHandle, x: object) -> Any:
     """A product with 180/π, which is rounded in the result's own dtype."""
     return _scaled(ops, "rad2deg", x, 180, np.pi)
 
 
-def _scaled(ops: OpsHandle, name: str, x: Any, numerator: float, denominator: float) -> Any:
+def _scaled(ops: OpsHandle, name: str, x: object, numerator: float, denominator: float) -> Any:
     dtype = ops.meta(name, x).dtype
     if dtype not in (_FLOAT32, _FLOAT64):
         return NotImplemented  # float16 is computed in float32 inside NumPy's loop
@@ -236,14 +236,14 @@ def _scaled(ops: OpsHandle, name: str, x: Any, numerator: float, denominator: fl
     return ops.multiply(_cast(ops, x, dtype), factor)
 
 
-def outer(ops: OpsHandle, x: Any, y: Any) -> Any:
+def outer(ops: OpsHandle, x: object, y: object) -> Any:
     """A column times a row."""
     column = ops.expand_dims_copy(_flat(ops, x), (1,))
     row = ops.expand_dims_copy(_flat(ops, y), (0,))
     return ops.multiply(column, row)
 
 
-def _flat(ops: OpsHandle, x: Any) -> Any:
+def _flat(ops: OpsHandle, x: object) -> Any:
     kind = ops.type_of(x)
     if kind.rank == 1:
         return x
@@ -275,7 +275,7 @@ def eye_written(ops: OpsHandle, rows: Dim, columns: Dim, k: int, dtype: np.dtype
 
 
 def linspace(
-    ops: OpsHandle, start: Any, stop: Any, num: Dim, endpoint: bool, dtype: np.dtype
+    ops: OpsHandle, start: object, stop: object, num: Dim, endpoint: bool, dtype: np.dtype
 ) -> Any:
     """NumPy's recipe, in one buffer: places times step, plus start; ``stop`` itself at the end."""
     steps = _Steps.of(ops, start, stop, num, endpoint)
@@ -301,7 +301,9 @@ class _Steps:
     parts: Dim
 
     @classmethod
-    def of(cls, ops: OpsHandle, start: Any, stop: Any, num: Dim, endpoint: bool) -> _Steps | None:
+    def of(
+        cls, ops: OpsHandle, start: object, stop: object, num: Dim, endpoint: bool
+    ) -> _Steps | None:
         kinds = (ops.type_of(start), ops.type_of(stop))
         working = np.result_type(*(kind.dtype for kind in kinds), _FLOAT64)
         if working != _FLOAT64 or any(kind.rank or _narrow(kind) for kind in kinds):

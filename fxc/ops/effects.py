@@ -88,7 +88,7 @@ _METHOD = re.compile(r"g\.(\w+)\(((?:size|x\d+)?(?:, (?:size|x\d+))*)\)")
 
 
 def _noting(site: int) -> Callable[..., None]:
-    def run(log: list[Any], *xs: Any) -> None:
+    def run(log: list[Any], *xs: object) -> None:
         log.append((site, *[np.array(x) if type(x) is np.ndarray else x for x in xs]))
 
     return run
@@ -119,11 +119,11 @@ def _shuffled(g: Any, x: np.ndarray, *axis: int) -> np.ndarray:
     return made
 
 
-def _seeded(g: Any, *seed: Any) -> int:
+def _seeded(g: Any, *seed: object) -> int:
     g.seed(*seed)
     return 0
 
 
-def _kept(made: list[Any], x: Any) -> np.ndarray:
+def _kept(made: list[Any], x: object) -> np.ndarray:
     made.append(x)
     return handle(x)

@@ -218,7 +218,7 @@ class ForeignCall:
         return found[0] if len(found) == 1 else found
 
 
-def gives_new(kernel: Any) -> bool:
+def gives_new(kernel: object) -> bool:
     """Whether the arrays that a kernel gives are the graph's, without a copy."""
     return isinstance(kernel, ForeignCall) and kernel.gives_new
 
@@ -270,7 +270,7 @@ def _written(call: ForeignCall, is_array: Sequence[bool]) -> Callable[..., Any]:
     return found
 
 
-def _constant(constants: dict[str, Any], value: Any) -> str:
+def _constant(constants: dict[str, Any], value: object) -> str:
     name = f"k{len(constants)}"
     constants[name] = value
     return name
@@ -291,7 +291,7 @@ def call_text(call: ForeignCall, constants: dict[str, Any]) -> str:
     return f"function({', '.join(given)})"
 
 
-def _unwritable(x: Any) -> Any:
+def _unwritable(x: object) -> Any:
     if not isinstance(x, np.ndarray):
         return x
     view = x.view()
@@ -299,7 +299,7 @@ def _unwritable(x: Any) -> Any:
     return view
 
 
-def parts_of(found: Any) -> tuple[Any, list[Any]]:
+def parts_of(found: object) -> tuple[Any, list[Any]]:
     """The class of a result with several parts, and these; None and the result alone.
 
     Raises ``Unlearnable`` for what is made of other things than arrays and numbers.
@@ -322,7 +322,7 @@ def parts_of(found: Any) -> tuple[Any, list[Any]]:
 _FIXED = (bool, str, type(None))
 
 
-def _check_part(part: Any) -> None:
+def _check_part(part: object) -> None:
     if type(part) is np.ndarray or isinstance(part, np.generic):
         if is_known(part.dtype):
             return
@@ -331,7 +331,7 @@ def _check_part(part: Any) -> None:
         raise Unlearnable(f"it gives a {type(part).__name__}")
 
 
-def _is_like(part: Any, result: Result, shapes: Sequence[Sequence[int]]) -> bool:
+def _is_like(part: object, result: Result, shapes: Sequence[Sequence[int]]) -> bool:
     """Whether a part is as learnt: its kind, dtype, shape and layout."""
     if type(part) is not np.ndarray:
         if result.kind == "fixed":
@@ -492,7 +492,7 @@ def _longer(shapes: Sequence[tuple[int, ...]], groups: Sequence[Group]) -> list[
     ]
 
 
-def _extent(part: Any) -> tuple[int, ...]:
+def _extent(part: object) -> tuple[int, ...]:
     """The sizes of an array and its strides."""
     return (*part.shape, *part.strides) if isinstance(part, np.ndarray) else ()
 
@@ -578,7 +578,7 @@ def _sampled_once(call: ForeignCall, operands: Sequence[Any]) -> tuple[Any, list
     return container, parts
 
 
-def _looks(container: Any, parts: Sequence[Any]) -> Any:
+def _looks(container: object, parts: Sequence[Any]) -> Any:
     """What is learnt of a result."""
     arrays = [(x.dtype, x.shape, x.strides) for x in parts if isinstance(x, np.ndarray)]
     return container, list(map(type, parts)), arrays
@@ -595,7 +595,7 @@ def without_draws() -> Iterator[None]:
         raise Unlearnable("it draws random numbers")
 
 
-def bytes_of(x: Any) -> Any:
+def bytes_of(x: object) -> Any:
     """What is equal for equal arguments."""
     if isinstance(x, np.ndarray | np.generic):
         return x.dtype, x.tobytes()

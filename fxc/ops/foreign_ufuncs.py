@@ -49,7 +49,7 @@ def guarded(function: Callable[..., Any]) -> Callable[..., Any]:
     if not (isinstance(function, np.ufunc) and is_foreign(function)):
         return function
 
-    def call(*args: Any, **options: Any) -> Any:
+    def call(*args: object, **options: object) -> Any:
         try:
             return function(*args, **options)
         except NUMPYS_ERRORS:
@@ -73,7 +73,7 @@ class InnerLoop:
 
 
 @cache
-def inner_loop_of(ufunc: Any, keys: tuple[PromotionKey, ...]) -> InnerLoop | None:
+def inner_loop_of(ufunc: object, keys: tuple[PromotionKey, ...]) -> InnerLoop | None:
     """The loop for operands of these dtypes, or kinds of Python's numbers; None if native code
     cannot call it: it is one of NumPy's own, or takes other things than real numbers.
     """

@@ -194,7 +194,7 @@ def _is_array(kind: Type) -> bool:
     return isinstance(kind, ArrayType)
 
 
-def _holes(given: Any) -> Iterator[int]:
+def _holes(given: object) -> Iterator[int]:
     """The operands among arguments, in their order."""
     if type(given) is Hole:
         yield given.operand

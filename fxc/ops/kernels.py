@@ -149,20 +149,20 @@ def _in_place(op: Operator) -> Kernel:
     function = op.numpy
     if isinstance(function, np.ufunc):
 
-        def kernel(x: np.ndarray, *rest: Any) -> None:
+        def kernel(x: np.ndarray, *rest: object) -> None:
             function(x, *rest, out=x)
 
         return kernel
     compute = kernel_of(op.group)
     if op.tag is Tag.WRITE and op.schema.returns:
 
-        def run(*args: Any) -> Any:
+        def run(*args: object) -> Any:
             _, found = compute(*args)  # the first operand has been written
             return found
 
         return run
 
-    def write_back(x: np.ndarray, *rest: Any) -> None:
+    def write_back(x: np.ndarray, *rest: object) -> None:
         np.copyto(x, compute(x, *rest), casting="same_kind")
 
     return write_back
@@ -172,7 +172,7 @@ def _with_out(op: Operator) -> Kernel:
     if op.group not in _KERNELS and _takes_out(op.numpy):
         call = _by_name(op, op.numpy)  # type: ignore[arg-type]
 
-        def kernel(*args: Any) -> None:
+        def kernel(*args: object) -> None:
             call(*args)
 
         return kernel
@@ -184,7 +184,7 @@ def _with_out(op: Operator) -> Kernel:
     return write_out
 
 
-def _copy_(x: np.ndarray, y: Any, casting: str) -> None:
+def _copy_(x: np.ndarray, y: object, casting: str) -> None:
     # 'unsafe' is what an assignment does, and an assignment is not quite a copyto: it takes
     # sequences, and casts Python scalars as Python's item assignment does.
     if casting == "unsafe":
@@ -196,7 +196,7 @@ def _copy_(x: np.ndarray, y: Any, casting: str) -> None:
 # ---------------------------------------------------------------- views and their inverses
 
 
-def strided_copy(array: Any) -> np.ndarray:
+def strided_copy(array: object) -> np.ndarray:
     """A copy whose strides are those of the original, gaps and all.
 
     NumPy adds up a sum in an order that depends on strides; a functional graph evaluated with
@@ -217,14 +217,14 @@ def _unshared(x: np.ndarray) -> np.ndarray:
 
 
 def _copying(view: Kernel) -> Kernel:
-    def kernel(x: Any, *rest: Any) -> np.ndarray:
+    def kernel(x: object, *rest: object) -> np.ndarray:
         return strided_copy(view(np.asarray(x), *rest))
 
     return kernel
 
 
 def _scattering(view: Kernel) -> Kernel:
-    def kernel(x: Any, source: Any, *rest: Any) -> np.ndarray:
+    def kernel(x: Any, source: object, *rest: object) -> np.ndarray:
         result = _unshared(x)
         region = view(result, *rest)
         if not region.flags.writeable:
@@ -269,7 +269,7 @@ def _regroup_bytes_copy(x: np.ndarray, dtype: np.dtype) -> np.ndarray:
     return strided_copy((x if is_dense else np.array(x, order="C")).view(dtype))
 
 
-def _regroup_bytes_scatter(x: np.ndarray, source: Any, dtype: np.dtype) -> np.ndarray:
+def _regroup_bytes_scatter(x: np.ndarray, source: object, dtype: np.dtype) -> np.ndarray:
     result = _unshared(x)
     bytes_ = np.empty((*x.shape[:-1], x.shape[-1] * x.itemsize // dtype.itemsize), dtype)
     bytes_[...] = source
@@ -289,7 +289,7 @@ def _as_strided(
 
 
 def _as_strided_scatter(
-    x: np.ndarray, source: Any, shape: Sequence[int], steps: Sequence[int], writeable: bool
+    x: np.ndarray, source: object, shape: Sequence[int], steps: Sequence[int], writeable: bool
 ) -> np.ndarray:
     result = _unshared(x)
     _as_strided(result, shape, steps, writeable=True)[...] = source
@@ -330,7 +330,7 @@ def _reshape(x: np.ndarray, shape: tuple[int, ...]) -> Any:
 # ---------------------------------------------------------------- index arrays
 
 
-def _wrap_index(index: Any, size: int, axis: int) -> Any:
+def _wrap_index(index: object, size: int, axis: int) -> Any:
     """The index counted from the front, as NumPy's own kind of index."""
     places = np.asarray(index).astype(np.intp)
     outside = (places < -size) | (places >= size)
@@ -386,7 +386,7 @@ def _targets(
 
 
 def _index_put(
-    x: np.ndarray, source: Any, indices: Indices, axes: tuple[int, ...], place: int
+    x: np.ndarray, source: object, indices: Indices, axes: tuple[int, ...], place: int
 ) -> np.ndarray:
     result = _unshared(x)
     view, flat, values = _targets(result, source, indices, axes, place)
@@ -395,7 +395,7 @@ def _index_put(
 
 
 def _index_reduce(
-    x: np.ndarray, source: Any, indices: Indices, axes: tuple[int, ...], place: int, ufunc: str
+    x: np.ndarray, source: object, indices: Indices, axes: tuple[int, ...], place: int, ufunc: str
 ) -> np.ndarray:
     result = _unshared(x)
     view, flat, values = _targets(result, source, indices, axes, place)
@@ -404,7 +404,7 @@ def _index_reduce(
     return result
 
 
-def _masked_put(x: np.ndarray, mask: Any, source: Any) -> np.ndarray:
+def _masked_put(x: np.ndarray, mask: Any, source: object) -> np.ndarray:
     result = _unshared(x)
     result[mask] = source
     return result
@@ -442,12 +442,12 @@ def _empty(shape: tuple[int, ...], dtype: np.dtype, layout: tuple[int, ...] | No
 
 
 def _full(
-    shape: tuple[int, ...], value: Any, dtype: np.dtype, layout: tuple[int, ...] | None
+    shape: tuple[int, ...], value: object, dtype: np.dtype, layout: tuple[int, ...] | None
 ) -> Any:
     return _laid_out(lambda sizes: np.full(sizes, value, dtype))(shape, layout)
 
 
-def _arange(start: Any, step: Any, length: int, dtype: np.dtype) -> np.ndarray:
+def _arange(start: object, step: Any, length: int, dtype: np.dtype) -> np.ndarray:
     """NumPy's recipe: the first two elements in Python, the rest as ``first + i * delta``.
 
     ``np.arange`` itself computes the length from a stop that is not known here.
@@ -492,7 +492,7 @@ Region = Callable[[tuple[Any, ...]], tuple[Any, ...]]
 
 
 def _cond(
-    pred: Any, operands: tuple[Any, ...], on_true: Region, on_false: Region
+    pred: object, operands: tuple[Any, ...], on_true: Region, on_false: Region
 ) -> tuple[Any, ...]:
     return _apart(on_true(operands) if pred else on_false(operands), operands)
 

@@ -39,7 +39,7 @@ def cosine(x: np.ndarray) -> Any:
     return np.cos(x)
 
 
-def fourier(x: np.ndarray, kind: str, axis: int, norm: Any, n: int | None) -> np.ndarray:
+def fourier(x: np.ndarray, kind: str, axis: int, norm: object, n: int | None) -> np.ndarray:
     """The transform of ``np.fft`` of that name, of ``n`` points along one axis."""
     found: np.ndarray = plain(getattr(np.fft, kind))(x, n, axis, norm)
     return found
@@ -51,14 +51,14 @@ def einsum(xs: tuple[Any, ...], subscripts: str, optimize: bool) -> Any:
 
 
 def histogram(
-    x: np.ndarray, weights: Any, low: Any, high: Any, bins: int, density: bool
+    x: np.ndarray, weights: object, low: object, high: object, bins: int, density: bool
 ) -> tuple[np.ndarray, np.ndarray]:
     """``np.histogram`` with so many bins of one width."""
     limits = None if low is None else (low, high)
     return plain(np.histogram)(x, bins, limits, density, weights)  # type: ignore[no-any-return]
 
 
-def histogram_of_edges(x: np.ndarray, edges: Any, weights: Any, density: bool) -> np.ndarray:
+def histogram_of_edges(x: np.ndarray, edges: object, weights: object, density: bool) -> np.ndarray:
     """The numbers that ``np.histogram`` counts between edges."""
     found: np.ndarray = plain(np.histogram)(x, edges, None, density, weights)[0]
     return found
@@ -94,7 +94,7 @@ def triangle(x: np.ndarray) -> Any:
     return plain(np.linalg.qr)(x, mode="r")
 
 
-def least_squares(x: np.ndarray, y: np.ndarray, rcond: Any) -> Any:
+def least_squares(x: np.ndarray, y: np.ndarray, rcond: object) -> Any:
     """``np.linalg.lstsq`` of a matrix that has full rank if it has more rows than columns."""
     found = plain(np.linalg.lstsq)(x, y, rcond)
     rows, columns = x.shape

@@ -28,7 +28,7 @@ def stem(op: str) -> str:
     return op.removeprefix("py_").removeprefix("try_")
 
 
-def power(x: Any, y: Any) -> Any:
+def power(x: object, y: Any) -> Any:
     """``x ** y``, of the type that it has for most numbers of these types."""
     result = x**y
     kinds = {type(x), type(y)}
@@ -54,19 +54,19 @@ def _natural(x: int) -> int:
     return x
 
 
-def larger(x: Any, y: Any) -> Any:
+def larger(x: object, y: Any) -> Any:
     """``max(x, y)``: the first if they are equal, or one is nan."""
     _check_alike(x, y)
     return y if y > x else x
 
 
-def smaller(x: Any, y: Any) -> Any:
+def smaller(x: object, y: Any) -> Any:
     """``min(x, y)``."""
     _check_alike(x, y)
     return y if y < x else x
 
 
-def _check_alike(x: Any, y: Any) -> None:
+def _check_alike(x: object, y: object) -> None:
     if type(x) is not type(y):
         raise TypeError("the larger of two numbers of different types is of no known type")
 
@@ -93,7 +93,7 @@ def to_complex(re: Any, im: Any) -> complex:
     return complex(re, im)
 
 
-def to_bool(x: Any) -> bool:
+def to_bool(x: object) -> bool:
     """``bool(x)`` of a number."""
     return bool(x)
 
@@ -108,7 +108,7 @@ def bit_length(x: Any) -> int:
     return int(x).bit_length()
 
 
-def demand(holds: Any) -> bool:
+def demand(holds: object) -> bool:
     """True, unless the program raises here: what it raises, Python says."""
     if not holds:
         raise ArithmeticError("the program raises an exception")
@@ -170,7 +170,7 @@ SETTLED = frozenset({"py_natural_quotient", "py_natural_remainder"})
 def attempt(function: Callable[..., Any]) -> Callable[..., Any]:
     """The function as that of another operator, which may fail."""
 
-    def attempted(*args: Any) -> Any:
+    def attempted(*args: object) -> Any:
         found = function(*args)
         if type(found) is int and not -(2**63) <= found < 2**63:
             raise WouldRaise(f"{found} has more than 64 bits")

@@ -12,8 +12,8 @@ from .foreign_ufuncs import ufunc_named
 
 def reduce(
     x: Any,
-    initial: Any,
-    where: Any,
+    initial: object,
+    where: object,
     ufunc: str,
     axis: tuple[int, ...] | None,
     keepdims: bool,

@@ -528,7 +528,7 @@ def _marked(place: ast.stmt, name: str) -> ast.stmt:
     return placed(place, ast.Try([ast.Expr(name_of(name))], [handler], [], []))
 
 
-def _run_by(called: Any) -> Any:
+def _run_by(called: object) -> Any:
     return vars(called).get("__init__") if isinstance(called, type) else called
 
 

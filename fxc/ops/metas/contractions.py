@@ -135,7 +135,7 @@ def _of_square(name: str, *cores: int) -> Callable[..., Any]:
     """
     function = getattr(np.linalg, name)
 
-    def meta(x: Operand, *options: Any) -> Any:
+    def meta(x: Operand, *options: object) -> Any:
         kind = _square(type_of(x), name=name)
         found = ask(function, ((kind.dtype, 2, None),))
 

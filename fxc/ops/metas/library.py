@@ -27,7 +27,7 @@ def _fresh(dtype: np.dtype, shape: Shape) -> Type:
     return ArrayType(dtype, shape, fresh_strides(shape, dtype.itemsize))
 
 
-def _dtype(name: str, *args: Any) -> np.dtype:
+def _dtype(name: str, *args: object) -> np.dtype:
     found, *_ = ask_bound(TABLE[name], args)
     return found.dtype
 
@@ -123,7 +123,7 @@ def histogram_of_edges(x: Operand, edges: Operand, weights: Operand | None, dens
 
 
 @lru_cache(maxsize=256)
-def _edges_dtype(x: Any, edges: Any, weights: Any, density: bool) -> np.dtype:
+def _edges_dtype(x: object, edges: object, weights: Any, density: bool) -> np.dtype:
     one, other, weight = map(sample, (x, edges, weights))
     both = np.concatenate((other, other))
     found: np.ndarray = quietly(np.histogram, one, both, None, density, weight)[0]

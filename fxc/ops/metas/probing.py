@@ -82,14 +82,14 @@ def sample(key: Key | None) -> Any:
     return np.ones((1,) * kind, dtype)
 
 
-def quietly(function: Callable[..., Any], *args: Any, **keywords: Any) -> Any:
+def quietly(function: Callable[..., Any], *args: object, **keywords: object) -> Any:
     """Call NumPy without its warnings: samples are not the user's data."""
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
         return function(*args, **keywords)
 
 
-def kind_of_result(value: Any, name: str) -> Type:
+def kind_of_result(value: object, name: str) -> Type:
     """The type of something NumPy gave for a sample.
 
     Raises ``CaptureError`` if it is of a dtype that fxc has no name for.
@@ -150,7 +150,7 @@ def _ask_without_elements(function: np.ufunc, keys: tuple[Key | None, ...]) -> t
     return tuple(ScalarType(result.dtype) for result in results)
 
 
-def _types(given: Any, function: Any) -> tuple[Type, ...]:
+def _types(given: object, function: object) -> tuple[Type, ...]:
     name = getattr(function, "__name__", str(function))
     results = given if isinstance(given, tuple) else (given,)
     return tuple(kind_of_result(result, name) for result in results)
@@ -174,7 +174,7 @@ def ask_bound(op: Operator, args: tuple[Hashable, ...]) -> tuple[Type, ...]:
     return _types(quietly(op.numpy, *positional, **keywords), op.numpy)
 
 
-def _is_key(arg: Any) -> bool:
+def _is_key(arg: object) -> bool:
     return isinstance(arg, tuple) and len(arg) == 3 and isinstance(arg[0], np.dtype)
 
 
@@ -186,7 +186,7 @@ def sampled(arg: Any) -> Any:
     return arg
 
 
-def keyed(arg: Any) -> Any:
+def keyed(arg: object) -> Any:
     """An argument with operands replaced by their keys (arrays with their rank)."""
     if isinstance(arg, ArrayType | ScalarType | Literal):
         return key_of(arg, ranked=True)
@@ -198,7 +198,7 @@ def keyed(arg: Any) -> Any:
 # ---------------------------------------------------------------- errors that depend on shapes
 
 
-def stand_in(arg: Any) -> Any:
+def stand_in(arg: object) -> Any:
     """A real argument with the shape of a typed one; arrays take the memory of one element."""
     if isinstance(arg, ArrayType):
         one = np.ones((), arg.dtype)
@@ -231,7 +231,7 @@ def stand_in_out(kind: ArrayType) -> np.ndarray:
     return made
 
 
-def fail_in_numpy(function: Callable[..., Any], *args: Any, **keywords: Any) -> NoReturn:
+def fail_in_numpy(function: Callable[..., Any], *args: object, **keywords: object) -> NoReturn:
     """Raise what NumPy raises for arguments of these types."""
     real = [stand_in(arg) for arg in args]
     quietly(function, *real, **{name: stand_in(arg) for name, arg in keywords.items()})

@@ -30,7 +30,7 @@ def reduction_meta(op: Operator) -> Callable[..., Type]:
     of_one_axis = not op.schema.params[op.schema.index_of["axis"]].is_list
     name = op.name
 
-    def meta(x: Operand, axis: Axis, keepdims: bool, *rest: Any) -> Type:
+    def meta(x: Operand, axis: Axis, keepdims: bool, *rest: object) -> Type:
         kind = type_of(x)
         if kind.rank == 0:
             (found,) = ask_bound(op, (key_of(x), axis, keepdims, *rest))

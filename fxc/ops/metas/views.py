@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 
@@ -298,7 +298,7 @@ def copy_meta(op: Operator, view: View) -> View:
     """The meta of ``x_copy``: an array of its own with the strides the view would have."""
     of_copy = _COPIES.get(op.group, view)
 
-    def meta(x: Operand, *rest: Any) -> Type:
+    def meta(x: Operand, *rest: object) -> Type:
         kind = of_copy(_as_array(x), *rest)  # of a scalar too the copy is an array
         assert isinstance(kind, ArrayType)
         return replace(kind, writeable=True)
@@ -310,7 +310,7 @@ def scatter_meta(op: Operator, view: View) -> View:
     """The meta of ``x_scatter``: the base, after something was written to a view of it."""
     of_copy = _COPIES.get(op.group, view)
 
-    def meta(x: Operand, source: Operand, *rest: Any) -> Type:
+    def meta(x: Operand, source: Operand, *rest: object) -> Type:
         check_assignable(type_of(source).shape, of_copy(x, *rest).shape)
         return type_of(x)
 

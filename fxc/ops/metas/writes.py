@@ -49,7 +49,7 @@ def copy_(x: Operand, y: Operand, casting: str) -> tuple[()]:
 
 @lru_cache(maxsize=4096)
 def _ask_assignment(
-    dtype: np.dtype[Any], writeable: bool, source: Key | None, casting: Any
+    dtype: np.dtype[Any], writeable: bool, source: Key | None, casting: object
 ) -> None:
     target = np.zeros((1,), dtype)
     target.flags.writeable = writeable
@@ -79,7 +79,7 @@ def inplace_meta(op: Operator, functional: Operator, meta: Meta) -> Check:
     """The meta of ``add_``: of ``add`` with its first operand as ``out``."""
     into = _into(functional, meta)
 
-    def check(x: Operand, *rest: Any) -> tuple[()]:
+    def check(x: Operand, *rest: object) -> tuple[()]:
         return into((x, *rest), x)
 
     return check

@@ -61,7 +61,7 @@ def _mixed(count: int) -> Iterator[Make]:
 def literally(*calls: tuple[Any, ...]) -> Source:
     """These arguments; arrays are copied for each sample."""
 
-    def fresh(arg: Any) -> Any:
+    def fresh(arg: object) -> Any:
         if isinstance(arg, np.ndarray):
             return arg.copy(order="K")
         return tuple(map(fresh, arg)) if type(arg) is tuple else arg

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 
@@ -13,7 +12,7 @@ from .arguments import Make, Source, chain, literally
 from .arrays import BOOL, DTYPES, FLOAT64, INT64
 
 
-def _shaped(*extra: Any) -> Source:
+def _shaped(*extra: object) -> Source:
     """Factories: shapes, dtypes, layouts, with what the operator wants between."""
 
     def arguments() -> Iterator[Make]:

@@ -55,7 +55,7 @@ def _gathers() -> Iterator[Make]:
                 )  # fmt: skip
 
 
-def _with_sources(targets: np.ndarray, indices: Any, axes: Any, place: int) -> Iterator[Any]:
+def _with_sources(targets: np.ndarray, indices: object, axes: object, place: int) -> Iterator[Any]:
     """Sources for what the index arrays choose: as large, broadcast, one element."""
     shape = kernel_of("gather")(targets, indices, axes, place, None).shape
     yield filled(targets.dtype, shape, 3)
@@ -65,7 +65,7 @@ def _with_sources(targets: np.ndarray, indices: Any, axes: Any, place: int) -> I
     yield from (filled(targets.dtype, (), 7), targets.dtype.type(1), 1)
 
 
-def _index_puts(*more: Any) -> Source:
+def _index_puts(*more: object) -> Source:
     def arguments() -> Iterator[Make]:
         for indices, axes, place in _index_arrays():
             for dtype, vary in ((FLOAT64, np.asarray), (INT64, fortran), (BOOL, spread)):

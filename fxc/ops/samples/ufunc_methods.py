@@ -13,7 +13,7 @@ from .arrays import FLOAT64, INT64, LAYOUTS, array, filled
 
 
 def _ufunc_reductions() -> Iterator[Make]:
-    def with_parts(number: int, start: Any, masked: bool) -> tuple[Any, Any, Any]:
+    def with_parts(number: int, start: object, masked: bool) -> tuple[Any, Any, Any]:
         x = array(FLOAT64, number)
         return x, start, x > 0 if masked else None
 
