@@ -113,7 +113,7 @@ class _Result:
     apart: Any = ()
 
 
-def _result_of(outside: Outside, result: Any) -> _Result:
+def _result_of(outside: Outside, result: object) -> _Result:
     """The result with the epilogue that makes it, and the effects."""
     builder = EpilogueBuilder(outside)
     try:
@@ -125,7 +125,7 @@ def _result_of(outside: Outside, result: Any) -> _Result:
     return _Result(tuple(builder.leaves), LEAF, epilogue, builder.objects, builder.apart)
 
 
-def _plain_result(outside: Outside, result: Any) -> _Result:
+def _plain_result(outside: Outside, result: object) -> _Result:
     """The result by its leaves alone."""
     _check_plain(outside, result, set())
     if outside.drawn or outside.keeps:
@@ -168,7 +168,7 @@ def _captured(outside: Outside, call: GivenCall, terms: Terms, made: _Result) ->
     )
 
 
-def _run(session: Session, callee: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def _run(session: Session, callee: object, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """What the program returns, while it is recorded."""
     outside = session.door.outside
     warned = [kind for kind, mode in np.geterr().items() if mode not in ("ignore", "raise")]
@@ -271,7 +271,7 @@ def _refuse_assignment(
 # ------------------------------------------------------------------ arguments
 
 
-def _check_kind(fn: Any) -> None:
+def _check_kind(fn: object) -> None:
     """Refuse a function whose body does not run when it is called."""
     code = getattr(getattr(fn, "__func__", fn), "__code__", None)
     if code is not None and code.co_flags & (CO_GENERATOR | CO_COROUTINE | CO_ASYNC_GENERATOR):
@@ -281,7 +281,7 @@ def _check_kind(fn: Any) -> None:
         )
 
 
-def _admit_callee(outside: Outside, fn: Any) -> tuple[Any, tuple[Any, ...]]:
+def _admit_callee(outside: Outside, fn: object) -> tuple[Any, tuple[Any, ...]]:
     """What to call, and with which first arguments: an object that is bound into the callee, or is
     the callee, comes from outside like an argument.
     """
@@ -316,7 +316,7 @@ def _admit_arguments(outside: Outside, call: GivenCall) -> tuple[list[Any], dict
     return call_args, call_kwargs
 
 
-def _parameter_names(fn: Any, count: int) -> list[str]:
+def _parameter_names(fn: object, count: int) -> list[str]:
     skipped = 0
     if isinstance(fn, MethodType):
         fn, skipped = fn.__func__, 1
@@ -348,7 +348,7 @@ def _keep_shapes(outside: Outside) -> None:
         array._original = array._value
 
 
-def _check_plain(outside: Outside, tree: Any, seen: set[int]) -> None:
+def _check_plain(outside: Outside, tree: object, seen: set[int]) -> None:
     """Refuse what a result is not made of if there is no epilogue."""
     for effect in outside.effects.entries:
         raise refuse(f"a change to {effect.owner.text} cannot be captured without effects")

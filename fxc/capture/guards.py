@@ -305,7 +305,7 @@ class GuardProgram:
         return self.source
 
 
-def _shown(x: Any) -> str:
+def _shown(x: object) -> str:
     """A value of a guard's variable, for people."""
     match x:
         case np.ndarray() if is_known(x.dtype):
@@ -352,7 +352,7 @@ def same_items(items: Any, known: Any) -> bool:
     return all(map(operator.is_, items, known)) or all(map(same_value, items, known))
 
 
-def distinct(*objects: Any) -> bool:
+def distinct(*objects: object) -> bool:
     """Whether no two of these are one object."""
     return len(set(map(id, objects))) == len(objects)
 
@@ -422,7 +422,7 @@ class GuardBuilder:
         self._count += 1
         return f"{stem}{self._count}"
 
-    def constant(self, value: Any, stem: str = "k") -> str:
+    def constant(self, value: object, stem: str = "k") -> str:
         """The name of an object that the program refers to."""
         name = self._names.get(id(value))
         if name is None:
@@ -455,7 +455,7 @@ class GuardBuilder:
             return f"[*{var}] == {list(keys)!r}"
         return f"same_keys({var}, {self.constant(keys)})"
 
-    def check_value(self, source: Source, value: Any, label: str = "") -> None:
+    def check_value(self, source: Source, value: object, label: str = "") -> None:
         """Demand the very type and value of a plain immutable object."""
         name = self.constant(value)
         shown = repr(value)
@@ -468,7 +468,7 @@ class GuardBuilder:
             value_of=source.text,
         )
 
-    def check_identity(self, source: Source, value: Any) -> None:
+    def check_identity(self, source: Source, value: object) -> None:
         """Demand the very same object."""
         name = getattr(value, "__name__", type(value).__name__)
         condition = f"{source.var} is {self.constant(value)}"

@@ -106,7 +106,7 @@ def hold_same(left: Value, at: int, right: Value, later: int) -> bool:
     )
 
 
-def _agree(left: Any, right: Any, same: Callable[[Value, Value], bool]) -> bool:
+def _agree(left: object, right: object, same: Callable[[Value, Value], bool]) -> bool:
     """Whether two arguments agree, where ``same`` tells of two values whether they do."""
     if isinstance(left, tuple) and isinstance(right, tuple) and len(left) == len(right):
         return all(_agree(a, b, same) for a, b in zip(left, right, strict=True))

@@ -14,7 +14,7 @@ from fxc.ir.errors import FxcError
 _NOTED = "__fxc_failed__"
 
 
-def note(error: BaseException, function: Any, args: Any, kwargs: Any) -> None:
+def note(error: BaseException, function: object, args: object, kwargs: object) -> None:
     """Note the innermost operation that has raised an exception."""
     if isinstance(error, Exception) and not isinstance(error, FxcError):
         vars(error).setdefault(_NOTED, (function, args, kwargs))
@@ -32,7 +32,7 @@ def noting(method: Callable[..., Any]) -> Callable[..., Any]:
     """An operator's method of traced values, which notes what it raises."""
     function = getattr(operator, method.__name__.strip("_"))
 
-    def noted_method(*args: Any) -> Any:
+    def noted_method(*args: object) -> Any:
         try:
             return method(*args)
         except Exception as error:

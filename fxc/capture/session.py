@@ -159,7 +159,7 @@ class Session:
         self.made: dict[Value, Call] = {}  # by what recorded it, on the clock ``now``
         self.results: dict[Value, int] = {}  # those of nodes with several: when they were made
 
-    def value(self, name: str, *args: Any, **kwargs: Any) -> Value:
+    def value(self, name: str, *args: Any, **kwargs: object) -> Value:
         """What an operator gives on operands that gives one value."""
         found: Value = self.record(name, *args, **kwargs)
         return found
@@ -551,7 +551,7 @@ def _is_weak(x: Value | Literal) -> bool:
     return type(x.type) is ScalarType and x.type.weak
 
 
-def _is_weak_int(x: Any) -> bool:
+def _is_weak_int(x: object) -> bool:
     return type(x) is Value and _is_weak(x) and x.type.dtype.kind == "i"
 
 

@@ -11,7 +11,7 @@ from .special import SPECIAL
 from .stores import Stores
 
 
-def list_to_change(door: Stores, x: Any) -> Any:
+def list_to_change(door: Stores, x: object) -> Any:
     """The list that is run over."""
     if type(x) in (list, ExternalList) or (type(x) is TracedList and x.of is list):
         return x
@@ -20,12 +20,12 @@ def list_to_change(door: Stores, x: Any) -> Any:
     )
 
 
-def has_place(door: Any, items: Any, place: Any) -> Any:
+def has_place(door: object, items: object, place: object) -> Any:
     """Whether there is an item at a place."""
     return place < SPECIAL[len](door, items)
 
 
-def at_place(door: Stores, items: Any, place: Any) -> Any:
+def at_place(door: Stores, items: object, place: object) -> Any:
     """The item there."""
     if type(items) is TracedList and items.items is None:
         return items.at(place)

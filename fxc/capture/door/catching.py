@@ -43,7 +43,7 @@ class Catching(Reads):
         super().__init__(session, outside)
         self.raised: list[Any] = []  # what the program has raised itself
 
-    def context(self, manager: Any) -> Any:
+    def context(self, manager: object) -> Any:
         """``manager`` in ``with manager:``."""
         if type(manager) is Ignoring:
             return manager
@@ -119,7 +119,7 @@ class Manager:
     def __enter__(self) -> Any:
         return self._door.call(self._door.attr(self._manager, "__enter__"))
 
-    def __exit__(self, kind: Any, error: Any, traceback: Any) -> bool:
+    def __exit__(self, kind: Any, error: object, traceback: Any) -> bool:
         if error is not None and (self._door.session.error or not isinstance(error, Exception)):
             return False
         leave = self._door.attr(self._manager, "__exit__")

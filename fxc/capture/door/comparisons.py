@@ -97,7 +97,7 @@ class Comparisons(ItemAccess):
         left, right = (tuple(self.attr(x, name) for name in names) for x in (a, b))
         return equal_fields(self, left, right)
 
-    def unequal(self, a: Any, b: Any) -> Any:
+    def unequal(self, a: object, b: object) -> Any:
         """``a != b``."""
         own = self._has_own_equality(a) or self._has_own_equality(b)
         is_asked = has_method(a, "__eq__") and not has_method(a, "__ne__")
@@ -109,7 +109,7 @@ class Comparisons(ItemAccess):
             return compared(self, "ne", a, b)
         return negated(self, self.equal(a, b))
 
-    def is_same_item(self, x: Any, y: Any) -> Any:
+    def is_same_item(self, x: Any, y: object) -> Any:
         """Whether two items of containers are equal, or one object."""
         return is_same_item(self, x, y)
 
@@ -117,7 +117,7 @@ class Comparisons(ItemAccess):
         """The key by which ``sorted`` orders objects of a class."""
         return in_order_by(self, kind)
 
-    def _has_own_equality(self, x: Any) -> bool:
+    def _has_own_equality(self, x: object) -> bool:
         """Whether a dataclass has written the ``__eq__`` of an object: it reads the fields."""
         if isinstance(x, Traced | External | type) or has_method(x, "__eq__"):
             return False
@@ -126,5 +126,5 @@ class Comparisons(ItemAccess):
         return watched or (isinstance(found, FunctionType) and dataclasses.is_dataclass(x))
 
 
-def _is_array(x: Any) -> bool:
+def _is_array(x: object) -> bool:
     return array_of(settled(x)) is not None

@@ -94,7 +94,7 @@ def _kind(x: Any) -> type:
     return x.__class__ if isinstance(x, Traced) else kind
 
 
-def _is_shared(x: Any) -> bool:
+def _is_shared(x: object) -> bool:
     if isinstance(x, Traced):
         return is_number(x)
     return type(x) in PLAIN or isinstance(x, (*_SHARED, np.generic))

@@ -112,7 +112,7 @@ class Door(Stores):
 
     # -------------------------------------------------------- calls
 
-    def call(self, f: Any, /, *args: Any, **kwargs: Any) -> Any:
+    def call(self, f: Any, /, *args: object, **kwargs: Any) -> Any:
         """Call ``f`` in the only way it may be called here."""
         try:
             differs = self.session.has_differing and differing_in((args, kwargs)) is not None
@@ -344,7 +344,7 @@ class Door(Stores):
             dict.__init__(made, *self.runnables(args), **self.runnable_options(kwargs))
         return made
 
-    def _fill(self, f: Any, made: Any, init: FunctionType, args: Any, kwargs: Any) -> None:
+    def _fill(self, f: Any, made: object, init: FunctionType, args: Any, kwargs: Any) -> None:
         """What the ``__init__`` that dataclass wrote does."""
         given = inspect.signature(init).bind(made, *args, **kwargs).arguments
         rest: list[Any] = []
@@ -447,7 +447,7 @@ class Door(Stores):
             items = list_of_items(self, items)
         return joined(items)
 
-    def _is_growing(self, f: Any, owner: Any, args: Any) -> bool:
+    def _is_growing(self, f: Any, owner: object, args: Any) -> bool:
         """Whether a loop that is being captured appends to the list, see Note [Lists that grow]."""
         if not self.session.region or f.__name__ != "append" or type(owner) is not list:
             return False
@@ -523,7 +523,7 @@ class Door(Stores):
         source = guards.fetch(f"{root}(*{each}{options})", text)
         return self.outside.admit(f(*args, **kwargs), source, text)
 
-    def _refuse_call(self, f: Any, reason: Unlearnable | None = None) -> Exception:
+    def _refuse_call(self, f: object, reason: Unlearnable | None = None) -> Exception:
         name = getattr(f, "__qualname__", None) or getattr(f, "__name__", repr(type(f)))
         owner = getattr(f, "__self__", None)
         module = getattr(f, "__module__", None) or ""
@@ -604,7 +604,7 @@ class Door(Stores):
     def runnable_options(self, kwargs: dict[str, Any]) -> dict[str, Any]:
         return {name: self.runnable(value) for name, value in kwargs.items()}
 
-    def is_made_inside(self, f: Any) -> bool:
+    def is_made_inside(self, f: object) -> bool:
         """Whether a function was made by the program, or is a method of such an object."""
         if isinstance(f, FunctionType):
             return f.__code__ in self._inner_codes
@@ -620,12 +620,12 @@ def _are_texts(xs: Iterable[Any]) -> bool:
     return all(type(x) in PLAIN or isinstance(x, kinds) for x in xs)
 
 
-def _known_text(x: Any) -> Any:
+def _known_text(x: object) -> Any:
     """A text as a constant of the capture."""
     return x._known() if isinstance(x, UnknownText) else x
 
 
-def _sees_types(f: Any) -> bool:
+def _sees_types(f: object) -> bool:
     """Whether a function is no code of the program's, and does not just keep its arguments."""
     if isinstance(f, BuiltinFunctionType | MethodType):
         owner = f.__self__
@@ -646,12 +646,12 @@ _REMEMBERING = type(functools.lru_cache(len))
 _KEYS = (bool, int, float, complex, str, bytes, type(None))
 
 
-def _is_key(x: Any) -> bool:
+def _is_key(x: object) -> bool:
     """Whether a function that remembers knows an argument again at the next call."""
     return isinstance(x, type | ModuleType | FunctionType | np.dtype) or type(x) in _KEYS
 
 
-def _asked_method(f: Any) -> tuple[str, tuple[Any, ...], dict[str, Any]]:
+def _asked_method(f: object) -> tuple[str, tuple[Any, ...], dict[str, Any]]:
     """The name and the arguments of what an ``operator.methodcaller`` calls."""
     reduced: Any = f.__reduce__()
     maker, given = reduced[:2]
@@ -681,7 +681,7 @@ def is_plain_namedtuple(f: type) -> bool:
 _OVER_ITEMS = frozenset({zip, enumerate, reversed, sum, any, all, min, max, sorted})
 
 
-def _items_for(f: Any, x: Any) -> Any:
+def _items_for(f: object, x: object) -> Any:
     """An argument of a builtin: a list of numbers from outside as one of the graph."""
     if type(x) is ExternalList and f in _OVER_ITEMS:
         made = x.as_list()
@@ -689,7 +689,7 @@ def _items_for(f: Any, x: Any) -> Any:
     return x
 
 
-def _is_harmless(value: Any) -> bool:
+def _is_harmless(value: object) -> bool:
     """Whether code without source may use this: it can change nothing by it."""
     if value is MISSING or isinstance(value, Traced):
         return True

@@ -82,7 +82,7 @@ def call_update(function: Callable[..., Any], args: tuple[Any, ...], kwargs: Any
         assign(target, wrap(part), "same_kind")
 
 
-def _as_operand(x: Any) -> Any:
+def _as_operand(x: object) -> Any:
     """An int that is computed from sizes as a number of the graph."""
     found = x._operand() if type(x) is TracedInt else x
     return wrap(found) if type(found) is Value else x

@@ -22,7 +22,7 @@ from .reads import name_of
 class Formats(Catching):
     """What makes texts in one capture."""
 
-    def text(self, *parts: Any) -> Any:
+    def text(self, *parts: object) -> Any:
         """An f-string of texts and of parts, each a value, a conversion and a format."""
         self.check_text(tuple(part[0] for part in parts if type(part) is tuple))
         return late(str, formatted, *map(self._formatted, parts))
@@ -36,14 +36,14 @@ class Formats(Catching):
         made = self.as_text(value, "__str__" if conversion in (-1, ord("s")) else "__repr__")
         return made, conversion if made is value else -1, spec
 
-    def as_text(self, x: Any, name: str = "__str__") -> Any:
+    def as_text(self, x: object, name: str = "__str__") -> Any:
         """``x``, or the text of an object whose class makes it in Python."""
         for each in (name, "__repr__"):
             if has_method(x, each):
                 return self.special(x, each)
         return x
 
-    def percent(self, text: Any, given: Any) -> Any:
+    def percent(self, text: object, given: object) -> Any:
         """``text % given`` of a text that stands in the program."""
         self.check_text((given,))
         return late(str, operator.mod, text, given)
@@ -68,7 +68,7 @@ class Formats(Catching):
                 if texts[0] is object.__repr__ or any(isinstance(t, FunctionType) for t in texts):
                     raise refuse(f"the text of a {name_of(x)} cannot be captured")
 
-    def parts_of(self, tree: Any) -> tuple[tuple[Any, ...], list[Any]] | None:
+    def parts_of(self, tree: object) -> tuple[tuple[Any, ...], list[Any]] | None:
         """Keys and children of a container of a pytree, read by the door; None for a leaf."""
         kind = class_of(tree)
         registered = registration(kind)
@@ -80,7 +80,7 @@ class Formats(Catching):
         names = tuple(field.name for field in dataclasses.fields(kind))
         return names, [self.attr(tree, name) for name in names]
 
-    def settled(self, x: Any) -> Any:
+    def settled(self, x: object) -> Any:
         """``x``, which code of C is about to look into."""
         settle_all((x,))
         return x

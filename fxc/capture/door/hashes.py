@@ -13,7 +13,7 @@ from ..session import refuse
 from ..values.operands import Traced
 
 
-def hash_of(x: Any) -> int:
+def hash_of(x: object) -> int:
     """``hash(x)``: a constant, guarded like what it is computed from."""
     if not _has_constant(x):
         raise refuse(f"hash() of a {type(x).__name__} cannot be captured")

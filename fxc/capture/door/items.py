@@ -44,12 +44,12 @@ class ItemAccess(Formats):
         self.texts = GrownTexts()
         self.pools = Pools()
 
-    def is_foreign(self, owner: Any) -> bool:
+    def is_foreign(self, owner: object) -> bool:
         """Whether this stands for an object from outside, or is one."""
         known = self.outside.shown.get(id(owner))
         return known is not None and known.is_object
 
-    def indexed(self, owner: Any) -> Any:
+    def indexed(self, owner: object) -> Any:
         """``owner`` in ``owner[key]``."""
         if isinstance(owner, INDEX_TRICKS):
             return IndexTrick(owner)
@@ -58,7 +58,7 @@ class ItemAccess(Formats):
         found = self.container(owner)
         return KeyedTable.of(found)
 
-    def container(self, owner: Any) -> Any:
+    def container(self, owner: object) -> Any:
         """``owner`` itself, if its items may be read."""
         if type(owner) is defaultdict and self.session.region:
             return _Items(self, owner)
@@ -68,12 +68,12 @@ class ItemAccess(Formats):
             )
         return owner
 
-    def _is_closed(self, owner: Any) -> bool:
+    def _is_closed(self, owner: object) -> bool:
         """Whether this is an object of C from outside, in which code of C would look."""
         known = self.outside.shown.get(id(owner))
         return known is not None and known.is_object and known.is_fixed
 
-    def stored(self, owner: Any) -> Any:
+    def stored(self, owner: object) -> Any:
         """``owner`` in ``owner[key] = value``."""
         if isinstance(owner, ExternalDict) and owner.kind in _KEYED:
             return _Items(self, owner)
@@ -92,7 +92,7 @@ class ItemAccess(Formats):
         self.check_change(owner)
         return owner
 
-    def store_item(self, owner: Any, key: Any, value: Any) -> None:
+    def store_item(self, owner: Any, key: object, value: Any) -> None:
         """``owner[key] = value`` of a dict or a list that the program has made."""
         self.places.check_apart(owner)
         if isinstance(owner, dict) and is_unknown_key(key):
@@ -113,7 +113,7 @@ class ItemAccess(Formats):
             self.check_change(owner)
         owner[key] = value
 
-    def check_change(self, owner: Any) -> None:
+    def check_change(self, owner: object) -> None:
         """Refuse changes to Python objects in regions, but for objects that were made there."""
         self.places.check_apart(owner)
         if (self.places.home_of(owner) or 0) != self.session.region:
@@ -121,7 +121,7 @@ class ItemAccess(Formats):
                 self.dicts.ask(owner)
             self.outside.effects.check_allowed(name_of(owner))
 
-    def iterable(self, x: Any) -> Any:
+    def iterable(self, x: object) -> Any:
         """``x`` in ``for _ in x``, which takes the items of an iterator away."""
         if isinstance(x, Traced | External | Bounded | type):
             return x
@@ -132,7 +132,7 @@ class ItemAccess(Formats):
             return self.iterated(found)
         return self.iterated(x)
 
-    def iterated(self, x: Any) -> Any:
+    def iterated(self, x: object) -> Any:
         """``x``, over which code of C may iterate."""
         if isinstance(x, Traced | External | Bounded | type):
             return x
@@ -145,7 +145,7 @@ class ItemAccess(Formats):
             )
         return x
 
-    def changing(self, x: Any) -> None:
+    def changing(self, x: object) -> None:
         """``x`` in ``x += …``, which changes a list, a set or a dict."""
         if isinstance(x, (*purity.OWN_CONTAINERS, bytearray)) and not isinstance(x, Traced):
             self.lists.note_change(x)
@@ -153,14 +153,14 @@ class ItemAccess(Formats):
                 self.dicts.ask(x)
             self.check_change(x)
 
-    def made(self, x: Any) -> Any:
+    def made(self, x: object) -> Any:
         """An iterator, a dict or a set that the program makes here."""
         x = self.dicts.made(x)
         if not isinstance(x, Traced) and (isinstance(x, dict) or hasattr(type(x), "__next__")):
             self.places.note_made(x)
         return self.pools.taken(x) if type(x) is dict else x
 
-    def set_of(self, *items: Any) -> Any:
+    def set_of(self, *items: object) -> Any:
         """``{a, b}``."""
         known = all(not is_unknown_key(x) for x in items)
         made = self.made(set(items) if known else set())
@@ -170,20 +170,20 @@ class ItemAccess(Formats):
                 made.add(x)
         return made
 
-    def item_list(self, x: Any, place: str) -> Any:
+    def item_list(self, x: object, place: str) -> Any:
         """A list that the program makes as the item of another one, or of a dict."""
         made = self.held_list(x, place)
         if type(made) is list:
             self.places.note_item_list(made)
         return made
 
-    def new_item(self, owner: Any, x: Any, how: str, place: str) -> Any:
+    def new_item(self, owner: object, x: object, how: str, place: str) -> Any:
         """What the program makes of ``owner`` for a list or a dict: a new list if that is one."""
         if owner.__class__ is not list or x.__class__ is not list:
             return x
         return self.item_list(x, place) if how == "item_list" else self.held_list(x, place)
 
-    def held_list(self, x: Any, place: str) -> Any:
+    def held_list(self, x: object, place: str) -> Any:
         """A list that the program makes, and that others may hold besides."""
         return self.lists.pooled(x, place)
 
@@ -197,7 +197,7 @@ class _Items:
         self._door = door
         self._owner = owner
 
-    def __getitem__(self, key: Any) -> Any:
+    def __getitem__(self, key: object) -> Any:
         if type(self._owner) is list and type(key) is not int:
             self._door.lists.note_change(self._owner)
         if is_unknown_key(key):
@@ -206,7 +206,7 @@ class _Items:
             self._door.check_change(self._owner)
         return KeyedTable.of(self._owner)[key]
 
-    def __setitem__(self, key: Any, value: Any) -> None:
+    def __setitem__(self, key: object, value: object) -> None:
         self._door.store_item(self._owner, key, value)
 
     def __delitem__(self, key: Any) -> None:

@@ -66,7 +66,7 @@ _OF_KNOWN_INTS: frozenset[Any] = frozenset({np.pad})  # which look at their ints
 _CAREFUL: frozenset[Any] = frozenset(map(_named, _CAREFUL_NAMES.split()))
 
 
-def has_source(function: Any) -> bool:
+def has_source(function: object) -> bool:
     """Whether a function of NumPy's is Python code that only computes, or writes to arrays that it
     is given.
     """
@@ -183,7 +183,7 @@ def _isin(ar1: Any, ar2: Any, assume_unique: Any = False, invert: Any = False) -
     return np.isin(ar1, ar2, assume_unique=assume_unique, invert=invert)
 
 
-def _makearray(a: Any) -> tuple[Any, Callable[[Any], Any]]:
+def _makearray(a: object) -> tuple[Any, Callable[[Any], Any]]:
     return creation.asarray(a), creation.asarray
 
 
@@ -191,7 +191,7 @@ def _makearray(a: Any) -> tuple[Any, Callable[[Any], Any]]:
 _OURS = {"_divide_by_count": _divide_by_count, "_isin": _isin, "_makearray": _makearray}
 
 
-def _seen(value: Any) -> Any:
+def _seen(value: object) -> Any:
     """What stands for an object of NumPy's in its own code."""
     if isinstance(value, ModuleType):
         is_seen = _is_numpys(value.__name__) or value in (warnings, *_OF_NUMBERS)
@@ -250,7 +250,7 @@ class _UFunc:
     def __init__(self, ufunc: np.ufunc) -> None:
         self._ufunc = ufunc
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, *args: object, **kwargs: object) -> Any:
         found = self._ufunc(*args, **kwargs)
         return creation.asarray(found) if kwargs.get("out") is ... else found
 
@@ -258,7 +258,7 @@ class _UFunc:
         return getattr(self._ufunc, name)
 
 
-def _of_numbers(function: Any) -> Any:
+def _of_numbers(function: object) -> Any:
     """A function of Python's that takes traced numbers, too."""
     if not callable(function):
         return function
@@ -276,7 +276,7 @@ _DISPATCHER: type = type(np.sum)  # of functions that ask their arguments for __
 def _taking_lists(function: Any) -> Callable[..., Any]:
     """A function of NumPy's, which does not see that a list holds traced numbers."""
 
-    def call(*args: Any, **kwargs: Any) -> Any:
+    def call(*args: Any, **kwargs: object) -> Any:
         if type(args[0] if args else None) in (list, tuple) and has_traced(args):
             return current().door.call(function, *args, **kwargs)
         return function(*args, **kwargs)
@@ -285,7 +285,7 @@ def _taking_lists(function: Any) -> Callable[..., Any]:
 
 
 def _helper(function: FunctionType) -> Callable[..., Any]:
-    def call(*args: Any, **kwargs: Any) -> Any:
+    def call(*args: Any, **kwargs: object) -> Any:
         return _ours(function)(*args, **kwargs)
 
     return call
@@ -294,7 +294,7 @@ def _helper(function: FunctionType) -> Callable[..., Any]:
 def _making(function: Any) -> Callable[..., Any]:
     ours = CREATION[function]
 
-    def make(*args: Any, **kwargs: Any) -> Any:
+    def make(*args: Any, **kwargs: object) -> Any:
         traced = function in _FILLED or has_traced((args, kwargs))
         return (ours if traced else function)(*args, **kwargs)
 
@@ -326,8 +326,8 @@ class _ArrayConverter:
     def __getitem__(self, place: int) -> Any:
         return self._arrays[place]
 
-    def as_arrays(self, **options: Any) -> tuple[Any, ...]:
+    def as_arrays(self, **options: object) -> tuple[Any, ...]:
         return self._arrays
 
-    def wrap(self, array: Any, to_scalar: Any = None) -> Any:
+    def wrap(self, array: object, to_scalar: object = None) -> Any:
         return array

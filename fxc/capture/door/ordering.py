@@ -45,7 +45,7 @@ _NUMBERS = (TracedScalar, TracedInt, Mixed)
 # for equality from Python 3.13 on (``equal_fields``).
 
 
-def compared(door: Comparisons, name: str, a: Any, b: Any) -> Any:
+def compared(door: Comparisons, name: str, a: object, b: object) -> Any:
     """``a < b`` and its like, by the name of the function in ``operator``."""
     found = _tuples_of(door, name, a, b)
     if found is not None and name in ("eq", "ne") and not isinstance(a, tuple | list):
@@ -61,7 +61,7 @@ def compared(door: Comparisons, name: str, a: Any, b: Any) -> Any:
     return to_bool(result) if asks_equality else result
 
 
-def _compared_lists(door: Comparisons, name: str, one: Any, other: Any) -> Any:
+def _compared_lists(door: Comparisons, name: str, one: object, other: object) -> Any:
     """What two lists, of which the length of the first one depends on data, are to each other."""
     if name not in ("eq", "ne"):
         raise refuse(
@@ -71,7 +71,7 @@ def _compared_lists(door: Comparisons, name: str, one: Any, other: Any) -> Any:
     return negated(door, same) if name == "ne" else same
 
 
-def is_compared(x: Any) -> bool:
+def is_compared(x: object) -> bool:
     """Whether it is a tuple, or an object like one, with numbers that are not known."""
     if type(x) not in _OBJECTS and isinstance(x, Traced | tuple):
         return isinstance(x, tuple) and has_traced(x)
@@ -89,7 +89,7 @@ def fields_for(door: Comparisons, name: str, kind: type) -> tuple[str, ...] | No
     return tuple(each.name for each in fields if each.compare)
 
 
-def as_tuple(door: Comparisons, x: Any) -> Any:
+def as_tuple(door: Comparisons, x: object) -> Any:
     """What ``sorted`` compares in place of an object of a dataclass; anything else itself."""
     return x if isinstance(x, tuple) else in_order_by(door, _kind(x))(x)
 
@@ -110,7 +110,7 @@ def _is_written(kind: type, name: str) -> bool:
     return found.__code__.co_filename in ("<string>", dataclasses.__file__)
 
 
-def _fields_of(door: Comparisons, names: tuple[str, ...], x: Any) -> tuple[Any, ...]:
+def _fields_of(door: Comparisons, names: tuple[str, ...], x: object) -> tuple[Any, ...]:
     return tuple(door.attr(x, name) for name in names)
 
 
@@ -135,7 +135,7 @@ def _tuples_of(door: Comparisons, name: str, a: Any, b: Any) -> tuple[Any, Any] 
     return _fields_of(door, fields, a), _fields_of(door, fields, b)
 
 
-def _lists_of_the_graph(a: Any, b: Any) -> tuple[Any, Any] | None:
+def _lists_of_the_graph(a: object, b: object) -> tuple[Any, Any] | None:
     """Two lists, of which the length of the first one depends on data; None for others."""
     for one, other in ((a, b), (b, a)):
         is_counted = type(one) is PooledList or (type(one) is TracedList and one.items is None)
@@ -145,14 +145,14 @@ def _lists_of_the_graph(a: Any, b: Any) -> tuple[Any, Any] | None:
     return None
 
 
-def _is_plain_sequence(name: str, x: Any) -> bool:
+def _is_plain_sequence(name: str, x: object) -> bool:
     if type(x) is list:
         return True
     method = f"__{name}__"
     return isinstance(x, tuple) and class_attribute(type(x), method) is vars(tuple)[method]
 
 
-def _is_item(x: Any) -> bool:
+def _is_item(x: object) -> bool:
     """Whether it is a number or a constant, or a tuple of these."""
     if type(x) is tuple:
         return all(map(_is_item, x))
@@ -172,7 +172,7 @@ def _from(door: Comparisons, name: str, a: Any, b: Any, place: int) -> Any:
     return chosen(door, same, rest, partial(compared, door, name, a[place], b[place]))
 
 
-def is_same_item(door: Comparisons, x: Any, y: Any) -> Any:
+def is_same_item(door: Comparisons, x: Any, y: object) -> Any:
     """Whether two items are equal, or one object, as ``in`` asks it."""
     if x is y:
         return True
@@ -182,14 +182,14 @@ def is_same_item(door: Comparisons, x: Any, y: Any) -> Any:
     return truth(door.equal(x, y))
 
 
-def _demand_one_number(door: Comparisons, x: Any, y: Any) -> None:
+def _demand_one_number(door: Comparisons, x: object, y: object) -> None:
     """Leave a call to Python in which both are nan: they may be one object."""
     if _may_be_nan(x) and _may_be_nan(y):
         either = either_true(door, x == x, partial(operator.eq, y, y))
         door.session.record("try_demand", flag_of(either))
 
 
-def _may_be_nan(x: Any) -> bool:
+def _may_be_nan(x: object) -> bool:
     if type(x) in (TracedScalar, Mixed):
         return operand(x).type.dtype.kind in "fc"
     return isinstance(x, float | complex) and not isinstance(x, Traced) and x != x
@@ -208,5 +208,5 @@ def equal_fields(door: Comparisons, left: tuple[Any, ...], right: tuple[Any, ...
     return found
 
 
-def _is_number(x: Any) -> bool:
+def _is_number(x: object) -> bool:
     return isinstance(x, Traced | bool | int | float | complex | np.generic)

@@ -113,7 +113,7 @@ class Attribute(_Part):
     def held(self) -> Any:
         return self.door.held_attribute(self.owner, self.name)
 
-    def put(self, value: Any, flag: Any = True) -> None:
+    def put(self, value: Any, flag: object = True) -> None:
         if self.door.is_foreign(self.owner):
             self.door.see_attribute(self.owner, self.name, value, flag)
         elif flag is not False:
@@ -124,7 +124,7 @@ class Attribute(_Part):
         elif self.flag is not False:
             object.__delattr__(self.owner, self.name)
 
-    def store(self, value: Any, flag: Any = True) -> None:
+    def store(self, value: object, flag: object = True) -> None:
         if not self.door.is_foreign(self.owner):
             self.put(value, flag)
         elif flag is True:
@@ -178,7 +178,7 @@ class Item(_Part):
             return self.owner.held(self.key)
         return self.owner[self.key] if self.flag else UNBOUND
 
-    def put(self, value: Any, flag: Any = True) -> None:
+    def put(self, value: Any, flag: object = True) -> None:
         if isinstance(self.owner, ExternalDict):
             maybe = value if type(flag) is bool else MaybeSet(flag, value)
             if flag is not False or self.flag is not False:
@@ -192,7 +192,7 @@ class Item(_Part):
         elif self.key in self.owner:
             del self.owner[self.key]
 
-    def store(self, value: Any, flag: Any = True) -> None:
+    def store(self, value: object, flag: object = True) -> None:
         if flag is True:
             self.owner[self.key] = value
         elif isinstance(self.owner, ExternalDict):
@@ -237,7 +237,7 @@ class Rebound:
 
     held = read
 
-    def put(self, value: Any, flag: Any = True) -> None:
+    def put(self, value: Any, flag: object = True) -> None:
         if value is UNBOUND:
             del self.cell.cell_contents
         else:
@@ -269,10 +269,10 @@ class Enclosing:
 
     held = read
 
-    def put(self, value: Any, flag: Any = True) -> None:
+    def put(self, value: Any, flag: object = True) -> None:
         self.door.see_cell(self.cell, value)
 
-    def store(self, value: Any, flag: Any = True) -> None:
+    def store(self, value: object, flag: object = True) -> None:
         self.door.store_in_cell(self.cell, self.text.partition(" ")[0], value)
 
 
@@ -300,10 +300,10 @@ class Global:
 
     held = read
 
-    def put(self, value: Any, flag: Any = True) -> None:
+    def put(self, value: Any, flag: object = True) -> None:
         self.door.see_global(self.space, self.name, value)
 
-    def store(self, value: Any, flag: Any = True) -> None:
+    def store(self, value: object, flag: object = True) -> None:
         self.door.store_global(self.space, self.name, value)
 
 
@@ -335,35 +335,35 @@ class Places:
 
     # -------------------------------------------------------- what is made
 
-    def note_made(self, x: Any) -> None:
+    def note_made(self, x: object) -> None:
         """Note an object, a dict or an iterator that the program makes here."""
         region = self._session.region
         self._made[id(x)] = region, x, self._numbered(f"{class_of(x).__name__}()")
 
-    def is_made(self, x: Any) -> bool:
+    def is_made(self, x: object) -> bool:
         """Whether the program made an object, or a dict."""
         return id(x) in self._made
 
-    def seal(self, x: Any) -> None:
+    def seal(self, x: object) -> None:
         """Note an object for which another one stands, or that stands for some. See Note [Objects
         that are joined].
         """
         self._sealed[id(x)] = x
 
-    def check_apart(self, *objects: Any) -> None:
+    def check_apart(self, *objects: object) -> None:
         """Begin again with objects that are not joined, if one of these is."""
         for x in objects:
             if id(x) in self._sealed:
                 raise self._apart(x)
 
-    def _apart(self, *objects: Any) -> Respecialise:
+    def _apart(self, *objects: object) -> Respecialise:
         """The request to keep objects apart: as records, see Note [Records], or as Python's."""
         labels = [label_of(x) for x in objects]
         texts = frozenset(label.text for label in labels if label is not None)
         is_new = None not in labels and not texts <= self._session.static
         return Respecialise(texts if is_new else frozenset((APART,)))
 
-    def ask_record(self, x: Any) -> None:
+    def ask_record(self, x: object) -> None:
         """Begin again with a record in place of a dict or an object, if it may be one. See Note
         [Records].
         """
@@ -372,7 +372,7 @@ class Places:
             raise Respecialise(frozenset((label.text,)))
         self._door.lists.ask_pool(x)
 
-    def ask_records(self, *found: Any) -> None:
+    def ask_records(self, *found: object) -> None:
         """The same for those of these that are items of lists, or stand for others."""
         for x in found:
             if id(x) in self._sealed:
@@ -380,11 +380,11 @@ class Places:
         if len(found) > 1 and all(isinstance(x, list) for x in found):
             self._door.lists.ask_pool(*found)
 
-    def replace(self, x: Any) -> None:
+    def replace(self, x: object) -> None:
         """Note an object in whose place the program has a record from now on."""
         self._replaced[id(x)] = x
 
-    def check_not_replaced(self, x: Any) -> None:
+    def check_not_replaced(self, x: object) -> None:
         """Refuse an object that the program has beside the record of it."""
         if id(x) in self._replaced:
             raise refuse(
@@ -392,7 +392,7 @@ class Places:
                 "made, cannot be captured"
             )
 
-    def check_returned(self, x: Any, others: list[tuple[Any, type]]) -> None:
+    def check_returned(self, x: object, others: list[tuple[Any, type]]) -> None:
         """The same for results among which it shows which object is which; ``others`` are those so
         far, by class.
         """
@@ -416,7 +416,7 @@ class Places:
         """Note that two lists of the graph hold the same objects, of these classes."""
         self._shared.update(kinds)
 
-    def check_item(self, x: Any) -> None:
+    def check_item(self, x: object) -> None:
         """Refuse a dict, an object or a list that a list of the graph cannot take over. See Note
         [Records in lists].
         """
@@ -428,19 +428,19 @@ class Places:
                 "data, cannot be captured; append a copy"
             )
 
-    def note_item(self, x: Any) -> None:
+    def note_item(self, x: object) -> None:
         """Note a dict, an object or a list that a list of the graph has taken over, or that has
         been read from one.
         """
         self._listed[id(x)] = x
         self.seal(x)
 
-    def note_joined(self, x: Any) -> None:
+    def note_joined(self, x: object) -> None:
         """Note a dict or an object that stands behind a branch or loop for those made in it."""
         self._joined[id(x)] = x
         self.note_made(x)
 
-    def is_new(self, x: Any, name: str) -> bool:
+    def is_new(self, x: object, name: str) -> bool:
         """Whether a dict or an object was made in a branch or loop that ends here, and is returned
         at one place alone.
         """
@@ -450,14 +450,14 @@ class Places:
             return False
         return self.is_alone(x, name)
 
-    def is_alone(self, x: Any, name: str) -> bool:
+    def is_alone(self, x: object, name: str) -> bool:
         """Whether a dict or an object is at no other place that a branch or loop joins, as far as
         is known so far.
         """
         _, known = self._returned.setdefault(id(x), (x, name))
         return known == name
 
-    def is_assigned(self, x: Any) -> bool:
+    def is_assigned(self, x: object) -> bool:
         """Whether branches or loops have changed what it holds: it is another thing in each arm."""
         return id(x) in self._assigned
 
@@ -494,7 +494,7 @@ class Places:
         text += f" {count}" if count > 1 else ""
         return f"{text} at depth {depth}" if depth else text
 
-    def outer_text(self, name: str, function: str, found: Any) -> str:
+    def outer_text(self, name: str, function: str, found: object) -> str:
         """The text for a variable from outside, a cell or a namespace."""
         known = self._session.outer
         same = (text for text, x in known.items() if x is found and text.startswith(f"{name} "))
@@ -502,7 +502,7 @@ class Places:
         known[text] = found
         return text
 
-    def home_of(self, owner: Any) -> int | None:
+    def home_of(self, owner: object) -> int | None:
         """The region that something was made in; None for what is not followed."""
         if id(owner) in self._door.outside.shown:
             return 0
@@ -511,7 +511,7 @@ class Places:
                 return known[id(owner)][0]
         return self._made[id(owner)][0] if id(owner) in self._made else None
 
-    def text_of(self, owner: Any) -> str | None:
+    def text_of(self, owner: object) -> str | None:
         """By what an object or container is known from one attempt to the next."""
         known = self._door.outside.shown.get(id(owner))
         if known is not None:
@@ -550,7 +550,7 @@ class Places:
             return None, None
         return owner, found[2].encode() if found[2] is not None else literal_eval(found[3])
 
-    def _part(self, owner: Any, key: Any) -> Attribute | Item | None:
+    def _part(self, owner: object, key: object) -> Attribute | Item | None:
         if owner is None:
             return None
         has_items = isinstance(owner, dict | list)
@@ -591,7 +591,7 @@ class Places:
                     found[text] = known
         return found
 
-    def assign(self, place: Place, before: tuple[Any, Any], value: Any, flag: Any) -> None:
+    def assign(self, place: Place, before: tuple[Any, Any], value: Any, flag: object) -> None:
         """Assign what a statement has made of a place, and of its flag. When it began they were
         ``before``.
         """
@@ -648,7 +648,7 @@ class Places:
         if id(place.base) in others:
             raise unordered()
 
-    def takes_item(self, owner: dict[Any, Any] | list[Any], key: Any) -> bool:
+    def takes_item(self, owner: dict[Any, Any] | list[Any], key: object) -> bool:
         """As ``takes``."""
         return self.takes(Item(self._door, owner, key))
 

@@ -28,7 +28,7 @@ _BUILTIN_NAMES = (
 )
 
 
-def _functions_of(module: Any) -> set[Any]:
+def _functions_of(module: object) -> set[Any]:
     return {f for f in vars(module).values() if isinstance(f, BuiltinFunctionType)}
 
 
@@ -111,7 +111,7 @@ _COMPUTING = ("numpy", "scipy", "math", "cmath", "statistics")
 _BUT = ("numpy.random", "numpy.testing", "numpy.f2py", "scipy.io", "scipy.datasets")
 
 
-def only_computes(f: Any) -> bool:
+def only_computes(f: object) -> bool:
     """Whether a function is one of these, and a public one.
 
     Others need not look at their arguments: of a sample they might read what is no memory of it.
@@ -133,7 +133,7 @@ def only_writes_arguments(f: Any) -> bool:
     return is_found and not only_computes(f) and f not in NUMPY_WITH_EFFECTS
 
 
-def _home_of(f: Any) -> list[str]:
+def _home_of(f: object) -> list[str]:
     """The module of a function of these packages, name by name; nothing of another one."""
     module = getattr(f, "__module__", None)
     if not isinstance(module, str) or not callable(f) or isinstance(f, type):
@@ -153,7 +153,7 @@ def computes_of_texts(f: FunctionType) -> bool:
     return f.__module__ in _OF_TEXTS and getattr(sys.modules[f.__module__], f.__name__, None) is f
 
 
-def public_method(owner: Any, f: MethodType) -> MethodType | None:
+def public_method(owner: object, f: MethodType) -> MethodType | None:
     """A method of an object that is a public name of one of these packages, if it is a public one
     itself.
     """

@@ -53,25 +53,25 @@ class Reads:
         self._opened: set[int] = set()
         self._owners: dict[int, Any] = {}
 
-    def call(self, f: Any, /, *args: Any, **kwargs: Any) -> Any:
+    def call(self, f: Any, /, *args: object, **kwargs: Any) -> Any:
         """Call ``f`` through the door."""
         raise NotImplementedError
 
-    def store_attr(self, owner: Any, name: str, value: Any) -> None:
+    def store_attr(self, owner: object, name: str, value: object) -> None:
         """``owner.name = value``."""
         raise NotImplementedError
 
-    def namespace(self, owner: Any, known: Known) -> Any:
+    def namespace(self, owner: object, known: Known) -> Any:
         """``owner.__dict__`` of an object from outside."""
         raise NotImplementedError
 
-    def check_not_replaced(self, owner: Any) -> None:
+    def check_not_replaced(self, owner: object) -> None:
         """Refuse an object that the program has beside the record of it."""
         raise NotImplementedError
 
     # -------------------------------------------------------- names
 
-    def read(self, value: Any, expression: str, text: str, name: str = "") -> Any:
+    def read(self, value: object, expression: str, text: str, name: str = "") -> Any:
         if isinstance(value, Traced):
             return value
         source = self.outside.guards.fetch(expression, text)
@@ -105,7 +105,7 @@ class Reads:
         """Whether there is a global variable of this name."""
         return self._names.get((id(space), name), space.get(name, DELETED)) is not DELETED
 
-    def see_global(self, space: dict[str, Any], name: str, value: Any) -> None:
+    def see_global(self, space: dict[str, Any], name: str, value: object) -> None:
         """Let the program see a global variable, and nobody else."""
         self._names[id(space), name] = value
 
@@ -137,13 +137,13 @@ class Reads:
         except ValueError:
             return False
 
-    def see_cell(self, cell: CellType, value: Any) -> None:
+    def see_cell(self, cell: CellType, value: object) -> None:
         """Let the program see a variable of a function around it, and nobody else."""
         self._cells[id(cell)] = value
 
     # -------------------------------------------------------- attributes
 
-    def attr(self, owner: Any, name: str) -> Any:
+    def attr(self, owner: object, name: str) -> Any:
         """``owner.name``."""
         owner = owner.record() if type(owner) is Several else owner
         if type(owner) is Record:
@@ -197,7 +197,7 @@ class Reads:
             return MethodType(found, owner)
         return given(getattr(owner, name))
 
-    def _open(self, owner: Any) -> None:
+    def _open(self, owner: object) -> None:
         """Note that the program has the namespace of an object, and sees which names are there."""
         check_sure(vars_of(owner).values())
         if any(each.may_give(owner) for each in self.session.statements):
@@ -208,12 +208,12 @@ class Reads:
         self._opened.add(id(owner))
         self._owners[id(vars_of(owner))] = owner
 
-    def owner_of(self, x: Any) -> Any:
+    def owner_of(self, x: object) -> Any:
         """The object of which a dict is the namespace, as far as the program knows; or None."""
         owner = self._owners.get(id(x))
         return owner if type(x) is dict and vars_of(owner) is x else None
 
-    def special(self, owner: Any, name: str, *args: Any, **kwargs: Any) -> Any:
+    def special(self, owner: object, name: str, *args: object, **kwargs: object) -> Any:
         """Call a special method of an object. See Note [Special methods]."""
         kind = class_of(owner)
         found = class_attribute(kind, name)
@@ -254,7 +254,7 @@ class Reads:
             raise AttributeError(f"module {module.__name__!r} has no attribute {name!r}")
         return self._names[key]
 
-    def _plain_attr(self, owner: Any, name: str, source: Source, value: Any) -> Any:
+    def _plain_attr(self, owner: object, name: str, source: Source, value: object) -> Any:
         """An attribute that is just there."""
         key = (id(owner), name)
         if key not in self._attributes:
@@ -274,7 +274,7 @@ class Reads:
         source = self.outside.root(owner, owner.__name__)
         return self._plain_attr(owner, name, source, getattr(owner, name))
 
-    def guard_class_attribute(self, kind: type, name: str, found: Any) -> None:
+    def guard_class_attribute(self, kind: type, name: str, found: object) -> None:
         guards = self.outside.guards
         holder = next(each for each in kind.__mro__ if name in vars(each))
         root = guards.constant(holder)
@@ -283,7 +283,7 @@ class Reads:
             f"{kind.__name__}.{name} is the same",
         )
 
-    def _object_attr(self, owner: Any, name: str, known: Known) -> Any:
+    def _object_attr(self, owner: object, name: str, known: Known) -> Any:
         """An attribute of an object from outside; ``owner`` is what stands for it."""
         seen = self._attributes.get((id(owner), name), MISSING)
         if seen is DELETED:
@@ -315,7 +315,7 @@ class Reads:
             return self._plain_attr(owner, name, source, getattr(real, name))
         return self._described(owner, name, known, found)
 
-    def _described(self, owner: Any, name: str, known: Known, found: Any) -> Any:
+    def _described(self, owner: object, name: str, known: Known, found: object) -> Any:
         """An attribute that the class defines by a function or another descriptor."""
         kind, source = type(known.object), known.source
         own_get = isinstance(class_attribute(type(found), "__get__"), FunctionType)
@@ -330,7 +330,7 @@ class Reads:
             )
         return self._computed(owner, name, kind, found)
 
-    def _computed(self, owner: Any, name: str, kind: type, found: Any) -> Any:
+    def _computed(self, owner: object, name: str, kind: type, found: object) -> Any:
         """An attribute that Python code of the class computes."""
         self.guard_class_attribute(kind, name, found)
         if isinstance(found, property):
@@ -367,11 +367,11 @@ _OF_PYTHON = (
 )
 
 
-def _is_compiled(found: Any) -> bool:
+def _is_compiled(found: object) -> bool:
     return hasattr(type(found), "__fxc_original__")
 
 
-def _bound(found: Any, owner: Any, kind: type) -> Any:
+def _bound(found: Any, owner: object, kind: type) -> Any:
     """What reading a class attribute from an object gives."""
     if _is_compiled(found):
         return MethodType(found.__fxc_original__, owner)
@@ -392,7 +392,7 @@ def name_of(owner: Any) -> str:
     return str(owner.__name__ if named else class_of(owner).__name__)
 
 
-def no_attribute(owner: Any, name: str) -> AttributeError:
+def no_attribute(owner: object, name: str) -> AttributeError:
     """Python's error for an attribute that is not there."""
     text = f"{class_of(owner).__name__!r} object has no attribute {name!r}"
     return AttributeError(text, name=name, obj=owner)

@@ -94,7 +94,7 @@ def _len(door: Door, x: Any) -> Any:
 _WITH_LENGTH = (TracedList, PooledList, TracedDict, ListOfLists, ListRow, Text, Grown, Char)
 
 
-def _length_by_python(door: Door, x: Any) -> Any:
+def _length_by_python(door: Door, x: object) -> Any:
     found: Any = door.special(x, "__len__")
     kind: Any = found.__class__
     if type(found) is TracedScalar and kind is int:
@@ -120,7 +120,7 @@ class _Sized:
 def _of_number(name: str, convert: Callable[..., Any]) -> Callable[..., Any]:
     """``int(x)`` and its like, of an object that says itself which number it is."""
 
-    def of_number(door: Door, *args: Any, **kwargs: Any) -> Any:
+    def of_number(door: Door, *args: object, **kwargs: object) -> Any:
         if len(args) == 1 and not kwargs and has_method(args[0], name):
             found = door.special(args[0], name)
             if isinstance(found, Traced) and f"__{found.__class__.__name__}__" != name:
@@ -131,7 +131,7 @@ def _of_number(name: str, convert: Callable[..., Any]) -> Callable[..., Any]:
     return of_number
 
 
-def _int(door: Door, *args: Any, **kwargs: Any) -> Any:
+def _int(door: Door, *args: Any, **kwargs: object) -> Any:
     if len(args) == 1 and not kwargs:
         if type(args[0]) is TracedInt:
             return args[0]
@@ -170,7 +170,7 @@ def _complex(door: Door, *args: Any, **kwargs: Any) -> Any:
     return to_complex(*parts)
 
 
-def _bool(door: Door, *args: Any) -> Any:
+def _bool(door: Door, *args: object) -> Any:
     if len(args) == 1 and has_method(args[0], "__bool__"):
         return going_on(args[0])
     if len(args) == 1 and type(args[0]) is Several:
@@ -202,7 +202,7 @@ def _type(door: Door, x: Any, *rest: Any) -> Any:
 _OWN = "fxc.capture."  # modules with classes of which no program may know
 
 
-def _vars(door: Door, *args: Any) -> Any:
+def _vars(door: Door, *args: object) -> Any:
     if len(args) != 1 or isinstance(args[0], type | ModuleType | External):
         raise refuse("vars() of anything but an object cannot be captured")
     try:
@@ -212,7 +212,7 @@ def _vars(door: Door, *args: Any) -> Any:
 
 
 def _text(kind: Any) -> Any:
-    def text(door: Door, *args: Any, **kwargs: Any) -> Any:
+    def text(door: Door, *args: Any, **kwargs: object) -> Any:
         door.check_text(args)
         if len(args) == 1 and kind in (str, repr):
             made = door.as_text(args[0], f"__{kind.__name__}__")
@@ -239,12 +239,12 @@ def _chr(door: Door, *args: Any) -> Any:
     return char_of(args[0] if x is None else x) if is_open else chr(*args)
 
 
-def _list(door: Door, *args: Any) -> Any:
+def _list(door: Door, *args: object) -> Any:
     made = _list_of_graph(door, args)
     return list(*door.runnables(args)) if made is None else made
 
 
-def _deque(door: Door, *args: Any, **kwargs: Any) -> Any:
+def _deque(door: Door, *args: object, **kwargs: object) -> Any:
     made = None if kwargs else _list_of_graph(door, args)
     if type(made) is list:
         return deque(made)
@@ -274,7 +274,7 @@ def _list_of_graph(door: Door, args: tuple[Any, ...]) -> Any:
 def _of_dict(kind: Any) -> Any:
     """``dict`` or ``set``."""
 
-    def made(door: Door, *args: Any, **kwargs: Any) -> Any:
+    def made(door: Door, *args: Any, **kwargs: object) -> Any:
         (x,) = args if len(args) == 1 and not kwargs else (None,)
         if type(x) is TracedDict and kind is (set if x.of is set else dict):
             return x.copy() if kind is set else x.as_dict()
@@ -287,7 +287,7 @@ def _of_dict(kind: Any) -> Any:
     return made
 
 
-def _counter(door: Door, *args: Any, **kwargs: Any) -> Any:
+def _counter(door: Door, *args: object, **kwargs: object) -> Any:
     if kwargs or len(args) != 1 or not (_is_late(args[0]) or is_run_over(args[0])):
         return door.made(Counter(*door.runnables(args), **door.runnable_options(kwargs)))
     made = door.made(Counter())
@@ -297,7 +297,7 @@ def _counter(door: Door, *args: Any, **kwargs: Any) -> Any:
     return made
 
 
-def _sorted(door: Door, *args: Any, key: Any = None, reverse: Any = False) -> Any:
+def _sorted(door: Door, *args: object, key: object = None, reverse: object = False) -> Any:
     if len(args) == 1 and _is_late(args[0]):
         x = args[0].in_any_order() if type(args[0]) is TracedDict else args[0]
         made = _list_of_graph(door, (x,))
@@ -313,7 +313,7 @@ def _sorted(door: Door, *args: Any, key: Any = None, reverse: Any = False) -> An
     return door.builtin(sorted, args, {"key": key, "reverse": reverse})
 
 
-def _few_sorted(door: Door, items: list[Any], key: Any, reverse: bool) -> list[Any]:
+def _few_sorted(door: Door, items: list[Any], key: object, reverse: bool) -> list[Any]:
     """``sorted`` of a list that Python knows."""
     keys = [x if key is None else door.call(key, x) for x in items]
     keys = [as_tuple(door, x) if is_compared(x) else x for x in keys]
@@ -324,7 +324,7 @@ def _few_sorted(door: Door, items: list[Any], key: Any, reverse: bool) -> list[A
     return found
 
 
-def _is_late(x: Any) -> bool:
+def _is_late(x: object) -> bool:
     """Whether this is no list yet, of as many items as data say."""
     return type(x) in (TracedDict, PooledList) or (
         type(x) is Counted and not isinstance(x.count, int)
@@ -338,7 +338,7 @@ def _over(door: Door, args: tuple[Any, ...]) -> list[Any]:
 
 
 def _of_items(function: Any) -> Any:
-    def of_items(door: Door, *args: Any, **kwargs: Any) -> Any:
+    def of_items(door: Door, *args: Any, **kwargs: object) -> Any:
         if len(args) == 1 and not kwargs and _is_counted(args[0]):
             return fold_items(door, function, settled(args[0]))
         if function in (any, all) and len(args) == 1 and not kwargs and _has_open(args[0]):
@@ -350,7 +350,7 @@ def _of_items(function: Any) -> Any:
     return of_items
 
 
-def _sum(door: Door, items: Any, *start: Any) -> Any:
+def _sum(door: Door, items: object, *start: object) -> Any:
     """``sum`` of what Python runs over, where it corrects sums of its floats."""
     if isinstance(items, Iterable) and not isinstance(items, Traced | np.ndarray):
         items = [*items]
@@ -372,7 +372,7 @@ def _has_open(x: Any) -> bool:
     return type(x) in (tuple, list) and any(isinstance(item, Traced) for item in x)
 
 
-def is_run_over(x: Any) -> bool:
+def is_run_over(x: object) -> bool:
     """Whether this has items that a loop of the graph would run over."""
     return _is_counted(x) or (isinstance(x, Traced) and x._counted() is not None)
 
@@ -425,7 +425,7 @@ def _one_of(door: Door, sooner: Any, items: Iterable[Any]) -> Any:
     return found
 
 
-def _first_by(door: Door, sooner: Any, items: Iterable[Any], key: Any) -> Any:
+def _first_by(door: Door, sooner: Any, items: Iterable[Any], key: object) -> Any:
     """The first item for which ``key`` gives the number than which none is ``sooner``."""
     found, *rest = items
     best = door.call(key, found)
@@ -437,11 +437,11 @@ def _first_by(door: Door, sooner: Any, items: Iterable[Any], key: Any) -> Any:
     return found
 
 
-def _itself(x: Any) -> Any:
+def _itself(x: object) -> Any:
     return x
 
 
-def _pow(door: Door, *args: Any, **kwargs: Any) -> Any:
+def _pow(door: Door, *args: object, **kwargs: object) -> Any:
     args = tuple(map(number_of, args))
     if len(args) != 3 or kwargs or not any(isinstance(x, Traced) for x in args):
         return door.builtin(pow, args, kwargs)
@@ -457,7 +457,7 @@ def _pow(door: Door, *args: Any, **kwargs: Any) -> Any:
     return door.staged(_power_modulo)(x, n, modulus)
 
 
-def _is_python_int(x: Any) -> bool:
+def _is_python_int(x: object) -> bool:
     kind = operand(x).type
     return isinstance(kind, ScalarType) and kind.weak and kind.dtype.kind in "bi"
 
@@ -483,7 +483,9 @@ def _inverse(x: Any, modulus: Any) -> Any:
     return one % modulus, left
 
 
-def _isclose(door: Door, a: Any, b: Any, *, rel_tol: Any = 1e-9, abs_tol: Any = 0.0) -> Any:
+def _isclose(
+    door: Door, a: object, b: object, *, rel_tol: object = 1e-9, abs_tol: object = 0.0
+) -> Any:
     tolerances = {"rel_tol": rel_tol, "abs_tol": abs_tol}
     if not any(isinstance(x, Traced) for x in (a, b, rel_tol, abs_tol)):
         return door.builtin(math.isclose, (a, b), tolerances)
@@ -501,7 +503,7 @@ def _is_close(a: Any, b: Any, rel_tol: Any, abs_tol: Any) -> Any:
     return apart <= abs(rel_tol * b) or apart <= abs(rel_tol * a) or apart <= abs_tol
 
 
-def _getattr(door: Door, owner: Any, name: str, *default: Any) -> Any:
+def _getattr(door: Door, owner: object, name: str, *default: object) -> Any:
     if default and (flag := door.given_if(owner, name)) is not None:
         return chosen(door, flag, lambda: door.held_attribute(owner, name), lambda: default[0])
     try:
@@ -512,17 +514,17 @@ def _getattr(door: Door, owner: Any, name: str, *default: Any) -> Any:
         raise
 
 
-def _hasattr(door: Door, owner: Any, name: str) -> Any:
+def _hasattr(door: Door, owner: object, name: str) -> Any:
     if (flag := door.given_if(owner, name)) is not None:
         return flag
     return _getattr(door, owner, name, MISSING) is not MISSING
 
 
-def _setattr(door: Door, owner: Any, name: str, value: Any) -> None:
+def _setattr(door: Door, owner: object, name: str, value: object) -> None:
     door.store_attr(owner, plain_key(name), value)
 
 
-def _delattr(door: Door, owner: Any, name: str) -> None:
+def _delattr(door: Door, owner: object, name: str) -> None:
     door.delete_attr(owner, name)
 
 
@@ -553,7 +555,7 @@ def _is_plain_check(metaclass: type) -> bool:
     )
 
 
-def _accumulate(door: Door, *args: Any, **kwargs: Any) -> Any:
+def _accumulate(door: Door, *args: object, **kwargs: object) -> Any:
     found = accumulated(door, args[0]) if len(args) == 1 and not kwargs else None
     if found is None:
         given = door.runnables(args), door.runnable_options(kwargs)
@@ -561,7 +563,7 @@ def _accumulate(door: Door, *args: Any, **kwargs: Any) -> Any:
     return door.made(found)
 
 
-def _groupby(door: Door, *args: Any, **kwargs: Any) -> Any:
+def _groupby(door: Door, *args: object, **kwargs: object) -> Any:
     options = dict(zip(("iterable", "key"), args, strict=False)) | kwargs
     found = None
     if "iterable" in options and options.keys() <= {"iterable", "key"}:
@@ -571,11 +573,11 @@ def _groupby(door: Door, *args: Any, **kwargs: Any) -> Any:
     return door.made(found)
 
 
-def _product(door: Door, *parts: Any, repeat: Any = 1) -> Any:
+def _product(door: Door, *parts: object, repeat: object = 1) -> Any:
     return door.made(products(*door.runnables(parts), repeat=repeat))
 
 
-def _next(door: Door, iterator: Any, *default: Any) -> Any:
+def _next(door: Door, iterator: object, *default: object) -> Any:
     return next(door.iterable(iterator), *default)
 
 

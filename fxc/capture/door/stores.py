@@ -51,7 +51,7 @@ class Stores(Comparisons):
 
     # -------------------------------------------------------- names
 
-    def store_global(self, space: dict[str, Any], name: str, value: Any, text: str = "") -> None:
+    def store_global(self, space: dict[str, Any], name: str, value: object, text: str = "") -> None:
         """``global name; name = value``."""
         module = str(space.get("__name__"))
         place = Global(self, space, name, self.places.outer_text(name, module, space))
@@ -73,16 +73,16 @@ class Stores(Comparisons):
         self._store_name(space, name, DELETED)
         self.outside.effects.add(Source(root, name), "delitem", name)
 
-    def _store_name(self, space: dict[str, Any], name: str, value: Any) -> None:
+    def _store_name(self, space: dict[str, Any], name: str, value: object) -> None:
         self.outside.effects.check_allowed("global")
         self.outside.stored(name)
         self._names[id(space), name] = value
 
-    def store_cell(self, function: FunctionType, name: str, value: Any) -> None:
+    def store_cell(self, function: FunctionType, name: str, value: object) -> None:
         """``nonlocal name; name = value``."""
         self.store_in_cell(self._cell(function, name), name, value)
 
-    def store_in_cell(self, cell: CellType, name: str, value: Any) -> None:
+    def store_in_cell(self, cell: CellType, name: str, value: object) -> None:
         """Assign a variable of a function around one from outside."""
         place = Enclosing(self, cell, self.places.outer_text(name, "an enclosing function", cell))
         if self.places.takes(place):
@@ -105,10 +105,10 @@ class Stores(Comparisons):
 
     # -------------------------------------------------------- attributes
 
-    def check_not_replaced(self, owner: Any) -> None:
+    def check_not_replaced(self, owner: object) -> None:
         self.places.check_not_replaced(owner)
 
-    def owned(self, owner: Any) -> Any:
+    def owned(self, owner: object) -> Any:
         """``owner`` in ``owner.name = value``."""
         owner = owner.record() if type(owner) is Several else owner
         plain = isinstance(owner, Traced) and type(owner) is not Record
@@ -146,7 +146,7 @@ class Stores(Comparisons):
             raise self.raising(dataclasses.FrozenInstanceError(text))
         self.store_plain_attr(owner, name, value)
 
-    def store_plain_attr(self, owner: Any, name: str, value: Any) -> None:
+    def store_plain_attr(self, owner: object, name: str, value: object) -> None:
         """``object.__setattr__(owner, name, value)``."""
         self.places.check_apart(owner)
         known = self.outside.shown.get(id(owner))
@@ -185,7 +185,9 @@ class Stores(Comparisons):
             )
         self._store_in_object(owner, name, value, known, found)
 
-    def _store_in_object(self, owner: Any, name: str, value: Any, known: Known, found: Any) -> None:
+    def _store_in_object(
+        self, owner: object, name: str, value: object, known: Known, found: object
+    ) -> None:
         held = vars_of(known.object)
         if not is_slot(found) and not hasattr(known.object, "__dict__"):
             raise no_attribute(known.object, name)
@@ -206,7 +208,7 @@ class Stores(Comparisons):
         action = "put" if has_setter(class_of(owner)) else "setattr"
         self.outside.effects.store(known.source, action, name, value)
 
-    def namespace(self, owner: Any, known: Known) -> Any:
+    def namespace(self, owner: object, known: Known) -> Any:
         """``owner.__dict__`` of an object from outside."""
         real, source = vars(known.object), known.source
         found = self.outside.known.get(id(real))
@@ -220,7 +222,7 @@ class Stores(Comparisons):
             raise refuse(f"{source.text}.__dict__, which is an argument, too, cannot be captured")
         return found.seen
 
-    def own_item(self, owner: Any, name: str, known: Known) -> Any:
+    def own_item(self, owner: object, name: str, known: Known) -> Any:
         """An attribute that an object from outside has of its own; MISSING for none."""
         here = self._present.get((id(owner), name))
         if here is not None:
@@ -233,11 +235,11 @@ class Stores(Comparisons):
         self.outside.guards.check(condition, f"{known.source.text} has no {name} of its own")
         return MISSING
 
-    def store_own_item(self, owner: Any, name: str, value: Any, known: Known) -> None:
+    def store_own_item(self, owner: object, name: str, value: object, known: Known) -> None:
         """``owner.__dict__[name] = value`` of an object from outside."""
         self._store_in_object(owner, name, value, known, MISSING)
 
-    def presence(self, owner: Any, name: str) -> Any:
+    def presence(self, owner: object, name: str) -> Any:
         """Whether an object has an attribute of its own, as the program sees it: a bool, or one
         that is known at run time.
         """
@@ -259,7 +261,7 @@ class Stores(Comparisons):
         condition = f"{name!r} in {known.source.var}.__dict__"
         self.outside.guards.check(condition, f"{known.source.text} has a {name} of its own")
 
-    def may_be_given(self, owner: Any, name: str) -> bool:
+    def may_be_given(self, owner: object, name: str) -> bool:
         """Whether an object may be given an attribute that it has not, and nobody watches."""
         kind = class_of(owner)
         found = class_attribute(kind, name)
@@ -274,12 +276,12 @@ class Stores(Comparisons):
         seen = deleted or id(owner) in self._opened
         return has_room and not (watched or computed or seen) and is_python_class(kind)
 
-    def maybe_set(self, flag: Any, owner: Any, name: str, value: Any) -> MaybeSet:
+    def maybe_set(self, flag: object, owner: object, name: str, value: object) -> MaybeSet:
         """What an attribute holds if the flag holds."""
         found = class_attribute(class_of(owner), name)
         return MaybeSet(flag, value, by_class=found is not MISSING and not is_slot(found))
 
-    def given_if(self, owner: Any, name: Any) -> Any:
+    def given_if(self, owner: object, name: object) -> Any:
         """By which condition an object has an attribute, if it is one; else None."""
         seen = self._seen(owner, name)
         return seen.flag if type(seen) is MaybeSet and not seen.by_class else None
@@ -289,15 +291,15 @@ class Stores(Comparisons):
         seen = self._attributes.get((id(owner), name), MISSING)
         return vars_of(owner).get(name, MISSING) if seen is MISSING else seen
 
-    def _is_unsure(self, owner: Any, name: str) -> bool:
+    def _is_unsure(self, owner: object, name: str) -> bool:
         return type(self._seen(owner, name)) is MaybeSet
 
-    def names_behind(self, owner: Any, name: str) -> list[str]:
+    def names_behind(self, owner: object, name: str) -> list[str]:
         """The names of the attributes of an object that stand behind one."""
         names = list(vars_of(owner))
         return names[names.index(name) + 1 :] if name in names else []
 
-    def held_attribute(self, owner: Any, name: str) -> Any:
+    def held_attribute(self, owner: object, name: str) -> Any:
         """What an attribute holds, or the class has of that name; UNBOUND for nothing."""
         seen = self._seen(owner, name)
         if type(seen) is MaybeSet:
@@ -309,7 +311,7 @@ class Stores(Comparisons):
         except AttributeError:
             return UNBOUND
 
-    def store_attribute_if(self, flag: Any, owner: Any, name: str, value: Any) -> None:
+    def store_attribute_if(self, flag: object, owner: object, name: str, value: object) -> None:
         """``owner.name = value`` of an object from outside, if the flag holds."""
         known = self.outside.shown[id(owner)]
         self.outside.stored(label_of(f"{known.source.text}.{name}"))
@@ -317,7 +319,7 @@ class Stores(Comparisons):
         self.see_attribute(owner, name, value, flag)
         self.outside.effects.store(known.source, "setattr", name, value, flag)
 
-    def held_by(self, owner: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+    def held_by(self, owner: object) -> tuple[dict[str, Any], dict[str, Any]]:
         """What an object holds in its namespace, and in slots, as the program sees it."""
         known = self.outside.shown.get(id(owner))
         if known is None:
@@ -355,12 +357,12 @@ class Stores(Comparisons):
         plain = {name: value for name, value in found.items() if name not in slots}
         return plain, {name: value for name, value in found.items() if name in slots}
 
-    def _note_order(self, owner: Any, name: str) -> None:
+    def _note_order(self, owner: object, name: str) -> None:
         """Note an object from outside whose attributes come up in an order that is not known."""
         if self._is_unsure(owner, name):
             self._unordered.add(id(owner))
 
-    def see_attribute(self, owner: Any, name: str, value: Any, flag: Any = True) -> None:
+    def see_attribute(self, owner: object, name: str, value: object, flag: object = True) -> None:
         """Let the program see an attribute of an object from outside, and nobody else. It is there
         if the flag holds.
         """
@@ -372,13 +374,13 @@ class Stores(Comparisons):
             maybe = type(flag) is not bool
             self._attributes[key] = self.maybe_set(flag, owner, name, value) if maybe else value
 
-    def _store_in_module(self, module: ModuleType, name: str, value: Any) -> None:
+    def _store_in_module(self, module: ModuleType, name: str, value: object) -> None:
         if module.__name__.partition(".")[0] in purity.TRUSTED_MODULES:
             raise refuse(f"an assignment to {module.__name__}.{name} cannot be captured")
         self.outside.stored(label_of(f"{module.__name__}.{name}"))
         self.store_global(vars(module), name, value, module.__name__)
 
-    def delete_attr(self, owner: Any, name: str) -> None:
+    def delete_attr(self, owner: object, name: str) -> None:
         """``del owner.name``."""
         if type(owner) is Record:
             raise owner.refused("del")
@@ -417,7 +419,7 @@ class _Storing:
         door, owner = object.__getattribute__(self, "_parts")
         return door.attr(owner, name)
 
-    def __setattr__(self, name: str, value: Any) -> None:
+    def __setattr__(self, name: str, value: object) -> None:
         door, owner = object.__getattribute__(self, "_parts")
         door.store_attr(owner, name, value)
 
@@ -440,7 +442,7 @@ class Names:
     def __getattribute__(self, name: str) -> Any:
         return object.__getattribute__(self, "_parts")[0](name)
 
-    def __setattr__(self, name: str, value: Any) -> None:
+    def __setattr__(self, name: str, value: object) -> None:
         object.__getattribute__(self, "_parts")[1](name, value)
 
     def __delattr__(self, name: str) -> None:

@@ -11,10 +11,9 @@ import inspect
 import sys
 from functools import cache
 from types import FunctionType, ModuleType
-from typing import Any
 
 
-def twin_of(f: Any) -> FunctionType | None:
+def twin_of(f: object) -> FunctionType | None:
     """The Python function that a C function of the standard library stands for, if there is one."""
     module, name = getattr(f, "__module__", None), getattr(f, "__name__", "")
     if not isinstance(module, str) or module[:1] != "_" or module[1:] not in _LIBRARY:

@@ -38,7 +38,7 @@ def read(view: Value, arrays: IndexArrays) -> Value:
     return session.value("transpose", found, tuple(order))
 
 
-def write(view: Value, arrays: IndexArrays, source: Any) -> None:
+def write(view: Value, arrays: IndexArrays, source: object) -> None:
     """``x[i, :, j] = source``: casts as assignments do; of repeated places the last one stays."""
     indices = _checked(view, arrays)
     given = in_dtype(source, view.type.dtype)

@@ -15,14 +15,16 @@ from .reductions import reduce
 from .ufuncs import call_ufunc
 
 
-def allclose(a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: bool = False) -> Any:
+def allclose(
+    a: object, b: object, rtol: object = 1e-05, atol: object = 1e-08, equal_nan: bool = False
+) -> Any:
     """As ``np.allclose``."""
     return _all(
         run_source(np.isclose, (a, b), {"rtol": rtol, "atol": atol, "equal_nan": equal_nan})
     )
 
 
-def array_equal(a1: Any, a2: Any, equal_nan: bool = False) -> Any:
+def array_equal(a1: object, a2: object, equal_nan: bool = False) -> Any:
     """As ``np.array_equal``; sizes that agree or differ in this call are guarded to do so."""
     left, right = (wrap(array_value(x)) for x in (a1, a2))
     if left.ndim != right.ndim or not same_shape(*(kind_of(x._value).shape for x in (left, right))):
@@ -34,5 +36,5 @@ def array_equal(a1: Any, a2: Any, equal_nan: bool = False) -> Any:
     return _all(equal)
 
 
-def _all(x: Any) -> Any:
+def _all(x: object) -> Any:
     return to_bool(reduce("all", x))

@@ -16,7 +16,9 @@ from ..values.operands import axis_number
 from . import creation, shaping
 
 
-def apply_along_axis(func1d: Any, axis: Any, arr: Any, *args: Any, **kwargs: Any) -> Any:
+def apply_along_axis(
+    func1d: object, axis: object, arr: object, *args: object, **kwargs: object
+) -> Any:
     """As ``np.apply_along_axis``; of a matrix as a loop over its rows or columns."""
     array, door = creation.asarray(arr), current().door
     if array.ndim != 2 or not guard(array._value.type.size, ">", 0):
@@ -24,7 +26,7 @@ def apply_along_axis(func1d: Any, axis: Any, arr: Any, *args: Any, **kwargs: Any
     is_last = axis_number(axis) % 2 == 1
     rows = array if is_last else shaping.transpose(array)
 
-    def each(row: Any) -> Any:
+    def each(row: object) -> Any:
         return door.call(func1d, row, *args, **kwargs)
 
     found = fold(door, np.array, False, rows, _listed(each), each)
@@ -36,7 +38,7 @@ def _listed(each: Callable[[Any], Any]) -> Callable[[Any], Any]:
 
 
 def fromfunction(
-    function: Any, shape: Any, *, dtype: Any = float, like: Any = None, **kwargs: Any
+    function: object, shape: object, *, dtype: object = float, like: object = None, **kwargs: object
 ) -> Any:
     """As ``np.fromfunction``."""
     if like is not None:

@@ -71,7 +71,7 @@ def new_name() -> str:
     return session.builder.value(PY_INT, "count" if number == 1 else f"count{number}").name
 
 
-def as_mask(x: Any) -> Value:
+def as_mask(x: object) -> Value:
     """The mask of the elements of an array that count as True."""
     value = array_value(x)
     if value.type.dtype == np.bool_:

@@ -36,7 +36,7 @@ from ..values.traced_int import exact, int_dim, wrap_dim
 from .indexing import check_fits
 
 
-def is_array(x: Any) -> bool:
+def is_array(x: object) -> bool:
     """Whether ``x`` is a traced array."""
     x = settled(x)
     return isinstance(x, TracedValue) and isinstance(x._value.type, ArrayType)
@@ -45,7 +45,7 @@ def is_array(x: Any) -> bool:
 def _with_options(function: Any, create: Callable[..., Any]) -> Callable[..., Any]:
     """A creation function with the options of NumPy's that change nothing in what is captured."""
 
-    def call(*args: Any, device: Any = None, like: Any = None, **kwargs: Any) -> Any:
+    def call(*args: Any, device: Any = None, like: object = None, **kwargs: object) -> Any:
         for name, value in (("device", device), ("like", like)):
             if value is not None and (name, value) != ("device", "cpu"):
                 raise refuse(f"np.{function.__name__} with {name}= cannot be captured")
@@ -64,7 +64,7 @@ def _layout(order: str, rank: int) -> tuple[int, ...] | None:
 
 
 def _filled_with(name: str) -> Any:
-    def create(shape: Any, dtype: Any = float, order: str = "C") -> Any:
+    def create(shape: object, dtype: object = float, order: str = "C") -> Any:
         dims = dims_of(shape)
         return record(name, dims, dtype_of(dtype), layout=_layout(order, len(dims)))
 
@@ -74,7 +74,7 @@ def _filled_with(name: str) -> Any:
 zeros, ones, empty = (_filled_with(name) for name in ("zeros", "ones", "empty"))
 
 
-def full(shape: Any, fill_value: Any, dtype: Any = None, order: str = "C") -> Any:
+def full(shape: object, fill_value: object, dtype: object = None, order: str = "C") -> Any:
     """As ``np.full``."""
     dims = dims_of(shape)
     value = operand(fill_value)
@@ -83,7 +83,7 @@ def full(shape: Any, fill_value: Any, dtype: Any = None, order: str = "C") -> An
     return _full_of(value, dims, wanted, _layout(order, len(dims)))
 
 
-def _full_of(value: Operand, dims: tuple[Dim, ...], dtype: np.dtype, layout: Any) -> Any:
+def _full_of(value: Operand, dims: tuple[Dim, ...], dtype: np.dtype, layout: object) -> Any:
     """A new array full of a scalar, or with an array broadcast into it."""
     if not value.type.rank:
         return record("full", dims, value, dtype, layout=layout)
@@ -92,7 +92,7 @@ def _full_of(value: Operand, dims: tuple[Dim, ...], dtype: np.dtype, layout: Any
     return made
 
 
-def _like(x: Any, dtype: Any, order: str, shape: Any) -> tuple[Any, np.dtype, Any]:
+def _like(x: object, dtype: object, order: str, shape: object) -> tuple[Any, np.dtype, Any]:
     """Shape, dtype and layout of ``zeros_like(x)``."""
     kind, order = array_value(x).type, order_of(order, "K")
     assert isinstance(kind, ArrayType)
@@ -110,7 +110,7 @@ def _like(x: Any, dtype: Any, order: str, shape: Any) -> tuple[Any, np.dtype, An
 
 def _filled_like(name: str) -> Any:
     def create(
-        a: Any, dtype: Any = None, order: str = "K", subok: bool = True, shape: Any = None
+        a: object, dtype: object = None, order: str = "K", subok: bool = True, shape: object = None
     ) -> Any:
         dims, wanted, layout = _like(a, dtype, order, shape)
         return record(name, dims, wanted, layout=layout)
@@ -122,12 +122,12 @@ zeros_like, ones_like, empty_like = (_filled_like(name) for name in ("zeros", "o
 
 
 def full_like(
-    a: Any,
-    fill_value: Any,
-    dtype: Any = None,
+    a: object,
+    fill_value: object,
+    dtype: object = None,
     order: str = "K",
     subok: bool = True,
-    shape: Any = None,
+    shape: object = None,
 ) -> Any:
     """As ``np.full_like``."""
     dims, wanted, layout = _like(a, dtype, order, shape)
@@ -166,7 +166,7 @@ def arange(start: Any, stop: Any = None, step: Any = None, dtype: Any = None) ->
     return record("arange", Literal(start), Literal(step), length=len(sample), dtype=sample.dtype)
 
 
-def _arange_length(start: Any, stop: Any, step: Any) -> int:
+def _arange_length(start: Any, stop: object, step: Any) -> int:
     """NumPy's length of ``np.arange`` of numbers that are not all ints."""
     span = stop - start
     parts = float(span / step)
@@ -184,7 +184,7 @@ def _sample(x: Operand) -> Any:
 _COUNTING = tuple(np.dtype(name) for name in ("i8", "i4", "i2", "i1", "u4", "u2", "u1"))
 
 
-def _as_size(x: Any, *, alone: bool = False) -> Any:
+def _as_size(x: object, *, alone: bool = False) -> Any:
     """A scalar that counts elements, or is an int that depends on data, as an int. Ints of few bits
     overflow, if NumPy computes with them: if they do not stand ``alone``.
     """
@@ -216,9 +216,9 @@ def _range_length(low: Dim, high: Dim, by: Dim) -> Dim:
 
 def linspace(
     start: Any,
-    stop: Any,
+    stop: object,
     num: Any = 50,
-    endpoint: Any = True,
+    endpoint: object = True,
     retstep: Any = False,
     dtype: Any = None,
     axis: Any = 0,
@@ -260,7 +260,7 @@ def _linspace_dtype(low: Operand, high: Operand) -> np.dtype:
     return dtype
 
 
-def eye(N: Any, M: Any = None, k: Any = 0, dtype: Any = float, order: str = "C") -> Any:
+def eye(N: Any, M: object = None, k: Any = 0, dtype: object = float, order: str = "C") -> Any:
     """As ``np.eye``."""
     if order_of(order) != "C":
         raise refuse("np.eye with order= cannot be captured")
@@ -269,7 +269,7 @@ def eye(N: Any, M: Any = None, k: Any = 0, dtype: Any = float, order: str = "C")
     return record("eye", rows, columns, k=k.__index__(), dtype=dtype_of(dtype))
 
 
-def identity(n: Any, dtype: Any = None) -> Any:
+def identity(n: object, dtype: object = None) -> Any:
     """As ``np.identity``."""
     return eye(n, dtype=float if dtype is None else dtype)
 
@@ -277,7 +277,7 @@ def identity(n: Any, dtype: Any = None) -> Any:
 # ------------------------------------------------------------------ conversions
 
 
-def asarray(a: Any, dtype: Any = None, order: Any = None, *, copy: Any = None) -> Any:
+def asarray(a: object, dtype: object = None, order: object = None, *, copy: object = None) -> Any:
     """As ``np.asarray``: the array itself where nothing needs to change."""
     order = order_of(order, "K")
     copy = _COPIES.get(copy, copy) if isinstance(copy, np._CopyMode) else copy
@@ -302,7 +302,7 @@ _COPIES = {
 }
 
 
-def _converted(array: Any, dtype: Any, order: str) -> Any:
+def _converted(array: Any, dtype: object, order: str) -> Any:
     kind = array._value.type
     wanted = kind.dtype if dtype is None else dtype_of(dtype)
     if wanted != kind.dtype:
@@ -316,10 +316,10 @@ def _converted(array: Any, dtype: Any, order: str) -> Any:
 
 def array(
     object: Any,
-    dtype: Any = None,
+    dtype: object = None,
     *,
     copy: Any = True,
-    order: Any = "K",
+    order: object = "K",
     subok: Any = False,
     ndmin: Any = 0,
     ndmax: Any = 0,
@@ -333,13 +333,13 @@ def array(
     return result.reshape((1,) * missing + result.shape) if missing > 0 else result
 
 
-def ascontiguousarray(a: Any, dtype: Any = None) -> Any:
+def ascontiguousarray(a: object, dtype: object = None) -> Any:
     """As ``np.ascontiguousarray``: of rank 1 at least."""
     result = asarray(a, dtype, "C")
     return result.reshape(1) if result.ndim == 0 else result
 
 
-def asfortranarray(a: Any, dtype: Any = None) -> Any:
+def asfortranarray(a: object, dtype: object = None) -> Any:
     """As ``np.asfortranarray``."""
     result = asarray(a, dtype, "F")
     return result.reshape(1) if result.ndim == 0 else result

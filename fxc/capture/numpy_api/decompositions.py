@@ -20,18 +20,18 @@ def _named(name: str, parts: Any) -> Any:
     return kind(*parts)
 
 
-def eigh(a: Any, UPLO: str = "L") -> Any:
+def eigh(a: object, UPLO: str = "L") -> Any:
     """As ``np.linalg.eigh``."""
     return _named("eigh", record("linalg_eigh", array_value(a), UPLO=UPLO))
 
 
-def eig(a: Any) -> Any:
+def eig(a: object) -> Any:
     """As ``np.linalg.eig``, of a real matrix if its eigenvalues are real."""
     value = array_value(a)
     return _named("eig", [_real_if(value, each) for each in record("linalg_eig", value)])
 
 
-def eigvals(a: Any) -> Any:
+def eigvals(a: object) -> Any:
     """As ``np.linalg.eigvals``, likewise."""
     value = array_value(a)
     return _real_if(value, record("linalg_eigvals", value))
@@ -42,13 +42,13 @@ def _real_if(given: Value, found: Any) -> Any:
     return found.real if is_real and found.dtype.kind == "c" else found
 
 
-def slogdet(a: Any) -> Any:
+def slogdet(a: object) -> Any:
     """As ``np.linalg.slogdet``."""
     return _named("slogdet", record("linalg_slogdet", array_value(a)))
 
 
 def svd(
-    a: Any, full_matrices: bool = True, compute_uv: bool = True, hermitian: bool = False
+    a: object, full_matrices: bool = True, compute_uv: bool = True, hermitian: bool = False
 ) -> Any:
     """As ``np.linalg.svd``."""
     if hermitian:
@@ -59,7 +59,7 @@ def svd(
     return _named("svd", record("linalg_svd", value, full_matrices=bool(full_matrices)))
 
 
-def qr(a: Any, mode: str = "reduced") -> Any:
+def qr(a: object, mode: str = "reduced") -> Any:
     """As ``np.linalg.qr``."""
     if mode == "r":
         return record("linalg_qr_r", array_value(a))
@@ -68,7 +68,7 @@ def qr(a: Any, mode: str = "reduced") -> Any:
     return _named("qr", record("linalg_qr", array_value(a), mode=mode))
 
 
-def lstsq(a: Any, b: Any, rcond: Any = None) -> Any:
+def lstsq(a: object, b: object, rcond: object = None) -> Any:
     """As ``np.linalg.lstsq``."""
     limit = None if rcond is None else operand(rcond)
     return record("linalg_lstsq", array_value(a), array_value(b), limit)

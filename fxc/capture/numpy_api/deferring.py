@@ -18,7 +18,7 @@ from ..values.operands import Traced
 _OF_ARRAYS, _OF_SCALARS = 0.0, -1e6  # NumPy's priorities
 
 
-def left_to(other: Any, *, in_place: bool = False) -> Any:
+def left_to(other: object, *, in_place: bool = False) -> Any:
     """What the operator of an array gives for an operand that NumPy's ufuncs do not take."""
     if not is_shadow(type(other)) or _is_first(other, _OF_ARRAYS, in_place):
         return NotImplemented
@@ -28,7 +28,7 @@ def left_to(other: Any, *, in_place: bool = False) -> Any:
     )
 
 
-def left_to_of_scalar(name: str, number: Any, other: Any) -> Any:
+def left_to_of_scalar(name: str, number: Any, other: object) -> Any:
     """The same, of a scalar of NumPy's on the left."""
     if not is_shadow(type(other)) or _is_first(other, _OF_SCALARS, False):
         return NotImplemented
@@ -40,7 +40,7 @@ def left_to_of_scalar(name: str, number: Any, other: Any) -> Any:
     return getattr(operator, name)(number.item(), other)
 
 
-def _is_first(other: Any, own: float, in_place: bool) -> bool:
+def _is_first(other: object, own: float, in_place: bool) -> bool:
     kind, door = class_of(other), current().door
     attribute = class_attribute(kind, "__array_ufunc__")
     if attribute is not MISSING:

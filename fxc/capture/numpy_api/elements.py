@@ -22,14 +22,14 @@ from .ufuncs import call_ufunc, writable
 
 
 def clip(
-    a: Any,
-    a_min: Any = None,
-    a_max: Any = None,
-    out: Any = None,
+    a: object,
+    a_min: object = None,
+    a_max: object = None,
+    out: object = None,
     *,
-    min: Any = None,
-    max: Any = None,
-    **options: Any,
+    min: object = None,
+    max: object = None,
+    **options: object,
 ) -> Any:
     """As ``np.clip``."""
     for key, value in options.items():
@@ -46,7 +46,7 @@ def clip(
     return record("clip", value, low, high)
 
 
-def round_array(a: Any, decimals: Any = 0, out: Any = None) -> Any:
+def round_array(a: Any, decimals: object = 0, out: Any = None) -> Any:
     """As ``np.round``: scaled, rounded to whole numbers, and scaled back, in NumPy's steps."""
     places = known_int(decimals, "np.round")
     value = reducible(a)
@@ -81,7 +81,7 @@ def _power_of_ten(exponent: int) -> float:
     return scale
 
 
-def copyto(dst: Any, src: Any, casting: Any = "same_kind", where: Any = True) -> None:
+def copyto(dst: Any, src: object, casting: Any = "same_kind", where: object = True) -> None:
     """As ``np.copyto``."""
     target = writable(dst)
     value = operand(src)
@@ -112,7 +112,7 @@ def copyto(dst: Any, src: Any, casting: Any = "same_kind", where: Any = True) ->
 
 
 def nan_to_num(
-    x: Any, copy: bool = True, nan: Any = 0.0, posinf: Any = None, neginf: Any = None
+    x: object, copy: bool = True, nan: object = 0.0, posinf: object = None, neginf: object = None
 ) -> Any:
     """As ``np.nan_to_num``, for real floats."""
     value = array_value(x)

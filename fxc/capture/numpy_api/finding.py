@@ -26,7 +26,7 @@ from .sorting import argsort, sort
 from .ufuncs import call_ufunc
 
 
-def nonzero(a: Any) -> tuple[Any, ...]:
+def nonzero(a: object) -> tuple[Any, ...]:
     """As ``np.nonzero``: views of one array, a column for each axis."""
     mask = as_mask(a)
     if not mask.type.rank:
@@ -38,7 +38,7 @@ def nonzero(a: Any) -> tuple[Any, ...]:
     return tuple(map(wrap, places(mask)))
 
 
-def where(condition: Any, x: Any = None, y: Any = None) -> Any:
+def where(condition: object, x: object = None, y: object = None) -> Any:
     """As ``np.where``."""
     if x is None and y is None:
         return nonzero(condition)
@@ -47,7 +47,7 @@ def where(condition: Any, x: Any = None, y: Any = None) -> Any:
     return call_ufunc("where", condition, x, y)
 
 
-def count_nonzero(a: Any, axis: Any = None, *, keepdims: Any = False) -> Any:
+def count_nonzero(a: object, axis: object = None, *, keepdims: object = False) -> Any:
     """As ``np.count_nonzero``: of a whole array a number, Python's before NumPy 2.4."""
     mask = as_mask(a)
     if axis is None and not keepdims and _COUNTS_IN_PYTHON:
@@ -59,7 +59,7 @@ def count_nonzero(a: Any, axis: Any = None, *, keepdims: Any = False) -> Any:
 _COUNTS_IN_PYTHON = not isinstance(np.count_nonzero(np.ones(1, bool)), np.generic)
 
 
-def compress(condition: Any, a: Any, axis: Any = None, out: Any = None) -> Any:
+def compress(condition: object, a: object, axis: object = None, out: object = None) -> Any:
     """As ``np.compress``."""
     mask = as_mask(condition)
     if mask.type.rank != 1:
@@ -81,11 +81,11 @@ def compress(condition: Any, a: Any, axis: Any = None, out: Any = None) -> Any:
 
 
 def unique(
-    ar: Any,
+    ar: object,
     return_index: bool = False,
     return_inverse: bool = False,
     return_counts: bool = False,
-    axis: Any = None,
+    axis: object = None,
     *,
     equal_nan: bool = True,
     sorted: bool = True,
@@ -146,5 +146,5 @@ def _firsts(x: Any, index: bool, inverse: bool, counts: bool, equal_nan: bool) -
     return tuple(found)
 
 
-def _array(x: Any) -> Any:
+def _array(x: object) -> Any:
     return wrap(array_value(x))

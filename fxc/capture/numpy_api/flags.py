@@ -31,12 +31,12 @@ class Flags:
     def __init__(self, array: Any) -> None:
         object.__setattr__(self, "_array", array)
 
-    def __setattr__(self, name: str, value: Any) -> None:
+    def __setattr__(self, name: str, value: object) -> None:
         if name != "writeable":
             raise refuse(f"an assignment to x.flags.{name} cannot be captured")
         sharing.set_writeable(self._array, value)
 
-    def __setitem__(self, name: str, value: Any) -> None:
+    def __setitem__(self, name: str, value: object) -> None:
         setattr(self, _SHORT.get(name, name.lower()), value)
 
     @property

@@ -72,7 +72,7 @@ class TracedFlat(Traced):
         self._at += 1
         return self._array[self._place(self._at - 1)]
 
-    def __array__(self, *args: Any, **kwargs: Any) -> np.ndarray:
+    def __array__(self, *args: object, **kwargs: object) -> np.ndarray:
         raise refuse("an array made of x.flat cannot be captured; use x.ravel() or x.flatten()")
 
     def __getattr__(self, name: str) -> Any:
@@ -112,7 +112,7 @@ class TracedFlat(Traced):
 
     # -------------------------------------------------------- writing
 
-    def __setitem__(self, key: Any, source: Any) -> None:
+    def __setitem__(self, key: Any, source: object) -> None:
         key = _single(key)
         if not self._array._type.writeable:
             raise ValueError("underlying array is read-only")
@@ -125,7 +125,7 @@ class TracedFlat(Traced):
             return
         self.write(slice(None) if key is Ellipsis else key, source)
 
-    def write(self, key: Any, source: Any) -> None:
+    def write(self, key: Any, source: object) -> None:
         """Write to the elements of a slice, or of an index array."""
         if not isinstance(key, slice):
             key = _checked(key)
@@ -159,7 +159,7 @@ class TracedFlat(Traced):
         return shaping.reshape(shaping.broadcast_to(row, (times, size)), -1)[:count]
 
 
-def _single(key: Any) -> Any:
+def _single(key: object) -> Any:
     """The one index in a tuple."""
     if not isinstance(key, tuple) or isinstance(key, Traced) or not key:
         return key
@@ -171,7 +171,7 @@ def _single(key: Any) -> Any:
     return key[0]
 
 
-def _is_number(key: Any) -> bool:
+def _is_number(key: object) -> bool:
     if isinstance(key, TracedValue):
         return key._value.type.rank == 0 and key._value.type.dtype.kind in "iu"
     if isinstance(key, np.ndarray):
@@ -179,7 +179,7 @@ def _is_number(key: Any) -> bool:
     return isinstance(key, int | np.integer | TracedInt) and not isinstance(key, bool)
 
 
-def _checked(key: Any) -> Any:
+def _checked(key: object) -> Any:
     """An index by an array or a list; anything else is an error, or will be."""
     if key is None or isinstance(key, str):
         raise IndexError(_BAD_KEY)

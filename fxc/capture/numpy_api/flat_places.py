@@ -34,7 +34,7 @@ def _places(x: Any, name: str) -> Any:
     return found
 
 
-def _sizes(shape: Any, order: str, name: str) -> list[Any]:
+def _sizes(shape: object, order: str, name: str) -> list[Any]:
     """The sizes of an array, the one that moves fastest first."""
     if order not in ("C", "F"):
         raise ValueError("only 'C' or 'F' order is permitted")
@@ -44,7 +44,7 @@ def _sizes(shape: Any, order: str, name: str) -> list[Any]:
     return sizes[::-1] if order == "C" else sizes
 
 
-def unravel_index(indices: Any, shape: Any, order: str = "C") -> Any:
+def unravel_index(indices: object, shape: object, order: str = "C") -> Any:
     """As ``np.unravel_index``: views of one array, a column for each axis."""
     rest = _places(indices, "unravel_index")
     sizes = _sizes(shape, order, "unravel_index")
@@ -65,7 +65,9 @@ def unravel_index(indices: Any, shape: Any, order: str = "C") -> Any:
     return tuple(wrap(session.record("select", whole, rest.ndim, k)) for k in range(len(parts)))
 
 
-def ravel_multi_index(multi_index: Any, dims: Any, mode: Any = "raise", order: str = "C") -> Any:
+def ravel_multi_index(
+    multi_index: object, dims: object, mode: object = "raise", order: str = "C"
+) -> Any:
     """As ``np.ravel_multi_index`` of places that are in the array."""
     if mode != "raise":
         raise refuse(f"np.ravel_multi_index with mode={mode!r} cannot be captured; use np.clip")
@@ -82,7 +84,7 @@ def ravel_multi_index(multi_index: Any, dims: Any, mode: Any = "raise", order: s
     return found
 
 
-def _in_order(places: Any, order: str) -> Sequence[Any]:
+def _in_order(places: object, order: str) -> Sequence[Any]:
     if not isinstance(places, tuple | list):
         places = tuple(wrap(array_value(places)))
     return tuple(places[::-1] if order == "C" else places)

@@ -97,7 +97,7 @@ class Place:
     arrays: IndexArrays | Mask | None = None
 
 
-def locate(kind: ArrayType, key: Any) -> Place:
+def locate(kind: ArrayType, key: object) -> Place:
     """What ``key`` selects of an array of that type.
 
     Raises NumPy's IndexError for a bad key.
@@ -250,7 +250,7 @@ class _Walk:
         return Place(tuple(steps), arrays=IndexArrays(values, axes, at, is_mask))
 
 
-def _parsed(entry: Any) -> Any:
+def _parsed(entry: object) -> Any:
     """One entry, see Note [Entries of a key]."""
     if entry is None or entry is Ellipsis or isinstance(entry, slice):
         return entry
@@ -363,7 +363,7 @@ def _with_all_axes(kind: ArrayType, entries: list[Any]) -> list[_Entry]:
     return [*entries[:at], *[slice(None)] * (kind.rank - used), *entries[at:]]
 
 
-def _axes_used(entry: Any) -> int:
+def _axes_used(entry: object) -> int:
     if isinstance(entry, _Array):
         return entry.axes
     return 0 if entry is None or entry is Ellipsis else 1
@@ -380,13 +380,13 @@ def _slice_spec(entry: slice, dim: Dim) -> SliceSpec:
     return normalize_slice(start, stop, step, dim)
 
 
-def _slice_bound(bound: Any) -> Dim:
+def _slice_bound(bound: object) -> Dim:
     if type(bound) is not int and not hasattr(bound, "__index__"):
         raise TypeError("slice indices must be integers or None or have an __index__ method")
     return dim_of(bound, "a slice bound")
 
 
-def _in_bounds(entry: Any, axis: int, dim: Dim) -> Dim:
+def _in_bounds(entry: object, axis: int, dim: Dim) -> Dim:
     index = dim_of(entry, "an index")
     if guard(index, "<", 0):
         found = index + dim
@@ -466,7 +466,7 @@ def as_stored(given: Operand, dtype: np.dtype, *, each: bool = False) -> Operand
     return current().value("try_int" if may_raise else "py_int", given)
 
 
-def check_fits(source: Any, dtype: np.dtype) -> None:
+def check_fits(source: object, dtype: np.dtype) -> None:
     """Guard that a Python int from outside is in the range of the dtype it goes into."""
     if type(source) is TracedInt and dtype.kind in "iu" and dtype != np.int64:
         info = np.iinfo(dtype)

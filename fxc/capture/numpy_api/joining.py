@@ -30,12 +30,12 @@ from .ufuncs import writable
 
 
 def concatenate(
-    arrays: Any,
+    arrays: object,
     /,
-    axis: Any = 0,
-    out: Any = None,
+    axis: object = 0,
+    out: object = None,
     *,
-    dtype: Any = None,
+    dtype: object = None,
     casting: str | None = "same_kind",
 ) -> Any:
     """As ``np.concatenate``."""
@@ -66,7 +66,7 @@ def _with_fitted_numbers(items: Sequence[Any], parts: tuple[Value, ...]) -> tupl
 
 
 def _joined(
-    parts: tuple[Value, ...], axis: int | None, out: Any, dtype: Any, casting: str | None
+    parts: tuple[Value, ...], axis: int | None, out: object, dtype: object, casting: str | None
 ) -> Any:
     session = current()
     casting = casting or "same_kind"
@@ -89,7 +89,7 @@ def _joined_into(
     parts: Sequence[Value],
     axis: int | None,
     shape: tuple[Dim, ...],
-    out: Any,
+    out: object,
     casting: str,
 ) -> Any:
     """Copy one part after the other, as NumPy does: what a copy overwrites, a later one reads."""
@@ -122,7 +122,12 @@ def _sequence(arrays: Any) -> list[Any]:
 
 
 def stack(
-    arrays: Any, axis: Any = 0, out: Any = None, *, dtype: Any = None, casting: str = "same_kind"
+    arrays: object,
+    axis: object = 0,
+    out: object = None,
+    *,
+    dtype: object = None,
+    casting: str = "same_kind",
 ) -> Any:
     """As ``np.stack``."""
     parts = tuple(array_value(x) for x in _sequence(arrays))
@@ -136,7 +141,7 @@ def stack(
     return _joined(expanded, place, out, dtype, casting)
 
 
-def roll(a: Any, shift: Any, axis: Any = None) -> Any:
+def roll(a: object, shift: object, axis: object = None) -> Any:
     """As ``np.roll``."""
     array = wrap(array_value(a))
     if axis is None:

@@ -24,13 +24,13 @@ from .reductions import demand_more
 from .ufuncs import call_ufunc
 
 
-def _refuse_options(name: str, **options: Any) -> None:
+def _refuse_options(name: str, **options: object) -> None:
     for option, value in options.items():
         if value is not None and value is not False:
             raise refuse(f"np.{name} with {option}= cannot be captured")
 
 
-def _axis(name: str, value: Any, axis: Any) -> int | None:
+def _axis(name: str, value: Any, axis: object) -> int | None:
     if axis is None:
         return None
     if isinstance(axis, tuple):
@@ -38,7 +38,7 @@ def _axis(name: str, value: Any, axis: Any) -> int | None:
     return normalize_axis(axis_number(axis), value.type.rank)
 
 
-def median(a: Any, axis: Any = None, *args: Any, **kwargs: Any) -> Any:
+def median(a: object, axis: object = None, *args: object, **kwargs: object) -> Any:
     """As ``np.median``: of integers by NumPy's own code, of short vectors by a sort, of others
     NumPy finds it.
     """
@@ -86,7 +86,7 @@ def _middle(value: Value) -> Any:
     return _one_of(call_ufunc("isnan", last), last, found)
 
 
-def _one_of(test: Any, left: Any, right: Any) -> Any:
+def _one_of(test: object, left: object, right: object) -> Any:
     """One of two scalars."""
     return record("item", record("where", operand(test), operand(left), operand(right))._value)
 
@@ -96,7 +96,7 @@ def _quantile(name: str) -> Callable[..., Any]:
         a: Any,
         q: Any,
         axis: Any = None,
-        out: Any = None,
+        out: object = None,
         overwrite_input: Any = False,
         method: str = "linear",
         keepdims: Any = False,
@@ -113,7 +113,9 @@ def _quantile(name: str) -> Callable[..., Any]:
     return call
 
 
-def nanmedian(a: Any, axis: Any = None, out: Any = None, *args: Any, **kwargs: Any) -> Any:
+def nanmedian(
+    a: object, axis: object = None, out: object = None, *args: object, **kwargs: object
+) -> Any:
     """As ``np.nanmedian``."""
     if out is not None or args or kwargs:
         raise refuse("np.nanmedian with out= or keepdims= cannot be captured")
@@ -121,22 +123,22 @@ def nanmedian(a: Any, axis: Any = None, out: Any = None, *args: Any, **kwargs: A
     return record("nanmedian", value, axis=_axis("nanmedian", value, axis))
 
 
-def searchsorted(a: Any, v: Any, side: str = "left", sorter: Any = None) -> Any:
+def searchsorted(a: object, v: object, side: str = "left", sorter: object = None) -> Any:
     """As ``np.searchsorted``."""
     _refuse_options("searchsorted", sorter=sorter)
     return record("searchsorted", array_value(a), operand(v), side=side)
 
 
-def digitize(x: Any, bins: Any, right: Any = False) -> Any:
+def digitize(x: object, bins: object, right: object = False) -> Any:
     """As ``np.digitize``."""
     return record("digitize", operand(x), array_value(bins), right=bool(right))
 
 
 def isin(
     element: Any,
-    test_elements: Any,
+    test_elements: object,
     assume_unique: Any = False,
-    invert: Any = False,
+    invert: object = False,
     *,
     kind: Any = None,
 ) -> Any:
@@ -146,7 +148,7 @@ def isin(
     return record("isin", array_value(element), array_value(test_elements), **options)
 
 
-def lexsort(keys: Any, axis: Any = -1) -> Any:
+def lexsort(keys: object, axis: object = -1) -> Any:
     """As ``np.lexsort``."""
     if not isinstance(keys, tuple | list):
         keys = tuple(wrap(array_value(keys)))
@@ -155,7 +157,12 @@ def lexsort(keys: Any, axis: Any = -1) -> Any:
 
 
 def interp(
-    x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period: Any = None
+    x: object,
+    xp: object,
+    fp: object,
+    left: object = None,
+    right: object = None,
+    period: object = None,
 ) -> Any:
     """As ``np.interp``."""
     more = (None if each is None else operand(each) for each in (left, right, period))
@@ -163,7 +170,7 @@ def interp(
 
 
 def _windows(name: str, usual: str) -> Callable[..., Any]:
-    def call(a: Any, v: Any, mode: Any = usual) -> Any:
+    def call(a: Any, v: object, mode: Any = usual) -> Any:
         values = array_value(a), array_value(v)
         if any(value.type.rank != 1 for value in values) or mode not in ("full", "same", "valid"):
             raise refuse(f"np.{name} but of vectors, in a mode with a name, cannot be captured")
@@ -175,7 +182,7 @@ def _windows(name: str, usual: str) -> Callable[..., Any]:
 convolve, correlate = _windows("convolve", "full"), _windows("correlate", "valid")
 
 
-def bincount(x: Any, /, weights: Any = None, minlength: Any = 0) -> Any:
+def bincount(x: object, /, weights: object = None, minlength: object = 0) -> Any:
     """As ``np.bincount``: into ``minlength`` bins, or as many as it takes."""
     count, value = dim_of(minlength), array_value(x)
     given = None if weights is None else array_value(weights)
@@ -196,7 +203,7 @@ _MOST_BINS = 2**16  # beside one for each element
 
 
 def _transform(name: str) -> Callable[..., Any]:
-    def call(a: Any, n: Any = None, axis: Any = -1, norm: Any = None, out: Any = None) -> Any:
+    def call(a: Any, n: object = None, axis: Any = -1, norm: object = None, out: Any = None) -> Any:
         _refuse_options(f"fft.{name}", out=out)
         size = None if n is None else dim_of(n)
         value = array_value(a)
@@ -209,7 +216,7 @@ def _transforms(name: str, usual: tuple[int, ...] | None) -> Callable[..., Any]:
     """A transform over several axes: one after the other, the last one first."""
     along = _transform(name)
 
-    def call(a: Any, s: Any = None, axes: Any = usual, norm: Any = None, out: Any = None) -> Any:
+    def call(a: Any, s: Any = None, axes: Any = usual, norm: object = None, out: Any = None) -> Any:
         _refuse_options(f"fft.{name}n", out=out)
         found = wrap(array_value(a))
         if s is not None and axes is None:
@@ -225,18 +232,20 @@ def _transforms(name: str, usual: tuple[int, ...] | None) -> Callable[..., Any]:
     return call
 
 
-def fftfreq(n: Any, d: Any = 1.0, device: Any = None) -> Any:
+def fftfreq(n: Any, d: object = 1.0, device: Any = None) -> Any:
     """As ``np.fft.fftfreq``."""
     whole = concatenate([arange((n - 1) // 2 + 1), arange(-(n // 2), 0)])
     return whole * (1.0 / (n * d))
 
 
-def rfftfreq(n: Any, d: Any = 1.0, device: Any = None) -> Any:
+def rfftfreq(n: Any, d: object = 1.0, device: Any = None) -> Any:
     """As ``np.fft.rfftfreq``."""
     return arange(n // 2 + 1) * (1.0 / (n * d))
 
 
-def einsum(*operands: Any, out: Any = None, optimize: Any = False, **options: Any) -> Any:
+def einsum(
+    *operands: object, out: object = None, optimize: object = False, **options: object
+) -> Any:
     """As ``np.einsum`` with subscripts in a text."""
     _refuse_options("einsum", out=out, **options)
     subscripts, *xs = operands

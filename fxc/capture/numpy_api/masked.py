@@ -141,7 +141,7 @@ class MaskedRead(TakesFunctions, Traced):
     def __getattr__(self, name: str) -> Any:
         return getattr(self.array, name)
 
-    def __setattr__(self, name: str, value: Any) -> None:
+    def __setattr__(self, name: str, value: object) -> None:
         if name in MaskedRead.__slots__:
             object.__setattr__(self, name, value)
         else:
@@ -150,19 +150,19 @@ class MaskedRead(TakesFunctions, Traced):
     def __len__(self) -> int:
         return len(self.array)
 
-    def __matmul__(self, other: Any) -> Any:
+    def __matmul__(self, other: object) -> Any:
         return self.array @ settled(other)
 
-    def __rmatmul__(self, other: Any) -> Any:
+    def __rmatmul__(self, other: object) -> Any:
         return other @ self.array
 
     def __iter__(self) -> Any:
         return iter(self.array)
 
-    def __getitem__(self, key: Any) -> Any:
+    def __getitem__(self, key: object) -> Any:
         return self.array[key]
 
-    def __setitem__(self, key: Any, source: Any) -> None:
+    def __setitem__(self, key: object, source: object) -> None:
         self.array[key] = source
 
     def __bool__(self) -> bool:
@@ -179,7 +179,7 @@ class MaskedRead(TakesFunctions, Traced):
 
     # -------------------------------------------------------- elementwise
 
-    def _spread(self, x: Any) -> Operand | None:
+    def _spread(self, x: object) -> Operand | None:
         """What stands for ``x`` beside ``whole``, where the axes of the mask stand for one; None if
         nothing does.
         """
@@ -219,7 +219,7 @@ class MaskedRead(TakesFunctions, Traced):
         origin = Origin(name, tuple(inputs), session.now)
         return MaskedRead(result, self.mask, self.behind, self.at, origin)
 
-    def _run_in_place(self, name: str, other: Any) -> Any:
+    def _run_in_place(self, name: str, other: object) -> Any:
         operands = self._spread_all(name, (self, other)) if self._is_like_whole() else None
         if operands is None:
             in_place(name, self.array, other)
@@ -231,7 +231,13 @@ class MaskedRead(TakesFunctions, Traced):
     # -------------------------------------------------------- reductions
 
     def _reduce(
-        self, name: str, axis: Any, dtype: Any, out: Any, keepdims: Any, ddof: Any = 0
+        self,
+        name: str,
+        axis: object,
+        dtype: object,
+        out: object,
+        keepdims: object,
+        ddof: object = 0,
     ) -> Any:
         """A reduction; over everything, where the order of the elements does not show, of the
         whole array.
@@ -323,7 +329,7 @@ def _behind(view: Value, mask: Mask) -> int:
     return int(view.type.rank - mask.value.type.rank) - mask.place
 
 
-def write(view: Value, mask: Mask, source: Any) -> None:
+def write(view: Value, mask: Mask, source: object) -> None:
     """``x[m] = source``: the whole view is written, from itself where the mask is False."""
     rank, behind = mask.value.type.rank, _behind(view, mask)
     if type(source) is MaskedRead and source._made is None:
@@ -364,7 +370,7 @@ def _write_where(view: Value, mask: Mask, given: Operand) -> None:
     session.record("copy_", view, updated, casting="unsafe")
 
 
-def _put(view: Value, mask: Mask, given: Operand, count: Any) -> None:
+def _put(view: Value, mask: Mask, given: Operand, count: object) -> None:
     """``x[m] = source`` with an element of the source for each that the mask chooses."""
     session = current()
     rank = mask.value.type.rank

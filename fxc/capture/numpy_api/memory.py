@@ -106,7 +106,12 @@ def _steps(kind: ArrayType, sizes: Sequence[Dim], strides: Sequence[Dim]) -> tup
 
 
 def sliding_window_view(
-    x: Any, window_shape: Any, axis: Any = None, *, subok: bool = False, writeable: bool = False
+    x: object,
+    window_shape: object,
+    axis: object = None,
+    *,
+    subok: bool = False,
+    writeable: bool = False,
 ) -> Any:
     """As ``np.lib.stride_tricks.sliding_window_view``."""
     value = array_value(x)
@@ -143,7 +148,7 @@ def sliding_window_view(
 # ------------------------------------------------------------------ what an array object is like
 
 
-def set_shape(x: TracedArray, shape: Any) -> None:
+def set_shape(x: TracedArray, shape: object) -> None:
     """As ``x.shape = shape``: the object shows its memory in another shape from now on."""
     _check_outermost("shape")
     kind = kind_of(x._value)
@@ -160,7 +165,7 @@ def set_shape(x: TracedArray, shape: Any) -> None:
     x._value = record("reshape", x._value, wanted)._value
 
 
-def resize(x: TracedArray, *new_shape: Any, refcheck: bool = True) -> None:
+def resize(x: TracedArray, *new_shape: object, refcheck: bool = True) -> None:
     """As ``ndarray.resize`` with ``refcheck=False``, of an array that nothing else shows."""
     _check_outermost("size")
     session = current()

@@ -30,7 +30,7 @@ def imaginary_part(x: TracedValue) -> Any:
     return record("broadcast_to", zeros._value, kind.shape)
 
 
-def assign_part(x: TracedValue, name: str, source: Any) -> None:
+def assign_part(x: TracedValue, name: str, source: object) -> None:
     """As ``x.real = source`` or ``x.imag = source``."""
     if name == "imag" and not _is_complex(x):
         raise TypeError("array does not have imaginary part to set")

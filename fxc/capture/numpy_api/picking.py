@@ -33,7 +33,7 @@ from .ufuncs import call_ufunc, writable
 _INTP = np.dtype(np.intp)
 
 
-def positions(indices: Any, casting: str = "same_kind") -> Value:
+def positions(indices: object, casting: str = "same_kind") -> Value:
     """An array of NumPy's own kind of index for what a function takes as ``indices``.
 
     A float that is no array is cut to an int. Raises NumPy's ``TypeError`` for an array of another
@@ -65,7 +65,7 @@ def bounded(index: Value, size: Dim, axis: int, mode: str) -> Value:
     return array_value(found)
 
 
-def take(a: Any, indices: Any, axis: Any = None, out: Any = None, mode: str = "raise") -> Any:
+def take(a: Any, indices: object, axis: Any = None, out: object = None, mode: str = "raise") -> Any:
     """As ``np.take``: the result is in C order."""
     value = array_value(a)
     if axis is None or not value.type.rank:
@@ -99,7 +99,7 @@ def take(a: Any, indices: Any, axis: Any = None, out: Any = None, mode: str = "r
 # ------------------------------------------------------------------ along an axis
 
 
-def along_axis(array: Any, indices: Any, axis: int) -> IndexArrays:
+def along_axis(array: Any, indices: object, axis: int) -> IndexArrays:
     """Index arrays for ``take_along_axis``: ``indices`` for one axis, ranges for the others."""
     index = array_value(indices)
     if index.type.dtype.kind not in "iu":
@@ -118,7 +118,7 @@ def along_axis(array: Any, indices: Any, axis: int) -> IndexArrays:
     return IndexArrays(tuple(values), tuple(range(array.ndim)), 0, in_bounds=others)
 
 
-def take_along_axis(arr: Any, indices: Any, axis: Any = -1) -> Any:
+def take_along_axis(arr: object, indices: object, axis: object = -1) -> Any:
     """As ``np.take_along_axis``."""
     array = wrap(array_value(arr))
     if axis is not None:
@@ -133,7 +133,7 @@ def take_along_axis(arr: Any, indices: Any, axis: Any = -1) -> Any:
 # ------------------------------------------------------------------ one of several arrays
 
 
-def choose(a: Any, choices: Any, out: Any = None, mode: str = "raise") -> Any:
+def choose(a: object, choices: object, out: object = None, mode: str = "raise") -> Any:
     """As ``np.choose`` among arrays: the result is in C order."""
     if not isinstance(choices, tuple | list):
         choices = list(wrap(array_value(choices)))
@@ -155,7 +155,7 @@ def choose(a: Any, choices: Any, out: Any = None, mode: str = "raise") -> Any:
     return found if found.ndim else found[()]
 
 
-def _is_scalar(x: Any) -> bool:
+def _is_scalar(x: object) -> bool:
     return isinstance(x, bool | int | float | complex | np.generic)
 
 
@@ -195,7 +195,7 @@ def _traced_array(choice: Any) -> Any:
 def indices_from(function: Callable[..., Any]) -> Callable[..., Any]:
     """``np.tril_indices_from`` and its kin, of an array of this shape."""
 
-    def made(arr: Any, *args: Any, **kwargs: Any) -> tuple[Any, ...]:
+    def made(arr: object, *args: object, **kwargs: object) -> tuple[Any, ...]:
         kind = kind_of(array_value(arr))
         model = np.broadcast_to(np.zeros(()), known_ints(shaping.wrap_dims(kind.shape)))
         found = function(model, *known_ints(args), **known_ints(kwargs))

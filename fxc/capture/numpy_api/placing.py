@@ -24,7 +24,7 @@ from .picking import along_axis, bounded, positions
 from .ufuncs import call_ufunc, writable
 
 
-def _target(x: Any, name: str) -> Value:
+def _target(x: object, name: str) -> Value:
     """The array to write; raises NumPy's errors for what is none or is read-only."""
     if not isinstance(x, Traced):
         raise TypeError(f"{name}: argument 1 must be numpy.ndarray, not {type(x)}")
@@ -34,7 +34,7 @@ def _target(x: Any, name: str) -> Value:
     return value
 
 
-def _flat(source: Any, dtype: np.dtype, writer: Callable[..., Any] | None = None) -> Any:
+def _flat(source: object, dtype: np.dtype, writer: Callable[..., Any] | None = None) -> Any:
     """The values to write, one after the other, in the dtype of the target.
 
     Raises what NumPy's ``writer`` raises for arrays that it does not cast.
@@ -56,7 +56,7 @@ def _repeated(values: Any, count: Dim) -> Any:
     return _chosen(values, places)
 
 
-def _chosen(values: Any, places: Any) -> Any:
+def _chosen(values: Any, places: object) -> Any:
     """The values at places that are known to be in bounds."""
     index = array_value(places)
     found: Value = current().record(
@@ -86,7 +86,7 @@ def _write_flat(target: Value, index: Value, source: Any) -> None:
     )  # fmt: skip
 
 
-def put(a: Any, ind: Any, v: Any, mode: str = "raise") -> None:
+def put(a: Any, ind: object, v: Any, mode: str = "raise") -> None:
     """As ``np.put``: places of the flat array, values that repeat."""
     target = _target(a, "put")
     index = array_value(shaping.ravel(wrap(positions(ind))))
@@ -100,7 +100,7 @@ def put(a: Any, ind: Any, v: Any, mode: str = "raise") -> None:
         _write_flat(target, bounded(index, size, 0, mode), _repeated(values, count))
 
 
-def putmask(a: Any, mask: Any, values: Any) -> None:
+def putmask(a: object, mask: object, values: object) -> None:
     """As ``np.putmask``: values are chosen by place, and repeat."""
     target = _target(a, "putmask")
     chosen = _same_size(target, mask, "putmask")
@@ -110,7 +110,7 @@ def putmask(a: Any, mask: Any, values: Any) -> None:
     _write_where(target, chosen, _repeated(given, kind_of(target).size))
 
 
-def place(arr: Any, mask: Any, vals: Any) -> None:
+def place(arr: object, mask: object, vals: object) -> None:
     """As ``np.place``: values are used one after the other, and repeat."""
     target = _target(arr, "place")
     masked.check_apart(target, mask, vals)
@@ -126,7 +126,7 @@ def place(arr: Any, mask: Any, vals: Any) -> None:
     _write_where(target, chosen, _chosen(given, call_ufunc("remainder", number, wrap_dim(size))))
 
 
-def _same_size(target: Value, mask: Any, name: str) -> Any:
+def _same_size(target: Value, mask: object, name: str) -> Any:
     """The mask as bools in the shape of the target."""
     value = array_value(mask)
     kind = kind_of(target)
@@ -145,7 +145,7 @@ def _write_where(target: Value, chosen: Any, source: Any) -> None:
     assign(target, call_ufunc("where", chosen, source, wrap(target)))
 
 
-def put_along_axis(arr: Any, indices: Any, values: Any, axis: Any) -> None:
+def put_along_axis(arr: object, indices: object, values: object, axis: object) -> None:
     """As ``np.put_along_axis`` of one axis."""
     target = _target(arr, "put_along_axis")
     if axis is None:
@@ -157,12 +157,12 @@ def put_along_axis(arr: Any, indices: Any, values: Any, axis: Any) -> None:
     advanced.write(target, along_axis(wrap(target), indices, along), values)
 
 
-def fill_diagonal(a: Any, val: Any, wrap: bool = False) -> None:
+def fill_diagonal(a: object, val: object, wrap: bool = False) -> None:
     """As ``np.fill_diagonal``: values repeat."""
     _fill_diagonal(_target(a, "fill_diagonal"), val, wrap)
 
 
-def _fill_diagonal(target: Value, val: Any, wraps: bool) -> None:
+def _fill_diagonal(target: Value, val: object, wraps: bool) -> None:
     kind = kind_of(target)
     if kind.rank < 2:
         raise ValueError("array must be at least 2-d")
@@ -196,7 +196,7 @@ def _fill_diagonal(target: Value, val: Any, wraps: bool) -> None:
     _write_flat(target, array_value(places), source)
 
 
-def at(ufunc: np.ufunc, name: str, a: Any, indices: Any, *source: Any) -> None:
+def at(ufunc: np.ufunc, name: str, a: Any, indices: object, *source: Any) -> None:
     """As ``np.add.at``: each place is updated as often as it occurs."""
     target = writable(a)
     if not kind_of(target).writeable:

@@ -17,7 +17,7 @@ from .reductions import reduce as reduction
 from .ufuncs import call_ufunc, writable
 
 
-def dot(a: Any, b: Any, out: Any = None) -> Any:
+def dot(a: Any, b: object, out: Any = None) -> Any:
     """As ``np.dot``."""
     left, right = operand(a), operand(b)
     if out is not None:
@@ -50,7 +50,7 @@ def _product_of_ones(x: Any, y: Any) -> Any:
     return found
 
 
-def inner(a: Any, b: Any, /) -> Any:
+def inner(a: object, b: object, /) -> Any:
     """As ``np.inner``: the product with the last two axes of ``b`` swapped."""
     left, right = operand(a), operand(b)
     if left.type.rank and right.type.rank > 1:
@@ -58,7 +58,7 @@ def inner(a: Any, b: Any, /) -> Any:
     return dot(a, b)
 
 
-def outer(a: Any, b: Any, out: Any = None) -> Any:
+def outer(a: object, b: object, out: object = None) -> Any:
     """As ``np.outer``."""
     left, right = array_value(a), array_value(b)
     if out is not None:
@@ -67,14 +67,19 @@ def outer(a: Any, b: Any, out: Any = None) -> Any:
     return record("outer", left, right)
 
 
-def vdot(a: Any, b: Any) -> Any:
+def vdot(a: object, b: object) -> Any:
     """As ``np.vdot``."""
     left, right = (shaping.reshape(wrap(array_value(x)), -1) for x in (a, b))
     return record("dot", operand(left.conj()), operand(right))
 
 
 def trace(
-    a: Any, offset: Any = 0, axis1: Any = 0, axis2: Any = 1, dtype: Any = None, out: Any = None
+    a: object,
+    offset: object = 0,
+    axis1: object = 0,
+    axis2: object = 1,
+    dtype: object = None,
+    out: object = None,
 ) -> Any:
     """As ``np.trace``."""
     view = shaping.diagonal(a, offset, axis1, axis2)

@@ -79,7 +79,7 @@ def _handled(function: Any, args: Any, kwargs: Any) -> Any:
     raise refuse(f"{module.replace('numpy', 'np', 1)}.{name} cannot be captured")
 
 
-def _opaque(name: str, *args: Any, **kwargs: Any) -> Any:
+def _opaque(name: str, *args: object, **kwargs: object) -> Any:
     """An operator of the table that NumPy itself will run, with its schema's parameters."""
     schema = TABLE[name].schema
     values = [reducible(x) for x in args[: schema.positional]]
@@ -98,7 +98,7 @@ def _opaque(name: str, *args: Any, **kwargs: Any) -> Any:
 # ------------------------------------------------------------------ shapes
 
 
-def reshape(a: Any, shape: Any = None, order: str = "C", *, copy: Any = None) -> Any:
+def reshape(a: Any, shape: object = None, order: str = "C", *, copy: Any = None) -> Any:
     """As ``np.reshape``."""
     return shaping.reshape(a, shape, order, copy)
 
@@ -111,7 +111,7 @@ def astype(x: Any, dtype: Any, /, *, copy: bool = True, device: Any = None) -> A
 
 
 def _reduction(name: str) -> Callable[..., Any]:
-    def reduce(a: Any, axis: Any = None, *args: Any, **kwargs: Any) -> Any:
+    def reduce(a: object, axis: object = None, *args: object, **kwargs: object) -> Any:
         if name in ("min", "max", "any", "all"):
             args = (None, *args)  # these take no dtype
         return reduction(name, a, axis, *args, **kwargs)
@@ -121,13 +121,13 @@ def _reduction(name: str) -> Callable[..., Any]:
 
 def _variance(name: str) -> Callable[..., Any]:
     def reduce(
-        a: Any,
-        axis: Any = None,
-        dtype: Any = None,
-        out: Any = None,
-        ddof: Any = 0,
-        keepdims: Any = np._NoValue,
-        **more: Any,
+        a: object,
+        axis: object = None,
+        dtype: object = None,
+        out: object = None,
+        ddof: object = 0,
+        keepdims: object = np._NoValue,
+        **more: object,
     ) -> Any:
         correction = more.pop("correction", np._NoValue)
         if correction is not np._NoValue:

@@ -43,13 +43,13 @@ _COMPOSED = frozenset({"mean", "var", "std"})  # Python functions, which check t
 
 def ufunc_reduce(
     ufunc: np.ufunc,
-    array: Any,
-    axis: Any = 0,
-    dtype: Any = None,
-    out: Any = None,
-    keepdims: Any = False,
-    initial: Any = np._NoValue,
-    where: Any = True,
+    array: object,
+    axis: object = 0,
+    dtype: object = None,
+    out: object = None,
+    keepdims: object = False,
+    initial: object = np._NoValue,
+    where: object = True,
 ) -> Any:
     """As ``ufunc.reduce``."""
     name, out = _REDUCTIONS.get(ufunc), single_out(out)
@@ -59,7 +59,7 @@ def ufunc_reduce(
 
 
 def ufunc_accumulate(
-    ufunc: np.ufunc, array: Any, axis: Any = 0, dtype: Any = None, out: Any = None
+    ufunc: np.ufunc, array: object, axis: object = 0, dtype: object = None, out: object = None
 ) -> Any:
     """As ``ufunc.accumulate``."""
     name, out = _SCANS.get(ufunc), single_out(out)
@@ -69,7 +69,12 @@ def ufunc_accumulate(
 
 
 def ufunc_reduceat(
-    ufunc: np.ufunc, array: Any, indices: Any, axis: Any = 0, dtype: Any = None, out: Any = None
+    ufunc: np.ufunc,
+    array: object,
+    indices: object,
+    axis: object = 0,
+    dtype: object = None,
+    out: object = None,
 ) -> Any:
     """As ``ufunc.reduceat``."""
     out = single_out(out)
@@ -96,12 +101,12 @@ def _name_of(ufunc: np.ufunc) -> str:
 def _reduced_by_numpy(
     ufunc: np.ufunc,
     x: Operand,
-    axis: Any,
-    dtype: Any,
-    out: Any,
-    keepdims: Any,
-    initial: Any,
-    where: Any,
+    axis: object,
+    dtype: object,
+    out: object,
+    keepdims: object,
+    initial: object,
+    where: object,
 ) -> Any:
     if initial is None:
         raise refuse(f"np.{ufunc.__name__}.reduce with initial=None cannot be captured")
@@ -117,7 +122,9 @@ def _reduced_by_numpy(
     return _into(out, "ufunc_reduce", x, start, mask, **options)
 
 
-def _accumulated_by_numpy(ufunc: np.ufunc, array: Any, axis: Any, dtype: Any, out: Any) -> Any:
+def _accumulated_by_numpy(
+    ufunc: np.ufunc, array: object, axis: object, dtype: object, out: object
+) -> Any:
     x = array_value(array)
     options = {
         "ufunc": _name_of(ufunc),
@@ -128,7 +135,7 @@ def _accumulated_by_numpy(ufunc: np.ufunc, array: Any, axis: Any, dtype: Any, ou
     return _into(out, "ufunc_accumulate", x, **options)
 
 
-def _into(out: Any, name: str, *operands: Any, **options: Any) -> Any:
+def _into(out: object, name: str, *operands: object, **options: object) -> Any:
     """What the operator gives, or ``out`` with it inside."""
     if out is None or out is np._NoValue:
         return record(name, *operands, **options)
@@ -142,7 +149,7 @@ def _into(out: Any, name: str, *operands: Any, **options: Any) -> Any:
 def reduce(
     name: str,
     x: Any,
-    axis: Any = None,
+    axis: object = None,
     dtype: Any = None,
     out: Any = None,
     keepdims: Any = False,
@@ -225,7 +232,7 @@ def _result_dtype(name: str, value: Operand, options: dict[str, Any]) -> np.dtyp
     return found
 
 
-def _axes(axis: Any) -> tuple[int, ...] | None:
+def _axes(axis: object) -> tuple[int, ...] | None:
     if axis is None:
         return None
     if isinstance(axis, tuple | list):
@@ -233,28 +240,30 @@ def _axes(axis: Any) -> tuple[int, ...] | None:
     return (axis_number(axis),)
 
 
-def _flag(value: Any) -> bool:
+def _flag(value: object) -> bool:
     return bool(value) if value is not np._NoValue else False
 
 
-def _whole(value: Any, what: str) -> int:
+def _whole(value: object, what: str) -> int:
     if isinstance(value, int | np.integer):
         return int(value)
     raise refuse(f"{what}{value!r}, which is no integer, cannot be captured")
 
 
-def reducible(x: Any) -> Operand:
+def reducible(x: object) -> Operand:
     """The operand for a function of an array: a scalar stays one, a list becomes an array."""
     return x._operand() if isinstance(x, Traced) else array_value(x)
 
 
-def _axis_of_rank_0(axis: Any, value: Operand) -> Any:
+def _axis_of_rank_0(axis: object, value: Operand) -> Any:
     """NumPy's reductions take axis 0 and -1 of an array without axes for all of its axes."""
     is_first = isinstance(axis, int) and not isinstance(axis, bool) and axis in (0, -1)
     return None if is_first and value.type.rank == 0 else axis
 
 
-def find(name: str, x: Any, axis: Any = None, out: Any = None, keepdims: Any = False) -> Any:
+def find(
+    name: str, x: object, axis: object = None, out: object = None, keepdims: object = False
+) -> Any:
     """Record ``argmin`` or ``argmax``."""
     value = reducible(x)
     axis = _axis_of_rank_0(axis, value)
@@ -265,7 +274,7 @@ def find(name: str, x: Any, axis: Any = None, out: Any = None, keepdims: Any = F
 # ------------------------------------------------------------------ scans
 
 
-def scan(name: str, x: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
+def scan(name: str, x: Any, axis: object = None, dtype: Any = None, out: Any = None) -> Any:
     """Record ``cumsum`` or ``cumprod``."""
     place = None if axis is None else axis_number(axis)
     options = {"axis": place, "dtype": None if dtype is None else dtype_of(dtype)}

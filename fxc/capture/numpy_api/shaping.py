@@ -43,7 +43,7 @@ from ..values.operands import (
 # where strides are symbolic, and records either the view operator or a copy and the view of it.
 
 
-def _array(x: Any) -> Value:
+def _array(x: object) -> Value:
     return array_value(x)
 
 
@@ -53,12 +53,12 @@ def _kind(value: Value) -> ArrayType:
     return kind
 
 
-def itself(x: Any, value: Value) -> Any:
+def itself(x: object, value: Value) -> Any:
     """``x`` where NumPy gives the array itself; a new array where ``x`` is none."""
     return x if isinstance(x, TracedValue) and x._value is value else wrap(value)
 
 
-def _is_scalar(x: Any) -> bool:
+def _is_scalar(x: object) -> bool:
     """Whether ``x`` is a number of NumPy's, which has such a method itself."""
     if not isinstance(x, TracedValue):
         if isinstance(x, Traced):
@@ -80,7 +80,7 @@ def is_in_order(kind: ArrayType, order: str) -> bool:
             return True
 
 
-def reshape(x: Any, shape: Any, order: str = "C", copy: Any = None) -> Any:
+def reshape(x: Any, shape: object, order: str = "C", copy: Any = None) -> Any:
     """As ``np.reshape``."""
     value, order = _array(x), order_of(order)
     if order in ("A", "F"):
@@ -107,7 +107,7 @@ def wrap_dims(dims: Sequence[Dim]) -> tuple[Any, ...]:
     return tuple(map(wrap_dim, dims))
 
 
-def _flat_source(x: Any, order: str) -> Any:
+def _flat_source(x: object, order: str) -> Any:
     """The array whose elements in C order are those of ``x`` in ``order``."""
     kind, order = _kind(_array(x)), order_of(order)
     if order == "C" or (order != "F" and is_c_ordered(kind)):
@@ -117,24 +117,24 @@ def _flat_source(x: Any, order: str) -> Any:
     return transpose(x, iteration_order(kind.rank, [kind])) if order == "K" else x
 
 
-def ravel(x: Any, order: str = "C") -> Any:
+def ravel(x: object, order: str = "C") -> Any:
     """As ``np.ravel``: contiguous, so that of an array with gaps it is a copy."""
     source = _flat_source(x, order)
     return reshape(source, -1) if is_c_ordered(_kind(_array(source))) else _flat_copy(source)
 
 
-def flatten(x: Any, order: str = "C") -> Any:
+def flatten(x: object, order: str = "C") -> Any:
     """As ``ndarray.flatten``: always a copy."""
     return _flat_copy(_flat_source(x, order))
 
 
-def _flat_copy(x: Any) -> Any:
+def _flat_copy(x: object) -> Any:
     """A new array with the elements in C order: no view of a copy, as reshape makes it."""
     copied = record("copy", _array(x), order="C")._value
     return record("reshape_copy", copied, (_kind(copied).size,))
 
 
-def transpose(x: Any, axes: Any = None) -> Any:
+def transpose(x: object, axes: object = None) -> Any:
     """As ``np.transpose``."""
     value = _array(x)
     rank = _kind(value).rank
@@ -154,7 +154,7 @@ def transpose(x: Any, axes: Any = None) -> Any:
         raise ValueError("repeated axis in transpose") from None
 
 
-def swapaxes(x: Any, axis1: Any, axis2: Any) -> Any:
+def swapaxes(x: object, axis1: object, axis2: object) -> Any:
     """As ``np.swapaxes``."""
     value = _array(x)
     rank = _kind(value).rank
@@ -165,7 +165,7 @@ def swapaxes(x: Any, axis1: Any, axis2: Any) -> Any:
     return record("transpose", value, tuple(axes))
 
 
-def _axis(axis: Any, rank: int, name: str | None = None) -> int:
+def _axis(axis: object, rank: int, name: str | None = None) -> int:
     from numpy.exceptions import AxisError
 
     try:
@@ -174,12 +174,12 @@ def _axis(axis: Any, rank: int, name: str | None = None) -> int:
         raise AxisError(axis_number(axis), rank, name) from None
 
 
-def _axes(axes: Any, rank: int) -> tuple[int, ...]:
+def _axes(axes: object, rank: int) -> tuple[int, ...]:
     given = axes if isinstance(axes, tuple | list | np.ndarray) else (axes,)
     return normalize_axes_tuple([axis_number(axis) for axis in given], rank)
 
 
-def squeeze(x: Any, axis: Any = None) -> Any:
+def squeeze(x: object, axis: object = None) -> Any:
     """As ``np.squeeze``."""
     value = _array(x)
     kind = _kind(value)
@@ -196,18 +196,18 @@ def squeeze(x: Any, axis: Any = None) -> Any:
     return record("squeeze", value, tuple(sorted(axes)))
 
 
-def diagonal(x: Any, offset: Any = 0, axis1: Any = 0, axis2: Any = 1) -> Any:
+def diagonal(x: object, offset: object = 0, axis1: object = 0, axis2: object = 1) -> Any:
     """As ``np.diagonal``: a read-only view."""
     value = _array(x)
     return record("diagonal", value, axis_number(offset), axis_number(axis1), axis_number(axis2))
 
 
-def broadcast_to(x: Any, shape: Any) -> Any:
+def broadcast_to(x: object, shape: object) -> Any:
     """As ``np.broadcast_to``: a read-only view."""
     return record("broadcast_to", _array(x), dims_of(shape))
 
 
-def broadcast_arrays(*args: Any, subok: bool = False) -> tuple[Any, ...]:
+def broadcast_arrays(*args: object, subok: bool = False) -> tuple[Any, ...]:
     """As ``np.broadcast_arrays``: views, which can be written but should not be."""
     values = [_array(x) for x in args]
     shape = broadcast_shapes(*(value.type.shape for value in values))

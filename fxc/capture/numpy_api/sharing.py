@@ -25,17 +25,17 @@ _MADE_ANEW = frozenset({Tag.POINTWISE, Tag.FACTORY})
 _OF_OBJECTS_BETWEEN = frozenset({"as_strided", "broadcast_to"})  # NumPy's base is not the array
 
 
-def shares_memory(a: Any, b: Any, /, max_work: Any = None) -> bool:
+def shares_memory(a: object, b: object, /, max_work: object = None) -> bool:
     """As ``np.shares_memory``."""
     return _asked(np.shares_memory, a, b, max_work)
 
 
-def may_share_memory(a: Any, b: Any, /, max_work: Any = None) -> bool:
+def may_share_memory(a: object, b: object, /, max_work: object = None) -> bool:
     """As ``np.may_share_memory``."""
     return _asked(np.may_share_memory, a, b, max_work)
 
 
-def _asked(question: Callable[..., bool], a: Any, b: Any, max_work: Any) -> bool:
+def _asked(question: Callable[..., bool], a: object, b: object, max_work: object) -> bool:
     session = current()
     left, right = (_array(session, x) for x in (a, b))
     roots = session.aliases.root(left), session.aliases.root(right)
@@ -61,7 +61,7 @@ def _asked(question: Callable[..., bool], a: Any, b: Any, max_work: Any) -> bool
     return found
 
 
-def _array(session: Session, x: Any) -> Value:
+def _array(session: Session, x: object) -> Value:
     """An array of which it is known which memory it shows."""
     x = settled(x)
     if isinstance(x, np.ndarray) and not isinstance(x, TracedValue):
@@ -138,7 +138,7 @@ def base_of(x: TracedArray) -> Any:
     return session.door.read(real.base, base, text, text)
 
 
-def set_writeable(x: TracedArray, flag: Any) -> None:
+def set_writeable(x: TracedArray, flag: object) -> None:
     """As ``x.flags.writeable = flag``; the caller's object is told behind the call."""
     session = current()
     if session.region:
@@ -160,7 +160,9 @@ def set_writeable(x: TracedArray, flag: Any) -> None:
     x._value = record("broadcast_to", x._value, kind_of(x._value).shape)._value
 
 
-def setflags(x: TracedArray, write: Any = None, align: Any = None, uic: Any = None) -> None:
+def setflags(
+    x: TracedArray, write: object = None, align: object = None, uic: object = None
+) -> None:
     """As ``ndarray.setflags``."""
     if align is not None or uic is not None:
         raise refuse("x.setflags but of write= cannot be captured")

@@ -29,7 +29,7 @@ def check_call(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) ->
         raise refuse(f"{reason} ({error})") from None
 
 
-def _is_python(function: Any) -> bool:
+def _is_python(function: object) -> bool:
     return isinstance(getattr(function, "_implementation", function), FunctionType)
 
 

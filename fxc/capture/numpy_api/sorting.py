@@ -12,34 +12,51 @@ from .reductions import reducible
 from .ufuncs import writable
 
 
-def sort(a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, stable: Any = None) -> Any:
+def sort(
+    a: object,
+    axis: object = -1,
+    kind: object = None,
+    order: object = None,
+    *,
+    stable: object = None,
+) -> Any:
     """As ``np.sort``."""
     return record("sort", reducible(a), axis=_axis(axis), kind=_kind(kind, order, stable))
 
 
 def argsort(
-    a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, stable: Any = None
+    a: object,
+    axis: object = -1,
+    kind: object = None,
+    order: object = None,
+    *,
+    stable: object = None,
 ) -> Any:
     """As ``np.argsort``."""
     return record("argsort", reducible(a), axis=_axis(axis), kind=_kind(kind, order, stable))
 
 
 def partition(
-    a: Any, kth: Any, axis: Any = -1, kind: str = "introselect", order: Any = None
+    a: object, kth: object, axis: object = -1, kind: str = "introselect", order: object = None
 ) -> Any:
     """As ``np.partition``."""
     return record("partition", reducible(a), _places(kth, kind, order), axis=_axis(axis))
 
 
 def argpartition(
-    a: Any, kth: Any, axis: Any = -1, kind: str = "introselect", order: Any = None
+    a: object, kth: object, axis: object = -1, kind: str = "introselect", order: object = None
 ) -> Any:
     """As ``np.argpartition``."""
     return record("argpartition", reducible(a), _places(kth, kind, order), axis=_axis(axis))
 
 
 def sort_in_place(
-    x: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, stable: Any = None
+    x: object,
+    axis: object = -1,
+    kind: object = None,
+    order: object = None,
+    *,
+    stable: object = None,
 ) -> None:
     """As ``ndarray.sort``."""
     target = writable(x)
@@ -48,18 +65,18 @@ def sort_in_place(
 
 
 def partition_in_place(
-    x: Any, kth: Any, axis: Any = -1, kind: str = "introselect", order: Any = None
+    x: Any, kth: object, axis: Any = -1, kind: str = "introselect", order: object = None
 ) -> None:
     """As ``ndarray.partition``."""
     target, places = writable(x), _places(kth, kind, order)
     current().record("partition.out", target, places, axis=axis_number(axis), out=target)
 
 
-def _axis(axis: Any) -> int | None:
+def _axis(axis: object) -> int | None:
     return None if axis is None else axis_number(axis)
 
 
-def _kind(kind: Any, order: Any, stable: Any) -> str | None:
+def _kind(kind: Any, order: object, stable: Any) -> str | None:
     """The one name for how to sort."""
     if order is not None:
         raise ValueError("Cannot specify order when the array has no fields.")

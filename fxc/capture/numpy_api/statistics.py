@@ -18,7 +18,11 @@ from .ufunc_methods import array_ufunc
 
 
 def average(
-    a: Any, axis: Any = None, weights: Any = None, returned: Any = False, **options: Any
+    a: object,
+    axis: object = None,
+    weights: object = None,
+    returned: object = False,
+    **options: object,
 ) -> Any:
     """As ``np.average``."""
     if weights is not None:
@@ -35,7 +39,7 @@ def average(
 
 
 def _nan_extremum(ufunc: np.ufunc) -> Callable[..., Any]:
-    def call(a: Any, axis: Any = None, out: Any = None, **options: Any) -> Any:
+    def call(a: Any, axis: object = None, out: Any = None, **options: object) -> Any:
         given = {name: x for name, x in options.items() if x is not np._NoValue}
         found = array_ufunc(ufunc, "reduce", (a,), {"axis": axis, "out": out, **given})
         missing = creation.asarray(np.isnan(found)).any()
@@ -48,14 +52,14 @@ def _nan_extremum(ufunc: np.ufunc) -> Callable[..., Any]:
 nanmin, nanmax = _nan_extremum(np.fmin), _nan_extremum(np.fmax)
 
 
-def nanstd(a: Any, *args: Any, **kwargs: Any) -> Any:
+def nanstd(a: object, *args: object, **kwargs: object) -> Any:
     """As ``np.nanstd``."""
     variance = run_source(np.nanvar, (a, *args), kwargs)
     return np.sqrt(variance, out=variance) if creation.is_array(variance) else np.sqrt(variance)
 
 
 def histogram(
-    a: Any, bins: Any = 10, range: Any = None, density: Any = None, weights: Any = None
+    a: Any, bins: object = 10, range: Any = None, density: object = None, weights: Any = None
 ) -> Any:
     """As ``np.histogram`` into a number of bins that is known, or between edges."""
     value, weight = array_value(a), None if weights is None else array_value(weights)
@@ -74,7 +78,7 @@ def histogram(
     return record("histogram", value, weight, *limits, bins=count, density=bool(density))
 
 
-def kron(a: Any, b: Any) -> Any:
+def kron(a: object, b: object) -> Any:
     """As ``np.kron``."""
     right = creation.asarray(b)
     left = creation.array(a, copy=None, ndmin=right.ndim)

@@ -19,7 +19,7 @@ def _taper(name: str, compute: Callable[..., Any]) -> Callable[..., Any]:
     as floats, and what follows in the call.
     """
 
-    def call(M: Any, *more: Any) -> Any:
+    def call(M: Any, *more: object) -> Any:
         if type(M) not in (int, TracedInt):
             raise refuse(f"np.{name} of a number that depends on data cannot be captured")
         if M < 1 and not more:
@@ -36,20 +36,20 @@ def _steps(count: Any) -> Any:
     return creation.arange(1 - count, count, 2).astype(float)
 
 
-def _hanning(count: Any, last: Any) -> Any:
+def _hanning(count: object, last: object) -> Any:
     return 0.5 + 0.5 * _cos(np.pi * _steps(count) / last)
 
 
-def _hamming(count: Any, last: Any) -> Any:
+def _hamming(count: object, last: object) -> Any:
     return 0.54 + 0.46 * _cos(np.pi * _steps(count) / last)
 
 
-def _blackman(count: Any, last: Any) -> Any:
+def _blackman(count: object, last: object) -> Any:
     n = _steps(count)
     return 0.42 + 0.5 * _cos(np.pi * n / last) + 0.08 * _cos(2.0 * np.pi * n / last)
 
 
-def _bartlett(count: Any, last: Any) -> Any:
+def _bartlett(count: object, last: object) -> Any:
     n = _steps(count)
     return call_ufunc("where", np.less_equal(n, 0), 1 + n / last, 1 - n / last)
 
@@ -61,12 +61,12 @@ def _kaiser(count: Any, last: Any, beta: Any) -> Any:
     return _bessel(beta * shape) / _bessel(creation.asarray(beta).astype(float))
 
 
-def _cos(x: Any) -> Any:
+def _cos(x: object) -> Any:
     """NumPy's own: next to zero a window has 128 times the error of a cosine."""
     return record("cosine", operand(x))
 
 
-def _bessel(x: Any) -> Any:
+def _bessel(x: object) -> Any:
     return record("i0", operand(x))
 
 

@@ -37,7 +37,7 @@ from ..values.traced_int import TracedInt
 from .deferring import left_to
 
 
-def operator_name(function: Any) -> str | None:
+def operator_name(function: object) -> str | None:
     """The operator in the table that a NumPy callable means."""
     op = TABLE.for_callable(function)
     return None if op is None else op.name
@@ -55,7 +55,7 @@ def adopted(ufunc: np.ufunc) -> str:
     return operator_of(ufunc).name
 
 
-def call_ufunc(name: str, *inputs: Any, out: Any = None) -> Any:
+def call_ufunc(name: str, *inputs: object, out: object = None) -> Any:
     """Record a ufunc by its operator's name; ``out`` is a traced array or None."""
     if out is None:
         for x in inputs:
@@ -73,7 +73,7 @@ def call_ufunc(name: str, *inputs: Any, out: Any = None) -> Any:
     return out
 
 
-def writable(out: Any) -> Value:
+def writable(out: object) -> Value:
     """The Value of an array given as ``out=`` or written in place."""
     out = out._plain() if isinstance(out, Traced) else out
     if isinstance(out, TracedValue) and isinstance(out._value.type, ArrayType):
@@ -195,7 +195,7 @@ def call_with_options(
 
 
 def _split_outputs(
-    ufunc: np.ufunc, args: tuple[Any, ...], out: Any
+    ufunc: np.ufunc, args: tuple[Any, ...], out: object
 ) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
     """The inputs, and for each output the array it goes into or None."""
     inputs, outs = args[: ufunc.nin], args[ufunc.nin :]
@@ -213,7 +213,7 @@ def _split_outputs(
     return inputs, (*outs, *(None,) * (ufunc.nout - len(outs)))
 
 
-def single_out(out: Any) -> Any:
+def single_out(out: object) -> Any:
     """The ``out`` of a ufunc's method, which may be given in a tuple."""
     return out[0] if isinstance(out, tuple) and len(out) == 1 else out
 
@@ -235,7 +235,11 @@ def _unknown_option(ufunc: np.ufunc, key: str) -> Exception:
 
 
 def _loop_dtypes(
-    ufunc: np.ufunc, operands: Sequence[Operand], outs: Sequence[Any], signature: Any, casting: Any
+    ufunc: np.ufunc,
+    operands: Sequence[Operand],
+    outs: Sequence[Any],
+    signature: Any,
+    casting: object,
 ) -> tuple[np.dtype, ...]:
     """The dtypes of the loop that NumPy takes; raises what it raises for casts it may not do."""
     given = tuple(_python_type_or_dtype(x) for x in operands)
@@ -259,7 +263,7 @@ def _cast(x: Operand, dtype: np.dtype, casting: str) -> Operand:
 _BOOL: np.dtype = np.dtype(bool)
 
 
-def _mask(name: str, operands: Sequence[Operand], where: Any) -> Operand:
+def _mask(name: str, operands: Sequence[Operand], where: object) -> Operand:
     """The operand for ``where=``."""
     mask = operand(where if has_traced(where) else np.array(where, _BOOL, copy=None))
     if mask.type.dtype != _BOOL:
@@ -300,7 +304,7 @@ def _harmless(ufunc: np.ufunc, dtype: np.dtype) -> Any:
     return next((x for x in numbers if _sets_no_flags(ufunc, *[x] * ufunc.nin)), None)
 
 
-def _sets_no_flags(ufunc: np.ufunc, *given: Any) -> bool:
+def _sets_no_flags(ufunc: np.ufunc, *given: object) -> bool:
     try:
         with np.errstate(all="raise"):
             ufunc(*given)
@@ -336,7 +340,7 @@ def _new_result(
     return wrap(result)
 
 
-def _stored(result: Value, mask: Operand | None, out: Any, casting: str) -> Any:
+def _stored(result: Value, mask: Operand | None, out: object, casting: str) -> Any:
     """``out`` with the result in it where the mask is True."""
     session = current()
     target = writable(out)
@@ -397,7 +401,7 @@ UNARY = {"neg": "negative", "pos": "positive", "abs": "absolute", "invert": "inv
 _TAKEN = (Traced, bool, int, float, complex, np.generic, np.ndarray, list, tuple, range)
 
 
-def taken(x: Any) -> bool:
+def taken(x: object) -> bool:
     """Whether NumPy's operators take ``x`` for an operand."""
     return isinstance(x, _TAKEN)
 
@@ -405,7 +409,7 @@ def taken(x: Any) -> bool:
 def binary(name: str) -> tuple[Callable[[Any, Any], Any], Callable[[Any, Any], Any]]:
     """The method of an operator and its reflected one."""
 
-    def plain(self: Any, other: Any) -> Any:
+    def plain(self: object, other: object) -> Any:
         shortcut = _shortcut(self, other) if name == "power" else None
         if shortcut is not None:
             return call_ufunc(shortcut, self)
@@ -413,7 +417,7 @@ def binary(name: str) -> tuple[Callable[[Any, Any], Any], Callable[[Any, Any], A
             return _equal_to_none(self, is_equal=name == "equal")
         return call_ufunc(name, self, other) if taken(other) else left_to(other)
 
-    def reflected(self: Any, other: Any) -> Any:
+    def reflected(self: object, other: object) -> Any:
         return call_ufunc(name, other, self) if taken(other) else left_to(other)
 
     return plain, reflected
@@ -436,7 +440,7 @@ def _equal_to_none(x: Any, *, is_equal: bool) -> Any:
 _SHORTCUTS = {(int, 2): "square", (int, -1): "reciprocal", (float, 0.5): "sqrt"}
 
 
-def _shortcut(x: Any, exponent: Any) -> str | None:
+def _shortcut(x: object, exponent: object) -> str | None:
     if not isinstance(x, np.ndarray) or x.dtype.kind not in "bc":
         return None
     if exponent.__class__ not in (int, float):
@@ -450,7 +454,7 @@ def _shortcut(x: Any, exponent: Any) -> str | None:
 def unary(name: str) -> Callable[[Any], Any]:
     """The method of a prefix operator."""
 
-    def method(self: Any) -> Any:
+    def method(self: object) -> Any:
         return call_ufunc(name, self)
 
     return method
@@ -478,7 +482,7 @@ def give_operators(
 def write_in_place(name: str) -> Callable[[Any, Any], Any]:
     """The method of an augmented assignment."""
 
-    def method(self: Any, other: Any) -> Any:
+    def method(self: Any, other: object) -> Any:
         shortcut = _shortcut(self, other) if name == "power" else None
         if shortcut is not None:
             current().record(f"{shortcut}_", self._value)

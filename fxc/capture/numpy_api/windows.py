@@ -55,7 +55,7 @@ class Stride:
     step: Dim
 
 
-def window(start: Any, stop: Any, step: Any, size: Dim) -> SliceSpec | None:
+def window(start: object, stop: object, step: object, size: Dim) -> SliceSpec | None:
     """The slice of an axis of that size; None if its bounds do not depend on data."""
     if step is not None and _is_data(step):
         by = _step(step, size)
@@ -77,7 +77,7 @@ def window(start: Any, stop: Any, step: Any, size: Dim) -> SliceSpec | None:
     return SliceSpec(last - 1, first - 1, by) if backwards else SliceSpec(first, last, by)
 
 
-def _step(step: Any, size: Dim) -> Dim:
+def _step(step: object, size: Dim) -> Dim:
     """A step of at least one; beyond the size of the axis all are alike: there is one element."""
     session, at = current(), current().now
     given = step if type(step) is TracedInt else to_int(scalar_of(step))
@@ -94,7 +94,7 @@ def _step(step: Any, size: Dim) -> Dim:
     return found
 
 
-def _is_data(bound: Any, size: Dim | None = None) -> bool:
+def _is_data(bound: object, size: Dim | None = None) -> bool:
     """Whether a number is read from arrays; or, as a bound, goes beyond an axis of that size."""
     bound = bound._plain() if isinstance(bound, Traced) else bound
     session = current()

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from .outside import Outside
 
 
-def is_clock(f: Any) -> bool:
+def is_clock(f: object) -> bool:
     """Whether a function reads one of the clocks that the module ``time`` knows."""
     if type(f) is not BuiltinFunctionType or f.__module__ != "time":
         return False
@@ -27,7 +27,7 @@ def is_clock(f: Any) -> bool:
     return True
 
 
-def read_clock(outside: Outside, f: Any, args: Any, kwargs: Any) -> Any:
+def read_clock(outside: Outside, f: Any, args: object, kwargs: Any) -> Any:
     """What a clock shows, in order with all else that has an effect; NotImplemented for others."""
     if args or kwargs or not is_clock(f):
         return NotImplemented

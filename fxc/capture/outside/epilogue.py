@@ -119,7 +119,7 @@ def _placed(outside: Outside, value: Value, view: CarriedView) -> Value:
     return made
 
 
-def output_leaf(outside: Outside, leaf: Any) -> CapturedLeaf:
+def output_leaf(outside: Outside, leaf: object) -> CapturedLeaf:
     """The leaf for something that leaves the function.
 
     Raises ``CaptureError`` for what cannot.
@@ -176,7 +176,7 @@ class EpilogueBuilder:
         self._dicts: list[Any] = []  # those that have keys by a condition
         self._sealed: list[tuple[Any, type]] = []  # objects that are joined, of those that leave
 
-    def build(self, result: Any) -> Epilogue | None:
+    def build(self, result: object) -> Epilogue | None:
         """The epilogue that makes the recorded effects and gives ``result``; None if the result is
         the first leaf and there are no effects.
         """
@@ -273,7 +273,7 @@ class EpilogueBuilder:
             return self._leaf(x)
         return self._once(x, lambda: expression)
 
-    def _once(self, x: Any, made: Callable[[], str]) -> str:
+    def _once(self, x: object, made: Callable[[], str]) -> str:
         """The variable that holds what is made for ``x``."""
         if id(x) not in self._made:
             expression, name = made(), f"c{len(self._made)}"
@@ -414,7 +414,7 @@ class EpilogueBuilder:
         self.apart.update((x, y) for x in range(begin, middle) for y in rest)
         return f"({one} if {test()} else {other})"
 
-    def _leaf(self, x: Any) -> str:
+    def _leaf(self, x: object) -> str:
         self._outside.session.spend(RESULT)
         self.leaves.append(output_leaf(self._outside, x))
         return f"r{len(self.leaves) - 1}"
@@ -428,7 +428,7 @@ class EpilogueBuilder:
             self.objects[var] = None
         return var
 
-    def _constant(self, value: Any) -> str:
+    def _constant(self, value: object) -> str:
         name = f"k{len(self._constants)}"
         self._constants[name] = value
         return name
@@ -475,7 +475,7 @@ class EpilogueBuilder:
         arrays = iter([self._leaf(wrap(rows.array))])
         return listed(plain_form(rows.kind), arrays, self._constant, self._any_pool)
 
-    def _is_own(self, x: Any, kind: type) -> bool:
+    def _is_own(self, x: object, kind: type) -> bool:
         """Whether ``x`` is an object that the program made of a class of the user's."""
         return (
             id(x) not in self._outside.shown
@@ -485,7 +485,7 @@ class EpilogueBuilder:
             and not hasattr(kind, "__fxc_original__")
         )
 
-    def _is_made_anew(self, x: Any) -> bool:
+    def _is_made_anew(self, x: object) -> bool:
         """Whether ``x`` is an object that the epilogue makes, of whatever class."""
         kind = class_of(x)
         return kind is SimpleNamespace or is_dict_class(kind) or self._is_own(x, kind)
@@ -512,7 +512,7 @@ class EpilogueBuilder:
         self._lines += lines
         return name
 
-    def _key(self, key: Any) -> str:
+    def _key(self, key: object) -> str:
         if type(key) is str:
             return repr(key)
         if type(key) is Late:
@@ -528,7 +528,7 @@ class EpilogueBuilder:
         parts += [f"{name}={self._part(x)}" for name, x in kwargs.items()]
         return f"{self._constant(function)}({', '.join(parts)})"
 
-    def _part(self, x: Any) -> str:
+    def _part(self, x: object) -> str:
         """The expression for a part of a call."""
         if type(x) in (int, str):
             return repr(x)
@@ -600,7 +600,7 @@ class EpilogueBuilder:
         """The value of a change; what makes it stands before all changes."""
         return self._place(effect.value)
 
-    def _index(self, key: Any) -> str:
+    def _index(self, key: object) -> str:
         return repr(key) if type(key) in (int, str) else self._constant(key)
 
 
@@ -621,13 +621,13 @@ class NoteBuilder(EpilogueBuilder):
         lines = [f"def n{number}({given}):", *(f"    {line}" for line in (*self._lines, call))]
         return "\n".join(lines)
 
-    def _leaf(self, x: Any) -> str:
+    def _leaf(self, x: object) -> str:
         if not isinstance(x, Traced):
             return self._constant(x)
         self.operands.append(operand(settled(x)))
         return f"x{len(self.operands) - 1}"
 
-    def _constant(self, value: Any) -> str:
+    def _constant(self, value: object) -> str:
         name = f"{self._prefix}{len(self._constants)}"
         self._constants[name] = value
         return name

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 Shape = tuple[Dim, ...]
 
 
-def source_kind(value: Any) -> str | None:
+def source_kind(value: object) -> str | None:
     """The name of the kind of random generators that an object is of; None for others."""
     kind = type(value)
     if kind.__module__ == "random" and kind.__name__ == "Random":
@@ -172,13 +172,13 @@ def _method(name: str) -> Callable[..., Any]:
     if special is not None:
         return special
 
-    def draw(self: TracedGenerator, *args: Any, **kwargs: Any) -> Any:
+    def draw(self: TracedGenerator, *args: object, **kwargs: object) -> Any:
         return drawn(self, name, args, kwargs)
 
     return draw
 
 
-def drawn(generator: TracedGenerator, name: str, args: Any, kwargs: Any) -> Any:
+def drawn(generator: TracedGenerator, name: str, args: object, kwargs: object) -> Any:
     """What ``generator.name(*args, **kwargs)`` gives."""
     given = _bound(generator, name, args, kwargs)
     size = given.pop("size", None)
@@ -206,7 +206,7 @@ def drawn(generator: TracedGenerator, name: str, args: Any, kwargs: Any) -> Any:
 
 
 def _into(
-    generator: TracedGenerator, name: str, parts: list[str], xs: Any, out: Any, sizes: Any
+    generator: TracedGenerator, name: str, parts: list[str], xs: Any, out: object, sizes: Any
 ) -> Any:
     """A draw into an array."""
     target = settled(out)
@@ -244,7 +244,7 @@ def _text(name: str, x: Any) -> str | None:
     return repr(x) if x is None or type(x) in (bool, str) else None
 
 
-def _operand(x: Any) -> Any:
+def _operand(x: object) -> Any:
     x = settled(x)
     return array_value(x) if isinstance(x, list | tuple | range) else operand(x)
 
@@ -316,13 +316,13 @@ _BY_SHAPE: dict[str, Callable[..., Shape]] = {
 def _of_sizes(name: str) -> Callable[..., Any]:
     """A draw that is given its sizes one by one."""
 
-    def draw(self: TracedGenerator, *sizes: Any) -> Any:
+    def draw(self: TracedGenerator, *sizes: object) -> Any:
         return drawn(self, name, (), {"size": sizes} if sizes else {})
 
     return draw
 
 
-def _shuffle(self: TracedGenerator, x: Any, axis: Any = 0) -> None:
+def _shuffle(self: TracedGenerator, x: object, axis: object = 0) -> None:
     """``shuffle``: in place."""
     x = settled(x)
     if not isinstance(x, Traced) or not isinstance(type_of(operand(x)), ArrayType):
@@ -332,7 +332,7 @@ def _shuffle(self: TracedGenerator, x: Any, axis: Any = 0) -> None:
     x[...] = self._drawn(f"shuffled(g, x0{more})", (value,), None, _dims(value))  # type: ignore[index]
 
 
-def _seed(self: TracedGenerator, *seed: Any) -> None:
+def _seed(self: TracedGenerator, *seed: object) -> None:
     """``seed``."""
     if seed in ((), (None,)):
         self._drawn("seeded(g)", ())
@@ -340,7 +340,7 @@ def _seed(self: TracedGenerator, *seed: Any) -> None:
         self._drawn("seeded(g, x0)", (_operand(seed[0]),))
 
 
-def _below(self: TracedGenerator, n: Any) -> Any:
+def _below(self: TracedGenerator, n: object) -> Any:
     """What Python's own code draws an index by."""
     return self._drawn("g._randbelow(x0)", (operand(n),))
 

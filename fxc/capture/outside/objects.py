@@ -100,7 +100,7 @@ def is_plain_enum(kind: type) -> bool:
     return type(kind) is EnumMeta and missing is vars(Enum)["_missing_"]
 
 
-def is_by_identity(value: Any) -> bool:
+def is_by_identity(value: object) -> bool:
     """Whether the program gets the object itself, guarded to be the same in each call.
 
     Raises ``CaptureError`` for objects of C code that hold something that may change.
@@ -124,7 +124,7 @@ def is_by_identity(value: Any) -> bool:
 MISSING: Any = object()
 
 
-def vars_of(owner: Any) -> dict[str, Any]:
+def vars_of(owner: object) -> dict[str, Any]:
     """The attributes that an object itself holds."""
     held = getattr(owner, "__dict__", None)
     return held if isinstance(held, dict) else {}
@@ -139,7 +139,7 @@ def class_attribute(kind: type, name: str) -> Any:
     return MISSING
 
 
-def slots_of(owner: Any) -> dict[str, Any]:
+def slots_of(owner: object) -> dict[str, Any]:
     """The attributes that an object holds in slots."""
     found: dict[str, Any] = {}
     for each in type(owner).__mro__:
@@ -168,12 +168,12 @@ def has_c_method(kind: type, name: str) -> bool:
     return isinstance(class_attribute(kind, name), WrapperDescriptorType)
 
 
-def is_slot(found: Any) -> bool:
+def is_slot(found: object) -> bool:
     """Whether a class attribute is the descriptor of a slot."""
     return isinstance(found, MemberDescriptorType | GetSetDescriptorType)
 
 
-def is_data_descriptor(found: Any) -> bool:
+def is_data_descriptor(found: object) -> bool:
     """Whether a class attribute goes before what the object holds."""
     return hasattr(type(found), "__set__") or hasattr(type(found), "__delete__")
 
@@ -202,7 +202,7 @@ def is_frozen(kind: type, name: str) -> bool:
     return False
 
 
-def put_attribute(owner: Any, name: str, value: Any) -> None:
+def put_attribute(owner: object, name: str, value: object) -> None:
     """Set an attribute of an object that the program has made; nobody watches it."""
     if has_setter(type(owner)):
         object.__setattr__(owner, name, value)

@@ -26,7 +26,7 @@ from ..values.operands import Traced
 _OF = "__fxc_class__"
 
 
-def class_of(x: Any) -> type:
+def class_of(x: object) -> type:
     """The class of an object as the program knows it."""
     return real_class(type(x))
 
@@ -42,7 +42,7 @@ def is_shadow(kind: type) -> bool:
     return _OF in kind.__dict__
 
 
-def has_method(x: Any, name: str) -> bool:
+def has_method(x: object, name: str) -> bool:
     """Whether an object has a special method that is Python code and goes through the door."""
     if isinstance(x, Traced) or not is_shadow(type(x)):
         return False
@@ -71,13 +71,13 @@ _shadows: weakref.WeakKeyDictionary[type, weakref.ref[type]] = weakref.WeakKeyDi
 _always: weakref.WeakKeyDictionary[type, weakref.ref[type]] = weakref.WeakKeyDictionary()
 
 
-def _same(self: Any, other: Any) -> Any:
+def _same(self: object, other: object) -> Any:
     if self is not other:
         current().door.places.check_apart(self, other)
     return object.__eq__(self, other)
 
 
-def _hash(self: Any) -> int:
+def _hash(self: object) -> int:
     current().door.places.check_apart(self)
     return object.__hash__(self)
 
@@ -160,7 +160,7 @@ def _methods(kind: type) -> Iterator[str]:
 def _through_door(name: str) -> Callable[..., Any]:
     convert = _RESULTS.get(name)
 
-    def method(self: Any, /, *args: Any, **kwargs: Any) -> Any:
+    def method(self: object, /, *args: object, **kwargs: object) -> Any:
         found = current().door.special(self, name, *args, **kwargs)
         return convert(found) if convert is not None and isinstance(found, Traced) else found
 

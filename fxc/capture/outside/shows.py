@@ -94,7 +94,7 @@ def show_notes(log: deque[Any], functions: Mapping[int, Callable[..., None]]) ->
 # ---------------------------------------------------------------- print
 
 
-def show_print(door: Door, *args: Any, **kwargs: Any) -> None:
+def show_print(door: Door, *args: object, **kwargs: object) -> None:
     """``print``."""
     file = kwargs.get("file")
     if file is not None and not isinstance(file, TracedFile):
@@ -203,7 +203,7 @@ def show_log(door: Door, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) 
 
 
 def _log(
-    logger: Any, level: int, where: tuple[str, int, str], message: Any, args: Any, extra: Any
+    logger: Any, level: int, where: tuple[str, int, str], message: Any, args: Any, extra: object
 ) -> None:
     if logger.isEnabledFor(level):
         path, line, name = where
@@ -223,7 +223,12 @@ def _log_root(logger: Any, *more: Any) -> None:
 
 
 def show_warning(
-    door: Door, message: Any, category: Any = None, stacklevel: Any = 1, *more: Any, **options: Any
+    door: Door,
+    message: object,
+    category: object = None,
+    stacklevel: object = 1,
+    *more: object,
+    **options: object,
 ) -> None:
     """``warnings.warn``."""
     if more or options or type(stacklevel) is not int:
@@ -263,7 +268,7 @@ class Caller:
         self.space = space
 
 
-def _warn(message: Any, category: Any, where: Any) -> None:
+def _warn(message: Any, category: object, where: Any) -> None:
     place = where if isinstance(where, Caller) else _caller(where)
     registry = place.space.setdefault("__warningregistry__", {})
     name = place.space.get("__name__") or "<string>"

@@ -235,7 +235,7 @@ class Rewriter(Expressions):
         return self._local(handed.assigned & self._flagged[-1])
 
     def _begin(
-        self, node: ast.stmt, part: str, kind: str, first: list[ast.expr], names: Any, *rest: Any
+        self, node: ast.stmt, part: str, kind: str, first: list[ast.expr], names: Any, *rest: object
     ) -> ast.stmt:
         """``part = __fxc__.kind(first, line, names, …, locals())``."""
         line = f"{self._code.co_filename}:{node.lineno}"
@@ -386,7 +386,7 @@ class Rewriter(Expressions):
 
     # -------------------------------------------------------- what is refused at sight
 
-    def visit_TryStar(self, node: Any) -> Any:
+    def visit_TryStar(self, node: object) -> Any:
         raise self._refuse(node, "a try statement with except*")
 
     def visit_ClassDef(self, node: ast.ClassDef) -> Any:

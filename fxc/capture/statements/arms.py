@@ -46,8 +46,8 @@ def record_cond(
 
 
 def paired(
-    left: Any,
-    right: Any,
+    left: object,
+    right: object,
     forms: Callable[[Any, Any, str], Form | None],
     values: list[Either],
     name: str = "",
@@ -75,12 +75,12 @@ def paired(
     return lambda made: made[place]
 
 
-def may_differ(left: Any, right: Any, name: str) -> bool:
+def may_differ(left: object, right: object, name: str) -> bool:
     """Whether a variable may be these two things by a flag. See Note [Things that differ]."""
     return all(map(_may_be_part, (*parts_in(left, name), *parts_in(right, name))))
 
 
-def _may_be_part(x: Any) -> bool:
+def _may_be_part(x: object) -> bool:
     """Whether a part stands for itself, or values of the graph for it."""
     if isinstance(x, TracedValue):
         if current().has_sizes(x._value.type):
@@ -116,7 +116,7 @@ class _Join:
 
     # -- before the node is recorded
 
-    def add(self, form: Form | None, left: Any, right: Any, name: str) -> None:
+    def add(self, form: Form | None, left: Any, right: object, name: str) -> None:
         """Find places for what a variable needs."""
         if form is None:
             for side, x in enumerate((left, right)):
@@ -138,7 +138,7 @@ class _Join:
             if value is not None:
                 self._add_needed(side, value)
 
-    def _add_part(self, side: int, x: Any) -> None:
+    def _add_part(self, side: int, x: object) -> None:
         """Find a place for a part of a result that differs."""
         if isinstance(x, TracedValue):
             self._add_needed(side, x._value)
@@ -173,7 +173,7 @@ class _Join:
         nothing = placeholder(self._session, PY_INT)
         self._results[1 - side].extend([nothing] * len(numbers))
 
-    def _add_result(self, form: Form, left: Any, right: Any) -> None:
+    def _add_result(self, form: Form, left: object, right: object) -> None:
         """What is left in one arm, and right in the other, is a result."""
         for side, x in enumerate((left, right)):
             value, results = array_of(x), self._results[side]
@@ -220,7 +220,7 @@ class _Join:
             "cond", self._test, (), on_true=regions[0], on_false=regions[1]
         )
 
-    def found(self, form: Form | None, left: Any, right: Any, name: str) -> Any:
+    def found(self, form: Form | None, left: object, right: object, name: str) -> Any:
         """What a variable is behind the node."""
         if form is None:
             parts = (
@@ -260,7 +260,7 @@ class _Join:
             self._flag = flag_of(variable_of(self._test))
         return self._flag
 
-    def _part_behind(self, side: int, x: Any) -> Any:
+    def _part_behind(self, side: int, x: object) -> Any:
         """What stands behind the node for a part of a result that differs."""
         return self._wrapped(self._made_behind(side, x._value)) if isinstance(x, TracedValue) else x
 

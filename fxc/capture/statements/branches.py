@@ -152,7 +152,7 @@ class Branch(Statement):
             for name, x, y in zip(self.names, values, others, strict=True)
         ]
 
-    def _form(self, name: str, left: Any, right: Any, item: str) -> Form | None:
+    def _form(self, name: str, left: object, right: object, item: str) -> Form | None:
         """The form of what a variable, or an item of it, becomes; None for what only differs."""
         if any(x is UNBOUND for x in (left, right)):
             found = right if left is UNBOUND else left
@@ -175,7 +175,7 @@ class Branch(Statement):
             return None
         raise refuse(self._reason)
 
-    def _stays_open(self, name: str, left: Any, right: Any) -> bool:
+    def _stays_open(self, name: str, left: object, right: object) -> bool:
         """Whether what follows in the block is no help, or not needed, to tell two things apart: a
         caller, or the next iteration of a loop, has the variable; one of them is None.
         """
@@ -183,7 +183,7 @@ class Branch(Statement):
         is_carried = bool(around) and around[0].carries(name)
         return is_carried or name.startswith(RESULT) or left is None or right is None
 
-    def _ask_otherwise(self, left: Any, right: Any) -> None:
+    def _ask_otherwise(self, left: object, right: object) -> None:
         """Ask for what may be captured in place of joining what differs. See Note [What follows a
         branch].
         """

@@ -76,7 +76,7 @@ class Carried:
         way = self.ways.get(name)
         return isinstance(way, Held) and not way.options
 
-    def takes(self, name: str, start: Any) -> bool:
+    def takes(self, name: str, start: object) -> bool:
         """Whether a variable that is ``start`` before the loop is carried into an iteration."""
         if is_flag(name) and start is True:
             return False  # it stays so
@@ -90,7 +90,7 @@ class Carried:
 
     # -------------------------------------------------------- in the body
 
-    def enter(self, region: Recording, name: str, start: Any) -> Any:
+    def enter(self, region: Recording, name: str, start: object) -> Any:
         """Make the parameters for a variable that is ``start`` before the loop; what it is in the
         body.
         """
@@ -156,7 +156,7 @@ class Carried:
             self.ways[name] = found
 
     def resizes(
-        self, region: Recording, name: str, seen: Any, after: Value, count: Dim | None
+        self, region: Recording, name: str, seen: object, after: Value, count: Dim | None
     ) -> bool:
         """Take note of a variable that is an array of another shape than it was, or a view of a new
         one, if it is one. ``count`` is the number of iterations, if that is known.
@@ -217,7 +217,7 @@ class Carried:
         self.now[name] = view
         return [placeholder(self._session, PY_INT)] * len(kinds), numbers
 
-    def first_parts(self, name: str, start: Any, is_entered: bool) -> list[Operand]:
+    def first_parts(self, name: str, start: object, is_entered: bool) -> list[Operand]:
         """What is carried into the first iteration of an array that loops exchange, or a number;
         ``is_entered`` if the body has it.
         """

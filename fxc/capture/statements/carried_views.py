@@ -134,5 +134,5 @@ def _varies(session: Session, *places: Dim | Value) -> bool:
     return any(isinstance(place, Value) or session.varies(place) for place in places)
 
 
-def _is_constant(x: Any) -> bool:
+def _is_constant(x: object) -> bool:
     return isinstance(x, int) or (isinstance(x, tuple) and all(isinstance(y, int) for y in x))

@@ -53,7 +53,7 @@ class Cells:
         """Whether this of the new places is one that a pass through the body has found before."""
         return self._loop is not None and self.first_mark <= number < self._mark
 
-    def may_set(self, owner: Any, part: Any = None) -> bool:
+    def may_set(self, owner: object, part: object = None) -> bool:
         """Whether an attribute, or what is under a key, is one of the new places; whether there are
         some of an object.
         """

@@ -43,7 +43,7 @@ from .structured import Recording, recorded, recorded_each
 Later = Callable[[], Any]
 
 
-def both(door: Any, left: Any, right: Later) -> Any:
+def both(door: object, left: object, right: Later) -> Any:
     """``left and right()``."""
     test = truth(left)
     if type(test) is bool:
@@ -51,7 +51,7 @@ def both(door: Any, left: Any, right: Later) -> Any:
     return _one_of(door, test, right, lambda: left, "and")
 
 
-def either(door: Any, left: Any, right: Later) -> Any:
+def either(door: object, left: object, right: Later) -> Any:
     """``left or right()``."""
     test = truth(left)
     if type(test) is bool:
@@ -59,23 +59,23 @@ def either(door: Any, left: Any, right: Later) -> Any:
     return _one_of(door, test, lambda: left, right, "or")
 
 
-def both_true(door: Any, left: Any, right: Later) -> Any:
+def both_true(door: object, left: object, right: Later) -> Any:
     """Whether ``left and right()`` counts as true."""
     return _joined(door, left, right, True)
 
 
-def either_true(door: Any, left: Any, right: Later) -> Any:
+def either_true(door: object, left: object, right: Later) -> Any:
     """Whether ``left or right()`` counts as true."""
     return _joined(door, left, right, False)
 
 
-def negated(door: Any, x: Any) -> Any:
+def negated(door: object, x: object) -> Any:
     """``not x``."""
     test = truth(x)
     return not test if type(test) is bool else logical_not(test)
 
 
-def contained(door: Any, x: Any, items: Any) -> Any:
+def contained(door: Any, x: object, items: Any) -> Any:
     """``x in items``; a number that is not known is compared with one item after the other."""
     if has_method(items, "__contains__"):
         test = truth(door.special(items, "__contains__", x))
@@ -119,7 +119,7 @@ def contained(door: Any, x: Any, items: Any) -> Any:
     return found if type(found) is bool else to_bool(found)
 
 
-def _has_key(items: dict[Any, Any], key: Any) -> Any:
+def _has_key(items: dict[Any, Any], key: object) -> Any:
     """Whether a dict has a key that is not known; None where that is not computed."""
     if not is_unknown_key(key):
         return None
@@ -139,7 +139,7 @@ def _may_hold(items: Any) -> bool:
     return plain and all(type(each) is str for each in items)
 
 
-def searched(door: Any, items: list[Any] | tuple[Any, ...], name: str, x: Any) -> Any:
+def searched(door: Any, items: list[Any] | tuple[Any, ...], name: str, x: object) -> Any:
     """``items.index(x)`` or ``items.count(x)``, by ``name``; what Python says of known numbers."""
     if type(x) is str and any(type(each) is Several and each.is_text for each in items):
         same: Any = asarray([each == x for each in items])
@@ -179,7 +179,7 @@ def _are_compared(x: Any, items: Any) -> bool:
     return type(items) in (tuple, list) or kind.kind in "iub" or kind == np.float64
 
 
-def chosen(door: Any, test: Any, then: Later, orelse: Later) -> Any:
+def chosen(door: object, test: object, then: Later, orelse: Later) -> Any:
     """``then() if test else orelse()``."""
     found = truth(test)
     if type(found) is bool:
@@ -201,7 +201,7 @@ def _recorded(door: Any, *functions: Later) -> list[tuple[Recording, Any]]:
         ) from None
 
 
-def _joined(door: Any, left: Any, right: Later, wanted: bool) -> Any:
+def _joined(door: Any, left: object, right: Later, wanted: bool) -> Any:
     """``and`` if True is ``wanted`` of both, ``or`` if False is."""
     test = truth(left)
     if type(test) is bool:
@@ -226,11 +226,11 @@ def _joined(door: Any, left: Any, right: Later, wanted: bool) -> Any:
     return wrap(found)
 
 
-def _one_of(door: Any, test: Any, then: Later, orelse: Later, what: str) -> Any:
+def _one_of(door: object, test: object, then: Later, orelse: Later, what: str) -> Any:
     """One of two values, by a test that is not known."""
     (first, left), (second, right) = _recorded(door, then, orelse)
 
-    def reason(one: Any, other: Any) -> str:
+    def reason(one: object, other: object) -> str:
         return (
             f"{what!r} gives {kind_text(one)} or {kind_text(other)}, which cannot be captured; "
             "make it the same kind of value in both cases"
@@ -240,14 +240,14 @@ def _one_of(door: Any, test: Any, then: Later, orelse: Later, what: str) -> Any:
 
 
 def _joined_arms(
-    door: Any, test: Any, arms: Arms, left: Any, right: Any, reason: Callable[[Any, Any], str]
+    door: Any, test: object, arms: Arms, left: Any, right: object, reason: Callable[[Any, Any], str]
 ) -> Any:
     """What two arms give as one value."""
     if is_same(left, right) and all(region.is_empty for region in arms):
         return left
     reasons: list[str] = []
 
-    def form(one: Any, other: Any, item: str) -> Form | None:
+    def form(one: object, other: object, item: str) -> Form | None:
         if one is UNBOUND or other is UNBOUND:
             one = other = other if one is UNBOUND else one
         found = joint_form(one, other)
@@ -281,7 +281,7 @@ def one_way(door: Any, found: Differing, then: Later, orelse: Later) -> Any:
     )
 
 
-def demand(flag: Any, holds: bool) -> None:
+def demand(flag: object, holds: bool) -> None:
     """Send a call in which a flag is otherwise back to Python."""
     current().record("try_demand", flag_of(flag if holds else logical_not(flag)))
 
@@ -298,7 +298,7 @@ def _attempted(door: Any, way: Later) -> Any:
         return UNBOUND
 
 
-def _raises(door: Any, x: Any, way: Later) -> bool:
+def _raises(door: Any, x: object, way: Later) -> bool:
     """Whether nothing but an exception comes of what is to be done with ``x``. What arrays do with
     None is of no use to anybody, and is not captured.
     """

@@ -43,7 +43,9 @@ from .loop_guards import check_guards
 # that relies on those of an array from outside, and then writes it, is refused.
 
 
-def cond(pred: Any, on_true: Callable[..., Any], on_false: Callable[..., Any], *xs: Any) -> Any:
+def cond(
+    pred: object, on_true: Callable[..., Any], on_false: Callable[..., Any], *xs: object
+) -> Any:
     """``on_true(*xs) if pred else on_false(*xs)``, also where ``pred`` is not known in capture.
 
     Both functions return results of the same structure and types.
@@ -79,7 +81,7 @@ def fori_loop(lo: Any, hi: Any, body: Callable[[Any, Any], Any], init: Any) -> A
     return _record_loop(session, lo, hi, body, init)
 
 
-def while_loop(test: Callable[[Any], Any], body: Callable[[Any], Any], init: Any) -> Any:
+def while_loop(test: Callable[[Any], Any], body: Callable[[Any], Any], init: object) -> Any:
     """``while test(init): init = body(init)``; gives the last ``init``.
 
     ``init`` is an array, a scalar or a container of them; ``body`` returns the same. ``test``
@@ -116,7 +118,7 @@ def scan(f: Callable[[Any, Any], tuple[Any, Any]], init: Any, xs: Any) -> tuple[
     if not counts or counts[0] == 0 or any(count != counts[0] for count in counts):
         raise ValueError(f"fxc.scan: arrays of {counts} elements; all need the same, at least one")
 
-    def step(i: Any, carry: Any) -> tuple[Any, Any]:
+    def step(i: object, carry: object) -> tuple[Any, Any]:
         carry, y = _call(session, f, carry, unflatten(spec, [leaf[i] for leaf in leaves]))
         return carry, flatten(y)
 
@@ -155,7 +157,7 @@ def _room(session: Session | None, count: Any, y: Any) -> Any:
 CONTROL = frozenset({cond, fori_loop, while_loop, scan})
 
 
-def _call(session: Session | None, f: Callable[..., Any], *args: Any) -> Any:
+def _call(session: Session | None, f: Callable[..., Any], *args: object) -> Any:
     """Call one of the user's functions through the call door."""
     is_ours = getattr(f, "__module__", None) == __name__
     if is_ours or session is None or session.door is None:
@@ -163,14 +165,14 @@ def _call(session: Session | None, f: Callable[..., Any], *args: Any) -> Any:
     return session.door.call(f, *args)
 
 
-def _fresh(tree: Any) -> Any:
+def _fresh(tree: object) -> Any:
     """The same results, with arrays copied. See Note [Results of regions]."""
     leaves, spec = flatten(tree)
     copies = [leaf.copy() if isinstance(leaf, np.ndarray) else leaf for leaf in leaves]
     return unflatten(spec, copies)
 
 
-def _own(session: Session, tree: Any) -> Any:
+def _own(session: Session, tree: object) -> Any:
     """A pytree in which nothing stands for a container or an object from outside."""
     if isinstance(tree, External):
         kind: Any = list if isinstance(tree, list) else dict
@@ -243,7 +245,7 @@ class _inside_region:
         self._session.leave_region()
 
 
-def _results(session: Session, tree: Any, what: str) -> tuple[list[Operand], TreeSpec]:
+def _results(session: Session, tree: object, what: str) -> tuple[list[Operand], TreeSpec]:
     """The results of a region: fresh arrays in C order, each once."""
     leaves, spec = flatten(_own(session, tree))
     results: list[Operand] = []
@@ -279,7 +281,7 @@ def _owned(session: Session, value: Operand, taken: list[Operand]) -> Operand:
 def _record_loop(
     session: Session,
     lo: Any,
-    hi: Any,
+    hi: object,
     body: Callable[[Any, Any], Any],
     init: Any,
     peeled: bool = False,
@@ -352,20 +354,20 @@ def _least(low: Dim | None) -> int | None:
     return low if isinstance(low, int) and low >= 0 else None
 
 
-def _index_name(body: Any) -> str:
+def _index_name(body: object) -> str:
     code = getattr(body, "__code__", None)
     names = code.co_varnames[: code.co_argcount] if code is not None else ()
     names = [name for name in names if name != "self"]
     return names[0] if names and names[0].isidentifier() and names[0] != "_" else "i"
 
 
-def _initial_leaf(session: Session, leaf: Any) -> Any:
+def _initial_leaf(session: Session, leaf: object) -> Any:
     if isinstance(leaf, TracedValue) and isinstance(leaf._value.type, ArrayType):
         return wrap(session.record("copy", leaf._value, order="C"))
     return leaf
 
 
-def _carried(session: Session, leaf: Any, what: str) -> Operand:
+def _carried(session: Session, leaf: object, what: str) -> Operand:
     """The initial value of a leaf; arrays are copied. See Note [Results of regions]."""
     if not isinstance(leaf, Traced | int | float | complex | np.generic):
         raise refuse(
@@ -382,7 +384,7 @@ def _carried(session: Session, leaf: Any, what: str) -> Operand:
 
 
 def _record_while(
-    session: Session, test: Callable[[Any], Any], body: Callable[[Any], Any], init: Any
+    session: Session, test: Callable[[Any], Any], body: Callable[[Any], Any], init: object
 ) -> Any:
     what = "fxc.while_loop"
     leaves, spec = flatten(_own(session, init))
@@ -404,7 +406,7 @@ def _record_while(
     return unflatten(spec, [wrap(value) for value in outputs])
 
 
-def _flag(x: Any, what: str) -> Operand:
+def _flag(x: object, what: str) -> Operand:
     """Whether a scalar counts as true."""
     if not isinstance(x, Traced | bool | int | float | complex | np.generic):
         raise refuse(f"{what}: the test returns a {type(x).__name__}")

@@ -114,7 +114,7 @@ class Counted(_Items, Traced):
     def __len__(self) -> int:
         return int(wrap_dim(self.count))
 
-    def __getitem__(self, key: Any) -> Any:
+    def __getitem__(self, key: object) -> Any:
         if self.once:
             raise TypeError("'zip' object is not subscriptable")
         if not isinstance(key, slice):
@@ -197,7 +197,7 @@ class Bounded(_Items):
             return iter(places)
         return self._in_python(places, self.item)
 
-    def __getitem__(self, key: Any) -> Any:
+    def __getitem__(self, key: object) -> Any:
         if self.once:
             raise TypeError("'range_iterator' object is not subscriptable")
         if isinstance(key, slice) and (key.start, key.stop, key.step) == (None, None, -1):
@@ -224,7 +224,7 @@ class Bounded(_Items):
         )
 
 
-def _is_index(x: Any) -> bool:
+def _is_index(x: object) -> bool:
     """Whether ``operator.index`` takes it: ints, and Python's bools, but none of NumPy's."""
     if not isinstance(x, TracedValue):
         return isinstance(x, int | np.integer)
@@ -264,7 +264,7 @@ def range_of(*args: Any) -> Any:
     return Counted(trips, lambda k: begin + k * every, steps=(begin, every))
 
 
-def _measured(x: Any) -> Any:
+def _measured(x: object) -> Any:
     """A number as the size that it is, if an array is of that size, or as guards compute it."""
     if not isinstance(x, TracedValue) or x._value.type.rank:
         return x
@@ -281,7 +281,7 @@ def _is_found_late(step: Dim) -> bool:
     return current().varies(step) or any(isinstance(atom, SymFunc) for atom in atoms)
 
 
-def _bounded(asked: tuple[Any, ...], low: Any, high: Any, step: Any) -> Any:
+def _bounded(asked: tuple[Any, ...], low: object, high: object, step: object) -> Any:
     """A range of numbers of the graph; its items are between its bounds, so that no arithmetic of
     theirs can leave 64 bits.
     """
@@ -310,7 +310,7 @@ def _python_int(x: Any) -> Any:
     return x if type(x) is TracedInt else int(x)
 
 
-def counted(x: Any) -> Any:
+def counted(x: object) -> Any:
     """``x`` as something that is counted; None for what only Python can run over."""
     x = settled(x)
     if type(x) is ExternalList:
@@ -341,7 +341,7 @@ def of_one_thing(x: Any) -> Any:
     return Counted(len(x), lambda k: x[0], of=(x,)) if all(each is x[0] for each in x) else x
 
 
-def over_numbers(found: Any) -> Any:
+def over_numbers(found: object) -> Any:
     """What is counted, by numbers of the graph, if the count of this call, which follows from data
     and is no more than a guess, is none: nothing can be said of counters that there are not.
     """
@@ -373,7 +373,7 @@ def _together(
     return Bounded((count,), 0, count, item, of, once=True, iterator=iterator)
 
 
-def zipped(*parts: Any, strict: bool = False) -> Any:
+def zipped(*parts: object, strict: bool = False) -> Any:
     """``zip(*parts)``."""
     found: list[Any] = [counted(part) for part in parts]
     if not found or any(type(part) not in (Counted, Bounded) for part in found):
@@ -382,7 +382,7 @@ def zipped(*parts: Any, strict: bool = False) -> Any:
         if strict:
             return zip(*parts, strict=True)
 
-        def each(k: Any) -> tuple[Any, ...]:
+        def each(k: object) -> tuple[Any, ...]:
             return tuple(x.at(k) if type(x) is Bounded else x.item(k) for x in found)
 
         return _together([part.taken() for part in found], each, lambda: zip(*parts, strict=False))

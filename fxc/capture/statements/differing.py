@@ -98,21 +98,23 @@ class Differing(TakesFunctions, Traced):
         from ..values.python_numbers import to_bool
         from ..values.variables import truth
 
-        def filled(x: Any) -> Any:
+        def filled(x: object) -> Any:
             test = truth(x)
             return test if type(test) is bool else to_bool(test)
 
         return each_way(filled, self)
 
-    def is_(self, other: Any) -> Any:
+    def is_(self, other: object) -> Any:
         """Whether it is this object."""
         return each_way(lambda x: current().door.same(x, other), self)
 
-    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
+    def __array_ufunc__(
+        self, ufunc: np.ufunc, method: str, *inputs: object, **kwargs: object
+    ) -> Any:
         function = ufunc if method == "__call__" else getattr(ufunc, method)
         return current().door.call(function, *inputs, **kwargs)
 
-    def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
+    def __array_function__(self, function: Any, types: object, args: Any, kwargs: Any) -> Any:
         return current().door.call(function, *args, **kwargs)
 
     def __getattr__(self, name: str) -> Any:
@@ -130,16 +132,16 @@ class Differing(TakesFunctions, Traced):
             )
         return each_way(lambda x: door.attr(x, name), self)
 
-    def __setattr__(self, name: str, value: Any) -> None:
+    def __setattr__(self, name: str, value: object) -> None:
         if name in Differing.__slots__:
             object.__setattr__(self, name, value)
         else:
             each_way(lambda x, given: current().door.store_attr(x, name, given), self, value)
 
-    def __getitem__(self, key: Any) -> Any:
+    def __getitem__(self, key: object) -> Any:
         return each_way(lambda x, k: current().door.indexed(x)[k], self, key)
 
-    def __setitem__(self, key: Any, value: Any) -> None:
+    def __setitem__(self, key: object, value: object) -> None:
         each_way(_store, self, key, value)
 
     def __iter__(self) -> Iterator[Any]:
@@ -170,7 +172,7 @@ class Differing(TakesFunctions, Traced):
         raise refuse(self.reason)
 
 
-def _store(x: Any, key: Any, value: Any) -> None:
+def _store(x: object, key: object, value: object) -> None:
     owner = current().door.stored(x)
     owner[key] = value
 
@@ -181,13 +183,13 @@ def _items_of(x: Any) -> Any:
     return tuple(x) if type(x) in (tuple, list) else tuple(current().door.iterable(x))
 
 
-def _is_method(x: Any, name: str) -> bool:
+def _is_method(x: object, name: str) -> bool:
     """Whether an attribute is called."""
     kind: type = np.ndarray if isinstance(x, TracedValue) else class_of(x)
     return callable(class_attribute(kind, name)) or callable(getattr(kind, name, None))
 
 
-def reason_for(x: Any, other: Any) -> str:
+def reason_for(x: object, other: object) -> str:
     """Why something cannot be done with what is one thing or another."""
     from ..values.variables import kind_text
 
@@ -197,7 +199,7 @@ def reason_for(x: Any, other: Any) -> str:
     )
 
 
-def leaves_of(x: Any) -> list[Any]:
+def leaves_of(x: object) -> list[Any]:
     """What a variable may hold."""
     return [*leaves_of(x.left), *leaves_of(x.right)] if type(x) is Differing else [x]
 
@@ -218,7 +220,7 @@ def differing_in(x: Any) -> Differing | None:
     return None
 
 
-def _with(x: Any, old: Differing, new: Any) -> Any:
+def _with(x: Any, old: Differing, new: object) -> Any:
     """The same with another thing in place of one that differs."""
     if x is old:
         return new
@@ -231,7 +233,7 @@ def _with(x: Any, old: Differing, new: Any) -> Any:
     return type(x)([_with(each, old, new) for each in x])
 
 
-def each_way(function: Callable[..., Any], *inputs: Any) -> Any:
+def each_way(function: Callable[..., Any], *inputs: object) -> Any:
     """What a function gives for inputs among which something differs."""
     from .choices import one_way  # which joins what the two give
 
@@ -250,7 +252,7 @@ def _binary(function: Callable[..., Any]) -> Callable[[Differing, Any], Any]:
 
 
 def _in_place(function: Callable[..., Any]) -> Callable[[Differing, Any], Any]:
-    def changed(x: Any, other: Any) -> Any:
+    def changed(x: object, other: object) -> Any:
         current().door.changing(x)
         return function(x, other)
 
@@ -279,7 +281,7 @@ for _name in UNARY:
 # ------------------------------------------------------------------ parts
 
 
-def parts_in(x: Any, name: str) -> Iterator[Any]:
+def parts_in(x: object, name: str) -> Iterator[Any]:
     """What a result is made of: the items of tuples and their like, both sides of what differs, and
     what a mixed number holds. ``name`` says where it stands.
     """
@@ -298,7 +300,7 @@ def parts_in(x: Any, name: str) -> Iterator[Any]:
         yield x
 
 
-def rebuilt(x: Any, parts: Iterator[Any], name: str) -> Any:
+def rebuilt(x: object, parts: Iterator[Any], name: str) -> Any:
     """The same with other parts, in the order of ``parts_in``."""
     structure = structure_of(x, name)
     if structure is not None:

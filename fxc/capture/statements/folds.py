@@ -84,7 +84,7 @@ def _many(label: str) -> str:
     return f"{label} with many operations"
 
 
-def fold(door: Any, function: Any, is_list: bool, *parts: Any, **options: Any) -> Any:
+def fold(door: Any, function: object, is_list: bool, *parts: Any, **options: object) -> Any:
     """``function(comprehension, **options)``, of which that is a list if it ``is_list``: it may be
     one of the graph.
     """
@@ -130,7 +130,7 @@ def fold(door: Any, function: Any, is_list: bool, *parts: Any, **options: Any) -
     return door.call(function, result) if function in _OF_ARRAYS else result
 
 
-def _of_known(door: Any, function: Any, label: str, made: Comprehension) -> Any:
+def _of_known(door: Any, function: object, label: str, made: Comprehension) -> Any:
     """``any`` and ``all`` of what is computed from a few items that Python has: branches, if what
     they ask for is not known.
     """
@@ -143,7 +143,7 @@ def _of_known(door: Any, function: Any, label: str, made: Comprehension) -> Any:
         raise Respecialise(frozenset((label,)), error) from None
 
 
-def _is_loop(loop: Any, found: Any, test: Any) -> bool:
+def _is_loop(loop: object, found: object, test: object) -> bool:
     """Whether what is counted may be run over by a loop of the graph; one that makes an array has
     to know of how many items.
     """
@@ -163,7 +163,7 @@ def _has_items(found: Counted | Bounded) -> bool:
     return True
 
 
-def taking(function: Any) -> Any:
+def taking(function: object) -> Any:
     """A global by the name of a builtin that takes up a generator at once, if it is no other."""
     if (getattr(function, "__module__", None) or "").partition(".")[0] not in _TRUSTED:
         raise refuse(
@@ -173,7 +173,7 @@ def taking(function: Any) -> Any:
     return function
 
 
-def _items(fold: Fold, made: Callable[..., Any], *args: Any) -> Any:
+def _items(fold: Fold, made: Callable[..., Any], *args: object) -> Any:
     folds = current().folds
     folds.append(fold)
     try:
@@ -242,42 +242,42 @@ def mapped(door: Any, repeats: bool, *parts: Any) -> Any:
     return door.staged(tabled)(found, made.of_item)
 
 
-def _is_short(items: Any, count: Dim) -> bool:
+def _is_short(items: object, count: Dim) -> bool:
     """Whether Python makes a list of so many items one by one, so that each is known."""
     return type(count) is int and count <= (MOST_KNOWN if type(items) is range else MOST_APART)
 
 
-def list_of_items(door: Any, items: Counted) -> Any:
+def list_of_items(door: object, items: Counted) -> Any:
     """``list(items)``."""
     return mapped(door, False, items, list, _same)
 
 
-def fold_items(door: Any, function: Any, items: Any, **options: Any) -> Any:
+def fold_items(door: object, function: object, items: object, **options: object) -> Any:
     """``sum`` and its like of an array, or of what is counted."""
     return fold(door, function, False, items, list, _same, **options)
 
 
-def fold_few(door: Any, function: Any, items: Sequence[Any]) -> Any:
+def fold_few(door: Any, function: object, items: Sequence[Any]) -> Any:
     """``any`` and ``all`` of items that Python has."""
     return door.staged(_OF_FEW[FOLDS[function]])(items, _same, None)
 
 
-def _any_item(*item: Any) -> bool:
+def _any_item(*item: object) -> bool:
     return True
 
 
-def _same(item: Any) -> Any:
+def _same(item: object) -> Any:
     return item
 
 
-def _loop_of(function: Any) -> Callable[..., Any] | None:
+def _loop_of(function: object) -> Callable[..., Any] | None:
     try:
         return FOLDS.get(function)
     except TypeError:  # unhashable callables are none of these
         return None
 
 
-def listed(items: Any) -> Any:
+def listed(items: object) -> Any:
     """What a list is made of, item by item."""
     found = counted(items)
     if type(found) is Counted and type(found.count) is int and found.count > MOST_LISTED:
@@ -499,17 +499,17 @@ def item_of(items: Counted | Bounded, place: Any) -> Any:
     return items.at(place) if isinstance(items, Bounded) else items.item(place)
 
 
-def but_none(x: Any) -> Any:
+def but_none(x: object) -> Any:
     """What is not None."""
     return x.only(lambda option: option is not None) if type(x) is Several else x
 
 
-def is_array(x: Any) -> bool:
+def is_array(x: object) -> bool:
     """Whether it is an array of some axes."""
     return isinstance(x, np.ndarray) and x.ndim > 0
 
 
-def list_of(value: Any, count: Any) -> Any:
+def list_of(value: object, count: object) -> Any:
     """A list of the graph for so many numbers of a kind."""
     from ..values.sized_lists import room_for_numbers  # lists know what they are run over by
 
@@ -528,7 +528,7 @@ def repeated(label: str, count: Dim, each: Callable[..., Any]) -> Any:
     return lists_of_lists.repeated(label, count, item)
 
 
-def alike(made: Any, value: Any) -> Any:
+def alike(made: Any, value: object) -> Any:
     """The value, which is of the dtype and the shape of those before it."""
     (kind, _), wanted = _in_array(value), made._value.type
     if kind.dtype != wanted.dtype or kind.shape != wanted.shape[1:]:
@@ -548,7 +548,7 @@ def seen_with(seen: Any, value: Any) -> Any:
     return call_ufunc("logical_or", seen, one_dtype(value).witness(value))
 
 
-def of_its_dtype(made: Any, seen: Any) -> Any:
+def of_its_dtype(made: object, seen: object) -> Any:
     """The array, whose dtype is what NumPy makes of the values."""
     if seen is not None:
         current().record("try_demand", operand(seen))

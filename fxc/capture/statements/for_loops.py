@@ -282,7 +282,7 @@ class ForLoop(CapturedLoop):
             (self.values,) = self._joined_with(self._rounds.pop(), self.values)
         return None
 
-    def _end_if(self, stopped: Any) -> None:
+    def _end_if(self, stopped: object) -> None:
         """Go on unless an iteration that was run by Python has ended the loop; what is not known
         now is the condition for the ones to come.
         """
@@ -291,7 +291,7 @@ class ForLoop(CapturedLoop):
             return
         self._enter_if(logical_not(stopped))
 
-    def _enter_if(self, test: Any) -> None:
+    def _enter_if(self, test: object) -> None:
         """Capture what comes under a condition, up to the end of the loop."""
         if not self._rounds:
             self.session.statements.append(self)

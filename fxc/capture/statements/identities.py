@@ -61,7 +61,7 @@ def is_whole(session: Session, array: Value, view: Value) -> bool:
     return same_shape(kind_of(array).shape, kind_of(view).shape)
 
 
-def _leaves(x: Any) -> Iterator[Any]:
+def _leaves(x: object) -> Iterator[Any]:
     """What a tuple holds, and anything else itself."""
     if type(x) is tuple:
         for item in x:

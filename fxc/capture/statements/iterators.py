@@ -37,7 +37,7 @@ def places_of(*sizes: Any) -> Any:
     return Counted(product(dims), lambda k: _place(dims, k), once=True)
 
 
-def _place(sizes: Sequence[Dim], k: Any) -> tuple[Any, ...]:
+def _place(sizes: Sequence[Dim], k: object) -> tuple[Any, ...]:
     """The place of the element of number ``k`` in an array of these sizes in C order."""
     left, found = scalar_of_int(k), []
     for dim in reversed(sizes[1:]):
@@ -47,7 +47,7 @@ def _place(sizes: Sequence[Dim], k: Any) -> tuple[Any, ...]:
     return left, *reversed(found)
 
 
-def elements_of(array: Any) -> Any:
+def elements_of(array: object) -> Any:
     """``np.ndenumerate(array)``."""
     x = wrap(array_value(array))
     found = places_of(*map(wrap_dim, x._type.shape))
@@ -82,7 +82,7 @@ def pairs(x: Any) -> Any:
     )
 
 
-def accumulated(door: Any, x: Any) -> Any:
+def accumulated(door: Any, x: object) -> Any:
     """``itertools.accumulate(x)`` of a list of floats: NumPy adds them up in the same order; None
     for what Python has to run over. (What is stored in an array meanwhile would be read.)
     """
@@ -123,7 +123,7 @@ def pairs_of_two(x: Any, r: Any) -> Any:
     size, item = wrap_dim(found.count), found.item
     many = size * (size - 1) // 2
 
-    def pair(k: Any) -> tuple[Any, Any]:
+    def pair(k: object) -> tuple[Any, Any]:
         """Counted from the last one: the first item is the last but ``row`` of those that can be,
         behind as many pairs as ``1 + 2 + … + row``.
         """
@@ -134,7 +134,7 @@ def pairs_of_two(x: Any, r: Any) -> Any:
     return Counted(dim_of(many), pair, once=True)
 
 
-def _root(x: Any) -> Any:
+def _root(x: object) -> Any:
     """The integer part of the root of an int below 2**52, of which a float's is exact."""
     return (
         math.isqrt(x) if type(x) is int else to_int(scalar_of(call_function(math.sqrt, (x,), {})))
@@ -148,13 +148,13 @@ def counts(start: Any = 0, step: Any = 1) -> Any:
     return Counted(_ENDLESS, lambda k: start + k * step, once=True)
 
 
-def _is_python_int(x: Any) -> bool:
+def _is_python_int(x: object) -> bool:
     if type(x) in (int, TracedInt):
         return True
     return type(x) is TracedScalar and x._type.weak and x._type.dtype.kind == "i"
 
 
-def _as_it_is(x: Any) -> Counted | None:
+def _as_it_is(x: object) -> Counted | None:
     """A range, or the elements that an array has now; None for anything else."""
     if isinstance(x, TracedArray) and x.ndim == 1:
         x = x.copy()

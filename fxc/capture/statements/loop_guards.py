@@ -76,7 +76,7 @@ def _counter(loop: Node) -> str:
     return name
 
 
-def _dim_of(bound: Any, body: Region) -> Dim | None:
+def _dim_of(bound: object, body: Region) -> Dim | None:
     """What a graph's operand is as a dim."""
     if isinstance(bound, Literal):
         return int(bound.value)  # type: ignore[arg-type]

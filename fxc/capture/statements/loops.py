@@ -39,7 +39,7 @@ _MOST_PASSES = 8
 Round = tuple[Operand, list[Any], Recording]
 
 
-def bound(door: Any, name: str, flag: Any, read: Callable[[], Any]) -> Any:
+def bound(door: Any, name: str, flag: object, read: Callable[[], Any]) -> Any:
     """A variable that may be without a value. See Note [Variables without a value]."""
     session: Session = door.session
     try:
@@ -116,7 +116,7 @@ class CapturedLoop(Statement):
     def hands_on(self, name: str) -> bool:
         return name in self._at_head or name in self.behind
 
-    def takes_gift(self, name: str, x: Any) -> bool:
+    def takes_gift(self, name: str, x: object) -> bool:
         value, given = array_of(x), self.session.aliases.given
         if value is None or value not in given or name not in self.names:
             return False
@@ -246,7 +246,7 @@ class CapturedLoop(Statement):
             if one in params and other in params:
                 self.session.aliases.may_be_one(params[one][-1], params[other][-1])
 
-    def _at_begin(self, region: Recording, name: str, start: Any) -> Any:
+    def _at_begin(self, region: Recording, name: str, start: object) -> Any:
         """What a variable is at the begin of the body."""
         carried, aliases, before = self.carried, self.session.aliases, array_of(start)
         way = carried.ways.get(name)
@@ -308,7 +308,7 @@ class CapturedLoop(Statement):
                     found[place] = seen
         return found
 
-    def follow(self, name: str, now: Any, start: Any) -> None:
+    def follow(self, name: str, now: object, start: object) -> None:
         """Note that what is None or an array may be the array that it began with."""
         for one, other in product(arrays_of(now), arrays_of(start)):
             if not self._is_ours(name, other):
@@ -403,7 +403,7 @@ class CapturedLoop(Statement):
         self._pairs |= self.met
         return again or before != (carried.ways, self._pairs) or carried.has_new_gifts
 
-    def _shows_more(self, name: str, after: Any) -> bool:
+    def _shows_more(self, name: str, after: object) -> bool:
         """Whether what differs may show other arrays from outside than has been known."""
         assert self._region is not None
         if name not in self._at_head or not sides_of(after):
@@ -423,7 +423,7 @@ class CapturedLoop(Statement):
         """Note that the body reads a variable that an iteration before may give a value."""
         self._unbound = True
 
-    def meets_unset(self, owner: Any, part: Any) -> None:
+    def meets_unset(self, owner: object, part: object) -> None:
         self._unbound |= self.cells.may_set(owner, part)
 
     def meets_flag(self, flag: Any) -> None:
@@ -451,7 +451,7 @@ class CapturedLoop(Statement):
     def meets_difference(self, name: str) -> None:
         self._differs_in_arms |= name in self._at_head
 
-    def _sliding(self, name: str, seen: Any, after: Value) -> Sliding | None:
+    def _sliding(self, name: str, seen: object, after: Value) -> Sliding | None:
         """How a variable is a window of what it was; None if it may not slide."""
         before = array_of(seen)
         found = sliding(self.session, before, after) if before is not None else None
@@ -540,7 +540,7 @@ class CapturedLoop(Statement):
         made = record_cond(self.session, test, (arm, other), values)
         return [[each(made) for each in joined], *made[: len(also)]]
 
-    def _form_after(self, name: str, left: Any, right: Any, item: str) -> Form:
+    def _form_after(self, name: str, left: object, right: object, item: str) -> Form:
         """The form of what a variable, or an item of it, is after an iteration, or if there is
         none.
         """

@@ -19,7 +19,7 @@ from .sums import CORRECTS, corrected_plus, ended, plus
 
 def nest(
     door: Any,
-    function: Any,
+    function: object,
     items: Any,
     over: Callable[[Any], Any],
     level: Callable[..., Any],
@@ -48,7 +48,7 @@ def nest(
 
 def nested(
     door: Any,
-    items: Any,
+    items: object,
     over: Callable[[Any], Any],
     level: Callable[..., Any],
     test: Callable[..., Any] | None,
@@ -78,19 +78,19 @@ def nested(
 # ------------------------------------------------------------------ staged
 
 
-def _gathered(run: Any, last: Any, items: Any, level: Any, test: Any, unpacks: bool) -> Any:
+def _gathered(run: Any, last: object, items: Any, level: object, test: Any, unpacks: bool) -> Any:
     found: Any = []
     run(run, last, items, level, test, unpacks, found)
     return found
 
 
-def _appended(so_far: Any, value: Any) -> Any:
+def _appended(so_far: Any, value: object) -> Any:
     so_far.append(value)
     return so_far
 
 
 def _total(
-    run: Any, last: Any, items: Any, level: Any, test: Any, unpacks: bool, so_far: Any
+    run: Any, last: object, items: Any, level: Any, test: Any, unpacks: bool, so_far: Any
 ) -> Any:
     for item in items:
         parts = item if unpacks else (item,)
@@ -99,7 +99,9 @@ def _total(
     return so_far
 
 
-def _any(run: Any, last: Any, items: Any, level: Any, test: Any, unpacks: bool, so_far: Any) -> Any:
+def _any(
+    run: Any, last: object, items: Any, level: Any, test: Any, unpacks: bool, so_far: Any
+) -> Any:
     for item in items:
         parts = item if unpacks else (item,)
         if (test is None or test(*parts)) and level(run, last, False, *parts):
@@ -107,7 +109,9 @@ def _any(run: Any, last: Any, items: Any, level: Any, test: Any, unpacks: bool, 
     return False
 
 
-def _all(run: Any, last: Any, items: Any, level: Any, test: Any, unpacks: bool, so_far: Any) -> Any:
+def _all(
+    run: Any, last: object, items: Any, level: Any, test: Any, unpacks: bool, so_far: Any
+) -> Any:
     for item in items:
         parts = item if unpacks else (item,)
         if (test is None or test(*parts)) and not level(run, last, True, *parts):
@@ -115,23 +119,23 @@ def _all(run: Any, last: Any, items: Any, level: Any, test: Any, unpacks: bool, 
     return True
 
 
-def _itself(so_far: Any, value: Any) -> Any:
+def _itself(so_far: object, value: object) -> Any:
     return value
 
 
-def _larger(so_far: Any, value: Any) -> Any:
+def _larger(so_far: Any, value: object) -> Any:
     if so_far is None or value > so_far:
         so_far = value
     return so_far
 
 
-def _smaller(so_far: Any, value: Any) -> Any:
+def _smaller(so_far: Any, value: object) -> Any:
     if so_far is None or value < so_far:
         so_far = value
     return so_far
 
 
-def _best(found: Any) -> Any:
+def _best(found: object) -> Any:
     if found is None:
         raise ValueError("iterable argument is empty")
     return but_none(found)

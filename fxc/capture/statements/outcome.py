@@ -64,7 +64,7 @@ class Outcome:
         return [each for name in self._names for each in self._carried.params[name]]
 
     def _handed_on(
-        self, name: str, x: Any, is_entered: bool
+        self, name: str, x: object, is_entered: bool
     ) -> tuple[list[Operand], list[Operand]]:
         """What is carried into the first iteration, and on from one, for a variable."""
         carried, region, value = self._carried, self._region, array_of(x)
@@ -117,7 +117,7 @@ class Outcome:
                 return start
         return None
 
-    def _next_parts(self, name: str, x: Any) -> list[Operand]:
+    def _next_parts(self, name: str, x: object) -> list[Operand]:
         """What an iteration gives for an array that loops exchange, or a number; the region is
         entered.
         """
@@ -233,7 +233,7 @@ class Outcome:
                 "one before"
             )
 
-    def _follow(self, name: str, found: Any, array: Value | None) -> None:
+    def _follow(self, name: str, found: object, array: Value | None) -> None:
         """Note what a variable may be: what another one began with, if it is an ``array`` that
         iterations make; without an iteration what it was itself.
         """

@@ -34,7 +34,7 @@ from .structured import recorded
 _TO_PYTHON = {bool: to_bool, int: to_int, float: to_float}
 
 
-def runs_of(door: Any, x: Any, key: Any = None) -> Any:
+def runs_of(door: object, x: object, key: object = None) -> Any:
     """``itertools.groupby(x, key)`` with numbers as keys; None for what Python has to run over."""
     x = settled(x)
     found = counted(x)
@@ -85,7 +85,7 @@ class _Keys:
         return found if self._to_python is None else self._to_python(found)
 
 
-def _keys_of(door: Any, x: Any, found: Counted, key: Any) -> _Keys | None:
+def _keys_of(door: Any, x: object, found: Counted, key: Any) -> _Keys | None:
     """The keys of items that are not known; None for none of numbers."""
     if key is None and isinstance(x, TracedArray):
         return _Keys(x, iter((x._value,)), x.dtype.type, None) if x.ndim == 1 else None
@@ -122,7 +122,7 @@ def _arrays_in(region: Region) -> Iterator[Value]:
                 yield value
 
 
-def _reads_items_alone(key: Any) -> bool:
+def _reads_items_alone(key: object) -> bool:
     """Whether a function reads nothing but items, numbers, arrays and functions of Python's."""
     if type(key) is not FunctionType:
         return type(key) in (BuiltinFunctionType, itemgetter) or key in _TO_PYTHON
@@ -136,7 +136,7 @@ def _reads_items_alone(key: Any) -> bool:
 _NUMBERS = (bool, int, float, np.generic, np.ndarray, Traced)
 
 
-def _cells_of(key: Any) -> dict[str, Any]:
+def _cells_of(key: object) -> dict[str, Any]:
     """The variables that a function of the program, as it is staged, reads from around it."""
     if type(key) is not FunctionType:
         return {}
@@ -155,7 +155,7 @@ def _runs(items: Counted, keys: _Keys) -> Counted:
     ends[:-1], ends[wrap_dim(count - 1) :] = firsts[1:], wrap_dim(size)
     latest: list[object] = []
 
-    def run(place: Any) -> tuple[Any, Bounded]:
+    def run(place: object) -> tuple[Any, Bounded]:
         token = object()
         latest[:] = [token]
         keys.rely()

@@ -53,7 +53,7 @@ class Spread:
             self._learn(name, left, right)
         return found != self._structures
 
-    def _learn(self, name: str, left: Any, right: Any) -> None:
+    def _learn(self, name: str, left: object, right: object) -> None:
         both = [x for x in (left, right) if x is not UNBOUND]
         structure = joint_structure(both, (structure_of(x, name) for x in both))
         known = self._structures.get(name)
@@ -80,7 +80,7 @@ class Spread:
             part for name, x in zip(self.outer, values, strict=True) for part in self._open(name, x)
         ]
 
-    def _open(self, name: str, x: Any) -> Iterator[Any]:
+    def _open(self, name: str, x: object) -> Iterator[Any]:
         structure = self._structures.get(name)
         if structure is None:
             yield x
@@ -108,5 +108,5 @@ class Spread:
         return UNBOUND if items and all(x is UNBOUND for x in items) else structure.of(items)
 
 
-def _items_of(x: Any, structure: Structure) -> Sequence[Any]:
+def _items_of(x: object, structure: Structure) -> Sequence[Any]:
     return (UNBOUND,) * len(structure.keys) if x is UNBOUND else items_of(x, structure)

@@ -182,17 +182,17 @@ class Wishes:
     def __init__(self) -> None:
         self._wishes: dict[int, tuple[Any, list[Any], list[bool]]] = {}
 
-    def note(self, wanted: Any, samples: Sequence[Any], *, once: bool = True) -> None:
+    def note(self, wanted: object, samples: Sequence[Any], *, once: bool = True) -> None:
         """Note items that a list is to hold: ``once`` in each run of the region, or more often."""
         _, known, times = self._wishes.setdefault(id(wanted), (wanted, [], []))
         known += samples
         times.append(once)
 
-    def has(self, wanted: Any) -> bool:
+    def has(self, wanted: object) -> bool:
         """Whether there is to be room for a list."""
         return id(wanted) in self._wishes
 
-    def samples(self, wanted: Any) -> list[Any]:
+    def samples(self, wanted: object) -> list[Any]:
         """The items that a list is to hold, as far as they are known."""
         _, found, _ = self._wishes.get(id(wanted), (wanted, [], []))
         return found
@@ -249,7 +249,7 @@ class Statement:
         """Whether a variable, or an item of one, is read behind the body or arm."""
         raise NotImplementedError
 
-    def takes_gift(self, name: str, x: Any) -> bool:
+    def takes_gift(self, name: str, x: object) -> bool:
         """Whether a variable may hand on an array that a list has taken over. See Note [Given
         arrays].
         """
@@ -317,10 +317,10 @@ class Statement:
     def meets_difference(self, name: str) -> None:
         """Note that a variable is one thing behind one arm in here, another behind the other."""
 
-    def meets_unset(self, owner: Any, part: Any) -> None:
+    def meets_unset(self, owner: object, part: object) -> None:
         """Note that the program needs an attribute that an object has not, or a key of a dict."""
 
-    def meets_flag(self, flag: Any) -> None:
+    def meets_flag(self, flag: object) -> None:
         """Note that the program needs what is there only if a flag holds."""
 
     @property
@@ -328,15 +328,15 @@ class Statement:
         """Whether the first iteration of a loop may be run before it, and that may help."""
         return False
 
-    def may_give(self, owner: Any) -> bool:
+    def may_give(self, owner: object) -> bool:
         """Whether this may give an object new attributes."""
         return self.cells.may_set(owner)
 
-    def differs(self, name: str, left: Any, right: Any, where: str) -> Exception:
+    def differs(self, name: str, left: object, right: object, where: str) -> Exception:
         """A variable that is one thing here, another there."""
         return refuse(self.difference(name, left, right, where))
 
-    def difference(self, name: str, left: Any, right: Any, where: str) -> str:
+    def difference(self, name: str, left: Any, right: object, where: str) -> str:
         """How a variable is one thing here, another there; records may be captured: see Note
         [Records].
         """
@@ -352,7 +352,7 @@ class Statement:
 class _Part(Statement):
     """A part of an expression that is recorded by itself."""
 
-    def may_give(self, owner: Any) -> bool:
+    def may_give(self, owner: object) -> bool:
         return False
 
     def __init__(self, session: Session) -> None:

@@ -33,11 +33,11 @@ def corrected_total(items: Any, each: Any, test: Any) -> Any:
     return ended((result, lost))
 
 
-def plus(so_far: Any, value: Any) -> Any:
+def plus(so_far: Any, value: object) -> Any:
     return so_far + value
 
 
-def corrected_plus(so_far: Any, value: Any) -> Any:
+def corrected_plus(so_far: Any, value: object) -> Any:
     result, lost = so_far
     return one_more(result, lost, value)
 
@@ -49,7 +49,7 @@ def _ended(so_far: Any) -> Any:
     return result
 
 
-def _corrected(result: Any, lost: Any, value: Any) -> Any:
+def _corrected(result: Any, lost: object, value: Any) -> Any:
     total = result + value
     if abs(result) >= abs(value):
         lost = lost + ((result - total) + value)
@@ -61,7 +61,7 @@ def _corrected(result: Any, lost: Any, value: Any) -> Any:
 # ------------------------------------------------------------------ called by what is staged
 
 
-def one_more(result: Any, lost: Any, value: Any) -> tuple[Any, Any]:
+def one_more(result: Any, lost: object, value: Any) -> tuple[Any, Any]:
     """A sum with one more number, and what has been lost so far."""
     if not _is(result, float) or _is(value, int) or _is(value, bool):
         return result + value, lost
@@ -80,12 +80,12 @@ def ended(so_far: tuple[Any, Any]) -> Any:
     return _ended(so_far) if is_known else current().door.staged(_ended)(so_far)
 
 
-def _is(x: Any, kind: type) -> bool:
+def _is(x: object, kind: type) -> bool:
     """Whether the program sees a number of this class of Python's."""
     return getattr(x, "__class__", None) is kind
 
 
-def sum_of_known(items: Any, start: Any = 0) -> Any:
+def sum_of_known(items: Any, start: object = 0) -> Any:
     """``sum`` of a list or tuple that Python has, of numbers that are not all known."""
     result, lost = start, 0.0
     for item in items:

@@ -104,7 +104,7 @@ class WhileLoop(CapturedLoop):
         self._begin(region)
         return tuple(self._handed(self._seen))
 
-    def test(self, value: Any) -> bool:
+    def test(self, value: object) -> bool:
         """Take what the test gave; whether the body is run now."""
         found = going_on(value)
         if self._phase == "first test" and self._unless is not None:
@@ -152,7 +152,7 @@ class WhileLoop(CapturedLoop):
         elif bool(stopped):
             self._phase = "done"
 
-    def _close(self, found: Any) -> None:
+    def _close(self, found: object) -> None:
         """The end of the region, behind the second test."""
         region = self._region
         assert region is not None
@@ -208,7 +208,7 @@ class WhileLoop(CapturedLoop):
         self._after, flag = self._joined_with(self._rounds.pop(), self._after, goes_on)
         return operand(flag)
 
-    def _close_counted(self, region: Recording, found: Any) -> None:
+    def _close_counted(self, region: Recording, found: object) -> None:
         """The end of a loop in which arrays slide. See Note [Sliding views]."""
         name = self._index.name
         if self._count is None:
@@ -227,7 +227,7 @@ class WhileLoop(CapturedLoop):
         outcome.finish(outputs, self._count)
         self._phase = "done"
 
-    def _goes_on(self, found: Any) -> Operand:
+    def _goes_on(self, found: object) -> Operand:
         """Whether there is another iteration: the body has not stopped, and the test holds."""
         if self._unless is None:
             return Literal(np.bool_(False)) if self._stopped else flag_of(found)

@@ -75,7 +75,7 @@ def known_result(x: Value) -> Any:
     return number
 
 
-def _kind_of(number: Any) -> ScalarType | None:
+def _kind_of(number: object) -> ScalarType | None:
     try:
         return scalar_type_of(number)
     except TypeError:
@@ -118,7 +118,7 @@ class _Computation:
             return None
         return found
 
-    def _is_known(self, x: Any) -> bool:
+    def _is_known(self, x: object) -> bool:
         """Whether guards have an argument, unless it is a scalar."""
         if isinstance(x, SymExpr):
             symbols = self.outside.guards.symbols
@@ -146,7 +146,7 @@ class _Computation:
         given = ", ".join(map(self.expression_of, args))
         return f"{self.outside.guards.constant(function)}({given})"
 
-    def expression_of(self, x: Any) -> str:
+    def expression_of(self, x: object) -> str:
         """An argument in the guard program, which computes it once."""
         guards = self.outside.guards
         match x:

@@ -30,7 +30,7 @@ def stored(items: Any, item: Any) -> None:
     items.put(number - 1, item)
 
 
-def made_by_a_read(items: Any, key: Any) -> Any:
+def made_by_a_read(items: Any, key: object) -> Any:
     slot, number = items.find(key)
     if number > 0:
         return items.items_.at(number - 1)[1]
@@ -58,7 +58,7 @@ def filled(items: Any, count: Any) -> None:
         items.number(slot, place + 1)
 
 
-def set_default(items: Any, key: Any, default: Any) -> Any:
+def set_default(items: Any, key: object, default: Any) -> Any:
     if key not in items:
         items[key] = default
     return items[key]
@@ -93,7 +93,7 @@ ADDED: dict[type, Any] = {
 }
 
 
-def best(items: Any, first: Any, key: Any, largest: Any) -> Any:
+def best(items: Any, first: object, key: Any, largest: object) -> Any:
     best, top = first, key(first)
     for place, item in enumerate(items):
         if place > 0:
@@ -135,7 +135,7 @@ def united(left: Any, right: Any, other: Any) -> Any:
     return found
 
 
-def common(left: Any, right: Any, other: Any) -> Any:
+def common(left: Any, right: object, other: Any) -> Any:
     found = set()
     for key in left:
         if key in other:
@@ -143,7 +143,7 @@ def common(left: Any, right: Any, other: Any) -> Any:
     return found
 
 
-def without(left: Any, right: Any, other: Any) -> Any:
+def without(left: Any, right: object, other: Any) -> Any:
     found = set()
     for key in left:
         if key not in other:

@@ -30,12 +30,12 @@ from .several import arrays_of
 # shows, and neither the list nor an item of it is returned.
 
 
-def give(session: Session, items: Any, value: Value) -> None:
+def give(session: Session, items: object, value: Value) -> None:
     """Note that a list holds an array, or that an array is one of its items."""
     session.aliases.given[value] = items
 
 
-def lend(session: Session, items: Any, value: Value) -> bool:
+def lend(session: Session, items: object, value: Value) -> bool:
     """Have a list begin with an array of the caller's; whether it is one."""
     root = session.aliases.root(value)
     if root not in session.aliases.input_arrays or session.in_loop(0):
@@ -51,7 +51,7 @@ def is_lent(value: Value) -> bool:
     return aliases.root(value) in aliases.lent
 
 
-def _take_from_before(session: Session, items: Any, value: Value) -> bool:
+def _take_from_before(session: Session, items: object, value: Value) -> bool:
     """Have a list take over what a variable of the innermost loop is before an iteration: what the
     one before has made, or the array before the loop. Whether it is such a variable.
     """
@@ -99,7 +99,7 @@ def _borrow_view(session: Session, items: Any, value: Value) -> bool:
     return True
 
 
-def check_gift(session: Session, items: Any, value: Value) -> None:
+def check_gift(session: Session, items: object, value: Value) -> None:
     """Refuse an array that a list cannot take over."""
     if value in session.aliases.given:
         raise refuse_twice()

@@ -79,11 +79,11 @@ class Grown(Text):
         return (self._buffer,)
 
     @staticmethod
-    def _has_structure(x: Any) -> bool:
+    def _has_structure(x: object) -> bool:
         return type(x) is str and not x
 
     @staticmethod
-    def _structure_items(x: Any) -> tuple[Any, ...]:
+    def _structure_items(x: object) -> tuple[Any, ...]:
         return (x._count if type(x) is Grown else 0,)
 
     @property
@@ -102,10 +102,10 @@ class Grown(Text):
             found = wrap(array).astype(np.int32)[: self._count]
         return found[::-1] if self._buffer.front else found  # type: ignore[no-any-return]
 
-    def __add__(self, other: Any) -> Any:
+    def __add__(self, other: object) -> Any:
         return self._longer(other) if not self._buffer.front else super().__add__(other)
 
-    def __radd__(self, other: Any) -> Any:
+    def __radd__(self, other: object) -> Any:
         return self._longer(other) if self._buffer.front else super().__radd__(other)
 
     def _longer(self, other: Any) -> Any:
@@ -123,7 +123,7 @@ class Grown(Text):
         door.staged(_append_all)(buffer.codes, codes[::-1] if buffer.front else codes)
         return Grown(buffer, self._count + codes.shape[0])
 
-    def __getitem__(self, key: Any) -> Any:
+    def __getitem__(self, key: object) -> Any:
         if isinstance(key, slice) or self._buffer.codes._room is None or not current().region:
             return super().__getitem__(key)
         raise refused("an item, in a loop that adds to it,")

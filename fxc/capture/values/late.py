@@ -87,7 +87,7 @@ class Late(Traced):
             raise AttributeError(f"{self._kind.__name__!r} object has no attribute {name!r}")
         method = getattr(self._kind, name)
 
-        def call(*args: Any, **kwargs: Any) -> Any:
+        def call(*args: Any, **kwargs: object) -> Any:
             if name in OF_TEXTS:
                 return late(self._kind, method, self, *used_up(args), **kwargs)
             if name == "decode" and self._function is bytes_of and not (args or kwargs):
@@ -98,26 +98,26 @@ class Late(Traced):
 
         return call
 
-    def __add__(self, other: Any) -> Any:
+    def __add__(self, other: object) -> Any:
         return late(self._kind, operator.add, self, _text(other, self._kind))
 
-    def __radd__(self, other: Any) -> Any:
+    def __radd__(self, other: object) -> Any:
         return late(self._kind, operator.add, _text(other, self._kind), self)
 
-    def __mul__(self, count: Any) -> Any:
+    def __mul__(self, count: object) -> Any:
         return late(self._kind, operator.mul, self, count)
 
     __rmul__ = __mul__
 
-    def __mod__(self, args: Any) -> Any:
+    def __mod__(self, args: object) -> Any:
         return late(self._kind, operator.mod, self, args)
 
-    def __getitem__(self, key: Any) -> Any:
+    def __getitem__(self, key: object) -> Any:
         if isinstance(key, slice):
             return late(self._kind, _part, self, key.start, key.stop, key.step)
         return self._known()[key]
 
-    def __contains__(self, other: Any) -> bool:
+    def __contains__(self, other: object) -> bool:
         return other in self._known()
 
     def __eq__(self, other: object) -> Any:
@@ -148,16 +148,16 @@ class Late(Traced):
     def __ne__(self, other: object) -> Any:
         return not self == other
 
-    def __lt__(self, other: Any) -> Any:
+    def __lt__(self, other: object) -> Any:
         return self._known() < _known(other)
 
-    def __le__(self, other: Any) -> Any:
+    def __le__(self, other: object) -> Any:
         return self._known() <= _known(other)
 
-    def __gt__(self, other: Any) -> Any:
+    def __gt__(self, other: object) -> Any:
         return self._known() > _known(other)
 
-    def __ge__(self, other: Any) -> Any:
+    def __ge__(self, other: object) -> Any:
         return self._known() >= _known(other)
 
     def __hash__(self) -> int:
@@ -182,7 +182,7 @@ class Late(Traced):
         return format(self._known(), spec)
 
 
-def _shows(part: Any) -> bool:
+def _shows(part: object) -> bool:
     """Whether a part of an f-string has characters in any case."""
     if type(part) is not tuple:
         return type(part) is str and part != ""
@@ -219,7 +219,7 @@ class Template:
         args, kwargs = _with_parts(self._tree, parts, lambda each: each._filled(parts))
         return Late(self._kind, self._function, args, kwargs)
 
-    def made(self, *parts: Any) -> Any:
+    def made(self, *parts: object) -> Any:
         """The text itself, at run time."""
         return self._made(iter(parts))
 
@@ -325,7 +325,7 @@ def _known(x: Any) -> Any:
     return x._known() if kind is Late else x
 
 
-def _part(text: Any, start: Any, stop: Any, step: Any) -> Any:
+def _part(text: Any, start: object, stop: Any, step: object) -> Any:
     return text[start:stop:step]
 
 
@@ -349,7 +349,7 @@ _CONVERSIONS: dict[int, Callable[[Any], Any]] = {
 }
 
 
-def late(kind: type, function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
+def late(kind: type, function: Callable[..., Any], /, *args: object, **kwargs: object) -> Any:
     """What a pure function gives: at once where all arguments are known, a ``Late`` otherwise."""
     if not (is_unknown(args) or is_unknown(kwargs)):
         return function(*args, **kwargs)
@@ -358,7 +358,7 @@ def late(kind: type, function: Callable[..., Any], /, *args: Any, **kwargs: Any)
     return Late(kind, function, snapshot(args), snapshot(kwargs))
 
 
-def _plain(x: Any) -> Any:
+def _plain(x: object) -> Any:
     """A container from outside as one of Python's."""
     if not isinstance(x, list | dict | set) or not hasattr(x, "settle"):
         return x
@@ -402,7 +402,7 @@ def used_up(args: tuple[Any, ...]) -> tuple[Any, ...]:
     return tuple(list(x) if isinstance(x, Iterator) else x for x in args)
 
 
-def is_unknown(x: Any) -> bool:
+def is_unknown(x: object) -> bool:
     """Whether something has parts that are not known while capturing."""
     if isinstance(x, Traced):
         return True

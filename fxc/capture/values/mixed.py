@@ -99,7 +99,7 @@ class Mixed(TakesUfuncs, Traced):
             raise self.unclear("an index")
         return self.number
 
-    def _beside(self, other: Any) -> Any:
+    def _beside(self, other: object) -> Any:
         return _strong(self, (other,))
 
     def _stored_as(self, dtype: np.dtype) -> Any:
@@ -115,7 +115,9 @@ class Mixed(TakesUfuncs, Traced):
         """A ufunc: its result is NumPy's."""
         return call_ufunc(name, *_for_ufunc(TABLE[name].numpy, inputs))
 
-    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
+    def __array_ufunc__(
+        self, ufunc: np.ufunc, method: str, *inputs: object, **kwargs: object
+    ) -> Any:
         return super().__array_ufunc__(ufunc, method, *_for_ufunc(ufunc, inputs), **kwargs)
 
     def __bool__(self) -> bool:
@@ -191,7 +193,7 @@ class Mixed(TakesUfuncs, Traced):
         return _select(self.flag, to_int(self.given), self.whole)
 
 
-def number_of(x: Any) -> Any:
+def number_of(x: object) -> Any:
     """NumPy's number for what may be mixed, where Python's would do the same."""
     return x.number if type(x) is Mixed else x
 
@@ -199,7 +201,7 @@ def number_of(x: Any) -> Any:
 # ------------------------------------------------------------------ of variables
 
 
-def mixed_form(left: Any, right: Any) -> MixedNumber | None:
+def mixed_form(left: object, right: object) -> MixedNumber | None:
     """The form of what is one of two numbers; None for what cannot be mixed."""
     kinds, others = scalar_kinds(left), scalar_kinds(right)
     if kinds is None or others is None:
@@ -211,7 +213,7 @@ def mixed_form(left: Any, right: Any) -> MixedNumber | None:
     return found if fits else None
 
 
-def scalar_kinds(x: Any) -> frozenset[ScalarType] | None:
+def scalar_kinds(x: object) -> frozenset[ScalarType] | None:
     """What a number may be; None for what is none, or cannot be mixed with others."""
     return frozenset(_kinds_of(x)) if type(x) in _MAY_BE_MIXED else None
 
@@ -238,7 +240,7 @@ def _kind(x: Any) -> ScalarType:
     return kind
 
 
-def _kinds_of(x: Any) -> set[ScalarType]:
+def _kinds_of(x: object) -> set[ScalarType]:
     """What a number may be."""
     if type(x) is TracedInt:
         return {PY_INT}
@@ -258,7 +260,7 @@ _MAY_BE_MIXED = frozenset(
 )
 
 
-def mixed_parts(x: Any, form: MixedNumber) -> list[Operand]:
+def mixed_parts(x: object, form: MixedNumber) -> list[Operand]:
     """The parts of what may be mixed, recorded here."""
     if type(x) is Mixed:
         return [operand(part) for part in (x.given, x.flag, x.whole) if part is not None]
@@ -312,7 +314,7 @@ def mixed(given: Operand, flag: Operand, whole: Operand | None = None) -> Any:
     )
 
 
-def _select(flag: Any, given: Any, other: Any) -> Any:
+def _select(flag: object, given: object, other: object) -> Any:
     """``given`` if the flag holds, else ``other`` as a number of its type."""
     kind = _kind(given)
     choice = operand(flag), of_numpy(operand(given)), operand(other)
@@ -321,7 +323,7 @@ def _select(flag: Any, given: Any, other: Any) -> Any:
     return to_python(number) if kind.weak else number
 
 
-def or_one(flag: Any, x: Any) -> Any:
+def or_one(flag: object, x: object) -> Any:
     """A number where the flag holds, else one: nothing that is asked of ``x`` raises there."""
     if type(x) is not TracedScalar or type(flag) in (bool, np.bool_):
         return x
@@ -329,7 +331,7 @@ def or_one(flag: Any, x: Any) -> Any:
     return _select(flag, x, kind.python_type(1) if kind.weak else kind.dtype.type(1))
 
 
-def _one_of(flag: Any, given: Any, other: Any) -> Any:
+def _one_of(flag: object, given: object, other: object) -> Any:
     """``given`` if the flag holds, else ``other``."""
     if operand(given).type == operand(other).type:
         return _select(flag, given, other)
@@ -341,7 +343,7 @@ def _one_of(flag: Any, given: Any, other: Any) -> Any:
     return Mixed(_select(flag, given, other), flag)
 
 
-def as_dtype(x: Any, dtype: np.dtype) -> Any:
+def as_dtype(x: object, dtype: np.dtype) -> Any:
     """A number as NumPy's of that dtype."""
     return variable_of(_cast(operand(x), dtype))
 
@@ -366,7 +368,7 @@ def _cast(x: Operand, dtype: np.dtype) -> Operand:
     return found
 
 
-def _is_weak(x: Any) -> bool:
+def _is_weak(x: object) -> bool:
     kind = operand(x).type
     return isinstance(kind, ScalarType) and kind.weak
 
@@ -381,7 +383,7 @@ def _refuse(what: str) -> Exception:
 # ------------------------------------------------------------------ arithmetic
 
 
-def _strong(x: Any, among: Iterable[Any]) -> Any:
+def _strong(x: object, among: Iterable[Any]) -> Any:
     """The number to compute with, beside arrays or numbers of NumPy's."""
     if type(x) is not Mixed:
         return x
@@ -394,19 +396,19 @@ def _strong(x: Any, among: Iterable[Any]) -> Any:
     return x.number
 
 
-def _is_strong(x: Any) -> bool:
+def _is_strong(x: object) -> bool:
     """Whether ``x`` is an array, or a number of NumPy's for sure."""
     return type(x) is not Mixed and not _is_weak(x)
 
 
-def _decides_dtype(x: Mixed, other: Any) -> bool:
+def _decides_dtype(x: Mixed, other: object) -> bool:
     """Whether the dtype of a result with ``other`` depends on which of the two ``x`` is."""
     dtype = operand(other).type.dtype
     given = x.kind(0), float(0) if _is_weak(x.given) else x.dtype
     return np.result_type(dtype, given[0]) != np.result_type(dtype, given[1])
 
 
-def _for_ufunc(ufunc: Any, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+def _for_ufunc(ufunc: object, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
     """The numbers to compute a ufunc of, or ``np.where``."""
     if ufunc is np.where:
         test, *sides = inputs
@@ -419,7 +421,7 @@ def _for_ufunc(ufunc: Any, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
     return tuple(_strong(x, inputs) for x in inputs)
 
 
-def _ufunc_types(x: Any) -> tuple[Any, ...]:
+def _ufunc_types(x: object) -> tuple[Any, ...]:
     """What a ufunc may see ``x`` as; nothing for NumPy's own."""
     if type(x) is Mixed:
         return float if _is_weak(x.given) else x.dtype, x.kind
@@ -435,7 +437,7 @@ def _loop_of(ufunc: Any, types: tuple[Any, ...]) -> tuple[np.dtype, ...] | None:
     return found
 
 
-def _python_number(x: Any) -> Any:
+def _python_number(x: object) -> Any:
     """The number as Python's."""
     if type(x) is not Mixed:
         return x
@@ -444,19 +446,19 @@ def _python_number(x: Any) -> Any:
     return to_float(x.number) if x.dtype.kind == "f" else to_int(x.number)
 
 
-def _of_python(x: Any, dtype: np.dtype) -> Any:
+def _of_python(x: object, dtype: np.dtype) -> Any:
     """What NumPy has where Python has ``x``, computed from numbers of that dtype."""
     found = operand(x)
     return variable_of(_cast(found, dtype) if found.type.dtype.kind == "i" else of_numpy(found))
 
 
-def _python_type(x: Any) -> type:
+def _python_type(x: object) -> type:
     found: type = x.kind if type(x) is Mixed else operand(x).type.python_type  # type: ignore[union-attr]
     return found
 
 
 def _define(name: str, numpy_name: str) -> None:
-    def compute(left: Any, right: Any) -> Any:
+    def compute(left: object, right: object) -> Any:
         both = (left, right)
         if not all(isinstance(x, Traced | np.generic | int | float | complex) for x in both):
             return NotImplemented
@@ -502,7 +504,7 @@ def _define(name: str, numpy_name: str) -> None:
         setattr(Mixed, f"__r{name}__", lambda self, other: compute(other, self))
 
 
-def _of_words(name: str, numpy_name: str, both: tuple[Any, Any], flag: Any) -> Any:
+def _of_words(name: str, numpy_name: str, both: tuple[Any, Any], flag: object) -> Any:
     """Arithmetic of int64, which wraps, and Python's, which leaves native code where that would."""
     zero = np.int64(0)
     given = [to_int(_select(flag, zero, x.number)) if type(x) is Mixed else x for x in both]
@@ -534,7 +536,7 @@ def _is_the_same(name: str, kinds: set[type], both: tuple[Any, Any]) -> bool:
     return dtype == np.int64 or all(type(x) is int and info.min <= x <= info.max for x in beside)
 
 
-def _if_defined(name: str, left: Any, right: Any) -> Any:
+def _if_defined(name: str, left: object, right: object) -> Any:
     """Python's arithmetic; None where it raises for certain, which NumPy does not."""
     try:
         if any(isinstance(x, Traced) for x in (left, right)):
@@ -544,7 +546,7 @@ def _if_defined(name: str, left: Any, right: Any) -> Any:
         return None
 
 
-def _arithmetic(name: str, left: Any, right: Any) -> Any:
+def _arithmetic(name: str, left: object, right: object) -> Any:
     """Python's arithmetic, where it does not raise for certain."""
     found = _if_defined(name, left, right)
     if found is None:
@@ -556,7 +558,7 @@ _WRAPPING = frozenset({"add", "sub", "mul", "lshift"})
 _DIVIDING = frozenset({"truediv", "floordiv", "mod", "pow"})
 
 
-def _of_ints(name: str, numpy_name: str, left: Any, right: Any) -> Any:
+def _of_ints(name: str, numpy_name: str, left: object, right: object) -> Any:
     """Arithmetic of what may be an int with a number of Python's, or another such: what it gives
     for ints, and for what else it may be.
     """
@@ -585,7 +587,7 @@ def _of_ints(name: str, numpy_name: str, left: Any, right: Any) -> Any:
     return _one_of(flag, given, whole)
 
 
-def _of_complex(name: str, numpy_name: str, left: Any, right: Any) -> Any:
+def _of_complex(name: str, numpy_name: str, left: object, right: object) -> Any:
     """Arithmetic of complex numbers. Python's and np.float64, which is a float, make Python's."""
     both = (left, right)
     compute = getattr(operator, f"__{name}__")  # scalars have bits of their own
@@ -613,11 +615,11 @@ def _square(x: Mixed) -> Any:
     return Mixed(_select(x.flag, x.number**2, found), x.flag)
 
 
-def _kind_or_none(x: Any) -> Any:
+def _kind_or_none(x: object) -> Any:
     return None if type(x) is Mixed else operand(x).type
 
 
-def _complex128(x: Any) -> Any:
+def _complex128(x: object) -> Any:
     return variable_of(_cast(operand(x), np.dtype(np.complex128)))
 
 

@@ -44,7 +44,7 @@ def one_dtype(x: Mixed, beside: Iterable[np.dtype] = ()) -> OneDtype:
     return OneDtype(found, *(each != found for each in less))
 
 
-def is_unclear(x: Any) -> bool:
+def is_unclear(x: object) -> bool:
     """Whether ``x`` is a number that may be of two dtypes."""
     return type(x) is Mixed and x.other_dtype is not None
 

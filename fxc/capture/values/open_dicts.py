@@ -27,7 +27,7 @@ class OpenDict(ExternalDict):
     def original(self) -> dict[Any, Any]:
         return {}
 
-    def _check_key(self, key: Any) -> None:
+    def _check_key(self, key: object) -> None:
         """Keys are what the program gives."""
 
     # -------------------------------------------------------- reads
@@ -62,36 +62,36 @@ class OpenDict(ExternalDict):
 
     # -------------------------------------------------------- changes
 
-    def see(self, key: Any, value: Any) -> None:
+    def see(self, key: object, value: object) -> None:
         """Let the dict have an item, or none."""
         if value is MISSING:
             dict.pop(self, key, None)
         else:
             dict.__setitem__(self, key, value)
 
-    def _note_order(self, key: Any) -> None:
+    def _note_order(self, key: object) -> None:
         """Note whether a key that is stored comes up here or where it was: that is not known."""
         if type(dict.get(self, key)) is MaybeSet:
             self._is_unordered |= next(reversed(dict.keys(self))) != key
 
-    def __setitem__(self, key: Any, value: Any, /) -> None:
+    def __setitem__(self, key: object, value: object, /) -> None:
         if not current().door.places.takes_item(self, key):
             current().door.check_change(self)
             self._note_order(key)
         self.see(key, value)
 
-    def store_if(self, flag: Any, key: Any, value: Any) -> None:
+    def store_if(self, flag: object, key: object, value: object) -> None:
         """Set an item if the flag holds."""
         self._note_order(key)
         self.see(key, MaybeSet(flag, value))
 
-    def __delitem__(self, key: Any, /) -> None:
+    def __delitem__(self, key: object, /) -> None:
         if given(self._find(key)) is MISSING:
             raise KeyError(key)
         current().door.check_change(self)
         dict.__delitem__(self, key)
 
-    def popitem(self, *last: Any) -> Any:
+    def popitem(self, *last: object) -> Any:
         """Which item is the last is known if it is there for sure."""
         if last:
             raise TypeError("dict.popitem() takes no arguments")

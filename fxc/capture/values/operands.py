@@ -45,7 +45,7 @@ class Traced:
         """What this is once it is known that no other form of it will do."""
         return self
 
-    def _beside(self, other: Any) -> Any:
+    def _beside(self, other: object) -> Any:
         """What stands for this value in arithmetic with ``other``."""
         return self
 
@@ -78,17 +78,17 @@ class Traced:
         return self._structure_keys() if self._of_item is not None or self._in_pool else None
 
     @classmethod
-    def _of_structure(cls, keys: tuple[Any, ...], items: Any) -> Any:
+    def _of_structure(cls, keys: tuple[Any, ...], items: object) -> Any:
         """The value of this structure with these items."""
         raise NotImplementedError
 
     @staticmethod
-    def _has_structure(x: Any) -> bool:
+    def _has_structure(x: object) -> bool:
         """Whether something else may stand for such a value."""
         return False
 
     @staticmethod
-    def _structure_items(x: Any) -> tuple[Any, ...]:
+    def _structure_items(x: object) -> tuple[Any, ...]:
         """The items of such a value, or of what may stand for one."""
         raise NotImplementedError
 
@@ -122,10 +122,10 @@ class Limited(Traced):
     def _operand(self) -> Operand:
         raise self.refused("this operation")
 
-    def __setitem__(self, key: Any, value: Any) -> None:
+    def __setitem__(self, key: object, value: object) -> None:
         raise self.refused("an assignment to an item")
 
-    def __delitem__(self, key: Any) -> None:
+    def __delitem__(self, key: object) -> None:
         raise self.refused("del")
 
     def __eq__(self, other: object) -> Any:
@@ -134,7 +134,7 @@ class Limited(Traced):
     def __ne__(self, other: object) -> Any:
         raise self.refused("!=")
 
-    def _ordered(self, other: Any) -> Any:
+    def _ordered(self, other: object) -> Any:
         raise self.refused("an order")
 
     __lt__ = __le__ = __gt__ = __ge__ = _ordered
@@ -185,7 +185,7 @@ class TracedValue(TakesFunctions, Traced):
         return self._value
 
 
-def settled(x: Any) -> Any:
+def settled(x: object) -> Any:
     """``x``, or the array that it stands for: what is read by a mask is one when it is needed."""
     return x._settled() if isinstance(x, Traced) else x
 
@@ -207,13 +207,13 @@ def wrap_all(result: Any) -> Any:
     return tuple(map(wrap, result))
 
 
-def record(name: str, *args: Any, **kwargs: Any) -> Any:
+def record(name: str, *args: object, **kwargs: object) -> Any:
     """Record an operator on operands and wrap what it gives."""
     result = current().record(name, *args, **kwargs)
     return None if result is None else wrap_all(result)
 
 
-def has_traced(x: Any) -> bool:
+def has_traced(x: object) -> bool:
     """Whether ``x`` is a traced value or a container that holds one."""
     if isinstance(x, Traced) or _is_of_numbers(x):
         return True
@@ -251,7 +251,7 @@ def operand(x: Any) -> Operand:
     raise refuse(f"a {type(x).__name__} among arrays cannot be captured; use an array or a number")
 
 
-def is_derived(x: Any) -> bool:
+def is_derived(x: object) -> bool:
     """Whether it is a number of a class that is derived from int or float, as enums are."""
     if type(x) in _NUMBERS or isinstance(x, np.generic | Traced):
         return False
@@ -263,7 +263,7 @@ def plain_number(x: Any) -> Any:
     return int(x) if isinstance(x, int) else float(x)
 
 
-def numpys_operand(x: Any) -> Operand:
+def numpys_operand(x: object) -> Operand:
     """The operand as NumPy takes it: a number of a derived class is none of Python's to it, and
     decides the dtype of a result as an array does.
     """
@@ -281,7 +281,7 @@ def dtype_of(dtype: Any) -> np.dtype:
     return found
 
 
-def order_of(order: Any, default: str = "C") -> str:
+def order_of(order: object, default: str = "C") -> str:
     """An order as NumPy reads it: of either case, or none.
 
     Raises NumPy's exceptions for what is none.
@@ -340,12 +340,12 @@ def of_list(x: Any) -> Any:
     return made
 
 
-def _is_of_numbers(x: Any) -> bool:
+def _is_of_numbers(x: object) -> bool:
     asked = getattr(x, "is_of_numbers", None) if isinstance(x, list) else None
     return asked is not None and bool(asked())
 
 
-def array_value(x: Any) -> Value:
+def array_value(x: object) -> Value:
     """The Value of ``np.asarray(x)``: for scalars a rank-0 array, for lists a joined one."""
     x = of_list(x)
     if isinstance(x, tuple | list) and has_traced(x):
@@ -358,7 +358,7 @@ def array_value(x: Any) -> Value:
     return current().value("copy", value, order="K")
 
 
-def _recorded(name: str, *args: Any, **kwargs: Any) -> Value:
+def _recorded(name: str, *args: object, **kwargs: object) -> Value:
     return current().value(name, *args, **kwargs)
 
 
@@ -403,7 +403,7 @@ def check_real(x: Operand, dtype: np.dtype) -> None:
         raise TypeError("float() argument must be a string or a real number, not 'complex'")
 
 
-def dim_of(x: Any, what: str = "a size") -> Dim:
+def dim_of(x: object, what: str = "a size") -> Dim:
     """The dim for an int in the user's program.
 
     Raises ``CaptureError`` for one that depends on elements of arrays.
@@ -437,11 +437,11 @@ def dim_of(x: Any, what: str = "a size") -> Dim:
     return int(x.__index__()) if hasattr(x, "__index__") else _not_an_int(x)
 
 
-def _not_an_int(x: Any) -> int:
+def _not_an_int(x: object) -> int:
     raise TypeError(f"{type(x).__name__!r} object cannot be interpreted as an integer")
 
 
-def dims_of(shape: Any) -> tuple[Dim, ...]:
+def dims_of(shape: object) -> tuple[Dim, ...]:
     """The dims for a shape as NumPy takes it: an int or a sequence of ints, and no bools."""
     if isinstance(shape, tuple | list):
         return tuple(map(_size, shape))
@@ -450,7 +450,7 @@ def dims_of(shape: Any) -> tuple[Dim, ...]:
     return (_size(shape),)
 
 
-def _size(x: Any) -> Dim:
+def _size(x: object) -> Dim:
     kind = x._operand().type if isinstance(x, TracedValue) else None
     if isinstance(x, bool | np.bool_) or (isinstance(kind, ScalarType) and kind.dtype.kind == "b"):
         raise TypeError("an integer is required")
@@ -465,7 +465,7 @@ def known_int(x: Any, what: str) -> int:
     return dim if isinstance(dim, int) else int(x.__index__())
 
 
-def axis_number(axis: Any) -> int:
+def axis_number(axis: object) -> int:
     """An axis as an int."""
     return known_int(axis, "an axis")
 

@@ -13,7 +13,9 @@ class TakesUfuncs:
 
     __slots__ = ()
 
-    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
+    def __array_ufunc__(
+        self, ufunc: np.ufunc, method: str, *inputs: object, **kwargs: object
+    ) -> Any:
         from ..numpy_api.ufunc_methods import array_ufunc  # which works on all of these
 
         return array_ufunc(ufunc, method, inputs, kwargs)
@@ -30,7 +32,9 @@ class TakesFunctions(TakesUfuncs):
 
     __slots__ = ()
 
-    def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
+    def __array_function__(
+        self, function: object, types: object, args: object, kwargs: object
+    ) -> Any:
         from ..numpy_api.protocol import array_function  # likewise
 
         return array_function(function, args, kwargs)
@@ -40,7 +44,7 @@ def as_numpys(name: str) -> Callable[..., Any]:
     """The method that does what NumPy's function of that name does with the array."""
     function = getattr(np, name)
 
-    def method(self: Any, *args: Any, **kwargs: Any) -> Any:
+    def method(self: object, *args: object, **kwargs: object) -> Any:
         from ..numpy_api.protocol import FUNCTIONS  # which work on traced arrays
 
         return FUNCTIONS[function](self, *args, **kwargs)

@@ -114,7 +114,7 @@ def _may_fail(op: str, operands: Sequence[Operand]) -> str:
 # ------------------------------------------------------------------ conversions
 
 
-def scalar_of(x: Any) -> Any:
+def scalar_of(x: object) -> Any:
     """The traced scalar that ``x`` is, or holds as an array of rank 0; None for anything else."""
     x = x._plain() if isinstance(x, Traced) else x
     if not isinstance(x, TracedValue):
@@ -140,7 +140,7 @@ def to_float(x: Any) -> Any:
     return x if kind.weak and kind.dtype.kind == "f" else record("py_float", x._value)
 
 
-def to_complex(re: Any, im: Any) -> Any:
+def to_complex(re: object, im: object) -> Any:
     """``complex(re, im)`` of real numbers, not all of which are known."""
     return record("py_complex", operand(re), operand(im))
 
@@ -151,7 +151,7 @@ def to_bool(x: Any) -> Any:
     return x if kind.weak and kind.dtype.kind == "b" else record("py_bool", x._value)
 
 
-def logical_not(x: Any) -> Any:
+def logical_not(x: object) -> Any:
     """``not x`` of a traced scalar, or of an array of rank 0: a bool of Python's."""
     return record("py_not", operand(x))
 
@@ -223,7 +223,7 @@ def _whole(name: str) -> Callable[..., Any]:
     return call
 
 
-def _trunc(x: Any) -> Any:
+def _trunc(x: object) -> Any:
     if type(x) is TracedInt:
         return x
     return to_int(x) if hasattr(x.__class__, "__trunc__") else NotImplemented
@@ -270,7 +270,7 @@ def call_function(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) 
     return found(*given) if traced and None not in given else NotImplemented
 
 
-def _scalar_or_number(x: Any) -> Any:
+def _scalar_or_number(x: object) -> Any:
     """A traced scalar, or a number of Python's; None for what no number can be made of."""
     x = x._plain() if isinstance(x, Traced) else x
     if isinstance(x, TracedValue):

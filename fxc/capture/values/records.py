@@ -59,7 +59,7 @@ class Label:
         return self.text in static and f"{self.text} by Python" not in static
 
 
-def label_of(x: Any) -> Label | None:
+def label_of(x: object) -> Label | None:
     """By what the pool of a dict or an object that the program has made is known; None for what
     cannot be in one.
     """
@@ -104,11 +104,11 @@ class Pool:
         """The record of that number."""
         return Record(self, number)
 
-    def read(self, number: Any, place: int) -> Any:
+    def read(self, number: object, place: int) -> Any:
         """A field of a record."""
         return self.table.part_at(number, place)
 
-    def write(self, number: Any, place: int, x: Any) -> None:
+    def write(self, number: object, place: int, x: object) -> None:
         """Store a field of a record."""
         self._written.add(place)
         self.table.set_part(number, place, settled(x))
@@ -147,7 +147,7 @@ class Pools:
     def __init__(self) -> None:
         self._pools: dict[Label, Pool] = {}
 
-    def taken(self, x: Any) -> Any:
+    def taken(self, x: object) -> Any:
         """The record for a dict or an object that the program has just made; itself, if there is to
         be none.
         """
@@ -231,7 +231,7 @@ class Record(Pooled):
             raise self.refused(f".{name}")
         return door.own_attr(self, kind, name)
 
-    def store(self, door: Any, name: str, value: Any) -> None:
+    def store(self, door: Any, name: str, value: object) -> None:
         """``self.name = value``."""
         kind, keys = self.pool.label.kind, self.pool.label.keys
         found = class_attribute(kind, name)
@@ -245,7 +245,7 @@ class Record(Pooled):
 
     # -------------------------------------------------------- items
 
-    def _place(self, key: Any) -> int:
+    def _place(self, key: object) -> int:
         if self.pool.label.kind is not dict or type(key) is not str:
             raise self.refused("an item, at a place that is not known,")
         if key not in self.pool.label.keys:
@@ -256,13 +256,13 @@ class Record(Pooled):
         """As ``dict.keys``, for ``dict(self)``."""
         return iter(self)
 
-    def __getitem__(self, key: Any) -> Any:
+    def __getitem__(self, key: object) -> Any:
         return self.pool.read(self.number, self._place(key))
 
-    def __setitem__(self, key: Any, value: Any) -> None:
+    def __setitem__(self, key: object, value: object) -> None:
         self.pool.write(self.number, self._place(key), value)
 
-    def __contains__(self, key: Any) -> bool:
+    def __contains__(self, key: object) -> bool:
         if self.pool.label.kind is not dict or isinstance(key, Traced):
             raise self.refused("'in'")
         return key in self.pool.label.keys
@@ -288,14 +288,14 @@ class Record(Pooled):
 
     __hash__ = Limited.__hash__
 
-    def __or__(self, other: Any) -> Any:
+    def __or__(self, other: object) -> Any:
         if self.pool.label.kind is not dict:
             return NotImplemented
         raise self.refused("|")
 
     __ror__ = __or__
 
-    def __ior__(self, other: Any) -> Any:
+    def __ior__(self, other: object) -> Any:
         if self.pool.label.kind is not dict:
             return NotImplemented
         _update(self, other)
@@ -308,11 +308,11 @@ class Record(Pooled):
         )
 
 
-def _get(x: Record, key: Any, default: Any = None) -> Any:
+def _get(x: Record, key: object, default: object = None) -> Any:
     return x[key] if key in x.pool.label.keys else default
 
 
-def _update(x: Record, *others: Any, **named: Any) -> None:
+def _update(x: Record, *others: object, **named: object) -> None:
     for key, value in dict(*others, **named).items():
         x[key] = value
 
@@ -327,7 +327,7 @@ _OF_DICTS: dict[str, Any] = {
 }
 
 
-def _is_in_pool(x: Any) -> bool:
+def _is_in_pool(x: object) -> bool:
     return isinstance(x, Traced) and x._in_pool
 
 

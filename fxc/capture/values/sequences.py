@@ -42,7 +42,7 @@ def array_of(items: Any, dtype: np.dtype) -> Any:
     return wrap(_joined(items, dtype) if isinstance(items, tuple | list) else _copied(items, dtype))
 
 
-def source_of(items: Any, target: ArrayType) -> Any:
+def source_of(items: object, target: ArrayType) -> Any:
     """The array that ``x[i] = items`` copies into a region of ``target``'s type."""
     if isinstance(items, Traced) and hasattr(items, "as_array"):
         items = items.as_array(target.dtype)
@@ -71,7 +71,7 @@ def _copied(x: Traced, dtype: np.dtype) -> Value:
     return current().value("copy", _item(x, dtype), order="K")
 
 
-def _item(x: Any, dtype: np.dtype) -> Operand:
+def _item(x: object, dtype: np.dtype) -> Operand:
     x = x._stored_as(dtype) if isinstance(x, Traced) else x
     if not isinstance(x, Traced):
         return operand(np.array(x, dtype)[()])

@@ -53,7 +53,7 @@ def _items_in(x: Any) -> Sequence[Any]:
     return x if type(x) is tuple else x._structure_items(x)
 
 
-def _is_record(x: Any) -> bool:
+def _is_record(x: object) -> bool:
     return isinstance(x, Traced) and x._in_pool
 
 
@@ -69,7 +69,7 @@ class Several(TakesUfuncs, Traced):
     def __init__(self, options: Sequence[Option]) -> None:
         self.options = tuple(options)
 
-    def is_(self, constant: Any) -> Any:
+    def is_(self, constant: object) -> Any:
         """Whether it is this constant, Python's bool."""
         flags = [flag for flag, x in self.options if x is constant]
         return to_python(_wrapped(_any(flags))) if flags else False
@@ -93,7 +93,7 @@ class Several(TakesUfuncs, Traced):
         """Whether an option is a record."""
         return any(_is_record(x) for _, x in self.options)
 
-    def is_one(self, other: Any) -> Any:
+    def is_one(self, other: object) -> Any:
         """``self is other``, of what may be records."""
         flags: list[Any] = []
         for flag, x in self.options:
@@ -164,7 +164,7 @@ class Several(TakesUfuncs, Traced):
         parts = [(flag, _as_scalar(x, dtype)) for flag, x in found.options]
         return united(parts)
 
-    def _beside(self, other: Any) -> Any:
+    def _beside(self, other: object) -> Any:
         return self._plain()
 
     def _run(self, name: str, inputs: tuple[Any, ...]) -> Any:
@@ -188,7 +188,7 @@ class Several(TakesUfuncs, Traced):
             raise self._unclear("the items, of tuples of several lengths,")
         return iter(found)
 
-    def __getitem__(self, key: Any) -> Any:
+    def __getitem__(self, key: object) -> Any:
         if self.is_text and not isinstance(key, Traced):
             return self.of_each(lambda x: x[key])
         found = self.only(lambda x: type(x) is tuple or _is_record(x))
@@ -206,13 +206,13 @@ class Several(TakesUfuncs, Traced):
             raise refuse(f"an operation on {self.text} cannot be captured")
         return united(found)
 
-    def _method(self, name: str, *args: Any, **kwargs: Any) -> Any:
+    def _method(self, name: str, *args: object, **kwargs: object) -> Any:
         """What a method of texts gives for known arguments."""
         if any(isinstance(x, Traced) for x in (*args, *kwargs.values())):
             raise self._unclear(f"{name}()")
         return self.of_each(lambda x: getattr(x, name)(*args, **kwargs))
 
-    def __setitem__(self, key: Any, value: Any) -> None:
+    def __setitem__(self, key: object, value: object) -> None:
         found = self.record()
         (self._plain() if found is self else found)[key] = value
 
@@ -246,22 +246,22 @@ class Several(TakesUfuncs, Traced):
         return refuse(f"{what} of {self.text} cannot be captured")
 
 
-def _is_number(x: Any) -> bool:
+def _is_number(x: object) -> bool:
     return isinstance(x, np.generic) or type(x) in _NUMBERS
 
 
-def is_of_several_types(x: Any) -> bool:
+def is_of_several_types(x: object) -> bool:
     """Whether this is one of several things, or a number whose bits depend on its type."""
     return type(x) is Several or (type(x) is Mixed and x.whole is not None)
 
 
-def _is_weak_float(x: Any) -> bool:
+def _is_weak_float(x: object) -> bool:
     """Whether this is a float of Python's, which raises where it fits in no int, or complex."""
     kind = operand(x).type
     return kind.dtype.kind == "c" or bool(kind.weak and kind.dtype.kind == "f")  # type: ignore[union-attr]
 
 
-def _is_array(x: Any) -> bool:
+def _is_array(x: object) -> bool:
     return isinstance(x, TracedValue) and isinstance(x._value.type, ArrayType)
 
 
@@ -274,7 +274,7 @@ def arrays_of(x: Any) -> list[Value]:
     )
 
 
-def sides_of(x: Any) -> tuple[Any, ...]:
+def sides_of(x: object) -> tuple[Any, ...]:
     """The two things that a variable is one of; nothing for one that no flag decides."""
     return x._sides if isinstance(x, Traced) else ()
 
@@ -282,13 +282,13 @@ def sides_of(x: Any) -> tuple[Any, ...]:
 # ------------------------------------------------------------------ flags
 
 
-def _wrapped(x: Any) -> Any:
+def _wrapped(x: object) -> Any:
     if isinstance(x, Value):
         return wrap(x)
     return x.value if isinstance(x, Literal) else x
 
 
-def _both(left: Any, right: Any) -> Any:
+def _both(left: object, right: object) -> Any:
     for one, other in ((left, right), (right, left)):
         if type(one) in (bool, np.bool_):
             return other if one else False
@@ -308,7 +308,7 @@ def _any(flags: Sequence[Any]) -> Any:
     return found
 
 
-def _not(flag: Any) -> Any:
+def _not(flag: object) -> Any:
     if type(flag) in (bool, np.bool_):
         return not flag
     return record("logical_not", operand(flag))
@@ -364,7 +364,7 @@ def _forms_of_parts(x: Late) -> tuple[Any, ...]:
     return tuple(None if each is None or is_of_arrays(each) else each for each in forms)
 
 
-def keys_in(x: Any) -> set[Any]:
+def keys_in(x: object) -> set[Any]:
     """The keys of what ``x`` may be; None for what cannot be one of several things."""
     return set(map(key, things_in(x)))
 
@@ -391,7 +391,7 @@ def options_by_key(options: Sequence[Option]) -> dict[Any, Option]:
     return {what: _merged(what, alike) for what, alike in found.items()}
 
 
-def _mixed(flag: Any, left: Any, other: Any, right: Any, form: MixedNumber) -> Any:
+def _mixed(flag: object, left: object, other: object, right: object, form: MixedNumber) -> Any:
     """A mixed number of two numbers."""
     if key(left) != form.given:
         flag, left, right = other, right, left
@@ -402,7 +402,7 @@ def _mixed(flag: Any, left: Any, other: Any, right: Any, form: MixedNumber) -> A
     return Mixed(wrap(_scalar(number._value)), flag)
 
 
-def _scalar(x: Any) -> Any:
+def _scalar(x: object) -> Any:
     """A value of rank 0 as NumPy's scalar."""
     if isinstance(x, Value) and isinstance(x.type, ArrayType):
         return current().record("item", x)
@@ -427,25 +427,25 @@ def _merged(what: Any, alike: Sequence[Option]) -> Option:
     return flag, x
 
 
-def _select(kind: ScalarType, flag: Any, left: Any, right: Any) -> Any:
+def _select(kind: ScalarType, flag: object, left: object, right: object) -> Any:
     chosen = record("where", operand(flag), operand(left), operand(right))
     found = _scalar(current().record("astype", chosen._value, kind.dtype, casting="unsafe"))
     return to_python(wrap(found)) if kind.weak else wrap(found)
 
 
-def _as_scalar(x: Any, dtype: np.dtype) -> Any:
+def _as_scalar(x: object, dtype: np.dtype) -> Any:
     found = current().record("astype", operand(x), dtype, casting="unsafe")
     return wrap(_scalar(found))
 
 
-def things_in(x: Any) -> list[Any]:
+def things_in(x: object) -> list[Any]:
     """What ``x`` may be, of which the types matter alone."""
     if sides := sides_of(x):
         return [each for side in sides for each in things_in(side)]
     return [x.given, x.kind(0)] if type(x) is Mixed else [each for _, each in options_in(x)]
 
 
-def flag_operand(flag: Any) -> Operand:
+def flag_operand(flag: object) -> Operand:
     return Literal(np.bool_(flag)) if type(flag) in (bool, np.bool_) else operand(flag)
 
 
@@ -494,7 +494,7 @@ def _flattened(results: Sequence[Option]) -> Any:
     return united([(_both(flag, each), y) for flag, x in results for each, y in options_in(x)])
 
 
-def _gives_text(function: Callable[..., Any], one: Several, other: Any) -> bool:
+def _gives_text(function: Callable[..., Any], one: Several, other: object) -> bool:
     """Whether an operator gives a text that is to be made when numbers are known."""
     is_late = one.is_late or (type(other) is Several and other.is_late)
     return is_late and function in (operator.add, operator.mul, operator.mod)
@@ -507,7 +507,7 @@ def _ask_for_growing() -> None:
 
 
 def _binary(function: Callable[..., Any]) -> Callable[[Several, Any], Any]:
-    def run(self: Several, other: Any) -> Any:
+    def run(self: Several, other: object) -> Any:
         if _gives_text(function, self, other):
             return late(str, function, self, other)
         if function is operator.add and self.is_text:
@@ -520,7 +520,7 @@ def _binary(function: Callable[..., Any]) -> Callable[[Several, Any], Any]:
 
 
 def _reflected(function: Callable[..., Any]) -> Callable[[Several, Any], Any]:
-    def run(self: Several, other: Any) -> Any:
+    def run(self: Several, other: object) -> Any:
         if _gives_text(function, self, other):
             return late(str, function, other, self)
         if function is operator.add and self.is_text:
@@ -531,7 +531,7 @@ def _reflected(function: Callable[..., Any]) -> Callable[[Several, Any], Any]:
 
 
 def _equality(function: Callable[..., Any]) -> Callable[[Several, Any], Any]:
-    def compare(self: Several, other: Any) -> Any:
+    def compare(self: Several, other: object) -> Any:
         results: list[Option] = []
         for flag, x in self.options:
             for one, y in options_in(other):

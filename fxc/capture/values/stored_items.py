@@ -29,7 +29,7 @@ def is_stored(source: np.dtype, target: np.dtype) -> bool:
     return is_a_cast(source, target) or (source.kind in "iuf" and target.kind in "iuf")
 
 
-def demand_cast(x: Any, source: np.dtype, target: np.dtype) -> None:
+def demand_cast(x: object, source: np.dtype, target: np.dtype) -> None:
     """Have native code leave where one of the elements, or the scalar, is not just cast."""
     if is_a_cast(source, target):
         return

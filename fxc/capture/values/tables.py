@@ -90,11 +90,11 @@ class Table:
         return OneOfItems(_item_at, known, _checked(key, len(known)))
 
 
-def _item_at(items: tuple[Any, ...], key: Any) -> Any:
+def _item_at(items: tuple[Any, ...], key: object) -> Any:
     return items[0] if all(x is items[0] for x in items) else Table(items)[key]
 
 
-def _checked(key: Any, count: int) -> Any:
+def _checked(key: object, count: int) -> Any:
     """A place among so many, counted from the first; a call in which there is none is Python's."""
     return scalar_of_int(_demand_place(key, count)) % count
 
@@ -133,7 +133,7 @@ class KeyedTable:
             current().door.dicts.ask(self._owner)
         return self._owner[key]
 
-    def __setitem__(self, key: Any, value: Any) -> None:
+    def __setitem__(self, key: Any, value: object) -> None:
         self._owner[key] = value
 
     def __delitem__(self, key: Any) -> None:
@@ -153,7 +153,7 @@ class _Row(Limited):
         self.owner = owner
 
     @staticmethod
-    def of(x: Any, owner: Any) -> Any:
+    def of(x: object, owner: object) -> Any:
         """A list of numbers as such a row; anything else itself."""
         if _BY_PYTHON in current().static:
             return x
@@ -168,7 +168,7 @@ class _Row(Limited):
     def __class__(self) -> type:
         return list
 
-    def __getitem__(self, key: Any) -> Any:
+    def __getitem__(self, key: object) -> Any:
         return Table([*self.items])[key] if not isinstance(key, slice) else list(self.items[key])
 
     def __iter__(self) -> Iterator[Any]:
@@ -189,7 +189,7 @@ class _Row(Limited):
         return Respecialise(frozenset((_BY_PYTHON,)), error)
 
 
-def _ask_for_rows(owner: Any) -> None:
+def _ask_for_rows(owner: object) -> None:
     """Capture again with a list of lists of the graph, see Note [Lists of lists]."""
     session = current()
     label = session.door.lists.label_of(owner)
@@ -197,7 +197,7 @@ def _ask_for_rows(owner: Any) -> None:
         raise Respecialise(frozenset((wanted(label),)))
 
 
-def _is_unknown(key: Any) -> bool:
+def _is_unknown(key: object) -> bool:
     """Whether a place depends on data, or on the iteration of a loop."""
     session = current()
     if type(key) is TracedInt:
@@ -222,7 +222,7 @@ def _are_numbers(items: Sequence[Any]) -> bool:
     return number_form(frozenset[Any]().union(*known)) is not None
 
 
-def _number_at(items: Sequence[Any], key: Any) -> Any:
+def _number_at(items: Sequence[Any], key: object) -> Any:
     """The number at a place, or the row."""
     rows = [x.items if type(x) is _Row else x for x in items]
     form = form_of_items(rows, None)
@@ -235,14 +235,14 @@ def _number_at(items: Sequence[Any], key: Any) -> Any:
     return _Row(found, items[0].owner) if type(items[0]) is _Row else found
 
 
-def _array_at(arrays: Sequence[Value], key: Any) -> Any:
+def _array_at(arrays: Sequence[Value], key: object) -> Any:
     """The array at a place: one or another of them."""
     place = _checked(key, len(arrays))
     flags = [flag_of(place == k) for k in range(len(arrays) - 1)]
     return wrap(one_of(current(), flags, arrays))
 
 
-def _demand_place(key: Any, count: int) -> Any:
+def _demand_place(key: object, count: int) -> Any:
     """An index of which is checked that it is in bounds."""
     session, place = current(), checked_place(key)
     if type(place) is TracedInt and place_in_bounds(session, place._dim, count) is not None:

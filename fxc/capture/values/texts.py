@@ -35,7 +35,7 @@ from .variables import flag_of
 _LAST = 0x10FFFF
 
 
-def is_char(x: Any) -> bool:
+def is_char(x: object) -> bool:
     """Whether this is a character, known or not, or one of several that are known."""
     if type(x) is Several:
         return x.is_text and all(len(text) == 1 for _, text in x.options)
@@ -95,12 +95,12 @@ class UnknownText(Traced):
     # Whether what is added at its begin is best done by it.
     grows_at_begin = False
 
-    def __add__(self, other: Any) -> Any:
+    def __add__(self, other: object) -> Any:
         if isinstance(other, UnknownText) and other.grows_at_begin:
             return NotImplemented
         return _joined(self, other)
 
-    def __radd__(self, other: Any) -> Any:
+    def __radd__(self, other: object) -> Any:
         return _joined(other, self)
 
     def __hash__(self) -> int:
@@ -115,7 +115,7 @@ class UnknownText(Traced):
     def __bool__(self) -> bool:
         return bool(self._is_filled())
 
-    def __mul__(self, other: Any) -> Any:
+    def __mul__(self, other: object) -> Any:
         raise refused("an operator")
 
     __rmul__ = __mod__ = __rmod__ = __lt__ = __le__ = __gt__ = __ge__ = __mul__
@@ -123,7 +123,7 @@ class UnknownText(Traced):
 
 
 def _comparison(name: str) -> Callable[[Any, Any], Any]:
-    def compare(self: Char, other: Any) -> Any:
+    def compare(self: Char, other: object) -> Any:
         if type(other) is not Several and not isinstance(other, str):
             return NotImplemented if name not in ("__eq__", "__ne__") else name == "__ne__"
         if is_char(other):
@@ -146,11 +146,11 @@ class Char(UnknownText):
         self.code = code
 
     @staticmethod
-    def _structure_items(x: Any) -> tuple[Any, ...]:
+    def _structure_items(x: object) -> tuple[Any, ...]:
         return (code_of(x),)
 
     @staticmethod
-    def _has_structure(x: Any) -> bool:
+    def _has_structure(x: object) -> bool:
         return is_char(x)
 
     def _holds(self) -> tuple[Any, ...]:
@@ -169,7 +169,7 @@ class Char(UnknownText):
     def __iter__(self) -> Iterator[Any]:
         return iter((self,))
 
-    def __getitem__(self, key: Any) -> Any:
+    def __getitem__(self, key: object) -> Any:
         if type(key) is int and -1 <= key < 1:
             return self
         raise refused("an item")
@@ -227,7 +227,7 @@ class Text(UnknownText):
         found: Any = self.length() != 0
         return found
 
-    def __getitem__(self, key: Any) -> Any:
+    def __getitem__(self, key: object) -> Any:
         try:
             found = self.codes()[key]
         except IndexError:
@@ -256,7 +256,7 @@ class Text(UnknownText):
     __hash__ = UnknownText.__hash__
 
 
-def _are_equal(x: Any, y: Any, one: Any, other: Any) -> Any:
+def _are_equal(x: Any, y: Any, one: Any, other: object) -> Any:
     return one == other and all(x[k] == y[k] for k in range(one))
 
 
@@ -272,7 +272,7 @@ def char_of(code: Any) -> Char:
     return Char(code)
 
 
-def codes_in(x: Any) -> Any:
+def codes_in(x: object) -> Any:
     """The code points of a text as an array; None for what is none."""
     if isinstance(x, Text | Char):
         return x.codes()
@@ -281,7 +281,7 @@ def codes_in(x: Any) -> Any:
     return Char(code_of(x)).codes() if is_char(x) else None
 
 
-def _joined(left: Any, right: Any) -> Any:
+def _joined(left: object, right: object) -> Any:
     """``left + right``."""
     if current().region:
         current().door.texts.ask()

@@ -175,7 +175,7 @@ class TracedArray(TracedValue):
             raise TypeError("only integer scalar arrays can be converted to a scalar index")
         return int(self._need("an index or a size"))
 
-    def __array__(self, *args: Any, **kwargs: Any) -> np.ndarray:
+    def __array__(self, *args: object, **kwargs: object) -> np.ndarray:
         raise refuse("a function that NumPy does not dispatch needs the elements of an array")
 
     def __repr__(self) -> str:
@@ -191,13 +191,13 @@ class TracedArray(TracedValue):
     def __hash__(self) -> int:
         raise TypeError("unhashable type: 'numpy.ndarray'")
 
-    def __contains__(self, element: Any) -> bool:
+    def __contains__(self, element: object) -> bool:
         return bool(self._need("'in'"))
 
     def __copy__(self) -> Any:
         return self.copy()
 
-    def __deepcopy__(self, memo: Any) -> Any:
+    def __deepcopy__(self, memo: object) -> Any:
         return self.copy()
 
     def item(self, *args: Any) -> Any:
@@ -245,7 +245,7 @@ class TracedArray(TracedValue):
             raise refuse(f"x.{name} cannot be captured in this version of fxc")
         raise AttributeError(f"'numpy.ndarray' object has no attribute {name!r}")
 
-    def __setattr__(self, name: str, value: Any) -> None:
+    def __setattr__(self, name: str, value: object) -> None:
         if name in ("_value", "_later", "_place", "_original"):
             object.__setattr__(self, name, value)
             return
@@ -269,7 +269,7 @@ class TracedArray(TracedValue):
     # -------------------------------------------------------- elements
 
     @noting
-    def __getitem__(self, key: Any) -> Any:
+    def __getitem__(self, key: object) -> Any:
         place = locate(self._type, key)
         view = apply_steps(self._value, place.steps)
         if place.is_element:
@@ -285,7 +285,7 @@ class TracedArray(TracedValue):
         return found
 
     @noting
-    def __setitem__(self, key: Any, source: Any) -> None:
+    def __setitem__(self, key: object, source: object) -> None:
         place = locate(self._type, key)
         # ``x[i] += v`` ends with ``x[i] = view``, where view is x[i]: nothing is left to do.
         is_own = type(source) is TracedArray and source._is_at(self._value, place)
@@ -302,10 +302,10 @@ class TracedArray(TracedValue):
             is_list = isinstance(source, list | tuple)
             assign(view, source_of(source, kind_of(view)) if is_list else source)
 
-    def __delitem__(self, key: Any) -> None:
+    def __delitem__(self, key: object) -> None:
         raise ValueError("cannot delete array elements")
 
-    def _is_at(self, base: Any, place: Place | str) -> bool:
+    def _is_at(self, base: object, place: Place | str) -> bool:
         known = getattr(self, "_place", None)
         return known is not None and known[0] is base and known[1] == place
 
@@ -333,32 +333,34 @@ class TracedArray(TracedValue):
             return self
         return record("astype", self._value, wanted, casting=casting, order=order)
 
-    def reshape(self, *shape: Any, order: str = "C", copy: Any = None) -> Any:
+    def reshape(self, *shape: object, order: str = "C", copy: Any = None) -> Any:
         wanted = shape[0] if len(shape) == 1 else shape
         return shaping.reshape(self, wanted, order, copy)
 
-    def view(self, dtype: Any = None, type: Any = None) -> Any:
+    def view(self, dtype: object = None, type: object = None) -> Any:
         return memory.view(self._value, dtype, type)
 
-    def resize(self, *new_shape: Any, refcheck: bool = True) -> None:
+    def resize(self, *new_shape: object, refcheck: bool = True) -> None:
         memory.resize(self, *new_shape, refcheck=refcheck)
 
     def flatten(self, order: str = "C") -> Any:
         return shaping.flatten(self, order)
 
-    def transpose(self, *axes: Any) -> Any:
+    def transpose(self, *axes: object) -> Any:
         wanted = axes[0] if len(axes) == 1 else axes or None
         return shaping.transpose(self, wanted)
 
     # -------------------------------------------------------- computations
 
-    def put(self, indices: Any, values: Any, mode: str = "raise") -> None:
+    def put(self, indices: Any, values: object, mode: str = "raise") -> None:
         as_numpys("put")(self, indices, values, mode)
 
-    def compress(self, condition: Any, axis: Any = None, out: Any = None) -> Any:
+    def compress(self, condition: object, axis: object = None, out: object = None) -> Any:
         return as_numpys("compress")(condition, self, axis, out)
 
-    def clip(self, min: Any = None, max: Any = None, out: Any = None, **options: Any) -> Any:
+    def clip(
+        self, min: object = None, max: object = None, out: object = None, **options: object
+    ) -> Any:
         return as_numpys("clip")(self, min, max, out, **options)
 
     def conj(self) -> Any:
@@ -367,20 +369,20 @@ class TracedArray(TracedValue):
     def conjugate(self) -> Any:
         return self if self._type.dtype.kind != "c" else call_ufunc("conjugate", self)
 
-    def __divmod__(self, other: Any) -> Any:
+    def __divmod__(self, other: object) -> Any:
         return call_ufunc("divmod", self, other)
 
-    def __rdivmod__(self, other: Any) -> Any:
+    def __rdivmod__(self, other: object) -> Any:
         return call_ufunc("divmod", other, self)
 
-    def sort(self, axis: Any = -1, *args: Any, **options: Any) -> None:
+    def sort(self, axis: object = -1, *args: object, **options: object) -> None:
         sorting.sort_in_place(self, axis, *args, **options)
 
-    def partition(self, kth: Any, axis: Any = -1, *args: Any, **options: Any) -> None:
+    def partition(self, kth: Any, axis: object = -1, *args: Any, **options: Any) -> None:
         sorting.partition_in_place(self, kth, axis, *args, **options)
 
 
-def _ambiguous_truth(size: Any) -> Exception:
+def _ambiguous_truth(size: object) -> Exception:
     if isinstance(size, int) and size == 0:
         return ValueError(
             "The truth value of an empty array is ambiguous. Use `array.size > 0` to check that "

@@ -78,7 +78,7 @@ class MadeDicts:
         """What stands for a text among keys."""
         return self._words.setdefault(text, len(self._words))
 
-    def made(self, items: Any) -> Any:
+    def made(self, items: object) -> Any:
         """A dict or a set that the program makes here."""
         if type(items) not in (dict, set, OrderedDict) and not _counts(items):
             return items
@@ -92,20 +92,20 @@ class MadeDicts:
         self._labels[id(items)] = label, items
         return items
 
-    def ask(self, items: Any) -> None:
+    def ask(self, items: object) -> None:
         """Begin again with a dict or set of the graph in place of this one, if it may be one."""
         label, _ = self._labels.get(id(items), (None, None))
         if label is not None and label not in current().static and _may_be(items):
             raise Respecialise(frozenset((label,)))
 
-    def ask_open(self, items: Any) -> None:
+    def ask_open(self, items: object) -> None:
         """Begin again with an ``OpenDict`` in place of a dict that gets a key by a condition."""
         label, _ = self._labels.get(id(items), (None, None))
         if label is not None and type(items) is dict:
             raise Respecialise(frozenset((f"{label}{_OPEN}",)))
 
 
-def _counts(items: Any) -> bool:
+def _counts(items: object) -> bool:
     if type(items) is not defaultdict:
         return type(items) is Counter
     factory = _factory_of(items)
@@ -122,13 +122,13 @@ def _may_be(items: Any) -> bool:
     return all(is_key(key) for key in items)
 
 
-def is_key(key: Any) -> bool:
+def is_key(key: object) -> bool:
     """Whether a key is an int, a character, one text or another, or a tuple of these."""
     parts = key if type(key) is tuple and key else (key,)
     return all(is_int(x) or is_char(x) or is_text(x) for x in parts)
 
 
-def _shape_of(key: Any) -> Any:
+def _shape_of(key: object) -> Any:
     """What tells keys apart that are never equal."""
     if type(key) is tuple:
         return tuple(map(_shape_of, key))
@@ -228,7 +228,7 @@ class TracedDict(Limited):
         assert self._mask is not None
         return to_int(wrap(self._mask)[0])
 
-    def _has_room(self, *more: Any) -> bool:
+    def _has_room(self, *more: object) -> bool:
         """Whether there is room here; asks for it where there is none."""
         owner = self.items_._owner(current())
         if owner is None:
@@ -248,7 +248,7 @@ class TracedDict(Limited):
 
     # -------------------------------------------------------- keys
 
-    def _as_key(self, key: Any) -> Any:
+    def _as_key(self, key: object) -> Any:
         """A key with its characters as such, if all texts among the keys are characters."""
         if type(key) is tuple:
             return tuple(map(self._as_key, key))
@@ -260,7 +260,7 @@ class TracedDict(Limited):
             raise Respecialise(frozenset((f"{self._label}{_OF_TEXTS}",)))
         return key
 
-    def _numbers(self, key: Any) -> list[Any]:
+    def _numbers(self, key: object) -> list[Any]:
         """The ints of a key."""
         parts = key if type(key) is tuple else (key,)
         if not is_key(key):
@@ -312,7 +312,7 @@ class TracedDict(Limited):
         """Whether more than half of the places that are used are taken."""
         return 2 * self.items_._taken_room().count > self._mask_now()
 
-    def _found(self, key: Any) -> tuple[Any, Any]:
+    def _found(self, key: object) -> tuple[Any, Any]:
         """The place in the table of a key, or for it, and the number of its item, from 1."""
         numbers = self._numbers(key)
         if _shape_of_form(self._key_form) != _shape_of(self._as_key(key)):
@@ -325,7 +325,7 @@ class TracedDict(Limited):
 
     # -------------------------------------------------------- reads
 
-    def has(self, key: Any) -> Any:
+    def has(self, key: object) -> Any:
         """``key in self``."""
         if self._is_empty():
             return False
@@ -341,7 +341,7 @@ class TracedDict(Limited):
         """Whether no statement that may store is being recorded."""
         return self.items_._owner(current()) is None
 
-    def __getitem__(self, key: Any) -> Any:
+    def __getitem__(self, key: object) -> Any:
         if self.of is set:
             raise TypeError("'set' object is not subscriptable")
         key = settled(key)
@@ -355,7 +355,7 @@ class TracedDict(Limited):
         current().record("try_demand", flag_of(number > 0))  # else Python raises a KeyError
         return self.items_.at(number - 1)[1]
 
-    def _made_by_a_read(self, key: Any) -> Any:
+    def _made_by_a_read(self, key: object) -> Any:
         key = self._as_key(key)
         if not self._has_room((key, self._default)):
             return self._default
@@ -453,7 +453,7 @@ class TracedDict(Limited):
         found = self._mapped(0)
         return iter(found)
 
-    def best(self, key: Any, largest: bool) -> Any:
+    def best(self, key: object, largest: bool) -> Any:
         """``max(self, key=key)`` or ``min``."""
         if not self._has_no_wish():
             return self._any_item()[0]
@@ -476,7 +476,7 @@ class TracedDict(Limited):
 
     # -------------------------------------------------------- changes
 
-    def __setitem__(self, key: Any, value: Any) -> None:
+    def __setitem__(self, key: object, value: object) -> None:
         if self.of is set:
             raise TypeError("'set' object does not support item assignment")
         self._store((self._as_key(settled(key)), settled(value)))
@@ -487,13 +487,13 @@ class TracedDict(Limited):
             raise AttributeError(f"{self.of.__name__!r} object has no attribute 'add'")
         self._store((self._as_key(settled(key)),))
 
-    def setdefault(self, key: Any, default: Any = None) -> Any:
+    def setdefault(self, key: object, default: object = None) -> Any:
         """As ``dict.setdefault``."""
         if self.of is set:
             raise AttributeError("'set' object has no attribute 'setdefault'")
         return current().door.staged(set_default)(self, key, default)
 
-    def update(self, *others: Any, **items: Any) -> None:
+    def update(self, *others: object, **items: object) -> None:
         """As ``dict.update``, or that of its like."""
         if items:
             raise self.refused("a keyword of update()")
@@ -504,7 +504,7 @@ class TracedDict(Limited):
                 staged = counted_more
             current().door.staged(staged)(self, any_order(pairs))
 
-    def most_common(self, n: Any = None) -> Any:
+    def most_common(self, n: object = None) -> Any:
         """As ``Counter.most_common``."""
         if self.of is not Counter:
             raise AttributeError(f"{self.of.__name__!r} object has no attribute 'most_common'")
@@ -522,7 +522,7 @@ class TracedDict(Limited):
         if self._has_room(item):
             current().door.staged(stored)(self, item)
 
-    def find(self, key: Any) -> tuple[Any, Any]:
+    def find(self, key: object) -> tuple[Any, Any]:
         """See ``_found``; called by what is staged."""
         return self._found(key)
 
@@ -531,7 +531,7 @@ class TracedDict(Limited):
         if len(item) > 1:
             self.items_.set_part(place, 1, item[1])
 
-    def put_key(self, slot: Any, key: Any) -> Any:
+    def put_key(self, slot: Any, key: object) -> Any:
         """Store a key behind the others, whose item is stored next; how many these are then."""
         room, table = self.items_._taken_room(), self._table
         assert table is not None
@@ -543,7 +543,7 @@ class TracedDict(Limited):
         wrap(table)[slot] = number + 1
         return number + 1
 
-    def number(self, slot: Any, number: Any) -> None:
+    def number(self, slot: Any, number: object) -> None:
         """Have the table say where an item is."""
         assert self._table is not None
         wrap(self._table)[slot] = number
@@ -555,34 +555,34 @@ class TracedDict(Limited):
             raise AttributeError(name)
         raise self.refused(f".{name}()")
 
-    def __contains__(self, key: Any) -> bool:
+    def __contains__(self, key: object) -> bool:
         return bool(self.has(key))
 
-    def __or__(self, other: Any) -> Any:
+    def __or__(self, other: object) -> Any:
         return self._with("|", united, self, other)
 
-    def __and__(self, other: Any) -> Any:
+    def __and__(self, other: object) -> Any:
         return self._with("&", common, self, other)
 
-    def __rand__(self, other: Any) -> Any:
+    def __rand__(self, other: object) -> Any:
         return self._with("&", common, other, self)
 
-    def __sub__(self, other: Any) -> Any:
+    def __sub__(self, other: object) -> Any:
         return self._with("-", without, self, other)
 
-    def __rsub__(self, other: Any) -> Any:
+    def __rsub__(self, other: object) -> Any:
         return self._with("-", without, other, self)
 
-    def __ror__(self, other: Any) -> Any:
+    def __ror__(self, other: object) -> Any:
         return self._with("|", united, other, self)
 
-    def __ior__(self, other: Any) -> Any:
+    def __ior__(self, other: object) -> Any:
         if self.of is Counter:
             raise self.refused("|=")
         self.update(other)
         return self
 
-    def _with(self, name: str, staged: Any, left: Any, right: Any) -> Any:
+    def _with(self, name: str, staged: object, left: object, right: object) -> Any:
         """What an operator of sets gives."""
         if not all(each.__class__ is set for each in (left, right)):
             raise self.refused(name)
@@ -600,6 +600,6 @@ class TracedDict(Limited):
         )
 
 
-def any_order(items: Any) -> Any:
+def any_order(items: object) -> Any:
     """What a loop runs over in whose order a set does not show."""
     return items.in_any_order() if type(items) is TracedDict and items.of is set else items

@@ -127,7 +127,7 @@ class TracedInt(TakesUfuncs, Traced):
             return pow(self._known(), other, modulus)
         return _as_scalar(self, "__pow__", other)
 
-    def __rpow__(self, other: Any) -> Any:
+    def __rpow__(self, other: object) -> Any:
         return _as_scalar(self, "__rpow__", other)
 
     @property
@@ -211,19 +211,19 @@ def known_ints(tree: Any) -> Any:
     return tree
 
 
-def exact(x: Any) -> Any:
+def exact(x: object) -> Any:
     """A size, place or bound as one; see ``TracedInt._exact``."""
     return x._exact() if type(x) is TracedInt else x
 
 
-def scalar_of_int(x: Any) -> Any:
+def scalar_of_int(x: object) -> Any:
     """An int as a scalar of the graph, or the number if it is known; anything else as it is."""
     if type(x) is not TracedInt:
         return x
     return variable_of(x._operand())
 
 
-def int_dim(x: Any) -> Dim | None:
+def int_dim(x: object) -> Dim | None:
     """The dim of a Python int, traced or not; None for anything else."""
     if type(x) is int or type(x) is bool:
         return int(x)
@@ -274,13 +274,13 @@ def _define_arithmetic(name: str, exact: Callable[[Dim, Dim], Dim]) -> None:
             return _by_operator(name, left, right)
         return wrap_dim(exact(left, right))
 
-    def plain(self: TracedInt, other: Any) -> Any:
+    def plain(self: TracedInt, other: object) -> Any:
         dim = int_dim(other)
         if dim is None:
             return _as_scalar(self, f"__{name}__", other)
         return compute(self._dim, dim)
 
-    def reflected(self: TracedInt, other: Any) -> Any:
+    def reflected(self: TracedInt, other: object) -> Any:
         dim = int_dim(other)
         if dim is None:
             return _as_scalar(self, f"__r{name}__", other)
@@ -290,7 +290,7 @@ def _define_arithmetic(name: str, exact: Callable[[Dim, Dim], Dim]) -> None:
     setattr(TracedInt, f"__r{name}__", reflected)
 
 
-def _as_scalar(x: TracedInt, method: str, other: Any) -> Any:
+def _as_scalar(x: TracedInt, method: str, other: object) -> Any:
     """Arithmetic with what is no int: as a scalar of the graph."""
     from .traced_scalar import TracedScalar  # traced scalars are built on traced ints
 
@@ -312,7 +312,7 @@ def _as_scalar(x: TracedInt, method: str, other: Any) -> Any:
 
 
 def _define_relation(name: str, relation: str) -> None:
-    def compare(self: TracedInt, other: Any) -> Any:
+    def compare(self: TracedInt, other: object) -> Any:
         dim = int_dim(other)
         if dim is not None:
             return _compared(name, self._dim, relation, dim)
@@ -368,11 +368,11 @@ def _by_bits(name: str, dim: Dim, other: int) -> Dim | None:
 
 
 def _define_bitwise(name: str) -> None:
-    def plain(self: TracedInt, other: Any) -> Any:
+    def plain(self: TracedInt, other: object) -> Any:
         found = _by_bits(name, self._dim, other) if type(other) is int else None
         return _as_scalar(self, f"__{name}__", other) if found is None else wrap_dim(found)
 
-    def reflected(self: TracedInt, other: Any) -> Any:
+    def reflected(self: TracedInt, other: object) -> Any:
         found = _by_bits(name, self._dim, other) if name == "and" and type(other) is int else None
         return _as_scalar(self, f"__r{name}__", other) if found is None else wrap_dim(found)
 
@@ -380,11 +380,11 @@ def _define_bitwise(name: str) -> None:
     setattr(TracedInt, f"__r{name}__", reflected)
 
 
-def _true_divide(self: TracedInt, other: Any) -> Any:
+def _true_divide(self: TracedInt, other: object) -> Any:
     return _as_scalar_division(self, other)
 
 
-def _reflected_true_divide(self: TracedInt, other: Any) -> Any:
+def _reflected_true_divide(self: TracedInt, other: object) -> Any:
     return _as_scalar_division(other, self)
 
 

@@ -57,7 +57,7 @@ class TracedScalar(TracedValue):
     def __class__(self) -> type:
         return self._type.python_type if self._type.weak else self._type.dtype.type
 
-    def __array__(self, *args: Any, **kwargs: Any) -> np.ndarray:
+    def __array__(self, *args: object, **kwargs: object) -> np.ndarray:
         return np.asarray(self._known("numpy.asarray"))
 
     def _known(self, what: str) -> Any:
@@ -164,7 +164,7 @@ class TracedScalar(TracedValue):
 
     __iter__ = None  # there is none, though elements can be asked for
 
-    def __getitem__(self, key: Any) -> Any:
+    def __getitem__(self, key: object) -> Any:
         if self._type.weak:
             raise TypeError(f"{self._type.python_type.__name__!r} object is not subscriptable")
         if isinstance(key, tuple) and not key:
@@ -193,7 +193,7 @@ def astype(
     return result
 
 
-def _item(x: TracedScalar, *args: Any) -> Any:
+def _item(x: TracedScalar, *args: object) -> Any:
     found = to_python(x) if args in ((), (0,), ((),)) else None
     return current().specialise(x._value, ".item()").item(*args) if found is None else found
 
@@ -206,7 +206,7 @@ def _conjugate(x: TracedScalar) -> Any:
 def _as_array(name: str) -> Callable[..., Any]:
     """The method of the array of rank 0 that NumPy makes of a scalar."""
 
-    def method(x: TracedScalar, *args: Any, **kwargs: Any) -> Any:
+    def method(x: TracedScalar, *args: object, **kwargs: object) -> Any:
         array = wrap(current().record("copy", x._value, order="K"))
         result = getattr(array, name)(*args, **kwargs)
         return result[()]  # of rank 0 it is a scalar again
@@ -247,7 +247,7 @@ _NUMPY_METHODS: dict[str, Callable[..., Any]] = {
 # ------------------------------------------------------------------ operators
 
 
-def _is_python_scalar(x: Any) -> bool:
+def _is_python_scalar(x: object) -> bool:
     if type(x) is TracedScalar:
         return x._type.weak
     return type(x) in (bool, int, float, complex) or type(x) is TracedInt
@@ -267,7 +267,7 @@ def _cast(x: Any, dtype: np.dtype) -> Any:
     return current().record("item", found) if isinstance(found.type, ArrayType) else found
 
 
-def _is_complex(x: Any) -> bool:
+def _is_complex(x: object) -> bool:
     return type(x) is TracedScalar and x._type.dtype.kind == "c" and not x._type.weak
 
 
@@ -314,7 +314,7 @@ def _define_binary(name: str, numpy_name: str) -> None:
             return record("py_multiply", *(_cast(x, dtype) for x in parts))
         return call(left, right)
 
-    def call(left: Any, right: Any) -> Any:
+    def call(left: Any, right: object) -> Any:
         return call_ufunc(numpy_name, left, right)
 
     setattr(TracedScalar, f"__{name}__", lambda self, other: compute(self, other))
@@ -334,15 +334,15 @@ def _repeated(items: Any, times: Any) -> Any:
     return repeated(items, size)
 
 
-def _is_python_complex(x: Any) -> bool:
+def _is_python_complex(x: object) -> bool:
     return type(x) is complex or (_is_python_scalar(x) and x.__class__ is complex)
 
 
-def _is_float64(x: Any) -> bool:
+def _is_float64(x: object) -> bool:
     return type(x) is TracedScalar and x.__class__ is np.float64
 
 
-def _are_complex_scalars(left: Any, right: Any) -> bool:
+def _are_complex_scalars(left: object, right: object) -> bool:
     """Whether Python's operator multiplies NumPy's complex scalars: it rounds otherwise than the
     ufunc does. See Note [Complex numbers] in ``lowering``.
     """
@@ -351,7 +351,7 @@ def _are_complex_scalars(left: Any, right: Any) -> bool:
     return scalars and any(kind.dtype.kind == "c" for kind in types)
 
 
-def known_number(x: Any, what: str) -> Any:
+def known_number(x: object, what: str) -> Any:
     """The number of a traced Python scalar, from here on a constant."""
     if type(x) is TracedScalar:
         return x._known(f"Python's {what!r}")
@@ -380,7 +380,7 @@ for _name, _numpy_name in UNARY.items():
 TracedValue._wrappers[ScalarType] = TracedScalar
 
 
-def numpy_scalar(dtype: Any, x: Any) -> Any:
+def numpy_scalar(dtype: Any, x: object) -> Any:
     """``np.float32(x)`` of a traced scalar or rank-0 array."""
     value = operand(x._stored_as(dtype_of(dtype)) if isinstance(x, Traced) else x)
     if isinstance(value, Literal):

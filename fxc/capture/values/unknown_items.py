@@ -74,7 +74,7 @@ class OneOfItems(Limited):
             raise self.refused() from None
         return self._at(parts, self._place)
 
-    def __getitem__(self, key: Any) -> Any:
+    def __getitem__(self, key: object) -> Any:
         if isinstance(key, slice) or not isinstance(self._items[0], tuple | list | dict):
             raise self.refused()
         if any(isinstance(each, Traced) for each in (key if type(key) is tuple else (key,))):
@@ -97,7 +97,7 @@ class OneOfItems(Limited):
             raise self.refused()
         return self._row(lambda x: current().door.attr(x, name))
 
-    def called(self, *args: Any, **kwargs: Any) -> Any:
+    def called(self, *args: Any, **kwargs: object) -> Any:
         """What the one of these functions gives that stands at the place."""
         door = current().door
         *first, last = (partial(door.call, each, *args, **kwargs) for each in self._items)
@@ -106,7 +106,7 @@ class OneOfItems(Limited):
             found = partial(chosen, door, self._place == place, each, found)
         return found()
 
-    def __setattr__(self, name: str, value: Any) -> NoReturn:
+    def __setattr__(self, name: str, value: object) -> NoReturn:
         raise self.refused()
 
     def __bool__(self) -> NoReturn:
@@ -121,7 +121,7 @@ class OneOfItems(Limited):
         )
 
 
-def item_by_key(at: Table, items: dict[Any, Any], key: Any) -> Any:
+def item_by_key(at: Table, items: dict[Any, Any], key: object) -> Any:
     """``items[key]`` for a key that is not known; NotImplemented where it is not computed."""
     keys = keys_of(items)
     found = place_of_key(keys, key)
@@ -133,7 +133,7 @@ def item_by_key(at: Table, items: dict[Any, Any], key: Any) -> Any:
     return at(values, place) if len(values) > 1 else values[0]
 
 
-def got_by_key(at: Table, items: dict[Any, Any], key: Any, default: Any) -> Any:
+def got_by_key(at: Table, items: dict[Any, Any], key: object, default: object) -> Any:
     """``items.get(key, default)``; likewise."""
     keys = keys_of(items)
     found = place_of_key(keys, key)
@@ -144,7 +144,9 @@ def got_by_key(at: Table, items: dict[Any, Any], key: Any, default: Any) -> Any:
     return at(values, chosen(current().door, is_there, lambda: place, lambda: len(keys)))
 
 
-def store_by_key(items: dict[Any, Any], key: Any, value: Any, store: Callable[..., Any]) -> bool:
+def store_by_key(
+    items: dict[Any, Any], key: object, value: object, store: Callable[..., Any]
+) -> bool:
     """``items[key] = value`` for a key that is not known, of those that there are: each item is
     what it was, or the value. False where that cannot be had.
     """
@@ -161,5 +163,5 @@ def store_by_key(items: dict[Any, Any], key: Any, value: Any, store: Callable[..
     return True
 
 
-def _itself(x: Any) -> Any:
+def _itself(x: object) -> Any:
     return x

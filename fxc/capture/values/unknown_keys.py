@@ -25,11 +25,11 @@ from .traced_scalar import TracedScalar
 _MOST = 64  # keys
 
 
-def is_unknown_key(key: Any) -> bool:
+def is_unknown_key(key: object) -> bool:
     """Whether a key is an int that is not known, or one text or another, or a tuple with such."""
     session, parts = current(), key if type(key) is tuple else (key,)
 
-    def is_open(x: Any) -> bool:
+    def is_open(x: object) -> bool:
         if type(x) in (Char, Several):
             return True
         if type(x) is TracedInt:
@@ -40,12 +40,12 @@ def is_unknown_key(key: Any) -> bool:
     return known and any(map(is_open, parts))
 
 
-def is_text(x: Any) -> bool:
+def is_text(x: object) -> bool:
     """Whether this is a text that is known, or one of several."""
     return type(x) is str or (type(x) is Several and x.is_text)
 
 
-def is_int(x: Any) -> bool:
+def is_int(x: object) -> bool:
     if type(x) in (int, TracedInt):
         return True
     if type(x) is Mixed:
@@ -59,7 +59,7 @@ def keys_of(items: dict[Any, Any]) -> list[Any]:
     return [] if by_condition else list(dict.keys(items))
 
 
-def place_of_key(keys: Sequence[Any], key: Any) -> tuple[Any, Any] | None:
+def place_of_key(keys: Sequence[Any], key: object) -> tuple[Any, Any] | None:
     """The place among the keys of a dict of one that is not known, and whether it is there; None
     where that is not computed.
     """
@@ -93,5 +93,5 @@ def _place_of_text(keys: Sequence[Any], key: Several) -> tuple[Any, Any]:
     return united(found), united([(flag, text in places) for flag, text in key.options])
 
 
-def _is_small(x: Any) -> bool:
+def _is_small(x: object) -> bool:
     return type(x) is int and abs(x) < 2**62

@@ -22,7 +22,7 @@ from .traced_scalar import TracedScalar
 from .unbound import UNBOUND
 
 
-def is_number(x: Any) -> bool:
+def is_number(x: object) -> bool:
     """Whether ``x`` is a scalar that a node may carry."""
     return isinstance(x, np.generic) or type(x) in (
         *(bool, int, float, complex),
@@ -30,7 +30,7 @@ def is_number(x: Any) -> bool:
     )
 
 
-def is_constant(x: Any) -> bool:
+def is_constant(x: object) -> bool:
     """Whether ``x`` is the same in each call, and nothing that a node may carry."""
     return x is None or type(x) in (str, bytes)
 
@@ -62,14 +62,14 @@ def is_same(left: Any, right: Any) -> bool:
     return is_constant(left) and bool(left == right)
 
 
-def array_of(x: Any) -> Value | None:
+def array_of(x: object) -> Value | None:
     """The value of the graph of a traced array; None for anything else."""
     if isinstance(x, TracedValue) and isinstance(x._value.type, ArrayType):
         return x._value
     return None
 
 
-def graph_type(x: Any) -> ArrayType | ScalarType | None:
+def graph_type(x: object) -> ArrayType | ScalarType | None:
     """The type of a variable's value in a graph; None if it has none."""
     if type(x) in (Mixed, Several, Differing):
         return None
@@ -80,7 +80,7 @@ def graph_type(x: Any) -> ArrayType | ScalarType | None:
     return None
 
 
-def kind_text(x: Any) -> str:
+def kind_text(x: object) -> str:
     """What a message calls a value."""
     if x is UNBOUND:
         return "without a value"
@@ -97,7 +97,7 @@ def placeholder(session: Session, kind: ArrayType | ScalarType) -> Operand:
     return session.value("empty", kind.shape, kind.dtype, layout=layout_of(kind))
 
 
-def truth(test: Any) -> Any:
+def truth(test: object) -> Any:
     """``test`` as a bool, or as a traced scalar that stands for one.
 
     What follows from arguments alone is decided by their numbers, which become constants; but for
@@ -129,7 +129,7 @@ def going_on(test: Any) -> Any:
     return _by_python(test) if has_method(test, "__bool__") else bool(test)
 
 
-def _by_python(x: Any) -> Any:
+def _by_python(x: object) -> Any:
     """The truth of an object whose ``__bool__`` is Python code."""
     found: Any = current().door.special(x, "__bool__")
     kind = found.__class__
@@ -138,7 +138,7 @@ def _by_python(x: Any) -> Any:
     return truth(found) if isinstance(found, Traced) else found
 
 
-def flag_of(test: Any) -> Operand:
+def flag_of(test: object) -> Operand:
     """The truth of a bool or a traced scalar as NumPy's bool."""
     if type(test) is bool:
         return Literal(np.bool_(test))
