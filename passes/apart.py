@@ -33,7 +33,7 @@ class Sharing:
         for node in nodes:
             if TABLE[node.op].tag is Tag.VIEW:
                 self._makers[node.output] = node
-            if node.op == "cond":
+            if TABLE[node.op].tag is Tag.BRANCH:
                 for region in node.regions:
                     self._bound.update(zip(region.params, node.arg("operands"), strict=True))
         for node in calls:

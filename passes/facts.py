@@ -11,6 +11,7 @@ import numpy as np
 from fxc.ir.graph import Literal, Node, Operand, Value
 from fxc.ir.symbols import Dim
 from fxc.ops.python_numbers import AS_TRUE, PYTHON_OPERATORS
+from fxc.ops.table import TABLE, Tag
 
 from .counters import Range
 
@@ -188,7 +189,7 @@ class Facts:
     def suppose_made(self, node: Node, condition: Value, holds: bool) -> None:
         """A condition that a node makes holds, or does not."""
         name = node.op.removeprefix("py_")
-        if node.op == "cond":
+        if TABLE[node.op].tag is Tag.BRANCH:
             self.chosen(node, condition, holds)
         elif name in (("and", "logical_and", "bitwise_and") if holds else ("or", "logical_or")):
             for each in node.args:

@@ -35,7 +35,7 @@ def hoist(region: Region) -> Region:
         if node.regions:
             args = [hoist(arg) if isinstance(arg, Region) else arg for arg in node.args]
             node = Node(node.schema, tuple(args), node.outputs, node.loc)
-        if node.op in ("fori_loop", "while_loop"):
+        if TABLE[node.op].tag is Tag.LOOP:
             hoisted, node = _without_fixed(node)
             nodes += hoisted
         nodes.append(node)
@@ -95,7 +95,7 @@ class _Fixed:
 def _pays(node: Node) -> bool:
     """Whether the values of the node are rather read than computed again."""
     match TABLE[node.op].tag:
-        case Tag.VIEW | Tag.FACTORY | Tag.CONTROL:
+        case Tag.VIEW | Tag.FACTORY | Tag.BRANCH | Tag.LOOP:
             return False
         case Tag.POINTWISE:
             shapes = [value.type.shape for value in node.inputs]

@@ -169,8 +169,8 @@ class _Simplification:
 
     def instead_of(self, node: Node) -> list[Node] | None:
         """What does the same as a branch or a loop and is simpler, if there is something."""
-        operands = node.arg("operands" if node.op == "cond" else "init")
-        if node.op == "cond" and isinstance(node.arg("pred"), Literal):
+        operands = node.arg("operands" if TABLE[node.op].tag is Tag.BRANCH else "init")
+        if TABLE[node.op].tag is Tag.BRANCH and isinstance(node.arg("pred"), Literal):
             chosen = node.arg("on_true" if node.arg("pred").value else "on_false")
             self.replaced.update(zip(chosen.params, operands, strict=True))
             return [*chosen.nodes, *self.given_by(chosen, node.outputs)]
@@ -179,7 +179,7 @@ class _Simplification:
         for number, output in enumerate(node.outputs):
             given = _unchanged(node, number)
             if given is not None and given.type == output.type:
-                if node.op != "cond":
+                if TABLE[node.op].tag is not Tag.BRANCH:
                     for region in node.regions:
                         self.replaced[carried_params(node, region)[number]] = given
                 rest = [n for n in range(len(node.outputs)) if n != number]
@@ -296,7 +296,7 @@ def _never_runs(loop: Node) -> bool:
 
 def _unchanged(node: Node, number: int) -> Operand | None:
     """What a branch or a loop was given that this result of it always is."""
-    if node.op != "cond":
+    if TABLE[node.op].tag is not Tag.BRANCH:
         body: Region = node.arg("body")
         same = body.results[number] is carried_params(node, body)[number]
         return node.arg("init")[number] if same else None

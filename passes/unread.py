@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TypeVar
 
 from fxc.ir.graph import Arg, Node, Operand, Region, Value, walk
-from fxc.ops.table import TABLE
+from fxc.ops.table import TABLE, Tag
 
 T = TypeVar("T")
 
@@ -62,7 +62,7 @@ def _read_in(region: Region) -> set[Value]:
 def _without_unread(node: Node, read: Collection[Value]) -> Node:
     """The node without the results that nobody reads and the operands that only they need."""
     kept = [number for number, value in enumerate(node.outputs) if value in read]
-    return _branch(node, kept) if node.op == "cond" else _loop(node, kept)
+    return _branch(node, kept) if TABLE[node.op].tag is Tag.BRANCH else _loop(node, kept)
 
 
 def keeping(node: Node, numbers: Sequence[int]) -> Node:
@@ -72,7 +72,7 @@ def keeping(node: Node, numbers: Sequence[int]) -> Node:
     for param, arg in zip(node.schema.params, node.args, strict=True):
         if isinstance(arg, Region):
             params, results = arg.params, arg.results
-            if node.op != "cond":
+            if TABLE[node.op].tag is not Tag.BRANCH:
                 carried = carried_params(node, arg)
                 params = (*params[: len(params) - len(carried)], *_only(numbers, carried))
             if param.name != "test":

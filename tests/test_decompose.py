@@ -38,7 +38,8 @@ def native(op: Operator) -> str | None:
         Tag.VIEW,
         Tag.SCATTER,
         Tag.FACTORY,
-        Tag.CONTROL,
+        Tag.BRANCH,
+        Tag.LOOP,
         Tag.JOIN,
     }
     row = TABLE[op.group]

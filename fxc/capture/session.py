@@ -33,7 +33,7 @@ from fxc.ir.size_guards import Guard, assuming, recorders, recording
 from fxc.ir.symbols import Dim, Symbol, SymExpr, counted_in, symbols_of
 from fxc.ir.types import ArrayType, ScalarType, is_known
 from fxc.ops.python_numbers import PYTHON_OPERATORS
-from fxc.ops.table import TABLE, Tag
+from fxc.ops.table import CONTROL, TABLE, Tag
 
 from .dropped_parts import CASTS, of_real_parts
 from .locations import line_text, outermost_line, user_location
@@ -177,7 +177,7 @@ class Session:
             args = of_real_parts(self, name, args, kwargs.get("casting", ""))
         schema = TABLE[name].schema
         self._count += 1
-        self.spend(_CONTROL if TABLE[name].tag is Tag.CONTROL else 1)
+        self.spend(_CONTROL if TABLE[name].tag in CONTROL else 1)
         if any(map(_is_weak_int, args)) and TABLE[name].tag in _CONVERTING:
             args = self._fitted(name, args)
         if schema.writes:

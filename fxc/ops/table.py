@@ -54,7 +54,8 @@ class Tag(enum.Enum):
     FACTORY = "factory"
     JOIN = "join"
     CONTRACTION = "contraction"
-    CONTROL = "control"
+    BRANCH = "branch"
+    LOOP = "loop"
     COMPOSITE = "composite"
     OPAQUE = "opaque"
     WRITE = "write"
@@ -63,6 +64,7 @@ class Tag(enum.Enum):
     CLOCK = "clock"  # an effect behind which nothing is computed that stands before it
 
 
+CONTROL = frozenset({Tag.BRANCH, Tag.LOOP})  # operators with regions
 EFFECTS = frozenset({Tag.EFFECT, Tag.CLOCK})  # see Note [Operators with effects]
 
 
@@ -458,13 +460,13 @@ ROWS: tuple[Row, ...] = (
     # control flow
     row(
         "cond(Array pred, Array[] operands, *, Region on_true, Region on_false) -> Array[]",
-        Tag.CONTROL,
+        Tag.BRANCH,
     ),
     row(
         "fori_loop(Array lo, Array hi, Array[] init, *, Region body, bool stops) -> Array[]",
-        Tag.CONTROL,
+        Tag.LOOP,
     ),
-    row("while_loop(Array[] init, *, Region test, Region body) -> Array[]", Tag.CONTROL),
+    row("while_loop(Array[] init, *, Region test, Region body) -> Array[]", Tag.LOOP),
     # effects: the first result is the first operand, see Note [Operators with effects]
     row(
         "draw(Array state, Array[] xs, *, Sym[]? size, Sym[]? shape, str call, str source) -> "

@@ -41,7 +41,7 @@ def updated_by(node: Node, value: Value) -> Operand | None:
     if not node.regions:
         return None
     number = node.outputs.index(value)
-    if node.op != "cond":
+    if TABLE[node.op].tag is not Tag.BRANCH:
         given: Operand = node.arg("init")[number]
         return given
     found = [_parameter(region, region.results[number]) for region in node.regions]

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from fxc.ir.graph import Literal, Node, Operand, Region, Value, walk
 from fxc.ops.python_numbers import AS_TRUE, stem
+from fxc.ops.table import TABLE, Tag
 
 
 def is_brief(node: Node) -> bool:
@@ -14,7 +15,7 @@ def is_brief(node: Node) -> bool:
     test: Region = node.arg("test")
     body: Region = node.arg("body")
     (holds,) = test.results
-    loops = any(each.op in ("fori_loop", "while_loop") for each in walk(body))
+    loops = any(TABLE[each.op].tag is Tag.LOOP for each in walk(body))
     if test.nodes or holds not in test.params or loops:
         return False
     makers = {value: each for each in body.nodes for value in each.outputs}

@@ -16,7 +16,7 @@ from fxc.ir.types import PART_DTYPES, ArrayType, ScalarType
 from fxc.ops.foreign_calls import gives_new
 from fxc.ops.kernels import kernel_of
 from fxc.ops.metas.shapes import hints
-from fxc.ops.table import EFFECTS, TABLE, Tag
+from fxc.ops.table import CONTROL, EFFECTS, TABLE, Tag
 from fxc.ops.updates import UPDATES, way
 
 from ..emission.draws import is_drawn, is_small
@@ -151,7 +151,7 @@ def _raising_first(region: Region, context: Context) -> Region:
         if binders:
             names = {name for dim in dims_of(node) for name in symbols_of(dim)}
             needed += [binders[name] for name in names if name in binders]
-        if TABLE[node.op].tag in (*UPDATES, Tag.CONTROL) or not movable.issuperset(needed):
+        if TABLE[node.op].tag in (*UPDATES, *CONTROL) or not movable.issuperset(needed):
             continue
         movable.add(node)
         waiting = [node] if _may_raise(node, context) else []

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from fxc.ir.graph import Literal, Node, Operand, Region, Value
 from fxc.ops.python_numbers import AS_TRUE
+from fxc.ops.table import TABLE, Tag
 
 
 def last_arms(body: Region, result: Operand, ends: bool) -> dict[Node, bool]:
@@ -32,7 +33,7 @@ def _look(x: Operand, ends: bool, makers: Mapping[Value, Node], found: dict[Node
         _look(node.args[0], ends, makers, found)
     elif node.op in ("py_not", "logical_not"):
         _look(node.args[0], not ends, makers, found)
-    elif node.op == "cond":
+    elif TABLE[node.op].tag is Tag.BRANCH:
         place = node.outputs.index(x)
         for name, arm in (("on_true", True), ("on_false", False)):
             region: Region = node.arg(name)

@@ -44,27 +44,28 @@ class Reducer:
     combine: str
     tests: bool = False  # elements are taken as truth values
     position: bool = False  # the result is where the extreme stands
+    by_parts: bool = False  # of complex numbers, each part of the total depends on that part alone
 
 
 REDUCERS = {
-    "sum": Reducer("add"),
+    "sum": Reducer("add", by_parts=True),
     "prod": Reducer("multiply"),
     "min": Reducer("minimum"),
     "max": Reducer("maximum"),
-    "any": Reducer("logical_or", tests=True),
-    "all": Reducer("logical_and", tests=True),
+    "any": Reducer("logical_or", tests=True, by_parts=True),
+    "all": Reducer("logical_and", tests=True, by_parts=True),
     "argmin": Reducer("minimum", position=True),
     "argmax": Reducer("maximum", position=True),
 }
-SCANS = {"cumsum": Reducer("add"), "cumprod": Reducer("multiply")}
+SCANS = {"cumsum": Reducer("add", by_parts=True), "cumprod": Reducer("multiply")}
 
 
 def has_nest(node: Node) -> bool:
     """Whether the reduction or scan has a nest; otherwise it is left to NumPy."""
     operand: Operand = node.args[0]
     is_complex = not PART_DTYPES.keys().isdisjoint((operand.type.dtype, node.output.type.dtype))
-    if is_complex and node.op not in ("sum", "cumsum", "any", "all"):
-        return False  # each part of the total depends on both
+    if is_complex and not (REDUCERS | SCANS)[node.op].by_parts:
+        return False
     if node.op in REDUCERS:
         return _order(node) is not None
     return isinstance(operand.type, ArrayType) and operand.type.rank > 0

@@ -64,7 +64,7 @@ def _looks(makers: Mapping[Value, Node], node: Node, number: int, *, inside: boo
     """How often a branch or loop has to look whether there is a copy of what it stores to, on the
     way to a result, as far as is known; any number of times in a loop ``inside`` of another.
     """
-    if node.op == "cond":
+    if TABLE[node.op].tag is Tag.BRANCH:
         arms = [(region, region.results[number]) for region in node.regions]
         return max(_looks_for(*arm, inside=inside) for arm in arms)
     if inside:

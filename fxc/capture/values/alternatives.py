@@ -14,7 +14,7 @@ from fxc.ir.graph import Literal, Operand, Region, Value
 from fxc.ir.records import frozen
 from fxc.ir.types import ArrayType
 from fxc.ops.metas.layout import is_c_ordered, is_f_ordered
-from fxc.ops.table import TABLE, Operator, Tag
+from fxc.ops.table import CONTROL, TABLE, Operator, Tag
 
 if TYPE_CHECKING:
     from ..session import Session
@@ -193,7 +193,7 @@ def _is_read_whole(
     assert isinstance(kind, ArrayType)
     if value in written:
         return False
-    if op.tag is Tag.CONTROL or kind.rank == 0:
+    if op.tag in CONTROL or kind.rank == 0:
         return True
     others = (each for each in _values((*args, *kwargs.values())) if each is not value)
     reads_all = TABLE[op.group].tag in (Tag.POINTWISE, Tag.JOIN) or op.group in ("copy", "copy_")
