@@ -7,6 +7,7 @@ container itself is left alone until the call is over. See Note [Effects].
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
@@ -122,6 +123,54 @@ class External:
         return len(self)  # type: ignore[arg-type]
 
 
+class ExternalSequence(External):
+    """What lists and deques from outside have in common: until all of one is read, ``_added`` holds
+    what was appended.
+    """
+
+    _whole: bool
+    _added: list[Any]
+
+    def _changing(self) -> None:
+        """Before a change of more than one element."""
+        self._held.check_allowed()
+        self._held.outside.stored(self._held.name, f"{self._held.name}.len")
+
+    def append(self, value: Any, /) -> None:
+        self._changing()
+        self._held.change("append", value=value)
+        if self._whole:
+            super().append(value)  # type: ignore[misc]
+        else:
+            self._added.append(value)
+
+    def extend(self, values: Iterable[Any], /) -> None:
+        for value in list(values):
+            self.append(value)
+
+    def __iadd__(self, values: Any, /) -> Any:
+        self.extend(values)
+        return self
+
+    def clear(self) -> None:
+        self._changing()
+        self._held.change("clear")
+        self._whole = True
+        super().clear()  # type: ignore[misc]
+
+
+class ExternalMapping(External):
+    """What dicts from outside and namespaces of objects have in common."""
+
+    def update(self, *others: Any, **items: Any) -> None:
+        for key, value in dict(*others, **items).items():
+            self[key] = value  # type: ignore[index]
+
+    def __ior__(self, other: Any) -> Any:
+        self.update(other)
+        return self
+
+
 def settle_all(values: Iterable[Any]) -> None:
     """Read all of the containers among these values: code of C looks into them directly."""
     for value in values:
@@ -139,6 +188,26 @@ def settled(base: type, name: str) -> Callable[..., Any]:
         return method(self, *args, **kwargs)
 
     return run
+
+
+def give_reads(kind: type, names: str) -> None:
+    """Give a stand-in the methods of its class that look at all of it."""
+    (base,) = (each for each in (list, dict, set, deque) if issubclass(kind, each))
+    for name in names.split():
+        setattr(kind, name, settled(base, name))
+
+
+def refuse_methods(kind: type, names: str, what: str) -> None:
+    """Refuse other methods of what a message calls so."""
+
+    def refusing(name: str) -> Callable[..., Any]:
+        def run(self: Any, *args: Any) -> Any:
+            raise refuse(f"{name} of {what}")
+
+        return run
+
+    for name in names.split():
+        setattr(kind, name, refusing(name))
 
 
 def is_number(value: Any) -> bool:

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable
 from typing import Any
 
 from ..session import refuse
-from .containers import External, Held, settled
+from .containers import ExternalSequence, Held, give_reads, refuse_methods
 
 _MOST = 64  # items that are read
 _MOST_FILLING = 8  # of one that is not full: there may be one more in the next call
 
 
-class ExternalDeque(External, deque[Any]):
+class ExternalDeque(ExternalSequence, deque[Any]):
     """A deque from outside. It is read as a whole, once the program looks at it; what is appended
     until then is in ``_added``.
     """
@@ -60,32 +59,11 @@ class ExternalDeque(External, deque[Any]):
 
     # -------------------------------------------------------- changes
 
-    def _changing(self) -> None:
-        held = self._held
-        held.check_allowed()
-        held.outside.stored(held.name, f"{held.name}.len")
-
-    def append(self, value: Any, /) -> None:
-        self._changing()
-        self._held.change("append", value=value)
-        if self._whole:
-            deque.append(self, value)
-        else:
-            self._added.append(value)
-
     def appendleft(self, value: Any, /) -> None:
         self.settle()
         self._changing()
         self._held.change("appendleft", value=value)
         deque.appendleft(self, value)
-
-    def extend(self, values: Iterable[Any], /) -> None:
-        for value in list(values):
-            self.append(value)
-
-    def __iadd__(self, values: Any, /) -> Any:
-        self.extend(values)
-        return self
 
     def pop(self) -> Any:  # type: ignore[override]
         return self._taken("pop")
@@ -100,12 +78,6 @@ class ExternalDeque(External, deque[Any]):
         self._held.change(name)
         return found
 
-    def clear(self) -> None:
-        self._changing()
-        self._held.change("clear")
-        self._whole = True
-        deque.clear(self)
-
 
 _READS = (
     "__len__ __iter__ __reversed__ __contains__ __getitem__ __eq__ __ne__ __lt__ __le__ __gt__ "
@@ -117,14 +89,5 @@ _OTHERS = (
 )
 
 
-def _refusing(name: str) -> Callable[..., Any]:
-    def run(self: ExternalDeque, *args: Any) -> Any:
-        raise refuse(f"{name} of a deque from outside cannot be captured; use a list")
-
-    return run
-
-
-for _name in _READS.split():
-    setattr(ExternalDeque, _name, settled(deque, _name))
-for _name in _OTHERS.split():
-    setattr(ExternalDeque, _name, _refusing(_name))
+give_reads(ExternalDeque, _READS)
+refuse_methods(ExternalDeque, _OTHERS, "a deque from outside cannot be captured; use a list")

@@ -8,10 +8,10 @@ from typing import Any
 from ..session import refuse
 from ..values.maybe_set import MaybeSet, check_sure, given
 from ..values.unbound import UNBOUND
-from .containers import MISSING, External, Held, is_number, is_plain, plain_key, settled
+from .containers import MISSING, ExternalMapping, Held, give_reads, is_number, is_plain, plain_key
 
 
-class ExternalDict(External, dict[Any, Any]):
+class ExternalDict(ExternalMapping, dict[Any, Any]):
     """A dict from outside, or an OrderedDict or defaultdict.
 
     Until all of it is read, ``_seen`` holds what it had by key when the call began (MISSING for
@@ -196,14 +196,6 @@ class ExternalDict(External, dict[Any, Any]):
             self[key] = value = default
         return value
 
-    def update(self, *others: Any, **items: Any) -> None:
-        for key, value in dict(*others, **items).items():
-            self[key] = value
-
-    def __ior__(self, other: Any) -> Any:  # type: ignore[misc]
-        self.update(other)
-        return self
-
     def clear(self) -> None:
         self._held.check_allowed()
         self._held.change("clear")
@@ -212,5 +204,4 @@ class ExternalDict(External, dict[Any, Any]):
 
 
 _DICT_READS = "__iter__ __reversed__ __len__ __eq__ __ne__ __or__ __repr__ copy keys values items"
-for _name in _DICT_READS.split():
-    setattr(ExternalDict, _name, settled(dict, _name))
+give_reads(ExternalDict, _DICT_READS)

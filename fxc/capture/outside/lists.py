@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -11,7 +10,7 @@ import numpy as np
 from ..listed_numbers import Columns, Numbers, Ragged, form_of_items
 from ..session import Respecialise, current, refuse
 from ..values.operands import Traced
-from .containers import MISSING, External, Held, is_number, is_plain, settled
+from .containers import MISSING, ExternalSequence, Held, give_reads, is_number, is_plain, settled
 
 # Note [Lists of numbers]
 # A list argument of more than a few ints, or floats, is read item by item where the program asks
@@ -32,7 +31,7 @@ from .containers import MISSING, External, Held, is_number, is_plain, settled
 # more, with the list as it was, if the program reads it or changes it otherwise.
 
 
-class ExternalList(External, list[Any]):
+class ExternalList(ExternalSequence, list[Any]):
     """A list from outside.
 
     Until all of it is read, ``_seen`` holds the elements that were read or stored by their index
@@ -252,27 +251,11 @@ class ExternalList(External, list[Any]):
         outside = self._held.outside
         if outside.session.region and self._grows not in outside.static and not self._is_looked_at:
             raise Respecialise(frozenset((self._grows,)))
-        self._changing()
-        self._held.change("append", value=value)
-        if self._whole:
-            list.append(self, value)
-        else:
-            self._added.append(value)
+        super().append(value)
 
     def _changing(self) -> None:
-        """Before a change of more than one element."""
         self._note_change()
-        held = self._held
-        held.check_allowed()
-        held.outside.stored(held.name, f"{held.name}.len")
-
-    def extend(self, values: Iterable[Any], /) -> None:
-        for value in list(values):
-            self.append(value)
-
-    def __iadd__(self, values: Any, /) -> Any:
-        self.extend(values)
-        return self
+        super()._changing()
 
     def __setitem__(self, key: Any, value: Any, /) -> None:
         held = self._held
@@ -337,12 +320,6 @@ class ExternalList(External, list[Any]):
             raise ValueError("list.remove(x): x not in list")
         del self[items.index(value)]
 
-    def clear(self) -> None:
-        self._changing()
-        self._held.change("clear")
-        self._whole = True
-        list.clear(self)
-
     def reverse(self) -> None:
         self.settle()
         self._changing()
@@ -382,5 +359,4 @@ _LIST_READS = (
     "__iter__ __reversed__ __contains__ __eq__ __ne__ __lt__ __le__ __gt__ __ge__ __mul__ "
     "__rmul__ __repr__ copy count index"
 )
-for _name in _LIST_READS.split():
-    setattr(ExternalList, _name, settled(list, _name))
+give_reads(ExternalList, _LIST_READS)

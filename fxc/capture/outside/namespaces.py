@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from ..session import refuse
-from .containers import External, Held, plain_key, settled
+from .containers import ExternalMapping, Held, give_reads, plain_key
 from .objects import MISSING, class_attribute, is_data_descriptor
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from .outside import Known
 
 
-class Namespace(External, dict[str, Any]):
+class Namespace(ExternalMapping, dict[str, Any]):
     """The dict of an object's attributes: its items are read and stored as those are, but for what
     the class has to say.
     """
@@ -72,11 +72,6 @@ class Namespace(External, dict[str, Any]):
             self[key] = default
         return self[key]
 
-    def update(self, *others: Any, **items: Any) -> None:
-        """As ``dict.update``."""
-        for key, value in dict(*others, **items).items():
-            self[key] = value
-
     def __iter__(self) -> Iterator[str]:
         return iter(self._items())
 
@@ -100,10 +95,6 @@ class Namespace(External, dict[str, Any]):
             f"'del' of an item of {self._held.source.text} cannot be captured; use delattr"
         )
 
-    def __ior__(self, other: Any) -> Any:  # type: ignore[misc]
-        self.update(other)
-        return self
-
     def __ror__(self, other: Any) -> Any:
         return {**other, **self._items()} if type(other) is dict else NotImplemented
 
@@ -112,5 +103,4 @@ class Namespace(External, dict[str, Any]):
         return self._items()
 
 
-for _name in ("__reversed__", "__eq__", "__ne__", "__or__", "__repr__"):
-    setattr(Namespace, _name, settled(dict, _name))
+give_reads(Namespace, "__reversed__ __eq__ __ne__ __or__ __repr__")

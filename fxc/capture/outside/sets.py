@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from ..session import refuse
-from .containers import External, Held, is_plain, plain_key, settled
+from .containers import External, Held, give_reads, is_plain, plain_key, refuse_methods, settled
 
 
 class ExternalSet(External, set[Any]):
@@ -141,16 +141,9 @@ def _unchanged(name: str) -> Callable[..., Any]:
     return run
 
 
-def _refusing(name: str) -> Callable[..., Any]:
-    def run(self: ExternalSet, *args: Any) -> Any:
-        raise refuse(f"{name} of a set from outside cannot be captured; use add and discard")
-
-    return run
-
-
-for _name in _SET_READS.split():
-    setattr(ExternalSet, _name, settled(set, _name))
+give_reads(ExternalSet, _SET_READS)
 for _name in _SET_ALGEBRA.split():
     setattr(ExternalSet, _name, _unchanged(_name))
-for _name in _SET_CHANGES.split():
-    setattr(ExternalSet, _name, _refusing(_name))
+refuse_methods(
+    ExternalSet, _SET_CHANGES, "a set from outside cannot be captured; use add and discard"
+)
