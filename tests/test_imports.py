@@ -4,6 +4,7 @@ The rooms of the house and the arrows between them are in `MAY_IMPORT`; CONTRIBU
 """
 
 import ast
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
@@ -167,8 +168,8 @@ def test_no_bare_import_of_a_folder_outside_the_sources():
     assert not problems, "\n" + "\n".join(problems)
 
 
-# Rooms with circles of imports: fewer from change to change, none added.
-CIRCULAR = {"capture"}
+# Rooms with circles of imports, and the modules in these: fewer from change to change, none added.
+CIRCULAR = {"capture": 81}
 
 
 def test_no_module_imports_itself_by_way_of_others():
@@ -180,8 +181,8 @@ def test_no_module_imports_itself_by_way_of_others():
         for found in imports_of(name, name in packages, path.read_text("utf-8"), set(files))
     )
     circles = [each for each in networkx.strongly_connected_components(arrows) if len(each) > 1]
-    rooms = {room_of(name, packages) for circle in circles for name in circle}
-    assert rooms <= CIRCULAR, [sorted(each) for each in circles]
+    found = Counter(room_of(name, packages) for circle in circles for name in circle)
+    assert found <= Counter(CIRCULAR), [sorted(each) for each in circles]
 
 
 # The checker itself, on made-up sources.

@@ -41,6 +41,7 @@ from ..numpy_api.protocol import FUNCTIONS, array_function
 from ..numpy_api.ufunc_methods import array_ufunc
 from ..outside.clocks import read_clock
 from ..outside.containers import PLAIN, settle_all
+from ..outside.epilogue import NoteBuilder
 from ..outside.generators import TracedGenerator, made_by, source_kind
 from ..outside.lists import ExternalList
 from ..outside.objects import (
@@ -180,6 +181,10 @@ class Door(Stores):
         if f in purity.NUMPY_WITH_EFFECTS:
             raise self._refuse_call(f)
         return self._eager(f, args, kwargs)
+
+    def note_builder(self) -> NoteBuilder:
+        """See Note [Late effects]."""
+        return NoteBuilder(self.outside)
 
     def _check_operands(self, args: Any) -> None:
         """Refuse objects of the user's classes among the arguments of a function of NumPy's."""

@@ -48,6 +48,7 @@ from ..statements.iterators import (
 from ..statements.rows import list_array_of
 from ..statements.runs import runs_of
 from ..statements.sums import CORRECTS, sum_of_known
+from ..values import list_parts
 from ..values.grown_texts import Grown
 from ..values.identity import Identity
 from ..values.late import Late, is_unknown, late
@@ -61,7 +62,7 @@ from ..values.sized_lists import in_order, of_elements, of_ints
 from ..values.texts import Char, Text, char_of
 from ..values.traced_dicts import TracedDict
 from ..values.traced_int import TracedInt, known_ints, largest, scalar_of_int, smallest, wrap_dim
-from ..values.traced_lists import TracedList, list_parts, plain_list
+from ..values.traced_lists import TracedList, plain_list
 from ..values.traced_scalar import TracedScalar
 from ..values.variables import flag_of, going_on
 from .hashes import frozen, hash_of
@@ -264,7 +265,7 @@ def _list_of_graph(door: Door, args: tuple[Any, ...]) -> Any:
     if type(x) is PooledList:
         return x.copy()
     if type(x) is TracedList and x.items is None:
-        return list_parts().part_of(x, slice(None))
+        return list_parts.part_of(x, slice(None))
     is_late = type(x) is Counted and x.steps is None and not isinstance(x.count, int)
     if is_late or type(x) is Bounded:
         return list_of_items(door, x)
@@ -303,7 +304,7 @@ def _sorted(door: Door, *args: object, key: object = None, reverse: object = Fal
         made = _list_of_graph(door, (x,))
         args = args if made is None else (made,)
     if len(args) == 1 and type(args[0]) is TracedList and args[0].items is None:
-        return list_parts().in_order(args[0], key, reverse)
+        return list_parts.in_order(args[0], key, reverse)
     if len(args) == 1 and key is None and is_array(x := settled(args[0])):
         found = in_order(x, reverse)
         if found is not None:
@@ -317,7 +318,7 @@ def _few_sorted(door: Door, items: list[Any], key: object, reverse: bool) -> lis
     """``sorted`` of a list that Python knows."""
     keys = [x if key is None else door.call(key, x) for x in items]
     keys = [as_tuple(door, x) if is_compared(x) else x for x in keys]
-    found = list_parts().few_in_order(items, keys, reverse) if has_traced(keys) else None
+    found = list_parts.few_in_order(items, keys, reverse) if has_traced(keys) else None
     if found is None:
         places = sorted(range(len(items)), key=keys.__getitem__, reverse=reverse)
         found = [items[place] for place in places]

@@ -21,6 +21,7 @@ from ..door.numpy_source import SOURCES, has_source, run_source, run_unlisted
 from ..door.purity import only_computes
 from ..session import refuse
 from ..values.operands import record, result_type
+from ..values.protocols import serve_functions
 from . import (
     agreement,
     by_function,
@@ -210,3 +211,4 @@ FUNCTIONS: dict[Any, Callable[..., Any]] = {
     np.put_along_axis: placing.put_along_axis,
     np.fill_diagonal: placing.fill_diagonal,
 }
+serve_functions(array_function, FUNCTIONS)

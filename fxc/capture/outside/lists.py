@@ -185,8 +185,7 @@ class ExternalList(ExternalSequence, list[Any]):
 
     def as_list(self) -> Any:
         """A new list of the graph with these items; None if that is left to Python."""
-        from ..values.list_pools import rows_of  # which records
-        from ..values.sized_lists import list_of, tuples_of
+        from ..values.traced_lists import OPERATIONS  # which record
 
         form = self._known_form()
         if form is None:
@@ -196,8 +195,10 @@ class ExternalList(ExternalSequence, list[Any]):
             if lists.is_outside_changed:
                 return None
             lists.outside |= {self._by_items}
-            return rows_of(self._by_items, *self._inputs())
-        return tuples_of(self._inputs()) if type(form) is Columns else list_of(self.as_array())
+            return OPERATIONS["rows_of"](self._by_items, *self._inputs())
+        if type(form) is Columns:
+            return OPERATIONS["tuples_of"](self._inputs())
+        return OPERATIONS["list_of"](self.as_array())
 
     # -------------------------------------------------------- changes
 

@@ -10,7 +10,7 @@ import sys
 import warnings
 from collections import deque
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from fxc.ir.graph import Value
 from fxc.ir.handles import HANDLE, handle
@@ -18,12 +18,11 @@ from fxc.ir.records import mutable
 
 from ..guards import Source
 from ..locations import is_users, runs_ours, user_frame
-from ..session import refuse
+from ..session import Session, refuse
 from ..values.late import Held, late, snapshot
 from ..values.operands import Traced
 
 if TYPE_CHECKING:
-    from ..door.door import Door
     from .outside import Outside
 
 # Note [Late effects]
@@ -50,7 +49,23 @@ class Notes:
     marks: list[set[int]]  # statements that are shown at one place of the epilogue
 
 
-def show(door: Door, what: str, function: Callable[..., Any], *args: Any, **kwargs: Any) -> None:
+class Showing(Protocol):
+    """What is needed of the door."""
+
+    session: Session
+    outside: Outside
+
+    def as_text(self, x: object) -> object:
+        """What is shown of something."""
+
+    def check_text(self, parts: Any) -> None:
+        """Refuse what has no text that could be shown."""
+
+    def note_builder(self) -> Any:
+        """What collects the text of a function that shows what has been noted."""
+
+
+def show(door: Showing, what: str, function: Callable[..., Any], *args: Any, **kwargs: Any) -> None:
     """Record that ``function(*args, **kwargs)`` is to be called; ``what`` is its name."""
     given, options = snapshot(args), snapshot(kwargs)
     effects = door.outside.effects
@@ -59,9 +74,7 @@ def show(door: Door, what: str, function: Callable[..., Any], *args: Any, **kwar
         return
     notes = _notes(door.outside)
     number = len(notes.texts)
-    from .epilogue import NoteBuilder  # which places what leaves the function
-
-    builder = NoteBuilder(door.outside)
+    builder = door.note_builder()
     notes.texts.append(builder.function(number, function, given, options))
     effects.constants.update(builder.constants)
     effects.objects.update(builder.objects)
@@ -94,7 +107,7 @@ def show_notes(log: deque[Any], functions: Mapping[int, Callable[..., None]]) ->
 # ---------------------------------------------------------------- print
 
 
-def show_print(door: Door, *args: object, **kwargs: object) -> None:
+def show_print(door: Showing, *args: object, **kwargs: object) -> None:
     """``print``."""
     file = kwargs.get("file")
     if file is not None and not isinstance(file, TracedFile):
@@ -168,7 +181,7 @@ def is_logging(f: Any) -> bool:
     return f in (getattr(logging.Logger, f.__name__, None), getattr(logging, f.__name__, None))
 
 
-def show_log(door: Door, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+def show_log(door: Showing, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
     """``logger.info(…)`` and its kin, and the functions of ``logging``."""
     of_module = getattr(logging, f.__name__, None) is f
     logger: Any = logging.root if of_module else args[0]
@@ -223,7 +236,7 @@ def _log_root(logger: Any, *more: Any) -> None:
 
 
 def show_warning(
-    door: Door,
+    door: Showing,
     message: object,
     category: object = None,
     stacklevel: object = 1,
@@ -245,7 +258,7 @@ def show_warning(
     show(door, "warnings.warn", _warn, message, category or UserWarning, where)
 
 
-def _place_of(door: Door, level: int) -> Any:
+def _place_of(door: Showing, level: int) -> Any:
     """Where a warning says that it comes from: a place in the program that is being captured, or
     how many callers of it are between.
     """

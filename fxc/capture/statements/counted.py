@@ -31,6 +31,7 @@ from ..values.python_numbers import arithmetic, extremum, scalar_of, to_int
 from ..values.traced_array import TracedArray
 from ..values.traced_int import TracedInt, exact, int_dim, wrap_dim
 
+FEW = 4  # iterations that Python runs in any case
 Item = Callable[[Any], Any]
 
 

@@ -29,8 +29,7 @@ from ..values.operands import operand
 from ..values.several import Several
 from ..values.traced_int import decide_in_loops, wrap_dim
 from ..values.variables import flag_of
-from .counted import Bounded, Counted, counted
-from .for_loops import FEW
+from .counted import FEW, Bounded, Counted, counted
 from .structured import recorded
 from .sums import TOTAL
 

@@ -19,7 +19,7 @@ from ..values.several import arrays_of
 from ..values.traced_int import TracedInt, decide_in_loops, wrap_dim
 from ..values.unbound import UNBOUND
 from ..values.variables import flag_of, going_on
-from .counted import Bounded, Counted, counted, of_one_thing, over_numbers
+from .counted import FEW, Bounded, Counted, counted, of_one_thing, over_numbers
 from .growing import items_of, kind_of_item, lists_that_grow, room_for
 from .loop_guards import check_guards
 from .loops import CapturedLoop, Round
@@ -28,7 +28,6 @@ from .rows import Kind, Rows
 from .sliding import Sliding
 from .structured import Recording
 
-FEW = 4  # iterations that Python runs in any case
 _MOST_ROUNDS = 8  # of them, one in the other, if each may end the loop
 _MOST_RUNS = 5_000  # iterations that Python runs instead
 _FEW_ITEMS = 16  # of a list, which are better known one by one

@@ -19,8 +19,7 @@ from ..values.python_numbers import call_function, scalar_of, to_float, to_int
 from ..values.traced_array import TracedArray
 from ..values.traced_int import TracedInt, scalar_of_int, wrap_dim
 from ..values.traced_scalar import TracedScalar
-from .counted import Counted, counted
-from .for_loops import FEW
+from .counted import FEW, Counted, counted
 
 _ENDLESS = 2**62  # items: no loop reaches the last
 

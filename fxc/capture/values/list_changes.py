@@ -5,14 +5,14 @@ See Note [Lists of counted length].
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, Protocol
 
 from ..session import current, refuse
 from ..statements.choices import chosen
+from . import list_parts
 from .list_code import deleted, extended, inserted, replaced
 from .operands import Traced, settled
-from .traced_lists import checked_place, list_parts
+from .traced_lists import METHODS, OPERATIONS, checked_place
 
 
 class Changed(Protocol):
@@ -108,14 +108,14 @@ def sort(x: Changed, *, key: Any = None, reverse: Any = False) -> None:
     """As ``list.sort``, of a list that has room."""
     found = _copy_to_change(x)
     if found is not None:
-        _staged(replaced, x, list_parts().in_order(found, key, reverse))
+        _staged(replaced, x, list_parts.in_order(found, key, reverse))
 
 
 def reverse(x: Changed) -> None:
     """As ``list.reverse``, likewise."""
     found = _copy_to_change(x)
     if found is not None:
-        _staged(replaced, x, list_parts().part_of(found, slice(None, None, -1)))
+        _staged(replaced, x, list_parts.part_of(found, slice(None, None, -1)))
 
 
 def _copy_to_change(x: Changed) -> Any:
@@ -124,12 +124,13 @@ def _copy_to_change(x: Changed) -> Any:
     return None if found is None or found.items == [] else found
 
 
-METHODS: dict[str, Callable[..., None]] = {
+METHODS |= {
     "insert": insert,
     "remove": remove,
     "sort": sort,
     "reverse": reverse,
 }
+OPERATIONS |= {"taken": taken, "delete": delete, "extend": extend}
 
 
 def _one(x: Changed, key: Any) -> tuple[Any, Any]:

@@ -31,7 +31,7 @@ from .sequences import array_of
 from .sized_lists import sized
 from .tables import Table
 from .traced_int import wrap_dim
-from .traced_lists import TracedList
+from .traced_lists import OPERATIONS, TracedList
 from .variables import flag_of, is_number
 
 
@@ -284,3 +284,14 @@ def made(form: Form, columns: Sequence[Any], most: Dim) -> TracedList:
     wrap(length)[0] = wrap_dim(size)
     found._room = Room(form, tuple(arrays), length, most, None)
     return found
+
+
+OPERATIONS |= {
+    "part_of": part_of,
+    "copied": copied,
+    "joined": joined,
+    "in_order": in_order,
+    "has": has,
+    "count": count,
+    "position": position,
+}

@@ -15,12 +15,13 @@ from ..forms.items import form_of_items, takes
 from ..forms.leaving import array_of_list, dtype_as_places
 from ..session import current, refuse
 from ..statements.counted import Bounded, Counted
-from .list_changes import METHODS, delete, extend, taken
+from .list_changes import delete, extend, taken
 from .list_code import appended
+from .list_parts import made
 from .operands import Traced, operand, record, settled, wrap
 from .records import Pooled
 from .sized_lists import list_of_vector, sized, tuples_of
-from .traced_lists import TracedList, list_parts, place_among
+from .traced_lists import METHODS, OPERATIONS, TracedList, place_among
 from .variables import flag_of
 
 # Note [Pools of lists]
@@ -251,8 +252,7 @@ class PooledList(Pooled):
         if self.pool.form is None:
             return TracedList([])
         form, arrays = self._part()
-        found: TracedList = list_parts().made(form, arrays, self.pool.arena._taken_room().most)
-        return found
+        return made(form, arrays, self.pool.arena._taken_room().most)
 
     def as_array(self, dtype: Any = None) -> Any:
         """``np.array(self, dtype)``."""
@@ -406,3 +406,6 @@ class PooledList(Pooled):
             f"{what} of a list in another one, whose length depends on data, cannot be captured; "
             "use a loop over the items"
         )
+
+
+OPERATIONS["rows_of"] = rows_of

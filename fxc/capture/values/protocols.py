@@ -2,10 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
+
+# What runs NumPy's ufuncs and functions on traced values: modules above these, which say so.
+_SERVING: dict[str, Callable[..., Any]] = {}
+_FUNCTIONS: dict[Any, Callable[..., Any]] = {}
+
+
+def serve_ufuncs(array_ufunc: Callable[..., Any]) -> None:
+    """Have ufuncs of traced values run by this."""
+    _SERVING["ufuncs"] = array_ufunc
+
+
+def serve_functions(
+    array_function: Callable[..., Any], functions: Mapping[Any, Callable[..., Any]]
+) -> None:
+    """Have NumPy's functions of traced values run by this, and methods by these."""
+    _SERVING["functions"] = array_function
+    _FUNCTIONS.update(functions)
 
 
 class TakesUfuncs:
@@ -16,9 +33,7 @@ class TakesUfuncs:
     def __array_ufunc__(
         self, ufunc: np.ufunc, method: str, *inputs: object, **kwargs: object
     ) -> Any:
-        from ..numpy_api.ufunc_methods import array_ufunc  # which works on all of these
-
-        return array_ufunc(ufunc, method, inputs, kwargs)
+        return _SERVING["ufuncs"](ufunc, method, inputs, kwargs)
 
     def __divmod__(self, other: Any) -> Any:
         return self // other, self % other
@@ -35,9 +50,7 @@ class TakesFunctions(TakesUfuncs):
     def __array_function__(
         self, function: object, types: object, args: object, kwargs: object
     ) -> Any:
-        from ..numpy_api.protocol import array_function  # likewise
-
-        return array_function(function, args, kwargs)
+        return _SERVING["functions"](function, args, kwargs)
 
 
 def as_numpys(name: str) -> Callable[..., Any]:
@@ -45,8 +58,6 @@ def as_numpys(name: str) -> Callable[..., Any]:
     function = getattr(np, name)
 
     def method(self: object, *args: object, **kwargs: object) -> Any:
-        from ..numpy_api.protocol import FUNCTIONS  # which work on traced arrays
-
-        return FUNCTIONS[function](self, *args, **kwargs)
+        return _FUNCTIONS[function](self, *args, **kwargs)
 
     return method

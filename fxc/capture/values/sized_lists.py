@@ -21,11 +21,11 @@ from ..forms.form import Form, Number, of_tuple, types_of
 from ..forms.items import form_of_items, takes
 from ..locations import user_location
 from ..session import current, refuse
-from ..statements.for_loops import FEW
+from ..statements.counted import FEW
 from .mixed import scalar_kinds
 from .operands import Traced, array_value, dim_of, kind_of, operand, record, wrap
 from .traced_int import wrap_dim
-from .traced_lists import TracedList, list_parts
+from .traced_lists import OPERATIONS, TracedList
 
 # Note [Lists of a size]
 # A list whose length is a symbol, or whose items a comprehension computes and are more than a few,
@@ -176,7 +176,7 @@ def sized(form: Form, arrays: tuple[Value, ...]) -> TracedList:
 def in_order(x: Any, reverse: Any) -> Any:
     """``sorted(x)`` of a vector; None where Python sorts."""
     made = of_elements(x)
-    return None if made is None else list_parts().in_order(made, None, reverse)
+    return None if made is None else OPERATIONS["in_order"](made, None, reverse)
 
 
 def assign_part(x: TracedList, key: slice, items: Any) -> None:
@@ -200,3 +200,11 @@ def assign_part(x: TracedList, key: slice, items: Any) -> None:
         current().record("try_demand", operand(equal))
     if count != 0:
         found[...] = source
+
+
+OPERATIONS |= {
+    "assign_part": assign_part,
+    "list_of": list_of,
+    "room_for_numbers": room_for_numbers,
+    "tuples_of": tuples_of,
+}

@@ -51,6 +51,10 @@ MOST_KEYS = 2**16  # likewise, of dicts and sets
 _FEW = 16  # items that are compared one by one
 _SPARE = 16  # items that may be appended later, one by one
 
+# What is done by modules that make such lists: operations, and methods that move items.
+OPERATIONS: dict[str, Callable[..., Any]] = {}
+METHODS: dict[str, Callable[..., None]] = {}
+
 
 class TracedList(Traced):
     """A list that the program makes and that may come to depend on data."""
@@ -135,7 +139,7 @@ class TracedList(Traced):
     def _snapshot(self, of: Callable[[Any], Any]) -> Any:
         if self.items is not None:
             return self.of(map(of, self.items))
-        return list_parts().copied(self)
+        return OPERATIONS["copied"](self)
 
     def append(self, x: Any) -> None:
         """As ``list.append``."""
@@ -219,7 +223,7 @@ class TracedList(Traced):
             raise TypeError("deque.pop() takes no arguments")
         place = places[0] if places else -1
         if type(place) is not int or place not in (-1, 0):
-            return list_changes().taken(self, place)
+            return OPERATIONS["taken"](self, place)
         return self._taken(place)
 
     def _popleft(self) -> Any:
@@ -344,7 +348,7 @@ class TracedList(Traced):
     def __setitem__(self, key: Any, x: Any) -> None:
         x, room = settled(x), self._room
         if self._is_exact and isinstance(key, slice):
-            sized_lists().assign_part(self, key, x)
+            OPERATIONS["assign_part"](self, key, x)
             return
         self._borrowed = self._borrowed and ()
         if room is not None and takes(room.form, x):
@@ -360,7 +364,7 @@ class TracedList(Traced):
             self._put(self.place_of(key), x)
 
     def __delitem__(self, key: Any) -> None:
-        list_changes().delete(self, key)
+        OPERATIONS["delete"](self, key)
 
     def begin_change(self, *more: Any) -> bool:
         """Before a change that moves items, or takes in more of them: whether there is room; else
@@ -470,9 +474,8 @@ class TracedList(Traced):
         is_known = self._items or owner.wishes.samples(self)
         if not is_known or scalar_kinds(item) is None:
             return TracedList(list(self._items))
-        from .sized_lists import room_for_numbers  # which makes such lists
-
-        return room_for_numbers(item, self._any_number())
+        found: TracedList = OPERATIONS["room_for_numbers"](item, self._any_number())
+        return found
 
     def _awaited_by(self) -> Statement | None:
         """The statement, if there is one, that will be recorded again with room for what it has
@@ -606,7 +609,7 @@ class TracedList(Traced):
             if isinstance(key, slice):
                 if self.of is deque:
                     raise TypeError("sequence index must be integer, not 'slice'")
-                return list_parts().part_of(self, key)
+                return OPERATIONS["part_of"](self, key)
             if self._is_exact:
                 return self.at(checked_place(key))
             return self.at(self.place_of(key))
@@ -708,8 +711,8 @@ class TracedList(Traced):
         is_sorting, is_here = name in ("sort", "reverse"), current().region == self._home
         if is_here and is_sorting and self._room is not None:
             return self._sort if name == "sort" else self._reverse
-        if name in list_changes().METHODS and not (is_here and is_sorting):
-            return partial(list_changes().METHODS[name], self)
+        if name in METHODS and not (is_here and is_sorting):
+            return partial(METHODS[name], self)
         if is_here and self._room is None:
             return getattr(self._items, name)
         raise self._unclear(f".{name}()")
@@ -724,25 +727,25 @@ class TracedList(Traced):
 
     def has(self, x: Any) -> Any:
         """``x in self``."""
-        return x in self._items if self._room is None else list_parts().has(self, x)
+        return x in self._items if self._room is None else OPERATIONS["has"](self, x)
 
     def count(self, x: Any) -> Any:
         """As ``list.count``."""
-        return self._items.count(x) if self._room is None else list_parts().count(self, x)
+        return self._items.count(x) if self._room is None else OPERATIONS["count"](self, x)
 
     def index(self, x: Any) -> Any:
         """As ``list.index``."""
         if self._awaited_by():
             return self._any_number()
-        return self._items.index(x) if self._room is None else list_parts().position(self, x)
+        return self._items.index(x) if self._room is None else OPERATIONS["position"](self, x)
 
     def _sort(self, *, key: Any = None, reverse: Any = False) -> None:
         """As ``list.sort``, of a list of the graph."""
-        self._take_over(list_parts().in_order(self, key, reverse))
+        self._take_over(OPERATIONS["in_order"](self, key, reverse))
 
     def _reverse(self) -> None:
         """As ``list.reverse``, likewise."""
-        self._take_over(list_parts().part_of(self, slice(None, None, -1)))
+        self._take_over(OPERATIONS["part_of"](self, slice(None, None, -1)))
 
     def _take_over(self, other: TracedList) -> None:
         """Take the items of a new list of the same length."""
@@ -766,11 +769,11 @@ class TracedList(Traced):
         if self.items is None or (type(other) is TracedList and other.items is None):
             if other.__class__ is not list or self.of is not list:
                 raise self._unclear("'+'")
-            return list_parts().joined(self, other)
+            return OPERATIONS["joined"](self, other)
         return self._items + plain_list(other)
 
     def __radd__(self, other: Any) -> Any:
-        return other + self._items if self._room is None else list_parts().joined(other, self)
+        return other + self._items if self._room is None else OPERATIONS["joined"](other, self)
 
     def __mul__(self, count: Any) -> Any:
         return self._plain_items("'*'") * count
@@ -785,9 +788,9 @@ class TracedList(Traced):
         """As ``list.extend``."""
         is_here = self.is_made_in(current().region)
         if is_here and type(more) is TracedList and more.items is None:
-            self._take_over(list_parts().joined(self, more))
+            self._take_over(OPERATIONS["joined"](self, more))
         elif isinstance(more, Traced) and not isinstance(more, tuple):
-            list_changes().extend(self, more)
+            OPERATIONS["extend"](self, more)
         else:
             for x in list(more):
                 self.append(x)
@@ -822,20 +825,6 @@ def checked_place(key: Any) -> Any:
     return key
 
 
-def sized_lists() -> Any:
-    """The module of lists of a size, which knows them."""
-    from . import sized_lists
-
-    return sized_lists
-
-
-def list_parts() -> Any:
-    """The module of what is made of such lists, which knows them."""
-    from . import list_parts
-
-    return list_parts
-
-
 def place_among(key: Any, number: Any) -> Any:
     """A place among so many items, of which is checked that there is one."""
     from ..statements.choices import chosen  # which knows statements
@@ -849,13 +838,6 @@ def place_among(key: Any, number: Any) -> Any:
         if test is not True:
             session.record("try_demand", flag_of(test))
     return place
-
-
-def list_changes() -> Any:
-    """The module of changes that move items, which knows them."""
-    from . import list_changes
-
-    return list_changes
 
 
 def plain_list(x: Any) -> Any:
