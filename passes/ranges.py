@@ -111,10 +111,14 @@ class _Analysis:
             case "math_sqrt" if self.signs.is_natural(node.args[0]):
                 return _as(node, "py_root")
         self.signs.add(node)
-        if node.op not in PYTHON_OPERATORS:
-            if self.depth == 1 and TABLE[node.op].tag is Tag.FACTORY:
-                self.sizes.fits(node.output)
-            return node
+        if node.op in PYTHON_OPERATORS:
+            return self.number(node)
+        if self.depth == 1 and TABLE[node.op].tag is Tag.FACTORY:
+            self.sizes.fits(node.output)
+        return node
+
+    def number(self, node: Node) -> Node:
+        """An operator of Python's numbers; one that cannot fail, where that is proven."""
         given = self.ranges_of(node.args)
         name = node.op.partition("_")[2]
         ints = [x for x in given if x is not None]

@@ -325,7 +325,7 @@ def test_only_the_parts_that_are_written_are_stored(monkeypatch, backend):
         return sort if name == "sort" else kernel
 
     monkeypatch.setattr(fxc.assemble, "compiled_kernel_of", meddling)
-    monkeypatch.setattr(fxc.stages, "kernel_of", meddling)
+    monkeypatch.setattr(fxc.stages, "_kernels_of", lambda index: meddling)
     expected = x.copy()
     in_parts(expected)
     expected[others] = -7

@@ -325,7 +325,7 @@ def test_what_lies_between_the_arguments_is_never_written(monkeypatch, backend):
         return sort if name == "sort" else kernel
 
     monkeypatch.setattr(fxc.assemble, "compiled_kernel_of", meddling)
-    monkeypatch.setattr(fxc.stages, "kernel_of", meddling)
+    monkeypatch.setattr(fxc.stages, "_kernels_of", lambda index: meddling)
     expected = base.copy()
     expected[gaps] = -1
     writes_early_and_late(*parts(expected))

@@ -87,14 +87,21 @@ def store(
 
             if store_behind(context, name, index, value.type.shape, compute, distances, loc):
                 return
-        part = clash.value
-        smaller = 2 * hint(product(part.type.shape)) <= hint(product(value.type.shape))
         context.copies.append(f"{loc or ''} read before it is overwritten in {name}".strip())
-        if smaller or not isinstance(value, Value) or part is value or clash not in of_value:
-            place_apart(context, part)
-        else:
-            place_apart(context, value)
+        _place_before(context, value, clash, of_value)
     raise AssertionError(f"no order of stores found for {value}")
+
+
+def _place_before(
+    context: Context, value: Operand, clash: Origin, of_value: Sequence[Origin]
+) -> None:
+    """Compute what clashes with the stores before them: a part of the value, or all of it."""
+    part = clash.value
+    smaller = 2 * hint(product(part.type.shape)) <= hint(product(value.type.shape))
+    if smaller or not isinstance(value, Value) or part is value or clash not in of_value:
+        place_apart(context, part)
+    else:
+        place_apart(context, value)
 
 
 def _may_be_anything(context: Context, value: Operand) -> bool:

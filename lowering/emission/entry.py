@@ -32,6 +32,7 @@ from .merging import merged
 from .minor import minor_loops
 from .objects import at_least, is_object, read_number, return_numbers, returned_numbers
 from .pieces import arrays_apart, pieces
+from .registers import Undo
 from .scratch import free, prepare
 from .undo import bring_back, last_check
 from .undo import prepare as prepare_undo
@@ -282,36 +283,12 @@ def _constants(program: Program) -> Iterator[str]:
 
 
 def _emit_segment(module: ModuleText, whole: Whole, segment: Segment) -> None:
-    program, given, returned = whole.program, whole.given, whole.returned
+    program, returned = whole.program, whole.returned
     block = program.body[segment.first : segment.last]
     f = FunctionText(module)
     emitter = StatementEmitter(module, f, program, segment.entry)
     f.lines.append(f"  %table = getelementptr i8, ptr %self, i64 {BYTES_DATA}")
-    dims = tuple(dict.fromkeys((*_dims(block), *whole.dims)))
-    needed = {name for dim in dims for name in symbols_of(dim)}
-    least = {
-        name: each.lower
-        for dim in dims
-        for name, each in symbols_of(dim).items()
-        if each.lower is not None
-    }
-    _bind_symbols(emitter, whole.graph, program, given, needed, least)
-    _bind_sizes(emitter, program, segment, given, needed)
-    _bind_params(emitter, given, least)
-    for dim in dims:
-        emitter.compute_functions(dim)
-    for name in returned:
-        emitter.regs.data[name] = f.stack("i8", program.buffers[name].dtype.itemsize)
-    emitter.scratches = prepare(f, allocated(block))
-    _bind_data(emitter, block, whole)
-    kept: list[Slot] = []
-    if whole.loops != "none":
-        memory = dict(emitter.regs.data)
-        kept = _bind_numbers(emitter, block, whole)
-        data = emitter.regs.data
-        in_memory = (name for name in data if name not in returned and data[name] == memory[name])
-        marks = alias_marks(module, [*in_memory, *emitter.scratches], whole.arena.meet)
-        emitter.regs.marks = dict.fromkeys(data, "") | marks  # LLVM knows what is in the frame
+    kept = _bind(emitter, block, segment, whole)
     if segment.looks:
         interrupts.prepare(emitter)
     if segment.calls:
@@ -338,19 +315,7 @@ def _emit_segment(module: ModuleText, whole: Whole, segment: Segment) -> None:
     else:
         _return_argument(f, 1)
     if segment.checks:
-        for number in sorted(emitter.sites):
-            f.start(f"{LEFT}.{number}")
-            written, _ = emitter.inner_loop(LEFT, "")
-            f.do(f"store i64 {number}, ptr {written}, align 8")
-            f.do(f"br label %{FAILED}")
-        f.start(FAILED)
-        if undo is not None:
-            bring_back(emitter, undo)
-        free(f, emitter.scratches.values())
-        draws.bring_back_states(emitter, states)
-        if segment.calls:
-            return_raised(emitter)
-        _return_argument(f, 0)
+        _failed(emitter, segment, states, undo)
     if segment.looks:
         interrupts.begin_end(emitter)
         draws.drop_states(emitter, states)
@@ -359,15 +324,7 @@ def _emit_segment(module: ModuleText, whole: Whole, segment: Segment) -> None:
         f.start(_UNKEPT)  # there is no other memory yet
         _return_argument(f, 0)
     if segment.flags:
-        f.start(_FLAGGED)
-        free(f, emitter.scratches.values())
-        draws.bring_back_states(emitter, states)
-        f.do("call void @Py_IncRef(ptr %self)")
-        f.do("ret ptr %self")
-        f.start(_TOLD)
-        free(f, emitter.scratches.values())
-        draws.bring_back_states(emitter, states)
-        f.do("ret ptr null")
+        _flagged(emitter, states)
     module.declare("declare void @Py_IncRef(ptr)")
     head = f'define ptr @"{segment.entry}"(ptr %self, ptr %args, i64 %nargs) nounwind'
     if whole.frame:
@@ -375,6 +332,76 @@ def _emit_segment(module: ModuleText, whole: Whole, segment: Segment) -> None:
     head += f"{width(module, whole.loops)} {{"
     lines = [head, "entry:", *f.stack_lines, *f.lines, "}"]
     module.functions.append("\n".join(lines))
+
+
+def _bind(
+    emitter: StatementEmitter, block: Sequence[Stmt], segment: Segment, whole: Whole
+) -> list[Slot]:
+    """What the segment reads, in registers: sizes, scalars, pointers; what it keeps of numbers."""
+    f, program, given = emitter.function, whole.program, whole.given
+    dims = tuple(dict.fromkeys((*_dims(block), *whole.dims)))
+    needed = {name for dim in dims for name in symbols_of(dim)}
+    least = {
+        name: each.lower
+        for dim in dims
+        for name, each in symbols_of(dim).items()
+        if each.lower is not None
+    }
+    _bind_symbols(emitter, whole.graph, program, given, needed, least)
+    _bind_sizes(emitter, program, segment, given, needed)
+    _bind_params(emitter, given, least)
+    for dim in dims:
+        emitter.compute_functions(dim)
+    for name in whole.returned:
+        emitter.regs.data[name] = f.stack("i8", program.buffers[name].dtype.itemsize)
+    emitter.scratches = prepare(f, allocated(block))
+    _bind_data(emitter, block, whole)
+    if whole.loops == "none":
+        return []
+    memory = dict(emitter.regs.data)
+    kept = _bind_numbers(emitter, block, whole)
+    data = emitter.regs.data
+    in_memory = (n for n in data if n not in whole.returned and data[n] == memory[n])
+    marks = alias_marks(emitter.module, [*in_memory, *emitter.scratches], whole.arena.meet)
+    emitter.regs.marks = dict.fromkeys(data, "") | marks  # LLVM knows what is in the frame
+    return kept
+
+
+def _failed(
+    emitter: StatementEmitter,
+    segment: Segment,
+    states: Sequence[tuple[str, str]],
+    undo: Undo | None,
+) -> None:
+    """Where a check has failed: everything is brought back, and NumPy takes the call."""
+    f = emitter.function
+    for number in sorted(emitter.sites):
+        f.start(f"{LEFT}.{number}")
+        written, _ = emitter.inner_loop(LEFT, "")
+        f.do(f"store i64 {number}, ptr {written}, align 8")
+        f.do(f"br label %{FAILED}")
+    f.start(FAILED)
+    if undo is not None:
+        bring_back(emitter, undo)
+    free(f, emitter.scratches.values())
+    draws.bring_back_states(emitter, states)
+    if segment.calls:
+        return_raised(emitter)
+    _return_argument(f, 0)
+
+
+def _flagged(emitter: StatementEmitter, states: Sequence[tuple[str, str]]) -> None:
+    """Where NumPy is to look at floating-point flags, or has been told to raise for them."""
+    f = emitter.function
+    f.start(_FLAGGED)
+    free(f, emitter.scratches.values())
+    draws.bring_back_states(emitter, states)
+    f.do("call void @Py_IncRef(ptr %self)")
+    f.do("ret ptr %self")
+    f.start(_TOLD)
+    free(f, emitter.scratches.values())
+    draws.bring_back_states(emitter, states)
+    f.do("ret ptr null")
 
 
 def _dims(block: Sequence[Stmt]) -> Iterator[SymExpr]:
