@@ -264,6 +264,28 @@ def test_what_numpy_raises_or_warns_of(
         assert compiled.cache_info().eager_calls == eager
 
 
+OWN_CODE: list[Callable[..., Any]] = [
+    lambda x: np.fliplr(x[0]),
+    lambda x: np.moveaxis(x, 0, 5),
+    lambda x: np.hstack([x, x[0]]),
+    lambda x: np.expand_dims([x[0, 0], 1.0], (0, 2)),
+    lambda x: (np.shape([x[0], x[1]]), np.size(x, 0), np.ndim(x[0, 0])),
+    lambda x: np.atleast_2d(x[0], x[0, 0], 2),
+    lambda x: x[np.ix_([True, False, True], [0, 2])],
+    lambda x: np.meshgrid(x[0], x[1], sparse=True, copy=False),
+    lambda x: (np.real([x[0], 1j * x[0]]), np.angle(x[0, 0]), np.iscomplex(x)),
+    lambda x: (x.sum(0, keepdims=True), x.min(1, None, True), x.clip(max=3), x.repeat(2, axis=0)),
+]
+
+
+@pytest.mark.parametrize("program", OWN_CODE)
+def test_what_numpy_does_in_python(program: Callable[..., Any]) -> None:
+    compiled = fxc.compile(program)
+    for size in (3, 4):
+        x = np.arange(3.0 * size).reshape(3, size).copy()
+        assert difference(run(program, (x.copy(),)), run(compiled, (x,))) == ""
+
+
 @pytest.mark.parametrize("count", [-1, 0, 1, 2, 3])
 def test_short_windows(count: int) -> None:
     def program(n):
