@@ -286,6 +286,20 @@ def test_what_numpy_does_in_python(program: Callable[..., Any]) -> None:
         assert difference(run(program, (x.copy(),)), run(compiled, (x,))) == ""
 
 
+def test_what_asks_whether_an_int_is_an_array_takes_any() -> None:
+    def program(x, n):
+        number = 0.5
+        if x[0, 0] > 0:
+            number = x[0, 0]
+        return np.iscomplexobj(n), np.ndim(n), np.shape(n), np.size(n), np.ndim(number), x * n
+
+    compiled = fxc.compile(program, fullgraph=True)
+    for n in (2, 3, 7):
+        x = np.arange(6.0).reshape(2, 3) + n
+        assert difference(run(program, (x.copy(), n)), run(compiled, (x, n))) == ""
+    assert compiled.cache_info().variants == 1
+
+
 @pytest.mark.parametrize("count", [-1, 0, 1, 2, 3])
 def test_short_windows(count: int) -> None:
     def program(n):

@@ -43,10 +43,10 @@ _NAMES = """
     linalg.matrix_norm linalg.matrix_power linalg.matrix_rank linalg.matrix_transpose
     linalg.multi_dot linalg.norm linalg.outer linalg.pinv linalg.svdvals linalg.tensorinv
     linalg.trace linalg.vector_norm logspace matrix_transpose median meshgrid moveaxis nanargmax
-    nanargmin nancumprod nancumsum nanmean nanprod nansum nanvar ndim pad permute_dims piecewise
+    nanargmin nancumprod nancumsum nanmean nanprod nansum nanvar pad permute_dims piecewise
     polyadd polyder polyfit polyint polymul polysub polyval ptp real require resize rollaxis
-    rot90 setdiff1d setxor1d shape sinc size sort_complex split tensordot tile trapezoid tri
-    tril tril_indices triu triu_indices union1d unstack unwrap vander vsplit vstack
+    rot90 setdiff1d setxor1d sinc sort_complex split tensordot tile trapezoid tri tril
+    tril_indices triu triu_indices union1d unstack unwrap vander vsplit vstack
 """
 # Those whose decisions by elements are for what they raise, or warn of.
 _CAREFUL_NAMES = """

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from fxc.ir.errors import CaptureError
+from fxc.ir.types import ArrayType
 from fxc.ops.foreign_calls import Unlearnable
 from fxc.ops.table import TABLE, Tag
 
@@ -20,8 +21,9 @@ from ..door.foreign import attempt, call_foreign
 from ..door.numpy_source import SOURCES, has_source, run_source, run_unlisted
 from ..door.purity import only_computes
 from ..session import refuse
-from ..values.operands import record, result_type
+from ..values.operands import array_value, axis_number, record, result_type
 from ..values.protocols import serve_functions
+from ..values.traced_int import wrap_dim
 from . import (
     agreement,
     by_function,
@@ -111,6 +113,19 @@ def astype(x: Any, dtype: Any, /, *, copy: bool = True, device: Any = None) -> A
     return x.astype(dtype, copy=copy)
 
 
+def shape_of(a: object) -> tuple[Any, ...]:
+    """As ``np.shape``."""
+    return shaping.wrap_dims(array_value(a).type.shape)
+
+
+def size_of(a: object, axis: Any = None) -> Any:
+    """As ``np.size``."""
+    kind = array_value(a).type
+    if axis is not None:
+        return wrap_dim(kind.shape[axis_number(axis)])
+    return wrap_dim(kind.size) if isinstance(kind, ArrayType) else 1
+
+
 def _reduction(name: str) -> Callable[..., Any]:
     def reduce(a: object, axis: object = None, *args: object, **kwargs: object) -> Any:
         if name in ("min", "max", "any", "all"):
@@ -194,6 +209,9 @@ FUNCTIONS: dict[Any, Callable[..., Any]] = {
     np.lib.stride_tricks.sliding_window_view: memory.sliding_window_view,
     np.astype: astype,
     np.result_type: result_type,
+    np.shape: shape_of,
+    np.ndim: lambda a: array_value(a).type.rank,
+    np.size: size_of,
     np.take: picking.take,
     np.take_along_axis: picking.take_along_axis,
     np.compress: finding.compress,

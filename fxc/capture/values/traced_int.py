@@ -144,8 +144,8 @@ class TracedInt(TakesUfuncs, Traced):
         return int_of("py_bit_length", self._operand())
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("__array"):  # NumPy asks for its protocols
-            raise AttributeError(name)
+        if not hasattr(int, name):  # NumPy asks for its protocols, and whether it is an array
+            raise AttributeError(f"'int' object has no attribute {name!r}", name=name, obj=0)
         return getattr(self._known(), name)
 
 
