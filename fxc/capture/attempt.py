@@ -24,6 +24,7 @@ from .bugs import check_no_bug
 from .captured import Captured
 from .door.door import Door
 from .locations import location_of, user_location
+from .outside.admission import Admission
 from .outside.containers import External
 from .outside.epilogue import (
     ArrayLeaf,
@@ -81,7 +82,7 @@ def begun(session: Session, call: GivenCall, terms: Terms) -> Captured | frozens
 
 def _attempt(session: Session, call: GivenCall, terms: Terms) -> Captured | frozenset[str]:
     of_part = hasattr(call.function, PART)
-    outside = Outside(session, terms.dynamic, terms.static, terms.varying, terms.effects, of_part)
+    outside = Admission(session, terms.dynamic, terms.static, terms.varying, terms.effects, of_part)
     session.door = Door(session, outside)
     with session.active():
         _check_kind(call.function)
@@ -113,7 +114,7 @@ class _Result:
     apart: Any = ()
 
 
-def _result_of(outside: Outside, result: object) -> _Result:
+def _result_of(outside: Admission, result: object) -> _Result:
     """The result with the epilogue that makes it, and the effects."""
     builder = EpilogueBuilder(outside)
     try:

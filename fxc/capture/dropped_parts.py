@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import numpy as np
 
 from fxc.ir.graph import Literal, Value
 from fxc.ir.types import ArrayType
 
-if TYPE_CHECKING:
-    from .session import Session
-
 CASTS = frozenset({"astype", "copy_"})
 _TEXT = "Casting complex values to real discards the imaginary part"
 
 
+class Recorder(Protocol):
+    """A session, as far as it is needed here."""
+
+    door: Any
+
+    def record(self, name: str, *args: Any) -> Any: ...
+
+
 def of_real_parts(
-    session: Session, name: str, args: tuple[Any, ...], casting: str
+    session: Recorder, name: str, args: tuple[Any, ...], casting: str
 ) -> tuple[Any, ...]:
     """The arguments of a cast; where it would drop imaginary parts, those of one of the real parts,
     and the warning is recorded.
@@ -39,9 +44,7 @@ def of_real_parts(
     return (real, *args[1:]) if place == 0 else (args[0], real)
 
 
-def warn_of_dropped_parts(session: Session) -> None:
+def warn_of_dropped_parts(session: Recorder) -> None:
     """Record the warning, but in a graph without effects, which does not warn, as of no flag."""
     if session.door.outside.derives:
-        from .outside.shows import show_warning  # which asks the door
-
-        show_warning(session.door, _TEXT, np.exceptions.ComplexWarning)
+        session.door.warn(_TEXT, np.exceptions.ComplexWarning)

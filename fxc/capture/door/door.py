@@ -41,7 +41,6 @@ from ..numpy_api.protocol import FUNCTIONS, array_function
 from ..numpy_api.ufunc_methods import array_ufunc
 from ..outside.clocks import read_clock
 from ..outside.containers import PLAIN, settle_all
-from ..outside.epilogue import NoteBuilder
 from ..outside.generators import TracedGenerator, made_by, source_kind
 from ..outside.lists import ExternalList
 from ..outside.objects import (
@@ -54,7 +53,6 @@ from ..outside.objects import (
 )
 from ..outside.outside import Outside
 from ..outside.shadows import is_shadow, shadow_of
-from ..outside.shows import is_logging, show_log
 from ..session import Session, label_of, refuse
 from ..staging.continuations import asked
 from ..staging.nodes import DOOR, KEEPERS
@@ -85,6 +83,7 @@ from .numpy_source import SOURCES, has_source
 from .reads import name_of
 from .recursion import Recursion
 from .scope import Scope
+from .shows import is_logging, show, show_log, show_warning
 from .special import SPECIAL, is_run_over
 from .stores import Stores
 from .twins import twin_of
@@ -110,6 +109,16 @@ class Door(Stores):
         self.staged_functions: dict[FunctionType, FunctionType] = {}
         self._inner_codes: set[Any] = set()
         self._recursion = Recursion(session)
+
+    # -------------------------------------------------------- what the program shows
+
+    def show(self, what: str, function: Callable[..., Any], *args: Any) -> None:
+        """Record that ``function(*args)`` is to be called; ``what`` is its name."""
+        show(self, what, function, *args)
+
+    def warn(self, message: str, category: type[Warning]) -> None:
+        """Record a warning at the program's line."""
+        show_warning(self, message, category)
 
     # -------------------------------------------------------- calls
 
@@ -181,10 +190,6 @@ class Door(Stores):
         if f in purity.NUMPY_WITH_EFFECTS:
             raise self._refuse_call(f)
         return self._eager(f, args, kwargs)
-
-    def note_builder(self) -> NoteBuilder:
-        """See Note [Late effects]."""
-        return NoteBuilder(self.outside)
 
     def _check_operands(self, args: Any) -> None:
         """Refuse objects of the user's classes among the arguments of a function of NumPy's."""

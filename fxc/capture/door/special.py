@@ -22,7 +22,6 @@ from ..numpy_api.creation import is_array
 from ..outside.containers import External, plain_key, settle_all
 from ..outside.objects import MISSING
 from ..outside.shadows import class_of, has_method
-from ..outside.shows import show_print, show_warning
 from ..session import refuse
 from ..statements.choices import chosen
 from ..statements.counted import (
@@ -67,6 +66,7 @@ from ..values.traced_scalar import TracedScalar
 from ..values.variables import flag_of, going_on
 from .hashes import frozen, hash_of
 from .ordering import as_tuple, compared, is_compared
+from .shows import show_print, show_warning
 
 if TYPE_CHECKING:
     from .door import Door

@@ -7,12 +7,10 @@ from __future__ import annotations
 
 import time
 from types import BuiltinFunctionType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..values.operands import record
-
-if TYPE_CHECKING:
-    from .outside import Outside
+from .outside import Outside
 
 
 def is_clock(f: object) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from fxc.ir.records import frozen
 
@@ -17,9 +17,7 @@ from ..guards import Source
 from ..session import ITEM, refuse
 from ..values.operands import Traced
 from ..values.traced_int import TracedInt
-
-if TYPE_CHECKING:
-    from .outside import Outside
+from .outside import Outside
 
 MISSING: Any = object()
 PLAIN = frozenset({type(None), bool, int, float, complex, str, bytes, type(Ellipsis), range})

@@ -5,6 +5,10 @@ See Note [Effects].
 
 from __future__ import annotations
 
+from collections import deque
+from collections.abc import Callable, Mapping
+from typing import Any
+
 from fxc.ir.records import mutable
 
 from ..guards import Source
@@ -82,3 +86,10 @@ class Effects:
             return
         self.add(owner, action, key, value, flag)
         self._latest[place] = self.entries[-1]
+
+
+def show_notes(log: deque[Any], functions: Mapping[int, Callable[..., None]]) -> None:
+    """Show what these statements have noted, up to the first note of another."""
+    while log and log[0][0] in functions:
+        number, *values = log.popleft()
+        functions[number](*values)

@@ -51,7 +51,8 @@ from ..values.traced_dicts import TracedDict
 from ..values.traced_int import TracedInt
 from ..values.traced_lists import TracedList
 from .containers import is_plain
-from .effects import Effect
+from .effects import Effect, show_notes
+from .files import TracedFile
 from .generators import TracedGenerator
 from .listed import arena_places, listed, rows_of, share_out
 from .objects import (
@@ -64,7 +65,6 @@ from .objects import (
 )
 from .outside import Outside
 from .shadows import class_of
-from .shows import TracedFile, show_notes
 
 
 @frozen

@@ -8,7 +8,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterable, Mapping
 from types import MethodType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -34,9 +34,7 @@ from ..values.operands import (
     type_of,
 )
 from .containers import settle_all
-
-if TYPE_CHECKING:
-    from .outside import Outside
+from .outside import Outside
 
 Shape = tuple[Dim, ...]
 

@@ -115,7 +115,7 @@ class ExternalList(ExternalSequence, list[Any]):
         if self._numbers is not None:
             return self._numbers[0].shape[0]
         if f"{held.name}.len" in held.outside.varying:
-            return held.outside.length_of(held) + len(self._added)
+            return held.outside.length_of(held.real, held.source, held.name) + len(self._added)
         size = len(held.real)
         held.outside.check_constant(
             f"len({held.source.var}) == {size}",

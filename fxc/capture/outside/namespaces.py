@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 from ..session import refuse
 from .containers import ExternalMapping, Held, give_reads, plain_key
 from .objects import MISSING, class_attribute, is_data_descriptor
+from .outside import Known
 
 if TYPE_CHECKING:
     from ..door.stores import Stores
-    from .outside import Known
 
 
 class Namespace(ExternalMapping, dict[str, Any]):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -16,12 +16,10 @@ from fxc.ops.kernels import kernel_of
 from fxc.ops.table import TABLE
 
 from ..bugs import check_no_bug
+from ..guards import GuardBuilder
 from ..locations import user_location
 from ..session import Session, current
 from .operands import record
-
-if TYPE_CHECKING:
-    from ..outside.outside import Outside
 
 # Note [Derived ints]
 # An int is a size, a bound of a slice or the length of a loop, and those are dims. What a float, or
@@ -89,7 +87,8 @@ class _Computation:
 
     def __init__(self, session: Session) -> None:
         self.session = session
-        self.outside: Outside = session.door.outside
+        self.guards: GuardBuilder = session.door.outside.guards
+        self.numbers: dict[Value, tuple[str, Any]] = session.door.outside.numbers
         self.calls: dict[Value, tuple[Callable[..., Any], tuple[Any, ...]]] = {}
         self.values: dict[Value, Any] = {}  # in that order
 
@@ -100,7 +99,7 @@ class _Computation:
         pending = [x for x in args if isinstance(x, Value)]
         while pending:
             x = pending.pop()
-            if x in found.calls or x in found.outside.numbers:
+            if x in found.calls or x in found.numbers:
                 continue
             call = session.made.get(x)
             if call is None or x.type.rank or session.origins.get(x) is None:
@@ -121,7 +120,7 @@ class _Computation:
     def _is_known(self, x: object) -> bool:
         """Whether guards have an argument, unless it is a scalar."""
         if isinstance(x, SymExpr):
-            symbols = self.outside.guards.symbols
+            symbols = self.guards.symbols
             return not computed_in(x) and symbols_of(x).keys() <= symbols.keys()
         return not isinstance(x, tuple | Region)
 
@@ -133,7 +132,7 @@ class _Computation:
     def _value(self, x: Any) -> Any:
         match x:
             case Value():
-                return self.values[x] if x in self.values else self.outside.numbers[x][1]
+                return self.values[x] if x in self.values else self.numbers[x][1]
             case Literal(value):
                 return value
             case SymExpr():
@@ -144,14 +143,13 @@ class _Computation:
     def expression(self, function: Callable[..., Any], args: Sequence[Any]) -> str:
         """The same in the guard program."""
         given = ", ".join(map(self.expression_of, args))
-        return f"{self.outside.guards.constant(function)}({given})"
+        return f"{self.guards.constant(function)}({given})"
 
     def expression_of(self, x: object) -> str:
         """An argument in the guard program, which computes it once."""
-        guards = self.outside.guards
+        guards, numbers = self.guards, self.numbers
         match x:
             case Value():
-                numbers = self.outside.numbers
                 for each in () if x in numbers else self.values:
                     if each not in numbers:
                         source = guards.fetch(self.expression(*self.calls[each]), each.name)

@@ -9,8 +9,8 @@ import logging
 import sys
 import warnings
 from collections import deque
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, Protocol
+from collections.abc import Callable
+from typing import Any
 
 from fxc.ir.graph import Value
 from fxc.ir.handles import HANDLE, handle
@@ -18,12 +18,12 @@ from fxc.ir.records import mutable
 
 from ..guards import Source
 from ..locations import is_users, runs_ours, user_frame
-from ..session import Session, refuse
-from ..values.late import Held, late, snapshot
-from ..values.operands import Traced
-
-if TYPE_CHECKING:
-    from .outside import Outside
+from ..outside.epilogue import NoteBuilder
+from ..outside.files import TracedFile
+from ..outside.outside import Outside
+from ..session import refuse
+from ..values.late import Held, snapshot
+from .formats import Formats
 
 # Note [Late effects]
 # What a program shows (``print``, a log record, a warning, what it writes to an open file) is shown
@@ -49,23 +49,7 @@ class Notes:
     marks: list[set[int]]  # statements that are shown at one place of the epilogue
 
 
-class Showing(Protocol):
-    """What is needed of the door."""
-
-    session: Session
-    outside: Outside
-
-    def as_text(self, x: object) -> object:
-        """What is shown of something."""
-
-    def check_text(self, parts: Any) -> None:
-        """Refuse what has no text that could be shown."""
-
-    def note_builder(self) -> Any:
-        """What collects the text of a function that shows what has been noted."""
-
-
-def show(door: Showing, what: str, function: Callable[..., Any], *args: Any, **kwargs: Any) -> None:
+def show(door: Formats, what: str, function: Callable[..., Any], *args: Any, **kwargs: Any) -> None:
     """Record that ``function(*args, **kwargs)`` is to be called; ``what`` is its name."""
     given, options = snapshot(args), snapshot(kwargs)
     effects = door.outside.effects
@@ -74,7 +58,7 @@ def show(door: Showing, what: str, function: Callable[..., Any], *args: Any, **k
         return
     notes = _notes(door.outside)
     number = len(notes.texts)
-    builder = door.note_builder()
+    builder = NoteBuilder(door.outside)
     notes.texts.append(builder.function(number, function, given, options))
     effects.constants.update(builder.constants)
     effects.objects.update(builder.objects)
@@ -97,67 +81,16 @@ def _notes(outside: Outside) -> Notes:
     return notes
 
 
-def show_notes(log: deque[Any], functions: Mapping[int, Callable[..., None]]) -> None:
-    """Show what these statements have noted, up to the first note of another."""
-    while log and log[0][0] in functions:
-        number, *values = log.popleft()
-        functions[number](*values)
-
-
 # ---------------------------------------------------------------- print
 
 
-def show_print(door: Showing, *args: object, **kwargs: object) -> None:
+def show_print(door: Formats, *args: object, **kwargs: object) -> None:
     """``print``."""
     file = kwargs.get("file")
     if file is not None and not isinstance(file, TracedFile):
         raise refuse("print to this kind of file cannot be captured")
     door.check_text(args)
     show(door, "print", print, *map(door.as_text, args), **kwargs)
-
-
-# ---------------------------------------------------------------- files
-
-
-class TracedFile(Traced):
-    """An open file from outside."""
-
-    __slots__ = ("_door", "_real", "_source")
-
-    def __init__(self, real: Any, source: Source, door: Any) -> None:
-        self._real = real
-        self._source = source
-        self._door = door
-
-    @property  # type: ignore[misc]
-    def __class__(self) -> type:
-        return type(self._real)
-
-    def __getattr__(self, name: str) -> Any:
-        if name == "write":
-            return self._write
-        if name == "flush":
-            return self._flush
-        if name.startswith("__"):
-            raise AttributeError(name)
-        raise refuse(f"{name} of an open file cannot be captured")
-
-    def _write(self, text: Any) -> Any:
-        if not isinstance(text, str):
-            raise refuse("writing anything but a text to a file cannot be captured")
-        show(self._door, "write", _write, self, text)
-        return late(int, len, text)
-
-    def _flush(self) -> None:
-        show(self._door, "flush", _flush, self)
-
-
-def _write(file: Any, text: str) -> None:
-    file.write(text)
-
-
-def _flush(file: Any) -> None:
-    file.flush()
 
 
 # ---------------------------------------------------------------- logging
@@ -181,7 +114,7 @@ def is_logging(f: Any) -> bool:
     return f in (getattr(logging.Logger, f.__name__, None), getattr(logging, f.__name__, None))
 
 
-def show_log(door: Showing, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+def show_log(door: Formats, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
     """``logger.info(…)`` and its kin, and the functions of ``logging``."""
     of_module = getattr(logging, f.__name__, None) is f
     logger: Any = logging.root if of_module else args[0]
@@ -236,12 +169,12 @@ def _log_root(logger: Any, *more: Any) -> None:
 
 
 def show_warning(
-    door: Showing,
-    message: object,
-    category: object = None,
-    stacklevel: object = 1,
-    *more: object,
-    **options: object,
+    door: Formats,
+    message: Any,
+    category: Any = None,
+    stacklevel: Any = 1,
+    *more: Any,
+    **options: Any,
 ) -> None:
     """``warnings.warn``."""
     if more or options or type(stacklevel) is not int:
@@ -258,7 +191,7 @@ def show_warning(
     show(door, "warnings.warn", _warn, message, category or UserWarning, where)
 
 
-def _place_of(door: Showing, level: int) -> Any:
+def _place_of(door: Formats, level: int) -> Any:
     """Where a warning says that it comes from: a place in the program that is being captured, or
     how many callers of it are between.
     """

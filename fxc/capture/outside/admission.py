@@ -1,0 +1,318 @@
+"""The way of a value into a capture: what the program sees in its place."""
+
+from __future__ import annotations
+
+import functools
+import io
+from collections import OrderedDict, defaultdict, deque
+from types import BuiltinFunctionType, MethodType
+from typing import Any
+
+import numpy as np
+
+from fxc.ir.errors import CaptureError
+
+from ..guards import Source
+from ..listed_numbers import codes_of
+from ..session import refuse
+from ..values.operands import Traced
+from ..values.texts import Text
+from .containers import PLAIN, External, Held, is_plain
+from .deques import ExternalDeque
+from .dicts import ExternalDict
+from .files import TracedFile
+from .generators import TracedGenerator, check_apart, source_kind
+from .lists import ExternalList
+from .objects import has_owner, is_by_identity, is_namedtuple, stand_in
+from .outside import Known, Outside
+from .sets import ExternalSet
+
+_NUMBERS = frozenset({int, float, complex})
+
+
+class Admission(Outside):
+    """What comes from outside, as it comes in: see ``admit``."""
+
+    # -------------------------------------------------------- the one way in
+
+    def admit(
+        self,
+        value: Any,
+        source: Source,
+        name: str,
+        *,
+        argument: bool = False,
+        varies: bool = False,
+        container: str = "",
+    ) -> Any:
+        if isinstance(value, Traced):
+            return value
+        kind = type(value)
+        if kind in PLAIN:
+            return self._plain(value, source, name, argument, varies, container)
+        if isinstance(value, np.generic):
+            return self._numpy_scalar(value, source, name, argument, varies)
+        known = self.known.get(id(value))
+        if known is not None:
+            self.guards.check(
+                f"{source.var} is {known.source.var}", f"{source.text} is {known.source.text}"
+            )
+            return known.seen
+        try:
+            seen = self._admit_new(value, kind, source, name, argument)
+        except CaptureError:
+            self.refuses_data = True
+            raise
+        if id(value) not in self.known:
+            self.remember(Known(value, seen, source, False))
+        return seen
+
+    def _admit_new(self, value: Any, kind: type, source: Source, name: str, argument: bool) -> Any:
+        if kind is np.ndarray:
+            return self._array(value, source, name, hidden=not argument)
+        if isinstance(value, np.ndarray):
+            advice = "; pass np.asarray of it" if kind is np.memmap else ""
+            raise refuse(
+                f"{source.text} is a {kind.__name__}, a subclass of arrays, {_EAGER}{advice}"
+            )
+        if isinstance(value, np.dtype):
+            self.guards.check_value(source, value)
+            return value
+        if kind is tuple or is_namedtuple(kind):
+            return self._tuple(value, kind, source, name, argument)
+        if kind is frozenset:
+            return self._frozenset(value, source)
+        if kind is slice:
+            return self._slice(value, source, name, argument)
+        if kind in _CONTAINERS:
+            return self._container(value, kind, source, name, argument)
+        if kind is MethodType:
+            return self._method(value, source, name)
+        if kind is functools.partial:
+            return self._partial(value, source, name, argument)
+        if kind is BuiltinFunctionType and has_owner(value):
+            return self._builtin_method(value, source, name)
+        if source_kind(value) is not None:
+            return self._generator(value, kind, source)
+        if isinstance(value, io.IOBase):
+            return self._file(value, kind, source)
+        return self._object(value, kind, source)
+
+    def _plain(
+        self,
+        value: Any,
+        source: Source,
+        name: str,
+        argument: bool,
+        varies: bool,
+        container: str,
+    ) -> Any:
+        kind = type(value)
+        if kind is str and argument:
+            return self._text(value, source, self._label(name))
+        if kind not in _NUMBERS:
+            self.guards.check_value(source, value)
+            return value
+        label = self._label(name)
+        varies = varies or label in self.varying
+        if (argument or varies) and label not in self.static:
+            if kind is not int:
+                return self._scalar(value, source, label, not argument)
+            if varies or value not in (-1, 0):
+                return self._int(value, source, label, not argument, varies, container)
+        self._constants.add(label)
+        if kind is int and argument:
+            label = container if label not in self.static else ""
+        self.guards.check_value(source, value, label)
+        return value
+
+    def _text(self, value: str, source: Source, label: str) -> Any:
+        """A text; one that has changed as an array. See Note [Texts of the graph]."""
+        if label not in self.varying or label in self.static or self.dynamic is False:
+            self._constants.add(label)
+            self.guards.check_value(source, value, label)
+            return value
+        self.texts |= {label}
+        self.session.retries |= {label}
+        self.guards.check(f"type({source.var}) is str", f"{source.text} is a text")
+        made = self.guards.fetch(f"codes_of({source.var})", source.text)
+        seen = Text(self.array_of_list(codes_of(value), made, label))
+        self.given_texts[id(seen)] = seen, source.var
+        return seen
+
+    # -------------------------------------------------------- containers
+
+    def _container(self, value: Any, kind: type, source: Source, name: str, argument: bool) -> Any:
+        """A list, dict or set, read and guarded as far as the program looks."""
+        self._check_type(source, kind)
+        seen = _CONTAINERS[kind](Held(self, value, source, name, argument))
+        self.remember(Known(value, seen, source, False))
+        return seen
+
+    def _tuple(self, value: Any, kind: type, source: Source, name: str, argument: bool) -> Any:
+        if kind is not tuple and getattr(value, "__dict__", None):
+            raise refuse(f"{source.text} is a named tuple with other attributes, {_EAGER}")
+        type_name = self.guards.constant(kind)
+        if not argument and is_plain(value) and name not in self.varying:
+            self._constants.add(name)
+            self.guards.check(
+                f"type({source.var}) is {type_name} and "
+                f"same_items({source.var}, {self.guards.constant(tuple(value))})",
+                f"{source.text} holds the same values",
+                name,
+            )
+            return value
+        self.guards.check(
+            f"type({source.var}) is {type_name} and len({source.var}) == {len(value)}",
+            f"{source.text} is a {kind.__name__} of {len(value)}",
+        )
+        items = []
+        varies = name in self.varying
+        for place, item in enumerate(value):
+            part = self.guards.fetch(f"{source.var}[{place}]", f"{source.text}[{place}]")
+            items.append(
+                self.admit(
+                    item,
+                    part,
+                    f"{name}_{place}",
+                    argument=argument,
+                    varies=varies,
+                    container=name,
+                )
+            )
+        return tuple.__new__(kind, items)
+
+    def _slice(self, value: slice, source: Source, name: str, argument: bool) -> Any:
+        self.guards.check(f"type({source.var}) is slice", f"{source.text} is a slice")
+        parts = [
+            self._part(getattr(value, part), source, part, name, argument)
+            for part in ("start", "stop", "step")
+        ]
+        return slice(*parts)
+
+    def _frozenset(self, value: frozenset[Any], source: Source) -> Any:
+        """A set of plain values, or of classes of C; the order counts, too."""
+        if not all(is_plain((x,)) or _is_class_of_c(x) for x in value):
+            raise refuse(f"{source.text} holds objects, {_EAGER}")
+        items = self.guards.constant(tuple(value))
+        self.guards.check(
+            f"type({source.var}) is frozenset and same_items(tuple({source.var}), {items})",
+            f"{source.text} holds the same values",
+        )
+        return value
+
+    # -------------------------------------------------------- objects
+
+    def _object(self, value: Any, kind: type, source: Source) -> Any:
+        if is_by_identity(value):
+            self.guards.check_identity(source, value)
+            self.remember(Known(value, value, source, True, is_fixed=True))
+            return value
+        seen = stand_in(kind)
+        self._check_type(source, kind)
+        self.remember(Known(value, seen, source, True))
+        return seen
+
+    def _generator(self, value: Any, kind: type, source: Source) -> Any:
+        self._check_type(source, kind)
+        return TracedGenerator(value, source, self)
+
+    def _file(self, value: Any, kind: type, source: Source) -> Any:
+        self._check_type(source, kind)
+        return TracedFile(value, source, self.session.door)
+
+    def _method(self, value: MethodType, source: Source, name: str) -> Any:
+        self.guards.check(f"type({source.var}) is {self.guards.constant(MethodType)}", source.text)
+        if source_kind(value.__self__) is not None:
+            name = value.__name__
+            self.guards.check(f"{source.var}.__name__ == {name!r}", f"{source.text} is {name}")
+            return getattr(self._part(value.__self__, source, "__self__", name), name)
+        return MethodType(
+            self._part(value.__func__, source, "__func__", name),
+            self._part(value.__self__, source, "__self__", name),
+        )
+
+    def _builtin_method(self, value: Any, source: Source, name: str) -> Any:
+        """``log.append``, say: the method of what the program sees for ``log``."""
+        self.guards.check(
+            f"type({source.var}) is {self.guards.constant(BuiltinFunctionType)} and "
+            f"{source.var}.__name__ == {value.__name__!r}",
+            f"{source.text} is a method {value.__name__}",
+        )
+        return getattr(self._part(value.__self__, source, "__self__", name), value.__name__)
+
+    def _partial(self, value: Any, source: Source, name: str, argument: bool) -> Any:
+        self._check_type(source, functools.partial)
+        func, args, keywords = (
+            self._part(getattr(value, part), source, part, name, argument)
+            for part in ("func", "args", "keywords")
+        )
+        return functools.partial(func, *args, **keywords)
+
+    def _part(
+        self, value: Any, source: Source, part: str, name: str, argument: bool = False
+    ) -> Any:
+        fetched = self.guards.fetch(f"{source.var}.{part}", f"{source.text}.{part}")
+        return self.admit(value, fetched, f"{name}.{part.strip('_')}", argument=argument)
+
+    # -------------------------------------------------------- at the end
+
+    def guard_identities(self) -> None:
+        """Rely on containers and objects that are distinct now being so in each call."""
+        kinds: dict[type, list[Source]] = {}
+        for known in self.shown.values():
+            if isinstance(known.seen, External) or (known.is_object and not known.is_fixed):
+                kinds.setdefault(type(known.object), []).append(known.source)
+        for kind, sources in kinds.items():
+            if len(sources) > 1:
+                variables = ", ".join(source.var for source in sources)
+                self.guards.check(f"distinct({variables})", f"each {kind.__name__} is another one")
+        if len(self.drawn) > 1:
+            check_apart(self.drawn.values())
+            states = ", ".join(each._expression for each in self.drawn.values())
+            self.guards.check(f"distinct({states})", "each random generator is another one")
+        if self.effects.entries:
+            self._guard_namespaces()
+
+    def _guard_namespaces(self) -> None:
+        """Rely on no dict being the namespace of an object, where one of them is changed."""
+        changed = {effect.owner.var for effect in self.effects.entries}
+        dicts = [known for known in self.known.values() if isinstance(known.seen, ExternalDict)]
+        spaces = [
+            (f"{known.source.var}.__dict__", known.source.var, vars(known.object))
+            for known in self.known.values()
+            if known.is_object and hasattr(known.object, "__dict__")
+        ]
+        spaces += [
+            (var, var, value) for var, value in self.guards.constants.items() if type(value) is dict
+        ]
+        for known in dicts:
+            var = known.source.var
+            for space, owner, value in spaces:
+                if owner == var or not {owner, var} & changed:
+                    continue
+                if value is known.object:
+                    raise refuse(
+                        f"a store to {known.source.text}, which is the namespace of an object, "
+                        "cannot be captured"
+                    )
+                self.guards.check(f"{space} is not {var}", f"{known.source.text} is no namespace")
+
+
+_EAGER = "which runs as plain NumPy"
+_CONTAINERS: dict[type, Any] = {
+    list: ExternalList,
+    dict: ExternalDict,
+    OrderedDict: ExternalDict,
+    defaultdict: ExternalDict,
+    set: ExternalSet,
+    deque: ExternalDeque,
+}
+
+
+def _is_class_of_c(x: Any) -> bool:
+    """Whether it is a class that no stand-in has in its place."""
+    return isinstance(x, type) and not x.__flags__ & _MADE_AT_RUN_TIME
+
+
+_MADE_AT_RUN_TIME = 1 << 9  # Py_TPFLAGS_HEAPTYPE

@@ -1,0 +1,51 @@
+"""Open files from outside."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..guards import Source
+from ..session import refuse
+from ..values.late import late
+from ..values.operands import Traced
+
+
+class TracedFile(Traced):
+    """An open file from outside."""
+
+    __slots__ = ("_door", "_real", "_source")
+
+    def __init__(self, real: Any, source: Source, door: Any) -> None:
+        self._real = real
+        self._source = source
+        self._door = door
+
+    @property  # type: ignore[misc]
+    def __class__(self) -> type:
+        return type(self._real)
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "write":
+            return self._write
+        if name == "flush":
+            return self._flush
+        if name.startswith("__"):
+            raise AttributeError(name)
+        raise refuse(f"{name} of an open file cannot be captured")
+
+    def _write(self, text: Any) -> Any:
+        if not isinstance(text, str):
+            raise refuse("writing anything but a text to a file cannot be captured")
+        self._door.show("write", _write, self, text)
+        return late(int, len, text)
+
+    def _flush(self) -> None:
+        self._door.show("flush", _flush, self)
+
+
+def _write(file: Any, text: str) -> None:
+    file.write(text)
+
+
+def _flush(file: Any) -> None:
+    file.flush()
