@@ -146,7 +146,8 @@ def roll(a: object, shift: object, axis: object = None) -> Any:
     array = wrap(array_value(a))
     if axis is None:
         return roll(shaping.ravel(array), shift, 0).reshape(array.shape)
-    shifts = shift if isinstance(shift, tuple | list) else (shift,)
+    given: Any = shift
+    shifts = tuple(given) if isinstance(given, tuple | list) or np.ndim(given) else (given,)
     axes = axis if isinstance(axis, tuple | list) else (axis,)
     if len(shifts) != len(axes) and 1 not in (len(shifts), len(axes)):
         raise ValueError("shape mismatch: objects cannot be broadcast to a single shape")
@@ -205,6 +206,8 @@ def _repeat_each(array: Any, repeats: Any, along: int) -> Any:
     counts = wrap(array_value(repeats))
     if counts.ndim != 1 or counts.dtype.kind not in "bi":
         raise refuse("np.repeat by numbers that are no vector of ints cannot be captured")
+    if counts._value.type.shape == (1,):
+        return repeat(array, counts[0], along)
     if array.shape[along] != counts.shape[0]:
         raise ValueError(f"operands could not be broadcast together with shape {counts.shape}")
     current().record("try_demand", operand(np.all(counts >= 0)))

@@ -116,7 +116,7 @@ def sliding_window_view(
     """As ``np.lib.stride_tricks.sliding_window_view``."""
     value = array_value(x)
     kind = kind_of(value)
-    windows = dims_of(tuple(window_shape) if np.iterable(window_shape) else (window_shape,))
+    windows = dims_of(window_shape)
     if any(guard(size, "<", 0) for size in windows):
         raise ValueError("`window_shape` cannot contain negative values")
     if axis is None:

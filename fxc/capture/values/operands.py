@@ -443,6 +443,8 @@ def _not_an_int(x: object) -> int:
 
 def dims_of(shape: object) -> tuple[Dim, ...]:
     """The dims for a shape as NumPy takes it: an int or a sequence of ints, and no bools."""
+    if isinstance(shape, TracedValue) and shape._value.type.rank > 0:
+        shape = tuple(wrap(shape._value))
     if isinstance(shape, tuple | list):
         return tuple(map(_size, shape))
     if isinstance(shape, np.ndarray) and not isinstance(shape, Traced):
