@@ -26,7 +26,7 @@ endef
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help env demo test check lint types tests processors test-versions forks format accept semantics modules fuzz bench bench-env clean clean-env
+.PHONY: help env demo test check lint types tests thorough processors test-versions forks format accept semantics modules fuzz bench bench-env clean clean-env
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
@@ -59,6 +59,9 @@ types: env ## Check the types (mypy, strict)
 tests: env ## Run the tests alone, those that compare bits as other processors, too
 	$(PYTEST) $(PARALLEL) --durations=10
 	@$(MAKE) --no-print-directory processors
+
+thorough: env ## Run the tests on whole products of layouts, dtypes and operators, not on their pairs
+	$(PYTEST) $(PARALLEL) --thorough
 
 processors: env ## Run the tests that compare bits as AVX-512, AVX2 and SSE2 processors
 	$(PY) -m tests.processors

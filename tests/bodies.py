@@ -1,12 +1,14 @@
 """Programs given as text, run on arrays in every layout: compiled code against plain NumPy.
 
 A program is the body of ``f(x)``. ``check`` compares everything a caller sees (see ``outcomes``),
-in two calls, the second on what the first left behind.
+in two calls, the second on what the first left behind: in C order, and in some other layouts, not
+the same ones for each program (``tests/scenarios`` has each kind of view and write in every layout).
 """
 
 from __future__ import annotations
 
 import linecache
+import zlib
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -14,6 +16,7 @@ import numpy as np
 from numpy.lib.stride_tricks import as_strided, sliding_window_view
 
 import fxc
+from tests.covering import some
 from tests.outcomes import difference, is_left_to_python, run
 
 Make = Callable[[], np.ndarray]
@@ -76,11 +79,12 @@ def _frozen(x: np.ndarray) -> np.ndarray:
 
 
 def check(text: str, rank: int, dtype: Any = "f8", *, eager: bool = False) -> None:
-    """Compare a program on all layouts. ``eager`` says that NumPy does without an error what fxc
+    """Compare a program on several layouts. ``eager`` says that NumPy does without an error what fxc
     takes for one, which it then leaves to NumPy; with ``fullgraph=True`` that is an error.
     """
     plain = function(text)
-    for name, make in layouts(rank, dtype):
+    contiguous, *others = layouts(rank, dtype)
+    for name, make in (contiguous, *some(others, 3, zlib.crc32(text.encode()))):
         compiled = fxc.compile(function(text), fullgraph=not eager)
         mine, theirs = make(), make()
         for call in ("first", "second"):

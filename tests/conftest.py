@@ -5,7 +5,8 @@ compiles it), the same examples at every run in CI, and a failing example printe
 pasted back. ``make fuzz`` ends with a table of the planted bugs. Nothing is left to Python because that is
 faster: tests look at compiled code, but for those that use ``as_users``. No capture is refused for
 its time, which depends on the machine: ``test_budget`` sets the limit that users have. The
-collector of garbage runs seldom: a process that holds all tests has much for it to look at.
+collector of garbage runs seldom: a process that holds all tests has much for it to look at. ``--thorough``
+runs each product of cases whole, see ``tests/covering.py``.
 """
 
 import gc
@@ -16,6 +17,7 @@ from hypothesis import settings
 
 import fxc.trials
 from fxc.capture import capture as capturing
+from tests import covering
 
 settings.register_profile("here", deadline=None, print_blob=True)
 settings.register_profile("ci", deadline=None, print_blob=True, derandomize=True)
@@ -27,6 +29,14 @@ BUDGET, capturing.MOST_SECONDS = capturing.MOST_SECONDS, 60
 gc.set_threshold(100_000, 50, 100)
 
 FOUND_BY = "found by program"  # a property of the tests of planted bugs
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--thorough", action="store_true", help="whole products of cases, not pairs")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    covering.thorough = config.getoption("thorough")
 
 
 @pytest.fixture

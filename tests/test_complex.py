@@ -16,6 +16,7 @@ import pytest
 
 import fxc
 from fxc.lowering.building.complex_rules import fused
+from tests.covering import pairs
 from tests.outcomes import agreement, difference, run, ulps_apart
 from tests.test_differential import LAYOUTS
 
@@ -128,21 +129,41 @@ def test_unary_operators(name: str, dtype: str) -> None:
 BY_LAYOUT = ["multiply", "divide", "equal", "maximum"]
 
 
+UNARY_BY_LAYOUT = pairs(LAYOUTS, UNARY, DTYPES)
+BINARY_BY_LAYOUT = pairs(LAYOUTS, LAYOUTS, BY_LAYOUT, DTYPES)
+
+
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_layouts(layout: str, dtype: str) -> None:
-    """Every operator on this layout, and on this one with every other."""
+    """Operators on this layout, and on this one with every other."""
+    unary = [name for *case, name, code in UNARY_BY_LAYOUT if [*case, code] == [layout, dtype]]
+    binary = [row[1:3] for row in BINARY_BY_LAYOUT if (row[0], row[3]) == (layout, dtype)]
 
     def every(x: Any, *others: Any) -> list[Any]:
-        results = [f(x) for f in UNARY.values()]
-        return results + [ARITHMETIC[f](x, y) for y in others for f in BY_LAYOUT]
+        results = [UNARY[name](x) for name in unary]
+        return results + [
+            ARITHMETIC[name](x, y) for y, (_, name) in zip(others, binary, strict=True)
+        ]
 
     def make() -> list[np.ndarray]:
         base = [numbers(dtype, (3, 4, 5), seed) for seed in range(2)]
-        return [f(base[k].copy()) for k, f in [(0, LAYOUTS[layout]), *((1, g) for g in others)]]
+        chosen = [(0, layout), *((1, other) for other, _ in binary)]
+        return [LAYOUTS[each](base[k].copy()) for k, each in chosen]
 
-    others = LAYOUTS.values()
     check(every, make)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.filterwarnings("ignore::numpy.exceptions.ComplexWarning")
+def test_real_totals_of_complex_numbers(dtype: str) -> None:
+    """NumPy drops the imaginary parts, and warns: they were taken for native ones."""
+
+    def every(x: Any) -> list[Any]:
+        real = [x.sum(dtype=float), x.sum(0, "f4"), x.mean(dtype=float), x.cumsum(1, dtype=float)]
+        return [*real, x.any(0)]
+
+    check(every, lambda: [numbers(dtype, (5, 33))], frozenset({"sum", "cumsum"}))
 
 
 @pytest.mark.parametrize("dtype", DTYPES)

@@ -31,6 +31,7 @@ from fxc.lowering.building.native_kernels import native_kernel
 from fxc.lowering.loops import Boxed, BufferArg, Program, walk
 from fxc.ops.samples import samples
 from fxc.ops.table import TABLE, Operator, Tag
+from tests.covering import pairs, some
 from tests.outcomes import difference, exact, is_left_to_python, run
 from tests.test_vector_math import BOUNDS
 
@@ -71,6 +72,7 @@ LEFT_OF_COMPLEX = {
     "arctanh", "py_absolute", "prod", "cumprod", "min", "max", "argmin", "argmax", "var", "arange",
     "clip", "reinterpret", "astype",  # a cast that drops an imaginary part warns
 }  # fmt: skip
+CUT = {"sum", "cumsum"}  # of complex numbers, to real ones: NumPy warns
 FOREIGN = "e"  # float16
 
 
@@ -112,6 +114,8 @@ def may_be_left(op: str, chars: str) -> bool:
     if set(chars) & set("FD") and op in LEFT_OF_COMPLEX:
         return True
     if native_kernel(TABLE[op]) is None and not composites_of(op):
+        return True
+    if set(chars) & set("FD") and set(chars) - set("FD") and op in CUT:
         return True
     allowed = LEFT_TO_NUMPY.get(op)
     return allowed is not None and (not allowed or not set(chars) - set(allowed) - {"?"})
@@ -311,9 +315,8 @@ def every_sample(name: str) -> list[tuple[Any, ...]]:
 
 
 def sampled(name: str, most: int) -> list[tuple[Any, ...]]:
-    """Sample arguments, all or evenly chosen ones."""
-    every = every_sample(name)
-    return every[:: max(1, -(-len(every) // most))]
+    """Sample arguments, all or evenly chosen ones: others for the next operator."""
+    return some(every_sample(name), most, TURNS[name])
 
 
 def _as_given(arg: Any) -> Any:
@@ -386,12 +389,13 @@ def tolerance(name: str) -> Callable[[str], float]:
 
 
 ROWS = sorted(op.name for op in TABLE if not op.role and op.name not in INTERNAL)
-IN_PARTS = 30  # samples in one compiled function
+TURNS = {op.name: turn for turn, op in enumerate(TABLE)}
+IN_PARTS = 16  # samples in one compiled function
 
 
 def check_samples(name: str, call: Call, most: int, **how: Any) -> None:
     chosen = [args for args in sampled(name, most) if takes(call, args)]
-    assert chosen
+    assert chosen, name
     fn, make = together(call, chosen)
     check(fn, make, **how)
 
@@ -408,7 +412,7 @@ def test_samples_natively(name: str) -> None:
 def test_samples_by_the_numpy_backend(name: str) -> None:
     call = call_of(TABLE[name])
     assert call is not None
-    check_samples(name, call, 60, backend="numpy")
+    check_samples(name, call, 10, backend="numpy")
 
 
 WITH_OUT = sorted(op.group for op in TABLE if op.role == "out" and op.group not in INTERNAL)
@@ -446,7 +450,7 @@ def test_samples_with_out(name: str) -> None:
             del options["dtype"]
         return function(*given[: len(given) - len(names)], **options, out=out)
 
-    check_samples(f"{name}.out", with_out, 10, ulps=tolerance(name))
+    check_samples(f"{name}.out", with_out, 5, ulps=tolerance(name))
 
 
 IN_PLACE = {
@@ -459,7 +463,7 @@ IN_PLACE = {
 
 @pytest.mark.parametrize("name", IN_PLACE)
 def test_samples_in_place(name: str) -> None:
-    check_samples(f"{name}_", IN_PLACE[name], 32, ulps=tolerance(name))
+    check_samples(f"{name}_", IN_PLACE[name], 16, ulps=tolerance(name))
 
 
 OVERLAPPING = ("broadcast_to", "broadcast", "diagonal", "as_strided")  # or read-only
@@ -471,7 +475,10 @@ def test_writes_through_views(name: str) -> None:
         fresh = x.copy()
         VIEWS[name](fresh, *rest)[...] = source
         view = VIEWS[name](x, *rest)
-        view += source
+        if view.dtype == x.dtype:  # of two nans the sum is either one, which x shows by its bits
+            view += source
+        else:
+            view[...] = np.flip(view)
         return fresh, view
 
     check_samples(f"{name}_scatter", write, IN_PARTS)
@@ -641,17 +648,24 @@ def test_layouts(layouts: list[str], code: str) -> None:
 
 
 @pytest.mark.parametrize("code", LAYOUT_CODES)
-@pytest.mark.parametrize("layout", LAYOUTS)
-def test_layouts_together(layout: str, code: str) -> None:
-    """Values and strides of results for an operand of this layout with operands of all."""
+def test_layouts_together(code: str) -> None:
+    """Values and strides of results for operands of two layouts: of any two in some dtype."""
+    together = [row[:2] for row in pairs(LAYOUTS, LAYOUTS, LAYOUT_CODES) if row[2] == code]
 
-    def every(x: Any, *others: Any) -> list[Any]:
+    def every(*xs: Any) -> list[Any]:
         results = []
-        for y in others:
+        for x, y in zip(xs[::2], xs[1::2], strict=True):
             results += [x + y, np.maximum(y, x), np.where(x > y, x, y), x == y, (x * y).T + 1]
         return results
 
-    check(every, lambda: [in_layout(layout, code, 0), *(in_layout(y, code, 7) for y in LAYOUTS)])
+    check(
+        every,
+        lambda: [
+            in_layout(layout, code, start)
+            for row in together
+            for layout, start in zip(row, (0, 7), strict=True)
+        ],
+    )
 
 
 @pytest.mark.parametrize("shape", [(), (1,), (0,), (0, 3), (3, 0), (1, 1), (2, 0, 2), (1, 5, 1)])
@@ -713,24 +727,33 @@ def axes_of(rank: int) -> list[tuple[int, ...] | None]:
     return [None, *(c for n in range(1, rank + 1) for c in itertools.combinations(every, n))]
 
 
-@pytest.mark.parametrize("code", ["f8", "f4", "i2", "u8", "?"])
-@pytest.mark.parametrize("shape", [(5,), (9, 17), (2, 3, 4), (3, 8, 10)], ids=str)
-def test_reductions_over_all_axes(shape: tuple[int, ...], code: str) -> None:
-    """All axes with keepdims, in three layouts; fewer functions where the code is the same."""
+REDUCED_LAYOUTS: tuple[Callable[[np.ndarray], np.ndarray], ...] = (
+    np.ascontiguousarray,
+    np.asfortranarray,
+    lambda x: x[::-1].copy()[::-1],
+)
+REDUCED = pairs(
+    [(5,), (9, 17), (2, 3, 4), (3, 8, 10)], ["f8", "f4", "i2", "u8", "?"], REDUCED_LAYOUTS
+)
+
+
+@pytest.mark.parametrize("shape, code, layout", REDUCED)
+def test_reductions_over_all_axes(
+    shape: tuple[int, ...], code: str, layout: Callable[[np.ndarray], np.ndarray]
+) -> None:
+    """All axes with keepdims; fewer functions where the code is the same."""
     names = ("sum", "min", "any") if code != "f8" else ("sum", "prod", "max", "all", "mean")
 
-    def every(*xs: Any) -> list[Any]:
+    def every(x: Any) -> list[Any]:
         return [
             getattr(np, name)(x, axis=axis, keepdims=keep)
-            for x in xs
             for name in names
             for axis in axes_of(x.ndim)
             for keep in (name == "sum", False)[: 1 + (name == "sum")]
         ]
 
     x = numbers(shape, code)
-    xs = [x, np.asfortranarray(x), x[::-1].copy()[::-1]]
-    check(every, lambda: [again(x) for x in xs])
+    check(every, lambda: [layout(x.copy())])
 
 
 @pytest.mark.parametrize("code", ["f8", "f4", "i4"])
@@ -805,6 +828,8 @@ def test_positions_of_extremes_with_nans_and_ties(code: str) -> None:
                 results += [x.min(axis=axis), np.argmax(x + x if code != "?" else x, axis=axis)]
         return results
 
+    turn = ["f8", "f4", "i1", "u8", "?"].index(code)
+
     def make() -> list[np.ndarray]:
         ties = np.tile(corners(code), 40)[:99].reshape(9, 11)
         xs = [ties, ties.T, ties[::-1, ::-1], ties[:, :3], ties.ravel(), np.zeros(70, code)]
@@ -814,7 +839,7 @@ def test_positions_of_extremes_with_nans_and_ties(code: str) -> None:
             one[4, 7] = np.nan
             zeros = np.array([0.0, -0.0] * 20, code)
             xs += [clean, one, zeros, -zeros, np.full(37, np.nan, code), np.full(9, -np.inf, code)]
-        return [np.array(x) for x in xs]
+        return [np.array(x) for x in some(xs, 6, turn)]
 
     check(every, make)
 

@@ -12,6 +12,7 @@ from expecttest import TestCase
 
 import fxc
 from fxc.ir.graph import SliceSpec, Value
+from tests.covering import pairs
 from tests.lowered import OPS, check, check_raises, filled, loops
 from tests.outcomes import difference, run
 
@@ -54,10 +55,13 @@ loops f
         )
 
 
-@pytest.mark.parametrize("shape", SHAPES)
+RANKS = [(shape, rank) for shape in SHAPES for rank in range(1, len(shape) + 1)]
+
+
 @pytest.mark.parametrize("share", [0, 0.02, 0.5, 1])
-def test_shapes_and_layouts(shape: tuple[int, ...], share: float) -> None:
-    for rank, dtype in ((r, d) for r in range(1, len(shape) + 1) for d in ("f8", "u2", "?")):
+def test_shapes_and_layouts(share: float) -> None:
+    cases = pairs(RANKS, [0, 0.02, 0.5, 1], ("f8", "u2", "?"))
+    for (shape, rank), _, dtype in [case for case in cases if case[1] == share]:
         x, mask = filled(dtype, shape), filled("f8", shape[:rank], 5) < 20 * share
         kind = "f4" if dtype == "f8" else dtype
         source = filled(kind, (int(mask.sum()), *shape[rank:]), 3)

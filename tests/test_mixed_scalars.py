@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import fxc
+from tests.covering import pairs
 from tests.outcomes import difference, run
 
 INTS, FLOATS = np.array([3, -7, 12, 5, 0, 9]), np.array([0.5, -1.25, 3.0, 0.25, -0.0, 2.5])
@@ -479,15 +480,18 @@ def chosen(x, k):
 ARRAYS = (array_of_items, array_of_few, array_of_one, array_of_list, ufuncs_of_one)
 
 
-@pytest.mark.parametrize("dtype", ["f8", "f4", "i4", "u8"])
-@pytest.mark.parametrize("fn", [*ARRAYS, reductions_of_items, of_known_dtype, chosen])
+OF_DTYPES = pairs(
+    [*ARRAYS, reductions_of_items, of_known_dtype, chosen], ["f8", "f4", "i4", "u8"], (2, 3, 9)
+)
+
+
+@pytest.mark.parametrize("fn, dtype, size", OF_DTYPES)
 @pytest.mark.filterwarnings("ignore::fxc.CaptureWarning")
-def test_dtypes_of_arrays_and_ufuncs(fn: Callable[..., Any], dtype: str) -> None:
+def test_dtypes_of_arrays_and_ufuncs(fn: Callable[..., Any], dtype: str, size: int) -> None:
     """NumPy's dtype depends on which of the two there are; it was that of NumPy's number."""
-    for size in (2, 3, 9):
-        program, x = fxc.compile(fn), np.arange(1, size + 1).astype(dtype)
-        for k in (0, size, size - 1, 1):
-            assert difference(run(fn, [x, k]), run(program, [x, k])) == "", (size, k)
+    program, x = fxc.compile(fn), np.arange(1, size + 1).astype(dtype)
+    for k in (0, size, size - 1, 1):
+        assert difference(run(fn, [x, k]), run(program, [x, k])) == "", k
 
 
 def test_an_array_with_one_of_numpys_numbers_is_native() -> None:

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import fxc
+from tests.covering import pairs
 from tests.outcomes import ASPECTS, Outcome, differences, leaf_difference, leaves, run
 from tests.scenarios import SCENARIOS
 from tests.scenarios.boundary import effects
@@ -47,15 +48,15 @@ def test_scenario(scenario: Scenario, layout: str) -> None:
 
 
 COMPILED = [
-    pytest.param(scenario, layout, id=f"{scenario.name}-{layout}")
-    for scenario in SCENARIOS
-    for layout in ("strided", "overlapping")
+    pytest.param(scenario, layout, options, id=f"{scenario.name}-{layout}-{options}")
+    for scenario, layout, options in pairs(
+        SCENARIOS, ("strided", "overlapping"), ({"backend": "numpy"}, {"dynamic": True})
+    )
     if scenario.expected(layout) is None
 ]
 
 
-@pytest.mark.parametrize("options", [{"backend": "numpy"}, {"dynamic": True}], ids=str)
-@pytest.mark.parametrize("scenario, layout", COMPILED)
+@pytest.mark.parametrize("scenario, layout, options", COMPILED)
 def test_otherwise_compiled(scenario: Scenario, layout: str, options: dict[str, Any]) -> None:
     expected = as_numpy(scenario, layout)
     compiled = fxc.compile(program(scenario, layout), fullgraph=True, **options)

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import fxc
+from tests.covering import pairs
 from tests.outcomes import difference, run
 
 pytestmark = pytest.mark.bits
@@ -136,18 +137,17 @@ def agree(program: Callable[[Any], Any], dtype: str, layout: str) -> None:
         assert not text, f"{shape}: {text}"
 
 
-@pytest.mark.parametrize("layout", LAYOUTS)
-@pytest.mark.parametrize("name", PRODUCTS)
-def test_products(name: str, layout: str) -> None:
-    for dtype in "df":
-        agree(PRODUCTS[name], dtype, layout)
+@pytest.mark.parametrize("name, layout, dtype", pairs(PRODUCTS, LAYOUTS, "df"))
+def test_products(name: str, layout: str, dtype: str) -> None:
+    agree(PRODUCTS[name], dtype, layout)
 
 
-@pytest.mark.parametrize("layout", LAYOUTS)
-@pytest.mark.parametrize("program", PROGRAMS, ids=lambda each: each.__name__)
-def test_programs(program: Callable[[Any], Any], layout: str) -> None:
-    for dtype in "df":
-        agree(program, dtype, layout)
+NAMED = {each.__name__: each for each in PROGRAMS}
+
+
+@pytest.mark.parametrize("name, layout, dtype", pairs(NAMED, LAYOUTS, "df"))
+def test_programs(name: str, layout: str, dtype: str) -> None:
+    agree(NAMED[name], dtype, layout)
 
 
 def test_calls_copy_no_views() -> None:

@@ -63,9 +63,12 @@ SCANS = {"cumsum": Reducer("add", by_parts=True), "cumprod": Reducer("multiply")
 def has_nest(node: Node) -> bool:
     """Whether the reduction or scan has a nest; otherwise it is left to NumPy."""
     operand: Operand = node.args[0]
-    is_complex = not PART_DTYPES.keys().isdisjoint((operand.type.dtype, node.output.type.dtype))
-    if is_complex and not (REDUCERS | SCANS)[node.op].by_parts:
+    reducer = (REDUCERS | SCANS)[node.op]
+    taken, given = (kind.dtype in PART_DTYPES for kind in (operand.type, node.output.type))
+    if (taken or given) and not reducer.by_parts:
         return False
+    if taken and not given and not reducer.tests:
+        return False  # NumPy drops the imaginary parts, and warns
     if node.op in REDUCERS:
         return _order(node) is not None
     return isinstance(operand.type, ArrayType) and operand.type.rank > 0

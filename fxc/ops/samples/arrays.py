@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Iterator
+import functools
+import math
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
@@ -21,8 +22,12 @@ _SPECIAL = (0.5, -2.5, 0.0, -0.0, np.inf, 1.0, -np.inf, np.nan, 3.25, -1.0, 1e-3
 
 def filled(dtype: np.dtype, shape: tuple[int, ...], shift: int = 0) -> np.ndarray:
     """A C-ordered array of sample values, special ones among them."""
-    size = int(np.prod(shape))
-    places = (np.arange(size) * 5 + shift) % 12
+    return _filled(dtype, shape, shift % 12).copy()
+
+
+@functools.cache
+def _filled(dtype: np.dtype, shape: tuple[int, ...], shift: int) -> np.ndarray:
+    places = (np.arange(math.prod(shape)) * 5 + shift) % 12
     if dtype.kind in "iub":
         values: np.ndarray = np.array(_PLAIN)
         values = np.abs(values) if dtype.kind == "u" else values
@@ -34,22 +39,27 @@ def filled(dtype: np.dtype, shape: tuple[int, ...], shift: int = 0) -> np.ndarra
         return values.astype(dtype).reshape(shape)
 
 
-def layouts(dtype: np.dtype, shift: int = 0) -> Iterator[np.ndarray]:
-    """Arrays of one dtype in every layout: C, F, strided, negative, zero-size, rank 0."""
-    yield filled(dtype, (2, 3), shift)
-    yield np.asfortranarray(filled(dtype, (3, 4), shift))
-    yield filled(dtype, (4, 6), shift)[::2, 1::2]
-    yield filled(dtype, (5,), shift)[::-1]
-    yield filled(dtype, (2, 3, 4), shift).transpose(2, 0, 1)[::-1]
-    yield filled(dtype, (0, 3), shift)
-    yield filled(dtype, (), shift)
-
-
-LAYOUTS = 7
+# Arrays of one dtype, with a shift of their values: C, F, strided, negative, zero-size, rank 0.
+_LAYOUTS: tuple[Callable[[np.dtype, int], np.ndarray], ...] = (
+    lambda dtype, shift: filled(dtype, (2, 3), shift),
+    lambda dtype, shift: np.asfortranarray(filled(dtype, (3, 4), shift)),
+    lambda dtype, shift: filled(dtype, (4, 6), shift)[::2, 1::2],
+    lambda dtype, shift: filled(dtype, (5,), shift)[::-1],
+    lambda dtype, shift: filled(dtype, (2, 3, 4), shift).transpose(2, 0, 1)[::-1],
+    lambda dtype, shift: filled(dtype, (0, 3), shift),
+    lambda dtype, shift: filled(dtype, (), shift),
+)
+LAYOUTS = len(_LAYOUTS)
 
 
 def array(dtype: np.dtype, number: int, shift: int = 0) -> np.ndarray:
-    return next(itertools.islice(layouts(dtype, shift), number, None))
+    """An array of one dtype, in the layout with this number."""
+    return _LAYOUTS[number](dtype, shift)
+
+
+def layouts(dtype: np.dtype, shift: int = 0) -> Iterator[np.ndarray]:
+    """Arrays of one dtype in every layout."""
+    return (array(dtype, number, shift) for number in range(LAYOUTS))
 
 
 def fortran(x: np.ndarray) -> np.ndarray:
