@@ -622,3 +622,20 @@ def test_nans_are_compared_in_silence(program: Callable[..., Any], dtype: Any) -
         x[size // 2] = x[3] = np.nan
         assert outcome(compiled, (x,)) == outcome(program, (x,))
     assert compiled.cache_info().eager_calls == 0
+
+
+@pytest.mark.filterwarnings("ignore::fxc.CaptureWarning")
+def test_numpy_code_that_warns_while_it_is_captured() -> None:
+    def smooth(x: np.ndarray, half: int) -> np.ndarray:
+        powers = np.asmatrix([[k**i for i in range(3)] for k in range(-half, half + 1)])
+        return np.convolve(np.linalg.pinv(powers).A[0], x, mode="valid")
+
+    compiled, x = fxc.compile(smooth), np.linspace(0.0, 1.0, 20)
+    for half in (2, 2, 3):
+        shown = []
+        for function in (smooth, compiled):
+            with warnings.catch_warnings(record=True) as caught:
+                warnings.simplefilter("always")
+                np.testing.assert_array_equal(function(x, half), smooth(x, half))
+            shown.append([w.category for w in caught if w.category is not fxc.CaptureWarning])
+        assert shown[0] == shown[1]

@@ -103,11 +103,17 @@ def run_unlisted(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -
     """As ``run_source``, for a function that nobody has looked at.
 
     Its code may ask for sizes that depend on data, where one answer is taken to be the usual one
-    and the call goes back to NumPy otherwise. Which one is usual is not known here.
+    and the call goes back to NumPy otherwise. Which one is usual is not known here. Nor is whether
+    it would warn of other arguments if it warns of these.
     """
     session = current()
     before = len(session.assumed)
-    found = run_source(function, args, kwargs)
+    with warnings.catch_warnings(record=True) as shown:
+        warnings.simplefilter("always")
+        found = run_source(function, args, kwargs)
+    if shown:
+        category = shown[0].category.__name__
+        raise refuse(f"np.{function.__name__} cannot be captured: it gives a {category}")
     if len(session.assumed) > before:
         raise refuse(
             f"np.{function.__name__} cannot be captured: it decides by a size that depends on data"
