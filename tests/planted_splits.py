@@ -12,7 +12,8 @@ from typing import Any
 
 import pytest
 
-from fxc.capture.outside import effects, generators, shows
+from fxc.capture.door import shows
+from fxc.capture.outside import effects, generators
 from fxc.split import driver, function_plan, taking_apart
 
 Patch = pytest.MonkeyPatch
