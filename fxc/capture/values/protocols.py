@@ -60,4 +60,5 @@ def as_numpys(name: str) -> Callable[..., Any]:
     def method(self: object, *args: object, **kwargs: object) -> Any:
         return _FUNCTIONS[function](self, *args, **kwargs)
 
+    method.__name__ = name  # by which failures are looked at again
     return method
