@@ -87,7 +87,7 @@ modules: env ## Write docs/modules.md from the docstrings and Notes of the sourc
 	$(PY) -m tests.modules
 
 fuzz: env ## Run many random programs (make fuzz PROGRAMS=20000)
-	FXC_VERIFY= FXC_FUZZ_PROGRAMS=$(PROGRAMS) $(PYTEST) $(PARALLEL) tests/test_planted_bugs.py tests/test_random_programs.py tests/test_random_loops.py tests/test_random_containers.py tests/test_random_sizes.py tests/test_random_short.py tests/test_random_expressions.py
+	FXC_VERIFY= FXC_FUZZ_PROGRAMS=$(PROGRAMS) $(PYTEST) $(PARALLEL) tests/programs/test_planted_bugs.py tests/programs/test_random_programs.py tests/programs/test_random_loops.py tests/programs/test_random_containers.py tests/programs/test_random_sizes.py tests/programs/test_random_short.py tests/programs/test_random_expressions.py
 
 bench: env ## Time fxc against NumPy, and against what `make bench-env` installed
 	$(BENCH_PY) -m benchmarks

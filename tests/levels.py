@@ -28,7 +28,7 @@ from fxc.ops.table import TABLE
 from fxc.passes import reinplace
 from fxc.stages import decomposed_graph, functional_graph, llvm_index
 from tests.outcomes import Outcome, difference, run, same_bits
-from tests.programs import Program, shrink
+from tests.written_programs import Program, shrink
 
 Level = Callable[[Callable[..., Any], tuple[Any, ...]], Outcome]
 

@@ -2,7 +2,7 @@
 
 A ``Planted`` puts one wrong decision into a pass or into lowering, as a slip of the pen might: a
 cache that is not cleared, a direction that is flipped, a check that always says yes.
-``tests/test_planted_bugs.py`` counts the programs until one of them differs from NumPy.
+``tests/programs/test_planted_bugs.py`` counts the programs until one of them differs from NumPy.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Bugs put by hand into splits, draws and effects, as a slip of the pen might.
 
-``tests/test_random_short.py`` counts the short random programs until one of them shows it.
+``tests/programs/test_random_short.py`` counts the short random programs until one of them shows it.
 """
 
 from __future__ import annotations

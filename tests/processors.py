@@ -54,7 +54,7 @@ def disabled(lacks: tuple[str, ...]) -> Iterator[str]:
 
 def files() -> list[str]:
     """The modules with tests that have the mark: to import all of them takes longer than to run it."""
-    found = sorted(Path("tests").glob("test_*.py"))
+    found = sorted(Path("tests").rglob("test_*.py"))
     return [str(path) for path in found if "mark.bits" in path.read_text(encoding="utf-8")]
 
 

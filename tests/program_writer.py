@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from tests.programs import SCOPE, Program
+from tests.written_programs import SCOPE, Program
 
 DTYPES = {
     "f8": 12, "f4": 6, "i8": 6, "i4": 4, "i2": 2, "i1": 2, "u1": 4, "u2": 2, "u4": 1, "u8": 2,

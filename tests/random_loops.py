@@ -38,10 +38,10 @@ from tests.loop_grammar import (
     STATEMENTS,
     TESTS,
 )
-from tests.programs import SCOPE, shrunk
+from tests.written_programs import SCOPE, shrunk
 
 _LOADED = itertools.count()  # a file's name for each program that is loaded
-_HEADER = "import math\n\nimport numpy as np\n\nfrom tests.programs import State, array\n"
+_HEADER = "import math\n\nimport numpy as np\n\nfrom tests.written_programs import State, array\n"
 # What ends a ``while``, and is not dropped from it.
 _FUEL = re.compile(r" *(k\d+ \+= 1|if k\d+ > .*)$")
 

@@ -6,8 +6,8 @@ from tests import index_statements as i
 from tests import python_control as p
 from tests import statements as s
 from tests.program_writer import Statement, Writer
-from tests.programs import Program
 from tests.spellings import SPELLINGS, any_spelling
+from tests.written_programs import Program
 
 _CHOICES: tuple[tuple[Statement, float], ...] = (
     (s.make_view, 18), (s.in_place, 18), (s.set_item, 16), (s.swap, 4), (s.swap_through_copy, 1),

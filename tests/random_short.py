@@ -14,9 +14,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-from tests.programs import SCOPE, shrunk
 from tests.random_loops import HEAD, LoopProgram, random_loops, smaller
 from tests.short_world import World
+from tests.written_programs import SCOPE, shrunk
 
 # ---------------------------------------------------------------- templates
 

@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from tests.programs import State
+from tests.written_programs import State
 
 LOG = logging.getLogger("tests.short_world")
 LOG.propagate = False

@@ -49,7 +49,7 @@ from .ops_handle import Ops, type_of
 # the order of AliasKey, as long as it does not decline (``NotImplemented``); then the column's
 # fallback. A kernel that redispatches names the column to go on with. A composite runs with the
 # columns above its own excluded, so that what it calls stays at or below the level that called it.
-# ``tests/test_mechanisms.py`` takes each of these away and names the program that it breaks.
+# ``tests/dispatch/test_mechanisms.py`` takes each of these away and names the program that breaks.
 
 Kernel = Callable[..., Any]
 BoxedKernel = Callable[[Operator, tuple[Any, ...]], Any]

@@ -1,7 +1,7 @@
 """Every way to make a view or to write through one, as small programs: see ``docs/semantics.md``.
 
 The programs stand in ``views``, ``writes`` and ``boundary``, the layouts of memory that each is run
-in, in ``layouts``. ``tests/test_scenarios.py`` compares each with NumPy, ``python -m
+in, in ``layouts``. ``tests/ops/test_scenarios.py`` compares each with NumPy, ``python -m
 tests.scenarios`` writes the page.
 """
 

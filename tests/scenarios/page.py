@@ -22,7 +22,7 @@ _HEAD = """\
 <!-- Written by `make semantics` from tests/scenarios; do not edit. -->
 
 Each row is a small program (`tests/scenarios` has them), each column a layout of the arrays that it
-is called with. `tests/test_scenarios.py` runs every cell twice, plain and with
+is called with. `tests/ops/test_scenarios.py` runs every cell twice, plain and with
 `fxc.compile(fullgraph=True)`, and compares **values** (Python types, dtypes, shapes, strides,
 writeability and every bit of every result), **writes** (the arguments afterwards, and the memory
 around them), **aliases** (which results and arguments are one object, are views of one another, share

@@ -1,1 +1,1 @@
-"""Programs with loops as scientists and engineers write them; ``tests/test_scientific.py`` runs them."""
+"""Programs with loops as scientists and engineers write them; ``tests/programs/test_scientific.py`` runs them."""

@@ -1,0 +1,413 @@
+"""When a capture may be used again: hits and misses of its guards, constants, relations."""
+
+from collections import defaultdict
+
+import numpy as np
+import pytest
+
+import fxc
+from fxc.capture.capture import capture
+from fxc.capture.relations import strongest
+from fxc.ir.errors import CaptureError
+from fxc.ir.size_guards import guard, recording
+from fxc.ir.symbols import symbol
+from tests.capture.test_staging import Model
+from tests.capturing import array, run_captured
+
+SCALE = 2.0
+SIZES = [1, 2]
+BIAS = np.ones(3)
+FLAGS = {1, 2}
+
+
+def helper(x):
+    return x * SCALE
+
+
+def other_helper(x):
+    return x
+
+
+def hits(fn, args, others, *, dynamic=False, **kwargs):
+    """Whether the capture for ``args`` serves each of ``others``."""
+    captured = capture(fn, args, kwargs, dynamic=dynamic)
+    check = captured.guards.check
+    assert check(args, kwargs) is not None, captured.guards.why(args, kwargs)
+    found = [check(other, kwargs) is not None for other in others]
+    for other, hit in zip(others, found, strict=True):
+        assert (captured.guards.why(other, kwargs) == "") == hit
+    return found
+
+
+def add(x, y):
+    return x + y
+
+
+def unaligned(size):
+    raw = np.zeros(8 * size + 1, np.uint8)
+    return raw[1:].view(np.float64)
+
+
+def read_only(x):
+    x = x.copy()
+    x.flags.writeable = False
+    return x
+
+
+def test_arrays_in_static_mode():
+    x, y = array(2, 3), array(2, 3)
+    others = [
+        (array(2, 3) + 1, array(2, 3)),
+        (array(3, 2), array(3, 2)),
+        (array(2, 3, dtype=np.float32), y),
+        (array(2, 3, order="F"), y),
+        (array(4, 3)[::2], y),
+        (read_only(x), y),
+        (array(2, 3).view(np.matrix), y),
+        (array(2, 3).astype(">f8"), y),
+        (array(2, 3).tolist(), y),
+        (1.0, y),
+        (x,),
+        (x, y, y),
+    ]
+    assert hits(add, (x, y), others) == [True] + [False] * 11
+
+
+def test_strided_arrays_in_static_mode():
+    x = array(4, 6)[:, ::2]
+    others = [(array(4, 6)[:, ::2],), (array(4, 3),), (array(4, 9)[:, ::3],)]
+    assert hits(lambda x: x + 1, (x,), others) == [True, False, False]
+
+
+def test_sizes_in_dynamic_mode():
+    others = [
+        (array(7, 4), array(7, 4)),
+        (array(2, 3), array(7, 4)),
+        (array(1, 3), array(1, 3)),
+        (array(0, 3), array(0, 3)),
+        (array(2, 3, order="F"), array(2, 3)),
+        (array(6), array(6)),
+    ]
+    found = hits(add, (array(2, 3), array(2, 3)), others, dynamic=True)
+    assert found == [True] + [False] * 5
+
+
+def test_strides_in_dynamic_mode():
+    x = array(4, 6)[:, ::2]
+    others = [(array(9, 8)[:, ::2],), (array(4, 3),), (array(4, 9)[:, ::3],), (x[::-1],)]
+    assert hits(lambda x: x + 1, (x,), others, dynamic=True) == [True, True, True, False]
+
+
+def test_numbers_are_inputs():
+    others = [(array(3), 7.5), (array(3), -0.0), (array(3), 1), (array(3), True), (array(3), None)]
+    assert hits(add, (array(3), 2.0), others) == [True, True, False, False, False]
+
+
+def test_ints_are_inputs_but_for_0():
+    others = [(array(3), 9), (array(3), 0), (array(3), 2.0), (array(3), True), (array(3), 2**70)]
+    assert hits(add, (array(3), 4), others) == [True, False, False, False, False]
+    assert hits(add, (array(3), 1), [(array(3), 1), (array(3), 2), (array(3), True)]) == [
+        True,
+        True,
+        False,
+    ]
+    assert hits(add, (array(3), -4), [(array(3), -9)]) == [True]
+
+
+def test_ints_must_fit_the_arrays_dtype():
+    small = array(3, dtype=np.uint8)
+    assert hits(add, (small, 4), [(small, 200), (small, 256)]) == [True, False]
+
+
+def test_numpy_scalars_bools_and_strings():
+    x = array(3)
+    assert hits(add, (x, np.float32(2)), [(x, np.float32(9)), (x, np.float64(2)), (x, 2.0)]) == [
+        True,
+        False,
+        False,
+    ]
+
+    def choose(x, sign, name="a"):
+        return x + 1 if sign and name == "a" else x
+
+    others = [(x, True), (x, False), (x, 1), (x, True, "b")]
+    assert hits(choose, (x, True), others) == [True, False, False, False]
+    assert hits(choose, (x, True, "a"), [(x, True, "a"), (x, True, "b")]) == [True, False]
+
+
+def test_a_number_becomes_a_constant_where_python_needs_it():
+    def f(x, dt, n):
+        if dt > 0.5:
+            x = x + 1
+        return x * n
+
+    captured = capture(f, (array(3), 0.75, 3.0), {})
+    assert captured.static == {"dt"}
+    check = captured.guards.check
+    assert check((array(3), 0.75, 4.0), {}) is not None
+    assert check((array(3), 0.8, 3.0), {}) is None
+    assert "dt is 0.75" in captured.guards.why((array(3), 0.8, 3.0), {})
+
+
+def test_constants_tell_signed_zeros_nans_and_types_apart():
+    def f(x, dt):
+        return x + 1 if dt != 5 else x
+
+    x = array(3)
+    assert hits(f, (x, 0.0), [(x, 0.0), (x, -0.0), (x, 0)]) == [True, False, False]
+    assert hits(f, (x, float("nan")), [(x, float("nan")), (x, 1.0)]) == [True, False]
+
+
+def test_the_value_of_an_int_is_guarded_where_it_is_used():
+    def f(x, n):
+        return x + [1, 2, 3, 4][n]
+
+    assert hits(f, (array(3), 3), [(array(3), 3), (array(3), 2)]) == [True, False]
+
+
+def test_comparisons_of_ints_are_guarded_as_relations():
+    def f(x, n):
+        return x[:n] if n < x.shape[0] else x
+
+    captured = capture(f, (array(9), 4), {}, dynamic=True)
+    assert [str(g) for g in captured.graph.guards] == ["n < x.0"]
+    check = captured.guards.check
+    assert [
+        check((array(size), n), {}) is not None for size, n in [(20, 19), (20, 20), (2, 5)]
+    ] == [
+        True,
+        False,
+        False,
+    ]
+
+
+def test_containers_and_keywords():
+    def f(state, *, scale):
+        return state["a"][0] * scale
+
+    x = array(3)
+    captured = capture(f, ({"a": [x, 2.0]},), {"scale": 2.0})
+    check = captured.guards.check
+    assert check(({"a": [x, 5.0]},), {"scale": 3.0}) is not None
+    assert check(({"a": (x, 2.0)},), {"scale": 2.0}) is None
+    assert check(({"a": []},), {"scale": 2.0}) is None
+    assert check(({"b": [x, 2.0]},), {"scale": 2.0}) is None
+    assert check(({"a": [x, 2.0]}, 1.0), {}) is None
+    assert "keywords ['scale']" in captured.guards.why(({"a": [x, 2.0]}, 1.0), {})
+
+
+def outside(x):
+    return helper(x) + sum(SIZES) + BIAS + len(FLAGS)
+
+
+@pytest.mark.parametrize(
+    "name, value, hit",
+    [
+        ("SCALE", 2.0, True),
+        ("SCALE", 3.0, False),
+        ("SCALE", np.float64(2), False),
+        ("helper", other_helper, False),
+        ("SIZES", [1, 2], True),
+        ("SIZES", [1, 3], False),
+        ("SIZES", (1, 2), False),
+        ("SIZES", [1, 2.0], False),
+        ("BIAS", np.zeros(3), True),
+        ("BIAS", np.zeros(4), False),
+        ("BIAS", 1.0, False),
+        ("FLAGS", {1, 2}, True),
+        ("FLAGS", {1, 3}, False),
+        ("sum", max, False),
+        ("np", None, True),
+    ],
+)
+def test_globals(monkeypatch, name, value, hit):
+    captured = capture(outside, (array(3),), {})
+    monkeypatch.setitem(globals(), name, value)
+    assert (captured.guards.check((array(3),), {}) is not None) == hit
+
+
+def test_hidden_inputs_are_read_anew(monkeypatch):
+    captured = capture(outside, (array(3),), {})
+    monkeypatch.setitem(globals(), "BIAS", np.full(3, 9.0))
+    assert (run_captured(captured, (array(3),), {}) == outside(array(3))).all()
+
+
+def test_closures_defaults_and_missing_names(monkeypatch):
+    level = 1.0
+
+    def f(x, k=3.0):
+        return x * level + k + SCALE
+
+    captured = capture(f, (array(3),), {})
+    assert captured.guards.check((array(3),), {}) is not None
+    level = 2.0
+    assert captured.guards.check((array(3),), {}) is None
+    level = 1.0
+    f.__defaults__ = (4.0,)
+    assert captured.guards.check((array(3),), {}) is None
+    f.__defaults__ = (3.0,)
+    monkeypatch.delitem(globals(), "SCALE")
+    assert captured.guards.check((array(3),), {}) is None
+    assert "is not there any more (KeyError)" in captured.guards.why((array(3),), {})
+
+
+def test_attributes(monkeypatch):
+    captured = capture(Model.step, (Model(3), array(3)), {})
+
+    def hit(model):
+        return captured.guards.check((model, array(3)), {}) is not None
+
+    assert hit(Model(3))
+    assert not hit(Model(4))
+    changed = Model(3)
+    changed.dt = 0.25
+    assert not hit(changed)
+    assert "self.dt is 0.5" in captured.guards.why((changed, array(3)), {})
+    monkeypatch.setattr(Model, "gain", 4.0)
+    assert not hit(Model(3))
+    monkeypatch.setattr(Model, "gain", 3.0)
+    assert hit(Model(3))
+    monkeypatch.setattr(Model, "clipped", staticmethod(lambda x: x))
+    assert not hit(Model(3))
+
+
+def test_the_same_array_by_two_ways():
+    def f(x):
+        return x + BIAS
+
+    captured = capture(f, (BIAS,), {})
+    assert len(captured.inputs) == 1
+    assert captured.guards.check((BIAS,), {}) is not None
+    assert captured.guards.check((BIAS.copy(),), {}) is None
+
+
+@pytest.mark.parametrize(
+    "value, reason",
+    [
+        (
+            np.ones((1, 1)).view(np.matrix),
+            "x is a matrix, a subclass of arrays, which runs as plain NumPy",
+        ),
+        (np.ma.masked_array([1.0]), "x is a MaskedArray, a subclass of arrays, which runs as"),
+        (np.array([1.0], ">f8"), "x has dtype >f8, which runs as plain NumPy"),
+        (np.array(["a"]), "x has dtype <U1, which runs as plain NumPy"),
+        (np.array([None]), "x has dtype object, which runs as plain NumPy"),
+        (np.zeros(1, "M8[s]"), "x has dtype datetime64[s], which runs as plain NumPy"),
+        (np.zeros(1, "f8,i4"), "x has dtype [('f0', '<f8'), ('f1', '<i4')], which runs as"),
+        (np.datetime64("2020"), "x is a datetime64, which runs as plain NumPy"),
+        (unaligned(2), "x is not aligned in memory, which runs as plain NumPy"),
+        (2**63, "x = 9223372036854775808 does not fit in 64 bits and cannot be captured"),
+        ({object()}, "x holds objects, which runs as plain NumPy"),
+    ],
+)
+def test_arguments_that_run_as_plain_numpy(value, reason):
+    with pytest.raises(CaptureError) as caught:
+        capture(lambda x: x, (value,), {})
+    assert str(caught.value).startswith(reason)
+
+
+# ------------------------------------------------------------------ relations
+
+
+def relations(take):
+    n, m = symbol("n", hint=8, lower=2), symbol("m", hint=8, lower=2)
+    taken = {}
+    with recording(taken):
+        take(n, m)
+    return [str(each) for each in strongest(taken)]
+
+
+def test_the_strongest_bound_is_kept():
+    def take(n, m):
+        guard(n - 2, ">", 0)
+        guard(n, ">=", 5)
+        guard(2 * n, ">", 9)
+        guard(n, "<", 20)
+        guard(n - 3, "<=", 15)
+
+    assert relations(take) == ["n >= 5", "n <= 18"]
+
+
+def test_equal_symbols_share_their_bounds():
+    def take(n, m):
+        guard(n - 2, "==", m - 2)
+        guard(m, ">=", 4)
+        guard(n, ">=", 3)
+        guard(n * m, "!=", 0)
+
+    assert relations(take) == ["n == m", "m >= 4"]
+
+
+def test_exclusions_move_bounds():
+    def take(n, m):
+        guard(n - 2, "!=", 1)
+        guard(n, ">=", 3)
+        guard(n, "!=", 4)
+        guard(n, "!=", 30)
+
+    assert relations(take) == ["n >= 5", "n != 30"]
+
+
+def test_other_relations_stay():
+    assert relations(lambda n, m: guard(n * m, ">", 10 * m)) == ["m*n <= 10*m"]
+
+
+# ------------------------------------------------------------------ cost
+
+
+def test_the_program_is_readable_and_short():
+    captured = capture(add, (array(2, 3), array(2, 3)), {})
+    assert len(captured.guards.source.splitlines()) == 10
+    assert "# x is f64[2, 3] of this layout" in captured.guards.source
+
+
+def test_the_log_says_what_was_and_what_is(caplog):
+    """Of the compilation that fits best."""
+
+    def scaled(x, n, mode="a"):
+        return x * n if mode == "a" else x / n
+
+    compiled = fxc.compile(scaled)
+    with caplog.at_level("INFO", logger="fxc"):
+        for args in [(array(9), 3), (array(20), 3), (array(5).astype("f4"), 3), (array(7), 3, "b")]:
+            compiled(*args)
+        compiled(array(9)[::2], 3)
+        compiled(array(9), 2.5)
+    said = "scaled: compiled again: not so any more: "
+    assert caplog.messages == [
+        said + "x is f64[9] of this layout; now f64[20]",
+        said + "x is f64[20] of this layout; now f32[5]",
+        said + "2 positional arguments, keywords []; now 3 positional arguments, keywords []",
+        said + "x is f32[5] of this layout; now f64[5]{16}",
+        said + "n is an int, 1 or more; now 2.5",
+    ]
+
+
+def test_what_later_stages_rely_on_is_a_guard_too():
+    captured = capture(lambda x: x + 1, (array(8),), {}, dynamic=True)
+    (size,) = captured.graph.inputs[0].type.shape
+    taken = {}
+    with recording(taken):
+        assert guard(size - 2, "!=", 1)
+    program = captured.guards.demanding(taken)
+    assert captured.guards.check((array(3),), {}) is not None
+    assert program.check((array(9),), {}) is not None
+    assert program.check((array(3),), {}) is None
+    assert "x.0 - 2 != 1" in program.why((array(3),), {})
+
+
+def test_guards_do_not_make_what_a_defaultdict_has_not():
+    def add(found, v):
+        found[int(v)] += v
+
+    expected, found = defaultdict(float), defaultdict(float)
+    compiled = fxc.compile(add)
+    for v in (0.5, 1.5, 1.25, 0.25, -1.5, 0.75, -1.25, 2.5, 1.75):
+        add(expected, v)
+        compiled(found, v)
+    for v in (0.5, -0.5, 1.5):
+        other, plain = defaultdict(float), defaultdict(float)
+        compiled(other, v)
+        add(plain, v)
+        assert list(other.items()) == list(plain.items())
+    assert list(found.items()) == list(expected.items())

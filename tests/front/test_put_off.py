@@ -1,0 +1,80 @@
+"""What takes long to compile waits for Python: Note [Captures that pay]."""
+
+from __future__ import annotations
+
+import sys
+
+import numpy as np
+import pytest
+
+import fxc
+import fxc.serving
+from fxc.compiling import captures_begun
+from tests.outcomes import difference, run
+
+
+def settle(x, mode="mean"):
+    for _ in range(20):
+        x = x - x / (2 + x * x)
+    return x - x.mean() if mode == "mean" else x / np.abs(x).max()
+
+
+def settle_and_count(x):
+    y = settle(x)
+    sys.getrefcount(y)
+    return y.cumsum() + settle(y)
+
+
+def compiled_calls(compiled, args) -> int:
+    """How many calls Python takes before native code takes one; each gives what Python gives."""
+    original = compiled.__fxc_original__
+    for calls in range(3_000):
+        assert difference(run(compiled, args), run(original, args)) == ""
+        info = compiled.cache_info()
+        if info.native_calls or info.part_calls:
+            return calls
+    raise AssertionError("it is never compiled")
+
+
+@pytest.fixture
+def dear(as_users: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every compilation is one that takes long."""
+    monkeypatch.setattr(fxc.serving, "LONGEST", 0.0)
+    monkeypatch.setattr(fxc.decisions, "SHARE", 1.0)
+
+
+@pytest.mark.usefixtures("dear")
+@pytest.mark.parametrize("program", [settle, settle_and_count])
+def test_it_waits_until_python_has_spent_as_much(program) -> None:
+    assert compiled_calls(fxc.compile(program), (np.linspace(0.5, 3.0, 7),)) > 1
+
+
+@pytest.mark.usefixtures("dear")
+def test_the_next_one_waits_without_a_capture() -> None:
+    compiled, x = fxc.compile(settle), np.linspace(0.5, 3.0, 7)
+    compiled_calls(compiled, (x, "mean"))
+    begun, seen = captures_begun(), compiled.cache_info()
+    assert difference(run(compiled, (x, "most")), run(settle, (x, "most"))) == ""
+    assert captures_begun() == begun
+    assert compiled.cache_info().eager_calls == seen.eager_calls + 1
+
+
+@pytest.mark.usefixtures("dear")
+def test_nobody_looks_for_what_varies_meanwhile(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fxc.decisions, "_DEAR", 0.0)
+    compiled, x = fxc.compile(settle), np.linspace(0.5, 3.0, 7)
+    compiled_calls(compiled, (x, "mean"))
+    compiled(x, "most")
+    looked = []
+    monkeypatch.setattr(fxc.Compiled, "_other_values", lambda *args: looked.append(1) or set())
+    (captures,) = compiled._state.captures.values()
+    captures.left = 100.0
+    for _ in range(3):
+        assert difference(run(compiled, (x, "most")), run(settle, (x, "most"))) == ""
+    assert looked == []
+
+
+@pytest.mark.usefixtures("dear")
+def test_fullgraph_does_not_wait() -> None:
+    compiled = fxc.compile(settle, fullgraph=True)
+    assert compiled_calls(compiled, (np.linspace(0.5, 3.0, 7),)) == 0

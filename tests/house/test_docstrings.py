@@ -1,0 +1,53 @@
+"""The examples in docstrings and in README.md run, and every public name has one."""
+
+import doctest
+import pkgutil
+import re
+from pathlib import Path
+
+import pytest
+
+import fxc
+
+pytestmark = pytest.mark.usefixtures("as_users")
+
+README = Path(__file__).resolve().parents[2] / "README.md"
+
+# fxc.__main__ runs the command line when it is imported.
+MODULES = sorted(
+    info.name
+    for info in pkgutil.walk_packages(fxc.__path__, "fxc.")
+    if not info.name.endswith("__main__")
+)
+
+
+def public_callables() -> list[str]:
+    """The functions and classes of the API; errors and warnings are shown where they are raised."""
+    values = {name: getattr(fxc, name) for name in fxc.__all__}
+    return [
+        name
+        for name, value in values.items()
+        if callable(value) and not (isinstance(value, type) and issubclass(value, BaseException))
+    ]
+
+
+@pytest.mark.parametrize("name", ["fxc", *MODULES])
+def test_the_examples_of_a_module_run(name):
+    module = pkgutil.resolve_name(name)
+    results = doctest.testmod(module, optionflags=doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS)
+    assert results.failed == 0, f"{results}; the differences are in the captured output"
+
+
+@pytest.mark.parametrize("name", public_callables())
+def test_a_public_name_has_an_example(name):
+    assert ">>>" in (getattr(fxc, name).__doc__ or "")
+
+
+def test_the_readme_example_runs(tmp_path):
+    # From a file: capture reads the source of the functions it is given.
+    blocks = re.findall(r"```python\n(.*?)```", README.read_text(encoding="utf-8"), re.DOTALL)
+    assert blocks
+    for number, block in enumerate(blocks):
+        path = tmp_path / f"readme_{number}.py"
+        path.write_text(block, encoding="utf-8")
+        exec(compile(block, str(path), "exec"), {"__name__": path.stem})
