@@ -26,7 +26,7 @@ from fxc.split.function_plan import weight_of
 from . import trials
 from .decisions import Captures
 from .serving import Serving
-from .splits import Helper, Split
+from .splits import Helper, Split, helpers
 from .state import Options
 from .taking_turns import TakingTurns
 from .tracebacks import unseen
@@ -55,7 +55,7 @@ def split_of(
         called = refusal.places[0].function
         if called.__code__ is function.__code__:  # it calls itself
             if whole is not None and whole.__fxc_original__ is called:
-                _helpers.setdefault(function, whole)
+                helpers.setdefault(function, whole)
             return "is silent"
         return _is_split(refusal, options)
 
@@ -265,8 +265,6 @@ class Called(Serving[..., Any]):
         return split_of(function, self._options, self)
 
 
-# Functions that are called by functions which are split, and are split themselves.
-_helpers: dict[types.FunctionType, Serving[..., Any]] = {}
 # Functions of which nothing is compiled that are called where others are.
 _small: weakref.WeakSet[types.FunctionType] = weakref.WeakSet()
 _small_inner: set[object] = set()  # and the keys of those that others define
@@ -281,7 +279,7 @@ def parts_of(split: Split, found: dict[Any, Serving[..., Any]] | None = None) ->
     found = {} if found is None else found
     found.update((part, part) for part in split.compiled)
     for function in split.calls:
-        helper = _helpers.get(function)
+        helper = helpers.get(function)
         if helper is not None and function not in found and helper._state.split is not split:
             found[function] = helper
             if helper._state.split is not None:
@@ -301,12 +299,12 @@ def _is_split(refusal: Refusal, options: Options) -> Helper | None:
             return None
         _inner[key] = found
         return "is silent"
-    if function not in _helpers:
+    if function not in helpers:
         made = Called(function, options)
         if not made.leaves_parts(refusal):
             _small.add(function)
             return None
-        _helpers[function] = made
+        helpers[function] = made
     return "warns"
 
 
@@ -353,7 +351,7 @@ def helper_of(function: Any, options: Options, calls: set[types.FunctionType]) -
     if kind is types.BuiltinFunctionType or isinstance(function, Serving):
         return function
     if kind is types.FunctionType:
-        found = _helpers.get(function)
+        found = helpers.get(function)
         if found is not None:
             calls.add(function)
             return found
@@ -396,7 +394,7 @@ def _compiled(
         _small.add(function)
         return function
     calls.add(function)
-    return _helpers.setdefault(function, Called(function, options))
+    return helpers.setdefault(function, Called(function, options))
 
 
 @unseen
@@ -421,8 +419,8 @@ def _callback(value: object, options: Options, calls: set[types.FunctionType]) -
         return value if made is value.__func__ else types.MethodType(made, value.__self__)
     if type(value) is not types.FunctionType:
         return value
-    if value in _helpers:
-        return _helpers[value]
+    if value in helpers:
+        return helpers[value]
     if not _is_inner(value):
         return _compiled(value, options, calls)
     key = _key_of(value)
@@ -446,7 +444,7 @@ def _new(kind: Any, /, *args: object, **kwargs: object) -> Any:
     made = kind.__new__(kind, *args, **kwargs)
     if kind in type(made).__mro__:
         init = type(made).__init__
-        result = _helpers.get(init, init)(made, *args, **kwargs)
+        result = helpers.get(init, init)(made, *args, **kwargs)
         if result is not None:
             raise TypeError(f"__init__() should return None, not '{type(result).__name__}'")
     return made

@@ -52,6 +52,8 @@ class CompiledPart(Protocol):
 
 # How a function that is called is split: it warns of that, or leaves it to who calls it.
 Helper = Literal["warns", "is silent"]
+# Functions that are called by functions which are split, and are compiled or split themselves.
+helpers: dict[FunctionType, Any] = {}
 
 
 class Split:
@@ -132,6 +134,11 @@ class Split:
     def compiled(self) -> list[Any]:
         """The parts that have been compiled."""
         return [part for part in self.parts.values() if part.is_compiled]
+
+    @property
+    def called(self) -> list[Any]:
+        """What it calls: its parts, and functions that are compiled or split themselves."""
+        return [*self.parts.values(), *(helpers[x] for x in self.calls if x in helpers)]
 
     @property
     def is_waiting(self) -> bool:

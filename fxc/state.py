@@ -50,7 +50,8 @@ class State:
     in_vain: dict[Key, InVain] = field(default_factory=dict)
     lost: Counter[Key] = field(default_factory=Counter)  # trials
     paying: set[Key] = field(default_factory=set)  # calls for which the driver has won one,
-    losing: set[Key] = field(default_factory=set)  # or lost one while a variant rested
+    losing: set[Key] = field(default_factory=set)  # or lost one while a variant rested,
+    won: set[Key] = field(default_factory=set)  # or won one by little
     split: Split | None = None
     overlaps: list[OverlapError] = field(default_factory=list)
     raised: list[GuardProgram] = field(default_factory=list)  # of calls that raised in capture

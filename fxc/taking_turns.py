@@ -8,7 +8,7 @@ from __future__ import annotations
 import logging
 import math
 import types
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +18,7 @@ from fxc.ir.forking import compiling
 
 from . import trials
 from .compiling import captures_begun
-from .decisions import SHARE, Captures, InVain
+from .decisions import SHARE, InVain
 from .running import P, R, Running
 from .tracebacks import unseen
 from .trials import BY_LITTLE, HANDING_ON, LONG_DRIVER, Trial, noted
@@ -93,9 +93,12 @@ class TakingTurns(Running[P, R]):
                 variant.try_later(0)
                 self._lost(turn, trial, self._until_native(variant))
 
+        def work() -> int:
+            return captures_begun() + self._state.eager_calls  # what no variant fits
+
         trial = Trial(longest=variant.longest_tried, saved=HANDING_ON)
         ours, original = chain((), natives, take), self.__fxc_original__
-        turn = Tried(key, ours, original, trial, end, captures_begun)
+        turn = Tried(key, ours, original, trial, end, work)
         self._give_turn(turn)
 
     def _until_native(self, variant: Variant) -> int:
@@ -111,22 +114,26 @@ class TakingTurns(Running[P, R]):
         calls = OFTEN if trial.is_lost else BY_LITTLE
         calls *= _LONGER ** min(state.lost[turn.key], _MOST_LOST)
         if turn.is_driver:
-            seconds = self._capture_seconds / (SHARE if trial.is_lost else 1.0)
-            calls = max(calls, int(seconds / max(trial.python, 1e-7)))
+            calls = self._calls_lost(trial, calls)
         state.lost[turn.key] += 1
         self._end_turn(turn)
         left = Handed(self.__fxc_original__, turn.key, min(calls, most), trial.python)
         self._give_turn(left)
 
-    @property
-    def _capture_seconds(self) -> float:
-        """How long captures of the function and of its parts have taken."""
-        split = self._state.split
-        parts: Iterable[Any] = () if split is None else split.parts.values()
-        made: list[Captures] = []
-        for each in (self, *parts):
-            made += each._state.captures.values()
-        return sum(captures.seconds for captures in made)
+    def _calls_lost(self, trial: Trial, least: int) -> int:
+        """How many calls of a driver that has lost a trial Python is to take."""
+        split, state = self._state.split, self._state
+        called: list[Any] = [] if split is None else split.called
+        captures = [found for each in called for found in each._state.captures.values()]
+        seconds = max((each.left for each in captures), default=0.0)
+        if seconds > 0:
+            least = 1
+            for each in captures:
+                each.left = 0.0  # when Python has taken these calls
+        else:
+            taken = sum(each.seconds for each in (*state.captures.values(), *captures))
+            seconds = taken / (SHARE if trial.is_lost else 1.0)
+        return max(least, int(seconds * trial.python_calls / max(trial.python_seconds, 1e-7)))
 
     def _is_driver_tried(self, key: Key, run: Callable[..., Any], rests: bool = False) -> bool:
         """Whether calls are by the driver until it is known whether it pays; where a variant
@@ -144,10 +151,16 @@ class TakingTurns(Running[P, R]):
         """Find out whether the function is faster as it is than split."""
 
         def end(trial: Trial) -> None:
+            state = self._state
+            if trial.pays and not rests and not trial.is_won and key not in state.won:
+                state.won.add(key)
+                self._end_turn(turn)
+                self._give_turn(Handed(run, key, BY_LITTLE))
+                return
             if trial.pays:
-                self._state.paying.add(key)
+                state.paying.add(key)
             elif rests:
-                self._state.losing.add(key)
+                state.losing.add(key)
             if trial.pays or rests or split.is_waiting:
                 self._end_turn(turn)
             else:
@@ -187,6 +200,7 @@ class TakingTurns(Running[P, R]):
         """Look at all calls anew."""
         state = self._state
         state.paying.clear()
+        state.won.clear()
         state.losing.clear()
         if state.turns:
             for turn in list(state.turns.values()):

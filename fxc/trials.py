@@ -18,12 +18,15 @@ from fxc.ir.records import mutable
 # native calls pay (Note [Native calls]), then it is tried once more, then left for eight times as
 # many, and so on.
 # A driver, of which parts would be captured once more, is also left to Python for ten times as long
-# as all captures have taken, or for just as long if it lost by little.
+# as all captures have taken, or for just as long if it lost by little. While captures of what it
+# calls wait for Python to spend some time (Note [Captures that pay]) nobody knows how fast it will
+# be: then it is left to Python for that time, and tried again.
 # - A driver is not timed in calls in which its parts, or functions that it calls, are on trial.
 # - What wins by little is tried once more, too, after some calls.
+# - Calls of compiled code that end in Python, as no variant fits, are not timed.
 # - A call that takes microseconds takes less than a look at the clock of the thread. It is timed by
-#   the clock on the wall, the shortest of several calls counts, and where neither is far ahead they
-#   are called by turns, for the clock of the processor is not steady.
+#   the clock on the wall, and the shortest of several calls counts.
+# - The clock of the processor is not steady, so they are called by turns.
 # - Where a call has run must not be seen in its result: who looks at the last bits of elementary
 #   functions should get the same at each call. A function that has some of fxc's own is tried only
 #   if it has very many guards.
@@ -83,13 +86,15 @@ class Trial:
     python: float = float("inf")
     compiled_calls: int = 0
     python_calls: int = 0
+    python_seconds: float = 0.0  # of all these calls
     longest: float = LONG
     saved: float = 0.0  # seconds of a call that are saved where Python is not called instead
 
     @property
     def is_pythons(self) -> bool:
         """Whether Python is to run the next call."""
-        return CALLS <= self.compiled_calls > self.python_calls
+        least = 1 if self.compiled <= self.longest else CALLS
+        return least <= self.compiled_calls > self.python_calls
 
     @property
     def pays(self) -> bool | None:
@@ -126,6 +131,7 @@ class Trial:
         note_call()
         if by_python:
             self.python, self.python_calls = min(self.python, seconds), self.python_calls + 1
+            self.python_seconds += seconds
         else:
             self.compiled = min(self.compiled, seconds)
             self.compiled_calls += 1

@@ -40,7 +40,7 @@ def share_in_parts(compiled: Any, call: Callable[[], float]) -> float:
     if split is None:
         return 0.0
     clock = _Clock()
-    helpers = parts._helpers.values()
+    helpers = parts.helpers.values()
     splits = [split, *(made._state.split for made in helpers), *parts._inner.values()]
     timed = [part for each in splits if each for part in each.parts.values()]
     with _timed(timed, [made for made in helpers if made is not compiled], clock):
