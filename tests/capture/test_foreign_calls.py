@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import math
 import random
 import statistics
@@ -30,20 +29,11 @@ import fxc
 from fxc.capture.door.purity import only_computes
 from fxc.ir.types import array_type
 from fxc.ops.foreign_calls import Hole, Unlearnable, operator_of
+from tests.compiling import check
 from tests.outcomes import difference, run
 
 _x = np.linspace(0.1, 2, 24)
 _a = np.eye(6) * 3 + np.arange(36.0).reshape(6, 6) / 10
-
-
-def _same(fn: Callable[..., Any], *args: Any, calls: int = 2) -> Any:
-    """Compare calls, and the arguments after each; all must be captured, and run natively."""
-    compiled = fxc.compile(fn, fullgraph=True)
-    plain_args, our_args = copy.deepcopy(args), copy.deepcopy(args)
-    for _ in range(calls):
-        assert difference(run(fn, plain_args), run(compiled, our_args)) == ""
-    assert compiled.cache_info().eager_calls == 0
-    return compiled
 
 
 def _factors(a, x):
@@ -146,7 +136,7 @@ def _of_constants(a, x):
     ],
 )
 def test_a_function_that_computes_is_called_in_the_graph(fn):
-    _same(fn, _a, _x)
+    check(fn, (_a, _x), lasting=True)
 
 
 @pytest.mark.parametrize(
@@ -186,7 +176,7 @@ def test_an_array_that_is_given_twice_is_one():
         y = x - x.mean()
         return signal.csd(y, y, nperseg=8)[1] * 2
 
-    compiled = _same(fn, _x)
+    compiled = check(fn, (_x,), lasting=True)
     assert "_csd(%1, " not in str(compiled.inspect(_x).captured)
 
 
@@ -198,7 +188,7 @@ def _by_distribution(x):
 
 
 def test_methods_of_objects_of_scipys():
-    compiled = _same(_by_distribution, _x)
+    compiled = check(_by_distribution, (_x,), lasting=True)
     for size in (30, 31, 32):
         x = np.linspace(0.1, 2, size)
         assert difference(run(_by_distribution, [x]), run(compiled, [x])) == ""
@@ -280,7 +270,7 @@ def test_what_is_not_learnt_runs_as_the_code_that_it_is(text):
         x *= 2
         return y
 
-    _same(fn, _x)
+    check(fn, (_x,), lasting=True)
 
 
 def test_a_result_that_shares_memory_at_run_time_is_the_functions_own():
@@ -360,7 +350,7 @@ def _products(a, x):
 
 
 def test_a_ufunc_with_core_dimensions_is_called_as_it_is():
-    _same(_products, _a, _x)
+    check(_products, (_a, _x), lasting=True)
 
 
 def _by_rank(x):
@@ -369,7 +359,7 @@ def _by_rank(x):
 
 @pytest.mark.parametrize("x", [_x, 2.0, np.float64(3), np.array(2.0)])
 def test_predicates_of_numpys_run_by_their_own_code(x):
-    compiled = _same(_by_rank, x)
+    compiled = check(_by_rank, (x,), lasting=True)
     assert compiled.cache_info().fallbacks == {}
 
 

@@ -8,8 +8,6 @@ import functools
 import heapq
 import operator
 import warnings
-from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 import pytest
@@ -17,19 +15,10 @@ from scipy import signal
 
 import fxc
 from fxc.capture.door.twins import twin_of
+from tests.compiling import check
 from tests.outcomes import difference, run
 
 _x = np.array([3.0, 1.0, 2.0, 5.0, 4.0])
-
-
-def _same(fn: Callable[..., Any], *args: Any) -> Any:
-    """Compare two calls, and the arguments after each; both must be native."""
-    compiled = fxc.compile(fn, fullgraph=True)
-    plain_args, our_args = copy.deepcopy(args), copy.deepcopy(args)
-    for _ in range(2):
-        assert difference(run(fn, plain_args), run(compiled, our_args)) == ""
-    assert compiled.cache_info().eager_calls == 0
-    return compiled
 
 
 def _searches(x):
@@ -78,7 +67,7 @@ def _methods(x):
 
 @pytest.mark.parametrize("fn", [_searches, _known_list, _heap_of_elements, _known_heap, _methods])
 def test_the_python_code_of_a_c_function_is_captured(fn):
-    _same(fn, _x)
+    check(fn, (_x,), lasting=True)
 
 
 def test_twins_are_functions_of_the_same_module():
@@ -146,7 +135,7 @@ def test_arguments_that_look_alike_are_apart():
     def size(text):
         return np.full(2, float(len(text)))
 
-    _same(lambda x: size("a b") * x[0] + size("a_b") + size("a__b") * 2, _x)
+    check(lambda x: size("a b") * x[0] + size("a_b") + size("a__b") * 2, (_x,), lasting=True)
 
 
 def test_native_calls_ask_a_function_with_a_memory():
@@ -186,7 +175,7 @@ def test_a_function_that_remembers_classes_and_modules():
     def factor(kind, module):
         return 2.0 if issubclass(kind, np.ndarray) and module is np else 3.0
 
-    _same(lambda x: x * factor(type(x), np) + factor(int, np), _x)
+    check(lambda x: x * factor(type(x), np) + factor(int, np), (_x,), lasting=True)
 
 
 def test_filters_of_scipys():
@@ -196,4 +185,4 @@ def test_filters_of_scipys():
         over, under = signal.butter(3, 0.2)
         return np.abs(signal.filtfilt(over, under, x - x.mean())) * 2
 
-    _same(fn, np.linspace(0, 3, 40))
+    check(fn, (np.linspace(0, 3, 40),), lasting=True)

@@ -1,10 +1,10 @@
 """What NumPy really does, trap by trap: 33 facts that a compiler of NumPy code gets wrong if it
 assumes less.
 
-``same`` runs a program four ways: compiled as it is; called by a program that also keeps a list and
-a counter of its caller's; and called by one that fxc cannot capture, so that the call falls back.
-Each is called twice and compared with NumPy in all that its caller sees, the list and the counter
-among them: no effect is dropped, doubled or frozen.
+``in_three_ways`` runs a program compiled as it is; called by a program that also keeps a list and a
+counter of its caller's; and called by one that fxc cannot capture, so that the call falls back. Each
+is called twice and compared with NumPy in all that its caller sees, the list and the counter among
+them: no effect is dropped, doubled or frozen.
 """
 
 from __future__ import annotations
@@ -20,33 +20,21 @@ import numpy as np
 import pytest
 
 import fxc
-from tests.outcomes import difference, run
-
-Make = Callable[[], tuple[Any, ...]]
+from tests.compiling import Make, check, same
 
 
-def same(program: Callable[..., Any], *makes: Make, captured: bool = True) -> None:
+def in_three_ways(program: Callable[..., Any], *makes: Make, captured: bool = True) -> None:
     """Compiled, ``program`` does what NumPy does with each of the arguments, however it is called."""
-    compiled = fxc.compile(program, fullgraph=captured)
-    for make in makes:
-        expected = run(program, make())
-        for call in ("first", "second"):
-            assert_same(expected, run(compiled, make()), f"{call} call")
-    if captured and all(run(program, make()).error is None for make in makes):
-        assert compiled.cache_info().eager_calls == 0
-    for around in (counting(program), falling_back(program)):
-        compiled = fxc.compile(around)
+    if captured:
+        check(program, *makes)
+    around = [(counting(program), True), (falling_back(program), True)]
+    for fn, counts in around if captured else [(program, False), *around]:
+        compiled = fxc.compile(fn)
         for make in makes:
-            expected = run(around, ([], {"calls": 0}, *make()))
-            for call in ("first", "second"):
-                found = run(compiled, ([], {"calls": 0}, *make()))
-                assert_same(expected, found, f"{around.__name__}, {call} call")
+            given = (lambda make=make: ([], {"calls": 0}, *make())) if counts else make
+            for _ in range(2):
+                same(fn, compiled, given)
     assert compiled.cache_info().native_calls == 0
-
-
-def assert_same(expected: Any, found: Any, what: str) -> None:
-    text = difference(expected, found)
-    assert not text, f"{what}: {text}"
 
 
 def counting(program: Callable[..., Any]) -> Callable[..., Any]:
@@ -99,7 +87,7 @@ def test_01_who_overlaps_whom_varies_by_call():
             lambda x: (x, x.copy()),
         )
     ]
-    same(program, *relations, *reversed(relations))
+    in_three_ways(program, *relations, *reversed(relations))
 
 
 def test_02_overlapping_reads_and_writes():
@@ -111,14 +99,14 @@ def test_02_overlapping_reads_and_writes():
         np.multiply(a.T, 2, out=a)
         a[:, 1:] -= a[:, :-1] * 2
 
-    same(program, lambda: (numbers(5, 5),), lambda: (numbers(40, 40)[::2, ::2],))
+    in_three_ways(program, lambda: (numbers(5, 5),), lambda: (numbers(40, 40)[::2, ::2],))
 
 
 def test_03_results_that_alias_inputs():
     def program(x):
         return x, x[1:], x.T, x[...], x[:0], x[0, 0, ...]
 
-    same(program, lambda: (numbers(3, 4),), lambda: (numbers(4, 3).T,))
+    in_three_ways(program, lambda: (numbers(3, 4),), lambda: (numbers(4, 3).T,))
 
 
 def test_04_view_or_copy_by_the_strides_of_the_moment():
@@ -131,7 +119,7 @@ def test_04_view_or_copy_by_the_strides_of_the_moment():
         return (t, *results)
 
     layouts = (lambda x: x, lambda x: x.T, lambda x: x[::2], lambda x: np.asfortranarray(x)[:, 1:])
-    same(program, *(lambda layout=layout: (layout(numbers(4, 6)),) for layout in layouts))
+    in_three_ways(program, *(lambda layout=layout: (layout(numbers(4, 6)),) for layout in layouts))
 
 
 # ---------------------------------------------------------------- 5 to 8: what varies by call
@@ -150,8 +138,8 @@ def test_05_an_exception_half_way():
         y **= -1  # integers: raises
         x += 1
 
-    same(program, lambda: (numbers(2, 4),))
-    same(late, lambda: (numbers(3), np.arange(3)))
+    in_three_ways(program, lambda: (numbers(2, 4),))
+    in_three_ways(late, lambda: (numbers(3), np.arange(3)))
 
 
 def test_06_data_dependent_branches():
@@ -163,7 +151,7 @@ def test_06_data_dependent_branches():
             x += 1
         return x
 
-    same(program, lambda: (np.ones(3),), lambda: (-np.ones(3),), captured=False)
+    in_three_ways(program, lambda: (np.ones(3),), lambda: (-np.ones(3),), captured=False)
 
 
 SCALE = 2.0
@@ -217,7 +205,7 @@ def test_08_scalars_that_are_equal_but_not_the_same():
     scalars = [1, True, 1.0, 1 + 0j, 0.0, -0.0, float("nan"), 0, False]
     scalars += [np.int8(1), np.float32(1), np.float64(1), np.True_, np.float64(-0.0)]
     makes: list[Make] = [lambda s=s: (numbers(3), s) for s in scalars]
-    same(program, *makes, *reversed(makes))
+    in_three_ways(program, *makes, *reversed(makes))
 
 
 # ---------------------------------------------------------------- 9 to 11: rows and elements
@@ -230,7 +218,7 @@ def test_09_elements_are_copies_and_rank_0_views_are_not():
         x /= x[1]
         return s, v, x
 
-    same(program, lambda: (numbers(5),))
+    in_three_ways(program, lambda: (numbers(5),))
 
 
 def test_10_exchanging_rows_through_views_is_no_swap():
@@ -238,7 +226,7 @@ def test_10_exchanging_rows_through_views_is_no_swap():
         x[0], x[1] = x[1], x[0]
         x[2:4], x[4:] = x[4:].copy(), x[2:4].copy()
 
-    same(program, lambda: (numbers(6, 3),))
+    in_three_ways(program, lambda: (numbers(6, 3),))
 
 
 def test_11_row_0_is_read_before_it_changes():
@@ -248,7 +236,7 @@ def test_11_row_0_is_read_before_it_changes():
         x *= x[:, -1:]
         x -= x[2, 1]
 
-    same(program, lambda: (numbers(4, 3),), lambda: (numbers(40, 30),))
+    in_three_ways(program, lambda: (numbers(4, 3),), lambda: (numbers(40, 30),))
 
 
 # ---------------------------------------------------------------- 12 to 14: casts and kinds
@@ -272,10 +260,10 @@ def test_12_three_rules_for_casts_in_place():
         np.copyto(f, x, casting="same_kind")
 
     ints: Make = lambda: (np.arange(4),)  # noqa: E731
-    same(truncated, ints)
-    same(raises, ints)
-    same(copied, lambda: (np.arange(4), numbers(4)))
-    same(narrowed, lambda: (numbers(4, dtype="float32"), numbers(4) / 3))
+    in_three_ways(truncated, ints)
+    in_three_ways(raises, ints)
+    in_three_ways(copied, lambda: (np.arange(4), numbers(4)))
+    in_three_ways(narrowed, lambda: (numbers(4, dtype="float32"), numbers(4) / 3))
 
 
 @pytest.mark.parametrize("dtype", ["int8", "uint8", "float32", "float64", "bool"])
@@ -288,8 +276,10 @@ def test_13_python_scalars_are_weak(dtype):
         y = x * 2
         return y + 300
 
-    same(program, lambda: (numbers(3, dtype=dtype),))
-    same(too_large, lambda: (numbers(3, dtype=dtype),), captured=dtype not in ("int8", "uint8"))
+    in_three_ways(program, lambda: (numbers(3, dtype=dtype),))
+    in_three_ways(
+        too_large, lambda: (numbers(3, dtype=dtype),), captured=dtype not in ("int8", "uint8")
+    )
 
 
 def test_14_scalars_and_arrays_of_rank_0():
@@ -311,7 +301,7 @@ def test_14_scalars_and_arrays_of_rank_0():
             x.any(),
         )
 
-    same(program, lambda: (numbers(3), np.array(2.5)))
+    in_three_ways(program, lambda: (numbers(3), np.array(2.5)))
 
 
 # ---------------------------------------------------------------- 15 to 17: indices and masks
@@ -326,8 +316,8 @@ def test_15_repeated_indices():
     def accumulated(a):
         np.add.at(a, np.array([0, 2, 0, 2, 2]), 10)
 
-    same(program, lambda: (numbers(4),))
-    same(accumulated, lambda: (numbers(4),))
+    in_three_ways(program, lambda: (numbers(4),))
+    in_three_ways(accumulated, lambda: (numbers(4),))
 
 
 def test_16_masks_have_sizes_of_run_time():
@@ -340,7 +330,7 @@ def test_16_masks_have_sizes_of_run_time():
         return y, y.size, m
 
     makes: list[Make] = [lambda k=k: (numbers(6) - k,) for k in (-9, 0, 1, 99)]
-    same(program, *makes, captured=False)
+    in_three_ways(program, *makes, captured=False)
 
 
 def test_17_the_index_is_the_target():
@@ -354,8 +344,8 @@ def test_17_the_index_is_the_target():
         m[~m] = m[0]
 
     make: Make = lambda: (np.array([2, 0, 1]), np.array([True, False, True]))  # noqa: E731
-    same(program, make)
-    same(one, make)
+    in_three_ways(program, make)
+    in_three_ways(one, make)
 
 
 # ---------------------------------------------------------------- 18 to 20: results and views
@@ -367,7 +357,7 @@ def test_18_results_of_one_intermediate_share_memory():
         constant = np.array([1.0, 2.0])
         return t, t[1:], constant, constant[:1], np.zeros(2), np.zeros(2)
 
-    same(program, lambda: (numbers(3),))
+    in_three_ways(program, lambda: (numbers(3),))
     compiled = fxc.compile(program, fullgraph=True)
     first, second = compiled(numbers(3)), compiled(numbers(3))
     first[2][:] = -1
@@ -393,9 +383,9 @@ def test_19_views_that_reinterpret():
         r["a"] += 1
         return r["b"]
 
-    same(bits, lambda: (numbers(3),), captured=False)
-    same(parts, lambda: (numbers(3, dtype="complex128"), numbers(2)))
-    same(fields, lambda: (np.zeros(3, [("a", "f8"), ("b", "i4")]),), captured=False)
+    in_three_ways(bits, lambda: (numbers(3),), captured=False)
+    in_three_ways(parts, lambda: (numbers(3, dtype="complex128"), numbers(2)))
+    in_three_ways(fields, lambda: (np.zeros(3, [("a", "f8"), ("b", "i4")]),), captured=False)
 
 
 def test_20_read_only_views():
@@ -427,10 +417,10 @@ def test_20_read_only_views():
         y += 1
         x[0] = 1
 
-    same(returned, lambda: (numbers(3, 3),), read_only)
+    in_three_ways(returned, lambda: (numbers(3, 3),), read_only)
     for name in ("diagonal", "broadcast", "imaginary"):
-        same(write(name), lambda: (numbers(3, 3),))
-    same(later, read_only, lambda: (numbers(3, 3),), read_only)
+        in_three_ways(write(name), lambda: (numbers(3, 3),))
+    in_three_ways(later, read_only, lambda: (numbers(3, 3),), read_only)
 
 
 # ---------------------------------------------------------------- 21 to 25: objects
@@ -446,8 +436,8 @@ def test_21_random_numbers_once_a_call_and_in_order():
         rng = np.random.default_rng(5)
         return x + rng.normal(size=3)
 
-    same(program, lambda: (numbers(3), np.random.default_rng(1)), captured=False)
-    same(seeded, lambda: (numbers(3),), captured=False)
+    in_three_ways(program, lambda: (numbers(3), np.random.default_rng(1)), captured=False)
+    in_three_ways(seeded, lambda: (numbers(3),), captured=False)
 
 
 @dataclass
@@ -473,8 +463,8 @@ def test_22_containers_are_mutable():
         x = numbers(3)
         return [Body(x, x * 2), Body(x, np.ones(3))], {"log": [x[1:]]}
 
-    same(program, make, captured=False)
-    same(reads, make)
+    in_three_ways(program, make, captured=False)
+    in_three_ways(reads, make)
 
 
 def test_23_metadata_of_an_input():
@@ -483,7 +473,7 @@ def test_23_metadata_of_an_input():
         x.shape = (3, 2)
         return x[0]
 
-    same(program, lambda: (numbers(2, 3),), lambda: (numbers(6),), captured=False)
+    in_three_ways(program, lambda: (numbers(2, 3),), lambda: (numbers(6),), captured=False)
 
 
 def test_24_where_and_partial_out():
@@ -495,8 +485,8 @@ def test_24_where_and_partial_out():
     def undefined(x):
         return np.sqrt(x, where=x > 0)[x > 0]
 
-    same(program, lambda: (numbers(9), numbers(9)[::-1]))
-    same(undefined, lambda: (numbers(9),), captured=False)
+    in_three_ways(program, lambda: (numbers(9), numbers(9)[::-1]))
+    in_three_ways(undefined, lambda: (numbers(9),), captured=False)
 
 
 FOREIGN: dict[str, Callable[[], Any]] = {
@@ -518,7 +508,7 @@ def test_25_foreign_inputs(kind):
         v += v
         return v, x + x, x.sum()
 
-    same(program, lambda: (FOREIGN[kind](),), captured=False)
+    in_three_ways(program, lambda: (FOREIGN[kind](),), captured=False)
 
 
 # ---------------------------------------------------------------- 26 to 30: numbers
@@ -532,8 +522,8 @@ def test_26_sums_in_the_order_of_numpy():
         return np.sum(np.array([-0.0])), x[:0].sum(), np.sum(x, axis=1, dtype=np.float32)
 
     many: Make = lambda: (np.sin(np.arange(30000.0)).reshape(3, -1),)  # noqa: E731
-    same(program, many, lambda: (np.sin(np.arange(9000.0)).reshape(-1, 3),))
-    same(zeros, lambda: (numbers(3, 140) / 3,))
+    in_three_ways(program, many, lambda: (np.sin(np.arange(9000.0)).reshape(-1, 3),))
+    in_three_ways(zeros, lambda: (numbers(3, 140) / 3,))
 
 
 @pytest.mark.parametrize("dtype", ["int8", "uint8", "int32", "int64", "uint64"])
@@ -547,8 +537,8 @@ def test_27_integer_corners(dtype):
 
     info = np.iinfo(dtype)
     corners = np.array([info.min, info.min + 1, 0, 1, 3, 65, info.max], dtype)
-    same(program, lambda: (corners[:, None].copy(), corners.copy()))
-    same(negative_power, lambda: (np.arange(1, 4, dtype=np.int64),))
+    in_three_ways(program, lambda: (corners[:, None].copy(), corners.copy()))
+    in_three_ways(negative_power, lambda: (np.arange(1, 4, dtype=np.int64),))
 
 
 def test_28_float_corners():
@@ -569,7 +559,7 @@ def test_28_float_corners():
         )
 
     corners = [0.0, -0.0, 1.5, -2.5, 0.5, 1e300, -1e19, np.inf, -np.inf, np.nan, 5e-324, 3e9]
-    same(program, lambda: (np.array(corners)[:, None], np.array(corners)))
+    in_three_ways(program, lambda: (np.array(corners)[:, None], np.array(corners)))
 
 
 def test_29_floating_point_warnings():
@@ -587,8 +577,8 @@ def test_29_floating_point_warnings():
         warnings.simplefilter("error")
         for size in range(1, 33):
             compiled(np.linspace(1, 3, size))
-    same(program, lambda: (np.linspace(-1, 3, 9),), lambda: (np.zeros(3),))
-    same(strict, lambda: (np.zeros(3),), lambda: (np.ones(3),), captured=False)
+    in_three_ways(program, lambda: (np.linspace(-1, 3, 9),), lambda: (np.zeros(3),))
+    in_three_ways(strict, lambda: (np.zeros(3),), lambda: (np.ones(3),), captured=False)
 
 
 def test_30_bits_that_depend_on_the_path():
@@ -600,11 +590,11 @@ def test_30_bits_that_depend_on_the_path():
         return z * w, np.square(z), np.abs(z), z / w, z[0] * w[0], z.sum()
 
     halves = np.full(4, 0.5)
-    same(powers, lambda: (np.array([-np.inf, 4.0, 0.0, -0.0]), halves))
-    same(powers, lambda: (np.array([3.7, 2.1, 1e-5, 7.0]), np.broadcast_to(2.0, 4)))
+    in_three_ways(powers, lambda: (np.array([-np.inf, 4.0, 0.0, -0.0]), halves))
+    in_three_ways(powers, lambda: (np.array([3.7, 2.1, 1e-5, 7.0]), np.broadcast_to(2.0, 4)))
     random = np.random.default_rng(3)
     z, w = (random.normal(size=9) + 1j * random.normal(size=9) for _ in range(2))
-    same(complexes, lambda: (z.copy(), w))
+    in_three_ways(complexes, lambda: (z.copy(), w))
 
 
 # ---------------------------------------------------------------- 31 to 33: errors, loops, kinds
@@ -627,11 +617,11 @@ def test_31_errors_leave_prefixes():
     def added_out_of_range(z):
         np.add.at(z, [0, 9], 5)
 
-    same(reshaped, lambda: (numbers(4),))
+    in_three_ways(reshaped, lambda: (numbers(4),))
     for fn in (put, set_out_of_range, added_out_of_range):
-        same(fn, lambda: (numbers(4),))
+        in_three_ways(fn, lambda: (numbers(4),))
     exponents = np.array([2, 2, -1, 2])
-    same(power, lambda: (np.arange(4), exponents, np.zeros(4, int)))
+    in_three_ways(power, lambda: (np.arange(4), exponents, np.zeros(4, int)))
 
 
 def test_32_loops_permute_names():
@@ -653,9 +643,9 @@ def test_32_loops_permute_names():
             a, b = b, a
         return a
 
-    same(swapped, *(lambda n=n: (numbers(5), np.zeros(5), n) for n in (0, 1, 2, 5)))
-    same(kind, *(lambda n=n: (numbers(5), n) for n in (0, 1, 3)))
-    same(until, lambda: (np.ones(3), np.zeros(3)), captured=False)
+    in_three_ways(swapped, *(lambda n=n: (numbers(5), np.zeros(5), n) for n in (0, 1, 2, 5)))
+    in_three_ways(kind, *(lambda n=n: (numbers(5), n) for n in (0, 1, 3)))
+    in_three_ways(until, lambda: (np.ones(3), np.zeros(3)), captured=False)
 
 
 def test_33_return_kinds():
@@ -675,7 +665,7 @@ def test_33_return_kinds():
             x.mean(),
         )
 
-    same(program, lambda: (np.array(2.5), numbers(2, 1)))
+    in_three_ways(program, lambda: (np.array(2.5), numbers(2, 1)))
 
 
 @pytest.mark.filterwarnings("ignore::fxc.CaptureWarning")

@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 import fxc
+from tests.compiling import check
 from tests.outcomes import difference, run
 
 
@@ -26,16 +27,6 @@ def module_level(x: np.ndarray, scale: float = 2.0) -> np.ndarray:
 
 def compiled(fn: Callable[..., Any], **options: Any) -> Any:
     return fxc.compile(fn, fullgraph=True, **options)
-
-
-def check(fn: Callable[..., Any], *inputs: Any, eager: int = 0, **options: Any) -> Any:
-    """Call ``fn`` plain and compiled, twice, on copies of the inputs, and compare all."""
-    program = compiled(fn, **options)
-    for _ in range(2):
-        expected, found = (run(f, copy.deepcopy(inputs)) for f in (fn, program))
-        assert difference(expected, found) == ""
-    assert program.cache_info().eager_calls == eager
-    return program
 
 
 # ------------------------------------------------------------------ decorating
@@ -141,7 +132,7 @@ def test_cache_info_counts_and_cache_clear_forgets():
 
 
 def test_fallbacks_are_counted_by_operator():
-    program = check(lambda x: x + x, np.ones(2, "f2"))
+    program = check(lambda x: x + x, (np.ones(2, "f2"),))
     assert program.cache_info() == fxc.CacheInfo(1, 2, 0, {"add": 2})
 
 
@@ -236,7 +227,7 @@ def test_the_numpy_backend():
         x[1:] += y[:-1]
         return x, x.sum(), x[::2]
 
-    check(fn, np.arange(4.0), np.arange(4.0) ** 2, backend="numpy")
+    check(fn, (np.arange(4.0), np.arange(4.0) ** 2), backend="numpy")
 
 
 def test_a_backend_of_ones_own():
@@ -253,7 +244,7 @@ def test_a_backend_of_ones_own():
         x *= k
         return x[1:]
 
-    check(fn, np.arange(4.0), 3.0, backend=backend)
+    check(fn, (np.arange(4.0), 3.0), backend=backend)
     assert seen == [("functional", "numpy", ["f64[4]", "py.float"])]
 
 
@@ -311,7 +302,7 @@ def test_an_int_a_float_and_a_bool_are_not_confused():
 
 @pytest.mark.parametrize("k", [2j, np.complex128(2j)])
 def test_complex_numbers_are_inputs(k):
-    program = check(lambda x, k: x * k, np.arange(3), k)
+    program = check(lambda x, k: x * k, (np.arange(3), k))
     assert program.cache_info() == fxc.CacheInfo(1, 2, 0, {})
 
 
@@ -731,8 +722,8 @@ def returned_view(x):
 @pytest.mark.parametrize("dynamic", [False, True])
 @pytest.mark.parametrize("fn", [reverse, running, subtract_first, through_views, returned_view])
 def test_writes_that_overlap_their_sources(fn, dynamic):
-    program = check(fn, np.arange(2.0, 9.0), dynamic=dynamic)
-    check(fn, np.arange(20.0).reshape(4, 5)[:, ::2], dynamic=dynamic)
+    program = check(fn, (np.arange(2.0, 9.0),), dynamic=dynamic)
+    check(fn, (np.arange(20.0).reshape(4, 5)[:, ::2],), dynamic=dynamic)
     text = str(program.inspect(np.arange(2.0, 9.0)).functional)
     assert "copy_(" not in text
     assert "out=" not in text

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import dataclasses
 import errno
 import os
@@ -22,6 +21,7 @@ import fxc
 from fxc.ir.errors import ParseError
 from fxc.ir.parse import parse_graph
 from fxc.ops.table import TABLE
+from tests.compiling import same
 from tests.outcomes import difference, run
 
 
@@ -51,11 +51,6 @@ def relax_inputs(n: int = 6) -> tuple[np.ndarray, float, int]:
     return np.arange(n) ** 2.0, 0.25, 7
 
 
-def same_as_numpy(program: Callable[..., Any], fn: Callable[..., Any], args: tuple[Any, ...]):
-    expected, found = (run(f, copy.deepcopy(args)) for f in (fn, program))
-    assert difference(expected, found) == ""
-
-
 @pytest.fixture(params=["exported", "loaded"])
 def through(request, tmp_path):
     """Exporting, and exporting by way of a file."""
@@ -76,14 +71,14 @@ def through(request, tmp_path):
 @pytest.mark.parametrize("dynamic", [False, True])
 def test_a_call_does_what_the_function_does(through, dynamic):
     program = through(relax, *relax_inputs(), dynamic=dynamic)
-    same_as_numpy(program, relax, relax_inputs())
-    same_as_numpy(program, relax, relax_inputs())
+    same(relax, program, relax_inputs())
+    same(relax, program, relax_inputs())
 
 
 def test_one_program_serves_all_sizes(through):
     program = through(relax, *relax_inputs(), dynamic=True)
     for n in (3, 4, 17, 100):
-        same_as_numpy(program, relax, relax_inputs(n))
+        same(relax, program, relax_inputs(n))
 
 
 def test_export_runs_nothing_and_changes_nothing():
@@ -111,7 +106,7 @@ def test_results_that_share_memory_do_so_afresh_in_every_call(through):
     first, second = program(np.ones(3)), program(np.ones(3))
     assert np.shares_memory(*first)
     assert not np.shares_memory(first[0], second[0])
-    same_as_numpy(program, halves, (np.arange(3.0),))
+    same(halves, program, (np.arange(3.0),))
 
 
 def test_a_returned_constant_is_fresh_in_every_call(through):
@@ -147,7 +142,7 @@ def test_compiled_functions_and_methods_are_exported(through):
             return x * self.scale
 
     program = through(fxc.compile(relax), *relax_inputs())
-    same_as_numpy(program, relax, relax_inputs())
+    same(relax, program, relax_inputs())
     assert through(Model().apply, np.ones(2))(np.ones(2)).tolist() == [3, 3]
 
 
@@ -201,7 +196,7 @@ def test_special_numbers_keep_their_bits(through):
     def fn(x):
         return x * -0.0, np.float32(0.1), float("inf"), x + nan
 
-    same_as_numpy(through(fn, np.ones(2)), fn, (np.ones(2),))
+    same(fn, through(fn, np.ones(2)), (np.ones(2),))
 
 
 # ------------------------------------------------------------------ text and files

@@ -16,6 +16,7 @@ import fxc
 from fxc.ir.errors import CaptureError
 from fxc.ops.kernels import strided_copy
 from tests.capturing import array, graph_of, through_capture
+from tests.compiling import check
 from tests.outcomes import difference, run
 
 X = array(3, 4)
@@ -37,14 +38,8 @@ def fresh(args: tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 def agree(program: Callable[..., Any], args: tuple[Any, ...], **options: Any) -> Any:
-    """Run twice; gives the compiled function."""
-    compiled = fxc.compile(program, fullgraph=True, **options)
-    for _ in range(2):
-        expected, found = run(program, fresh(args)), run(compiled, fresh(args))
-        assert difference(expected, found) == ""
-    if expected.error is None:
-        assert compiled.cache_info().eager_calls == 0
-    return compiled
+    """Compare two calls, with arguments of these layouts; gives the compiled function."""
+    return check(program, lambda: fresh(args), **options)
 
 
 # ------------------------------------------------------------------ index arrays

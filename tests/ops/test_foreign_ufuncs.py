@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import copy
-from collections.abc import Callable
-from typing import Any
-
 import numpy as np
 import pytest
 from scipy import special
@@ -13,19 +9,10 @@ from scipy import special
 import fxc
 from fxc.ops.foreign_ufuncs import operator_of
 from fxc.ops.table import TABLE
+from tests.compiling import check
 from tests.outcomes import difference, run
 
 _x = np.linspace(0.1, 2, 12)
-
-
-def _same(fn: Callable[..., Any], *args: Any) -> Any:
-    """Compare two calls, the state of the arguments after each, and see that nothing was left."""
-    compiled = fxc.compile(fn, fullgraph=True)
-    plain_args, our_args = copy.deepcopy(args), copy.deepcopy(args)
-    for _ in range(2):
-        assert difference(run(fn, plain_args), run(compiled, our_args)) == ""
-    assert compiled.cache_info().eager_calls == 0
-    return compiled
 
 
 def _into_arrays(x):
@@ -79,7 +66,7 @@ def _in_a_branch(x):
     ],
 )
 def test_a_ufunc_of_scipys_is_an_operator(fn):
-    _same(fn, _x)
+    check(fn, (_x,), lasting=True)
 
 
 def _count_at(x, places):
@@ -88,7 +75,7 @@ def _count_at(x, places):
 
 
 def test_its_method_at_updates_each_place():
-    _same(_count_at, _x, np.array([0, 1, 1, 5]))
+    check(_count_at, (_x, np.array([0, 1, 1, 5])), lasting=True)
 
 
 def test_one_compilation_serves_all_sizes():
@@ -192,7 +179,7 @@ def _turned(x):
 
 @pytest.mark.parametrize("fn", [_kept, _read_later, _several_in_turn, _turned])
 def test_a_result_has_the_memory_of_an_operand_that_nobody_reads_again(fn):
-    _same(fn, _x)
+    check(fn, (_x,), lasting=True)
 
 
 def test_memory_is_reused_for_all_sizes():
@@ -236,7 +223,7 @@ def _rows(x, n):
 @pytest.mark.parametrize("fn", [_summed, _mixed_operands, _rows])
 @pytest.mark.parametrize("size", [2, 3, 13])
 def test_native_code_calls_the_inner_loop(fn, size):
-    compiled = _same(fn, np.linspace(0.1, 2, size), 3)
+    compiled = check(fn, (np.linspace(0.1, 2, size), 3), lasting=True)
     assert not compiled.cache_info().fallbacks
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Callable
 from typing import Any
 
@@ -10,17 +9,10 @@ import numpy as np
 import pytest
 
 import fxc
+from tests.compiling import check
 from tests.outcomes import difference, run
 
 A = np.random.default_rng(6).random((9, 9)) + 3 * np.eye(9)
-
-
-def _agree(program: Callable[..., Any], *calls: tuple[Any, ...]) -> Any:
-    compiled = fxc.compile(program, fullgraph=True)
-    for args in calls:
-        expected = run(program, copy.deepcopy(args))
-        assert difference(expected, run(compiled, copy.deepcopy(args))) == ""
-    return compiled.cache_info()
 
 
 def _ranks(x):
@@ -85,7 +77,7 @@ def _complex(x):
 )
 def test_loop_stays_native(program: Callable[..., Any], args: Any, called: set[str]) -> None:
     smaller = tuple(x[:7, :7].copy() if x.ndim == 2 else x[:7] for x in args)
-    info = _agree(program, args, smaller, args)
+    info = check(program, args, smaller, args).cache_info()
     assert (info.eager_calls, set(info.fallbacks)) == (0, called)
 
 
@@ -97,7 +89,7 @@ def _until_singular(x, b):
 
 
 def test_what_numpy_raises_in_a_loop() -> None:
-    assert _agree(_until_singular, (A, A[0].copy())).eager_calls == 1
+    check(_until_singular, (A, A[0].copy()), eager=2)
 
 
 def _in_one_arm(x, c):
@@ -114,7 +106,7 @@ def _in_one_arm(x, c):
 
 def test_what_one_arm_hands_to_numpy_is_not_read_in_the_other() -> None:
     signs = np.array([-1, 1, 1, -1, -1, 1, -1, 1, -1])
-    _agree(_in_one_arm, (A, signs), (A, -signs), (A, np.abs(signs)), (A, -np.abs(signs)))
+    check(_in_one_arm, (A, signs), (A, -signs), (A, np.abs(signs)), (A, -np.abs(signs)))
 
 
 @pytest.mark.parametrize(

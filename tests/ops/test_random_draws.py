@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 import random
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -13,9 +12,8 @@ import pytest
 import fxc
 from fxc.capture.outside.generators import _NO_DRAWS
 from fxc.runtime.generators import _by_state, _is_plain, checkpoint
+from tests.compiling import Make, check
 from tests.outcomes import difference, run
-
-Make = Callable[[], tuple[Any, ...]]
 
 
 def state(x: Any) -> str:
@@ -30,19 +28,6 @@ def state(x: Any) -> str:
 def seeded(*rest: Any, kind: Any = np.random.default_rng) -> Make:
     """Arguments: a generator, then copies of the others."""
     return lambda: (kind(11), *(x.copy() if isinstance(x, np.ndarray) else x for x in rest))
-
-
-def check(fn: Callable[..., Any], make: Make, *, native: bool = True) -> Any:
-    """Compare a function with itself compiled, on the same generators, in three calls each."""
-    compiled = fxc.compile(fn, fullgraph=True)
-    left, right = make(), make()
-    for _ in range(3):
-        expected, found = run(fn, left), run(compiled, right)
-        text = difference(expected, found)
-        assert not text, text
-    if native:
-        assert compiled.cache_info().eager_calls == 0
-    return compiled
 
 
 # ---------------------------------------------------------------- every method
@@ -91,16 +76,16 @@ def every_method(kind: Any, name: str) -> None:
     def one(g: Any, *xs: Any) -> Any:
         return getattr(g, name)(*xs), getattr(g, name)(*xs)
 
-    check(one, seeded(*given, kind=kind))
+    check(one, seeded(*given, kind=kind), times=3, lasting=True)
     if "size" not in inspect.signature(getattr(kind(1), name)).parameters:
         return
 
     def several(g: Any, *xs: Any) -> Any:
         return getattr(g, name)(*xs, size=(2, 3)), getattr(g, name)(*xs, size=4)
 
-    check(several, seeded(*given, kind=kind))
+    check(several, seeded(*given, kind=kind), times=3, lasting=True)
     if given and all(type(x) in (int, float) for x in given) and name != "choice":
-        check(one, seeded(*(np.array([x, x]) for x in given), kind=kind))
+        check(one, seeded(*(np.array([x, x]) for x in given), kind=kind), times=3, lasting=True)
 
 
 @pytest.mark.parametrize("name", _OF_PYTHON)
@@ -113,9 +98,9 @@ def test_every_method_of_pythons_generators(name: str) -> None:
     def constant(g: Any) -> Any:
         return getattr(g, name)(*given), getattr(g, name)(*given)
 
-    check(constant, seeded(kind=random.Random))
+    check(constant, seeded(kind=random.Random), times=3, lasting=True)
     if all(type(x) in (int, float) for x in given):
-        check(draw, seeded(*given, kind=random.Random))
+        check(draw, seeded(*given, kind=random.Random), times=3, lasting=True)
 
 
 def test_options() -> None:
@@ -132,7 +117,7 @@ def test_options() -> None:
             g.normal(size=()),
         )
 
-    compiled = check(draw, seeded(np.arange(1.0, 9.0), 3))
+    compiled = check(draw, seeded(np.arange(1.0, 9.0), 3), times=3, lasting=True)
     assert compiled.cache_info().variants <= 2
 
 
@@ -144,7 +129,9 @@ def test_orders_of_arrays() -> None:
         return g.normal(x), g.permutation(x.copy(order="C")), g.choice(x.copy(order="C"), 3)
 
     for x in (np.arange(12.0).reshape(3, 4), np.arange(12.0).reshape(4, 3).T):
-        check(draw, lambda x=x: (np.random.default_rng(3), x.copy(order="K")))
+        check(
+            draw, lambda x=x: (np.random.default_rng(3), x.copy(order="K")), times=3, lasting=True
+        )
     y = np.arange(12.0).reshape(3, 4)
     for fn in (lambda g: g.permutation(y, axis=1), lambda g: g.choice(y, 2, axis=1)):
         with pytest.raises(fxc.CaptureError, match="along another axis"):
@@ -159,7 +146,7 @@ def test_draws_into_arrays() -> None:
         g.shuffle(x.reshape(2, 4))
         return found is x
 
-    check(draw, seeded(np.zeros(8)))
+    check(draw, seeded(np.zeros(8)), times=3, lasting=True)
 
 
 # ---------------------------------------------------------------- statements
@@ -181,7 +168,7 @@ def test_loops_and_branches() -> None:
             x += g.uniform(-1.0, 1.0, x.size)
         return total
 
-    check(walk, seeded(np.arange(6.0), 50))
+    check(walk, seeded(np.arange(6.0), 50), times=3, lasting=True)
 
 
 def test_the_test_of_a_loop_is_not_run_behind_what_always_ends_it() -> None:
@@ -195,7 +182,7 @@ def test_the_test_of_a_loop_is_not_run_behind_what_always_ends_it() -> None:
             return g.random()
         return g.normal()
 
-    check(draw, seeded(np.arange(6.0), 5, True))
+    check(draw, seeded(np.arange(6.0), 5, True), times=3, lasting=True)
 
 
 def test_unread_draws_are_made() -> None:
@@ -205,14 +192,14 @@ def test_unread_draws_are_made() -> None:
             g.random()
         return x + 1
 
-    check(draw, seeded(np.arange(3.0)))
+    check(draw, seeded(np.arange(3.0)), times=3, lasting=True)
 
 
 def test_draws_of_one_kind_differ() -> None:
     def draw(g: Any, x: Any) -> Any:
         return g.random(3) - g.random(3), [g.normal() for _ in range(9)]
 
-    check(draw, seeded(np.arange(3.0)))
+    check(draw, seeded(np.arange(3.0)), times=3, lasting=True)
 
 
 def test_two_generators() -> None:
@@ -221,7 +208,12 @@ def test_two_generators() -> None:
             x[i] = g.random() + h.normal()
         return x
 
-    check(draw, lambda: (np.random.default_rng(1), np.random.RandomState(2), np.zeros(10)))
+    check(
+        draw,
+        lambda: (np.random.default_rng(1), np.random.RandomState(2), np.zeros(10)),
+        times=3,
+        lasting=True,
+    )
     compiled = fxc.compile(draw, fullgraph=True)
     compiled(np.random.default_rng(1), np.random.default_rng(2), np.zeros(10))
     one, other = np.random.default_rng(3), np.random.default_rng(3)
@@ -276,7 +268,7 @@ def test_sequences() -> None:
             x[i % 5] += r.choice([1.5, 2.5, 4.0]) + r.choice(y)
         return y, r.sample(range(10), 3), r.choices([1, 2, 3], k=5), r.sample([1.0, 2.0], 2)
 
-    check(draw, seeded(np.arange(5.0), kind=random.Random))
+    check(draw, seeded(np.arange(5.0), kind=random.Random), times=3, lasting=True)
 
 
 def test_seeds_inside() -> None:
@@ -345,7 +337,7 @@ def test_draws_before_an_exception_are_made_once() -> None:
         return x[i]
 
     for kind in (np.random.default_rng, np.random.RandomState):
-        check(draw, seeded(np.arange(5.0), np.int64(2), kind=kind))
+        check(draw, seeded(np.arange(5.0), np.int64(2), kind=kind), times=3, lasting=True)
         compiled = fxc.compile(draw, fullgraph=True)
         compiled(kind(1), np.arange(5.0), np.array([2])[0])
         one, other = kind(2), kind(2)

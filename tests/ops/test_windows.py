@@ -122,7 +122,7 @@ def _mean_of_nothing(x, bounds):
 
 
 def test_elements_are_taken_for_granted_and_looked_for() -> None:
-    _agree(_mean_of_nothing, (X, BOUNDS[:3]), (X, BOUNDS), eager=1)
+    _agree(_mean_of_nothing, (X, BOUNDS[:3]), (X, BOUNDS), eager=2)
 
 
 def _knapsack(w, v, room):
@@ -176,7 +176,7 @@ def test_a_step_of_zero_is_pythons() -> None:
             total += i
         return total
 
-    _agree(program, (np.array([2]),), (np.array([0]),), eager=1)
+    _agree(program, (np.array([2]),), (np.array([0]),), eager=2)
 
 
 def _sieve(n):
@@ -246,7 +246,7 @@ def test_a_range_takes_ints_only(start: Callable[[np.ndarray], Any], text: str) 
 
 def test_read_steps_that_are_not_positive_are_pythons() -> None:
     good, zero, negative = (np.array([2, k]) for k in (3, 0, -1))
-    _agree(_by_read_steps, (X, good), (X[:9], good), (X, zero), (X, negative), eager=2)
+    _agree(_by_read_steps, (X, good), (X[:9], good), (X, zero), (X, negative), eager=4)
 
 
 def _around(x, r):

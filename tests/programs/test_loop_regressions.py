@@ -12,19 +12,8 @@ import pytest
 import fxc
 from fxc.ir.errors import CaptureError
 from fxc.ir.graph import walk
+from tests.compiling import check
 from tests.outcomes import difference, run
-
-Make = Callable[[], tuple[Any, ...]]
-
-
-def same(fn: Callable[..., Any], *calls: Make, eager: int = 0, **options: Any) -> Any:
-    """Compiled, ``fn`` does what Python does in all calls, each of them twice."""
-    compiled = fxc.compile(fn, **{"fullgraph": True, **options})
-    for make in calls:
-        for _ in range(2):
-            assert difference(run(fn, make()), run(compiled, make())) == ""
-    assert compiled.cache_info().eager_calls == eager
-    return compiled
 
 
 def unreported(compiled: Callable[..., Any]) -> Callable[..., Any]:
@@ -49,8 +38,8 @@ def test_assert_before_a_return() -> None:
         assert x[0] < 1.0, "no"
         return s
 
-    same(program, lambda: (np.arange(4.0),))
-    same(program, lambda: (np.ones(4),), eager=2)
+    check(program, lambda: (np.arange(4.0),))
+    check(program, lambda: (np.ones(4),), eager=2)
 
 
 def test_raise_before_a_return() -> None:
@@ -64,8 +53,8 @@ def test_raise_before_a_return() -> None:
         return x.sum()
 
     ones, first, third = np.ones(4), np.eye(4)[0], np.eye(4)[2]
-    same(program, lambda: (ones.copy(),), lambda: (ones + first,))
-    same(program, lambda: (ones * 2,), lambda: (ones + first + third,), eager=4)
+    check(program, lambda: (ones.copy(),), lambda: (ones + first,))
+    check(program, lambda: (ones * 2,), lambda: (ones + first + third,), eager=4)
 
 
 def test_number_that_is_a_float_in_one_arm() -> None:
@@ -77,7 +66,7 @@ def test_number_that_is_a_float_in_one_arm() -> None:
             n = x[1]
         return n
 
-    same(program, lambda: (np.ones(3),), lambda: (-np.ones(3),))
+    check(program, lambda: (np.ones(3),), lambda: (-np.ones(3),))
 
 
 def test_condition_of_an_alias_is_computed_where_it_stands() -> None:
@@ -91,8 +80,8 @@ def test_condition_of_an_alias_is_computed_where_it_stands() -> None:
             x[1] = -1
         return y.sum(), y
 
-    same(program, lambda: (np.ones(4), np.zeros(3), np.ones(3)))
-    same(program, lambda: (np.zeros(4), np.zeros(3), np.ones(3)))
+    check(program, lambda: (np.ones(4), np.zeros(3), np.ones(3)))
+    check(program, lambda: (np.zeros(4), np.zeros(3), np.ones(3)))
 
 
 def test_alias_that_a_loop_in_an_arm_leaves() -> None:
@@ -107,7 +96,7 @@ def test_alias_that_a_loop_in_an_arm_leaves() -> None:
         return x
 
     for first in (0.0, 2.0):
-        same(program, lambda first=first: (np.ones(9) * first, np.ones(9), 7))
+        check(program, lambda first=first: (np.ones(9) * first, np.ones(9), 7))
 
 
 def test_two_names_of_one_array_in_one_arm() -> None:
@@ -123,7 +112,7 @@ def test_two_names_of_one_array_in_one_arm() -> None:
         b[0] = 7
         return a, b
 
-    same(program, lambda: (np.ones(3),), lambda: (-np.ones(3),))
+    check(program, lambda: (np.ones(3),), lambda: (-np.ones(3),))
 
 
 def test_an_exception_in_an_iteration_that_data_may_leave_out() -> None:
@@ -163,7 +152,7 @@ def test_array_that_a_loop_replaces_by_one_from_outside() -> None:
         return z, x
 
     for n in (0, 1, 7):
-        same(program, lambda n=n: (np.ones(8), np.arange(8.0), n))
+        check(program, lambda n=n: (np.ones(8), np.arange(8.0), n))
 
 
 def filled(x):
@@ -181,7 +170,7 @@ def filled(x):
 )
 def test_effects_of_expressions_of_one_value(fn: Callable[..., Any]) -> None:
     """What an arm does was lost if both arms give the same."""
-    same(fn, lambda: (np.ones(3),), lambda: (-np.ones(3),))
+    check(fn, lambda: (np.ones(3),), lambda: (-np.ones(3),))
 
 
 # ---------------------------------------------------------------- returns
@@ -225,12 +214,12 @@ def pair_of(x, limit):
 @pytest.mark.parametrize("fn", [found, caller, one_of_two, pair_of], ids=lambda fn: fn.__name__)
 def test_tuples_that_are_returned_early(fn: Callable[..., Any]) -> None:
     for limit in (0.5, 2.5, 30.0):
-        same(fn, lambda limit=limit: (np.arange(9.0), limit))
+        check(fn, lambda limit=limit: (np.arange(9.0), limit))
 
 
 def test_tuples_of_numbers_or_nothing() -> None:
     for limit in (0.5, 2.0):
-        same(found_in_rows, lambda limit=limit: (np.ones((5, 6)), limit))
+        check(found_in_rows, lambda limit=limit: (np.ones((5, 6)), limit))
 
 
 # ---------------------------------------------------------------- numbers
@@ -244,7 +233,7 @@ def test_functions_of_numbers_that_are_python_s_or_numpy_s() -> None:
                 s = s + x[i]
         return round(s), int(s), float(s), bool(s), isinstance(s, float), s
 
-    same(program, lambda: (np.arange(6.0),), lambda: (np.zeros(6),))
+    check(program, lambda: (np.arange(6.0),), lambda: (np.zeros(6),))
 
 
 def test_division_by_zero_of_a_number_that_is_python_s_or_numpy_s() -> None:
@@ -302,9 +291,9 @@ def test_a_number_of_another_type_before_the_first_iteration() -> None:
             n += 1
         return most, y
 
-    compiled = same(times, lambda: (5, 4, 9), lambda: (7, 9, 30))
+    compiled = check(times, lambda: (5, 4, 9), lambda: (7, 9, 30))
     assert str(compiled.inspect(7, 9, 30).captured).count("_loop(") == 3
-    same(sums, lambda: (np.arange(4.0), 9), lambda: (np.arange(4.0) + 9, 40))
+    check(sums, lambda: (np.arange(4.0), 9), lambda: (np.arange(4.0) + 9, 40))
 
 
 # ---------------------------------------------------------------- stores
@@ -345,7 +334,7 @@ def test_float_that_is_stored_in_integers_in_a_loop() -> None:
         for i in range(len(x)):
             x[i] = y[i] * 1.5
 
-    compiled = same(program, lambda: (np.arange(9), np.arange(9.0)))
+    compiled = check(program, lambda: (np.arange(9), np.arange(9.0)))
     args = np.arange(9), np.arange(9.0)
     args[1][5] = np.nan
     expected, found = (run(fn, tuple(map(np.copy, args))) for fn in (program, compiled))
@@ -441,8 +430,8 @@ def _by_two_loops(x, most):
 def test_argument_that_a_loop_may_replace_is_returned() -> None:
     """It is the caller's own array if there was no iteration."""
     for program in (_by_while, _by_two_loops):
-        same(program, *(lambda most=most: (np.arange(4.0), most) for most in (3.0, 12.0, 14.0)))
-        same(program, lambda: (np.arange(4.0), 3.0))
+        check(program, *(lambda most=most: (np.arange(4.0), most) for most in (3.0, 12.0, 14.0)))
+        check(program, lambda: (np.arange(4.0), 3.0))
 
 
 def test_argument_that_a_loop_inside_a_loop_may_replace() -> None:
@@ -484,7 +473,7 @@ def test_argument_that_a_loop_inside_a_loop_may_replace() -> None:
                 x = x + 1
         return x.copy()
 
-    same(copied, *(lambda n=n: (np.arange(4.0), np.full(7, n)) for n in (0, 2)))
+    check(copied, *(lambda n=n: (np.arange(4.0), np.full(7, n)) for n in (0, 2)))
 
 
 def test_elements_cannot_be_iterated() -> None:
@@ -577,7 +566,7 @@ def test_int_that_doubles_as_an_expression() -> None:
             log.append(n)
         return log
 
-    same(program, lambda: (5,), lambda: (6,))
+    check(program, lambda: (5,), lambda: (6,))
 
 
 def test_loop_over_a_window_of_counted_size() -> None:
@@ -597,8 +586,8 @@ def test_loop_over_a_window_of_counted_size() -> None:
     def args(size):
         return np.arange(size) / 3, np.ones(size), np.array([2])
 
-    same(program, lambda: args(8))
-    same(program, lambda: args(8), lambda: args(5), dynamic=True)
+    check(program, lambda: args(8))
+    check(program, lambda: args(8), lambda: args(5), dynamic=True)
 
 
 def test_few_iterations_around_loops_in_loops() -> None:
@@ -617,7 +606,7 @@ def test_few_iterations_around_loops_in_loops() -> None:
         rng = np.random.default_rng(5)
         return rng.random((6, 6)), rng.random((3, 3))
 
-    compiled = same(convolved, make)
+    compiled = check(convolved, make)
     assert len(walk(compiled.inspect(*make()).captured.body)) < 200
 
 
@@ -651,7 +640,7 @@ def test_few_iterations_whose_numbers_are_sizes_and_keys() -> None:
         return None
 
     for program in (counted, kept, first_above):
-        same(program, lambda: (np.arange(40.0),), lambda: (-np.arange(40.0),))
+        check(program, lambda: (np.arange(40.0),), lambda: (-np.arange(40.0),))
 
 
 def test_a_loop_begins_with_a_view_that_it_reads() -> None:
@@ -677,7 +666,7 @@ def test_a_loop_begins_with_a_view_that_it_reads() -> None:
         return y
 
     for program in (row, transposed, in_an_arm):
-        same(program, lambda: (np.arange(20.0).reshape(5, 4),))
+        check(program, lambda: (np.arange(20.0).reshape(5, 4),))
 
 
 def test_results_that_are_one_array_of_an_iteration() -> None:
@@ -728,7 +717,7 @@ def test_a_loop_of_as_many_iterations_as_a_quotient_says() -> None:
 
     for program in (below_zero, of_either_sign, remainder):
         calls = [lambda size=size: (np.zeros(size), 2) for size in (5, 4, 7, 9, 12)]
-        same(program, *calls, dynamic=True)
+        check(program, *calls, dynamic=True)
 
 
 def test_root_of_an_int() -> None:
@@ -742,7 +731,7 @@ def test_root_of_an_int() -> None:
                 return y
             x = y
 
-    same(root, lambda: (2,), lambda: (9,))
+    check(root, lambda: (2,), lambda: (9,))
 
 
 def test_what_a_loop_between_bounds_from_data_relies_on_is_guarded() -> None:
@@ -809,4 +798,4 @@ def _list_or_number(x: Any, n: int) -> Any:
 def test_a_list_that_an_inner_loop_replaces_by_a_number() -> None:
     """Once the list was of a pool, the loop forgot that the variable is read behind it."""
     x = np.arange(3.0)
-    same(_list_or_number, *(lambda n=n: (x, n) for n in (4, 3, 0, 12)))
+    check(_list_or_number, *(lambda n=n: (x, n) for n in (4, 3, 0, 12)))

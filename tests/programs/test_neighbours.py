@@ -13,20 +13,7 @@ import numpy as np
 import pytest
 
 import fxc
-from tests.outcomes import difference, run
-
-Make = Callable[[], tuple[Any, ...]]
-CALLS = 3
-
-
-def same(program: Callable[..., Any], *makes: Make) -> None:
-    """Compiled, ``program`` does what NumPy does, in each of three calls."""
-    compiled = fxc.compile(program, fullgraph=True)
-    for make in makes:
-        expected = run(program, make())
-        for _ in range(CALLS):
-            assert not difference(expected, run(compiled, make()))
-    assert compiled.cache_info().eager_calls == 0
+from tests.compiling import check
 
 
 def numbers(*shape: int) -> np.ndarray:
@@ -45,7 +32,7 @@ def test_numba_7201_a_store_after_an_increment():
         a += 1
         a[:] = 3
 
-    same(program, *(lambda n=n: (np.ones(n),) for n in SIZES))
+    check(program, *(lambda n=n: (np.ones(n),) for n in SIZES), times=3)
 
 
 def test_numba_4630_a_store_to_an_empty_slice():
@@ -58,7 +45,7 @@ def test_numba_4630_a_store_to_an_empty_slice():
         x[:, :k] = 7
         return x
 
-    same(program, *(lambda k=k: (numbers(4, 6), k) for k in (0, 1, 4, 9)))
+    check(program, *(lambda k=k: (numbers(4, 6), k) for k in (0, 1, 4, 9)), times=3)
 
 
 @pytest.mark.parametrize("n", SIZES)
@@ -72,7 +59,7 @@ def test_numba_8007_2646_shifted_slices(n):
         y[2:, 1:] -= y[:-2, :-1]
         return x.sum()
 
-    same(program, lambda: (numbers(n), numbers(n, 5)))
+    check(program, lambda: (numbers(n), numbers(n, 5)), times=3)
 
 
 def test_numba_8007_2646_shifted_slices_from_many_threads():
@@ -118,7 +105,7 @@ def test_numba_reversal_in_place(n):
         y[:] = y[::-1, ::-1]
         y[::-1] += y
 
-    same(program, lambda: (numbers(n), numbers(n, 3)))
+    check(program, lambda: (numbers(n), numbers(n, 3)), times=3)
 
 
 # ---------------------------------------------------------------- PyTorch
@@ -145,7 +132,7 @@ def test_pytorch_139789_thunder_2756_overlapping_arguments(first):
         return a + b
 
     makes = [lambda r=r: RELATIONS[r](numbers(9)) for r in (first, *RELATIONS, first)]
-    same(program, *makes)
+    check(program, *makes, times=3)
 
 
 # Runs in a process of its own: a store to the wrong page ends it.
@@ -241,7 +228,7 @@ def test_pytorch_195422_a_write_through_a_returned_identity():
         z *= 3
         return y
 
-    same(program, lambda: (numbers(5),))
+    check(program, lambda: (numbers(5),), times=3)
 
 
 def test_pytorch_195451_a_result_beside_the_write():
@@ -252,7 +239,7 @@ def test_pytorch_195451_a_result_beside_the_write():
         x[...] = new
         return new, new.copy()
 
-    same(program, lambda: (numbers(5),))
+    check(program, lambda: (numbers(5),), times=3)
 
 
 def test_pytorch_94777_93283_values_from_before_a_write():
@@ -263,7 +250,7 @@ def test_pytorch_94777_93283_values_from_before_a_write():
         np.negative(x, out=x)
         return y, s, t
 
-    same(program, lambda: (numbers(5),))
+    check(program, lambda: (numbers(5),), times=3)
 
 
 # ---------------------------------------------------------------- Thunder and tinygrad
@@ -282,7 +269,7 @@ def test_thunder_2766_a_view_of_a_view():
         y[0] = w.sum()
         return first, w, x[0], y + 0
 
-    same(program, lambda: (numbers(4, 5),))
+    check(program, lambda: (numbers(4, 5),), times=3)
 
 
 def test_tinygrad_16620_a_write_from_the_second_call_on():
@@ -317,4 +304,4 @@ def test_tinygrad_10850_an_input_inside_a_list():
     def other() -> tuple[Any, ...]:
         return [numbers(3) * 2, numbers(4)], {"pair": (numbers(2) - 1, numbers(2))}
 
-    same(program, make, other)
+    check(program, make, other, times=3)
